@@ -1,0 +1,326 @@
+//! Conversions between types of one shape.
+
+use super::OVERFLOW;
+use super::float::map_float;
+use super::int::{unsigned, width, wrap};
+use crate::constraint::{ANY, FLOAT_LIKE, INT_OR_INDEX_LIKE, SIGNLESS_INT_LIKE, kind};
+use gradus_ir::eval::{Datum, Trap, floats_to_tensor, map_int};
+use gradus_ir::float::{from_f64, to_f64};
+use gradus_ir::{Attr, AttrKind, AttrText, Context, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, op};
+
+/// How `truncf` rounds.
+pub const ROUNDING: AttrKind = AttrKind {
+    text: AttrText::Cases(
+        Type::I32,
+        &[("to_nearest_even", 0), ("downward", 1), ("upward", 2), ("toward_zero", 3), ("to_nearest_away", 4)],
+    ),
+    ..kind("Floating point rounding mode", |c, a| c.as_int(a).is_some_and(|v| (0..5).contains(&v)))
+};
+
+macro_rules! casts {
+    ($($Op:ident $name:literal $doc:literal $from:ident -> $to:ident, $fold:path, $verify:path, $eval:path;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = Traits::ELEMENTWISE,
+            fold = $fold,
+            verify = $verify,
+            eval = $eval,
+            format = "$in attr-dict `:` type($in) `to` type($out)"
+        )]
+        pub struct $Op {
+            /// The value.
+            #[name = "in"]
+            input: Operand<$from>,
+            /// The value under the other type.
+            out: OpResult<$to>,
+        }
+    )* };
+}
+
+casts! {
+    ExtUIOp "arith.extui" "Extends an integer with zeros.\n\n```mlir\n%0 = arith.extui %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, extui;
+    ExtSIOp "arith.extsi" "Extends an integer with its sign.\n\n```mlir\n%0 = arith.extsi %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, extsi;
+    UIToFPOp "arith.uitofp" "Converts an unsigned integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.uitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, any, uitofp;
+    SIToFPOp "arith.sitofp" "Converts a signed integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.sitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, any, sitofp;
+    FPToUIOp "arith.fptoui" "Converts a float to an unsigned integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptoui %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, any, fptoui;
+    FPToSIOp "arith.fptosi" "Converts a float to a signed integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, any, fptosi;
+    IndexCastOp "arith.index_cast" "Converts between index and an integer: extends with the sign, or cuts.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, index_cast;
+    IndexCastUIOp "arith.index_castui" "Converts between index and an integer: extends with zeros, or cuts.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, extui;
+    BitcastOp "arith.bitcast" "The same bits under a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_same, same_width, bitcast;
+}
+
+/// Extends a float.
+///
+/// ```mlir
+/// %0 = arith.extf %a : f16 to f32
+/// ```
+#[op(
+    "arith.extf",
+    traits = Traits::ELEMENTWISE,
+    verify = wider,
+    eval = convert_float,
+    format = "$in (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
+)]
+pub struct ExtFOp {
+    /// The value.
+    #[name = "in"]
+    input: Operand<FLOAT_LIKE>,
+    /// Promises about the value.
+    fastmath: OptAttribute<FASTMATH>,
+    /// The value under the wider type.
+    out: OpResult<FLOAT_LIKE>,
+}
+
+use super::FASTMATH;
+
+/// Cuts an integer.
+///
+/// ```mlir
+/// %0 = arith.trunci %a overflow<nsw> : i32 to i8
+/// ```
+#[op(
+    "arith.trunci",
+    traits = Traits::ELEMENTWISE,
+    verify = narrower,
+    eval = trunci,
+    format = "$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)"
+)]
+pub struct TruncIOp {
+    /// The value.
+    #[name = "in"]
+    input: Operand<SIGNLESS_INT_LIKE>,
+    /// Promises that nothing is lost; breaking one gives poison.
+    #[name = "overflowFlags"]
+    #[default = "#arith.overflow<none>"]
+    overflow_flags: Attribute<OVERFLOW>,
+    /// The low bits.
+    out: OpResult<SIGNLESS_INT_LIKE>,
+}
+
+/// Rounds a float to a narrower type.
+///
+/// ```mlir
+/// %0 = arith.truncf %a to_nearest_even : f64 to f32
+/// ```
+#[op(
+    "arith.truncf",
+    traits = Traits::ELEMENTWISE,
+    verify = narrower,
+    eval = truncf,
+    format = "$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
+)]
+pub struct TruncFOp {
+    /// The value.
+    #[name = "in"]
+    input: Operand<FLOAT_LIKE>,
+    /// How to round; to nearest even if absent.
+    roundingmode: OptAttribute<ROUNDING>,
+    /// Promises about the value.
+    fastmath: OptAttribute<FASTMATH>,
+    /// The rounded value.
+    out: OpResult<FLOAT_LIKE>,
+}
+
+// ---- checks
+
+fn bits(ctx: &Context, ty: Type) -> Option<u32> {
+    let elem = ctx.element_type(ty);
+    ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(gradus_ir::float::FloatKind::width))
+}
+
+/// The element types of operand and result.
+fn ends(m: &Module, op: Op) -> (Type, Type) {
+    (m.value_type(m.operands(op)[0]), m.value_type(m.result(op, 0)))
+}
+
+fn incompatible(m: &Module, op: Op) -> String {
+    let (from, to) = ends(m, op);
+    let (from, to) = (m.ctx.display_type(from), m.ctx.display_type(to));
+    format!("operand type '{from}' and result type '{to}' are cast incompatible")
+}
+
+fn any(_: &Module, _: Op) -> Result<(), String> {
+    Ok(())
+}
+
+fn wider(m: &Module, op: Op) -> Result<(), String> {
+    let (from, to) = ends(m, op);
+    if bits(&m.ctx, from) < bits(&m.ctx, to) {
+        return Ok(());
+    }
+    let to = m.ctx.display_type(to);
+    Err(format!("result type '{to}' must be wider than operand type '{}'", m.ctx.display_type(from)))
+}
+
+fn narrower(m: &Module, op: Op) -> Result<(), String> {
+    let (from, to) = ends(m, op);
+    if bits(&m.ctx, from) > bits(&m.ctx, to) {
+        return Ok(());
+    }
+    let to = m.ctx.display_type(to);
+    Err(format!("result type '{to}' must be shorter than operand type '{}'", m.ctx.display_type(from)))
+}
+
+fn index_and_integer(m: &Module, op: Op) -> Result<(), String> {
+    let (from, to) = ends(m, op);
+    let index = |t| m.ctx.element_type(t) == Type::INDEX;
+    if index(from) != index(to) { Ok(()) } else { Err(incompatible(m, op)) }
+}
+
+fn same_width(m: &Module, op: Op) -> Result<(), String> {
+    let (from, to) = ends(m, op);
+    let (a, b) = (bits(&m.ctx, from), bits(&m.ctx, to));
+    let index = |t| m.ctx.element_type(t) == Type::INDEX;
+    if a.is_some() && a == b && !index(from) && !index(to) { Ok(()) } else { Err(incompatible(m, op)) }
+}
+
+// ---- identities
+
+fn no_fold(_: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    None
+}
+
+fn fold_same(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    (args.result_types == [args.operand_type(0)]).then(|| args.operands[0].into())
+}
+
+// ---- meaning
+
+/// The element type of the result, and the type that holds its tensors.
+fn target<'a>(args: &OpArgs<'a>) -> Result<(Type, Option<gradus_ir::DType>), Trap> {
+    let ty = *args.result_types.first().ok_or_else(|| Trap::unsupported("a cast without a result type"))?;
+    let elem = args.ctx().element_type(ty);
+    if bits(args.ctx(), elem).is_none_or(|w| w > 64 || w == 0) {
+        return Err(Trap::unsupported("values of this width"));
+    }
+    Ok((elem, args.ctx().dtype(elem)))
+}
+
+/// Converts integer to integer; `f` gets the operand and the two widths.
+fn int_to_int(
+    args: &OpArgs<'_>,
+    data: &[Datum],
+    f: impl Fn(i64, u32, u32) -> Option<i64>,
+) -> Result<Vec<Datum>, Trap> {
+    let from = width(args)?;
+    let (elem, dtype) = target(args)?;
+    let to = args.ctx().int_width(elem).unwrap_or(64);
+    Ok(vec![map_int(data, dtype, |x| Ok(f(x[0], from, to)))?])
+}
+
+fn extui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    int_to_int(args, data, |v, from, to| Some(wrap(i128::from(unsigned(v, from)), to)))
+}
+
+fn extsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    int_to_int(args, data, |v, from, to| Some(wrap(i128::from(wrap(i128::from(v), from)), to)))
+}
+
+fn index_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    extsi(args, data)
+}
+
+fn trunci(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let flags = args.attr("overflowFlags").map(|a| args.ctx().display_attr(a)).unwrap_or_default();
+    let (nsw, nuw) = (flags.contains("nsw"), flags.contains("nuw"));
+    int_to_int(args, data, |v, from, to| {
+        let cut = wrap(i128::from(v), to);
+        let broken = (nsw && cut != v) || (nuw && unsigned(cut, to) != unsigned(v, from));
+        (!broken).then_some(cut)
+    })
+}
+
+fn int_to_float(args: &OpArgs<'_>, data: &[Datum], f: impl Fn(i64) -> i128) -> Result<Vec<Datum>, Trap> {
+    let (elem, dtype) = target(args)?;
+    let convert = |v: i64| super::float::round_to(args.ctx(), elem, int_as_f64(f(v), args.ctx(), elem));
+    match &data[0] {
+        Datum::Tensor(t) => {
+            let ints = t.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
+            let values = ints.into_iter().map(convert).collect();
+            let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
+            Ok(vec![Datum::Tensor(floats_to_tensor(dtype, t.shape(), values))])
+        }
+        scalar => Ok(vec![Datum::Float(convert(scalar.int()?))]),
+    }
+}
+
+/// `v` as `f64`, rounded directly to `f32` where going through `f64` would round twice.
+fn int_as_f64(v: i128, ctx: &Context, ty: Type) -> f64 {
+    match ctx.float_kind(ty) {
+        Some(gradus_ir::float::FloatKind::F32) => f64::from(v as f32),
+        _ => v as f64,
+    }
+}
+
+fn uitofp(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    int_to_float(args, data, |v| i128::from(unsigned(v, w)))
+}
+
+fn sitofp(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    int_to_float(args, data, |v| i128::from(wrap(i128::from(v), w)))
+}
+
+/// Float to integer; poison when the truncated value is outside `low..high`.
+fn float_to_int(args: &OpArgs<'_>, data: &[Datum], signed: bool) -> Result<Vec<Datum>, Trap> {
+    let (elem, dtype) = target(args)?;
+    let w = args.ctx().int_width(elem).unwrap_or(64);
+    let (low, high) = if signed {
+        (-(2f64.powi(w as i32 - 1)), 2f64.powi(w as i32 - 1))
+    } else {
+        (0.0, 2f64.powi(w as i32))
+    };
+    let convert = |v: f64| {
+        let v = v.trunc();
+        (v >= low && v < high).then(|| wrap(v as i128, w))
+    };
+    match &data[0] {
+        Datum::Tensor(t) => {
+            let ints: Option<Vec<i64>> = t.to_f64().into_iter().map(convert).collect();
+            let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
+            let tensor = ints.map(|v| gradus_ir::eval::ints_to_tensor(dtype, t.shape(), &v));
+            Ok(vec![tensor.map_or(Datum::Poison, Datum::Tensor)])
+        }
+        scalar => Ok(vec![convert(scalar.float()?).map_or(Datum::Poison, Datum::Int)]),
+    }
+}
+
+fn fptoui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    float_to_int(args, data, false)
+}
+
+fn fptosi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    float_to_int(args, data, true)
+}
+
+fn convert_float(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    map_float(args, data, |x| Some(x[0]))
+}
+
+fn truncf(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    if args.int("roundingmode").is_some_and(|mode| mode != 0) {
+        return Err(Trap::unsupported("rounding modes other than to nearest even"));
+    }
+    convert_float(args, data)
+}
+
+fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let ctx = args.ctx();
+    let (to, dtype) = target(args)?;
+    let from = ctx.element_type(args.operand_type(0));
+    if let Datum::Tensor(t) = &data[0] {
+        let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
+        let cast = gradus_ir::Tensor::new(dtype, t.shape().to_vec(), t.bytes().clone())?;
+        return Ok(vec![Datum::Tensor(cast)]);
+    }
+    let raw = match ctx.float_kind(from) {
+        Some(kind) => from_f64(kind, data[0].float()?),
+        None => u128::from(unsigned(data[0].int()?, width(args)?)),
+    };
+    Ok(vec![match ctx.float_kind(to) {
+        Some(kind) => Datum::Float(to_f64(kind, raw)),
+        None => Datum::Int(wrap(raw as i128, ctx.int_width(to).unwrap_or(64))),
+    }])
+}

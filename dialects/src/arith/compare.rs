@@ -1,0 +1,247 @@
+//! Comparisons and selection.
+
+use super::int::{unsigned, width};
+use super::{FASTMATH, bool_like};
+use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
+use gradus_ir::eval::{Datum, Trap, ints_to_tensor, map_int};
+use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, OpDecl, Type, op};
+
+const INT_CASES: &[(&str, i64)] = &[
+    ("eq", 0),
+    ("ne", 1),
+    ("slt", 2),
+    ("sle", 3),
+    ("sgt", 4),
+    ("sge", 5),
+    ("ult", 6),
+    ("ule", 7),
+    ("ugt", 8),
+    ("uge", 9),
+];
+
+const FLOAT_CASES: &[(&str, i64)] = &[
+    ("false", 0),
+    ("oeq", 1),
+    ("ogt", 2),
+    ("oge", 3),
+    ("olt", 4),
+    ("ole", 5),
+    ("one", 6),
+    ("ord", 7),
+    ("ueq", 8),
+    ("ugt", 9),
+    ("uge", 10),
+    ("ult", 11),
+    ("ule", 12),
+    ("une", 13),
+    ("uno", 14),
+    ("true", 15),
+];
+
+/// How integers are compared.
+pub const INT_PREDICATE: AttrKind = AttrKind {
+    text: AttrText::Cases(Type::I64, INT_CASES),
+    ..kind("allowed 64-bit signless integer cases: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9", |c, a| {
+        c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..10).contains(&v))
+    })
+};
+
+/// How floats are compared: `o` is false for NaN, `u` true.
+pub const FLOAT_PREDICATE: AttrKind = AttrKind {
+    text: AttrText::Cases(Type::I64, FLOAT_CASES),
+    ..kind("allowed 64-bit signless integer cases: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", |c, a| {
+        c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..16).contains(&v))
+    })
+};
+
+/// Compares integers.
+///
+/// ```mlir
+/// %0 = arith.cmpi slt, %a, %b : i32
+/// ```
+#[op(
+    "arith.cmpi",
+    infer = infer,
+    verify = same_operand_types,
+    fold = fold_cmpi,
+    eval = cmpi,
+    format = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
+)]
+pub struct CmpIOp {
+    /// How.
+    predicate: Attribute<INT_PREDICATE>,
+    /// Left operand.
+    lhs: Operand<INT_OR_INDEX_LIKE>,
+    /// Right operand.
+    rhs: Operand<INT_OR_INDEX_LIKE>,
+    /// The answer.
+    result: OpResult<BOOL_LIKE>,
+}
+
+/// Compares floats.
+///
+/// ```mlir
+/// %0 = arith.cmpf olt, %a, %b : f32
+/// ```
+#[op(
+    "arith.cmpf",
+    infer = infer,
+    verify = same_operand_types,
+    eval = cmpf,
+    format = "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
+)]
+pub struct CmpFOp {
+    /// How.
+    predicate: Attribute<FLOAT_PREDICATE>,
+    /// Left operand.
+    lhs: Operand<FLOAT_LIKE>,
+    /// Right operand.
+    rhs: Operand<FLOAT_LIKE>,
+    /// Promises about the operands.
+    #[default = "#arith.fastmath<none>"]
+    fastmath: Attribute<FASTMATH>,
+    /// The answer.
+    result: OpResult<BOOL_LIKE>,
+}
+
+/// One of two values; with a vector or tensor of conditions, element by element.
+///
+/// ```mlir
+/// %0 = arith.select %c, %a, %b : i32
+/// %1 = arith.select %d, %x, %y : vector<4xi1>, vector<4xi32>
+/// ```
+#[op(
+    "arith.select",
+    verify = verify_select,
+    fold = fold_select,
+    eval = select,
+    format = "$condition `,` $true_value `,` $false_value attr-dict `:` custom<ConditionTypes>($condition, $result)"
+)]
+pub struct SelectOp {
+    /// Which.
+    condition: Operand<BOOL_LIKE>,
+    /// The result where the condition holds.
+    true_value: Operand<ANY>,
+    /// The result elsewhere.
+    false_value: Operand<ANY>,
+    /// The result.
+    result: OpResult<ANY>,
+}
+
+fn infer(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    Ok(vec![bool_like(args.ctx(), args.operand_type(0))])
+}
+
+fn same_operand_types(m: &Module, op: Op) -> Result<(), String> {
+    let operands = m.operands(op);
+    if m.value_type(operands[0]) == m.value_type(operands[1]) {
+        return Ok(());
+    }
+    Err("requires all operands to have the same type".into())
+}
+
+fn verify_select(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let types: Vec<Type> = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
+    let result = m.value_type(m.result(op, 0));
+    if types[1] != result || types[2] != result {
+        return Err("failed to verify that all of {true_value, false_value, result} have same type".into());
+    }
+    if types[0] != Type::I1 && types[0] != bool_like(ctx, result) {
+        let (have, want) = (ctx.display_type(types[0]), ctx.display_type(bool_like(ctx, result)));
+        return Err(format!("expected condition type to have the same shape as the result type, expected '{want}', but got '{have}'"));
+    }
+    Ok(())
+}
+
+/// Whether the predicate holds for equal operands.
+fn holds_for_equal(predicate: i64) -> bool {
+    matches!(predicate, 0 | 3 | 5 | 7 | 9)
+}
+
+/// cmpi(x, x) is known.
+fn fold_cmpi(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    if args.operands[0] != args.operands[1] {
+        return None;
+    }
+    let holds = holds_for_equal(args.int("predicate")?);
+    super::fold::splat(args.ctx(), *args.result_types.first()?, -i64::from(holds)).map(Folded::from)
+}
+
+/// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y
+fn fold_select(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
+    if args.operands[1] == args.operands[2] {
+        return Some(args.operands[1].into());
+    }
+    match super::fold::uniform(args.ctx(), c[0])? {
+        0 => Some(args.operands[2].into()),
+        _ => Some(args.operands[1].into()),
+    }
+}
+
+fn cmpi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    let predicate = args.int("predicate").unwrap_or(0);
+    let answer = map_int(data, Some(DType::Bool), |x| {
+        let (a, b) = (x[0], x[1]);
+        let (ua, ub) = (unsigned(a, w), unsigned(b, w));
+        Ok(Some(-i64::from(match predicate {
+            0 => a == b,
+            1 => a != b,
+            2 => a < b,
+            3 => a <= b,
+            4 => a > b,
+            5 => a >= b,
+            6 => ua < ub,
+            7 => ua <= ub,
+            8 => ua > ub,
+            _ => ua >= ub,
+        })))
+    })?;
+    Ok(vec![answer])
+}
+
+fn cmpf(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let predicate = args.int("predicate").unwrap_or(0);
+    let flags = args.attr("fastmath").map(|a| args.ctx().display_attr(a)).unwrap_or_default();
+    let fast = flags.contains("<fast") || flags.contains("fast>");
+    let (nnan, ninf) = (fast || flags.contains("nnan"), fast || flags.contains("ninf"));
+    let compare = |a: f64, b: f64| {
+        let broken = (nnan && (a.is_nan() || b.is_nan())) || (ninf && (a.is_infinite() || b.is_infinite()));
+        (!broken).then(|| holds(predicate, a, b))
+    };
+    match (&data[0], &data[1]) {
+        (Datum::Tensor(a), Datum::Tensor(b)) => {
+            let answers: Option<Vec<i64>> =
+                a.to_f64().into_iter().zip(b.to_f64()).map(|(a, b)| compare(a, b).map(i64::from)).collect();
+            let tensor = answers.map(|v| ints_to_tensor(DType::Bool, a.shape(), &v));
+            Ok(vec![tensor.map_or(Datum::Poison, Datum::Tensor)])
+        }
+        (a, b) => Ok(vec![compare(a.float()?, b.float()?).map_or(Datum::Poison, |v| Datum::Int(-i64::from(v)))]),
+    }
+}
+
+/// Bits of a predicate: equal 1, greater 2, less 4, unordered 8.
+fn holds(predicate: i64, a: f64, b: f64) -> bool {
+    let bit = match a.partial_cmp(&b) {
+        Some(std::cmp::Ordering::Equal) => 1,
+        Some(std::cmp::Ordering::Greater) => 2,
+        Some(std::cmp::Ordering::Less) => 4,
+        None => 8,
+    };
+    predicate & bit != 0
+}
+
+fn select(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let Datum::Tensor(condition) = &data[0] else {
+        return Ok(vec![data[if data[0].int()? != 0 { 1 } else { 2 }].clone()]);
+    };
+    let (yes, no) = (data[1].tensor()?, data[2].tensor()?);
+    if yes.dtype() != no.dtype() || yes.len() != no.len() || condition.len() != yes.len() {
+        return Err(Trap::unsupported("tensors of different shapes"));
+    }
+    let size = yes.dtype().size();
+    let rows = condition.bytes().iter().zip(yes.bytes().chunks(size).zip(no.bytes().chunks(size)));
+    let bytes: Vec<u8> = rows.flat_map(|(&c, (y, n))| if c != 0 { y } else { n }).copied().collect();
+    Ok(vec![Datum::Tensor(gradus_ir::Tensor::new(yes.dtype(), yes.shape().to_vec(), bytes.into())?)])
+}

@@ -1,0 +1,64 @@
+//! `arith.constant`.
+
+use crate::constraint::{ANY, TYPED_ATTR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{AttrData, Int, Module, Op, OpArgs, OpDecl, Traits, Type, TypeData, op};
+
+/// A constant integer, float, vector or tensor.
+///
+/// ```mlir
+/// %c4 = arith.constant 4 : i32
+/// %cst = arith.constant dense<1.0> : tensor<2xf32>
+/// ```
+#[op(
+    "arith.constant",
+    traits = Traits::CONSTANT_LIKE,
+    format = "attr-dict $value",
+    infer = infer,
+    verify = verify,
+    eval = eval,
+    result_name = result_name
+)]
+pub struct ConstantOp {
+    /// The value, whose type is the result's.
+    value: Attribute<TYPED_ATTR>,
+    /// The value.
+    result: OpResult<ANY>,
+}
+
+fn infer(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    let value = args.attr("value").ok_or("requires attribute 'value'")?;
+    Ok(vec![args.ctx().attr_type(value).ok_or("requires a typed attribute 'value'")?])
+}
+
+fn verify(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let ty = m.value_type(m.result(op, 0));
+    let elem = ctx.element_type(ty);
+    if ctx.int_width(elem).is_some()
+        && !matches!(ctx.type_data(elem), TypeData::Index)
+        && ctx.int_type(ctx.int_width(elem).unwrap_or(0), gradus_ir::Signedness::Signless) != elem
+    {
+        return Err("integer return type must be signless".into());
+    }
+    if ctx.int_width(elem).is_none() && ctx.float_kind(elem).is_none() {
+        return Err("value must be an integer, float, or elements attribute".into());
+    }
+    Ok(())
+}
+
+fn eval(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let datum = args.attr("value").and_then(|a| args.ctx().attr_datum(a));
+    Ok(vec![datum.ok_or_else(|| Trap::unsupported("a constant of this type"))?])
+}
+
+/// `c4_i32`, `c4` for an index, `true`, or `cst`: as mlir-opt names constants.
+fn result_name(m: &Module, op: Op) -> Option<String> {
+    let value = m.inherent_attr(op, "value")?;
+    Some(match m.ctx.attr_data(value) {
+        AttrData::Integer { ty: Type::I1, value: Int::Small(v) } => if *v == 0 { "false" } else { "true" }.to_owned(),
+        AttrData::Integer { ty: Type::INDEX, value: Int::Small(v) } => format!("c{v}"),
+        AttrData::Integer { ty, value: Int::Small(v) } => format!("c{v}_{}", m.ctx.display_type(*ty)),
+        _ => "cst".to_owned(),
+    })
+}

@@ -1,0 +1,202 @@
+//! Float arithmetic: IEEE 754, rounded to the operands' type after each op.
+
+use super::FASTMATH;
+use crate::constraint::FLOAT_LIKE;
+use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
+use gradus_ir::float::{from_f64, to_f64};
+use gradus_ir::{Attr, Context, Folded, OpArgs, OpDecl, Traits, Type, op};
+
+const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
+
+macro_rules! binary {
+    ($($Op:ident $name:literal $doc:literal $traits:expr, $fold:path, $eval:path;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = $traits,
+            fold = $fold,
+            eval = $eval,
+            format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        )]
+        pub struct $Op {
+            /// Left operand.
+            lhs: Operand<FLOAT_LIKE>,
+            /// Right operand.
+            rhs: Operand<FLOAT_LIKE>,
+            /// Promises about the operands and result.
+            #[default = "#arith.fastmath<none>"]
+            fastmath: Attribute<FASTMATH>,
+            /// The result.
+            result: OpResult<FLOAT_LIKE>,
+        }
+    )* };
+}
+
+binary! {
+    AddFOp "arith.addf" "Float addition.\n\n```mlir\n%0 = arith.addf %a, %b fastmath<nnan> : f32\n```" COMMUTATIVE, fold_add, add;
+    SubFOp "arith.subf" "Float subtraction.\n\n```mlir\n%0 = arith.subf %a, %b : f32\n```" Traits::SAME_TYPE, fold_sub, sub;
+    MulFOp "arith.mulf" "Float multiplication.\n\n```mlir\n%0 = arith.mulf %a, %b : f32\n```" COMMUTATIVE, fold_mul, mul;
+    DivFOp "arith.divf" "Float division.\n\n```mlir\n%0 = arith.divf %a, %b : f32\n```" Traits::SAME_TYPE, fold_div, div;
+    RemFOp "arith.remf" "Remainder of float division, with the sign of the dividend.\n\n```mlir\n%0 = arith.remf %a, %b : f32\n```" Traits::SAME_TYPE, no_fold, rem;
+    MaximumFOp "arith.maximumf" "The larger of two floats; NaN if either is, and 0 is larger than -0.\n\n```mlir\n%0 = arith.maximumf %a, %b : f32\n```" COMMUTATIVE, fold_same, maximum;
+    MinimumFOp "arith.minimumf" "The smaller of two floats; NaN if either is, and -0 is smaller than 0.\n\n```mlir\n%0 = arith.minimumf %a, %b : f32\n```" COMMUTATIVE, fold_same, minimum;
+    MaxNumFOp "arith.maxnumf" "The larger of two floats; the other one if one is NaN.\n\n```mlir\n%0 = arith.maxnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, maxnum;
+    MinNumFOp "arith.minnumf" "The smaller of two floats; the other one if one is NaN.\n\n```mlir\n%0 = arith.minnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, minnum;
+}
+
+/// Float negation: the sign bit flipped, of NaN too.
+///
+/// ```mlir
+/// %0 = arith.negf %a : f32
+/// ```
+#[op(
+    "arith.negf",
+    traits = Traits::SAME_TYPE.and(Traits::INVOLUTION),
+    eval = negate,
+    format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+)]
+pub struct NegFOp {
+    /// The operand.
+    operand: Operand<FLOAT_LIKE>,
+    /// Promises about the operand.
+    #[default = "#arith.fastmath<none>"]
+    fastmath: Attribute<FASTMATH>,
+    /// The result.
+    result: OpResult<FLOAT_LIKE>,
+}
+
+// ---- identities
+
+/// The one float that a constant is, everywhere if it is a vector or tensor.
+fn uniform(ctx: &Context, attr: Option<Attr>) -> Option<f64> {
+    let attr = attr?;
+    ctx.as_float(attr).or_else(|| match ctx.attr_data(attr) {
+        gradus_ir::AttrData::Dense(dense) if dense.splat => {
+            let kind = ctx.float_kind(ctx.element_type(dense.ty))?;
+            let mut bytes = [0; 16];
+            bytes[..dense.data.len().min(16)].copy_from_slice(&dense.data[..dense.data.len().min(16)]);
+            Some(to_f64(kind, u128::from_le_bytes(bytes)))
+        }
+        _ => None,
+    })
+}
+
+fn is(args: &OpArgs<'_>, constant: Option<Attr>, value: f64) -> bool {
+    uniform(args.ctx(), constant).is_some_and(|v| v.to_bits() == value.to_bits())
+}
+
+fn no_fold(_: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    None
+}
+
+/// x + -0 = x; x + 0 is not x when x is -0.
+fn fold_add(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
+    match () {
+        () if is(args, c[1], -0.0) => Some(args.operands[0].into()),
+        () if is(args, c[0], -0.0) => Some(args.operands[1].into()),
+        () => None,
+    }
+}
+
+/// x - 0 = x
+fn fold_sub(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
+    is(args, c[1], 0.0).then(|| args.operands[0].into())
+}
+
+/// x * 1 = x
+fn fold_mul(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
+    match () {
+        () if is(args, c[1], 1.0) => Some(args.operands[0].into()),
+        () if is(args, c[0], 1.0) => Some(args.operands[1].into()),
+        () => None,
+    }
+}
+
+/// x / 1 = x
+fn fold_div(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
+    is(args, c[1], 1.0).then(|| args.operands[0].into())
+}
+
+/// op(x, x) = x
+fn fold_same(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    (args.operands[0] == args.operands[1]).then(|| args.operands[0].into())
+}
+
+// ---- meaning
+
+/// `v` rounded to the float type `ty`.
+///
+/// One rounding of an `f64` result equals rounding the exact one for `+ - * /` of types up to `f32`, because `f64` has
+/// more than twice their precision (Figueroa, "When is double rounding innocuous?").
+pub(super) fn round_to(ctx: &Context, ty: Type, v: f64) -> f64 {
+    match ctx.float_kind(ty) {
+        Some(kind) => to_f64(kind, from_f64(kind, v)),
+        None => v,
+    }
+}
+
+/// Applies `f` to floats, or to the elements of tensors of floats. `None` is poison.
+pub(super) fn map_float(
+    args: &OpArgs<'_>,
+    data: &[Datum],
+    f: impl Fn(&[f64]) -> Option<f64>,
+) -> Result<Vec<Datum>, Trap> {
+    let ctx = args.ctx();
+    let ty = args.result_types.first().copied().unwrap_or(args.operand_type(0));
+    let elem = ctx.element_type(ty);
+    if ctx.float_kind(elem).is_none_or(|k| k.width() > 64) {
+        return Err(Trap::unsupported("floats of this type"));
+    }
+    let Some(Datum::Tensor(first)) = data.first() else {
+        let row: Result<Vec<f64>, Trap> = data.iter().map(Datum::float).collect();
+        return Ok(vec![f(&row?).map_or(Datum::Poison, |v| Datum::Float(round_to(ctx, elem, v)))]);
+    };
+    let dtype = ctx.dtype(elem).ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
+    let columns: Result<Vec<Vec<f64>>, Trap> = data.iter().map(|d| Ok(d.tensor()?.to_f64())).collect();
+    let columns = columns?;
+    let row = |i: usize| columns.iter().map(|c| c.get(i).copied().unwrap_or(f64::NAN)).collect::<Vec<_>>();
+    let out: Option<Vec<f64>> = (0..first.len()).map(|i| f(&row(i))).collect();
+    Ok(vec![out.map_or(Datum::Poison, |v| Datum::Tensor(floats_to_tensor(dtype, first.shape(), v)))])
+}
+
+/// Applies `f` under the promises of `fastmath`: a NaN or infinity against them gives poison.
+fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(f64, f64) -> f64) -> Result<Vec<Datum>, Trap> {
+    let flags = args.attr("fastmath").map(|a| args.ctx().display_attr(a)).unwrap_or_default();
+    let fast = flags.contains("<fast") || flags.contains("fast>");
+    let (nnan, ninf) = (fast || flags.contains("nnan"), fast || flags.contains("ninf"));
+    map_float(args, data, |x| {
+        let out = f(x[0], *x.get(1).unwrap_or(&0.0));
+        let seen = || x.iter().copied().chain([out]);
+        let broken = (nnan && seen().any(f64::is_nan)) || (ninf && seen().any(f64::is_infinite));
+        (!broken).then_some(out)
+    })
+}
+
+macro_rules! meaning {
+    ($($name:ident = |$a:ident, $b:ident| $value:expr;)*) => { $(
+        fn $name(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+            promised(args, data, |$a, $b| $value)
+        }
+    )* };
+}
+
+meaning! {
+    add = |a, b| a + b;
+    sub = |a, b| a - b;
+    mul = |a, b| a * b;
+    div = |a, b| a / b;
+    rem = |a, b| a % b;
+    maximum = |a, b| pick(a, b, true);
+    minimum = |a, b| pick(a, b, false);
+    maxnum = |a, b| if a.is_nan() { b } else if b.is_nan() { a } else { pick(a, b, true) };
+    minnum = |a, b| if a.is_nan() { b } else if b.is_nan() { a } else { pick(a, b, false) };
+    negate = |a, _b| -a;
+}
+
+/// The larger or smaller of two, NaN if either is, zeros ordered by sign.
+fn pick(a: f64, b: f64, larger: bool) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        return f64::NAN;
+    }
+    if (a.total_cmp(&b) == std::cmp::Ordering::Greater) == larger { a } else { b }
+}

@@ -1,0 +1,367 @@
+//! Integer arithmetic.
+
+use super::OVERFLOW;
+use super::fold;
+use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
+use gradus_ir::eval::{Datum, Trap, map_int};
+use gradus_ir::{Effects, OpArgs, OpDecl, Traits, Type, op};
+
+const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
+
+/// Ops of two integers that wrap, with promises not to.
+macro_rules! overflowing {
+    ($($Op:ident $name:literal $doc:literal $traits:expr, $fold:path, $eval:path;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = $traits,
+            fold = $fold,
+            eval = $eval,
+            format = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+        )]
+        pub struct $Op {
+            /// Left operand.
+            lhs: Operand<INT_OR_INDEX_LIKE>,
+            /// Right operand.
+            rhs: Operand<INT_OR_INDEX_LIKE>,
+            /// Promises; breaking one gives poison.
+            #[name = "overflowFlags"]
+            #[default = "#arith.overflow<none>"]
+            overflow_flags: Attribute<OVERFLOW>,
+            /// The result.
+            result: OpResult<INT_OR_INDEX_LIKE>,
+        }
+    )* };
+}
+
+overflowing! {
+    AddIOp "arith.addi" "Integer addition.\n\n```mlir\n%0 = arith.addi %a, %b overflow<nsw> : i32\n```" COMMUTATIVE, fold::addi, addi;
+    SubIOp "arith.subi" "Integer subtraction.\n\n```mlir\n%0 = arith.subi %a, %b : i32\n```" Traits::SAME_TYPE, fold::subi, subi;
+    MulIOp "arith.muli" "Integer multiplication.\n\n```mlir\n%0 = arith.muli %a, %b : i32\n```" COMMUTATIVE, fold::muli, muli;
+    ShLIOp "arith.shli" "Shift left; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shli %a, %b : i32\n```" Traits::SAME_TYPE, fold::shift, shli;
+}
+
+/// Ops of two integers that may promise to lose no bits.
+macro_rules! exact {
+    ($($Op:ident $name:literal $doc:literal $effects:expr, $fold:path, $eval:path;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = Traits::SAME_TYPE,
+            effects = $effects,
+            fold = $fold,
+            eval = $eval,
+            format = "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
+        )]
+        pub struct $Op {
+            /// Left operand.
+            lhs: Operand<INT_OR_INDEX_LIKE>,
+            /// Right operand.
+            rhs: Operand<INT_OR_INDEX_LIKE>,
+            /// The promise that nothing is lost; breaking it gives poison.
+            #[name = "isExact"]
+            is_exact: OptAttribute<UNIT_FLAG>,
+            /// The result.
+            result: OpResult<INT_OR_INDEX_LIKE>,
+        }
+    )* };
+}
+
+/// A unit attribute that a keyword before it spells entirely.
+const UNIT_FLAG: gradus_ir::AttrKind = gradus_ir::AttrKind { text: gradus_ir::AttrText::Flag, ..UNIT };
+
+exact! {
+    DivUIOp "arith.divui" "Unsigned division, rounded toward zero; undefined for a zero divisor.\n\n```mlir\n%0 = arith.divui %a, %b : i32\n```" Effects::MayUb, fold::divide, divui;
+    DivSIOp "arith.divsi" "Signed division, rounded toward zero; undefined for a zero divisor and on overflow.\n\n```mlir\n%0 = arith.divsi %a, %b exact : i32\n```" Effects::MayUb, fold::divide, divsi;
+    ShRUIOp "arith.shrui" "Shift right, filling with zeros; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shrui %a, %b : i32\n```" Effects::Pure, fold::shift, shrui;
+    ShRSIOp "arith.shrsi" "Shift right, filling with the sign; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shrsi %a, %b : i32\n```" Effects::Pure, fold::shift, shrsi;
+}
+
+/// Ops of two integers without promises.
+macro_rules! plain {
+    ($($Op:ident $name:literal $doc:literal $traits:expr, $effects:expr, $fold:path, $eval:path;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = $traits,
+            effects = $effects,
+            fold = $fold,
+            eval = $eval,
+            format = "$lhs `,` $rhs attr-dict `:` type($result)"
+        )]
+        pub struct $Op {
+            /// Left operand.
+            lhs: Operand<INT_OR_INDEX_LIKE>,
+            /// Right operand.
+            rhs: Operand<INT_OR_INDEX_LIKE>,
+            /// The result.
+            result: OpResult<INT_OR_INDEX_LIKE>,
+        }
+    )* };
+}
+
+plain! {
+    CeilDivUIOp "arith.ceildivui" "Unsigned division, rounded up.\n\n```mlir\n%0 = arith.ceildivui %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::divide, ceildivui;
+    CeilDivSIOp "arith.ceildivsi" "Signed division, rounded toward positive infinity.\n\n```mlir\n%0 = arith.ceildivsi %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::divide, ceildivsi;
+    FloorDivSIOp "arith.floordivsi" "Signed division, rounded toward negative infinity.\n\n```mlir\n%0 = arith.floordivsi %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::divide, floordivsi;
+    RemUIOp "arith.remui" "Remainder of unsigned division.\n\n```mlir\n%0 = arith.remui %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::remainder, remui;
+    RemSIOp "arith.remsi" "Remainder of signed division, with the sign of the dividend.\n\n```mlir\n%0 = arith.remsi %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::remainder, remsi;
+    AndIOp "arith.andi" "Bitwise and.\n\n```mlir\n%0 = arith.andi %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::andi, andi;
+    OrIOp "arith.ori" "Bitwise or.\n\n```mlir\n%0 = arith.ori %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::ori, ori;
+    XOrIOp "arith.xori" "Bitwise exclusive or.\n\n```mlir\n%0 = arith.xori %a, %b : i32\n```" COMMUTATIVE, Effects::Pure, fold::xori, xori;
+    MaxSIOp "arith.maxsi" "The larger of two signed integers.\n\n```mlir\n%0 = arith.maxsi %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxsi;
+    MaxUIOp "arith.maxui" "The larger of two unsigned integers.\n\n```mlir\n%0 = arith.maxui %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxui;
+    MinSIOp "arith.minsi" "The smaller of two signed integers.\n\n```mlir\n%0 = arith.minsi %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minsi;
+    MinUIOp "arith.minui" "The smaller of two unsigned integers.\n\n```mlir\n%0 = arith.minui %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minui;
+}
+
+/// Unsigned addition with the carry.
+///
+/// ```mlir
+/// %sum, %carry = arith.addui_extended %a, %b : i32, i1
+/// ```
+#[op(
+    "arith.addui_extended",
+    traits = Traits::COMMUTATIVE,
+    eval = addui_extended,
+    format = "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",
+    infer = infer_carry
+)]
+pub struct AddUIExtendedOp {
+    /// Left operand.
+    lhs: Operand<INT_OR_INDEX_LIKE>,
+    /// Right operand.
+    rhs: Operand<INT_OR_INDEX_LIKE>,
+    /// The wrapped sum.
+    sum: OpResult<INT_OR_INDEX_LIKE>,
+    /// Whether it wrapped.
+    overflow: OpResult<BOOL_LIKE>,
+}
+
+macro_rules! extended_mul {
+    ($($Op:ident $name:literal $doc:literal $eval:path;)*) => { $(
+        #[doc = $doc]
+        #[op($name, traits = COMMUTATIVE, eval = $eval, format = "$lhs `,` $rhs attr-dict `:` type($lhs)")]
+        pub struct $Op {
+            /// Left operand.
+            lhs: Operand<INT_OR_INDEX_LIKE>,
+            /// Right operand.
+            rhs: Operand<INT_OR_INDEX_LIKE>,
+            /// The low half of the product.
+            low: OpResult<INT_OR_INDEX_LIKE>,
+            /// The high half.
+            high: OpResult<INT_OR_INDEX_LIKE>,
+        }
+    )* };
+}
+
+extended_mul! {
+    MulSIExtendedOp "arith.mulsi_extended" "Signed multiplication of twice the width.\n\n```mlir\n%low, %high = arith.mulsi_extended %a, %b : i32\n```" mulsi_extended;
+    MulUIExtendedOp "arith.mului_extended" "Unsigned multiplication of twice the width.\n\n```mlir\n%low, %high = arith.mului_extended %a, %b : i32\n```" mului_extended;
+}
+
+fn infer_carry(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    let ty = args.operand_type(0);
+    Ok(vec![ty, super::bool_like(args.ctx(), ty)])
+}
+
+// ---- meaning
+
+/// The width of the operands' elements. An error beyond what evaluation holds.
+pub(super) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
+    let ctx = args.ctx();
+    match ctx.int_width(ctx.element_type(args.operand_type(0))) {
+        Some(w @ 1..=64) => Ok(w),
+        _ => Err(Trap::unsupported("integers of this width")),
+    }
+}
+
+/// `v` as a signed integer of `width` bits.
+pub(super) fn wrap(v: i128, width: u32) -> i64 {
+    let shift = 128 - width;
+    ((v << shift) >> shift) as i64
+}
+
+/// The bits of `v` as an unsigned integer of `width` bits.
+pub(super) fn unsigned(v: i64, width: u32) -> u64 {
+    v as u64 & (u64::MAX >> (64 - width))
+}
+
+/// Evaluates an op of two integers; `f` gets the operands and the width, and gives `None` for poison.
+fn binary(
+    args: &OpArgs<'_>,
+    data: &[Datum],
+    f: impl Fn(i64, i64, u32) -> Result<Option<i128>, Trap>,
+) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    Ok(vec![map_int(data, None, |x| Ok(f(x[0], x[1], w)?.map(|v| wrap(v, w))))?])
+}
+
+fn flag(args: &OpArgs<'_>, word: &str) -> bool {
+    let text = args.attr("overflowFlags").map(|a| args.ctx().display_attr(a));
+    text.is_some_and(|t| t.contains(word))
+}
+
+/// The wrapped result, or poison when a promise is broken.
+fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(i128, i128) -> i128) -> Result<Vec<Datum>, Trap> {
+    let (nsw, nuw) = (flag(args, "nsw"), flag(args, "nuw"));
+    binary(args, data, |a, b, w| {
+        let signed = f(i128::from(a), i128::from(b));
+        let plain = f(i128::from(unsigned(a, w)), i128::from(unsigned(b, w)));
+        let broken = (nsw && i128::from(wrap(signed, w)) != signed)
+            || (nuw && (plain < 0 || plain != i128::from(unsigned(plain as i64, w))));
+        Ok((!broken).then_some(signed))
+    })
+}
+
+fn addi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    promised(args, data, |a, b| a + b)
+}
+
+fn subi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    promised(args, data, |a, b| a - b)
+}
+
+fn muli(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    promised(args, data, i128::wrapping_mul)
+}
+
+fn shli(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (nsw, nuw) = (flag(args, "nsw"), flag(args, "nuw"));
+    binary(args, data, |a, b, w| {
+        let amount = unsigned(b, w);
+        if amount >= u64::from(w) {
+            return Ok(None);
+        }
+        let signed = i128::from(a) << amount;
+        let lost = unsigned(wrap(signed, w), w) >> amount != unsigned(a, w);
+        let broken = (nsw && i128::from(wrap(signed, w)) != signed) || (nuw && lost);
+        Ok((!broken).then_some(signed))
+    })
+}
+
+fn is_exact(args: &OpArgs<'_>) -> bool {
+    args.attr("isExact").is_some()
+}
+
+fn shift_right(args: &OpArgs<'_>, data: &[Datum], f: fn(i64, u64, u32) -> i128) -> Result<Vec<Datum>, Trap> {
+    let exact = is_exact(args);
+    binary(args, data, |a, b, w| {
+        let amount = unsigned(b, w);
+        if amount >= u64::from(w) {
+            return Ok(None);
+        }
+        let lost = unsigned(a, w) & ((1u64 << amount) - 1) != 0;
+        Ok((!(exact && lost)).then(|| f(a, amount, w)))
+    })
+}
+
+fn shrui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    shift_right(args, data, |a, n, w| i128::from(unsigned(a, w) >> n))
+}
+
+fn shrsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    shift_right(args, data, |a, n, _| i128::from(a >> n))
+}
+
+fn zero_divisor() -> Trap {
+    Trap::Ub("division by zero".into())
+}
+
+/// Unsigned division and its kin; undefined for a zero divisor.
+fn unsigned_division(args: &OpArgs<'_>, data: &[Datum], f: fn(u64, u64) -> u64) -> Result<Vec<Datum>, Trap> {
+    let exact = is_exact(args);
+    binary(args, data, |a, b, w| {
+        let (a, b) = (unsigned(a, w), unsigned(b, w));
+        if b == 0 {
+            return Err(zero_divisor());
+        }
+        Ok((!(exact && a % b != 0)).then(|| i128::from(f(a, b))))
+    })
+}
+
+/// Signed division and its kin; undefined for a zero divisor and when the quotient does not fit.
+fn signed_division(args: &OpArgs<'_>, data: &[Datum], f: fn(i128, i128) -> i128) -> Result<Vec<Datum>, Trap> {
+    let exact = is_exact(args);
+    binary(args, data, |a, b, w| {
+        if b == 0 {
+            return Err(zero_divisor());
+        }
+        let (a, b) = (i128::from(a), i128::from(b));
+        if b == -1 && i128::from(wrap(-a, w)) != -a {
+            return Err(Trap::Ub("signed division overflows".into()));
+        }
+        Ok((!(exact && a % b != 0)).then(|| f(a, b)))
+    })
+}
+
+fn divui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unsigned_division(args, data, |a, b| a / b)
+}
+
+fn divsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    signed_division(args, data, |a, b| a / b)
+}
+
+fn ceildivui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unsigned_division(args, data, u64::div_ceil)
+}
+
+fn ceildivsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    signed_division(args, data, |a, b| -(-a).div_euclid(b) + i128::from(b < 0 && a % b != 0))
+}
+
+fn floordivsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    signed_division(args, data, |a, b| a / b - i128::from(a % b != 0 && (a < 0) != (b < 0)))
+}
+
+fn remui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unsigned_division(args, data, |a, b| a % b)
+}
+
+fn remsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    signed_division(args, data, |a, b| a % b)
+}
+
+macro_rules! bitwise {
+    ($($name:ident = |$a:ident, $b:ident, $w:ident| $value:expr;)*) => { $(
+        fn $name(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+            #[allow(unused_variables, reason = "not every op looks at the width")]
+            binary(args, data, |$a, $b, $w| Ok(Some(i128::from($value))))
+        }
+    )* };
+}
+
+bitwise! {
+    andi = |a, b, w| a & b;
+    ori = |a, b, w| a | b;
+    xori = |a, b, w| a ^ b;
+    maxsi = |a, b, w| a.max(b);
+    minsi = |a, b, w| a.min(b);
+    maxui = |a, b, w| unsigned(a, w).max(unsigned(b, w));
+    minui = |a, b, w| unsigned(a, w).min(unsigned(b, w));
+}
+
+fn addui_extended(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    let sum = |x: &[i64]| i128::from(unsigned(x[0], w)) + i128::from(unsigned(x[1], w));
+    let low = map_int(data, None, |x| Ok(Some(wrap(sum(x), w))))?;
+    let carry = map_int(data, Some(gradus_ir::DType::Bool), |x| Ok(Some(-i64::from(sum(x) >> w != 0))))?;
+    Ok(vec![low, carry])
+}
+
+/// The halves of a product, low and high.
+fn halves(args: &OpArgs<'_>, data: &[Datum], product: impl Fn(i64, i64, u32) -> i128) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    let low = map_int(data, None, |x| Ok(Some(wrap(product(x[0], x[1], w), w))))?;
+    let high = map_int(data, None, |x| Ok(Some(wrap(product(x[0], x[1], w) >> w, w))))?;
+    Ok(vec![low, high])
+}
+
+fn mulsi_extended(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    halves(args, data, |a, b, _| i128::from(a) * i128::from(b))
+}
+
+fn mului_extended(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    halves(args, data, |a, b, w| (u128::from(unsigned(a, w)) * u128::from(unsigned(b, w))) as i128)
+}

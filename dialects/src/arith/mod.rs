@@ -1,0 +1,108 @@
+//! `arith`: arithmetic on integers, `index` and floats, and on vectors and tensors of them, element by element.
+//!
+//! The meaning is LLVM's: integers wrap, broken promises (`nsw`, `exact`, shifts too far) give poison, division by zero
+//! and overflow of signed division are undefined.
+
+mod cast;
+mod compare;
+mod constant;
+mod float;
+mod fold;
+mod int;
+
+pub use cast::*;
+pub use compare::*;
+pub use constant::ConstantOp;
+pub use float::*;
+pub use int::*;
+
+use gradus_ir::{AttrKind, AttrText, Context, Dialect, OpDecl, Type, TypeData};
+
+/// Promises about floats that let the compiler do more.
+pub const FASTMATH: AttrKind = AttrKind {
+    summary: "Floating point fast math flags",
+    check: |c, a| gradus_ir::verify::has_words(c, a, &FASTMATH.text),
+    text: AttrText::Words {
+        dialect: "arith",
+        mnemonic: "fastmath",
+        words: &["none", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "fast"],
+        flags: true,
+    },
+};
+
+/// Promises that integer arithmetic does not overflow.
+pub const OVERFLOW: AttrKind = AttrKind {
+    summary: "Integer overflow arith flags",
+    check: |c, a| gradus_ir::verify::has_words(c, a, &OVERFLOW.text),
+    text: AttrText::Words { dialect: "arith", mnemonic: "overflow", words: &["none", "nsw", "nuw"], flags: true },
+};
+
+/// The boolean type of the shape of `ty`: what a comparison of two `ty` gives.
+pub fn bool_like(ctx: &Context, ty: Type) -> Type {
+    match ctx.type_data(ty) {
+        TypeData::Vector { .. } | TypeData::Tensor { .. } | TypeData::UnrankedTensor(_) => ctx.with_element(ty, Type::I1),
+        _ => Type::I1,
+    }
+}
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "arith",
+    doc: "Arithmetic on integers and floats, scalar or element by element.",
+    ops: &[
+        ConstantOp::INFO,
+        AddIOp::INFO,
+        SubIOp::INFO,
+        MulIOp::INFO,
+        AddUIExtendedOp::INFO,
+        MulSIExtendedOp::INFO,
+        MulUIExtendedOp::INFO,
+        DivUIOp::INFO,
+        DivSIOp::INFO,
+        CeilDivUIOp::INFO,
+        CeilDivSIOp::INFO,
+        FloorDivSIOp::INFO,
+        RemUIOp::INFO,
+        RemSIOp::INFO,
+        AndIOp::INFO,
+        OrIOp::INFO,
+        XOrIOp::INFO,
+        ShLIOp::INFO,
+        ShRUIOp::INFO,
+        ShRSIOp::INFO,
+        MaxSIOp::INFO,
+        MaxUIOp::INFO,
+        MinSIOp::INFO,
+        MinUIOp::INFO,
+        NegFOp::INFO,
+        AddFOp::INFO,
+        SubFOp::INFO,
+        MulFOp::INFO,
+        DivFOp::INFO,
+        RemFOp::INFO,
+        MaximumFOp::INFO,
+        MinimumFOp::INFO,
+        MaxNumFOp::INFO,
+        MinNumFOp::INFO,
+        ExtUIOp::INFO,
+        ExtSIOp::INFO,
+        ExtFOp::INFO,
+        TruncIOp::INFO,
+        TruncFOp::INFO,
+        UIToFPOp::INFO,
+        SIToFPOp::INFO,
+        FPToUIOp::INFO,
+        FPToSIOp::INFO,
+        IndexCastOp::INFO,
+        IndexCastUIOp::INFO,
+        BitcastOp::INFO,
+        CmpIOp::INFO,
+        CmpFOp::INFO,
+        SelectOp::INFO,
+    ],
+    attrs: &[&FASTMATH, &OVERFLOW],
+    constant: Some("arith.constant"),
+};
+
+#[cfg(test)]
+mod tests;

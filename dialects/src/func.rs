@@ -1,0 +1,225 @@
+//! `func`: functions, calls, returns.
+
+use crate::constraint::{ANY, DICT_ARRAY, FLAT_SYMBOL, FUNCTION, FUNCTION_TYPE, STRING, SYMBOL_NAME, UNIT};
+use gradus_ir::symbols::SymbolTables;
+use gradus_ir::{Context, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type, op};
+
+/// A function: a name, a type, and a body unless it is defined elsewhere.
+///
+/// ```mlir
+/// func.func @double(%x: i32) -> i32 {
+///   %0 = arith.addi %x, %x : i32
+///   return %0 : i32
+/// }
+/// ```
+#[op(
+    "func.func",
+    traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::FUNCTION).and(Traits::AFFINE_SCOPE),
+    effects = Effects::Unknown,
+    default_dialect = "func",
+    format = "custom<Function>",
+    verify = verify_func
+)]
+pub struct FuncOp {
+    /// The name.
+    sym_name: Attribute<SYMBOL_NAME>,
+    /// Parameters and results.
+    function_type: Attribute<FUNCTION_TYPE>,
+    /// Who may call it.
+    sym_visibility: OptAttribute<STRING>,
+    /// A dictionary for each parameter.
+    arg_attrs: OptAttribute<DICT_ARRAY>,
+    /// A dictionary for each result.
+    res_attrs: OptAttribute<DICT_ARRAY>,
+    /// Whether calls must not be inlined.
+    no_inline: OptAttribute<UNIT>,
+    /// The body; empty for a declaration.
+    body: Region,
+}
+
+/// Returns from the enclosing function.
+#[op(
+    "func.return",
+    traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
+    parents = &["func.func"],
+    format = "attr-dict ($operands^ `:` type($operands))?",
+    verify = verify_return
+)]
+pub struct ReturnOp {
+    /// The function's results.
+    operands: Operands<ANY>,
+}
+
+/// Calls a function by name.
+///
+/// ```mlir
+/// %0 = func.call @double(%x) : (i32) -> i32
+/// ```
+#[op(
+    "func.call",
+    traits = Traits::CALL,
+    effects = Effects::Unknown,
+    format = "$callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)",
+    verify = verify_call
+)]
+pub struct CallOp {
+    /// The function.
+    callee: Attribute<FLAT_SYMBOL>,
+    /// A dictionary for each argument.
+    arg_attrs: OptAttribute<DICT_ARRAY>,
+    /// A dictionary for each result.
+    res_attrs: OptAttribute<DICT_ARRAY>,
+    /// Whether this call must not be inlined.
+    no_inline: OptAttribute<UNIT>,
+    /// The arguments.
+    operands: Operands<ANY>,
+    /// What the function returns.
+    results: OpResults<ANY>,
+}
+
+/// Calls a function by value.
+#[op(
+    "func.call_indirect",
+    effects = Effects::Unknown,
+    format = "$callee `(` $callee_operands `)` attr-dict `:` type($callee)",
+    infer = infer_call_indirect,
+    verify = verify_call_indirect
+)]
+pub struct CallIndirectOp {
+    /// The function.
+    callee: Operand<FUNCTION>,
+    /// The arguments.
+    callee_operands: Operands<ANY>,
+    /// What the function returns.
+    results: OpResults<ANY>,
+}
+
+/// A function as a value.
+#[op(
+    "func.constant",
+    traits = Traits::CONSTANT_LIKE,
+    format = "attr-dict $value `:` type($result)",
+    result_name = |_, _| Some("f".to_owned())
+)]
+pub struct ConstantOp {
+    /// The function.
+    value: Attribute<FLAT_SYMBOL>,
+    /// Its value.
+    result: OpResult<ANY>,
+}
+
+fn verify_func(m: &Module, op: Op) -> Result<(), String> {
+    let func = FuncOp(op);
+    let ctx = &m.ctx;
+    let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
+    let (inputs, results) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
+    for (attr, n, what) in [(func.arg_attrs(m), inputs.len(), "argument"), (func.res_attrs(m), results.len(), "result")] {
+        if let Some(list) = attr.and_then(|a| ctx.as_array(a))
+            && list.len() != n
+        {
+            return Err(format!(
+                "expects {what} attribute array to have the same number of elements as the number of function {what}s, got {}, but expected {n}",
+                list.len()
+            ));
+        }
+    }
+    let Some(entry) = m.entry(func.body(m)) else { return Ok(()) };
+    let args: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
+    if args.len() != inputs.len() {
+        return Err(format!("entry block must have {} arguments to match function signature", inputs.len()));
+    }
+    for (i, (have, want)) in args.iter().zip(inputs).enumerate() {
+        if have != want {
+            let (have, want) = (ctx.display_type(*have), ctx.display_type(*want));
+            return Err(format!(
+                "type of entry block argument #{i}('{have}') must match the type of the corresponding argument in function signature('{want}')"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn verify_return(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let Some(func) = m.parent_op(op).and_then(|p| FuncOp::cast(m, p)) else { return Ok(()) };
+    let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
+    let results = ty.and_then(|t| ctx.function_parts(t)).map_or(&[][..], |(_, r)| r);
+    let operands = m.operands(op);
+    if operands.len() != results.len() {
+        let name = gradus_ir::symbol_name(m, func.0).map_or("", |s| ctx.text(s));
+        return Err(format!(
+            "has {} operands, but enclosing function (@{name}) returns {}",
+            operands.len(),
+            results.len()
+        ));
+    }
+    for (i, (&value, &want)) in operands.iter().zip(results).enumerate() {
+        let have = m.value_type(value);
+        if have != want {
+            let (have, want) = (ctx.display_type(have), ctx.display_type(want));
+            return Err(format!(
+                "type of return operand {i} ('{have}') doesn't match function result type ('{want}')"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn verify_call(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let Some(callee) = CallOp(op).callee(m) else { return Ok(()) };
+    let name = ctx.as_symbol(callee).map_or("", |(root, _)| ctx.text(root));
+    // A module has many calls; each looks its callee up without building a table.
+    let Some(func) = find_function(m, op, callee) else {
+        return Err(format!("'{name}' does not reference a valid function"));
+    };
+    let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
+    let (inputs, results) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
+    check_types(ctx, "operand", m.operands(op).iter().map(|&v| m.value_type(v)), inputs)?;
+    check_types(ctx, "result", m.results(op).map(|v| m.value_type(v)), results)
+}
+
+fn find_function(m: &Module, from: Op, callee: gradus_ir::Attr) -> Option<FuncOp> {
+    FuncOp::cast(m, SymbolTables::default().resolve(m, from, callee)?)
+}
+
+fn check_types(
+    ctx: &Context,
+    what: &str,
+    have: impl ExactSizeIterator<Item = Type>,
+    want: &[Type],
+) -> Result<(), String> {
+    if have.len() != want.len() {
+        return Err(match what {
+            "operand" => "incorrect number of operands for callee".into(),
+            _ => "incorrect number of results for callee".into(),
+        });
+    }
+    for (i, (have, &want)) in have.zip(want).enumerate() {
+        if have != want {
+            let (have, want) = (ctx.display_type(have), ctx.display_type(want));
+            return Err(format!("{what} type mismatch: expected {what} type '{want}', but provided '{have}' for {what} number {i}"));
+        }
+    }
+    Ok(())
+}
+
+fn infer_call_indirect(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    let ty = args.operand_type(0);
+    args.ctx().function_parts(ty).map(|(_, results)| results.to_vec()).ok_or_else(|| "requires a function to call".into())
+}
+
+fn verify_call_indirect(m: &Module, op: Op) -> Result<(), String> {
+    let callee = m.value_type(m.operands(op)[0]);
+    let inputs = m.ctx.function_parts(callee).map_or(&[][..], |(inputs, _)| inputs);
+    check_types(&m.ctx, "operand", m.operands(op)[1..].iter().map(|&v| m.value_type(v)), inputs)
+}
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "func",
+    doc: "Functions: their definition, calls and returns.",
+    ops: &[FuncOp::INFO, ReturnOp::INFO, CallOp::INFO, CallIndirectOp::INFO, ConstantOp::INFO],
+    attrs: &[],
+    constant: None,
+};

@@ -1,0 +1,49 @@
+//! The reference kernels of the `graph` dialect: ONNX operators as plain functions over tensors.
+//!
+//! Each takes operands and attributes and returns a new tensor, or an error that says which rule the operands break;
+//! no input makes one panic. Results above 2^31 elements are refused. The [`shape`] module has the shape rules, which
+//! shape inference shares.
+
+mod binary;
+mod cast;
+mod conv;
+mod gemm;
+mod generate;
+mod index;
+mod matmul;
+mod movement;
+mod norm;
+mod num;
+mod pad;
+mod pool;
+mod quant;
+mod reduce;
+mod resize;
+pub mod shape;
+mod softmax;
+mod unary;
+mod walk;
+
+use gradus_ir::tensor::Tensor;
+
+/// What a kernel returns: the result, or why the operands are wrong.
+pub type KernelResult = Result<Tensor, String>;
+
+pub use binary::*;
+pub use cast::cast;
+pub use conv::{conv, conv_transpose};
+pub use generate::*;
+pub use index::*;
+pub use matmul::{Gemm, gemm, matmul};
+pub use movement::{
+    concat, depth_to_space, expand, flatten, reshape, shape_of, size_of, slice, space_to_depth, split, squeeze, tile,
+    transpose, unsqueeze,
+};
+pub use norm::*;
+pub use pad::{PadMode, pad};
+pub use pool::*;
+pub use quant::*;
+pub use reduce::{Reduction, arg_max, arg_min, cum_sum, reduce};
+pub use resize::{AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode, resize};
+pub use softmax::{log_softmax, softmax};
+pub use unary::*;

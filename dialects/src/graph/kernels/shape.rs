@@ -1,0 +1,444 @@
+//! The shape arithmetic that kernels and shape inference share: broadcasting, axes, and the output sizes of windows.
+//!
+//! Everything here is pure and takes extents as `usize`; attributes arrive as `i64`, as ONNX stores them.
+
+pub use super::matmul::gemm_output_dims;
+pub use super::movement::{slice_axis, split_sizes};
+pub use super::pad::pad_dims;
+pub use super::reduce::reduction_axes;
+pub use super::resize::resize_dims;
+use gradus_ir::tensor::checked_len;
+
+/// The largest number of elements that a kernel produces. Larger results are refused rather than risk exhausting memory.
+pub const MAX_ELEMENTS: usize = 1 << 31;
+
+/// The number of elements of `shape`. Errors when it overflows or exceeds [`MAX_ELEMENTS`].
+pub fn checked_elements(shape: &[usize]) -> Result<usize, String> {
+    let n = checked_len(shape).filter(|&n| n <= MAX_ELEMENTS);
+    n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^31 elements"))
+}
+
+/// The product of extents, for shapes of existing tensors: it only overflows next to an extent of 0, and is of no use
+/// then.
+pub(super) fn product(shape: &[usize]) -> usize {
+    shape.iter().fold(1, |n, &d| n.wrapping_mul(d))
+}
+
+/// Row-major strides in elements; like [`product`], total also for shapes with an extent of 0.
+pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut out = vec![1usize; shape.len()];
+    for i in (1..shape.len()).rev() {
+        out[i - 1] = out[i].wrapping_mul(shape[i]);
+    }
+    out
+}
+
+/// Turns an axis that may count from the back into an index below `rank`.
+pub fn normalize_axis(axis: i64, rank: usize) -> Result<usize, String> {
+    let r = i64::try_from(rank).map_err(|e| e.to_string())?;
+    let at = if axis < 0 { axis.checked_add(r) } else { Some(axis) };
+    let index = at.filter(|a| (0..r).contains(a)).and_then(|a| usize::try_from(a).ok());
+    index.ok_or_else(|| format!("axis {axis} is out of range for rank {rank}"))
+}
+
+/// Normalizes several axes, in the order given. Errors when one occurs twice.
+pub fn normalize_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
+    let mut out = Vec::with_capacity(axes.len().min(rank));
+    for &axis in axes {
+        let a = normalize_axis(axis, rank)?;
+        if out.contains(&a) {
+            return Err(format!("axis {axis} is listed twice"));
+        }
+        out.push(a);
+    }
+    Ok(out)
+}
+
+/// The shape that `a` and `b` broadcast to by numpy's rule: aligned at the last axis, extents of 1 stretch.
+pub fn broadcast_shapes(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String> {
+    let rank = a.len().max(b.len());
+    let at = |s: &[usize], i: usize| if i + s.len() < rank { 1 } else { s[i + s.len() - rank] };
+    (0..rank)
+        .map(|i| match (at(a, i), at(b, i)) {
+            (x, y) if x == y || y == 1 => Ok(x),
+            (1, y) => Ok(y),
+            _ => Err(format!("shapes {a:?} and {b:?} do not broadcast")),
+        })
+        .collect()
+}
+
+/// The shape that all of `shapes` broadcast to; rank 0 for none.
+pub fn broadcast_all(shapes: &[&[usize]]) -> Result<Vec<usize>, String> {
+    shapes.iter().try_fold(Vec::new(), |out, s| broadcast_shapes(&out, s))
+}
+
+/// How padding is found when it is not given explicitly.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum AutoPad {
+    /// Use the explicit pads.
+    #[default]
+    NotSet,
+    /// Pad so that the output has `ceil(input / stride)` positions; an odd pad goes to the end.
+    SameUpper,
+    /// Like [`AutoPad::SameUpper`], but an odd pad goes to the beginning.
+    SameLower,
+    /// No padding.
+    Valid,
+}
+
+/// A sliding window as ONNX's attributes spell it. Empty lists mean the default: strides and dilations of 1, no pads.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct WindowAttrs {
+    /// Extent per spatial axis. Convolutions may leave it empty: the weights have it.
+    pub kernel_shape: Vec<i64>,
+    /// Step per spatial axis.
+    pub strides: Vec<i64>,
+    /// Distance between neighbouring taps per spatial axis.
+    pub dilations: Vec<i64>,
+    /// All begins, then all ends.
+    pub pads: Vec<i64>,
+    /// How to find pads; anything but [`AutoPad::NotSet`] overrides `pads`.
+    pub auto_pad: AutoPad,
+    /// Whether a window that is partly beyond the end counts (pooling only).
+    pub ceil_mode: bool,
+}
+
+/// A [`WindowAttrs`] applied to an input: every default filled in, pads and output sizes known. One entry per spatial
+/// axis.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Input extents.
+    pub input: Vec<usize>,
+    /// Kernel extents.
+    pub kernel: Vec<usize>,
+    /// Strides, at least 1.
+    pub strides: Vec<usize>,
+    /// Dilations, at least 1.
+    pub dilations: Vec<usize>,
+    /// Padding before the first element.
+    pub pads_begin: Vec<usize>,
+    /// Padding after the last element.
+    pub pads_end: Vec<usize>,
+    /// Output extents.
+    pub output: Vec<usize>,
+}
+
+/// Extents and steps beyond this cannot occur in a tensor within the size limit; bounding them keeps sums from
+/// overflowing.
+const MAX_EXTENT: usize = 1 << 31;
+
+/// A list attribute as extents of at least `least`, `default` when empty.
+pub(super) fn extents(
+    name: &str,
+    list: &[i64],
+    rank: usize,
+    default: usize,
+    least: usize,
+) -> Result<Vec<usize>, String> {
+    if list.is_empty() {
+        return Ok(vec![default; rank]);
+    }
+    if list.len() != rank {
+        return Err(format!("{name} {list:?} should have {rank} entries"));
+    }
+    let convert = |&v: &i64| usize::try_from(v).ok().filter(|v| (least..=MAX_EXTENT).contains(v));
+    list.iter().map(|v| convert(v).ok_or_else(|| format!("{name} {list:?} is out of range"))).collect()
+}
+
+impl WindowAttrs {
+    /// Applies the attributes to spatial extents `input` and a kernel of extents `kernel`. Errors on lists of the wrong
+    /// length, entries out of range, and windows larger than the padded input.
+    pub fn resolve(&self, input: &[usize], kernel: &[usize]) -> Result<Window, String> {
+        let rank = input.len();
+        if kernel.len() != rank || input.iter().chain(kernel).any(|&d| d > MAX_EXTENT) || kernel.contains(&0) {
+            return Err(format!("a window of {kernel:?} cannot slide over spatial extents {input:?}"));
+        }
+        let strides = extents("strides", &self.strides, rank, 1, 1)?;
+        let dilations = extents("dilations", &self.dilations, rank, 1, 1)?;
+        let mut pads_begin = extents("pads", &self.pads, rank * 2, 0, 0)?;
+        let mut pads_end = pads_begin.split_off(rank);
+        let mut output = Vec::with_capacity(rank);
+        for i in 0..rank {
+            let reach = (kernel[i] - 1).checked_mul(dilations[i]).filter(|&r| r < MAX_EXTENT);
+            let reach = reach.ok_or("the dilated kernel is too large")? + 1;
+            let pads = [&mut pads_begin[i], &mut pads_end[i]];
+            output.push(self.one_axis(input[i], reach, strides[i], pads)?);
+        }
+        let (input, kernel) = (input.to_vec(), kernel.to_vec());
+        Ok(Window { input, kernel, strides, dilations, pads_begin, pads_end, output })
+    }
+
+    /// The output extent along one axis for a kernel that reaches over `reach` elements; sets the pads it implies.
+    fn one_axis(&self, n: usize, reach: usize, stride: usize, [begin, end]: [&mut usize; 2]) -> Result<usize, String> {
+        match self.auto_pad {
+            AutoPad::NotSet => {}
+            AutoPad::Valid => (*begin, *end) = (0, 0),
+            AutoPad::SameUpper | AutoPad::SameLower => {
+                let out = n.div_ceil(stride);
+                let total = (out.saturating_sub(1) * stride + reach).saturating_sub(n);
+                let small = total / 2;
+                let upper = self.auto_pad == AutoPad::SameUpper;
+                (*begin, *end) = if upper { (small, total - small) } else { (total - small, small) };
+                return Ok(out);
+            }
+        }
+        let padded = n + *begin + *end;
+        let misfit = || format!("a window over {reach} elements does not fit {padded} padded elements");
+        if !self.ceil_mode {
+            return Ok(padded.checked_sub(reach).ok_or_else(misfit)? / stride + 1);
+        }
+        // Rounded up, even a window that is larger than the input has a place, as long as a whole stride is not missing.
+        let out = (padded + stride).checked_sub(reach).filter(|&r| r > 0).ok_or_else(misfit)?.div_ceil(stride);
+        // A window that would start in the padding at the end sees no element, and does not count.
+        Ok(if (out - 1) * stride >= n + *begin { out - 1 } else { out })
+    }
+
+    /// The kernel extents, for operations whose attributes have them.
+    pub fn kernel(&self, rank: usize) -> Result<Vec<usize>, String> {
+        if self.kernel_shape.is_empty() {
+            return Err("kernel_shape is missing".into());
+        }
+        extents("kernel_shape", &self.kernel_shape, rank, 1, 1)
+    }
+}
+
+/// The attributes of a convolution.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ConvAttrs {
+    /// How the kernel slides.
+    pub window: WindowAttrs,
+    /// The number of groups that channels are split into.
+    pub group: i64,
+}
+
+impl Default for ConvAttrs {
+    fn default() -> Self {
+        ConvAttrs { window: WindowAttrs::default(), group: 1 }
+    }
+}
+
+/// Checks a convolution of `[N, C, D...]` by `[M, C / group, K...]` and returns the number of groups and the window.
+pub fn conv_window(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<(usize, Window), String> {
+    let wrong = |why: &str| format!("convolution of {input:?} by {weight:?}: {why}");
+    if input.len() < 2 || input.len() != weight.len() {
+        return Err(wrong("ranks should be equal and at least 2"));
+    }
+    let group =
+        usize::try_from(attrs.group).ok().filter(|&g| g > 0).ok_or_else(|| wrong("group should be positive"))?;
+    if weight[1].checked_mul(group) != Some(input[1]) || !weight[0].is_multiple_of(group) {
+        return Err(wrong("channels do not match the groups"));
+    }
+    let kernel = &attrs.window.kernel_shape;
+    if !kernel.is_empty() && attrs.window.kernel(input.len() - 2)? != weight[2..] {
+        return Err(wrong("kernel_shape differs from the weights"));
+    }
+    Ok((group, attrs.window.resolve(&input[2..], &weight[2..]).map_err(|e| wrong(&e))?))
+}
+
+/// The shape `[N, M, O...]` of the convolution of `[N, C, D...]` by `[M, C / group, K...]`.
+pub fn conv_output_dims(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<Vec<usize>, String> {
+    let (_, window) = conv_window(input, weight, attrs)?;
+    Ok([&[input[0], weight[0]], window.output.as_slice()].concat())
+}
+
+/// The shape `[N, C, O...]` of pooling `[N, C, D...]`.
+pub fn pool_output_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, String> {
+    let window = pool_window(input, attrs)?;
+    Ok([&input[..2], window.output.as_slice()].concat())
+}
+
+/// The window of a pooling operation over `[N, C, D...]`.
+pub fn pool_window(input: &[usize], attrs: &WindowAttrs) -> Result<Window, String> {
+    if input.len() < 2 {
+        return Err(format!("pooling needs a batch and a channel axis, not {input:?}"));
+    }
+    attrs.resolve(&input[2..], &attrs.kernel(input.len() - 2)?)
+}
+
+/// The attributes of a transposed convolution.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ConvTransposeAttrs {
+    /// Strides, dilations, pads, `auto_pad` and groups.
+    pub conv: ConvAttrs,
+    /// Extra extent at the end of each output axis; empty for none.
+    pub output_padding: Vec<i64>,
+    /// The spatial output extents, from which pads are then derived; empty to derive the extents from pads.
+    pub output_shape: Vec<i64>,
+}
+
+/// Checks a transposed convolution of `[N, C, D...]` by `[C, M / group, K...]` and returns the number of groups and the
+/// window, in which `output` is the (larger) result.
+pub fn conv_transpose_window(
+    input: &[usize],
+    weight: &[usize],
+    attrs: &ConvTransposeAttrs,
+) -> Result<(usize, Window), String> {
+    let wrong = |why: &str| format!("transposed convolution of {input:?} by {weight:?}: {why}");
+    let a = &attrs.conv.window;
+    if input.len() < 2 || input.len() != weight.len() || weight[0] != input[1] {
+        return Err(wrong("ranks should be equal and at least 2, and channels the same"));
+    }
+    let group = usize::try_from(attrs.conv.group).ok().filter(|&g| g > 0 && input[1].is_multiple_of(g));
+    let group = group.ok_or_else(|| wrong("channels do not match the groups"))?;
+    let (rank, kernel, spatial) = (input.len() - 2, weight[2..].to_vec(), input[2..].to_vec());
+    if kernel.contains(&0) || spatial.contains(&0) || kernel.iter().chain(&spatial).any(|&d| d > MAX_EXTENT) {
+        return Err(wrong("extents out of range"));
+    }
+    let strides = extents("strides", &a.strides, rank, 1, 1)?;
+    let dilations = extents("dilations", &a.dilations, rank, 1, 1)?;
+    let extra = extents("output_padding", &attrs.output_padding, rank, 0, 0)?;
+    let mut pads_begin = extents("pads", &a.pads, rank * 2, 0, 0)?;
+    let mut pads_end = pads_begin.split_off(rank);
+    let wanted = match a.auto_pad {
+        _ if !attrs.output_shape.is_empty() => Some(extents("output_shape", &attrs.output_shape, rank, 0, 0)?),
+        AutoPad::SameUpper | AutoPad::SameLower => {
+            Some(spatial.iter().zip(&strides).map(|(n, s)| n.saturating_mul(*s)).collect())
+        }
+        AutoPad::Valid | AutoPad::NotSet => None,
+    };
+    let mut output = Vec::with_capacity(rank);
+    for i in 0..rank {
+        let full = (spatial[i] - 1)
+            .checked_mul(strides[i])
+            .zip((kernel[i] - 1).checked_mul(dilations[i]))
+            .and_then(|(x, y)| x.checked_add(y)?.checked_add(extra[i])?.checked_add(1))
+            .ok_or_else(|| wrong("extents out of range"))?;
+        if let Some(wanted) = &wanted {
+            let total = full.saturating_sub(wanted[i]);
+            let upper = a.auto_pad == AutoPad::SameUpper;
+            let begin = if upper { total / 2 } else { total - total / 2 };
+            (pads_begin[i], pads_end[i]) = (begin, total - begin);
+            output.push(wanted[i]);
+        } else {
+            let out = full.checked_sub(pads_begin[i] + pads_end[i]);
+            output.push(out.ok_or_else(|| wrong("the pads remove the whole output"))?);
+        }
+    }
+    let window = Window { input: spatial, kernel, strides, dilations, pads_begin, pads_end, output };
+    Ok((group, window))
+}
+
+/// The shape `[N, M, O...]` of the transposed convolution of `[N, C, D...]` by `[C, M / group, K...]`.
+pub fn conv_transpose_output_dims(
+    input: &[usize],
+    weight: &[usize],
+    attrs: &ConvTransposeAttrs,
+) -> Result<Vec<usize>, String> {
+    let (group, window) = conv_transpose_window(input, weight, attrs)?;
+    let channels = weight[1].checked_mul(group).ok_or("too many channels")?;
+    Ok([&[input[0], channels], window.output.as_slice()].concat())
+}
+
+/// The shape of `matmul` of `a` and `b`, with numpy's rules for vectors and batches.
+pub fn matmul_output_dims(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String> {
+    if a.is_empty() || b.is_empty() {
+        return Err("matmul is not defined for scalars".into());
+    }
+    let inner_b = if b.len() == 1 { b[0] } else { b[b.len() - 2] };
+    if a[a.len() - 1] != inner_b {
+        return Err(format!("matmul of {a:?} by {b:?}: the inner extents differ"));
+    }
+    let batch = |s: &[usize]| s[..s.len().saturating_sub(2)].to_vec();
+    let mut out = broadcast_shapes(&batch(a), &batch(b))?;
+    if a.len() > 1 {
+        out.push(a[a.len() - 2]);
+    }
+    if b.len() > 1 {
+        out.push(b[b.len() - 1]);
+    }
+    Ok(out)
+}
+
+/// The shape that a `Reshape` to `wanted` gives `input`: 0 copies the extent (unless `allow_zero`), one -1 is inferred.
+pub fn reshape_dims(input: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize>, String> {
+    let wrong = || format!("{input:?} cannot be reshaped to {wanted:?}");
+    let total = checked_len(input).ok_or_else(wrong)?;
+    let (mut out, mut inferred) = (Vec::with_capacity(wanted.len()), None);
+    for (i, &d) in wanted.iter().enumerate() {
+        match d {
+            -1 if inferred.is_none() => inferred = Some(i),
+            0 if !allow_zero => out.push(*input.get(i).ok_or_else(wrong)?),
+            _ => out.push(usize::try_from(d).map_err(|_| wrong())?),
+        }
+    }
+    let known = checked_len(&out).ok_or_else(wrong)?;
+    match inferred {
+        Some(at) if known > 0 && total.is_multiple_of(known) => out.insert(at, total / known),
+        None if known == total => {}
+        _ => return Err(wrong()),
+    }
+    Ok(out)
+}
+
+/// The shape left after removing `axes` (all extents of 1 when `None`).
+pub fn squeeze_dims(input: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, String> {
+    let Some(axes) = axes else {
+        return Ok(input.iter().copied().filter(|&d| d != 1).collect());
+    };
+    let axes = normalize_axes(axes, input.len())?;
+    if let Some(&a) = axes.iter().find(|&&a| input[a] != 1) {
+        return Err(format!("axis {a} of {input:?} cannot be squeezed"));
+    }
+    Ok((0..input.len()).filter(|i| !axes.contains(i)).map(|i| input[i]).collect())
+}
+
+/// The shape with extents of 1 inserted so that they are at `axes` of the result.
+pub fn unsqueeze_dims(input: &[usize], axes: &[i64]) -> Result<Vec<usize>, String> {
+    let rank = input.len() + axes.len();
+    let axes = normalize_axes(axes, rank)?;
+    let mut rest = input.iter().copied();
+    Ok((0..rank).map(|i| if axes.contains(&i) { 1 } else { rest.next().unwrap_or(1) }).collect())
+}
+
+/// The two extents of `Flatten`: the product before `axis` (which may be the rank itself) and from it on.
+pub fn flatten_dims(input: &[usize], axis: i64) -> Result<Vec<usize>, String> {
+    let rank = input.len();
+    let at = if usize::try_from(axis) == Ok(rank) { rank } else { normalize_axis(axis, rank)? };
+    let product = |s: &[usize]| checked_len(s).ok_or_else(|| format!("{input:?} overflows"));
+    Ok(vec![product(&input[..at])?, product(&input[at..])?])
+}
+
+/// The shape after reducing `axes`; with `keepdims` they stay as extents of 1.
+pub fn reduce_dims(input: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
+    let dims = input.iter().enumerate();
+    dims.filter_map(|(i, &d)| if !axes.contains(&i) { Some(d) } else { keepdims.then_some(1) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broadcasting() {
+        assert_eq!(broadcast_shapes(&[3, 1, 2], &[4, 1]).unwrap(), [3, 4, 2]);
+        assert_eq!(broadcast_shapes(&[0], &[1]).unwrap(), [0]);
+        assert!(broadcast_shapes(&[2], &[3]).is_err());
+    }
+
+    #[test]
+    fn windows() {
+        let attrs = |auto_pad, ceil_mode| WindowAttrs {
+            kernel_shape: vec![3],
+            strides: vec![2],
+            auto_pad,
+            ceil_mode,
+            ..WindowAttrs::default()
+        };
+        let out = |n: usize, a: AutoPad, c: bool| pool_output_dims(&[1, 1, n], &attrs(a, c)).unwrap()[2];
+        assert_eq!(out(6, AutoPad::NotSet, false), 2);
+        assert_eq!(out(6, AutoPad::NotSet, true), 3);
+        assert_eq!(out(5, AutoPad::SameUpper, false), 3);
+        let w = attrs(AutoPad::SameLower, false).resolve(&[6], &[3]).unwrap();
+        assert_eq!((w.pads_begin[0], w.pads_end[0], w.output[0]), (1, 0, 3));
+        assert!(attrs(AutoPad::Valid, false).resolve(&[2], &[3]).is_err());
+    }
+
+    #[test]
+    fn reshapes() {
+        assert_eq!(reshape_dims(&[2, 3, 4], &[0, -1], false).unwrap(), [2, 12]);
+        assert_eq!(reshape_dims(&[0, 3], &[3, 0], true).unwrap(), [3, 0]);
+        assert!(reshape_dims(&[2, 3], &[-1, -1], false).is_err());
+        assert_eq!(unsqueeze_dims(&[2], &[0, -1]).unwrap(), [1, 2, 1]);
+        assert_eq!(flatten_dims(&[2, 3], 2).unwrap(), [6, 1]);
+    }
+}

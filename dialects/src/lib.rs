@@ -1,0 +1,21 @@
+//! Gradus's dialects: one file (or folder) each, with everything about an op at its declaration: operands, attributes,
+//! text format, verification, folding, meaning.
+//!
+//! [`DIALECTS`] is the registry. To add a dialect, write its file and add two lines here: the module and the entry.
+
+use gradus_ir::{Context, Dialect};
+use std::sync::Arc;
+
+pub mod arith;
+pub mod builtin;
+pub mod constraint;
+pub mod func;
+pub mod graph;
+
+/// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
+pub const DIALECTS: &[&Dialect] = &[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT];
+
+/// A context in which all dialects are registered.
+pub fn context() -> Arc<Context> {
+    Context::new(DIALECTS)
+}

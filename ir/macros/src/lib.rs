@@ -1,0 +1,162 @@
+//! The `#[op]` attribute: reads an op's declaration and re-emits it, in a regular form, to `gradus_ir::define_op!`.
+//!
+//! Nothing is generated here: every line of generated code is written out, readable, in `ir/src/define.rs`.
+
+use proc_macro::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Field, GenericArgument, ItemStruct, Lit, LitStr, Meta, PathArguments, Result, Token, Type};
+
+/// Declares an op. The first argument is its name; then `key = value` pairs:
+///
+/// | key | value |
+/// |---|---|
+/// | `traits` | `Traits::A.and(Traits::B)` |
+/// | `format` | the custom form, in MLIR's declarative assembly format |
+/// | `verify`, `infer`, `fold`, `eval`, `patterns`, `custom`, `effects`, `parents` | the field of `OpInfo` of that name |
+///
+/// Each field of the struct declares an operand, result, attribute, region or successor:
+///
+/// | field type | meaning |
+/// |---|---|
+/// | `Operand<C>`, `OptOperand<C>`, `Operands<C>` | one, at most one, any number of operands whose types satisfy `C` |
+/// | `OpResult<C>`, `OptResult<C>`, `OpResults<C>` | likewise for results |
+/// | `Attribute<K>`, `OptAttribute<K>` | an inherent attribute of kind `K`; `#[default = "text"]` gives its default |
+/// | `Region`, `Regions`, `Successor`, `Successors` | regions and successors |
+///
+/// `#[name = "overflowFlags"]` gives a field another name in the text.
+#[proc_macro_attribute]
+pub fn op(args: TokenStream, item: TokenStream) -> TokenStream {
+    let args = syn::parse_macro_input!(args as OpArgs);
+    let item = syn::parse_macro_input!(item as ItemStruct);
+    emit(&args, &item).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// `"dialect.name", key = value, ...`
+struct OpArgs {
+    name: LitStr,
+    pairs: Vec<(syn::Ident, Expr)>,
+}
+
+impl Parse for OpArgs {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let name = input.parse()?;
+        let mut pairs = Vec::new();
+        while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+            let key = input.parse()?;
+            input.parse::<Token![=]>()?;
+            pairs.push((key, input.parse()?));
+        }
+        Ok(OpArgs { name, pairs })
+    }
+}
+
+fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
+    let (vis, ident, name) = (&item.vis, &item.ident, &args.name);
+    let doc = doc_text(&item.attrs);
+    if doc.trim().is_empty() {
+        return Err(Error::new(ident.span(), "an op needs a doc comment: its first line is the summary"));
+    }
+    let mut groups: [Vec<proc_macro2::TokenStream>; 5] = Default::default();
+    for field in &item.fields {
+        let (group, tokens) = field_spec(field)?;
+        groups[group].push(tokens);
+    }
+    let [operands, results, attrs, regions, successors] = groups;
+    let index = |v: Vec<proc_macro2::TokenStream>| -> Vec<_> {
+        v.into_iter().enumerate().map(|(i, t)| quote!((#i #t))).collect()
+    };
+    let (operands, results, attrs) = (index(operands), index(results), index(attrs));
+    let (regions, successors) = (index(regions), index(successors));
+    let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
+        "verify" | "infer" | "fold" | "eval" | "format" | "custom" | "result_name" => quote!(#key: Some(#value)),
+        _ => quote!(#key: #value),
+    });
+    Ok(quote! {
+        ::gradus_ir::define_op! {
+            { #[doc = #doc] #vis #ident #name #doc }
+            operands { #(#operands)* } results { #(#results)* } attrs { #(#attrs)* }
+            regions { #(#regions)* } successors { #(#successors)* }
+            fields { #(#fields,)* }
+        }
+    })
+}
+
+/// The group of a field (operand, result, attribute, region, successor) and its tokens for `define_op!`.
+fn field_spec(field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
+    let ident = field.ident.as_ref().ok_or_else(|| Error::new(field.span(), "name the field"))?;
+    let doc = doc_text(&field.attrs);
+    let text = string_attr(field, "name")?.unwrap_or_else(|| ident.to_string().trim_start_matches("r#").to_owned());
+    let Type::Path(path) = &field.ty else { return Err(Error::new(field.ty.span(), "not a kind of field")) };
+    let segment = path.path.segments.last().ok_or_else(|| Error::new(field.ty.span(), "not a kind of field"))?;
+    let constraint = match &segment.arguments {
+        PathArguments::AngleBracketed(a) => match a.args.first() {
+            Some(GenericArgument::Type(t)) => t.to_token_stream(),
+            Some(GenericArgument::Const(c)) => c.to_token_stream(),
+            _ => return Err(Error::new(a.span(), "name a constraint")),
+        },
+        _ => quote!(),
+    };
+    let (group, kind) = match segment.ident.to_string().as_str() {
+        "Operand" => (0, "One"),
+        "OptOperand" => (0, "Optional"),
+        "Operands" => (0, "Variadic"),
+        "OpResult" => (1, "One"),
+        "OptResult" => (1, "Optional"),
+        "OpResults" => (1, "Variadic"),
+        "Attribute" => (2, "One"),
+        "OptAttribute" => (2, "Optional"),
+        "Region" => (3, "One"),
+        "Regions" => (3, "Variadic"),
+        "Successor" => (4, "One"),
+        "Successors" => (4, "Variadic"),
+        other => return Err(Error::new(segment.span(), format!("`{other}` is not a kind of field"))),
+    };
+    let kind = format_ident!("{kind}");
+    let doc = if doc.is_empty() { format!("`{text}`") } else { doc };
+    let head = quote!(#ident #text #kind #doc);
+    Ok(match group {
+        0 | 1 => (group, quote!(#head (#constraint))),
+        2 => {
+            let default = match string_attr(field, "default")? {
+                Some(text) => quote!(Some(#text)),
+                None => quote!(None),
+            };
+            (group, quote!(#head (#constraint) (#default)))
+        }
+        _ => (group, head),
+    })
+}
+
+/// The value of `#[key = "text"]` on a field.
+fn string_attr(field: &Field, key: &str) -> Result<Option<String>> {
+    let Some(attr) = field.attrs.iter().find(|a| a.path().is_ident(key)) else { return Ok(None) };
+    match literal(&attr.meta) {
+        Some(text) => Ok(Some(text)),
+        None => Err(Error::new(attr.span(), "expected `= \"text\"`")),
+    }
+}
+
+/// The doc comment as one text, each line without its leading blank.
+fn doc_text(attrs: &[syn::Attribute]) -> String {
+    let docs = attrs.iter().filter(|a| a.path().is_ident("doc")).filter_map(|a| literal(&a.meta));
+    let lines: Vec<String> = docs.map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned()).collect();
+    lines.join("\n")
+}
+
+/// The string in `key = "text"`; a literal that comes through another macro is wrapped in an invisible group.
+fn literal(meta: &Meta) -> Option<String> {
+    let Meta::NameValue(pair) = meta else { return None };
+    let mut value = &pair.value;
+    while let Expr::Group(group) = value {
+        value = &group.expr;
+    }
+    match value {
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Str(s) => Some(s.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,423 @@
+//! Attributes: MLIR's builtin ones (locations included), and those of other dialects as their text.
+
+use crate::affine::{AffineMap, IntegerSet};
+use crate::context::{Attr, Context, Str, Type};
+use crate::tensor::Tensor;
+use bytes::Bytes;
+
+/// A part of the text of a dialect's attribute or type: literal text, or something it mentions by alias.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Piece {
+    /// Text, as written.
+    Text(Box<str>),
+    /// An attribute that the text names by `#alias`.
+    Attr(Attr),
+    /// A type that the text names by `!alias`.
+    Type(Type),
+}
+
+/// An integer of any width, as two's complement. The form is canonical: `Small` whenever the value fits.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Int {
+    /// Sign-extended from the type's width (zero-extended for unsigned types narrower than 64 bits).
+    Small(i64),
+    /// Little-endian 64-bit limbs, sign-extended.
+    Wide(Box<[u64]>),
+}
+
+/// What an [`Attr`] is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum AttrData {
+    /// `unit`
+    Unit,
+    /// `4 : i32`; `true` and `false` are of type `i1`.
+    Integer {
+        /// An integer type or `index`.
+        ty: Type,
+        /// Within the type's range.
+        value: Int,
+    },
+    /// `1.0 : f32`
+    Float {
+        /// A float type.
+        ty: Type,
+        /// The value's bits; the lowest 16 bytes hold every float type.
+        bits: [u64; 2],
+    },
+    /// `"text"`, `"text" : type`
+    String {
+        /// The bytes, which MLIR does not require to be UTF-8.
+        value: Box<[u8]>,
+        /// `Type::NONE` unless written.
+        ty: Type,
+    },
+    /// `[a, b]`
+    Array(Box<[Attr]>),
+    /// `{a = 1, b}`: sorted by name, as MLIR keeps it, without duplicates.
+    Dict(Box<[(Str, Attr)]>),
+    /// A type used as an attribute.
+    Type(Type),
+    /// `@a::@b`
+    Symbol {
+        /// The first name.
+        root: Str,
+        /// The names after it.
+        nested: Box<[Str]>,
+    },
+    /// `affine_map<(d0) -> (d0)>`
+    AffineMap(Box<AffineMap>),
+    /// `affine_set<(d0) : (d0 >= 0)>`
+    IntegerSet(Box<IntegerSet>),
+    /// `dense<...> : tensor<...>`
+    Dense(Box<Dense>),
+    /// `dense<["a", "b"]> : tensor<2x!t>`
+    DenseStrings {
+        /// The shaped type.
+        ty: Type,
+        /// One string when they are all equal, else one per element.
+        values: Box<[Box<[u8]>]>,
+    },
+    /// `array<i32: 1, 2>`
+    DenseArray {
+        /// The element type.
+        elem: Type,
+        /// The elements, each in whole bytes, little-endian.
+        data: Box<[u8]>,
+    },
+    /// `dense_resource<key> : tensor<...>`; the bytes are in the module's resources.
+    DenseResource {
+        /// The key in the `builtin` section of the resources.
+        key: Str,
+        /// The shaped type.
+        ty: Type,
+    },
+    /// `sparse<indices, values> : tensor<...>`
+    Sparse {
+        /// The shaped type.
+        ty: Type,
+        /// A dense attribute of `i64`, one row per value.
+        indices: Attr,
+        /// A dense attribute of the element type.
+        values: Attr,
+    },
+    /// `strided<[4, ?], offset: ?>`
+    Strided {
+        /// In elements, or `DYNAMIC`.
+        offset: i64,
+        /// In elements, or `DYNAMIC`.
+        strides: Box<[i64]>,
+    },
+    /// `distinct[0]<attr>`: equal only to itself.
+    Distinct {
+        /// A number of the context; the text numbers anew.
+        id: u32,
+        /// What it marks.
+        inner: Attr,
+    },
+    /// An attribute of a dialect, kept as its text: `#arith.fastmath<none>`, `#foo<"x">`.
+    Dialect {
+        /// The name before the dot or bracket.
+        dialect: Str,
+        /// The rest, with the types and attributes that it mentions by alias.
+        body: Box<[Piece]>,
+        /// `: type` after it; `Type::NONE` unless written.
+        ty: Type,
+    },
+    /// `loc(unknown)`
+    LocUnknown,
+    /// `loc("file":line:col)`, or a range `loc("file":line:col to line:col)`
+    LocFile {
+        /// The file's name.
+        file: Str,
+        /// Start line and column, end line and column; the end equals the start when there is no range.
+        pos: [u32; 4],
+    },
+    /// `loc("name"(child))`
+    LocName {
+        /// The name.
+        name: Str,
+        /// `loc(unknown)` unless written.
+        child: Attr,
+    },
+    /// `loc(callsite(callee at caller))`
+    LocCallSite {
+        /// What is called.
+        callee: Attr,
+        /// Where it is called from.
+        caller: Attr,
+    },
+    /// `loc(fused<meta>[a, b])`
+    LocFused {
+        /// The parts, without duplicates.
+        locs: Box<[Attr]>,
+        /// The attribute in angle brackets.
+        meta: Option<Attr>,
+    },
+}
+
+/// Dense elements: the bytes of one element when all are equal, else of every element.
+///
+/// An element takes its type's bits rounded up to whole bytes, little-endian (a boolean a byte, a complex number two
+/// elements); the bytes are shared, never copied, on the way from a file to a kernel.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Dense {
+    /// A vector or tensor type of static shape.
+    pub ty: Type,
+    /// Whether `data` is one element that stands for all.
+    pub splat: bool,
+    /// The elements.
+    pub data: Bytes,
+}
+
+macro_rules! well_known_attrs {
+    ($($name:ident = $index:literal: $data:expr),* $(,)?) => {
+        #[allow(missing_docs, reason = "spelled as in the text")]
+        impl Attr {
+            $(pub const $name: Attr = Attr($index);)*
+        }
+        impl Context {
+            pub(crate) fn intern_well_known_attrs(&self) {
+                $(let key = self.attr($data); assert_eq!(key, Attr::$name);)*
+            }
+        }
+    };
+}
+
+well_known_attrs! {
+    UNIT = 0: AttrData::Unit,
+    EMPTY_DICT = 1: AttrData::Dict(Box::new([])),
+    FALSE = 2: AttrData::Integer { ty: Type::I1, value: Int::Small(0) },
+    TRUE = 3: AttrData::Integer { ty: Type::I1, value: Int::Small(-1) },
+    LOC_UNKNOWN = 4: AttrData::LocUnknown,
+    EMPTY_ARRAY = 5: AttrData::Array(Box::new([])),
+}
+
+impl Context {
+    /// `value : ty`. The value is wrapped to the type's width; for types over 64 bits it is sign-extended.
+    pub fn int_attr(&self, ty: Type, value: i64) -> Attr {
+        let width = self.int_width(ty).unwrap_or(64);
+        let value = match width {
+            0 => 0,
+            1..64 => {
+                let shifted = value << (64 - width);
+                if self.is_unsigned(ty) {
+                    ((shifted as u64) >> (64 - width)) as i64
+                } else {
+                    shifted >> (64 - width)
+                }
+            }
+            _ => value,
+        };
+        self.attr(AttrData::Integer { ty, value: Int::Small(value) })
+    }
+
+    /// `true` or `false`
+    pub fn bool_attr(&self, value: bool) -> Attr {
+        if value { Attr::TRUE } else { Attr::FALSE }
+    }
+
+    /// `value : ty`, rounded to the float type `ty`.
+    pub fn float_attr(&self, ty: Type, value: f64) -> Attr {
+        let bits = self.float_kind(ty).map_or(0, |kind| crate::float::from_f64(kind, value));
+        self.attr(AttrData::Float { ty, bits: [bits as u64, (bits >> 64) as u64] })
+    }
+
+    /// `"text"`
+    pub fn string_attr(&self, text: &str) -> Attr {
+        self.attr(AttrData::String { value: text.as_bytes().into(), ty: Type::NONE })
+    }
+
+    /// `[a, b]`
+    pub fn array_attr(&self, elems: &[Attr]) -> Attr {
+        self.attr(AttrData::Array(elems.into()))
+    }
+
+    /// A type as an attribute.
+    pub fn type_attr(&self, ty: Type) -> Attr {
+        self.attr(AttrData::Type(ty))
+    }
+
+    /// `@name`
+    pub fn symbol_attr(&self, name: &str) -> Attr {
+        self.attr(AttrData::Symbol { root: self.str(name), nested: Box::new([]) })
+    }
+
+    /// `array<i64: ...>`
+    pub fn i64_array_attr(&self, values: &[i64]) -> Attr {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.attr(AttrData::DenseArray { elem: Type::I64, data })
+    }
+
+    /// `array<i32: ...>`
+    pub fn i32_array_attr(&self, values: &[i32]) -> Attr {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        self.attr(AttrData::DenseArray { elem: Type::I32, data })
+    }
+
+    /// The dictionary of `entries`, which are sorted here; of two entries of one name the last stays.
+    pub fn dict_attr(&self, mut entries: Vec<(Str, Attr)>) -> Attr {
+        if entries.is_empty() {
+            return Attr::EMPTY_DICT;
+        }
+        if !entries.is_sorted_by(|a, b| self.text(a.0) < self.text(b.0)) {
+            entries.sort_by(|a, b| self.text(a.0).cmp(self.text(b.0)));
+            entries.reverse();
+            entries.dedup_by_key(|e| e.0);
+            entries.reverse();
+        }
+        self.attr(AttrData::Dict(entries.into()))
+    }
+
+    /// The entries of a dictionary; empty for any other attribute.
+    pub fn dict_entries(&self, attr: Attr) -> &[(Str, Attr)] {
+        match self.attr_data(attr) {
+            AttrData::Dict(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The dictionary's entry of that name.
+    #[inline]
+    pub fn dict_get(&self, dict: Attr, name: Str) -> Option<Attr> {
+        self.dict_entries(dict).iter().find(|e| e.0 == name).map(|e| e.1)
+    }
+
+    /// The dictionary with `name` set to `value`, or removed.
+    pub fn dict_with(&self, dict: Attr, name: Str, value: Option<Attr>) -> Attr {
+        let mut entries = self.dict_entries(dict).to_vec();
+        match (entries.iter().position(|e| e.0 == name), value) {
+            (Some(i), Some(v)) => entries[i].1 = v,
+            (Some(i), None) => drop(entries.remove(i)),
+            (None, Some(v)) => {
+                let at = entries.partition_point(|e| self.text(e.0) < self.text(name));
+                entries.insert(at, (name, v));
+            }
+            (None, None) => return dict,
+        }
+        self.attr(AttrData::Dict(entries.into()))
+    }
+
+    /// The value of an integer attribute that fits 64 bits.
+    pub fn as_int(&self, attr: Attr) -> Option<i64> {
+        match self.attr_data(attr) {
+            AttrData::Integer { value: Int::Small(v), .. } => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// The value of a boolean attribute.
+    pub fn as_bool(&self, attr: Attr) -> Option<bool> {
+        match attr {
+            Attr::TRUE => Some(true),
+            Attr::FALSE => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The value of a float attribute.
+    pub fn as_float(&self, attr: Attr) -> Option<f64> {
+        match *self.attr_data(attr) {
+            AttrData::Float { ty, bits } => {
+                let bits = u128::from(bits[0]) | u128::from(bits[1]) << 64;
+                Some(crate::float::to_f64(self.float_kind(ty)?, bits))
+            }
+            _ => None,
+        }
+    }
+
+    /// The text of a string attribute, when it is UTF-8.
+    pub fn as_str(&self, attr: Attr) -> Option<&str> {
+        match self.attr_data(attr) {
+            AttrData::String { value, .. } => std::str::from_utf8(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The elements of an array attribute.
+    pub fn as_array(&self, attr: Attr) -> Option<&[Attr]> {
+        match self.attr_data(attr) {
+            AttrData::Array(elems) => Some(elems),
+            _ => None,
+        }
+    }
+
+    /// The type that a type attribute holds.
+    pub fn as_type(&self, attr: Attr) -> Option<Type> {
+        match self.attr_data(attr) {
+            AttrData::Type(ty) => Some(*ty),
+            _ => None,
+        }
+    }
+
+    /// The root and nested names of a symbol reference.
+    pub fn as_symbol(&self, attr: Attr) -> Option<(Str, &[Str])> {
+        match self.attr_data(attr) {
+            AttrData::Symbol { root, nested } => Some((*root, nested)),
+            _ => None,
+        }
+    }
+
+    /// The values of `array<iN: ...>` for N of 8, 16, 32 or 64, or of an array of integers that fit 64 bits.
+    pub fn as_ints(&self, attr: Attr) -> Option<Vec<i64>> {
+        match self.attr_data(attr) {
+            AttrData::DenseArray { elem, data } => {
+                let size = (self.int_width(*elem)? as usize).div_ceil(8);
+                (size <= 8).then(|| data.chunks_exact(size.max(1)).map(sign_extend).collect())
+            }
+            AttrData::Array(elems) => elems.iter().map(|&e| self.as_int(e)).collect(),
+            _ => None,
+        }
+    }
+
+    /// The type of a typed attribute (integer, float, elements); `None` for the others.
+    pub fn attr_type(&self, attr: Attr) -> Option<Type> {
+        match self.attr_data(attr) {
+            AttrData::Integer { ty, .. }
+            | AttrData::Float { ty, .. }
+            | AttrData::DenseStrings { ty, .. }
+            | AttrData::DenseResource { ty, .. }
+            | AttrData::Sparse { ty, .. } => Some(*ty),
+            AttrData::Dense(dense) => Some(dense.ty),
+            AttrData::String { ty, .. } | AttrData::Dialect { ty, .. } if *ty != Type::NONE => Some(*ty),
+            _ => None,
+        }
+    }
+
+    /// The tensor of a dense attribute whose element type can be computed with. Splats are expanded.
+    pub fn dense_tensor(&self, attr: Attr) -> Option<Tensor> {
+        let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
+        let dtype = self.dtype(self.element_type(dense.ty))?;
+        let shape: Option<Vec<usize>> =
+            self.static_shape(dense.ty)?.iter().map(|&d| usize::try_from(d).ok()).collect();
+        let shape = shape?;
+        let data = if dense.splat {
+            let n = crate::tensor::checked_len(&shape)?;
+            if n.checked_mul(dtype.size())? > MAX_SPLAT_BYTES {
+                return None;
+            }
+            if n == 1 { dense.data.clone() } else { dense.data.repeat(n).into() }
+        } else {
+            dense.data.clone()
+        };
+        Tensor::new(dtype, shape, data).ok()
+    }
+
+    /// The dense attribute of type `ty` (which says whether integers are signless) over the tensor's bytes.
+    pub fn dense_attr(&self, ty: Type, tensor: &Tensor) -> Attr {
+        let size = tensor.dtype().size();
+        let data = tensor.bytes();
+        let splat = tensor.len() == 1 || (tensor.len() > 1 && data[size..] == data[..data.len() - size]);
+        let data = if splat { data.slice(..size) } else { data.clone() };
+        self.attr(AttrData::Dense(Box::new(Dense { ty, splat, data })))
+    }
+}
+
+/// A splat is a few bytes of text however large its type says it is; expanding it is refused beyond this.
+const MAX_SPLAT_BYTES: usize = 1 << 31;
+
+/// A little-endian two's complement integer of 1 to 8 bytes.
+fn sign_extend(bytes: &[u8]) -> i64 {
+    let mut wide = [if bytes.last().is_some_and(|b| b & 0x80 != 0) { 0xff } else { 0 }; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    i64::from_le_bytes(wide)
+}

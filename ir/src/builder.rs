@@ -1,0 +1,121 @@
+//! Making ops at a place.
+
+use crate::context::{Attr, Type};
+use crate::edit::OpState;
+use crate::loc::Loc;
+use crate::module::{Block, Module, Op, Value};
+use crate::op_info::{OpArgs, Traits};
+
+/// An insertion point, and ops made there one after the other.
+pub struct Builder<'m> {
+    /// The program.
+    pub module: &'m mut Module,
+    block: Block,
+    before: Option<Op>,
+}
+
+impl<'m> Builder<'m> {
+    /// At the end of a block.
+    pub fn at_end(module: &'m mut Module, block: Block) -> Self {
+        Builder { module, block, before: None }
+    }
+
+    /// At the start of a block.
+    pub fn at_start(module: &'m mut Module, block: Block) -> Self {
+        let before = module.first_op(block);
+        Builder { module, block, before }
+    }
+
+    /// Before an op, which is in a block.
+    pub fn before(module: &'m mut Module, op: Op) -> Self {
+        let block = module.parent_block(op).expect("the op is in a block");
+        Builder { module, block, before: Some(op) }
+    }
+
+    /// After an op, which is in a block.
+    pub fn after(module: &'m mut Module, op: Op) -> Self {
+        let block = module.parent_block(op).expect("the op is in a block");
+        let before = module.next_op(op);
+        Builder { module, block, before }
+    }
+
+    /// Goes to the end of a block.
+    pub fn set_end(&mut self, block: Block) {
+        (self.block, self.before) = (block, None);
+    }
+
+    /// Makes and inserts an op. Missing result types are inferred; declared defaults and segment sizes are filled in.
+    /// Errors say why the types cannot be inferred.
+    pub fn try_create(&mut self, mut state: OpState) -> Result<Op, String> {
+        let ctx = self.module.ctx.clone();
+        if let Some(info) = ctx.op_info(state.name) {
+            for spec in info.attrs {
+                let key = ctx.str(spec.name);
+                if let Some(text) = spec.default
+                    && !state.props.iter().any(|e| e.0 == key)
+                {
+                    state.props.push((key, ctx.parse_attr(text)?));
+                }
+            }
+            if info.traits.has(Traits::OPERAND_SEGMENTS) && !state.segments.is_empty() {
+                state.props.push((ctx.str("operandSegmentSizes"), ctx.i32_array_attr(&state.segments)));
+            }
+            if state.result_types.is_empty() && !info.results.is_empty() {
+                let props = ctx.dict_attr(state.props.clone());
+                let args =
+                    OpArgs { module: self.module, info, operands: &state.operands, props, result_types: &[] };
+                state.result_types = match info.infer {
+                    Some(infer) => infer(&args)?.into(),
+                    None if info.traits.has(Traits::SAME_TYPE) && !state.operands.is_empty() => {
+                        info.results.iter().map(|_| args.operand_type(0)).collect()
+                    }
+                    None => return Err(format!("the result types of '{}' cannot be inferred", info.name)),
+                };
+            }
+        }
+        let op = self.module.create_op(state);
+        self.insert(op);
+        Ok(op)
+    }
+
+    /// [`Builder::try_create`] for callers that know it works.
+    pub fn create(&mut self, state: OpState) -> Op {
+        self.try_create(state).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Inserts an op that is in no block.
+    pub fn insert(&mut self, op: Op) {
+        self.module.insert_op(self.block, op, self.before);
+    }
+
+    /// Makes a constant of type `ty`: with the constant op of dialect `prefer` if it has one, else of any dialect whose
+    /// constant op accepts the type.
+    pub fn constant(&mut self, attr: Attr, ty: Type, prefer: &str, loc: Loc) -> Option<Value> {
+        let op = make_constant(self.module, attr, ty, prefer, loc)?;
+        self.insert(op);
+        Some(self.module.result(op, 0))
+    }
+}
+
+/// A constant op that is in no block yet.
+pub(crate) fn make_constant(m: &mut Module, attr: Attr, ty: Type, prefer: &str, loc: Loc) -> Option<Op> {
+    let ctx = m.ctx.clone();
+    let own = ctx.dialect(prefer).and_then(|d| d.constant);
+    let any = ctx.dialects().iter().filter_map(|d| d.constant);
+    for name in own.into_iter().chain(any) {
+        let mut state = OpState::new(&ctx, name, loc);
+        state.inherent(&ctx, "value", Some(attr));
+        let info = ctx.op_info(state.name)?;
+        let props = ctx.dict_attr(state.props.clone());
+        let fits = info.attrs.iter().all(|a| a.name != "value" || (a.kind.check)(&ctx, attr))
+            && (info.results[0].ty.check)(&ctx, ty);
+        let inferred = info.infer.and_then(|infer| {
+            infer(&OpArgs { module: m, info, operands: &[], props, result_types: &[] }).ok()
+        });
+        if fits && inferred.is_none_or(|types| types == [ty]) {
+            state.result_types.push(ty);
+            return Some(m.create_op(state));
+        }
+    }
+    None
+}

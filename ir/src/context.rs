@@ -1,0 +1,193 @@
+//! What modules share: interned strings, types, attributes and op names, the registered dialects, and source files.
+//!
+//! Interning makes equality a comparison of two `u32`. The tables only grow and can be read without a lock while other
+//! threads intern, so passes may run on several functions at once.
+
+use crate::attrs::AttrData;
+use crate::loc::SourceFile;
+use crate::op_info::{Dialect, OpInfo};
+use crate::types::TypeData;
+use crate::{entity, entity::Entity};
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::{BuildHasher, Hash};
+use std::sync::{Arc, Mutex};
+
+entity!(/** An interned string. */ Str, "str");
+entity!(/** An interned type. */ Type, "type");
+entity!(/** An interned attribute. */ Attr, "attr");
+entity!(/** An interned op name, registered or not. */ OpName, "opname");
+
+/// An append-only set of values with dense numbers.
+pub(crate) struct Interner<K, T> {
+    rows: boxcar::Vec<T>,
+    index: Mutex<HashTable<u32>>,
+    key: std::marker::PhantomData<K>,
+}
+
+impl<K: Entity, T: Eq + Hash> Interner<K, T> {
+    pub(crate) fn new() -> Self {
+        Interner { rows: boxcar::Vec::new(), index: Mutex::new(HashTable::new()), key: std::marker::PhantomData }
+    }
+
+    /// The key of the row that `is` accepts, or of the row that `make` gives. `hash` must be the row's.
+    fn intern_with(&self, hash: u64, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> K {
+        let mut index = self.index.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(&i) = index.find(hash, |&i| is(&self.rows[i as usize])) {
+            return K::new(i as usize);
+        }
+        let i = self.rows.push(make());
+        index.insert_unique(hash, i as u32, |&i| FxBuildHasher.hash_one(&self.rows[i as usize]));
+        K::new(i)
+    }
+
+    pub(crate) fn intern(&self, row: T) -> K {
+        let hash = FxBuildHasher.hash_one(&row);
+        let mut index = self.index.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(&i) = index.find(hash, |&i| self.rows[i as usize] == row) {
+            return K::new(i as usize);
+        }
+        let i = self.rows.push(row);
+        index.insert_unique(hash, i as u32, |&i| FxBuildHasher.hash_one(&self.rows[i as usize]));
+        K::new(i)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, key: K) -> &T {
+        &self.rows[key.index()]
+    }
+}
+
+/// The row of an op name.
+pub(crate) struct OpNameData {
+    pub(crate) name: Str,
+    /// Length of the dialect prefix, without the dot; 0 when the name has no dot.
+    pub(crate) dialect_len: u32,
+    pub(crate) info: Option<&'static OpInfo>,
+    /// The declaration's format, read when it is first needed.
+    pub(crate) format: std::sync::OnceLock<Result<crate::text::Format, String>>,
+}
+
+impl OpNameData {
+    fn new(name: Str, text: &str, info: Option<&'static OpInfo>) -> Self {
+        let dialect_len = text.find('.').unwrap_or(0) as u32;
+        OpNameData { name, dialect_len, info, format: std::sync::OnceLock::new() }
+    }
+}
+
+impl PartialEq for OpNameData {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+impl Eq for OpNameData {}
+impl Hash for OpNameData {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+/// The shared tables. Every [`Module`](crate::Module) holds one behind an `Arc`.
+pub struct Context {
+    strings: Interner<Str, Box<str>>,
+    pub(crate) types: Interner<Type, TypeData>,
+    pub(crate) attrs: Interner<Attr, AttrData>,
+    op_names: Interner<OpName, OpNameData>,
+    dialects: Vec<&'static Dialect>,
+    pub(crate) sources: boxcar::Vec<SourceFile>,
+    pub(crate) next_distinct: std::sync::atomic::AtomicU32,
+}
+
+impl Context {
+    /// A context that knows `dialects`; all other ops, types and attributes are unregistered and kept as they are.
+    pub fn new(dialects: &[&'static Dialect]) -> Arc<Context> {
+        let ctx = Context {
+            strings: Interner::new(),
+            types: Interner::new(),
+            attrs: Interner::new(),
+            op_names: Interner::new(),
+            dialects: dialects.to_vec(),
+            sources: boxcar::Vec::new(),
+            next_distinct: std::sync::atomic::AtomicU32::new(0),
+        };
+        ctx.intern_well_known_types();
+        ctx.intern_well_known_attrs();
+        for dialect in dialects {
+            for info in dialect.ops {
+                let name = ctx.str(info.name);
+                ctx.op_names.intern(OpNameData::new(name, info.name, Some(info)));
+            }
+        }
+        Arc::new(ctx)
+    }
+
+    /// The key of a string.
+    pub fn str(&self, s: &str) -> Str {
+        let hash = FxBuildHasher.hash_one(s);
+        self.strings.intern_with(hash, |row| **row == *s, || s.into())
+    }
+
+    /// The text of an interned string.
+    #[inline]
+    pub fn text(&self, s: Str) -> &str {
+        self.strings.get(s)
+    }
+
+    /// The key of an op name such as `arith.addi`.
+    pub fn op_name(&self, name: &str) -> OpName {
+        self.op_names.intern(OpNameData::new(self.str(name), name, None))
+    }
+
+    pub(crate) fn op_row(&self, name: OpName) -> &OpNameData {
+        self.op_names.get(name)
+    }
+
+    /// The spelling of an op name.
+    #[inline]
+    pub fn op_name_text(&self, name: OpName) -> &str {
+        self.text(self.op_names.get(name).name)
+    }
+
+    /// The dialect prefix of an op name; empty when it has none.
+    pub fn op_dialect(&self, name: OpName) -> &str {
+        &self.op_name_text(name)[..self.op_names.get(name).dialect_len as usize]
+    }
+
+    /// The declaration of an op name, when a registered dialect has one.
+    #[inline]
+    pub fn op_info(&self, name: OpName) -> Option<&'static OpInfo> {
+        self.op_names.get(name).info
+    }
+
+    /// The registered dialects, in registration order.
+    pub fn dialects(&self) -> &[&'static Dialect] {
+        &self.dialects
+    }
+
+    /// The registered dialect of that name.
+    pub fn dialect(&self, name: &str) -> Option<&'static Dialect> {
+        self.dialects.iter().copied().find(|d| d.name == name)
+    }
+
+    /// What a type is.
+    #[inline]
+    pub fn type_data(&self, ty: Type) -> &TypeData {
+        self.types.get(ty)
+    }
+
+    /// What an attribute is.
+    #[inline]
+    pub fn attr_data(&self, attr: Attr) -> &AttrData {
+        self.attrs.get(attr)
+    }
+
+    /// The key of a type.
+    pub fn ty(&self, data: TypeData) -> Type {
+        self.types.intern(data)
+    }
+
+    /// The key of an attribute.
+    pub fn attr(&self, data: AttrData) -> Attr {
+        self.attrs.intern(data)
+    }
+}

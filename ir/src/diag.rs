@@ -1,0 +1,162 @@
+//! Diagnostics: what is wrong, where, and what else to look at. Rendered as clang and mlir-opt do:
+//! `file:line:col: error: message`, the source line, a caret.
+
+use crate::attrs::AttrData;
+use crate::context::{Attr, Context};
+use crate::loc::Loc;
+use std::fmt::Write;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names are the field's own")]
+pub enum Severity {
+    Error,
+    Warning,
+    Remark,
+    Note,
+}
+
+impl Severity {
+    /// The word in the output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Remark => "remark",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// A message about a place, with notes about other places.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where.
+    pub loc: Loc,
+    /// What, in one sentence without a full stop.
+    pub message: String,
+    /// Attached notes, in order.
+    pub notes: Vec<(Loc, String)>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(loc: Loc, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, loc, message: message.into(), notes: Vec::new() }
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, loc: Loc, message: impl Into<String>) -> Diagnostic {
+        self.notes.push((loc, message.into()));
+        self
+    }
+
+    /// The whole text, ending in a newline.
+    pub fn render(&self, ctx: &Context) -> String {
+        let mut out = String::new();
+        render_one(ctx, self.severity, self.loc, &self.message, &mut out);
+        for (loc, message) in &self.notes {
+            render_one(ctx, Severity::Note, *loc, message, &mut out);
+        }
+        out
+    }
+}
+
+/// Longer source lines are cut to a window of this many bytes around the caret.
+const MAX_LINE: usize = 160;
+
+fn render_one(ctx: &Context, severity: Severity, loc: Loc, message: &str, out: &mut String) {
+    let word = severity.word();
+    let Some((file, offset)) = loc.as_source() else {
+        let _ = writeln!(out, "{}: {word}: {message}", describe(ctx, loc.to_attr(ctx)));
+        return;
+    };
+    let source = ctx.source(file);
+    let (line, col) = source.line_col(offset.min(source.text.len()));
+    let _ = writeln!(out, "{}:{line}:{col}: {word}: {message}", ctx.text(source.name));
+    let (text, column) = excerpt(&source.text, offset.min(source.text.len()));
+    if !text.trim().is_empty() {
+        let _ = writeln!(out, "{text}\n{:column$}^", "");
+    }
+}
+
+/// The line that holds `offset`, cut to a window when it is long, and the caret's column in characters.
+fn excerpt(text: &str, offset: usize) -> (String, usize) {
+    let offset = (0..=offset).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+    let mut start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
+    let mut end = text[offset..].find('\n').map_or(text.len(), |i| offset + i);
+    if end - start > MAX_LINE {
+        start = (start.max(offset.saturating_sub(MAX_LINE / 2))..=offset).find(|&i| text.is_char_boundary(i)).unwrap_or(offset);
+        end = (offset..=end.min(offset + MAX_LINE / 2)).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(offset);
+    }
+    let clean = |s: &str| s.replace(|c: char| c.is_control(), " ");
+    (clean(text[start..end].trim_end_matches('\r')), text[start..offset].chars().count())
+}
+
+/// A location that is not a place in a text, in words.
+fn describe(ctx: &Context, loc: Attr) -> String {
+    match ctx.attr_data(loc) {
+        AttrData::LocFile { file, pos } => format!("{}:{}:{}", ctx.text(*file), pos[0], pos[1]),
+        AttrData::LocName { name, .. } => format!("\"{}\"", ctx.text(*name)),
+        AttrData::LocCallSite { callee, .. } => describe(ctx, *callee),
+        AttrData::LocFused { locs, .. } if !locs.is_empty() => describe(ctx, locs[0]),
+        _ => "<unknown>".to_owned(),
+    }
+}
+
+/// The candidate nearest to `word`, when it is near enough that a slip of the finger explains the difference.
+pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > 64 {
+        return None;
+    }
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .filter(|c| c.len().abs_diff(word.len()) <= limit)
+        .map(|c| (edit_distance(word, c), c))
+        .filter(|(d, _)| *d <= limit)
+        .min()
+        .map(|(_, c)| c)
+}
+
+/// Levenshtein distance, with a swap of neighbours counted once.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions_are_near_names_only() {
+        let names = ["arith.addi", "arith.addf", "func.call"];
+        assert_eq!(suggest("arith.adid", names.into_iter()), Some("arith.addi"));
+        assert_eq!(suggest("arith.ddf", names.into_iter()), Some("arith.addf"));
+        assert_eq!(suggest("scf.for", names.into_iter()), None);
+    }
+
+    #[test]
+    fn a_caret_points_at_the_byte() {
+        let ctx = Context::new(&[]);
+        let file = ctx.add_source("f.mlir", "a\n  bcd\n".into());
+        let d = Diagnostic::error(Loc::source(file, 5), "bad").note(Loc::UNKNOWN, "see there");
+        assert_eq!(d.render(&ctx), "f.mlir:2:4: error: bad\n  bcd\n   ^\n<unknown>: note: see there\n");
+    }
+}

@@ -1,0 +1,175 @@
+//! Dominance: which values are defined wherever an op runs.
+//!
+//! Immediate dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). A region of one block
+//! costs nothing but the numbers of its ops.
+
+use crate::entity::SideTable;
+use crate::module::{Block, Def, Module, Op, Region, Value};
+use crate::op_info::Traits;
+use rustc_hash::FxHashMap;
+
+/// Dominance facts about the ops under one op. Valid until ops or blocks are moved, made or erased.
+pub struct Dominance {
+    /// The place of an op in its block, from 1; 0 for ops not under the root.
+    order: SideTable<Op, u32>,
+    /// For blocks of regions with several: immediate dominator and the depth in the dominator tree. Absent: unreachable.
+    tree: FxHashMap<Block, (Block, u32)>,
+}
+
+impl Dominance {
+    /// Computes the facts for everything under `root`.
+    pub fn new(m: &Module, root: Op) -> Dominance {
+        let mut d = Dominance { order: SideTable::with_capacity(0, m.ops.capacity()), tree: FxHashMap::default() };
+        let mut stack = vec![root];
+        while let Some(op) = stack.pop() {
+            for &region in m.regions(op) {
+                for block in m.region_blocks(region) {
+                    for (i, op) in m.block_ops(block).enumerate() {
+                        d.order[op] = i as u32 + 1;
+                        if !m.regions(op).is_empty() {
+                            stack.push(op);
+                        }
+                    }
+                }
+                if !m.has_one_block(region) && m.entry(region).is_some() {
+                    d.add_region(m, region);
+                }
+            }
+        }
+        d
+    }
+
+    fn add_region(&mut self, m: &Module, region: Region) {
+        let order = reverse_postorder(m, region);
+        let index: FxHashMap<Block, usize> = order.iter().enumerate().map(|(i, &b)| (b, i)).collect();
+        let mut preds = vec![Vec::new(); order.len()];
+        for (i, &block) in order.iter().enumerate() {
+            for to in successors(m, block) {
+                preds[index[&to]].push(i);
+            }
+        }
+        let mut idom = vec![usize::MAX; order.len()];
+        idom[0] = 0;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for i in 1..order.len() {
+                let known = preds[i].iter().copied().filter(|&p| idom[p] != usize::MAX);
+                let new = known.reduce(|a, b| intersect(&idom, a, b)).unwrap_or(0);
+                changed |= std::mem::replace(&mut idom[i], new) != new;
+            }
+        }
+        self.tree.insert(order[0], (order[0], 0));
+        for i in 1..order.len() {
+            let parent = order[idom[i]];
+            let depth = self.tree[&parent].1 + 1;
+            self.tree.insert(order[i], (parent, depth));
+        }
+    }
+
+    /// Whether the block can be reached from its region's entry.
+    pub fn is_reachable(&self, m: &Module, block: Block) -> bool {
+        m.parent_region(block).is_some_and(|r| m.has_one_block(r)) || self.tree.contains_key(&block)
+    }
+
+    /// The block that every path to `block` goes through last before it; the entry's is itself. `None` for unreachable
+    /// blocks and in regions of one block.
+    pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
+        self.tree.get(&block).map(|(parent, _)| *parent)
+    }
+
+    /// Whether every path to `b` goes through `a`, both of one region. A block dominates itself.
+    pub fn block_dominates(&self, a: Block, b: Block) -> bool {
+        if a == b {
+            return true;
+        }
+        let (Some(&(_, depth)), Some(_)) = (self.tree.get(&a), self.tree.get(&b)) else { return false };
+        let mut at = b;
+        while let Some(&(parent, d)) = self.tree.get(&at) {
+            if d <= depth {
+                break;
+            }
+            at = parent;
+        }
+        at == a
+    }
+
+    /// Whether `a` is before `b` in the same block.
+    pub fn is_before(&self, a: Op, b: Op) -> bool {
+        self.order[a] < self.order[b]
+    }
+
+    /// Whether `value` is defined wherever operands of `user` are read. In graph regions every value of the region is.
+    pub fn dominates(&self, m: &Module, value: Value, user: Op) -> bool {
+        let (block, def_op) = match m.def(value) {
+            Def::Arg(block, _) => (Some(block), None),
+            Def::Result(op, _) => (m.parent_block(op), Some(op)),
+        };
+        let Some(block) = block else { return false };
+        let region = m.parent_region(block);
+        // The op around the use that is in the same region as the definition.
+        let mut user = user;
+        let user_block = loop {
+            let Some(user_block) = m.parent_block(user) else { return false };
+            if user_block == block || m.parent_region(user_block) == region {
+                break user_block;
+            }
+            let Some(up) = m.block_op(user_block) else { return false };
+            user = up;
+        };
+        if region.is_some_and(|r| is_graph(m, r)) {
+            return true;
+        }
+        if user_block != block {
+            return self.block_dominates(block, user_block);
+        }
+        def_op.is_none_or(|def| self.order[def] < self.order[user])
+    }
+}
+
+/// Whether values of the region may be used before they are defined. The regions of unregistered ops may be such.
+pub fn is_graph(m: &Module, region: Region) -> bool {
+    m.region_op(region).and_then(|op| m.info(op)).is_none_or(|info| info.traits.has(Traits::GRAPH_REGION))
+}
+
+/// The blocks that a block's last op may go to.
+pub fn successors(m: &Module, block: Block) -> impl Iterator<Item = Block> + '_ {
+    m.last_op(block).into_iter().flat_map(|op| m.successors(op).iter().copied())
+}
+
+/// The blocks reachable from the entry, each before those that only it leads to.
+fn reverse_postorder(m: &Module, region: Region) -> Vec<Block> {
+    let Some(entry) = m.entry(region) else { return Vec::new() };
+    let mut order = Vec::new();
+    let mut seen: rustc_hash::FxHashSet<Block> = [entry].into_iter().collect();
+    let mut stack = vec![(entry, successors(m, entry).collect::<Vec<_>>())];
+    while let Some((block, todo)) = stack.last_mut() {
+        match todo.pop() {
+            Some(next) if m.parent_region(next) == Some(region) => {
+                if seen.insert(next) {
+                    stack.push((next, successors(m, next).collect()));
+                }
+            }
+            Some(_) => {}
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// The nearest common dominator of two blocks, by their numbers in reverse postorder.
+fn intersect(idom: &[usize], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        while a > b {
+            a = idom[a];
+        }
+        while b > a {
+            b = idom[b];
+        }
+    }
+    a
+}

@@ -1,0 +1,604 @@
+//! How a program changes: creating, linking, moving and erasing ops and blocks, and replacing values.
+
+use crate::context::{Attr, Context, Str, Type};
+use crate::entity::{Entity, Packed, Table};
+use crate::loc::Loc;
+use crate::module::{Block, BlockData, Def, ExtData, Link, Module, Op, OpData, Region, RegionData, Use, Value, ValueData};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+/// Everything about an op before it exists.
+#[derive(Clone, Debug)]
+pub struct OpState {
+    /// The op's name.
+    pub name: crate::OpName,
+    /// Where it comes from.
+    pub loc: Loc,
+    /// Operands.
+    pub operands: SmallVec<[Value; 4]>,
+    /// Types of its results.
+    pub result_types: SmallVec<[Type; 2]>,
+    /// Inherent attributes.
+    pub props: Vec<(Str, Attr)>,
+    /// Discardable attributes.
+    pub attrs: Vec<(Str, Attr)>,
+    /// Blocks that it may go to.
+    pub successors: SmallVec<[Block; 2]>,
+    /// How many regions, made empty.
+    pub regions: usize,
+    /// Sizes of the operand groups, noted for `operandSegmentSizes`.
+    pub(crate) segments: SmallVec<[i32; 4]>,
+}
+
+impl OpState {
+    /// An op without anything.
+    pub fn new(ctx: &Context, name: &str, loc: Loc) -> OpState {
+        OpState {
+            name: ctx.op_name(name),
+            loc,
+            operands: SmallVec::new(),
+            result_types: SmallVec::new(),
+            props: Vec::new(),
+            attrs: Vec::new(),
+            successors: SmallVec::new(),
+            regions: 0,
+            segments: SmallVec::new(),
+        }
+    }
+
+    /// Adds the operands of the next declared group.
+    pub fn operand_group(&mut self, values: &[Value]) {
+        self.segments.push(values.len() as i32);
+        self.operands.extend_from_slice(values);
+    }
+
+    /// Sets an inherent attribute, if there is a value.
+    pub fn inherent(&mut self, ctx: &Context, name: &str, value: Option<Attr>) {
+        self.props.extend(value.map(|v| (ctx.str(name), v)));
+    }
+}
+
+impl Module {
+    /// An empty program.
+    pub fn new(ctx: Arc<Context>) -> Module {
+        let mut m = Module {
+            ctx,
+            ops: Table::default(),
+            blocks: Table::default(),
+            regions: Table::default(),
+            values: Table::default(),
+            exts: Table::default(),
+            operand_values: Vec::new(),
+            links: Vec::new(),
+            free_operands: Vec::new(),
+            resources: crate::Resources::new(),
+            alias_hints: crate::module::AliasHints::default(),
+            root: Op::new(0),
+        };
+        let mut state = OpState::new(&m.ctx.clone(), "builtin.module", Loc::UNKNOWN);
+        state.regions = 1;
+        m.root = m.create_op(state);
+        let region = m.regions(m.root)[0];
+        m.add_block(region);
+        m
+    }
+
+    /// Makes an op that is in no block yet.
+    pub fn create_op(&mut self, state: OpState) -> Op {
+        let ctx = self.ctx.clone();
+        let (props, attrs) = (ctx.dict_attr(state.props), ctx.dict_attr(state.attrs));
+        self.create_raw(state.name, state.loc, &state.operands, &state.result_types, props, attrs, &state.successors, state.regions)
+    }
+
+    /// [`Module::create_op`] from parts, with the dictionaries made already.
+    #[allow(clippy::too_many_arguments, reason = "the parser's hot path: an OpState would be built to be taken apart")]
+    pub(crate) fn create_raw(
+        &mut self,
+        name: crate::OpName,
+        loc: Loc,
+        operands: &[Value],
+        result_types: &[Type],
+        props: Attr,
+        attrs: Attr,
+        successors: &[Block],
+        regions: usize,
+    ) -> Op {
+        let op = self.ops.push(OpData {
+            name,
+            loc,
+            parent: Packed::NONE,
+            prev: Packed::NONE,
+            next: Packed::NONE,
+            operands: (0, 0),
+            results: (0, 0),
+            props,
+            attrs,
+            ext: Packed::NONE,
+        });
+        self.ops[op].operands = self.alloc_operands(op, operands);
+        self.ops[op].results = self.alloc_results(op, result_types);
+        if regions + successors.len() > 0 {
+            let ext = self.exts.push(ExtData { regions: SmallVec::new(), successors: successors.into() });
+            self.ops[op].ext = ext.into();
+            for _ in 0..regions {
+                let region =
+                    self.regions.push(RegionData { parent: op.into(), first: Packed::NONE, last: Packed::NONE });
+                self.exts[ext].regions.push(region);
+            }
+        }
+        op
+    }
+
+    fn alloc_results(&mut self, op: Op, types: &[Type]) -> (u32, u32) {
+        let value = |i: usize, ty| ValueData { ty, def: Def::Result(op, i as u32), first_use: Packed::NONE };
+        if let [ty] = *types {
+            return (self.values.push(value(0, ty)).0, 1);
+        }
+        let start = self.values.capacity() as u32;
+        for (i, &ty) in types.iter().enumerate() {
+            self.values.push_new(value(i, ty));
+        }
+        (start, types.len() as u32)
+    }
+
+    fn alloc_operands(&mut self, op: Op, operands: &[Value]) -> (u32, u32) {
+        let n = operands.len();
+        if n == 0 {
+            return (0, 0);
+        }
+        let start = match self.free_operands.get_mut(n).and_then(Vec::pop) {
+            Some(start) => {
+                self.operand_values[start as usize..start as usize + n].copy_from_slice(operands);
+                start
+            }
+            None => {
+                let start = self.operand_values.len() as u32;
+                self.operand_values.extend_from_slice(operands);
+                self.links.resize(start as usize + n, Link { owner: op, prev: Packed::NONE, next: Packed::NONE });
+                start
+            }
+        };
+        for i in 0..n {
+            self.link_use(Use::new(start as usize + i), op);
+        }
+        (start, n as u32)
+    }
+
+    fn free_operand_range(&mut self, (start, len): (u32, u32)) {
+        for i in start..start + len {
+            self.unlink_use(Use(i));
+        }
+        if len > 0 {
+            if self.free_operands.len() <= len as usize {
+                self.free_operands.resize(len as usize + 1, Vec::new());
+            }
+            self.free_operands[len as usize].push(start);
+        }
+    }
+
+    #[inline]
+    fn link_use(&mut self, at: Use, owner: Op) {
+        let value = self.operand_values[at.index()];
+        let head = std::mem::replace(&mut self.values[value].first_use, at.into());
+        self.links[at.index()] = Link { owner, prev: Packed::NONE, next: head };
+        if let Some(next) = head.get() {
+            self.links[next.index()].prev = at.into();
+        }
+    }
+
+    #[inline]
+    fn unlink_use(&mut self, at: Use) {
+        let Link { prev, next, .. } = self.links[at.index()];
+        match prev.get() {
+            Some(p) => self.links[p.index()].next = next,
+            None => self.values[self.operand_values[at.index()]].first_use = next,
+        }
+        if let Some(n) = next.get() {
+            self.links[n.index()].prev = prev;
+        }
+    }
+
+    /// Makes operand `i` of `op` be `value`.
+    pub fn set_operand(&mut self, op: Op, i: usize, value: Value) {
+        assert!(i < self.operands(op).len());
+        let at = Use::new(self.ops[op].operands.0 as usize + i);
+        self.unlink_use(at);
+        self.operand_values[at.index()] = value;
+        self.link_use(at, op);
+    }
+
+    /// Replaces all operands of `op`.
+    pub fn set_operands(&mut self, op: Op, values: &[Value]) {
+        self.free_operand_range(self.ops[op].operands);
+        self.ops[op].operands = self.alloc_operands(op, values);
+    }
+
+    /// Makes every use of `old` a use of `new`.
+    pub fn replace_all_uses(&mut self, old: Value, new: Value) {
+        if old == new {
+            return;
+        }
+        let Some(first) = self.values[old].first_use.get() else { return };
+        let mut last = first;
+        loop {
+            self.operand_values[last.index()] = new;
+            match self.links[last.index()].next.get() {
+                Some(next) => last = next,
+                None => break,
+            }
+        }
+        let head = std::mem::replace(&mut self.values[new].first_use, first.into());
+        self.links[last.index()].next = head;
+        if let Some(head) = head.get() {
+            self.links[head.index()].prev = last.into();
+        }
+        self.values[old].first_use = Packed::NONE;
+    }
+
+    /// Changes the type of a value.
+    pub fn set_value_type(&mut self, value: Value, ty: Type) {
+        self.values[value].ty = ty;
+    }
+
+    /// Sets where an op comes from.
+    pub fn set_loc(&mut self, op: Op, loc: Loc) {
+        self.ops[op].loc = loc;
+    }
+
+    /// Replaces the dictionary of inherent attributes.
+    pub fn set_props(&mut self, op: Op, dict: Attr) {
+        self.ops[op].props = dict;
+    }
+
+    /// Replaces the dictionary of discardable attributes.
+    pub fn set_attrs(&mut self, op: Op, dict: Attr) {
+        self.ops[op].attrs = dict;
+    }
+
+    /// Sets or removes an attribute; it goes among the inherent ones when the declaration says so.
+    pub fn set_attr(&mut self, op: Op, name: &str, value: Option<Attr>) {
+        let key = self.ctx.str(name);
+        let inherent = match self.info(op) {
+            Some(info) => info.is_inherent(name),
+            None => self.ctx.dict_get(self.props(op), key).is_some(),
+        };
+        let data = &self.ops[op];
+        if inherent {
+            self.ops[op].props = self.ctx.dict_with(data.props, key, value);
+        } else {
+            self.ops[op].attrs = self.ctx.dict_with(data.attrs, key, value);
+        }
+    }
+
+    /// Adds an empty region to an op.
+    pub fn add_region(&mut self, op: Op) -> Region {
+        let region = self.regions.push(RegionData { parent: op.into(), first: Packed::NONE, last: Packed::NONE });
+        let ext = self.ops[op].ext.get().unwrap_or_else(|| self.exts.push(ExtData::default()));
+        self.ops[op].ext = ext.into();
+        self.exts[ext].regions.push(region);
+        region
+    }
+
+    /// Sets successor `i` of a terminator.
+    pub fn set_successor(&mut self, op: Op, i: usize, block: Block) {
+        let ext = self.ops[op].ext.get().expect("the op has successors");
+        self.exts[ext].successors[i] = block;
+    }
+
+    /// Adds the successors of an op that has none yet.
+    pub fn set_successors(&mut self, op: Op, blocks: &[Block]) {
+        let ext = self.ops[op].ext.get().unwrap_or_else(|| self.exts.push(ExtData::default()));
+        self.ops[op].ext = ext.into();
+        self.exts[ext].successors = blocks.into();
+    }
+
+    /// Makes an empty block at the end of a region.
+    pub fn add_block(&mut self, region: Region) -> Block {
+        let block = self.create_block();
+        self.append_block(region, block);
+        block
+    }
+
+    /// Makes a block that is in no region yet.
+    pub fn create_block(&mut self) -> Block {
+        self.blocks.push(BlockData {
+            parent: Packed::NONE,
+            prev: Packed::NONE,
+            next: Packed::NONE,
+            first: Packed::NONE,
+            last: Packed::NONE,
+            args: SmallVec::new(),
+            arg_locs: SmallVec::new(),
+        })
+    }
+
+    /// Puts a block that is in no region at the end of one.
+    pub fn append_block(&mut self, region: Region, block: Block) {
+        self.insert_block(region, block, None);
+    }
+
+    /// Puts a block that is in no region before `before`, or at the end.
+    pub fn insert_block(&mut self, region: Region, block: Block, before: Option<Block>) {
+        debug_assert!(self.blocks[block].parent == Packed::NONE);
+        let prev = match before {
+            Some(b) => self.blocks[b].prev,
+            None => self.regions[region].last,
+        };
+        let data = &mut self.blocks[block];
+        (data.parent, data.prev, data.next) = (region.into(), prev, before.into());
+        match prev.get() {
+            Some(p) => self.blocks[p].next = block.into(),
+            None => self.regions[region].first = block.into(),
+        }
+        match before {
+            Some(b) => self.blocks[b].prev = block.into(),
+            None => self.regions[region].last = block.into(),
+        }
+    }
+
+    /// Takes a block out of its region.
+    pub fn unlink_block(&mut self, block: Block) {
+        let data = &mut self.blocks[block];
+        let (prev, next) = (data.prev, data.next);
+        let Some(region) = data.parent.get() else { return };
+        (data.parent, data.prev, data.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+        match prev.get() {
+            Some(p) => self.blocks[p].next = next,
+            None => self.regions[region].first = next,
+        }
+        match next.get() {
+            Some(n) => self.blocks[n].prev = prev,
+            None => self.regions[region].last = prev,
+        }
+    }
+
+    /// Moves all blocks of `from` to the end of `to`.
+    pub fn move_blocks(&mut self, from: Region, to: Region) {
+        while let Some(block) = self.entry(from) {
+            self.unlink_block(block);
+            self.append_block(to, block);
+        }
+    }
+
+    /// Adds an argument to a block.
+    pub fn add_block_arg(&mut self, block: Block, ty: Type, loc: Loc) -> Value {
+        let index = self.blocks[block].args.len() as u32;
+        let value = self.values.push(ValueData { ty, def: Def::Arg(block, index), first_use: Packed::NONE });
+        let data = &mut self.blocks[block];
+        data.args.push(value);
+        data.arg_locs.push(loc);
+        value
+    }
+
+    /// Removes argument `i`, which must be unused. The predecessors' operands are the caller's business.
+    pub fn erase_block_arg(&mut self, block: Block, i: usize) {
+        let value = self.blocks[block].args.remove(i);
+        self.blocks[block].arg_locs.remove(i);
+        assert!(self.is_unused(value), "an erased block argument is still used");
+        self.values.free(value);
+        for j in i..self.blocks[block].args.len() {
+            let arg = self.blocks[block].args[j];
+            self.values[arg].def = Def::Arg(block, j as u32);
+        }
+    }
+
+    /// Puts an op that is in no block at the end of one.
+    pub fn append_op(&mut self, block: Block, op: Op) {
+        self.insert_op(block, op, None);
+    }
+
+    /// Puts an op that is in no block before `before`, or at the end.
+    #[inline]
+    pub fn insert_op(&mut self, block: Block, op: Op, before: Option<Op>) {
+        debug_assert!(self.ops[op].parent == Packed::NONE, "the op is in a block already");
+        let prev = match before {
+            Some(b) => self.ops[b].prev,
+            None => self.blocks[block].last,
+        };
+        let data = &mut self.ops[op];
+        (data.parent, data.prev, data.next) = (block.into(), prev, before.into());
+        match prev.get() {
+            Some(p) => self.ops[p].next = op.into(),
+            None => self.blocks[block].first = op.into(),
+        }
+        match before {
+            Some(b) => self.ops[b].prev = op.into(),
+            None => self.blocks[block].last = op.into(),
+        }
+    }
+
+    /// Takes an op out of its block.
+    pub fn unlink_op(&mut self, op: Op) {
+        let data = &mut self.ops[op];
+        let (prev, next) = (data.prev, data.next);
+        let Some(block) = data.parent.get() else { return };
+        (data.parent, data.prev, data.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+        match prev.get() {
+            Some(p) => self.ops[p].next = next,
+            None => self.blocks[block].first = next,
+        }
+        match next.get() {
+            Some(n) => self.ops[n].prev = prev,
+            None => self.blocks[block].last = prev,
+        }
+    }
+
+    /// Moves an op before another.
+    pub fn move_before(&mut self, op: Op, before: Op) {
+        let block = self.parent_block(before).expect("the op is in a block");
+        self.unlink_op(op);
+        self.insert_op(block, op, Some(before));
+    }
+
+    /// Moves an op to the end of a block.
+    pub fn move_to_end(&mut self, op: Op, block: Block) {
+        self.unlink_op(op);
+        self.append_op(block, op);
+    }
+
+    /// Moves `op` and all after it to the end of `to`.
+    pub fn move_tail(&mut self, op: Op, to: Block) {
+        let mut next = Some(op);
+        while let Some(op) = next {
+            next = self.next_op(op);
+            self.move_to_end(op, to);
+        }
+    }
+
+    /// Erases an op and all in its regions. Its results must be unused. Panics otherwise: a caller's bug.
+    pub fn erase_op(&mut self, op: Op) {
+        for result in self.results(op) {
+            assert!(self.is_unused(result), "an erased {} is still used", self.name_text(op));
+        }
+        self.unlink_op(op);
+        let nested = self.ops_under(op);
+        for &inner in &nested {
+            self.free_operand_range(self.ops[inner].operands);
+            self.ops[inner].operands = (0, 0);
+        }
+        for inner in nested {
+            self.free_op(inner);
+        }
+    }
+
+    /// Frees an op without operands, with its blocks and regions.
+    fn free_op(&mut self, op: Op) {
+        for value in self.results(op) {
+            debug_assert!(self.is_unused(value), "a value is used outside the op that is erased");
+            self.values.free(value);
+        }
+        if let Some(ext) = self.ops[op].ext.get() {
+            for region in std::mem::take(&mut self.exts[ext].regions) {
+                let mut next = self.entry(region);
+                while let Some(block) = next {
+                    next = self.blocks[block].next.get();
+                    self.free_block(block);
+                }
+                self.regions.free(region);
+            }
+            self.exts.free(ext);
+        }
+        self.ops.free(op);
+    }
+
+    fn free_block(&mut self, block: Block) {
+        for arg in std::mem::take(&mut self.blocks[block].args) {
+            self.values.free(arg);
+        }
+        self.blocks.free(block);
+    }
+
+    /// Erases a block and its ops; their values may only be used inside it.
+    pub fn erase_block(&mut self, block: Block) {
+        let ops: Vec<Op> = self.block_ops(block).collect();
+        for &op in &ops {
+            self.set_operands(op, &[]);
+        }
+        for op in ops.into_iter().rev() {
+            self.erase_op(op);
+        }
+        self.unlink_block(block);
+        self.free_block(block);
+    }
+
+    /// `op` and all ops in its regions, each before what it holds.
+    pub fn ops_under(&self, op: Op) -> Vec<Op> {
+        // A stack, reversed level by level, keeps the order of the text without recursion.
+        let (mut out, mut stack) = (Vec::new(), vec![op]);
+        while let Some(op) = stack.pop() {
+            out.push(op);
+            let at = stack.len();
+            for &region in self.regions(op) {
+                for block in self.region_blocks(region) {
+                    stack.extend(self.block_ops(block));
+                }
+            }
+            stack[at..].reverse();
+        }
+        out
+    }
+
+    /// Copies `op` with all that it holds. Operands found in `map` are replaced; `map` gets the copied values.
+    pub fn clone_op(&mut self, op: Op, map: &mut ValueMap) -> Op {
+        let blocks = &mut HashMap::default();
+        self.clone_with(op, map, blocks)
+    }
+
+    fn clone_with(&mut self, op: Op, map: &mut ValueMap, blocks: &mut BlockMap) -> Op {
+        let operands: SmallVec<[Value; 4]> = self.operands(op).iter().map(|v| *map.get(v).unwrap_or(v)).collect();
+        let types: SmallVec<[Type; 2]> = self.results(op).map(|v| self.value_type(v)).collect();
+        let successors: SmallVec<[Block; 2]> =
+            self.successors(op).iter().map(|b| *blocks.get(b).unwrap_or(b)).collect();
+        let OpData { name, loc, props, attrs, .. } = self.ops[op];
+        let regions: SmallVec<[Region; 2]> = self.regions(op).into();
+        let copy = self.create_raw(name, loc, &operands, &types, props, attrs, &successors, regions.len());
+        map.extend(self.results(op).zip(self.results(copy)));
+        for (i, region) in regions.into_iter().enumerate() {
+            self.clone_region(region, self.regions(copy)[i], map, blocks);
+        }
+        copy
+    }
+
+    fn clone_region(&mut self, from: Region, to: Region, map: &mut ValueMap, blocks: &mut BlockMap) {
+        let sources: Vec<Block> = self.region_blocks(from).collect();
+        for &source in &sources {
+            let block = self.add_block(to);
+            blocks.insert(source, block);
+            for i in 0..self.block_args(source).len() {
+                let arg = self.block_args(source)[i];
+                let copy = self.add_block_arg(block, self.value_type(arg), self.arg_loc(source, i));
+                map.insert(arg, copy);
+            }
+        }
+        let mut copies = Vec::new();
+        for source in sources {
+            let ops: Vec<Op> = self.block_ops(source).collect();
+            for op in ops {
+                let copy = stacker::maybe_grow(64 << 10, 1 << 20, || self.clone_with(op, map, blocks));
+                self.append_op(blocks[&source], copy);
+                copies.push(copy);
+            }
+        }
+        // A value may be used before its definition is copied: in graph regions, or across blocks.
+        for copy in copies {
+            for i in 0..self.operands(copy).len() {
+                if let Some(&value) = map.get(&self.operands(copy)[i]) {
+                    self.set_operand(copy, i, value);
+                }
+            }
+        }
+    }
+}
+
+/// Values and what stands for them in a copy.
+pub type ValueMap = HashMap<Value, Value, BuildHasherDefault<rustc_hash::FxHasher>>;
+type BlockMap = HashMap<Block, Block, BuildHasherDefault<rustc_hash::FxHasher>>;
+
+/// What only the parser does.
+impl Module {
+    /// Gives a region that belongs to no op to one.
+    pub(crate) fn attach_region(&mut self, op: Op, region: Region) {
+        let ext = self.ops[op].ext.get().unwrap_or_else(|| self.exts.push(ExtData::default()));
+        self.ops[op].ext = ext.into();
+        self.exts[ext].regions.push(region);
+        self.regions[region].parent = op.into();
+    }
+
+    /// A region that belongs to no op yet.
+    pub(crate) fn detached_region(&mut self) -> Region {
+        self.regions.push(RegionData { parent: Packed::NONE, first: Packed::NONE, last: Packed::NONE })
+    }
+
+    /// A value that stands for one that is not defined yet.
+    pub(crate) fn placeholder(&mut self, ty: Type) -> Value {
+        self.values.push(ValueData { ty, def: Def::Result(self.root, u32::MAX), first_use: Packed::NONE })
+    }
+
+    /// The value `n` results after `first`.
+    #[inline]
+    pub(crate) fn nth_value(&self, first: Value, n: u32) -> Value {
+        Value(first.0 + n)
+    }
+}

@@ -1,0 +1,204 @@
+//! Typed `u32` keys and the tables that they index.
+//!
+//! Everything in a [`Module`](crate::Module) refers to everything else by such a key: keys are `Copy`, compare in one
+//! instruction, need no lifetime, and stay valid while the tables grow. A [`Table`] creates its keys; a [`SideTable`]
+//! decorates keys that another table created.
+
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// A key of a [`Table`].
+pub trait Entity: Copy + Eq {
+    /// The key of row `index`.
+    fn new(index: usize) -> Self;
+    /// The row that this key names.
+    fn index(self) -> usize;
+}
+
+/// Declares `pub struct Name(u32)` as an [`Entity`] whose `Display` is its spelling in dumps.
+#[macro_export]
+macro_rules! entity {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub(crate) u32);
+
+        impl $crate::entity::Entity for $name {
+            fn new(index: usize) -> Self {
+                debug_assert!(index < u32::MAX as usize);
+                $name(index as u32)
+            }
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+/// An `Option` of a key in the key's own four bytes: `u32::MAX` stands for none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Packed<K>(u32, PhantomData<K>);
+
+impl<K: Entity> Packed<K> {
+    /// No key.
+    pub const NONE: Self = Packed(u32::MAX, PhantomData);
+
+    /// The key, if there is one.
+    pub fn get(self) -> Option<K> {
+        (self.0 != u32::MAX).then(|| K::new(self.0 as usize))
+    }
+}
+
+impl<K: Entity> From<Option<K>> for Packed<K> {
+    fn from(key: Option<K>) -> Self {
+        key.map_or(Self::NONE, |k| Packed(k.index() as u32, PhantomData))
+    }
+}
+
+impl<K: Entity> From<K> for Packed<K> {
+    fn from(key: K) -> Self {
+        Packed(key.index() as u32, PhantomData)
+    }
+}
+
+impl<K: Entity + std::fmt::Debug> std::fmt::Debug for Packed<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+/// Rows that own their keys. Erased rows are handed out again, so a table is as large as it ever was, not as the number
+/// of rows ever made.
+#[derive(Clone, Debug)]
+pub struct Table<K, V> {
+    rows: Vec<V>,
+    free: Vec<u32>,
+    key: PhantomData<K>,
+}
+
+impl<K: Entity, V> Default for Table<K, V> {
+    fn default() -> Self {
+        Table { rows: Vec::new(), free: Vec::new(), key: PhantomData }
+    }
+}
+
+impl<K: Entity, V> Table<K, V> {
+    /// Adds a row, in the place of an erased one if there is any.
+    pub fn push(&mut self, row: V) -> K {
+        match self.free.pop() {
+            Some(i) => {
+                self.rows[i as usize] = row;
+                K::new(i as usize)
+            }
+            None => self.push_new(row),
+        }
+    }
+
+    /// Adds a row after all others, so that rows added one after the other have consecutive keys.
+    pub fn push_new(&mut self, row: V) -> K {
+        self.rows.push(row);
+        K::new(self.rows.len() - 1)
+    }
+
+    /// Marks the row as erased; its key may be handed out again.
+    pub fn free(&mut self, key: K) {
+        self.free.push(key.index() as u32);
+    }
+
+    /// One more than the largest index in use: the size of a [`SideTable`] for these keys.
+    pub fn capacity(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The number of rows that are not erased.
+    pub fn live(&self) -> usize {
+        self.rows.len() - self.free.len()
+    }
+}
+
+impl<K: Entity, V> Index<K> for Table<K, V> {
+    type Output = V;
+    #[inline]
+    fn index(&self, key: K) -> &V {
+        &self.rows[key.index()]
+    }
+}
+
+impl<K: Entity, V> IndexMut<K> for Table<K, V> {
+    #[inline]
+    fn index_mut(&mut self, key: K) -> &mut V {
+        &mut self.rows[key.index()]
+    }
+}
+
+/// Facts about keys of another table. Reading a key that was never written gives the default.
+#[derive(Clone, Debug)]
+pub struct SideTable<K, V> {
+    rows: Vec<V>,
+    default: V,
+    key: PhantomData<K>,
+}
+
+impl<K: Entity, V: Clone> SideTable<K, V> {
+    /// A table in which every key has `default`.
+    pub fn new(default: V) -> Self {
+        SideTable { rows: Vec::new(), default, key: PhantomData }
+    }
+
+    /// The same, with room for `n` keys.
+    pub fn with_capacity(default: V, n: usize) -> Self {
+        SideTable { rows: vec![default.clone(); n], default, key: PhantomData }
+    }
+}
+
+impl<K: Entity, V: Clone> Index<K> for SideTable<K, V> {
+    type Output = V;
+    #[inline]
+    fn index(&self, key: K) -> &V {
+        self.rows.get(key.index()).unwrap_or(&self.default)
+    }
+}
+
+impl<K: Entity, V: Clone> IndexMut<K> for SideTable<K, V> {
+    #[inline]
+    fn index_mut(&mut self, key: K) -> &mut V {
+        if key.index() >= self.rows.len() {
+            self.rows.resize(key.index() + 1, self.default.clone());
+        }
+        &mut self.rows[key.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    entity!(/** a key */ Key, "k");
+
+    #[test]
+    fn tables_reuse_rows_and_side_tables_default() {
+        let mut t: Table<Key, i32> = Table::default();
+        let (a, b) = (t.push(1), t.push(2));
+        t.free(a);
+        let c = t.push(3);
+        assert_eq!((a, t[c], t[b], t.live()), (c, 3, 2, 2));
+        let mut s = SideTable::new(-1);
+        s[b] = 7;
+        assert_eq!((s[a], s[b], s[Key::new(90)]), (-1, 7, -1));
+        assert_eq!(Packed::from(b).get(), Some(b));
+        assert_eq!(Packed::<Key>::NONE.get(), None);
+        assert_eq!(format!("{b}"), "k1");
+    }
+}

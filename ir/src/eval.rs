@@ -1,0 +1,183 @@
+//! What values are when a program is executed.
+//!
+//! An op's meaning is the `eval` of its declaration: a function from [`Datum`]s to [`Datum`]s. Poison is a value; the
+//! functions never see it, since an op with a poison operand gives poison unless its declaration says otherwise.
+
+use crate::attrs::{AttrData, Int};
+use crate::context::{Attr, Context, Type};
+use crate::op_info::{OpArgs, Traits};
+use crate::tensor::{DType, Tensor};
+
+/// A run-time value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Datum {
+    /// The result of broken promises, such as an overflow under `nsw`.
+    Poison,
+    /// An integer or `index` of at most 64 bits: sign-extended, zero-extended for unsigned types.
+    Int(i64),
+    /// A float of any type that `f64` holds exactly.
+    Float(f64),
+    /// A tensor or vector.
+    Tensor(Tensor),
+}
+
+/// Why execution stopped without a result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Trap {
+    /// The program has no meaning here: undefined behaviour, with the reason.
+    Ub(String),
+    /// The evaluator cannot do it (a type it does not know, a limit), with the reason.
+    Unsupported(String),
+}
+
+impl Trap {
+    /// An op used in a way that its evaluation does not cover.
+    pub fn unsupported(reason: impl Into<String>) -> Trap {
+        Trap::Unsupported(reason.into())
+    }
+}
+
+impl From<String> for Trap {
+    fn from(reason: String) -> Trap {
+        Trap::Unsupported(reason)
+    }
+}
+
+impl std::fmt::Display for Trap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trap::Ub(reason) => write!(f, "undefined behavior: {reason}"),
+            Trap::Unsupported(reason) => write!(f, "cannot be executed: {reason}"),
+        }
+    }
+}
+
+impl Datum {
+    /// The integer. An error for anything else: the program was not verified.
+    pub fn int(&self) -> Result<i64, Trap> {
+        match self {
+            Datum::Int(v) => Ok(*v),
+            other => Err(Trap::unsupported(format!("expected an integer, found {other:?}"))),
+        }
+    }
+
+    /// The float.
+    pub fn float(&self) -> Result<f64, Trap> {
+        match self {
+            Datum::Float(v) => Ok(*v),
+            other => Err(Trap::unsupported(format!("expected a float, found {other:?}"))),
+        }
+    }
+
+    /// The tensor.
+    pub fn tensor(&self) -> Result<&Tensor, Trap> {
+        match self {
+            Datum::Tensor(t) => Ok(t),
+            other => Err(Trap::unsupported(format!("expected a tensor, found {other:?}"))),
+        }
+    }
+}
+
+impl Context {
+    /// The value of a constant's attribute; `None` for attributes that evaluation does not know.
+    pub fn attr_datum(&self, attr: Attr) -> Option<Datum> {
+        match self.attr_data(attr) {
+            AttrData::Integer { value: Int::Small(v), .. } => Some(Datum::Int(*v)),
+            AttrData::Float { .. } => self.as_float(attr).map(Datum::Float),
+            AttrData::Dense(_) => self.dense_tensor(attr).map(Datum::Tensor),
+            _ => None,
+        }
+    }
+
+    /// The attribute of a value of type `ty`; `None` for poison and for a value that is not of that type.
+    pub fn datum_attr(&self, ty: Type, datum: &Datum) -> Option<Attr> {
+        match datum {
+            Datum::Int(v) if self.int_width(ty).is_some() => Some(self.int_attr(ty, *v)),
+            Datum::Float(v) if self.float_kind(ty).is_some() => Some(self.float_attr(ty, *v)),
+            Datum::Tensor(t) => {
+                let shape = self.static_shape(ty)?;
+                let fits = shape.iter().map(|&d| d as usize).eq(t.shape().iter().copied())
+                    && self.dtype(self.element_type(ty)) == Some(t.dtype());
+                fits.then(|| self.dense_attr(ty, t))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether evaluation knows values of the type.
+    pub fn can_evaluate(&self, ty: Type) -> bool {
+        self.dtype(self.element_type(ty)).is_some() || self.int_width(ty).is_some_and(|w| w <= 64)
+    }
+}
+
+/// Runs an op's meaning with poison handled: an op with a poison operand gives poison in every result.
+pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let Some(eval) = args.info.eval else {
+        return Err(Trap::unsupported(format!("'{}' has no executable meaning", args.info.name)));
+    };
+    if operands.contains_poison() && !args.info.traits.has(Traits::TERMINATOR) {
+        return Ok(vec![Datum::Poison; args.result_types.len()]);
+    }
+    eval(args, operands)
+}
+
+trait ContainsPoison {
+    fn contains_poison(&self) -> bool;
+}
+
+impl ContainsPoison for [Datum] {
+    fn contains_poison(&self) -> bool {
+        self.iter().any(|d| matches!(d, Datum::Poison))
+    }
+}
+
+/// Applies a function of scalars to scalars or, element by element, to tensors and vectors of integers.
+pub fn map_int(args: &[Datum], out: Option<DType>, f: impl Fn(&[i64]) -> Result<Option<i64>, Trap>) -> Result<Datum, Trap> {
+    let Some(Datum::Tensor(first)) = args.iter().find(|a| matches!(a, Datum::Tensor(_))) else {
+        let ints: Result<Vec<i64>, Trap> = args.iter().map(Datum::int).collect();
+        return Ok(f(&ints?)?.map_or(Datum::Poison, Datum::Int));
+    };
+    let columns: Result<Vec<Vec<i64>>, Trap> = args
+        .iter()
+        .map(|a| a.tensor()?.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers")))
+        .collect();
+    let columns = columns?;
+    let mut row = vec![0; columns.len()];
+    let mut result = Vec::with_capacity(first.len());
+    for i in 0..first.len() {
+        for (cell, column) in row.iter_mut().zip(&columns) {
+            *cell = *column.get(i).ok_or_else(|| Trap::unsupported("tensors of different shapes"))?;
+        }
+        match f(&row)? {
+            Some(v) => result.push(v),
+            None => return Ok(Datum::Poison),
+        }
+    }
+    let dtype = out.unwrap_or(first.dtype());
+    Ok(Datum::Tensor(ints_to_tensor(dtype, first.shape(), &result)))
+}
+
+/// The tensor of `values`, each wrapped to the integer type.
+pub fn ints_to_tensor(dtype: DType, shape: &[usize], values: &[i64]) -> Tensor {
+    match dtype {
+        DType::Bool => Tensor::from_bools(shape, values.iter().map(|&v| (v & 1) as u8).collect()),
+        DType::I8 => Tensor::from_vec(shape, values.iter().map(|&v| v as i8).collect()),
+        DType::U8 => Tensor::from_vec(shape, values.iter().map(|&v| v as u8).collect()),
+        DType::I16 => Tensor::from_vec(shape, values.iter().map(|&v| v as i16).collect()),
+        DType::U16 => Tensor::from_vec(shape, values.iter().map(|&v| v as u16).collect()),
+        DType::I32 => Tensor::from_vec(shape, values.iter().map(|&v| v as i32).collect()),
+        DType::U32 => Tensor::from_vec(shape, values.iter().map(|&v| v as u32).collect()),
+        DType::U64 => Tensor::from_vec(shape, values.iter().map(|&v| v as u64).collect()),
+        _ => Tensor::from_vec(shape, values.to_vec()),
+    }
+}
+
+/// The tensor of `values`, each rounded to the float type.
+pub fn floats_to_tensor(dtype: DType, shape: &[usize], values: Vec<f64>) -> Tensor {
+    match dtype {
+        DType::F16 => Tensor::from_vec(shape, values.iter().map(|&v| half::f16::from_f64(v)).collect()),
+        DType::BF16 => Tensor::from_vec(shape, values.iter().map(|&v| half::bf16::from_f64(v)).collect()),
+        DType::F32 => Tensor::from_vec(shape, values.iter().map(|&v| v as f32).collect()),
+        _ => Tensor::from_vec(shape, values),
+    }
+}

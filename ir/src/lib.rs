@@ -1,0 +1,72 @@
+//! Gradus's IR: what a program is, as data and as text.
+//!
+//! # The program
+//!
+//! A [`Module`] owns ops. An [`Op`] has a name, operands, results, attributes, successors and regions. A [`Region`] is a
+//! list of [`Block`]s, the first of which is its entry; a block has arguments and a list of ops, the last of which is its
+//! terminator unless the op around says otherwise. A [`Value`] is a result or a block argument and has one [`Type`].
+//!
+//! *Evaluation*: ops of a block run in order; the terminator decides what comes next. *Dominance*: a value may be used
+//! where its definition has run on every path, in nested regions too, except behind an op that is isolated from above. In
+//! graph regions (a module's body) order means nothing. *Effects*: an op is what its declaration says ([`Effects`]); an
+//! unregistered op may do anything. *Symbols*: an op with a `sym_name` is known by it inside the nearest symbol table
+//! around it, and `@a::@b` leads into the table `a`.
+//!
+//! # The nouns
+//!
+//! [`Context`] interns types, attributes and names, so that equal ones are one `u32`. [`OpInfo`] is an op's declaration,
+//! written with [`op`] and collected in a [`Dialect`]. [`Builder`] makes ops, [`Rewriter`] changes them under the eye of
+//! the pattern driver, a [`Pass`] does either, and a [`Diagnostic`] says what is wrong and where. This crate knows no
+//! dialect, prints nothing and reads no file.
+//!
+//! ```
+//! use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_module};
+//!
+//! let ctx = Context::new(&[]);
+//! let options = ParseOptions { allow_unregistered: true };
+//! let m: Module = parse_module(&ctx, "x.mlir", r#"%a = "t.x"() : () -> i32"#.into(), options).unwrap();
+//! assert_eq!(m.num_ops(), 2);
+//! assert!(m.to_text(PrintOptions::default()).contains("%0 = \"t.x\"() : () -> i32"));
+//! ```
+
+pub mod affine;
+mod attrs;
+mod builder;
+mod context;
+#[doc(hidden)]
+pub mod define;
+pub mod diag;
+pub mod dominance;
+mod edit;
+pub mod entity;
+pub mod eval;
+pub mod float;
+mod loc;
+mod module;
+mod op_info;
+pub mod pass;
+pub mod rewrite;
+pub mod symbols;
+pub mod tensor;
+mod text;
+mod types;
+pub mod verify;
+
+pub use attrs::{AttrData, Dense, Int, Piece};
+pub use builder::Builder;
+pub use context::{Attr, Context, OpName, Str, Type};
+pub use diag::Diagnostic;
+pub use edit::{OpState, ValueMap};
+pub use gradus_ir_macros::op;
+pub use loc::{Loc, SourceFile};
+pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
+pub use op_info::{
+    Arity, AttrKind, AttrSpec, AttrText, Dialect, Effects, EvalFn, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
+    OpInfo, Traits, TypeConstraint, ValueSpec, symbol_name,
+};
+pub use pass::{Pass, PassInfo, Pipeline};
+pub use rewrite::{Pattern, Rewriter};
+pub use tensor::{DType, Elem, Tensor};
+pub use text::{ParseOptions, PrintOptions, parse_module};
+pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
+pub use verify::verify;

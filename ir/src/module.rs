@@ -1,0 +1,476 @@
+//! The arena that owns a program: ops, blocks, regions and values, and how they hang together.
+//!
+//! Handles are `Copy` keys. Ops of a block and blocks of a region are linked lists; so are the uses of a value. Operands
+//! of an op are consecutive in one array, results of an op are consecutive keys.
+
+use crate::context::{Attr, Context, OpName, Str, Type};
+use crate::entity::{Entity, Packed, Table};
+use crate::loc::Loc;
+use crate::op_info::{OpArgs, OpInfo, Traits, group_range, segment, segment_sizes};
+use crate::{Int, entity};
+use bytes::Bytes;
+use indexmap::IndexMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+entity!(/** An operation. */ Op, "op");
+entity!(/** A block: arguments, then ops. */ Block, "block");
+entity!(/** A list of blocks inside an op; the first is the entry. */ Region, "region");
+entity!(/** The result of an op or an argument of a block. */ Value, "%");
+entity!(/** An operand of an op, as a place. */ Use, "use");
+entity!(/** The regions and successors of an op that has any. */ Ext, "ext");
+
+/// A short list of values.
+pub type ValueList = SmallVec<[Value; 4]>;
+
+#[derive(Clone, Debug)]
+pub(crate) struct OpData {
+    pub(crate) name: OpName,
+    pub(crate) loc: Loc,
+    pub(crate) parent: Packed<Block>,
+    pub(crate) prev: Packed<Op>,
+    pub(crate) next: Packed<Op>,
+    pub(crate) operands: (u32, u32),
+    pub(crate) results: (u32, u32),
+    pub(crate) props: Attr,
+    pub(crate) attrs: Attr,
+    pub(crate) ext: Packed<Ext>,
+}
+
+#[derive(Clone, Default, Debug)]
+pub(crate) struct ExtData {
+    pub(crate) regions: SmallVec<[Region; 2]>,
+    pub(crate) successors: SmallVec<[Block; 2]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct BlockData {
+    pub(crate) parent: Packed<Region>,
+    pub(crate) prev: Packed<Block>,
+    pub(crate) next: Packed<Block>,
+    pub(crate) first: Packed<Op>,
+    pub(crate) last: Packed<Op>,
+    pub(crate) args: SmallVec<[Value; 2]>,
+    pub(crate) arg_locs: SmallVec<[Loc; 1]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RegionData {
+    pub(crate) parent: Packed<Op>,
+    pub(crate) first: Packed<Block>,
+    pub(crate) last: Packed<Block>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ValueData {
+    pub(crate) ty: Type,
+    pub(crate) def: Def,
+    pub(crate) first_use: Packed<Use>,
+}
+
+/// Where a value comes from, with its number there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Def {
+    /// A result.
+    Result(Op, u32),
+    /// A block argument.
+    Arg(Block, u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    pub(crate) owner: Op,
+    pub(crate) prev: Packed<Use>,
+    pub(crate) next: Packed<Use>,
+}
+
+/// An entry of the resource section at the end of a text (`{-# ... #-}`).
+#[derive(Clone, PartialEq, Debug)]
+pub enum Resource {
+    /// `"0x..."`: an alignment and bytes.
+    Blob(u32, Bytes),
+    /// A string.
+    Text(Arc<str>),
+    /// `true` or `false`
+    Flag(bool),
+}
+
+/// Sections (`dialect_resources` is first), their groups (dialects), and the entries.
+pub type Resources = IndexMap<String, IndexMap<String, IndexMap<String, Resource>>>;
+
+/// Base names (without trailing digits) of aliases.
+#[derive(Clone, Default, Debug)]
+pub struct AliasHints {
+    pub(crate) attrs: rustc_hash::FxHashMap<Attr, Str>,
+    pub(crate) types: rustc_hash::FxHashMap<Type, Str>,
+}
+
+/// A program. The root is a `builtin.module` with one region of one block.
+#[derive(Clone)]
+pub struct Module {
+    /// Shared types, attributes, names and dialects.
+    pub ctx: Arc<Context>,
+    pub(crate) ops: Table<Op, OpData>,
+    pub(crate) blocks: Table<Block, BlockData>,
+    pub(crate) regions: Table<Region, RegionData>,
+    pub(crate) values: Table<Value, ValueData>,
+    pub(crate) exts: Table<Ext, ExtData>,
+    /// The operands of all ops, and in parallel their places in the lists of uses.
+    pub(crate) operand_values: Vec<Value>,
+    pub(crate) links: Vec<Link>,
+    /// Erased ranges of operands, by length.
+    pub(crate) free_operands: Vec<Vec<u32>>,
+    /// The resource section.
+    pub resources: Resources,
+    /// Names that the text gave to dialects' attributes and types, to be used again when it is printed.
+    pub(crate) alias_hints: AliasHints,
+    pub(crate) root: Op,
+}
+
+impl Module {
+    /// The op that holds everything.
+    pub fn root(&self) -> Op {
+        self.root
+    }
+
+    /// The block of the root op.
+    pub fn body(&self) -> Block {
+        self.only_block(self.regions(self.root)[0])
+    }
+
+    /// The first block of a region that is known to have one. Panics otherwise: a caller's bug.
+    pub fn only_block(&self, region: Region) -> Block {
+        self.entry(region).expect("the region has a block")
+    }
+
+    /// The op's name.
+    #[inline]
+    pub fn name(&self, op: Op) -> OpName {
+        self.ops[op].name
+    }
+
+    /// The op's name as text, such as `arith.addi`.
+    pub fn name_text(&self, op: Op) -> &str {
+        self.ctx.op_name_text(self.ops[op].name)
+    }
+
+    /// The op's declaration, if a registered dialect has one.
+    #[inline]
+    pub fn info(&self, op: Op) -> Option<&'static OpInfo> {
+        self.ctx.op_info(self.ops[op].name)
+    }
+
+    /// Whether the op is declared to have the trait; unregistered ops have none.
+    #[inline]
+    pub fn has_trait(&self, op: Op, traits: Traits) -> bool {
+        self.info(op).is_some_and(|info| info.traits.has(traits))
+    }
+
+    /// Where the op comes from.
+    pub fn loc(&self, op: Op) -> Loc {
+        self.ops[op].loc
+    }
+
+    /// The operands.
+    #[inline]
+    pub fn operands(&self, op: Op) -> &[Value] {
+        let (start, len) = self.ops[op].operands;
+        &self.operand_values[start as usize..(start + len) as usize]
+    }
+
+    /// The results, in order.
+    #[inline]
+    pub fn results(&self, op: Op) -> impl ExactSizeIterator<Item = Value> + Clone + use<> {
+        let (start, len) = self.ops[op].results;
+        (start as usize..(start as usize + len as usize)).map(Value::new)
+    }
+
+    /// How many results the op has.
+    #[inline]
+    pub fn num_results(&self, op: Op) -> usize {
+        self.ops[op].results.1 as usize
+    }
+
+    /// Result `i`. Panics when there is none: a caller's bug.
+    #[inline]
+    pub fn result(&self, op: Op, i: usize) -> Value {
+        let (start, len) = self.ops[op].results;
+        assert!(i < len as usize, "{} has {len} results", self.name_text(op));
+        Value(start + i as u32)
+    }
+
+    /// The operands of declared group `i`.
+    pub fn operand_group(&self, op: Op, i: usize) -> ValueList {
+        let operands = self.operands(op);
+        let Some(info) = self.info(op) else { return ValueList::new() };
+        let range = segment(&self.ctx, info, self.props(op), operands.len(), i);
+        operands.get(range).unwrap_or(&[]).into()
+    }
+
+    /// The results of declared group `i`.
+    pub fn result_group(&self, op: Op, i: usize) -> ValueList {
+        let Some(info) = self.info(op) else { return ValueList::new() };
+        let sized = info.traits.has(Traits::RESULT_SEGMENTS);
+        let sizes = if sized { segment_sizes(&self.ctx, self.props(op), "resultSegmentSizes") } else { None };
+        let range = group_range(info.results, sizes.as_deref(), self.num_results(op), i);
+        self.results(op).skip(range.start).take(range.len()).collect()
+    }
+
+    /// The regions.
+    #[inline]
+    pub fn regions(&self, op: Op) -> &[Region] {
+        self.ops[op].ext.get().map_or(&[], |ext| &self.exts[ext].regions)
+    }
+
+    /// The blocks that a terminator may go to.
+    #[inline]
+    pub fn successors(&self, op: Op) -> &[Block] {
+        self.ops[op].ext.get().map_or(&[], |ext| &self.exts[ext].successors)
+    }
+
+    /// The dictionary of inherent attributes (`<{...}>`).
+    #[inline]
+    pub fn props(&self, op: Op) -> Attr {
+        self.ops[op].props
+    }
+
+    /// The dictionary of discardable attributes (`{...}`).
+    #[inline]
+    pub fn attrs(&self, op: Op) -> Attr {
+        self.ops[op].attrs
+    }
+
+    /// The attribute of that name, inherent or discardable.
+    pub fn attr(&self, op: Op, name: Str) -> Option<Attr> {
+        let data = &self.ops[op];
+        self.ctx.dict_get(data.props, name).or_else(|| self.ctx.dict_get(data.attrs, name))
+    }
+
+    /// The inherent attribute of that name, or its declared default.
+    pub fn inherent_attr(&self, op: Op, name: &str) -> Option<Attr> {
+        self.args(op)?.attr(name)
+    }
+
+    /// What a declaration's functions get to see of a registered op. `result_types` is left empty; see
+    /// [`Module::with_args`] for all.
+    pub fn args(&self, op: Op) -> Option<OpArgs<'_>> {
+        let info = self.info(op)?;
+        Some(OpArgs { module: self, info, operands: self.operands(op), props: self.props(op), result_types: &[] })
+    }
+
+    /// Calls `f` with the whole view of a registered op.
+    pub fn with_args<R>(&self, op: Op, f: impl FnOnce(&OpArgs<'_>) -> R) -> Option<R> {
+        let result_types: SmallVec<[Type; 2]> = self.results(op).map(|v| self.value_type(v)).collect();
+        Some(f(&OpArgs { result_types: &result_types, ..self.args(op)? }))
+    }
+
+    /// The type of a value.
+    #[inline]
+    pub fn value_type(&self, value: Value) -> Type {
+        self.values[value].ty
+    }
+
+    /// Where a value comes from.
+    #[inline]
+    pub fn def(&self, value: Value) -> Def {
+        self.values[value].def
+    }
+
+    /// The op whose result `value` is.
+    #[inline]
+    pub fn defining_op(&self, value: Value) -> Option<Op> {
+        match self.values[value].def {
+            Def::Result(op, _) => Some(op),
+            Def::Arg(..) => None,
+        }
+    }
+
+    /// The block in which a value is defined; `None` for results of an op that is in no block.
+    pub fn def_block(&self, value: Value) -> Option<Block> {
+        match self.values[value].def {
+            Def::Result(op, _) => self.parent_block(op),
+            Def::Arg(block, _) => Some(block),
+        }
+    }
+
+    /// The uses of a value: the op, and the number of the operand. Most recently added first.
+    pub fn uses(&self, value: Value) -> impl Iterator<Item = (Op, usize)> + '_ {
+        let mut next = self.values[value].first_use;
+        std::iter::from_fn(move || {
+            let at = next.get()?;
+            let link = &self.links[at.index()];
+            next = link.next;
+            Some((link.owner, at.index() - self.ops[link.owner].operands.0 as usize))
+        })
+    }
+
+    /// Whether no op uses the value.
+    #[inline]
+    pub fn is_unused(&self, value: Value) -> bool {
+        self.values[value].first_use == Packed::NONE
+    }
+
+    /// Whether exactly one operand is the value.
+    pub fn has_one_use(&self, value: Value) -> bool {
+        let first = self.values[value].first_use.get();
+        first.is_some_and(|u| self.links[u.index()].next == Packed::NONE)
+    }
+
+    /// The block that holds the op.
+    #[inline]
+    pub fn parent_block(&self, op: Op) -> Option<Block> {
+        self.ops[op].parent.get()
+    }
+
+    /// The region that holds the block.
+    #[inline]
+    pub fn parent_region(&self, block: Block) -> Option<Region> {
+        self.blocks[block].parent.get()
+    }
+
+    /// The op that holds the region.
+    #[inline]
+    pub fn region_op(&self, region: Region) -> Option<Op> {
+        self.regions[region].parent.get()
+    }
+
+    /// The op whose region holds the block.
+    pub fn block_op(&self, block: Block) -> Option<Op> {
+        self.region_op(self.parent_region(block)?)
+    }
+
+    /// The op whose region holds this op.
+    pub fn parent_op(&self, op: Op) -> Option<Op> {
+        self.block_op(self.parent_block(op)?)
+    }
+
+    /// The op after this one in its block.
+    #[inline]
+    pub fn next_op(&self, op: Op) -> Option<Op> {
+        self.ops[op].next.get()
+    }
+
+    /// The op before this one in its block.
+    #[inline]
+    pub fn prev_op(&self, op: Op) -> Option<Op> {
+        self.ops[op].prev.get()
+    }
+
+    /// The ops of a block, in order.
+    pub fn block_ops(&self, block: Block) -> impl DoubleEndedIterator<Item = Op> + '_ {
+        let data = &self.blocks[block];
+        List { front: data.first.get(), back: data.last.get(), next: |op| self.next_op(op), prev: |op| self.prev_op(op) }
+    }
+
+    /// The first op of a block.
+    pub fn first_op(&self, block: Block) -> Option<Op> {
+        self.blocks[block].first.get()
+    }
+
+    /// The last op of a block.
+    pub fn last_op(&self, block: Block) -> Option<Op> {
+        self.blocks[block].last.get()
+    }
+
+    /// The last op of a block, when it may be a terminator: it is declared as one, or is unregistered.
+    pub fn terminator(&self, block: Block) -> Option<Op> {
+        self.last_op(block).filter(|&op| self.info(op).is_none_or(|i| i.traits.has(Traits::TERMINATOR)))
+    }
+
+    /// The arguments of a block.
+    #[inline]
+    pub fn block_args(&self, block: Block) -> &[Value] {
+        &self.blocks[block].args
+    }
+
+    /// Where block argument `i` comes from.
+    pub fn arg_loc(&self, block: Block, i: usize) -> Loc {
+        self.blocks[block].arg_locs.get(i).copied().unwrap_or(Loc::UNKNOWN)
+    }
+
+    /// The blocks of a region, in order.
+    pub fn region_blocks(&self, region: Region) -> impl DoubleEndedIterator<Item = Block> + '_ {
+        let data = &self.regions[region];
+        List {
+            front: data.first.get(),
+            back: data.last.get(),
+            next: |b: Block| self.blocks[b].next.get(),
+            prev: |b: Block| self.blocks[b].prev.get(),
+        }
+    }
+
+    /// The first block of a region.
+    #[inline]
+    pub fn entry(&self, region: Region) -> Option<Block> {
+        self.regions[region].first.get()
+    }
+
+    /// Whether the region has exactly one block.
+    pub fn has_one_block(&self, region: Region) -> bool {
+        let data = &self.regions[region];
+        data.first != Packed::NONE && data.first == data.last
+    }
+
+    /// The attribute of a constant: the `value` of the op that defines `value` if it is declared as a constant.
+    pub fn constant(&self, value: Value) -> Option<Attr> {
+        let op = self.defining_op(value)?;
+        if !self.has_trait(op, Traits::CONSTANT_LIKE) {
+            return None;
+        }
+        self.ctx.dict_get(self.props(op), self.ctx.str("value"))
+    }
+
+    /// The value of an integer constant that fits 64 bits.
+    pub fn constant_int(&self, value: Value) -> Option<i64> {
+        match self.ctx.attr_data(self.constant(value)?) {
+            crate::AttrData::Integer { value: Int::Small(v), .. } => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// How many ops there are, the root included.
+    pub fn num_ops(&self) -> usize {
+        self.ops.live()
+    }
+
+    /// One more than the largest value key, for side tables.
+    pub fn value_capacity(&self) -> usize {
+        self.values.capacity()
+    }
+}
+
+/// A walk along a linked list from both ends.
+struct List<K, N, P> {
+    front: Option<K>,
+    back: Option<K>,
+    next: N,
+    prev: P,
+}
+
+impl<K: Copy + Eq, N: Fn(K) -> Option<K>, P: Fn(K) -> Option<K>> List<K, N, P> {
+    fn step(&mut self, at: K, forward: bool) -> K {
+        if self.front == self.back {
+            (self.front, self.back) = (None, None);
+        } else if forward {
+            self.front = (self.next)(at);
+        } else {
+            self.back = (self.prev)(at);
+        }
+        at
+    }
+}
+
+impl<K: Copy + Eq, N: Fn(K) -> Option<K>, P: Fn(K) -> Option<K>> Iterator for List<K, N, P> {
+    type Item = K;
+    fn next(&mut self) -> Option<K> {
+        let at = self.front?;
+        Some(self.step(at, true))
+    }
+}
+
+impl<K: Copy + Eq, N: Fn(K) -> Option<K>, P: Fn(K) -> Option<K>> DoubleEndedIterator for List<K, N, P> {
+    fn next_back(&mut self) -> Option<K> {
+        let at = self.back?;
+        Some(self.step(at, false))
+    }
+}

@@ -1,0 +1,441 @@
+//! The tables that an op's declaration turns into, and that parser, printer, builder, verifier, passes, documentation
+//! and generators read.
+
+use crate::context::{Attr, Context, Str, Type};
+use crate::eval::{Datum, Trap};
+use crate::module::{Module, Op, Value};
+use crate::rewrite::Pattern;
+
+/// A set of named types, such as "signless integer or vector of it".
+pub struct TypeConstraint {
+    /// For messages: "operand #0 must be *summary*".
+    pub summary: &'static str,
+    /// Whether a type is in the set.
+    pub check: fn(&Context, Type) -> bool,
+}
+
+/// A set of attributes, such as "64-bit integer" or the cases of an enumeration.
+pub struct AttrKind {
+    /// For messages: "attribute 'x' failed to satisfy constraint: *summary*".
+    pub summary: &'static str,
+    /// Whether an attribute is in the set.
+    pub check: fn(&Context, Attr) -> bool,
+    /// How custom forms spell it; see [`AttrText`].
+    pub text: AttrText,
+}
+
+/// How a custom form spells an attribute of a kind.
+pub enum AttrText {
+    /// As any attribute, with its type.
+    Full,
+    /// An integer or float without its type, which is always this one.
+    Bare(Type),
+    /// A symbol's name, `@f`, for a string attribute.
+    SymbolName,
+    /// Nothing: a unit attribute that the words around it spell.
+    Flag,
+    /// A type, for a type attribute.
+    Type,
+    /// A word for an integer of type `i64` or `i32`: (word, value).
+    Cases(Type, &'static [(&'static str, i64)]),
+    /// The part in angle brackets of a dialect's enumeration: `#arith.fastmath<nnan,contract>` is `<nnan,contract>`.
+    /// Words, and whether several may be given.
+    Words {
+        /// `arith`
+        dialect: &'static str,
+        /// `fastmath`
+        mnemonic: &'static str,
+        /// Its words.
+        words: &'static [&'static str],
+        /// Whether they can be combined with commas.
+        flags: bool,
+    },
+}
+
+/// How many values, regions or successors a declared group has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arity {
+    /// Exactly one.
+    One,
+    /// None or one.
+    Optional,
+    /// Any number.
+    Variadic,
+}
+
+/// A declared group of operands or results.
+pub struct ValueSpec {
+    /// Its name in formats, documentation and accessors.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// How many values.
+    pub arity: Arity,
+    /// Which types.
+    pub ty: &'static TypeConstraint,
+}
+
+/// A declared inherent attribute.
+pub struct AttrSpec {
+    /// Its name in the text.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Whether it may be absent.
+    pub optional: bool,
+    /// Which attributes.
+    pub kind: &'static AttrKind,
+    /// The text of the value that stands for an absent one.
+    pub default: Option<&'static str>,
+}
+
+/// A declared group of regions or successors.
+pub struct GroupSpec {
+    /// Its name in formats and accessors.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// How many.
+    pub arity: Arity,
+}
+
+/// Facts about an op that passes and the verifier ask for instead of matching names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Traits(u32);
+
+macro_rules! traits {
+    ($($(#[$doc:meta])* $name:ident = $bit:literal,)*) => {
+        impl Traits {
+            /// No trait.
+            pub const NONE: Traits = Traits(0);
+            $($(#[$doc])* pub const $name: Traits = Traits(1 << $bit);)*
+            /// Names for documentation, in declaration order.
+            pub const NAMES: &'static [(&'static str, Traits)] = &[$((stringify!($name), Traits::$name)),*];
+        }
+    };
+}
+
+traits! {
+    /// Ends its block; no op follows it.
+    TERMINATOR = 0,
+    /// A terminator that hands its operands to the enclosing op's caller or results.
+    RETURN_LIKE = 1,
+    /// Swapping the first two operands does not change the meaning.
+    COMMUTATIVE = 2,
+    /// All operands and results have one type.
+    SAME_TYPE = 3,
+    /// Operands and results have one shape; element types may differ.
+    ELEMENTWISE = 4,
+    /// Regions see no value from outside.
+    ISOLATED = 5,
+    /// Has a `sym_name`.
+    SYMBOL = 6,
+    /// Its region holds symbols, each name once.
+    SYMBOL_TABLE = 7,
+    /// No operands, and a `value` attribute that is the result.
+    CONSTANT_LIKE = 8,
+    /// Blocks need no terminator.
+    NO_TERMINATOR = 9,
+    /// Each region has at most one block.
+    SINGLE_BLOCK = 10,
+    /// Values may be used before they are defined: the region is a graph, not a sequence.
+    GRAPH_REGION = 11,
+    /// Sizes of the operand groups are in the attribute `operandSegmentSizes`.
+    OPERAND_SEGMENTS = 12,
+    /// f(f(x)) = f(x)
+    IDEMPOTENT = 13,
+    /// f(f(x)) = x
+    INVOLUTION = 14,
+    /// Calls the symbol in its `callee` attribute.
+    CALL = 15,
+    /// A function: `function_type`, a body whose entry block has the parameters, maybe no body.
+    FUNCTION = 16,
+    /// Affine dimensions may be defined at the top of its regions.
+    AFFINE_SCOPE = 17,
+    /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
+    RESULT_SEGMENTS = 18,
+}
+
+impl Traits {
+    /// Both sets together.
+    pub const fn and(self, other: Traits) -> Traits {
+        Traits(self.0 | other.0)
+    }
+
+    /// Whether all of `other` is in the set.
+    pub const fn has(self, other: Traits) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// What an op does besides computing its results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effects {
+    /// Nothing: it can be moved, duplicated, merged and dropped.
+    Pure,
+    /// Nothing, but it is undefined for some operands, so it must not run where it did not run before.
+    MayUb,
+    /// Reads memory.
+    Read,
+    /// Allocates memory, visible through its result only.
+    Alloc,
+    /// Writes memory, or anything else.
+    Write,
+    /// Whatever the ops in its regions do.
+    Recursive,
+    /// Not declared: assume everything.
+    Unknown,
+}
+
+/// The view that declarations get of an op that exists or is about to: its operands, inherent attributes and types.
+#[derive(Clone, Copy)]
+pub struct OpArgs<'a> {
+    /// Where the operands live.
+    pub module: &'a Module,
+    /// The declaration.
+    pub info: &'static OpInfo,
+    /// All operands.
+    pub operands: &'a [Value],
+    /// The dictionary of inherent attributes.
+    pub props: Attr,
+    /// Result types; empty while they are being inferred.
+    pub result_types: &'a [Type],
+}
+
+impl<'a> OpArgs<'a> {
+    /// The context.
+    pub fn ctx(&self) -> &'a Context {
+        &self.module.ctx
+    }
+
+    /// The type of operand `i`.
+    pub fn operand_type(&self, i: usize) -> Type {
+        self.module.value_type(self.operands[i])
+    }
+
+    /// The operands of the declared group `name`; empty for an absent optional.
+    pub fn operand(&self, name: &str) -> &'a [Value] {
+        let Some(i) = self.info.operands.iter().position(|s| s.name == name) else { return &[] };
+        let range = segment(self.ctx(), self.info, self.props, self.operands.len(), i);
+        self.operands.get(range).unwrap_or(&[])
+    }
+
+    /// The first operand of the declared group `name`, if any.
+    pub fn opt_operand(&self, name: &str) -> Option<Value> {
+        self.operand(name).first().copied()
+    }
+
+    /// The inherent attribute `name`, or its default.
+    pub fn attr(&self, name: &str) -> Option<Attr> {
+        let ctx = self.ctx();
+        ctx.dict_entries(self.props).iter().find(|e| ctx.text(e.0) == name).map(|e| e.1).or_else(|| {
+            let default = self.info.attrs.iter().find(|a| a.name == name)?.default?;
+            ctx.parse_attr(default).ok()
+        })
+    }
+
+    /// The integer attribute `name`.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.ctx().as_int(self.attr(name)?)
+    }
+
+    /// The float attribute `name`.
+    pub fn float(&self, name: &str) -> Option<f64> {
+        self.ctx().as_float(self.attr(name)?)
+    }
+
+    /// The integer list attribute `name`.
+    pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        self.ctx().as_ints(self.attr(name)?)
+    }
+
+    /// The boolean attribute `name`; an absent one is false, a unit attribute true.
+    pub fn flag(&self, name: &str) -> bool {
+        self.attr(name).is_some_and(|a| a != Attr::FALSE && self.ctx().as_int(a) != Some(0))
+    }
+}
+
+/// The range of the values of declared group `i` among `total` operands.
+pub(crate) fn segment(ctx: &Context, info: &OpInfo, props: Attr, total: usize, i: usize) -> std::ops::Range<usize> {
+    let sized = info.traits.has(Traits::OPERAND_SEGMENTS);
+    let sizes = if sized { segment_sizes(ctx, props, "operandSegmentSizes") } else { None };
+    group_range(info.operands, sizes.as_deref(), total, i)
+}
+
+/// The segment sizes that `props` states under `name`.
+pub(crate) fn segment_sizes(ctx: &Context, props: Attr, name: &str) -> Option<Vec<i64>> {
+    ctx.dict_get(props, ctx.str(name)).and_then(|a| ctx.as_ints(a))
+}
+
+/// The range of group `i` of `specs` among `total` values. Without stated sizes, the one group that is not of arity one
+/// takes what the others leave.
+pub(crate) fn group_range(
+    specs: &[ValueSpec],
+    sizes: Option<&[i64]>,
+    total: usize,
+    i: usize,
+) -> std::ops::Range<usize> {
+    let loose = total.saturating_sub(specs.iter().filter(|s| s.arity == Arity::One).count());
+    let size = |j: usize| match sizes {
+        Some(sizes) => sizes.get(j).map_or(0, |&n| usize::try_from(n).unwrap_or(0)),
+        None if specs[j].arity == Arity::One => 1,
+        None => loose,
+    };
+    let start = (0..i).map(size).sum();
+    start..start + size(i)
+}
+
+/// What folding found.
+pub enum Folded {
+    /// For each result, what it is equal to.
+    Results(Vec<FoldResult>),
+    /// The op was changed in place, for the better.
+    InPlace,
+}
+
+/// What a folded result is equal to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FoldResult {
+    /// A constant.
+    Attr(Attr),
+    /// A value that exists already.
+    Value(Value),
+}
+
+impl From<Attr> for Folded {
+    fn from(attr: Attr) -> Self {
+        Folded::Results(vec![FoldResult::Attr(attr)])
+    }
+}
+
+impl From<Value> for Folded {
+    fn from(value: Value) -> Self {
+        Folded::Results(vec![FoldResult::Value(value)])
+    }
+}
+
+/// Computes the results from the operands; see [`Datum`] for what values are. Errors are reported as undefined behaviour
+/// of the program or as limits of the evaluator, never as panics.
+pub type EvalFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Vec<Datum>, Trap>;
+
+/// An op's declaration, as data. Made by [`op`](crate::op).
+pub struct OpInfo {
+    /// `arith.addi`
+    pub name: &'static str,
+    /// The doc comment; the first line is the summary.
+    pub doc: &'static str,
+    /// Operand groups.
+    pub operands: &'static [ValueSpec],
+    /// Result groups.
+    pub results: &'static [ValueSpec],
+    /// Inherent attributes.
+    pub attrs: &'static [AttrSpec],
+    /// Region groups.
+    pub regions: &'static [GroupSpec],
+    /// Successor groups.
+    pub successors: &'static [GroupSpec],
+    /// Traits.
+    pub traits: Traits,
+    /// Effects.
+    pub effects: Effects,
+    /// The only ops whose regions may hold this one; empty for no restriction.
+    pub parents: &'static [&'static str],
+    /// The custom form; `None` for ops printed in generic form only.
+    pub format: Option<&'static str>,
+    /// The dialect whose prefix may be left out in this op's regions; empty for none.
+    pub default_dialect: &'static str,
+    /// Checks what constraints and traits do not say.
+    pub verify: Option<fn(&Module, Op) -> Result<(), String>>,
+    /// Result types from operands and attributes.
+    pub infer: Option<fn(&OpArgs<'_>) -> Result<Vec<Type>, String>>,
+    /// Identities that hold whatever the operands are; `&[Option<Attr>]` are the operands known to be constant.
+    /// Folding of constants is derived from `eval`.
+    pub fold: Option<fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>>,
+    /// The meaning.
+    pub eval: Option<EvalFn>,
+    /// A name for the result in printed text, such as `c0_i32`.
+    pub result_name: Option<fn(&Module, Op) -> Option<String>>,
+    /// Canonicalization patterns rooted at this op.
+    pub patterns: &'static [Pattern],
+}
+
+impl OpInfo {
+    /// The declaration that says nothing, for `..` in others.
+    pub const DEFAULT: OpInfo = OpInfo {
+        name: "",
+        doc: "",
+        operands: &[],
+        results: &[],
+        attrs: &[],
+        regions: &[],
+        successors: &[],
+        traits: Traits::NONE,
+        effects: Effects::Pure,
+        parents: &[],
+        format: None,
+        default_dialect: "",
+        verify: None,
+        infer: None,
+        fold: None,
+        eval: None,
+        result_name: None,
+        patterns: &[],
+    };
+
+    /// The first line of the doc comment.
+    pub fn summary(&self) -> &'static str {
+        self.doc.lines().next().unwrap_or("").trim_end_matches('.')
+    }
+
+    /// The inherent attribute of that name.
+    pub fn attr(&self, name: &str) -> Option<&'static AttrSpec> {
+        self.attrs.iter().find(|a| a.name == name)
+    }
+
+    /// Whether `name` belongs among the properties (`<{...}>`) and not among the discardable attributes.
+    pub fn is_inherent(&self, name: &str) -> bool {
+        self.attr(name).is_some()
+            || (name == "operandSegmentSizes" && self.traits.has(Traits::OPERAND_SEGMENTS))
+            || (name == "resultSegmentSizes" && self.traits.has(Traits::RESULT_SEGMENTS))
+    }
+}
+
+/// A struct that [`op`](crate::op) declared: a typed handle of an op.
+pub trait OpDecl: Copy {
+    /// The declaration.
+    const INFO: &'static OpInfo;
+
+    /// The handle of `op`; the caller knows its name.
+    fn wrap(op: Op) -> Self;
+
+    /// The handle of `op`, if it is one of these.
+    fn cast(module: &Module, op: Op) -> Option<Self> {
+        module.info(op).is_some_and(|info| std::ptr::eq(info, Self::INFO)).then(|| Self::wrap(op))
+    }
+
+    /// The handle of the op that defines `value`, if it is one of these.
+    fn defining(module: &Module, value: Value) -> Option<Self> {
+        Self::cast(module, module.defining_op(value)?)
+    }
+}
+
+/// A dialect: a name and what is declared under it.
+pub struct Dialect {
+    /// The prefix of its ops, types and attributes.
+    pub name: &'static str,
+    /// What it is for: the first line is the summary.
+    pub doc: &'static str,
+    /// Its ops.
+    pub ops: &'static [&'static OpInfo],
+    /// Its enumerations, checked and brought into canonical form when they are parsed.
+    pub attrs: &'static [&'static AttrKind],
+    /// The name of the op that makes a constant of a type from an attribute, when this dialect has one.
+    pub constant: Option<&'static str>,
+}
+
+/// The name of a symbol op, from its `sym_name`.
+pub fn symbol_name(module: &Module, op: Op) -> Option<Str> {
+    let ctx = &module.ctx;
+    let attr = module.attr(op, ctx.str("sym_name"))?;
+    Some(ctx.str(ctx.as_str(attr)?))
+}

@@ -1,0 +1,235 @@
+//! The tensor value that constants, evaluation and kernels share.
+//!
+//! Bytes are reference counted: cloning a [`Tensor`], slicing a file into constants or turning a constant into an
+//! operand never copies elements. Elements are stored row-major, little-endian, each in a whole number of bytes.
+
+use bytemuck::Pod;
+use bytes::Bytes;
+use half::{bf16, f16};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The element types that can be computed with. Types that MLIR can spell but nothing executes (say `i7` or `f80`) have
+/// no `DType`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names are the field's own")]
+pub enum DType {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F16,
+    BF16,
+    F32,
+    F64,
+}
+
+impl DType {
+    /// Bytes per element.
+    pub const fn size(self) -> usize {
+        match self {
+            DType::Bool | DType::I8 | DType::U8 => 1,
+            DType::I16 | DType::U16 | DType::F16 | DType::BF16 => 2,
+            DType::I32 | DType::U32 | DType::F32 => 4,
+            DType::I64 | DType::U64 | DType::F64 => 8,
+        }
+    }
+
+    /// Whether the type is one of the floating-point types.
+    pub const fn is_float(self) -> bool {
+        matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+    }
+
+    /// Whether the type is a signed integer.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, DType::I8 | DType::I16 | DType::I32 | DType::I64)
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DType::Bool => "i1",
+            DType::I8 => "i8",
+            DType::I16 => "i16",
+            DType::I32 => "i32",
+            DType::I64 => "i64",
+            DType::U8 => "ui8",
+            DType::U16 => "ui16",
+            DType::U32 => "ui32",
+            DType::U64 => "ui64",
+            DType::F16 => "f16",
+            DType::BF16 => "bf16",
+            DType::F32 => "f32",
+            DType::F64 => "f64",
+        })
+    }
+}
+
+/// A Rust type that a [`Tensor`] can hold. `bool` is stored as a `u8` that is 0 or 1 and has no `Elem` of its own.
+pub trait Elem: Pod + Send + Sync + PartialEq + PartialOrd + fmt::Debug + Default {
+    /// The element type that holds this Rust type.
+    const DTYPE: DType;
+}
+
+macro_rules! elem {
+    ($($t:ty => $d:ident),* $(,)?) => { $(impl Elem for $t { const DTYPE: DType = DType::$d; })* };
+}
+elem! { i8 => I8, i16 => I16, i32 => I32, i64 => I64, u8 => U8, u16 => U16, u32 => U32, u64 => U64,
+        f16 => F16, bf16 => BF16, f32 => F32, f64 => F64 }
+
+/// Keeps a `Vec` of elements alive behind [`Bytes`], so that a kernel's output becomes a tensor without a copy.
+struct Owner<T>(Vec<T>);
+
+impl<T: Pod> AsRef<[u8]> for Owner<T> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+/// A dense, row-major tensor. Cheap to clone.
+#[derive(Clone, PartialEq)]
+pub struct Tensor {
+    dtype: DType,
+    shape: Vec<usize>,
+    data: Bytes,
+}
+
+impl Tensor {
+    /// A tensor over `data`. Errors when `data` is not exactly `shape`'s elements, or the size overflows.
+    pub fn new(dtype: DType, shape: Vec<usize>, data: Bytes) -> Result<Tensor, String> {
+        let bytes = checked_len(&shape).and_then(|n| n.checked_mul(dtype.size()));
+        if bytes != Some(data.len()) {
+            return Err(format!("{} bytes cannot be a {dtype} tensor of shape {shape:?}", data.len()));
+        }
+        Ok(Tensor { dtype, shape, data })
+    }
+
+    /// A tensor that takes over `data`. Panics when `data` does not have `shape`'s number of elements: a caller's bug.
+    pub fn from_vec<T: Elem>(shape: &[usize], data: Vec<T>) -> Tensor {
+        assert_eq!(checked_len(shape), Some(data.len()), "shape {shape:?}");
+        Tensor { dtype: T::DTYPE, shape: shape.to_vec(), data: Bytes::from_owner(Owner(data)) }
+    }
+
+    /// A tensor of booleans, each 0 or 1.
+    pub fn from_bools(shape: &[usize], data: Vec<u8>) -> Tensor {
+        debug_assert!(data.iter().all(|&b| b <= 1));
+        Tensor { dtype: DType::Bool, ..Tensor::from_vec(shape, data) }
+    }
+
+    /// A tensor of rank 0.
+    pub fn scalar<T: Elem>(value: T) -> Tensor {
+        Tensor::from_vec(&[], vec![value])
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The extent of each dimension, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.data.len() / self.dtype.size()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// The raw bytes.
+    pub fn bytes(&self) -> &Bytes {
+        &self.data
+    }
+
+    /// The elements. Borrowed when the bytes are aligned for `T`, as everything but slices of files is; otherwise a copy.
+    /// Panics when `T` is not the tensor's type (`u8` also reads booleans): a caller's bug.
+    pub fn as_slice<T: Elem>(&self) -> Cow<'_, [T]> {
+        let bool_as_u8 = self.dtype == DType::Bool && T::DTYPE == DType::U8;
+        assert!(T::DTYPE == self.dtype || bool_as_u8, "{} read as {}", self.dtype, T::DTYPE);
+        match bytemuck::try_cast_slice(&self.data) {
+            Ok(slice) => Cow::Borrowed(slice),
+            Err(_) => Cow::Owned(bytemuck::pod_collect_to_vec(&self.data)),
+        }
+    }
+
+    /// The same elements under another shape. Errors when the number of elements differs.
+    pub fn reshape(&self, shape: Vec<usize>) -> Result<Tensor, String> {
+        Tensor::new(self.dtype, shape, self.data.clone())
+    }
+
+    /// Every element as `f64`; exact for all types but 64-bit integers beyond 2^53.
+    pub fn to_f64(&self) -> Vec<f64> {
+        fn all<T: Elem>(t: &Tensor, f: impl Fn(T) -> f64) -> Vec<f64> {
+            t.as_slice::<T>().iter().map(|&x| f(x)).collect()
+        }
+        match self.dtype {
+            DType::Bool | DType::U8 => all::<u8>(self, f64::from),
+            DType::I8 => all::<i8>(self, f64::from),
+            DType::I16 => all::<i16>(self, f64::from),
+            DType::I32 => all::<i32>(self, f64::from),
+            DType::I64 => all::<i64>(self, |x| x as f64),
+            DType::U16 => all::<u16>(self, f64::from),
+            DType::U32 => all::<u32>(self, f64::from),
+            DType::U64 => all::<u64>(self, |x| x as f64),
+            DType::F16 => all::<f16>(self, f64::from),
+            DType::BF16 => all::<bf16>(self, f64::from),
+            DType::F32 => all::<f32>(self, f64::from),
+            DType::F64 => all::<f64>(self, |x| x),
+        }
+    }
+
+    /// Every element as `i64`, for integer and boolean tensors (shapes, axes, indices). `None` for floats and for
+    /// unsigned values that do not fit.
+    pub fn to_i64(&self) -> Option<Vec<i64>> {
+        fn all<T: Elem>(t: &Tensor, f: impl Fn(T) -> Option<i64>) -> Option<Vec<i64>> {
+            t.as_slice::<T>().iter().map(|&x| f(x)).collect()
+        }
+        match self.dtype {
+            DType::Bool | DType::U8 => all::<u8>(self, |x| Some(x.into())),
+            DType::I8 => all::<i8>(self, |x| Some(x.into())),
+            DType::I16 => all::<i16>(self, |x| Some(x.into())),
+            DType::I32 => all::<i32>(self, |x| Some(x.into())),
+            DType::I64 => all::<i64>(self, Some),
+            DType::U16 => all::<u16>(self, |x| Some(x.into())),
+            DType::U32 => all::<u32>(self, |x| Some(x.into())),
+            DType::U64 => all::<u64>(self, |x| i64::try_from(x).ok()),
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => None,
+        }
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor<{:?}x{}>", self.shape, self.dtype)
+    }
+}
+
+/// The number of elements of `shape`, or `None` when it overflows.
+pub fn checked_len(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
+}
+
+/// Row-major strides of `shape`, in elements.
+pub fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut out = vec![1; shape.len()];
+    for i in (1..shape.len()).rev() {
+        out[i - 1] = out[i] * shape[i];
+    }
+    out
+}

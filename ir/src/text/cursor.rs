@@ -1,0 +1,293 @@
+//! A place in a text, and the lexical facts that need no grammar: blanks, comments, words, and where a bracket closes.
+
+/// Reads a text from left to right. Positions are byte offsets.
+#[derive(Clone)]
+pub struct Cursor<'a> {
+    text: &'a str,
+    /// The next byte.
+    pub pos: usize,
+}
+
+/// The classes of bytes that bracket matching looks at.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u8)]
+enum Class {
+    Other,
+    Open,
+    Close,
+    Quote,
+    Dash,
+    Slash,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut table = [Class::Other; 256];
+    table[b'(' as usize] = Class::Open;
+    table[b'[' as usize] = Class::Open;
+    table[b'{' as usize] = Class::Open;
+    table[b'<' as usize] = Class::Open;
+    table[b')' as usize] = Class::Close;
+    table[b']' as usize] = Class::Close;
+    table[b'}' as usize] = Class::Close;
+    table[b'>' as usize] = Class::Close;
+    table[b'"' as usize] = Class::Quote;
+    table[b'-' as usize] = Class::Dash;
+    table[b'/' as usize] = Class::Slash;
+    table
+};
+
+/// Bytes of identifiers after the first: letters, digits, `_`, `$`, `.`; and `-` in value names, by the caller.
+const fn is_word_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b == b'.'
+}
+
+impl<'a> Cursor<'a> {
+    /// At the start of `text`.
+    pub fn new(text: &'a str) -> Self {
+        Cursor { text, pos: 0 }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The text from `start` up to here.
+    pub fn since(&self, start: usize) -> &'a str {
+        &self.text[start..self.pos]
+    }
+
+    /// The text from here on.
+    pub fn rest(&self) -> &'a str {
+        &self.text[self.pos..]
+    }
+
+    /// The byte here, 0 at the end.
+    #[inline]
+    pub fn peek(&self) -> u8 {
+        self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
+    }
+
+    /// The byte `n` further on, 0 beyond the end.
+    #[inline]
+    pub fn peek_at(&self, n: usize) -> u8 {
+        self.text.as_bytes().get(self.pos + n).copied().unwrap_or(0)
+    }
+
+    /// Whether nothing is left.
+    pub fn at_end(&self) -> bool {
+        self.pos >= self.text.len()
+    }
+
+    /// Skips blanks and comments.
+    #[inline]
+    pub fn skip_space(&mut self) {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.pos) {
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.pos += 1,
+                Some(b'/') if bytes.get(self.pos + 1) == Some(&b'/') => self.skip_line(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Moves to the end of the line.
+    pub fn skip_line(&mut self) {
+        self.pos = memchr::memchr(b'\n', &self.text.as_bytes()[self.pos..]).map_or(self.text.len(), |i| self.pos + i);
+    }
+
+    /// Takes `token` if it is next, after blanks.
+    #[inline]
+    pub fn eat(&mut self, token: &str) -> bool {
+        self.skip_space();
+        let found = self.text.as_bytes()[self.pos..].starts_with(token.as_bytes());
+        if found {
+            self.pos += token.len();
+        }
+        found
+    }
+
+    /// Takes `word` if it is next, after blanks, and no longer word.
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        self.skip_space();
+        let found = self.rest().starts_with(word)
+            && !self.text.as_bytes().get(self.pos + word.len()).is_some_and(|&b| is_word_byte(b));
+        if found {
+            self.pos += word.len();
+        }
+        found
+    }
+
+    /// A bare identifier (`[A-Za-z_][A-Za-z0-9_$.]*`), empty if there is none here. Blanks are not skipped.
+    #[inline]
+    pub fn word(&mut self) -> &'a str {
+        let start = self.pos;
+        if self.peek().is_ascii_alphabetic() || self.peek() == b'_' {
+            self.skip_word_bytes();
+        }
+        self.since(start)
+    }
+
+    /// What follows a sigil (`%`, `^`, `#`, `!`, `@`): digits, or letters, digits and `$._-`. Empty if nothing does.
+    #[inline]
+    pub fn suffix_id(&mut self) -> &'a str {
+        let (bytes, start) = (self.text.as_bytes(), self.pos);
+        let mut at = start;
+        if bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+        } else if bytes.get(at).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'$' | b'.' | b'-')) {
+            while bytes.get(at).is_some_and(|&b| is_word_byte(b) || b == b'-') {
+                at += 1;
+            }
+        }
+        self.pos = at;
+        self.since(start)
+    }
+
+    /// Decimal digits, empty if there are none here.
+    pub fn digits(&mut self) -> &'a str {
+        let start = self.pos;
+        while self.peek().is_ascii_digit() {
+            self.pos += 1;
+        }
+        self.since(start)
+    }
+
+    /// A number, decimal or hexadecimal, without its sign; empty if there is none here.
+    pub fn number(&mut self) -> &'a str {
+        let start = self.pos;
+        if !self.peek().is_ascii_digit() {
+            return "";
+        }
+        while self.peek().is_ascii_alphanumeric()
+            || self.peek() == b'.'
+            || (matches!(self.peek(), b'+' | b'-')
+                && matches!(self.text.as_bytes()[self.pos - 1], b'e' | b'E')
+                && !self.since(start).starts_with("0x"))
+        {
+            self.pos += 1;
+        }
+        self.since(start)
+    }
+
+    fn skip_word_bytes(&mut self) {
+        while is_word_byte(self.peek()) {
+            self.pos += 1;
+        }
+    }
+
+    /// Moves over a string literal that starts here. `false` (and stays) when it is not closed on its line.
+    pub fn skip_string(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let mut at = self.pos + 1;
+        while let Some(i) = memchr::memchr3(b'"', b'\\', b'\n', &bytes[at.min(bytes.len())..]) {
+            at += i;
+            match bytes[at] {
+                b'"' => {
+                    self.pos = at + 1;
+                    return true;
+                }
+                b'\\' => at += 2,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Moves over the bracketed text that starts here, strings and comments inside respected. `Err` is the place of the
+    /// bracket or quote that is never closed.
+    ///
+    /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
+    pub fn skip_balanced(&mut self) -> Result<(), usize> {
+        let bytes = self.text.as_bytes();
+        let start = self.pos;
+        let mut stack: smallvec::SmallVec<[u8; 32]> = smallvec::SmallVec::new();
+        let mut at = start;
+        while let Some(&b) = bytes.get(at) {
+            match CLASSES[b as usize] {
+                Class::Other => {}
+                Class::Open => stack.push(b),
+                Class::Close => {
+                    close(&mut stack, b);
+                    if stack.is_empty() {
+                        self.pos = at + 1;
+                        return Ok(());
+                    }
+                }
+                Class::Dash => at += usize::from(bytes.get(at + 1) == Some(&b'>')),
+                Class::Quote => {
+                    self.pos = at;
+                    if !self.skip_string() {
+                        return Err(at);
+                    }
+                    at = self.pos - 1;
+                }
+                Class::Slash if bytes.get(at + 1) == Some(&b'/') => {
+                    self.pos = at;
+                    self.skip_line();
+                    at = self.pos;
+                    continue;
+                }
+                Class::Slash => {}
+            }
+            at += 1;
+        }
+        self.pos = start;
+        Err(start)
+    }
+
+    /// Moves over a type: `!dialect.type<...>`, `(types) -> types`, `name<...>`. `Err` is the place of what is wrong.
+    pub fn skip_type(&mut self) -> Result<(), usize> {
+        self.skip_space();
+        match self.peek() {
+            b'!' => {
+                self.pos += 1;
+                self.suffix_id();
+                if self.peek() == b'<' { self.skip_balanced() } else { Ok(()) }
+            }
+            b'(' => {
+                self.skip_balanced()?;
+                if !self.eat("->") {
+                    return Err(self.pos);
+                }
+                self.skip_space();
+                if self.peek() == b'(' && !self.is_function_type() { self.skip_balanced() } else { self.skip_type() }
+            }
+            b if b.is_ascii_alphabetic() => {
+                self.word();
+                if self.peek() == b'<' { self.skip_balanced() } else { Ok(()) }
+            }
+            _ => Err(self.pos),
+        }
+    }
+
+    /// Whether the parenthesis here opens a function type that is itself a result: `() -> () -> ()` reads to the right.
+    fn is_function_type(&self) -> bool {
+        let mut ahead = self.clone();
+        ahead.skip_balanced().is_ok() && ahead.eat("->")
+    }
+}
+
+/// Closes the innermost bracket that `b` can close; a `>` that closes nothing is a comparison.
+fn close(stack: &mut smallvec::SmallVec<[u8; 32]>, b: u8) {
+    let open = match b {
+        b')' => b'(',
+        b']' => b'[',
+        b'}' => b'{',
+        _ => b'<',
+    };
+    if b == b'>' {
+        if stack.last() == Some(&b'<') {
+            stack.pop();
+        }
+        return;
+    }
+    while let Some(top) = stack.pop() {
+        if top == open {
+            return;
+        }
+    }
+}

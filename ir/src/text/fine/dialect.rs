@@ -1,0 +1,92 @@
+//! Types and attributes of dialects, which are kept as text, and aliases, which look like them.
+
+use super::source::string_end;
+use super::{FineError, FineParser, Result};
+use crate::attrs::Piece;
+use crate::context::{Attr, Type};
+use crate::entity::Entity;
+use crate::types::TypeData;
+
+/// `#` or `!`, and what follows up to the body.
+struct Name<'s> {
+    dialect: &'s str,
+    /// After the dot, or between the angle brackets of the form without a dot.
+    body: &'s str,
+    /// Where the body is in the name.
+    at: usize,
+}
+
+/// Splits `#dialect.rest` and `#dialect<rest>`; anything else is an alias.
+fn split(name: &str) -> Option<Name<'_>> {
+    let stop = name.find(['.', '<'])?;
+    let dialect = &name[1..stop];
+    Some(if name.as_bytes()[stop] == b'.' {
+        Name { dialect, body: &name[stop + 1..], at: stop + 1 }
+    } else {
+        Name { dialect, body: name[stop + 1..].strip_suffix('>').unwrap_or(""), at: stop + 1 }
+    })
+}
+
+fn check_namespace(name: &Name<'_>, offset: usize) -> Result<()> {
+    let mut bytes = name.dialect.bytes();
+    let starts = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    if starts && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$') {
+        return Ok(());
+    }
+    Err(FineError::new(offset, format!("invalid dialect namespace '{}'", name.dialect)))
+}
+
+impl FineParser<'_> {
+    /// `!alias`, `!dialect.rest` or `!dialect<rest>`.
+    pub(super) fn dialect_type(&mut self, name: &str, offset: usize) -> Result<Type> {
+        let Some(parts) = split(name) else {
+            return self.aliased(name, offset).map(|key| Type::new(key as usize));
+        };
+        check_namespace(&parts, offset)?;
+        let body = self.pieces(parts.body, offset + parts.at)?;
+        Ok(self.ctx.ty(TypeData::Dialect { dialect: self.ctx.str(parts.dialect), body }))
+    }
+
+    /// `#alias`, `#dialect.rest` or `#dialect<rest>`; the latter with the type that comes after it.
+    pub(super) fn dialect_attr(&mut self, name: &str, offset: usize, ty: Type) -> Result<Attr> {
+        let Some(parts) = split(name) else {
+            return self.aliased(name, offset).map(|key| Attr::new(key as usize));
+        };
+        check_namespace(&parts, offset)?;
+        let body = self.pieces(parts.body, offset + parts.at)?;
+        let dialect = self.ctx.str(parts.dialect);
+        Ok(self.intern(crate::attrs::AttrData::Dialect { dialect, body, ty }))
+    }
+
+    /// Splits a body at the aliases that it mentions. What only looks like one stays text.
+    fn pieces(&mut self, body: &str, offset: usize) -> Result<Box<[Piece]>> {
+        let bytes = body.as_bytes();
+        let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
+        while let Some(n) = memchr::memchr3(b'#', b'!', b'"', &bytes[at..]) {
+            at += n;
+            if bytes[at] == b'"' {
+                at = string_end(bytes, at + 1);
+                continue;
+            }
+            let word = bytes[at + 1..].iter().take_while(|b| b.is_ascii_alphanumeric() || b"$._-".contains(b)).count();
+            let end = at + 1 + word;
+            let name = &body[at..end];
+            if bytes.get(end) != Some(&b'<') && self.aliases.contains(name) {
+                let key = self.aliased(name, offset + at)? as usize;
+                if at > from {
+                    pieces.push(Piece::Text(body[from..at].into()));
+                }
+                pieces.push(match bytes[at] {
+                    b'#' => Piece::Attr(Attr::new(key)),
+                    _ => Piece::Type(Type::new(key)),
+                });
+                from = end;
+            }
+            at = end;
+        }
+        if from < body.len() || pieces.is_empty() {
+            pieces.push(Piece::Text(body[from..].into()));
+        }
+        Ok(pieces.into())
+    }
+}

@@ -1,0 +1,83 @@
+//! The parser that pest generates from `grammar.pest`, and its errors in words.
+#![allow(unreachable_pub, missing_docs, reason = "the generated code is what it is")]
+
+use super::FineError;
+use super::source::{Source, string_end};
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+#[derive(pest_derive::Parser)]
+#[grammar = "text/grammar.pest"]
+pub(crate) struct Grammar;
+
+/// Says what pest would have liked to see, and where.
+pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> FineError {
+    let (InputLocation::Pos(at) | InputLocation::Span((at, _))) = error.location;
+    let wanted = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
+        ErrorVariant::CustomError { .. } => &[],
+    };
+    let mut words: Vec<&str> = wanted.iter().map(|&rule| describe(rule)).collect();
+    words.sort_unstable();
+    words.dedup();
+    // What begins an attribute is not worth naming besides it.
+    if words.contains(&"attribute value") {
+        words = vec!["attribute value"];
+    }
+    let offset = src.full_offset(at);
+    let rest = &src.text[at..];
+    let found = match rest.chars().next() {
+        None => "but the text ends here".to_string(),
+        Some('"') if !string_is_closed(rest) => return FineError::new(offset, "expected '\"' in string literal"),
+        Some(c) if c.is_control() => format!("found '{}'", c.escape_default()),
+        Some(c) => format!("found '{c}'"),
+    };
+    FineError::new(
+        offset,
+        match words.as_slice() {
+            [] => format!("unexpected text: {found}"),
+            words => format!("expected {}, {found}", words.join(" or ")),
+        },
+    )
+}
+
+/// Whether the string literal at the start of a text ends on its line.
+fn string_is_closed(text: &str) -> bool {
+    text[..string_end(text.as_bytes(), 1)].ends_with('"')
+}
+
+/// What a rule is called in messages.
+fn describe(rule: Rule) -> &'static str {
+    match rule {
+        Rule::EOI => "nothing more",
+        Rule::string => "string literal",
+        Rule::string_attr | Rule::number | Rule::dialect_attr | Rule::array | Rule::dict | Rule::symbol => {
+            "attribute value"
+        }
+        Rule::keyword | Rule::dense | Rule::dense_array | Rule::affine_map | Rule::affine_set => "attribute value",
+        Rule::location | Rule::strided | Rule::distinct | Rule::sparse | Rule::dense_resource => "attribute value",
+        Rule::type_attr => "attribute value",
+        Rule::scalar_type | Rule::dialect_type | Rule::tensor_type | Rule::memref_type => "non-function type",
+        Rule::vector_type | Rule::tuple_type | Rule::complex_type | Rule::function_type => "non-function type",
+        Rule::shape | Rule::vector_shape | Rule::unranked => "dimensions",
+        Rule::type_group => "non-function type",
+        Rule::entry => "attribute name",
+        Rule::ident => "identifier",
+        Rule::integer | Rule::literal => "number",
+        Rule::symbol_name => "symbol name",
+        Rule::angle => "a body in '<' and '>'",
+        Rule::stride | Rule::strides => "a 64-bit signed integer or '?'",
+        Rule::dims => "'(' dimensions ')'",
+        Rule::symbols => "'[' symbols ']'",
+        Rule::expr | Rule::term | Rule::negate => "affine expression",
+        Rule::sum_op | Rule::product_op => "affine operator",
+        Rule::constraint => "affine constraint",
+        Rule::relation => "'==' or '>=' or '<='",
+        Rule::loc_unknown | Rule::loc_file | Rule::loc_name | Rule::loc_fused | Rule::loc_callsite => {
+            "location instance"
+        }
+        Rule::dialect_name => "an attribute's name",
+        Rule::loc_metadata => "location metadata",
+        Rule::loc_end | Rule::loc_end_column => "either integer or `:` post `to` in FileLineColRange",
+        _ => "something else",
+    }
+}

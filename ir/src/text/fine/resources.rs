@@ -1,0 +1,190 @@
+//! The section at the end of a file: `{-# dialect_resources: {...}, external_resources: {...} #-}`.
+
+use super::source::string_end;
+use super::strings::{name, unescape};
+use super::{FineError, Result, hex, push_hex};
+use crate::module::{Resource, Resources};
+use bytes::Bytes;
+use indexmap::IndexMap;
+use std::borrow::Cow;
+
+/// Reads the section. It is three levels of `key: value`.
+pub(super) fn parse(text: &str) -> Result<Resources> {
+    let mut reader = Reader { text, at: 0 };
+    let mut sections = Resources::new();
+    reader.expect("{-#")?;
+    while !reader.take("#-}") {
+        let (key, at) = reader.key("expected identifier key in file metadata dictionary")?;
+        if !matches!(&*key, "dialect_resources" | "external_resources") {
+            return Err(FineError::new(at, format!("unknown key '{key}' in file metadata dictionary")));
+        }
+        let groups = sections.entry(key.into_owned()).or_default();
+        reader.dict(|reader| {
+            let (key, _) = reader.key("expected identifier key for 'resource' entry")?;
+            let entries = groups.entry(key.into_owned()).or_default();
+            reader.dict(|reader| reader.entry(entries))
+        })?;
+        if !reader.take(",") {
+            reader.expect("#-}")?;
+            break;
+        }
+    }
+    reader.skip_blank();
+    match reader.at == text.len() {
+        true => Ok(sections),
+        false => Err(FineError::new(reader.at, "expected nothing more after the resources")),
+    }
+}
+
+struct Reader<'s> {
+    text: &'s str,
+    at: usize,
+}
+
+impl<'s> Reader<'s> {
+    fn skip_blank(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            let trimmed = rest.trim_ascii_start();
+            self.at += rest.len() - trimmed.len();
+            if !trimmed.starts_with("//") {
+                return;
+            }
+            self.at += memchr::memchr(b'\n', trimmed.as_bytes()).unwrap_or(trimmed.len());
+        }
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        self.skip_blank();
+        let found = self.text[self.at..].starts_with(token);
+        self.at += if found { token.len() } else { 0 };
+        found
+    }
+
+    fn expect(&mut self, token: &str) -> Result<()> {
+        match self.take(token) {
+            true => Ok(()),
+            false => Err(FineError::new(self.at, format!("expected '{token}'"))),
+        }
+    }
+
+    /// A string literal with its quotes.
+    fn string(&mut self) -> Result<&'s str> {
+        let start = self.at;
+        self.at = string_end(self.text.as_bytes(), start + 1);
+        let literal = &self.text[start..self.at];
+        match literal.len() >= 2 && literal.ends_with('"') {
+            true => Ok(literal),
+            false => Err(FineError::new(start, "expected '\"' in string literal")),
+        }
+    }
+
+    /// An identifier or string with the colon after it, and where it is.
+    fn key(&mut self, message: &str) -> Result<(Cow<'s, str>, usize)> {
+        self.skip_blank();
+        let start = self.at;
+        let text = if self.text[start..].starts_with('"') { self.string()? } else { self.word() };
+        if text.is_empty() {
+            return Err(FineError::new(start, message));
+        }
+        let key = name(text, start)?;
+        self.expect(":")?;
+        Ok((key, start))
+    }
+
+    fn word(&mut self) -> &'s str {
+        let rest = &self.text[self.at..];
+        let starts = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let is_part = |b: &u8| b.is_ascii_alphanumeric() || b"_$.".contains(b);
+        let len = if starts { rest.bytes().take_while(|b| is_part(b)).count() } else { 0 };
+        self.at += len;
+        &rest[..len]
+    }
+
+    /// `{` entries, with commas between them, `}`
+    fn dict(&mut self, mut entry: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.expect("{")?;
+        while !self.take("}") {
+            entry(self)?;
+            if !self.take(",") {
+                return self.expect("}");
+            }
+        }
+        Ok(())
+    }
+
+    /// `key: "0x..."`, `key: "text"`, `key: true`
+    fn entry(&mut self, entries: &mut IndexMap<String, Resource>) -> Result<()> {
+        let (key, _) = self.key("expected identifier key for 'resource' entry")?;
+        self.skip_blank();
+        let at = self.at;
+        let value = if self.text[at..].starts_with('"') {
+            let literal = self.string()?;
+            match blob(literal) {
+                Some(blob) => blob,
+                None => {
+                    let utf8 = |_| FineError::new(at, "a resource's string must be UTF-8");
+                    let bytes = unescape(literal, at)?;
+                    Resource::Text(std::str::from_utf8(&bytes).map_err(utf8)?.into())
+                }
+            }
+        } else {
+            match self.word() {
+                "true" => Resource::Flag(true),
+                "false" => Resource::Flag(false),
+                _ => return Err(FineError::new(at, "expected a string or boolean as the resource's value")),
+            }
+        };
+        entries.insert(key.into_owned(), value);
+        Ok(())
+    }
+}
+
+/// A string of hexadecimal digits: the alignment in four bytes, a power of two, and the bytes.
+fn blob(literal: &str) -> Option<Resource> {
+    let digits = literal.strip_prefix("\"0x")?.strip_suffix('"')?;
+    let bytes = Bytes::from(hex::decode(digits.as_bytes())?);
+    let align = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+    align.is_power_of_two().then(|| Resource::Blob(align, bytes.slice(4..)))
+}
+
+/// Appends the section as MLIR prints it; nothing when there are no resources.
+pub(crate) fn print_resources(resources: &Resources, out: &mut String) {
+    let mut any = false;
+    for (section, groups) in resources.iter().filter(|(_, groups)| groups.values().any(|entries| !entries.is_empty())) {
+        out.push_str(if any { ",\n" } else { "\n{-#\n" });
+        any = true;
+        out.push_str("  ");
+        crate::text::print_attr::push_keyword_or_string(section, out);
+        out.push_str(": {\n");
+        for (i, (group, entries)) in groups.iter().filter(|(_, entries)| !entries.is_empty()).enumerate() {
+            out.push_str(if i == 0 { "    " } else { ",\n    " });
+            crate::text::print_attr::push_keyword_or_string(group, out);
+            out.push_str(": {\n");
+            for (i, (key, value)) in entries.iter().enumerate() {
+                out.push_str(if i == 0 { "      " } else { ",\n      " });
+                crate::text::print_attr::push_keyword_or_string(key, out);
+                out.push_str(": ");
+                print_resource(value, out);
+            }
+            out.push_str("\n    }");
+        }
+        out.push_str("\n  }");
+    }
+    if any {
+        out.push_str("\n#-}\n");
+    }
+}
+
+fn print_resource(value: &Resource, out: &mut String) {
+    match value {
+        Resource::Blob(align, bytes) => {
+            out.push_str("\"0x");
+            push_hex(&align.to_le_bytes(), out);
+            push_hex(bytes, out);
+            out.push('"');
+        }
+        Resource::Text(text) => crate::text::print_attr::push_string(text.as_bytes(), out),
+        Resource::Flag(flag) => out.push_str(if *flag { "true" } else { "false" }),
+    }
+}

@@ -1,0 +1,209 @@
+//! A text before it is parsed: how deep it nests, and what of it pest need not see.
+
+use super::{FineError, MAX_DEPTH, Result};
+use pest::RuleType;
+use pest::iterators::Pair;
+use std::borrow::Cow;
+
+/// Element lists shorter than this stay in the text.
+const MIN_CUT: usize = 64;
+
+/// A text from which long element lists (`dense<...>`, `array<...>`, `sparse<...>`) are cut out.
+pub(crate) struct Source<'s> {
+    full: &'s str,
+    /// What pest sees.
+    pub(crate) text: Cow<'s, str>,
+    cuts: Vec<Cut>,
+    /// How deep brackets nest.
+    pub(crate) depth: usize,
+}
+
+struct Cut {
+    /// Where it was, in the shortened text.
+    at: usize,
+    /// How many bytes are missing up to and with this cut.
+    missing: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Other,
+    Open,
+    Close,
+    Quote,
+    Slash,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut i = 0;
+    while i < 4 {
+        classes[b"(<[{"[i] as usize] = Class::Open;
+        classes[b")>]}"[i] as usize] = Class::Close;
+        i += 1;
+    }
+    classes[b'"' as usize] = Class::Quote;
+    classes[b'/' as usize] = Class::Slash;
+    classes
+};
+
+impl<'s> Source<'s> {
+    /// Measures and shortens a text. Nesting that is too deep is an error.
+    pub(crate) fn new(full: &'s str) -> Result<Source<'s>> {
+        let (depth, bodies) = measure(full)?;
+        if bodies.is_empty() {
+            return Ok(Source { full, text: Cow::Borrowed(full), cuts: Vec::new(), depth });
+        }
+        let (mut text, mut cuts, mut from, mut missing) = (String::new(), Vec::new(), 0, 0);
+        for (start, end) in bodies {
+            text.push_str(&full[from..start]);
+            missing += end - start;
+            cuts.push(Cut { at: text.len(), missing });
+            from = end;
+        }
+        text.push_str(&full[from..]);
+        Ok(Source { full, text: Cow::Owned(text), cuts, depth })
+    }
+
+    /// Where a byte of the shortened text is in the full text.
+    pub(crate) fn full_offset(&self, short: usize) -> usize {
+        let before = self.cuts.partition_point(|cut| cut.at < short);
+        short + before.checked_sub(1).map_or(0, |i| self.cuts[i].missing)
+    }
+
+    /// Where a pair begins and ends in the full text.
+    pub(crate) fn span<R: RuleType>(&self, pair: &Pair<'_, R>) -> (usize, usize) {
+        let span = pair.as_span();
+        (self.full_offset(span.start()), self.full_offset(span.end()))
+    }
+
+    /// Where a pair begins in the full text.
+    pub(crate) fn start<R: RuleType>(&self, pair: &Pair<'_, R>) -> usize {
+        self.full_offset(pair.as_span().start())
+    }
+
+    /// The full text of a pair.
+    pub(crate) fn str<R: RuleType>(&self, pair: &Pair<'_, R>) -> &'s str {
+        let (start, end) = self.span(pair);
+        &self.full[start..end]
+    }
+}
+
+/// How deep a text nests, and where its long element lists are.
+///
+/// The depth is never less than what the rules will find. A comment is skipped by the rules, but is text in the body of a
+/// dialect's attribute; so brackets that open in one count, and brackets that close do not.
+fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut deepest, mut bodies, mut i) = (0usize, 0, Vec::new(), 0);
+    while let Some(&byte) = bytes.get(i) {
+        match CLASSES[byte as usize] {
+            Class::Other => {}
+            Class::Open => {
+                depth += 1;
+                deepest = deepest.max(depth);
+                if depth > MAX_DEPTH {
+                    return Err(FineError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
+                }
+                if byte == b'<'
+                    && opens_elements(&bytes[..i])
+                    && let Some(len) = memchr::memchr(b'>', &bytes[i + 1..])
+                    && len >= MIN_CUT
+                    && let Some(end) = elements_end(bytes, i + 1)
+                {
+                    bodies.push((i + 1, end));
+                    i = end;
+                    continue;
+                }
+            }
+            Class::Close if byte == b'>' && i > 0 && bytes[i - 1] == b'-' => {}
+            Class::Close => depth = depth.saturating_sub(1),
+            Class::Quote => i = string_end(bytes, i + 1) - 1,
+            Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
+                let end = memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n);
+                depth += bytes[i..end].iter().filter(|&&b| CLASSES[b as usize] == Class::Open).count();
+                deepest = deepest.max(depth);
+                if depth > MAX_DEPTH {
+                    return Err(FineError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
+                }
+                i = end;
+            }
+            Class::Slash => {}
+        }
+        i += 1;
+    }
+    Ok((deepest, bodies))
+}
+
+/// Whether the text before a `<` makes it the start of an element list.
+fn opens_elements(before: &[u8]) -> bool {
+    let word = before.iter().rev().take(7).take_while(|b| b.is_ascii_alphanumeric() || b"_.$-#!".contains(b)).count();
+    matches!(&before[before.len() - word..], b"dense" | b"array" | b"sparse")
+}
+
+/// The place of the `>` that ends an element list. Lists hold no angle brackets outside of strings.
+fn elements_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let stop = at + memchr::memchr3(b'>', b'"', b'<', &bytes[at..])?;
+        match bytes[stop] {
+            b'>' => return Some(stop),
+            b'"' => at = string_end(bytes, stop + 1),
+            _ => return None,
+        }
+    }
+}
+
+/// One past the quote that ends a string, or the place of the newline or end of text that cuts it short.
+pub(super) fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(n) = bytes.get(at..).and_then(|rest| memchr::memchr3(b'"', b'\\', b'\n', rest)) {
+        at += n;
+        match bytes[at] {
+            b'"' => return at + 1,
+            b'\n' => return at,
+            // A backslash does not carry a string over the end of its line.
+            _ => at += if bytes.get(at + 1) == Some(&b'\n') { 1 } else { 2 },
+        }
+    }
+    bytes.len()
+}
+
+/// A piece from the start of a text that holds the type or attribute there, and whether it surely does: it does not where
+/// the piece was ended at the end of a line outside of brackets, which it is from `at_least` bytes on.
+pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
+    let bytes = text.as_bytes();
+    let (mut depth, mut i, mut begun) = (0usize, 0, false);
+    while let Some(&byte) = bytes.get(i) {
+        match CLASSES[byte as usize] {
+            Class::Open if byte == b'{' && depth == 0 && begun => return (i, true),
+            // What is too deep is an error, wherever it ends.
+            Class::Open if depth > MAX_DEPTH => return (i, true),
+            Class::Open => depth += 1,
+            Class::Close if byte == b'>' && i > 0 && bytes[i - 1] == b'-' => {}
+            Class::Close if depth == 0 => return (i, true),
+            Class::Close => depth -= 1,
+            Class::Quote => i = string_end(bytes, i + 1) - 1,
+            Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
+                i = memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n);
+                continue;
+            }
+            _ if depth > 0 => {}
+            _ if matches!(byte, b',' | b'%' | b'^' | b'=' | b';') => return (i, true),
+            _ if byte == b'\n' && begun && i >= at_least => return (i, false),
+            _ => {}
+        }
+        begun |= !byte.is_ascii_whitespace();
+        i += 1;
+    }
+    (text.len(), true)
+}
+
+/// Whether a type or attribute that ended its line may go on in this text, which is the rest.
+pub(super) fn may_continue(mut rest: &str) -> bool {
+    loop {
+        rest = rest.trim_ascii_start();
+        if !rest.starts_with("//") {
+            return rest.starts_with([':', '-', '<', '(', '[']);
+        }
+        rest = memchr::memchr(b'\n', rest.as_bytes()).map_or("", |end| &rest[end..]);
+    }
+}

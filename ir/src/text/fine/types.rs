@@ -1,0 +1,248 @@
+//! Types from pairs.
+
+use super::grammar::Rule;
+use super::source::Source;
+use super::{FineError, FineParser, Result};
+use crate::attrs::{AttrData, Int};
+use crate::context::{Attr, Type};
+use crate::float::FloatKind;
+use crate::types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
+use pest::iterators::Pair;
+use smallvec::SmallVec;
+
+type Shape = SmallVec<[i64; 6]>;
+
+impl FineParser<'_> {
+    /// The type that a pair of one of `ty`'s rules describes.
+    pub(super) fn type_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
+        self.count();
+        match pair.as_rule() {
+            Rule::scalar_type => self.scalar(src.str(&pair), src.start(&pair)),
+            Rule::dialect_type => self.dialect_type(src.str(&pair), src.start(&pair)),
+            Rule::function_type => self.function_type(src, pair),
+            Rule::tensor_type => self.tensor_type(src, pair),
+            Rule::memref_type => self.memref_type(src, pair),
+            Rule::vector_type => self.vector_type(src, pair),
+            Rule::tuple_type => {
+                let elems: Result<Vec<Type>> = pair.into_inner().map(|p| self.type_pair(src, p)).collect();
+                Ok(self.ctx.ty(TypeData::Tuple(elems?.into())))
+            }
+            Rule::complex_type => {
+                let (elem, at) = self.one_type(src, pair.into_inner().next())?;
+                match self.ctx.type_data(elem) {
+                    TypeData::Integer { .. } | TypeData::Float(_) => Ok(self.ctx.ty(TypeData::Complex(elem))),
+                    _ => Err(FineError::new(at, "invalid element type for complex")),
+                }
+            }
+            _ => Err(FineError::new(src.start(&pair), "expected non-function type")),
+        }
+    }
+
+    /// A type, and where it is.
+    fn one_type(&mut self, src: &Source<'_>, pair: Option<Pair<'_, Rule>>) -> Result<(Type, usize)> {
+        let pair = pair.ok_or_else(|| FineError::new(0, "expected non-function type"))?;
+        let at = src.start(&pair);
+        Ok((self.type_pair(src, pair)?, at))
+    }
+
+    /// A type that is a single word.
+    fn scalar(&mut self, word: &str, at: usize) -> Result<Type> {
+        match word {
+            "i1" => return Ok(Type::I1),
+            "i8" => return Ok(Type::I8),
+            "i32" => return Ok(Type::I32),
+            "i64" => return Ok(Type::I64),
+            "f32" => return Ok(Type::F32),
+            "f64" => return Ok(Type::F64),
+            "index" => return Ok(Type::INDEX),
+            "none" => return Ok(Type::NONE),
+            _ => {}
+        }
+        let (sign, width) = match word.as_bytes() {
+            [b'i', b'0'..=b'9', ..] => (Signedness::Signless, &word[1..]),
+            [b's', b'i', b'0'..=b'9', ..] => (Signedness::Signed, &word[2..]),
+            [b'u', b'i', b'0'..=b'9', ..] => (Signedness::Unsigned, &word[2..]),
+            _ => {
+                let kind = FloatKind::from_name(word);
+                let unknown = || FineError::new(at, format!("expected non-function type, found '{word}'"));
+                return kind.map(|kind| self.ctx.ty(TypeData::Float(kind))).ok_or_else(unknown);
+            }
+        };
+        if !width.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(FineError::new(at, format!("expected non-function type, found '{word}'")));
+        }
+        match width.parse::<u32>() {
+            Ok(width) if width <= MAX_INT_WIDTH => Ok(self.ctx.int_type(width, sign)),
+            Ok(_) => Err(FineError::new(at, format!("integer bitwidth is limited to {MAX_INT_WIDTH} bits"))),
+            Err(_) => Err(FineError::new(at, "invalid integer width")),
+        }
+    }
+
+    fn function_type(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
+        let mut sides: [SmallVec<[Type; 4]>; 2] = Default::default();
+        for (side, part) in sides.iter_mut().zip(pair.into_inner()) {
+            if part.as_rule() == Rule::type_group {
+                for ty in part.into_inner() {
+                    side.push(self.type_pair(src, ty)?);
+                }
+            } else {
+                side.push(self.type_pair(src, part)?);
+            }
+        }
+        let [inputs, results] = &sides;
+        Ok(self.ctx.function_type(inputs, results))
+    }
+
+    fn tensor_type(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
+        let mut inner = pair.into_inner();
+        let dims = inner.next();
+        let (elem, at) = self.one_type(src, inner.next())?;
+        if !self.is_tensor_element(elem) {
+            return Err(FineError::new(at, "invalid tensor element type"));
+        }
+        let encoding = match inner.next() {
+            Some(pair) => Some((src.start(&pair), self.attr_pair(src, pair, None)?)),
+            None => None,
+        };
+        let data = match dims {
+            Some(dims) if dims.as_rule() == Rule::shape => {
+                let shape = shape(src.str(&dims), src.start(&dims))?;
+                TypeData::Tensor { shape: shape.as_slice().into(), elem, encoding: encoding.map(|e| e.1) }
+            }
+            _ => match encoding {
+                Some((at, _)) => return Err(FineError::new(at, "cannot apply encoding to unranked tensor")),
+                None => TypeData::UnrankedTensor(elem),
+            },
+        };
+        Ok(self.ctx.ty(data))
+    }
+
+    fn is_tensor_element(&self, ty: Type) -> bool {
+        use TypeData::{Complex, Dialect, Float, Index, Integer, Vector};
+        matches!(
+            self.ctx.type_data(ty),
+            Complex(_) | Dialect { .. } | Float(_) | Index | Integer { .. } | Vector { .. }
+        )
+    }
+
+    fn vector_type(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
+        let whole = src.start(&pair);
+        let mut inner = pair.into_inner();
+        let dims = inner.next();
+        let (elem, _) = self.one_type(src, inner.next())?;
+        use TypeData::{Dialect, Float, Index, Integer};
+        if !matches!(self.ctx.type_data(elem), Dialect { .. } | Float(_) | Index | Integer { .. }) {
+            return Err(FineError::new(whole, "failed to verify 'elementType': VectorElementTypeInterface instance"));
+        }
+        let (text, at) = dims.map_or(("", whole), |dims| (src.str(&dims), src.start(&dims)));
+        let shape = shape(text, at)?;
+        if shape.iter().any(|&d| d <= 0) {
+            let shape = shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+            let message = format!("vector types must have positive constant sizes but got {shape}");
+            return Err(FineError::new(whole, message));
+        }
+        let scalable: Box<[bool]> =
+            text.split('x').take(shape.len()).map(|dim| dim.trim_start().starts_with('[')).collect();
+        Ok(self.ctx.ty(TypeData::Vector { shape: shape.as_slice().into(), scalable, elem }))
+    }
+
+    fn memref_type(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
+        let whole = src.start(&pair);
+        let mut inner = pair.into_inner();
+        let dims = inner.next();
+        let (elem, at) = self.one_type(src, inner.next())?;
+        use TypeData::{Complex, Dialect, Float, Index, Integer, MemRef, UnrankedMemRef, Vector};
+        if !matches!(
+            self.ctx.type_data(elem),
+            Complex(_)
+                | Dialect { .. }
+                | Float(_)
+                | Index
+                | Integer { .. }
+                | Vector { .. }
+                | MemRef { .. }
+                | UnrankedMemRef { .. }
+        ) {
+            return Err(FineError::new(at, "invalid memref element type"));
+        }
+        let (mut layout, mut space) = (None, None);
+        for pair in inner {
+            let at = src.start(&pair);
+            let attr = self.attr_pair(src, pair, None)?;
+            self.place_memref_attr(attr, at, &mut layout, &mut space)?;
+        }
+        if let Some(attr) = space {
+            match self.ctx.attr_data(attr) {
+                AttrData::Integer { value: Int::Small(0), .. } => space = None,
+                AttrData::Integer { .. } | AttrData::String { .. } | AttrData::Dict(_) | AttrData::Dialect { .. } => {}
+                _ => return Err(FineError::new(whole, "unsupported memory space Attribute")),
+            }
+        }
+        let Some(dims) = dims.filter(|dims| dims.as_rule() == Rule::shape) else {
+            return match layout {
+                Some(_) => Err(FineError::new(whole, "an unranked memref has no layout")),
+                None => Ok(self.ctx.ty(UnrankedMemRef { elem, space })),
+            };
+        };
+        let shape = shape(src.str(&dims), src.start(&dims))?;
+        let layout = self.memref_layout(layout, shape.len(), whole)?;
+        Ok(self.ctx.ty(MemRef { shape: shape.as_slice().into(), elem, layout, space }))
+    }
+
+    /// Decides whether an attribute after the element type is the layout or the memory space.
+    fn place_memref_attr(
+        &self,
+        attr: Attr,
+        at: usize,
+        layout: &mut Option<Attr>,
+        space: &mut Option<Attr>,
+    ) -> Result<()> {
+        if matches!(self.ctx.attr_data(attr), AttrData::AffineMap(_) | AttrData::Strided { .. }) {
+            if space.is_some() {
+                return Err(FineError::new(at, "expected memory space to be last in memref type"));
+            }
+            *layout = Some(attr);
+            return Ok(());
+        }
+        if let Some(first) = *space {
+            // A dialect's attribute may be a layout; it must be one if something else is the memory space.
+            let may_be_layout = layout.is_none() && matches!(self.ctx.attr_data(first), AttrData::Dialect { .. });
+            if !may_be_layout {
+                return Err(FineError::new(at, "multiple memory spaces specified in memref type"));
+            }
+            *layout = Some(first);
+        }
+        *space = Some(attr);
+        Ok(())
+    }
+
+    /// Checks a layout against the rank, and drops the identity.
+    fn memref_layout(&self, layout: Option<Attr>, rank: usize, at: usize) -> Result<Option<Attr>> {
+        let Some(attr) = layout else { return Ok(None) };
+        match self.ctx.attr_data(attr) {
+            AttrData::AffineMap(map) if map.num_dims as usize != rank => Err(FineError::new(
+                at,
+                format!("memref layout mismatch between rank and affine map: {rank} != {}", map.num_dims),
+            )),
+            AttrData::AffineMap(map) if map.is_identity() => Ok(None),
+            AttrData::Strided { strides, .. } if strides.len() != rank => {
+                Err(FineError::new(at, "expected the number of strides to match the rank"))
+            }
+            _ => Ok(layout),
+        }
+    }
+}
+
+/// The extents in `4x?x[8]x`.
+fn shape(text: &str, at: usize) -> Result<Shape> {
+    let mut out = Shape::new();
+    for dim in text.split_terminator('x') {
+        let dim = dim.trim_matches(|c: char| c.is_ascii_whitespace() || c == '[' || c == ']');
+        match dim {
+            "?" => out.push(DYNAMIC),
+            "" => {}
+            _ => out.push(dim.parse().map_err(|_| FineError::new(at, "invalid dimension"))?),
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,253 @@
+//! Custom forms: MLIR's declarative assembly format, read from an op's declaration and interpreted both ways.
+//!
+//! | in a format | stands for |
+//! |---|---|
+//! | `` `word` ``, `` `,` `` | that text; `` ` ` `` is a blank, ` `` ` (empty) is no blank |
+//! | `$name` | an operand group, attribute, region or successor group |
+//! | `type($name)`, `type(operands)`, `type(results)` | types of values |
+//! | `functional-type(a, b)` | `(types of a) -> types of b` |
+//! | `operands`, `successors`, `regions` | all of them |
+//! | `attr-dict`, `attr-dict-with-keyword` | the attributes that the format does not mention |
+//! | `( a $x^ b )?`, `( ... )? : ( ... )?` | only if `$x` is present; else the alternative |
+//! | `custom<Function>` | a function's name, signature, attributes and body |
+//! | `custom<ConditionTypes>(c, r)` | the type of `r`, after that of `c` unless it is `i1` |
+
+use crate::op_info::OpInfo;
+
+/// A format, read.
+#[derive(Debug)]
+pub(crate) struct Format {
+    pub(crate) elems: Vec<Elem>,
+    /// Attributes that the format spells, which `attr-dict` therefore leaves out.
+    pub(crate) spelled: Vec<usize>,
+}
+
+/// A part of a format.
+#[derive(Debug)]
+pub(crate) enum Elem {
+    Literal(String),
+    /// A blank, or none, whatever the rules for blanks say.
+    Space(bool),
+    Operand(usize),
+    Attr(usize),
+    Region(usize),
+    Successor(usize),
+    AllOperands,
+    AllSuccessors,
+    AllRegions,
+    AttrDict { keyword: bool },
+    Type(Values),
+    FunctionalType(Values, Values),
+    Group { then: Vec<Elem>, otherwise: Vec<Elem>, anchor: Box<Elem> },
+    Function,
+    /// `custom<ConditionTypes>($c, $r)`: the type of `$r`, after that of `$c` unless it is `i1`.
+    ConditionTypes(Values, Values),
+}
+
+/// Values whose types are spelled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Values {
+    Operand(usize),
+    Result(usize),
+    Operands,
+    Results,
+}
+
+impl Format {
+    /// Reads the format of a declaration. Errors are mistakes in the declaration.
+    pub(crate) fn parse(info: &OpInfo, text: &str) -> Result<Format, String> {
+        let mut reader = Reader { info, rest: text.trim() };
+        let elems = reader.elems(false)?.0;
+        let mut spelled = Vec::new();
+        spelled_attrs(&elems, info, &mut spelled);
+        Ok(Format { elems, spelled })
+    }
+}
+
+fn spelled_attrs(elems: &[Elem], info: &OpInfo, out: &mut Vec<usize>) {
+    for elem in elems {
+        match elem {
+            Elem::Attr(i) => out.push(*i),
+            Elem::Group { then, otherwise, .. } => {
+                spelled_attrs(then, info, out);
+                spelled_attrs(otherwise, info, out);
+            }
+            Elem::Function => {
+                let names = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
+                out.extend(info.attrs.iter().enumerate().filter(|(_, a)| names.contains(&a.name)).map(|(i, _)| i));
+            }
+            _ => {}
+        }
+    }
+}
+
+struct Reader<'a> {
+    info: &'a OpInfo,
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    fn eat(&mut self, token: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), String> {
+        if self.eat(token) { Ok(()) } else { Err(self.error(&format!("expected '{token}'"))) }
+    }
+
+    fn error(&self, message: &str) -> String {
+        format!("format of '{}': {message} at '{}'", self.info.name, self.rest)
+    }
+
+    fn word(&mut self) -> String {
+        self.rest = self.rest.trim_start();
+        let len = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(len);
+        self.rest = rest;
+        word.to_owned()
+    }
+
+    /// Elements up to the end or, in a group, the closing parenthesis; and which of them is the anchor.
+    fn elems(&mut self, group: bool) -> Result<(Vec<Elem>, Option<usize>), String> {
+        let (mut elems, mut anchor) = (Vec::new(), None);
+        loop {
+            self.rest = self.rest.trim_start();
+            if self.rest.is_empty() {
+                return if group { Err(self.error("expected ')'")) } else { Ok((elems, anchor)) };
+            }
+            if group && self.eat(")") {
+                return Ok((elems, anchor));
+            }
+            elems.push(self.elem()?);
+            if self.eat("^") {
+                anchor = Some(elems.len() - 1);
+            }
+        }
+    }
+
+    fn elem(&mut self) -> Result<Elem, String> {
+        if self.rest.starts_with('`') {
+            let Some(len) = self.rest[1..].find('`') else { return Err(self.error("expected '`'")) };
+            let text = self.rest[1..=len].to_owned();
+            self.rest = &self.rest[len + 2..];
+            return Ok(match text.as_str() {
+                "" => Elem::Space(false),
+                " " => Elem::Space(true),
+                _ => Elem::Literal(text),
+            });
+        }
+        if self.eat("$") {
+            let name = self.word();
+            return self.variable(&name);
+        }
+        if self.eat("(") {
+            return self.group();
+        }
+        let word = self.word();
+        match word.as_str() {
+            "attr-dict" => Ok(Elem::AttrDict { keyword: false }),
+            "attr-dict-with-keyword" => Ok(Elem::AttrDict { keyword: true }),
+            "operands" => Ok(Elem::AllOperands),
+            "successors" => Ok(Elem::AllSuccessors),
+            "regions" => Ok(Elem::AllRegions),
+            "type" => {
+                self.expect("(")?;
+                let values = self.values()?;
+                self.expect(")")?;
+                Ok(Elem::Type(values))
+            }
+            "functional-type" => {
+                self.expect("(")?;
+                let inputs = self.values()?;
+                self.expect(",")?;
+                let results = self.values()?;
+                self.expect(")")?;
+                Ok(Elem::FunctionalType(inputs, results))
+            }
+            "custom" => {
+                self.expect("<")?;
+                let name = self.word();
+                self.expect(">")?;
+                match name.as_str() {
+                    "Function" => Ok(Elem::Function),
+                    "ConditionTypes" => {
+                        self.expect("(")?;
+                        let condition = self.values()?;
+                        self.expect(",")?;
+                        let rest = self.values()?;
+                        self.expect(")")?;
+                        Ok(Elem::ConditionTypes(condition, rest))
+                    }
+                    _ => Err(self.error(&format!("no directive 'custom<{name}>'"))),
+                }
+            }
+            _ => Err(self.error(&format!("unknown element '{word}'"))),
+        }
+    }
+
+    fn group(&mut self) -> Result<Elem, String> {
+        let (mut then, anchor) = self.elems(true)?;
+        self.expect("?")?;
+        let Some(anchor) = anchor else { return Err(self.error("an optional group needs an anchor (^)")) };
+        let otherwise = if self.eat(":") {
+            self.expect("(")?;
+            let otherwise = self.elems(true)?.0;
+            self.expect("?")?;
+            otherwise
+        } else {
+            Vec::new()
+        };
+        let anchor = Box::new(match &mut then[anchor] {
+            Elem::Operand(i) => Elem::Operand(*i),
+            Elem::Attr(i) => Elem::Attr(*i),
+            Elem::Region(i) => Elem::Region(*i),
+            Elem::Successor(i) => Elem::Successor(*i),
+            Elem::Type(values) => Elem::Type(*values),
+            Elem::AllOperands => Elem::AllOperands,
+            other => return Err(format!("format of '{}': {other:?} cannot be an anchor", self.info.name)),
+        });
+        Ok(Elem::Group { then, otherwise, anchor })
+    }
+
+    fn values(&mut self) -> Result<Values, String> {
+        if self.eat("$") {
+            let name = self.word();
+            if let Some(i) = self.info.operands.iter().position(|s| s.name == name) {
+                return Ok(Values::Operand(i));
+            }
+            return match self.info.results.iter().position(|s| s.name == name) {
+                Some(i) => Ok(Values::Result(i)),
+                None => Err(self.error(&format!("'{name}' is neither an operand nor a result"))),
+            };
+        }
+        match self.word().as_str() {
+            "operands" => Ok(Values::Operands),
+            "results" => Ok(Values::Results),
+            word => Err(self.error(&format!("expected values, found '{word}'"))),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Elem, String> {
+        let info = self.info;
+        if let Some(i) = info.operands.iter().position(|s| s.name == name) {
+            return Ok(Elem::Operand(i));
+        }
+        if let Some(i) = info.attrs.iter().position(|s| s.name == name) {
+            return Ok(Elem::Attr(i));
+        }
+        if let Some(i) = info.regions.iter().position(|s| s.name == name) {
+            return Ok(Elem::Region(i));
+        }
+        match info.successors.iter().position(|s| s.name == name) {
+            Some(i) => Ok(Elem::Successor(i)),
+            None => Err(self.error(&format!("the declaration has no '{name}'"))),
+        }
+    }
+}

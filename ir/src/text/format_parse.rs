@@ -1,0 +1,380 @@
+//! Reading ops by their format.
+
+use super::format::{Elem, Format, Values};
+use super::parse::{PResult, ParsedOp, Parser, ValueRef};
+use crate::attrs::AttrData;
+use crate::context::{Attr, Str, Type};
+use crate::op_info::{Arity, AttrText, OpArgs, OpInfo, Traits, ValueSpec};
+use smallvec::SmallVec;
+
+/// What has been read of the op so far.
+struct State<'a> {
+    info: &'static OpInfo,
+    operands: Vec<SmallVec<[ValueRef<'a>; 2]>>,
+    operand_types: Vec<Option<SmallVec<[Type; 2]>>>,
+    result_types: Vec<Option<SmallVec<[Type; 2]>>>,
+    /// All operands or results typed at once, by `type(operands)` and the like.
+    all_operand_types: Option<Vec<Type>>,
+    all_result_types: Option<Vec<Type>>,
+    props: Vec<(Str, Attr)>,
+    attrs: Attr,
+}
+
+/// Reads the custom form of `info`, after its name.
+pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &mut ParsedOp<'a>) -> PResult<()> {
+    let ctx = p.ctx.clone();
+    let format = match ctx.format(op.name) {
+        Some(Ok(format)) => format,
+        Some(Err(message)) => return Err(p.error(op.offset, message.clone())),
+        None => return Err(p.error(op.offset, format!("'{}' has no custom form", info.name))),
+    };
+    let mut state = State {
+        info,
+        operands: vec![SmallVec::new(); info.operands.len()],
+        operand_types: vec![None; info.operands.len()],
+        result_types: vec![None; info.results.len()],
+        all_operand_types: None,
+        all_result_types: None,
+        props: Vec::new(),
+        attrs: Attr::EMPTY_DICT,
+    };
+    elems(p, &mut state, op, &format.elems)?;
+    resolve(p, &mut state, op)?;
+    Ok(())
+}
+
+fn elems<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>, list: &[Elem]) -> PResult<()> {
+    for elem in list {
+        self::elem(p, s, op, elem)?;
+    }
+    Ok(())
+}
+
+fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>, elem: &Elem) -> PResult<()> {
+    match elem {
+        Elem::Literal(text) => literal(p, text),
+        Elem::Space(_) => Ok(()),
+        Elem::Operand(i) => {
+            let list = operand_list(p, s.info.operands[*i].arity)?;
+            s.operands[*i] = list;
+            Ok(())
+        }
+        Elem::AllOperands => {
+            let list = operand_list(p, Arity::Variadic)?;
+            spread(p, s, &list)
+        }
+        Elem::Attr(i) => attr(p, s, *i),
+        Elem::Region(_) | Elem::AllRegions => {
+            let isolated = s.info.traits.has(Traits::ISOLATED);
+            let region = p.region(isolated, &[])?;
+            op.regions.push(region);
+            Ok(())
+        }
+        Elem::Successor(_) | Elem::AllSuccessors => {
+            loop {
+                let block = p.successor()?;
+                op.successors.push(block);
+                if matches!(elem, Elem::Successor(_)) || !p.cur.eat(",") {
+                    return Ok(());
+                }
+            }
+        }
+        Elem::AttrDict { keyword } => {
+            let next = if *keyword { p.cur.eat_word("attributes") } else { p.next_is(b'{') };
+            if next {
+                s.attrs = p.dict()?;
+            }
+            Ok(())
+        }
+        Elem::Type(values) => types(p, s, *values),
+        Elem::FunctionalType(inputs, results) => {
+            p.expect("(")?;
+            let ins = type_list_until(p, b')')?;
+            p.expect(")")?;
+            p.expect("->")?;
+            let outs = result_types(p)?;
+            give(s, *inputs, ins);
+            give(s, *results, outs);
+            Ok(())
+        }
+        Elem::ConditionTypes(condition, rest) => {
+            let mut ty = p.ty()?;
+            let mut condition_type = Type::I1;
+            if p.cur.eat(",") {
+                condition_type = std::mem::replace(&mut ty, p.ty()?);
+            }
+            give(s, *condition, vec![condition_type]);
+            give(s, *rest, vec![ty]);
+            Ok(())
+        }
+        Elem::Group { then, otherwise, .. } => {
+            let taken = present(p, s.info, then);
+            elems(p, s, op, if taken { then } else { otherwise })
+        }
+        Elem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
+    }
+}
+
+fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
+    let word = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    if if word { p.cur.eat_word(text) } else { p.cur.eat(text) } {
+        return Ok(());
+    }
+    p.error_here(format!("expected '{text}'"))
+}
+
+/// Whether the text here begins the optional group.
+fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
+    p.cur.skip_space();
+    for elem in then {
+        return match elem {
+            Elem::Space(_) => continue,
+            Elem::Literal(text) => {
+                let mut ahead = p.cur.clone();
+                if text.starts_with(|c: char| c.is_ascii_alphabetic()) { ahead.eat_word(text) } else { ahead.eat(text) }
+            }
+            Elem::Operand(_) | Elem::AllOperands => p.next_is(b'%'),
+            Elem::Successor(_) | Elem::AllSuccessors => p.next_is(b'^'),
+            Elem::Region(_) | Elem::AllRegions => p.next_is(b'{'),
+            Elem::Attr(i) => match info.attrs[*i].kind.text {
+                AttrText::SymbolName => p.next_is(b'@'),
+                AttrText::Cases(_, cases) => {
+                    let mut ahead = p.cur.clone();
+                    let word = ahead.word();
+                    cases.iter().any(|c| c.0 == word)
+                }
+                AttrText::Words { .. } => p.next_is(b'<'),
+                _ => !matches!(p.cur.peek(), b':' | b'{' | b'}' | b')' | b',' | b'%' | 0),
+            },
+            _ => !matches!(p.cur.peek(), b'{' | b'}' | b':' | 0),
+        };
+    }
+    false
+}
+
+fn operand_list<'a>(p: &mut Parser<'a>, arity: Arity) -> PResult<SmallVec<[ValueRef<'a>; 2]>> {
+    let mut list = SmallVec::new();
+    if arity == Arity::One || p.next_is(b'%') {
+        list.push(p.value_ref()?);
+    }
+    while arity == Arity::Variadic && !list.is_empty() && p.cur.eat(",") {
+        list.push(p.value_ref()?);
+    }
+    Ok(list)
+}
+
+/// Deals operands written as one list to the declared groups.
+fn spread<'a>(p: &mut Parser<'a>, s: &mut State<'a>, list: &[ValueRef<'a>]) -> PResult<()> {
+    let specs = s.info.operands;
+    let fixed = specs.iter().filter(|x| x.arity == Arity::One).count();
+    if list.len() < fixed || (specs.len() == fixed && list.len() != fixed) {
+        return p.error_here(format!("expected {fixed} operands, found {}", list.len()));
+    }
+    for i in 0..specs.len() {
+        s.operands[i] = list[crate::op_info::group_range(specs, None, list.len(), i)].into();
+    }
+    Ok(())
+}
+
+fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
+    let spec = &s.info.attrs[i];
+    let ctx = p.ctx.clone();
+    p.cur.skip_space();
+    let at = p.cur.pos;
+    let value = match &spec.kind.text {
+        AttrText::Full => p.attr()?,
+        AttrText::Flag => Attr::UNIT,
+        AttrText::Type => {
+            let ty = p.ty()?;
+            ctx.type_attr(ty)
+        }
+        AttrText::Bare(ty) => {
+            let negative = p.cur.eat("-");
+            let number = p.cur.number();
+            let text = format!("{}{number}", if negative { "-" } else { "" });
+            p.fine.attr_of_type(&text, *ty).map_err(|e| p.fine_error(at, e))?
+        }
+        AttrText::SymbolName => {
+            let symbol = p.attr()?;
+            match ctx.as_symbol(symbol) {
+                Some((root, [])) => ctx.string_attr(ctx.text(root)),
+                _ => return Err(p.error(at, "expected a symbol name")),
+            }
+        }
+        AttrText::Cases(ty, cases) => {
+            let word = p.cur.word();
+            match cases.iter().find(|c| c.0 == word) {
+                Some(case) => ctx.int_attr(*ty, case.1),
+                None => {
+                    let all: Vec<&str> = cases.iter().map(|c| c.0).collect();
+                    return Err(p.error(at, format!("expected one of: {}", all.join(", "))));
+                }
+            }
+        }
+        AttrText::Words { dialect, mnemonic, .. } => {
+            if !p.next_is(b'<') {
+                return Err(p.error(at, "expected '<'"));
+            }
+            p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
+            let text = format!("#{dialect}.{mnemonic}{}", p.cur.since(at));
+            p.fine.attr(&text).map_err(|e| p.error(at, e.message))?
+        }
+    };
+    s.props.push((ctx.str(spec.name), value));
+    Ok(())
+}
+
+fn types(p: &mut Parser<'_>, s: &mut State<'_>, values: Values) -> PResult<()> {
+    let (arity, count) = match values {
+        Values::Operand(i) => (s.info.operands[i].arity, s.operands[i].len()),
+        Values::Result(i) => (s.info.results[i].arity, 1),
+        Values::Operands => (Arity::Variadic, s.operands.iter().map(SmallVec::len).sum()),
+        Values::Results => (Arity::Variadic, 1),
+    };
+    let mut list = Vec::new();
+    if arity == Arity::One || count > 0 {
+        list.push(p.ty()?);
+    }
+    while arity == Arity::Variadic && p.cur.eat(",") {
+        list.push(p.ty()?);
+    }
+    give(s, values, list);
+    Ok(())
+}
+
+fn give(s: &mut State<'_>, values: Values, types: Vec<Type>) {
+    match values {
+        Values::Operand(i) => s.operand_types[i] = Some(types.into()),
+        Values::Result(i) => s.result_types[i] = Some(types.into()),
+        Values::Operands => s.all_operand_types = Some(types),
+        Values::Results => s.all_result_types = Some(types),
+    }
+}
+
+/// Types separated by commas, up to a closing bracket.
+fn type_list_until(p: &mut Parser<'_>, close: u8) -> PResult<Vec<Type>> {
+    let mut list = Vec::new();
+    if !p.next_is(close) {
+        list.push(p.ty()?);
+        while p.cur.eat(",") {
+            list.push(p.ty()?);
+        }
+    }
+    Ok(list)
+}
+
+/// What follows `->`: a type, or types in parentheses.
+pub(crate) fn result_types(p: &mut Parser<'_>) -> PResult<Vec<Type>> {
+    if !p.next_is(b'(') {
+        return Ok(vec![p.ty()?]);
+    }
+    p.expect("(")?;
+    let list = type_list_until(p, b')')?;
+    p.expect(")")?;
+    Ok(list)
+}
+
+/// Finds the types that the text leaves out, then the values and result types.
+fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>) -> PResult<()> {
+    let ctx = p.ctx.clone();
+    let same = if s.info.traits.has(Traits::SAME_TYPE) { known_type(s) } else { None };
+    let all: Vec<ValueRef<'a>> = s.operands.iter().flatten().copied().collect();
+    if let Some(types) = &s.all_operand_types
+        && types.len() != all.len()
+    {
+        return Err(p.error(op.offset, format!("{} operands present, but expected {}", all.len(), types.len())));
+    }
+    let mut at = 0;
+    for group in 0..s.operands.len() {
+        if let Some(types) = &s.operand_types[group]
+            && types.len() != s.operands[group].len()
+        {
+            let message = format!("{} operands present, but expected {}", s.operands[group].len(), types.len());
+            return Err(p.error(op.offset, message));
+        }
+        for j in 0..s.operands[group].len() {
+            let value = s.operands[group][j];
+            let explicit = s.operand_types[group].as_ref().map(|t| t[j]);
+            let ty = explicit.or_else(|| s.all_operand_types.as_ref().map(|t| t[at])).or(same);
+            let ty = ty.or_else(|| p.type_of(value)).ok_or_else(|| {
+                p.error(value.offset, "the type of this value is not known here: it is used before its definition")
+            })?;
+            op.operands.push(p.resolve(value, ty)?);
+            at += 1;
+        }
+    }
+    op.attrs = s.attrs;
+    if s.info.traits.has(Traits::OPERAND_SEGMENTS) {
+        let sizes: Vec<i32> = s.operands.iter().map(|g| g.len() as i32).collect();
+        s.props.push((ctx.str("operandSegmentSizes"), ctx.i32_array_attr(&sizes)));
+    }
+    op.props = ctx.dict_attr(std::mem::take(&mut s.props));
+    (op.props, op.attrs) = p.normalize(s.info, op.name, op.props, op.attrs, op.offset)?;
+    op.result_types = result_types_of(p, s, op, same)?;
+    Ok(())
+}
+
+/// The one type of an op all of whose values have one type, if the text gives it.
+fn known_type(s: &State<'_>) -> Option<Type> {
+    let given = s.operand_types.iter().chain(&s.result_types).flatten().flatten();
+    given.chain(s.all_operand_types.iter().flatten()).chain(s.all_result_types.iter().flatten()).next().copied()
+}
+
+fn result_types_of<'a>(
+    p: &mut Parser<'a>,
+    s: &State<'a>,
+    op: &ParsedOp<'a>,
+    same: Option<Type>,
+) -> PResult<SmallVec<[Type; 2]>> {
+    if let Some(types) = &s.all_result_types {
+        return Ok(types.as_slice().into());
+    }
+    let specs: &[ValueSpec] = s.info.results;
+    if s.result_types.iter().all(Option::is_some) {
+        return Ok(s.result_types.iter().flatten().flatten().copied().collect());
+    }
+    if let Some(infer) = s.info.infer {
+        let args = OpArgs { module: &p.m, info: s.info, operands: &op.operands, props: op.props, result_types: &[] };
+        return match infer(&args) {
+            Ok(types) => Ok(types.into()),
+            Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", s.info.name))),
+        };
+    }
+    let same = same.or_else(|| op.operands.first().map(|&v| p.m.value_type(v)));
+    match same {
+        Some(ty) if s.info.traits.has(Traits::SAME_TYPE) => Ok(specs.iter().map(|_| ty).collect()),
+        _ => Err(p.error(op.offset, format!("the format of '{}' does not give its result types", s.info.name))),
+    }
+}
+
+impl Parser<'_> {
+    /// Whether that byte is next, after blanks.
+    pub(crate) fn next_is(&mut self, byte: u8) -> bool {
+        self.cur.skip_space();
+        self.cur.peek() == byte
+    }
+
+    /// The type of a value that is defined already.
+    fn type_of(&self, value: ValueRef<'_>) -> Option<Type> {
+        let (first, count, _) = self.names.get(value.name)?;
+        (value.number < count).then(|| self.m.value_type(self.m.nth_value(first, value.number)))
+    }
+}
+
+/// The format of an op name, read once.
+impl crate::context::Context {
+    pub(crate) fn format(&self, name: crate::OpName) -> Option<&Result<Format, String>> {
+        let row = self.op_row(name);
+        let info = row.info?;
+        let text = info.format?;
+        Some(row.format.get_or_init(|| Format::parse(info, text)))
+    }
+}
+
+/// The value of a word of an enumeration, for attributes spelled as words.
+pub(crate) fn case_word(cases: &[(&'static str, i64)], data: &AttrData) -> Option<&'static str> {
+    match data {
+        AttrData::Integer { value: crate::Int::Small(v), .. } => cases.iter().find(|c| c.1 == *v).map(|c| c.0),
+        _ => None,
+    }
+}

@@ -1,0 +1,231 @@
+//! Writing ops by their format, with MLIR's rules for blanks.
+
+use super::format::{Elem, Values};
+use super::format_parse::case_word;
+use super::print::Printer;
+use crate::attrs::{AttrData, Piece};
+use crate::context::{Attr, Type};
+use crate::module::Op;
+use crate::op_info::{AttrText, OpInfo, Traits};
+use std::io;
+
+/// Where blanks go: whether the last thing was punctuation, and whether one may come next.
+struct Blanks {
+    punctuation: bool,
+    wanted: bool,
+}
+
+/// Writes the custom form of `op`. The name is already written.
+pub(crate) fn print_custom(p: &mut Printer<'_>, info: &'static OpInfo, op: Op) -> io::Result<()> {
+    let m = p.m;
+    let format = match m.ctx.format(m.name(op)) {
+        Some(Ok(format)) => format,
+        Some(Err(message)) => return Err(io::Error::other(message.clone())),
+        None => return Ok(()),
+    };
+    let mut blanks = Blanks { punctuation: false, wanted: true };
+    elems(p, info, op, &format.elems, &mut blanks)
+}
+
+fn elems(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, list: &[Elem], b: &mut Blanks) -> io::Result<()> {
+    for elem in list {
+        self::elem(p, info, op, elem, b)?;
+    }
+    Ok(())
+}
+
+fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut Blanks) -> io::Result<()> {
+    match elem {
+        Elem::Literal(text) => {
+            literal(p, text, b);
+            return Ok(());
+        }
+        Elem::Space(blank) => {
+            if *blank {
+                p.out.push(' ');
+            }
+            (b.wanted, b.punctuation) = (false, true);
+            return Ok(());
+        }
+        Elem::AttrDict { keyword } => {
+            attr_dict(p, info, op, *keyword);
+            (b.wanted, b.punctuation) = (true, false);
+            return Ok(());
+        }
+        Elem::Group { then, otherwise, anchor } => {
+            return elems(p, info, op, if is_present(p, info, op, anchor) { then } else { otherwise }, b);
+        }
+        _ => {}
+    }
+    if is_empty(p, op, elem) || is_flag(info, elem) {
+        return Ok(());
+    }
+    if b.wanted || !b.punctuation {
+        p.out.push(' ');
+    }
+    (b.wanted, b.punctuation) = (true, false);
+    variable(p, info, op, elem)
+}
+
+fn literal(p: &mut Printer<'_>, text: &str, b: &mut Blanks) {
+    let single = text.len() == 1 || text == "->";
+    let before = match (single, b.punctuation) {
+        (false, _) => true,
+        (true, true) => !text.starts_with(['>', ')', '}', ']', ',']),
+        (true, false) => !text.starts_with(['<', '>', '(', ')', '{', '}', '[', ']', ',']),
+    };
+    if b.wanted && before {
+        p.out.push(' ');
+    }
+    p.out.push_str(text);
+    b.punctuation = !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    b.wanted = text.len() != 1 || !text.starts_with(['<', '(', '{', '[']);
+}
+
+/// Variadic lists print nothing, not even a blank, when they are empty.
+fn is_empty(p: &Printer<'_>, op: Op, elem: &Elem) -> bool {
+    match elem {
+        Elem::Operand(i) => p.m.operand_group(op, *i).is_empty(),
+        Elem::AllOperands => p.m.operands(op).is_empty(),
+        Elem::Successor(i) => p.m.successors(op).len() <= *i,
+        Elem::AllSuccessors => p.m.successors(op).is_empty(),
+        Elem::Region(i) => p.m.regions(op).len() <= *i,
+        Elem::Type(values) => value_types(p, op, *values).is_empty(),
+        _ => false,
+    }
+}
+
+/// Attributes that the words around them spell.
+fn is_flag(info: &OpInfo, elem: &Elem) -> bool {
+    matches!(elem, Elem::Attr(i) if matches!(info.attrs[*i].kind.text, AttrText::Flag))
+}
+
+/// Whether an optional group is printed.
+fn is_present(p: &Printer<'_>, info: &'static OpInfo, op: Op, anchor: &Elem) -> bool {
+    match anchor {
+        Elem::Attr(i) => {
+            let value = p.m.ctx.dict_get(p.m.props(op), p.m.ctx.str(info.attrs[*i].name));
+            value.is_some() && !is_default(p, info, *i, value)
+        }
+        Elem::Region(i) => p.m.regions(op).get(*i).is_some_and(|&r| p.m.entry(r).is_some()),
+        other => !is_empty(p, op, other),
+    }
+}
+
+fn is_default(p: &Printer<'_>, info: &OpInfo, i: usize, value: Option<Attr>) -> bool {
+    info.attrs[i].default.is_some_and(|text| p.m.ctx.parse_attr(text).ok() == value)
+}
+
+fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> io::Result<()> {
+    let m = p.m;
+    match elem {
+        Elem::Operand(i) => p.values(&m.operand_group(op, *i)),
+        Elem::AllOperands => p.values(m.operands(op)),
+        Elem::Attr(i) => attr(p, info, op, *i),
+        Elem::Region(i) => p.region(m.regions(op)[*i], true, true)?,
+        Elem::AllRegions => {
+            for (i, &region) in m.regions(op).iter().enumerate() {
+                p.comma(i);
+                p.region(region, true, true)?;
+            }
+        }
+        Elem::Successor(i) => p.block_name(m.successors(op)[*i]),
+        Elem::AllSuccessors => {
+            for (i, &block) in m.successors(op).iter().enumerate() {
+                p.comma(i);
+                p.block_name(block);
+            }
+        }
+        Elem::Type(values) => {
+            for (i, ty) in value_types(p, op, *values).into_iter().enumerate() {
+                p.comma(i);
+                p.ty(ty);
+            }
+        }
+        Elem::FunctionalType(inputs, results) => {
+            p.out.push('(');
+            for (i, ty) in value_types(p, op, *inputs).into_iter().enumerate() {
+                p.comma(i);
+                p.ty(ty);
+            }
+            p.out.push_str(") -> ");
+            let types = value_types(p, op, *results);
+            p.result_types(&types);
+        }
+        Elem::ConditionTypes(condition, rest) => {
+            let types = [*condition, *rest].map(|v| value_types(p, op, v)).concat();
+            for (i, &ty) in types.iter().skip(usize::from(types.first() == Some(&Type::I1))).enumerate() {
+                p.comma(i);
+                p.ty(ty);
+            }
+        }
+        Elem::Function => super::function::print_function(p, info, op)?,
+        Elem::Literal(_) | Elem::Space(_) | Elem::AttrDict { .. } | Elem::Group { .. } => {}
+    }
+    Ok(())
+}
+
+fn value_types(p: &Printer<'_>, op: Op, values: Values) -> Vec<Type> {
+    let m = p.m;
+    match values {
+        Values::Operand(i) => m.operand_group(op, i).iter().map(|&v| m.value_type(v)).collect(),
+        Values::Result(i) => m.result_group(op, i).iter().map(|&v| m.value_type(v)).collect(),
+        Values::Operands => m.operands(op).iter().map(|&v| m.value_type(v)).collect(),
+        Values::Results => m.results(op).map(|v| m.value_type(v)).collect(),
+    }
+}
+
+fn attr(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: usize) {
+    let spec = &info.attrs[i];
+    let Some(value) = p.m.inherent_attr(op, spec.name) else { return };
+    let ctx = &p.m.ctx;
+    match (&spec.kind.text, ctx.attr_data(value)) {
+        (AttrText::Bare(_), _) => p.attrs.attr_without_type(value, &mut p.out),
+        (AttrText::SymbolName, AttrData::String { .. }) => {
+            super::fine::symbol_name(ctx.as_str(value).unwrap_or("").as_bytes(), &mut p.out);
+        }
+        (AttrText::Type, AttrData::Type(ty)) => p.ty(*ty),
+        (AttrText::Cases(_, cases), data) => match case_word(cases, data) {
+            Some(word) => p.out.push_str(word),
+            None => p.attrs.attr(value, &mut p.out),
+        },
+        (AttrText::Words { mnemonic, .. }, AttrData::Dialect { body, .. }) => {
+            if let [Piece::Text(text)] = &**body
+                && let Some(words) = text.strip_prefix(mnemonic)
+            {
+                p.out.push_str(words);
+            }
+        }
+        _ => p.attrs.attr(value, &mut p.out),
+    }
+}
+
+/// The attributes that the format does not spell, in braces; nothing when there are none.
+fn attr_dict(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, keyword: bool) {
+    let dict = unspelled(p, info, op);
+    if dict == Attr::EMPTY_DICT {
+        return;
+    }
+    p.out.push_str(if keyword { " attributes " } else { " " });
+    p.dict(dict);
+}
+
+/// Discardable attributes, and inherent ones that the format does not spell and that differ from their default.
+pub(crate) fn unspelled(p: &Printer<'_>, info: &'static OpInfo, op: Op) -> Attr {
+    let m = p.m;
+    let ctx = &m.ctx;
+    let Some(Ok(format)) = ctx.format(m.name(op)) else { return m.attrs(op) };
+    let mut entries = ctx.dict_entries(m.attrs(op)).to_vec();
+    for &(key, value) in ctx.dict_entries(m.props(op)) {
+        let name = ctx.text(key);
+        let index = info.attrs.iter().position(|a| a.name == name);
+        let hidden = match index {
+            Some(i) => format.spelled.contains(&i) || is_default(p, info, i, Some(value)),
+            None => name == "operandSegmentSizes" && info.traits.has(Traits::OPERAND_SEGMENTS),
+        };
+        if !hidden {
+            entries.push((key, value));
+        }
+    }
+    ctx.dict_attr(entries)
+}

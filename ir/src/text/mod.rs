@@ -1,0 +1,40 @@
+//! IR as text, in and out. The language is MLIR's; `grammar.pest` is its reference.
+//!
+//! An op's skeleton (names, operands, brackets) is read by a [cursor](cursor): real IR is mostly that, and it needs no
+//! grammar. Every distinct type, attribute, signature and location is parsed once by the pest rules ([`fine`]) and
+//! remembered by its text.
+
+mod cursor;
+pub(crate) mod fine;
+mod format;
+mod format_parse;
+mod format_print;
+mod function;
+mod names;
+mod number;
+mod parse;
+mod print;
+mod print_alias;
+mod print_attr;
+
+pub(crate) use format::Format;
+pub use parse::{ParseOptions, parse_module};
+pub use print::PrintOptions;
+
+use crate::context::{Attr, Context, Type};
+
+impl Context {
+    /// The text of a type.
+    pub fn display_type(&self, ty: Type) -> String {
+        let mut out = String::new();
+        print_attr::AttrPrinter::new(self, None).ty(ty, &mut out);
+        out
+    }
+
+    /// The text of an attribute, with its type.
+    pub fn display_attr(&self, attr: Attr) -> String {
+        let mut out = String::new();
+        print_attr::AttrPrinter::new(self, None).attr(attr, &mut out);
+        out
+    }
+}

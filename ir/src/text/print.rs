@@ -1,0 +1,413 @@
+//! IR to text. The generic form is here; custom forms are in `format`. What mlir-opt prints in generic form, this prints
+//! byte for byte.
+
+use super::number::Numbering;
+use super::print_alias::{AliasBuilder, Aliases};
+use super::print_attr::AttrPrinter;
+use crate::context::{Attr, Type};
+use crate::entity::SideTable;
+use crate::loc::Loc;
+use crate::module::{Block, Def, Module, Op, Region, Value};
+use std::fmt::Write as _;
+use std::io;
+
+/// How to print.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct PrintOptions {
+    /// Every op in generic form.
+    pub generic: bool,
+    /// Trailing locations.
+    pub debug_info: bool,
+}
+
+impl Module {
+    /// The whole program as text, in the form that `options` says.
+    pub fn to_text(&self, options: PrintOptions) -> String {
+        let mut out = Vec::new();
+        self.print(options, &mut out).expect("writing to memory does not fail");
+        String::from_utf8(out).expect("the printer writes UTF-8")
+    }
+
+    /// Writes the whole program as text.
+    pub fn print(&self, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
+        self.print_op(self.root, options, sink)
+    }
+
+    /// Writes one op, as a program of its own: with the aliases that it needs and, for the root, the resources.
+    pub fn print_op(&self, op: Op, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
+        let aliases = collect_aliases(self, op, options);
+        let numbers = Numbering::new(self, op, options.generic);
+        let mut printer = Printer::new(self, &aliases, numbers, options, sink);
+        printer.out.push_str(aliases.head());
+        printer.op(op)?;
+        printer.out.push('\n');
+        printer.out.push_str(aliases.tail());
+        if op == self.root {
+            super::fine::print_resources(&self.resources, &mut printer.out);
+        }
+        printer.flush()
+    }
+}
+
+/// Visits everything that may want an alias, in the order that fixes the aliases' numbers.
+fn collect_aliases(m: &Module, op: Op, options: PrintOptions) -> Aliases {
+    let mut builder = AliasBuilder::new(&m.ctx, &m.alias_hints);
+    visit_aliases(m, op, options, &mut builder);
+    builder.finish()
+}
+
+/// Location, then what the regions hold, then operand types, result types and attributes by name: MLIR's order.
+fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasBuilder<'_>) {
+    if options.debug_info {
+        builder.visit_loc(m.loc(op).to_attr(&m.ctx), true);
+    }
+    for &region in m.regions(op) {
+        for block in m.region_blocks(region) {
+            for (i, &arg) in m.block_args(block).iter().enumerate() {
+                builder.visit_type(m.value_type(arg));
+                if options.debug_info {
+                    builder.visit_loc(m.arg_loc(block, i).to_attr(&m.ctx), false);
+                }
+            }
+            for op in m.block_ops(block) {
+                if m.regions(op).is_empty() {
+                    visit_aliases(m, op, options, builder);
+                } else {
+                    stacker::maybe_grow(64 << 10, 1 << 20, || visit_aliases(m, op, options, builder));
+                }
+            }
+        }
+    }
+    for &operand in m.operands(op) {
+        builder.visit_type(m.value_type(operand));
+    }
+    for result in m.results(op) {
+        builder.visit_type(m.value_type(result));
+    }
+    let (props, attrs) = (m.ctx.dict_entries(m.props(op)), m.ctx.dict_entries(m.attrs(op)));
+    // Both dictionaries are sorted; MLIR visits them merged.
+    let (mut i, mut j) = (0, 0);
+    while i < props.len() || j < attrs.len() {
+        let take_prop = j == attrs.len()
+            || (i < props.len() && m.ctx.text(props[i].0) <= m.ctx.text(attrs[j].0));
+        let entry = if take_prop { &props[i] } else { &attrs[j] };
+        builder.visit_attr(entry.1);
+        if take_prop { i += 1 } else { j += 1 }
+    }
+}
+
+/// Text of at most this length is kept for reuse.
+const CACHED: usize = 256;
+
+/// The state of printing.
+pub(crate) struct Printer<'a> {
+    pub(crate) m: &'a Module,
+    pub(crate) out: String,
+    pub(crate) attrs: AttrPrinter<'a>,
+    pub(crate) numbers: Numbering,
+    options: PrintOptions,
+    sink: &'a mut dyn io::Write,
+    indent: usize,
+    /// Where in `cache` the text of a type or dictionary is: start and length, length 0 for not yet.
+    cache: String,
+    types: SideTable<Type, (u32, u32)>,
+    dicts: SideTable<Attr, (u32, u32)>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(
+        m: &'a Module,
+        aliases: &'a Aliases,
+        numbers: Numbering,
+        options: PrintOptions,
+        sink: &'a mut dyn io::Write,
+    ) -> Self {
+        Printer {
+            m,
+            out: String::with_capacity(FLUSH_AT + 4096),
+            attrs: AttrPrinter::new(&m.ctx, Some(aliases)),
+            numbers,
+            options,
+            sink,
+            indent: 0,
+            cache: String::new(),
+            types: SideTable::new((0, 0)),
+            dicts: SideTable::new((0, 0)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.write_all(self.out.as_bytes())?;
+        self.out.clear();
+        Ok(())
+    }
+
+    pub(crate) fn newline(&mut self) {
+        self.out.push('\n');
+        const BLANKS: &str = "                                                                ";
+        let mut left = self.indent * 2;
+        while left > 0 {
+            let n = left.min(BLANKS.len());
+            self.out.push_str(&BLANKS[..n]);
+            left -= n;
+        }
+    }
+
+    /// An op with its result names and, if asked for, its location.
+    fn op(&mut self, op: Op) -> io::Result<()> {
+        if self.out.len() > FLUSH_AT {
+            self.flush()?;
+        }
+        let n = self.m.num_results(op);
+        if n > 0 {
+            self.numbers.group(self.m, op, &mut self.out);
+            self.out.push_str(" = ");
+        }
+        match self.m.info(op) {
+            Some(info) if !self.options.generic && info.format.is_some() => {
+                self.custom_name(op);
+                super::format_print::print_custom(self, info, op)?;
+            }
+            _ => self.generic_op(op)?,
+        }
+        self.trailing_loc(self.m.loc(op));
+        Ok(())
+    }
+
+    /// ` loc(...)`, if locations are printed.
+    pub(crate) fn trailing_loc(&mut self, loc: Loc) {
+        if self.options.debug_info {
+            self.out.push(' ');
+            let attr = loc.to_attr(&self.m.ctx);
+            self.attrs.trailing_loc(attr, &mut self.out);
+        }
+    }
+
+    /// The op's name, without the prefix that the op around it lets one leave out.
+    fn custom_name(&mut self, op: Op) {
+        let name = self.m.name_text(op);
+        let default = self.m.parent_op(op).and_then(|p| self.m.info(p)).map_or("builtin", |i| i.default_dialect);
+        let short = name.strip_prefix(default).and_then(|n| n.strip_prefix('.')).filter(|n| !n.contains('.'));
+        self.out.push_str(short.unwrap_or(name));
+    }
+
+    fn generic_op(&mut self, op: Op) -> io::Result<()> {
+        let m = self.m;
+        self.out.push('"');
+        super::fine::escape(m.name_text(op).as_bytes(), &mut self.out);
+        self.out.push_str("\"(");
+        self.values(m.operands(op));
+        self.out.push(')');
+        if !m.successors(op).is_empty() {
+            self.out.push('[');
+            for (i, &block) in m.successors(op).iter().enumerate() {
+                self.comma(i);
+                self.block_name(block);
+            }
+            self.out.push(']');
+        }
+        if m.props(op) != Attr::EMPTY_DICT {
+            self.out.push_str(" <");
+            self.dict(m.props(op));
+            self.out.push('>');
+        }
+        for (i, &region) in m.regions(op).iter().enumerate() {
+            self.out.push_str(if i == 0 { " (" } else { ", " });
+            self.region(region, true, true)?;
+        }
+        if !m.regions(op).is_empty() {
+            self.out.push(')');
+        }
+        if m.attrs(op) != Attr::EMPTY_DICT {
+            self.out.push(' ');
+            self.dict(m.attrs(op));
+        }
+        self.out.push_str(" : ");
+        self.signature(op);
+        Ok(())
+    }
+
+    /// `(operand types) -> result types`
+    pub(crate) fn signature(&mut self, op: Op) {
+        let m = self.m;
+        self.out.push('(');
+        for (i, &operand) in m.operands(op).iter().enumerate() {
+            self.comma(i);
+            self.ty(m.value_type(operand));
+        }
+        self.out.push_str(") -> ");
+        let types: smallvec::SmallVec<[Type; 4]> = m.results(op).map(|v| m.value_type(v)).collect();
+        self.result_types(&types);
+    }
+
+    /// One type bare, any other number (and a function type) in parentheses.
+    pub(crate) fn result_types(&mut self, types: &[Type]) {
+        if let [ty] = *types
+            && self.m.ctx.function_parts(ty).is_none()
+        {
+            return self.ty(ty);
+        }
+        self.out.push('(');
+        for (i, &ty) in types.iter().enumerate() {
+            self.comma(i);
+            self.ty(ty);
+        }
+        self.out.push(')');
+    }
+
+    pub(crate) fn comma(&mut self, i: usize) {
+        if i > 0 {
+            self.out.push_str(", ");
+        }
+    }
+
+    pub(crate) fn values(&mut self, values: &[Value]) {
+        for (i, &value) in values.iter().enumerate() {
+            self.comma(i);
+            self.value(value);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn value(&mut self, value: Value) {
+        self.numbers.value(self.m, value, &mut self.out);
+    }
+
+    pub(crate) fn block_name(&mut self, block: Block) {
+        let _ = write!(self.out, "^bb{}", self.numbers.block(block));
+    }
+
+    pub(crate) fn ty(&mut self, ty: Type) {
+        let (start, len) = self.types[ty];
+        if len > 0 {
+            self.out.push_str(&self.cache[start as usize..(start + len) as usize]);
+            return;
+        }
+        let at = self.out.len();
+        self.attrs.ty(ty, &mut self.out);
+        if let Some(span) = self.keep(at) {
+            self.types[ty] = span;
+        }
+    }
+
+    /// A dictionary in braces.
+    pub(crate) fn dict(&mut self, dict: Attr) {
+        let (start, len) = self.dicts[dict];
+        if len > 0 {
+            self.out.push_str(&self.cache[start as usize..(start + len) as usize]);
+            return;
+        }
+        let at = self.out.len();
+        self.attrs.attr(dict, &mut self.out);
+        if let Some(span) = self.keep(at) {
+            self.dicts[dict] = span;
+        }
+    }
+
+    /// Keeps what was printed since `at` for reuse, if it is short.
+    fn keep(&mut self, at: usize) -> Option<(u32, u32)> {
+        let len = self.out.len() - at;
+        if len > CACHED || self.cache.len() > u32::MAX as usize - CACHED {
+            return None;
+        }
+        let start = self.cache.len() as u32;
+        self.cache.push_str(&self.out[at..]);
+        Some((start, len as u32))
+    }
+
+    /// `{ blocks }` at the current indentation. `header` says whether arguments of the entry block are printed with a
+    /// label; `terminators` whether the last op of a block is.
+    pub(crate) fn region(&mut self, region: Region, header: bool, terminators: bool) -> io::Result<()> {
+        self.out.push('{');
+        stacker::maybe_grow(64 << 10, 1 << 20, || {
+            for (i, block) in self.m.region_blocks(region).enumerate() {
+                let has_args = !self.m.block_args(block).is_empty();
+                let empty = self.m.first_op(block).is_none();
+                if i > 0 || (header && has_args) || (empty && terminators) {
+                    self.block_header(block, i == 0);
+                }
+                self.block_body(block, terminators)?;
+            }
+            io::Result::Ok(())
+        })?;
+        self.newline();
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn block_body(&mut self, block: Block, terminators: bool) -> io::Result<()> {
+        let last = self.m.last_op(block);
+        self.indent += 1;
+        for op in self.m.block_ops(block) {
+            if !terminators && Some(op) == last && self.m.terminator(block) == last {
+                break;
+            }
+            self.newline();
+            self.op(op)?;
+        }
+        self.indent -= 1;
+        Ok(())
+    }
+
+    fn block_header(&mut self, block: Block, entry: bool) {
+        let m = self.m;
+        self.newline();
+        self.block_name(block);
+        if !m.block_args(block).is_empty() {
+            self.out.push('(');
+            for (i, &arg) in m.block_args(block).iter().enumerate() {
+                self.comma(i);
+                self.value(arg);
+                self.out.push_str(": ");
+                self.ty(m.value_type(arg));
+                if self.options.debug_info {
+                    self.out.push(' ');
+                    let attr = m.arg_loc(block, i).to_attr(&m.ctx);
+                    self.attrs.trailing_loc_inline(attr, &mut self.out);
+                }
+            }
+            self.out.push(')');
+        }
+        self.out.push(':');
+        let preds = self.numbers.predecessors(block);
+        match preds {
+            [] if entry => {}
+            [] => self.out.push_str("  // no predecessors"),
+            [pred] => {
+                let _ = write!(self.out, "  // pred: ^bb{pred}");
+            }
+            _ => {
+                let _ = write!(self.out, "  // {} preds: ", preds.len());
+                for (i, pred) in preds.iter().enumerate() {
+                    let _ = write!(self.out, "{}^bb{pred}", if i > 0 { ", " } else { "" });
+                }
+            }
+        }
+    }
+}
+
+const FLUSH_AT: usize = 64 << 10;
+
+/// Appends a decimal number.
+#[inline]
+pub(crate) fn push_number(mut n: u32, out: &mut String) {
+    let mut digits = [0u8; 10];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
+}
+
+/// The value's number among its op's results, when the op has several.
+pub(crate) fn result_number(m: &Module, value: Value) -> Option<u32> {
+    match m.def(value) {
+        Def::Result(op, i) if m.num_results(op) > 1 => Some(i),
+        _ => None,
+    }
+}

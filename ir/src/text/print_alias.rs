@@ -1,0 +1,299 @@
+//! Which types and attributes are printed by an alias, and what the aliases are called: as mlir-opt decides it.
+
+use super::print_attr::AttrPrinter;
+use crate::attrs::{AttrData, Piece};
+use crate::context::{Attr, Context, Type};
+use crate::module::AliasHints;
+use crate::types::TypeData;
+use rustc_hash::FxHashMap;
+
+/// Tuples of more elements than this get an alias.
+const MAX_TUPLE: usize = 16;
+const RED_ZONE: usize = 64 << 10;
+const STACK: usize = 4 << 20;
+
+/// A type or an attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Aliased {
+    /// `#name`
+    Attr(Attr),
+    /// `!name`
+    Type(Type),
+}
+
+/// Finds out which values need an alias, by visiting everything in the order in which it will be printed.
+pub struct AliasBuilder<'a> {
+    ctx: &'a Context,
+    hints: &'a AliasHints,
+    index: FxHashMap<Aliased, usize>,
+    seen: Vec<Seen<'a>>,
+}
+
+/// A visited value.
+struct Seen<'a> {
+    value: Aliased,
+    base: Option<&'a str>,
+    /// 0 for what needs no alias and mentions none; else more than what it mentions.
+    depth: usize,
+    /// Whether the definition may stand at the end of the file.
+    deferrable: bool,
+    /// The values that it mentions.
+    children: Vec<usize>,
+}
+
+impl<'a> AliasBuilder<'a> {
+    /// A builder that knows the names of `hints`.
+    pub fn new(ctx: &'a Context, hints: &'a AliasHints) -> AliasBuilder<'a> {
+        AliasBuilder { ctx, hints, index: FxHashMap::default(), seen: Vec::new() }
+    }
+
+    /// Visits a type and what it mentions.
+    pub fn visit_type(&mut self, ty: Type) {
+        self.visit(Aliased::Type(ty), false, false);
+    }
+
+    /// Visits an attribute and what it mentions.
+    pub fn visit_attr(&mut self, attr: Attr) {
+        self.visit(Aliased::Attr(attr), false, false);
+    }
+
+    /// Visits an attribute that is printed without its type.
+    pub fn visit_attr_without_type(&mut self, attr: Attr) {
+        self.visit(Aliased::Attr(attr), false, true);
+    }
+
+    /// Visits a location of an op, whose alias may be defined at the end of the file.
+    pub fn visit_loc(&mut self, loc: Attr, can_be_deferred: bool) {
+        self.visit(Aliased::Attr(loc), can_be_deferred, false);
+    }
+
+    /// Names the aliases and writes their definitions.
+    pub fn finish(self) -> Aliases {
+        let ctx = self.ctx;
+        let mut named: Vec<(Seen<'a>, &str)> =
+            self.seen.into_iter().filter_map(|seen| seen.base.map(|base| (seen, base))).collect();
+        // Types come before attributes; the sort is stable, so otherwise the first visited comes first.
+        let is_attr = |value: Aliased| matches!(value, Aliased::Attr(_));
+        named.sort_by(|(a, a_base), (b, b_base)| {
+            (a.depth, is_attr(a.value), *a_base).cmp(&(b.depth, is_attr(b.value), *b_base))
+        });
+        let mut aliases = Aliases::default();
+        let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+        for (seen, base) in named {
+            let prefix = if is_attr(seen.value) { '#' } else { '!' };
+            let ends_in_digit = base.ends_with(|c: char| c.is_ascii_digit());
+            let mut name = format!("{prefix}{base}{}", if ends_in_digit { "_" } else { "" });
+            let count = counts.entry(base).or_default();
+            if *count > 0 {
+                super::fine::push_i64(*count as i64, &mut name);
+            }
+            *count += 1;
+            aliases.names.insert(seen.value, name.into());
+            if seen.deferrable { aliases.bottom.push(seen.value) } else { aliases.top.push(seen.value) }
+        }
+        aliases.define(ctx);
+        aliases
+    }
+
+    /// Visits a value once; returns its depth and number.
+    fn visit(&mut self, value: Aliased, deferrable: bool, without_type: bool) -> (usize, usize) {
+        if let Some(&i) = self.index.get(&value) {
+            if !deferrable {
+                self.must_come_first(i);
+            }
+            return (self.seen[i].depth, i);
+        }
+        let i = self.seen.len();
+        self.index.insert(value, i);
+        let base = self.base(value);
+        let depth = usize::from(base.is_some());
+        self.seen.push(Seen { value, base, depth, deferrable, children: Vec::new() });
+        let mut children = Vec::new();
+        let deepest = stacker::maybe_grow(RED_ZONE, STACK, || {
+            let mut nested = Nested { builder: self, deferrable, deepest: 0, children: &mut children };
+            match value {
+                Aliased::Attr(attr) => nested.parts_of_attr(attr, without_type),
+                Aliased::Type(ty) => nested.parts_of_type(ty),
+            }
+            nested.deepest
+        });
+        let seen = &mut self.seen[i];
+        seen.children = children;
+        if deepest > 0 {
+            seen.depth = deepest + 1;
+        }
+        (seen.depth, i)
+    }
+
+    /// Something that is printed before the end of the file mentions the value.
+    fn must_come_first(&mut self, i: usize) {
+        let mut pending = vec![i];
+        while let Some(i) = pending.pop() {
+            if std::mem::take(&mut self.seen[i].deferrable) {
+                pending.extend_from_slice(&self.seen[i].children);
+            }
+        }
+    }
+
+    /// What the value's alias is called, if it gets one.
+    fn base(&self, value: Aliased) -> Option<&'a str> {
+        let own = match value {
+            Aliased::Attr(attr) => match self.ctx.attr_data(attr) {
+                AttrData::AffineMap(_) => Some("map"),
+                AttrData::IntegerSet(_) => Some("set"),
+                AttrData::Distinct { inner, .. } if *inner != Attr::UNIT => Some("distinct"),
+                AttrData::LocUnknown | AttrData::LocFile { .. } | AttrData::LocName { .. } => Some("loc"),
+                AttrData::LocCallSite { .. } | AttrData::LocFused { .. } => Some("loc"),
+                _ => None,
+            },
+            Aliased::Type(ty) => match self.ctx.type_data(ty) {
+                TypeData::Tuple(elems) if elems.len() > MAX_TUPLE => Some("tuple"),
+                _ => None,
+            },
+        };
+        let hint = || match value {
+            Aliased::Attr(attr) => self.hints.attrs.get(&attr),
+            Aliased::Type(ty) => self.hints.types.get(&ty),
+        };
+        own.or_else(|| hint().map(|&base| self.ctx.text(base)))
+    }
+}
+
+/// Visits the parts of a value.
+struct Nested<'b, 'a> {
+    builder: &'b mut AliasBuilder<'a>,
+    deferrable: bool,
+    deepest: usize,
+    children: &'b mut Vec<usize>,
+}
+
+impl Nested<'_, '_> {
+    fn part(&mut self, value: Aliased) {
+        let (depth, i) = self.builder.visit(value, self.deferrable, false);
+        self.deepest = self.deepest.max(depth);
+        self.children.push(i);
+    }
+
+    fn attr(&mut self, attr: Attr) {
+        self.part(Aliased::Attr(attr));
+    }
+
+    fn ty(&mut self, ty: Type) {
+        self.part(Aliased::Type(ty));
+    }
+
+    fn pieces(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(_) => {}
+                Piece::Attr(attr) => self.attr(*attr),
+                Piece::Type(ty) => self.ty(*ty),
+            }
+        }
+    }
+
+    fn parts_of_attr(&mut self, attr: Attr, without_type: bool) {
+        let ctx = self.builder.ctx;
+        match ctx.attr_data(attr) {
+            // These are visited without their types.
+            AttrData::Integer { .. } | AttrData::Float { .. } | AttrData::DenseArray { .. } => return,
+            AttrData::Dialect { body, .. } => self.pieces(body),
+            AttrData::Distinct { inner, .. } => self.attr(*inner),
+            AttrData::Dict(entries) => entries.iter().for_each(|&(_, value)| self.attr(value)),
+            AttrData::Array(elems) => elems.iter().for_each(|&elem| self.attr(elem)),
+            AttrData::Type(ty) => self.ty(*ty),
+            AttrData::LocName { child, .. } if *child != Attr::LOC_UNKNOWN => self.attr(*child),
+            AttrData::LocCallSite { callee, caller } => {
+                self.attr(*callee);
+                self.attr(*caller);
+            }
+            AttrData::LocFused { locs, meta } => {
+                meta.iter().for_each(|&meta| self.attr(meta));
+                locs.iter().for_each(|&loc| self.attr(loc));
+            }
+            _ => {}
+        }
+        if !without_type && let Some(ty) = ctx.attr_type(attr) {
+            self.ty(ty);
+        }
+    }
+
+    fn parts_of_type(&mut self, ty: Type) {
+        let ctx = self.builder.ctx;
+        match ctx.type_data(ty) {
+            TypeData::Complex(elem) | TypeData::UnrankedTensor(elem) | TypeData::Vector { elem, .. } => self.ty(*elem),
+            TypeData::Function { inputs, results } => inputs.iter().chain(results).for_each(|&ty| self.ty(ty)),
+            TypeData::Tuple(elems) => elems.iter().for_each(|&ty| self.ty(ty)),
+            TypeData::Tensor { elem, encoding, .. } => {
+                self.ty(*elem);
+                encoding.iter().for_each(|&attr| self.attr(attr));
+            }
+            TypeData::MemRef { elem, layout, space, .. } => {
+                self.ty(*elem);
+                layout.iter().chain(space).for_each(|&attr| self.attr(attr));
+            }
+            TypeData::UnrankedMemRef { elem, space } => {
+                self.ty(*elem);
+                space.iter().for_each(|&attr| self.attr(attr));
+            }
+            TypeData::Dialect { body, .. } => self.pieces(body),
+            TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index | TypeData::None => {}
+        }
+    }
+}
+
+/// The aliases of a file.
+#[derive(Default)]
+pub struct Aliases {
+    names: FxHashMap<Aliased, Box<str>>,
+    top: Vec<Aliased>,
+    bottom: Vec<Aliased>,
+    head: String,
+    tail: String,
+    /// The numbers of `distinct` attributes in the definitions.
+    pub(super) distinct: FxHashMap<Attr, usize>,
+}
+
+impl Aliases {
+    /// The alias of an attribute, with its `#`.
+    pub fn attr(&self, attr: Attr) -> Option<&str> {
+        self.names.get(&Aliased::Attr(attr)).map(|name| &**name)
+    }
+
+    /// The alias of a type, with its `!`.
+    pub fn ty(&self, ty: Type) -> Option<&str> {
+        self.names.get(&Aliased::Type(ty)).map(|name| &**name)
+    }
+
+    /// The definitions for the top of the file, a line each.
+    pub fn head(&self) -> &str {
+        &self.head
+    }
+
+    /// The definitions for the end of the file, a line each: those of locations of ops.
+    pub fn tail(&self) -> &str {
+        &self.tail
+    }
+
+    /// Writes the definitions.
+    fn define(&mut self, ctx: &Context) {
+        let mut printer = AttrPrinter::new(ctx, Some(self));
+        let (mut head, mut tail) = (String::new(), String::new());
+        self.definitions(&mut printer, &self.top, &mut head);
+        self.definitions(&mut printer, &self.bottom, &mut tail);
+        let distinct = printer.distinct;
+        (self.head, self.tail, self.distinct) = (head, tail, distinct);
+    }
+
+    fn definitions(&self, printer: &mut AttrPrinter<'_>, values: &[Aliased], out: &mut String) {
+        for &value in values {
+            out.push_str(self.names.get(&value).map_or("", |name| name));
+            out.push_str(" = ");
+            match value {
+                Aliased::Attr(attr) => printer.attr_written_out(attr, out),
+                Aliased::Type(ty) => printer.ty_written_out(ty, out),
+            }
+            out.push('\n');
+        }
+    }
+}

@@ -1,0 +1,594 @@
+//! Types and attributes as text, exactly as mlir-opt prints them.
+
+use super::fine::{int_from_bytes, push_hex, push_i64, push_int};
+use super::print_alias::Aliases;
+use crate::attrs::{AttrData, Dense, Int, Piece};
+use crate::context::{Attr, Context, Str, Type};
+use crate::float::{self, FloatKind};
+use crate::types::{DYNAMIC, Signedness, TypeData};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// More elements than this, unless they are all equal, are printed as hexadecimal bytes.
+const MAX_LISTED: usize = 100;
+
+/// Stack that the printer takes at most between two checks.
+const RED_ZONE: usize = 64 << 10;
+const STACK: usize = 4 << 20;
+
+/// When an attribute's type is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Elide {
+    /// Always.
+    Never,
+    /// Not where it is the default, in arrays.
+    May,
+    /// Not at all: the context gives it.
+    Must,
+}
+
+/// Prints types and attributes. The `distinct` attributes are numbered as they come, so one printer prints a whole file.
+pub struct AttrPrinter<'a> {
+    ctx: &'a Context,
+    aliases: Option<&'a Aliases>,
+    pub(super) distinct: FxHashMap<Attr, usize>,
+}
+
+impl<'a> AttrPrinter<'a> {
+    /// A printer that writes the values in `aliases` by name.
+    pub fn new(ctx: &'a Context, aliases: Option<&'a Aliases>) -> AttrPrinter<'a> {
+        let distinct = aliases.map(|aliases| aliases.distinct.clone()).unwrap_or_default();
+        AttrPrinter { ctx, aliases, distinct }
+    }
+
+    /// Appends a type.
+    pub fn ty(&mut self, ty: Type, out: &mut String) {
+        match self.aliases.and_then(|aliases| aliases.ty(ty)) {
+            Some(name) => out.push_str(name),
+            None => self.ty_written_out(ty, out),
+        }
+    }
+
+    /// Appends an attribute, with its type if it has one.
+    pub fn attr(&mut self, attr: Attr, out: &mut String) {
+        self.attr_or_alias(attr, Elide::Never, out);
+    }
+
+    /// Appends an attribute whose type the reader knows.
+    pub fn attr_without_type(&mut self, attr: Attr, out: &mut String) {
+        self.attr_or_alias(attr, Elide::Must, out);
+    }
+
+    /// Appends `loc(...)`, with the location's alias in it if it has one.
+    pub fn trailing_loc(&mut self, loc: Attr, out: &mut String) {
+        out.push_str("loc(");
+        match self.aliases.and_then(|aliases| aliases.attr(loc)) {
+            Some(name) => out.push_str(name),
+            None => self.loc_written_out(loc, out),
+        }
+        out.push(')');
+    }
+
+    /// Appends `loc(...)` around a location that is written out even if it has an alias; MLIR does so for block arguments.
+    pub fn trailing_loc_inline(&mut self, loc: Attr, out: &mut String) {
+        out.push_str("loc(");
+        self.loc_written_out(loc, out);
+        out.push(')');
+    }
+
+    /// Appends the entries of a dictionary, without braces.
+    pub fn dict_entries(&mut self, entries: &[(Str, Attr)], out: &mut String) {
+        for (i, &(name, value)) in entries.iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            push_keyword_or_string(self.ctx.text(name), out);
+            if value != Attr::UNIT {
+                out.push_str(" = ");
+                self.attr(value, out);
+            }
+        }
+    }
+
+    /// Appends the types with commas between them.
+    pub fn types(&mut self, types: &[Type], out: &mut String) {
+        self.list(types, out, Self::ty);
+    }
+
+    /// Appends `(inputs) -> results`.
+    pub fn signature(&mut self, inputs: &[Type], results: &[Type], out: &mut String) {
+        out.push('(');
+        self.types(inputs, out);
+        out.push_str(") -> ");
+        match results {
+            [one] if !matches!(self.ctx.type_data(*one), TypeData::Function { .. }) => self.ty(*one, out),
+            _ => {
+                out.push('(');
+                self.types(results, out);
+                out.push(')');
+            }
+        }
+    }
+
+    /// Appends a type without using an alias for it; its parts may still use theirs.
+    pub fn ty_written_out(&mut self, ty: Type, out: &mut String) {
+        stacker::maybe_grow(RED_ZONE, STACK, || self.ty_inner(ty, out));
+    }
+
+    /// Appends an attribute without using an alias for it; its parts may still use theirs.
+    pub fn attr_written_out(&mut self, attr: Attr, out: &mut String) {
+        stacker::maybe_grow(RED_ZONE, STACK, || self.attr_inner(attr, Elide::Never, out));
+    }
+
+    fn attr_or_alias(&mut self, attr: Attr, elide: Elide, out: &mut String) {
+        match self.aliases.and_then(|aliases| aliases.attr(attr)) {
+            Some(name) => out.push_str(name),
+            None => stacker::maybe_grow(RED_ZONE, STACK, || self.attr_inner(attr, elide, out)),
+        }
+    }
+
+    fn list<T: Copy>(&mut self, items: &[T], out: &mut String, mut print: impl FnMut(&mut Self, T, &mut String)) {
+        for (i, &item) in items.iter().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            print(self, item, out);
+        }
+    }
+
+    fn ty_inner(&mut self, ty: Type, out: &mut String) {
+        match self.ctx.type_data(ty) {
+            TypeData::Integer { width, sign } => {
+                out.push_str(match sign {
+                    Signedness::Signless => "i",
+                    Signedness::Signed => "si",
+                    Signedness::Unsigned => "ui",
+                });
+                push_i64(i64::from(*width), out);
+            }
+            TypeData::Float(kind) => out.push_str(kind.name()),
+            TypeData::Index => out.push_str("index"),
+            TypeData::None => out.push_str("none"),
+            TypeData::Complex(elem) => {
+                out.push_str("complex<");
+                self.ty(*elem, out);
+                out.push('>');
+            }
+            TypeData::Function { inputs, results } => self.signature(inputs, results, out),
+            TypeData::Tuple(elems) => {
+                out.push_str("tuple<");
+                self.types(elems, out);
+                out.push('>');
+            }
+            TypeData::Dialect { dialect, body } => self.dialect_symbol('!', *dialect, body, out),
+            _ => self.shaped(ty, out),
+        }
+    }
+
+    fn shaped(&mut self, ty: Type, out: &mut String) {
+        match self.ctx.type_data(ty) {
+            TypeData::Vector { shape, scalable, elem } => {
+                out.push_str("vector<");
+                for (&dim, &scalable) in shape.iter().zip(scalable) {
+                    if scalable {
+                        out.push('[');
+                    }
+                    push_i64(dim, out);
+                    out.push_str(if scalable { "]x" } else { "x" });
+                }
+                self.ty(*elem, out);
+            }
+            TypeData::Tensor { shape, elem, encoding } => {
+                out.push_str("tensor<");
+                push_shape(shape, out);
+                self.ty(*elem, out);
+                if let Some(encoding) = encoding {
+                    out.push_str(", ");
+                    self.attr(*encoding, out);
+                }
+            }
+            TypeData::UnrankedTensor(elem) => {
+                out.push_str("tensor<*x");
+                self.ty(*elem, out);
+            }
+            TypeData::MemRef { shape, elem, layout, space } => {
+                out.push_str("memref<");
+                push_shape(shape, out);
+                self.ty(*elem, out);
+                for attr in [layout, space].into_iter().flatten() {
+                    out.push_str(", ");
+                    self.attr_or_alias(*attr, Elide::May, out);
+                }
+            }
+            TypeData::UnrankedMemRef { elem, space } => {
+                out.push_str("memref<*x");
+                self.ty(*elem, out);
+                if let Some(space) = space {
+                    out.push_str(", ");
+                    self.attr_or_alias(*space, Elide::May, out);
+                }
+            }
+            _ => {}
+        }
+        out.push('>');
+    }
+
+    /// Prints an attribute and, where it has one and `elide` says so, its type.
+    fn attr_inner(&mut self, attr: Attr, elide: Elide, out: &mut String) {
+        match self.ctx.attr_data(attr) {
+            AttrData::Integer { ty: Type::I1, value } => {
+                return out.push_str(if *value == Int::Small(0) { "false" } else { "true" });
+            }
+            AttrData::Integer { ty, value } => {
+                let (width, sign) = int_format(self.ctx, *ty);
+                push_int(value, width, sign, out);
+                if elide == Elide::May && *ty == Type::I64 {
+                    return;
+                }
+            }
+            AttrData::Float { ty, bits } => {
+                let start = out.len();
+                let bits = u128::from(bits[0]) | u128::from(bits[1]) << 64;
+                float::print(self.ctx.float_kind(*ty).unwrap_or(FloatKind::F64), bits, out);
+                if elide == Elide::May && *ty == Type::F64 && !out[start..].starts_with("0x") {
+                    return;
+                }
+            }
+            AttrData::String { value, .. } => push_string(value, out),
+            AttrData::Dialect { dialect, body, .. } => self.dialect_symbol('#', *dialect, body, out),
+            AttrData::Dense(dense) => {
+                out.push_str("dense<");
+                self.dense(dense, true, out);
+                out.push('>');
+            }
+            AttrData::DenseStrings { ty, values } => {
+                out.push_str("dense<");
+                self.dense_strings(*ty, values, out);
+                out.push('>');
+            }
+            AttrData::DenseResource { key, .. } => {
+                out.push_str("dense_resource<");
+                push_keyword_or_string(self.ctx.text(*key), out);
+                out.push('>');
+            }
+            AttrData::Sparse { indices, values, .. } => {
+                out.push_str("sparse<");
+                self.sparse(*indices, *values, out);
+                out.push('>');
+            }
+            _ => return self.untyped(attr, out),
+        }
+        if elide != Elide::Must
+            && let Some(ty) = self.ctx.attr_type(attr)
+        {
+            out.push_str(" : ");
+            self.ty(ty, out);
+        }
+    }
+
+    /// Prints an attribute that has no type.
+    fn untyped(&mut self, attr: Attr, out: &mut String) {
+        match self.ctx.attr_data(attr) {
+            AttrData::Unit => out.push_str("unit"),
+            AttrData::Array(elems) => {
+                out.push('[');
+                self.list(elems, out, |p, elem, out| p.attr_or_alias(elem, Elide::May, out));
+                out.push(']');
+            }
+            AttrData::Dict(entries) => {
+                out.push('{');
+                self.dict_entries(entries, out);
+                out.push('}');
+            }
+            AttrData::Type(ty) => self.ty(*ty, out),
+            AttrData::Symbol { root, nested } => {
+                symbol_name(self.ctx.text(*root).as_bytes(), out);
+                for &name in nested {
+                    out.push_str("::");
+                    symbol_name(self.ctx.text(name).as_bytes(), out);
+                }
+            }
+            AttrData::AffineMap(map) => {
+                let _ = write!(out, "affine_map<{map}>");
+            }
+            AttrData::IntegerSet(set) => {
+                let _ = write!(out, "affine_set<{set}>");
+            }
+            AttrData::DenseArray { elem, data } => self.dense_array(*elem, data, out),
+            AttrData::Strided { offset, strides } => {
+                out.push_str("strided<[");
+                self.list(strides, out, |_, stride, out| push_dim(stride, out));
+                out.push(']');
+                if *offset != 0 {
+                    out.push_str(", offset: ");
+                    push_dim(*offset, out);
+                }
+                out.push('>');
+            }
+            AttrData::Distinct { inner, .. } => {
+                let next = self.distinct.len();
+                let number = *self.distinct.entry(attr).or_insert(next);
+                let _ = write!(out, "distinct[{number}]<");
+                if *inner != Attr::UNIT {
+                    self.attr(*inner, out);
+                }
+                out.push('>');
+            }
+            _ => {
+                out.push_str("loc(");
+                self.loc_written_out(attr, out);
+                out.push(')');
+            }
+        }
+    }
+
+    /// A location inside another one.
+    fn inner_loc(&mut self, loc: Attr, out: &mut String) {
+        match self.aliases.and_then(|aliases| aliases.attr(loc)) {
+            Some(name) => out.push_str(name),
+            None => stacker::maybe_grow(RED_ZONE, STACK, || self.loc_written_out(loc, out)),
+        }
+    }
+
+    fn loc_written_out(&mut self, loc: Attr, out: &mut String) {
+        match self.ctx.attr_data(loc) {
+            AttrData::LocFile { file, pos: [line, col, end_line, end_col] } => {
+                push_string(self.ctx.text(*file).as_bytes(), out);
+                let _ = write!(out, ":{line}:{col}");
+                let _ = match (line == end_line, col == end_col) {
+                    (true, true) => Ok(()),
+                    (true, false) => write!(out, " to :{end_col}"),
+                    _ => write!(out, " to {end_line}:{end_col}"),
+                };
+            }
+            AttrData::LocName { name, child } => {
+                push_string(self.ctx.text(*name).as_bytes(), out);
+                if *child != Attr::LOC_UNKNOWN {
+                    out.push('(');
+                    self.inner_loc(*child, out);
+                    out.push(')');
+                }
+            }
+            AttrData::LocCallSite { callee, caller } => {
+                out.push_str("callsite(");
+                self.inner_loc(*callee, out);
+                out.push_str(" at ");
+                self.inner_loc(*caller, out);
+                out.push(')');
+            }
+            AttrData::LocFused { locs, meta } => {
+                out.push_str("fused");
+                if let Some(meta) = meta {
+                    out.push('<');
+                    self.attr(*meta, out);
+                    out.push('>');
+                }
+                out.push('[');
+                self.list(locs, out, Self::inner_loc);
+                out.push(']');
+            }
+            AttrData::LocUnknown => out.push_str("unknown"),
+            // Not a location; the parser makes none of these.
+            _ => self.attr(loc, out),
+        }
+    }
+
+    /// `#dialect.body` if the body looks like a name, perhaps with something in angle brackets; else `#dialect<body>`.
+    fn dialect_symbol(&mut self, prefix: char, dialect: Str, body: &[Piece], out: &mut String) {
+        out.push(prefix);
+        out.push_str(self.ctx.text(dialect));
+        let pretty = is_pretty(body);
+        out.push(if pretty { '.' } else { '<' });
+        for piece in body {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Attr(attr) => self.attr(*attr, out),
+                Piece::Type(ty) => self.ty(*ty, out),
+            }
+        }
+        if !pretty {
+            out.push('>');
+        }
+    }
+
+    fn dense(&mut self, dense: &Dense, hex_allowed: bool, out: &mut String) {
+        let elem = self.ctx.element_type(dense.ty);
+        let total = self
+            .ctx
+            .shape(dense.ty)
+            .and_then(|shape| shape.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?)));
+        if dense.splat {
+            return push_element(self.ctx, elem, &dense.data, out);
+        }
+        if hex_allowed && total.is_none_or(|n| n > MAX_LISTED) {
+            out.push_str("\"0x");
+            if self.ctx.int_width(elem) == Some(1) {
+                push_hex(&pack_bits(&dense.data), out);
+            } else {
+                push_hex(&dense.data, out);
+            }
+            return out.push('"');
+        }
+        let count = total.unwrap_or(0);
+        if count == 0 {
+            return;
+        }
+        let size = dense.data.len() / count;
+        let shape = self.ctx.shape(dense.ty).unwrap_or_default();
+        let ctx = self.ctx;
+        nested(shape, count, out, |i, out| {
+            push_element(ctx, elem, dense.data.get(i * size..(i + 1) * size).unwrap_or_default(), out);
+        });
+    }
+
+    fn dense_strings(&mut self, ty: Type, values: &[Box<[u8]>], out: &mut String) {
+        if let [one] = values {
+            return push_string(one, out);
+        }
+        let shape = self.ctx.shape(ty).unwrap_or_default();
+        if !values.is_empty() {
+            nested(shape, values.len(), out, |i, out| push_string(&values[i], out));
+        }
+    }
+
+    fn sparse(&mut self, indices: Attr, values: Attr, out: &mut String) {
+        let AttrData::Dense(indices) = self.ctx.attr_data(indices) else { return };
+        if self.ctx.shape(indices.ty).is_some_and(|shape| shape.contains(&0)) {
+            return;
+        }
+        self.dense(indices, false, out);
+        out.push_str(", ");
+        match self.ctx.attr_data(values) {
+            AttrData::Dense(values) => self.dense(values, true, out),
+            AttrData::DenseStrings { ty, values } => self.dense_strings(*ty, values, out),
+            _ => {}
+        }
+    }
+
+    fn dense_array(&mut self, elem: Type, data: &[u8], out: &mut String) {
+        out.push_str("array<");
+        self.ty(elem, out);
+        let width = self.ctx.int_width(elem).or_else(|| self.ctx.float_kind(elem).map(FloatKind::width));
+        let size = width.unwrap_or(8).div_ceil(8).max(1) as usize;
+        for (i, bytes) in data.chunks(size).enumerate() {
+            out.push_str(if i == 0 { ": " } else { ", " });
+            push_element(self.ctx, elem, bytes, out);
+        }
+        out.push('>');
+    }
+}
+
+/// The width and signedness that integers of a type print with.
+fn int_format(ctx: &Context, ty: Type) -> (u32, Signedness) {
+    match *ctx.type_data(ty) {
+        TypeData::Integer { width, sign } => (width, sign),
+        _ => (64, Signedness::Signless),
+    }
+}
+
+/// One element of a dense attribute.
+fn push_element(ctx: &Context, ty: Type, bytes: &[u8], out: &mut String) {
+    match *ctx.type_data(ty) {
+        TypeData::Integer { width: 1, .. } => {
+            out.push_str(if bytes.first().is_some_and(|&b| b != 0) { "true" } else { "false" });
+        }
+        TypeData::Float(kind) => {
+            let mut wide = [0; 16];
+            let n = bytes.len().min(16);
+            wide[..n].copy_from_slice(&bytes[..n]);
+            float::print(kind, u128::from_le_bytes(wide), out);
+        }
+        TypeData::Complex(part) => {
+            let (re, im) = bytes.split_at(bytes.len() / 2);
+            out.push('(');
+            push_element(ctx, part, re, out);
+            out.push(',');
+            push_element(ctx, part, im, out);
+            out.push(')');
+        }
+        _ => {
+            let (width, sign) = int_format(ctx, ty);
+            push_int(&int_from_bytes(bytes, width, sign), width, sign, out);
+        }
+    }
+}
+
+/// Elements `0..count` in brackets that show the shape.
+fn nested(shape: &[i64], count: usize, out: &mut String, mut element: impl FnMut(usize, &mut String)) {
+    // How many elements a bracket of each dimension holds.
+    let mut blocks = Vec::with_capacity(shape.len());
+    let mut block = 1;
+    for &dim in shape.iter().rev() {
+        block *= usize::try_from(dim).unwrap_or(1);
+        blocks.push(block);
+    }
+    for i in 0..count {
+        let opening = blocks.iter().filter(|&&block| i % block == 0).count();
+        if i > 0 {
+            out.push_str(", ");
+        }
+        out.extend(std::iter::repeat_n('[', opening));
+        element(i, out);
+        let closing = blocks.iter().filter(|&&block| (i + 1) % block == 0).count();
+        out.extend(std::iter::repeat_n(']', closing));
+    }
+}
+
+/// Booleans of a byte each, eight to a byte.
+fn pack_bits(bools: &[u8]) -> Vec<u8> {
+    bools.chunks(8).map(|chunk| chunk.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i)).collect()
+}
+
+fn is_pretty(body: &[Piece]) -> bool {
+    let Some(Piece::Text(first)) = body.first() else { return false };
+    if !first.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return false;
+    }
+    let name = first.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_')).count();
+    match body {
+        [_] if name == first.len() => true,
+        [.., Piece::Text(last)] => first[name..].starts_with('<') && last.ends_with('>'),
+        _ => false,
+    }
+}
+
+fn push_dim(dim: i64, out: &mut String) {
+    if dim == DYNAMIC {
+        out.push('?');
+    } else {
+        push_i64(dim, out);
+    }
+}
+
+fn push_shape(shape: &[i64], out: &mut String) {
+    for &dim in shape {
+        push_dim(dim, out);
+        out.push('x');
+    }
+}
+
+/// Appends `"text"` with MLIR's escapes.
+pub(crate) fn push_string(bytes: &[u8], out: &mut String) {
+    out.push('"');
+    push_escaped(bytes, out);
+    out.push('"');
+}
+
+/// Appends text with MLIR's escapes.
+pub(crate) fn push_escaped(bytes: &[u8], out: &mut String) {
+    let plain = |b: u8| matches!(b, b' '..=b'~') && b != b'"' && b != b'\\';
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let run = rest.iter().take_while(|&&b| plain(b)).count();
+        out.push_str(std::str::from_utf8(&rest[..run]).unwrap_or_default());
+        let Some((&special, after)) = rest[run..].split_first() else { return };
+        out.push('\\');
+        if special == b'\\' {
+            out.push('\\');
+        } else {
+            push_hex(&[special], out);
+        }
+        rest = after;
+    }
+}
+
+/// Appends a name as it is if it is a bare identifier, else as a string.
+pub(crate) fn push_keyword_or_string(name: &str, out: &mut String) {
+    let bytes = name.as_bytes();
+    let bare = bytes.first().is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.iter().all(|&b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'));
+    if bare {
+        out.push_str(name);
+    } else {
+        push_string(bytes, out);
+    }
+}
+
+/// Appends `@name`.
+pub(crate) fn symbol_name(name: &[u8], out: &mut String) {
+    out.push('@');
+    match std::str::from_utf8(name) {
+        Ok(name) => push_keyword_or_string(name, out),
+        Err(_) => push_string(name, out),
+    }
+}

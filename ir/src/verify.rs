@@ -1,0 +1,439 @@
+//! The verifier. For every op, in this order:
+//!
+//! - [`declared_values`]: operands and results are as many and of such types as declared
+//! - [`declared_attrs`]: inherent attributes are present and of their kind; enumerations of registered dialects have
+//!   known words
+//! - [`declared_structure`]: regions, successors and parents are as declared
+//! - [`traits`]: what the traits promise
+//! - [`blocks`]: terminators end blocks and nothing else does; branches stay in their region and spare its entry
+//! - [`symbols`]: the names of a symbol table are unique
+//! - [`uses`]: operands are defined, dominate the use, and do not cross an isolated region
+//! - the op's own `verify` and, for result types, `infer`
+//!
+//! Not checked: anything about unregistered ops but their place in the program; references to symbols, except where an
+//! op's own check does it.
+
+use crate::attrs::{AttrData, Piece};
+use crate::context::{Attr, Context, OpName, Str, Type};
+use crate::diag::Diagnostic;
+use crate::dominance::Dominance;
+use crate::module::{Block, Def, Module, Op, Value};
+use crate::op_info::{Arity, AttrText, OpInfo, Traits, ValueSpec, group_range, segment_sizes, symbol_name};
+use rustc_hash::FxHashMap;
+
+/// The verifier gives up after this many errors.
+const MAX_ERRORS: usize = 20;
+
+/// Checks the whole program. Errors are all that were found, in the order of the text, up to a limit.
+pub fn verify(m: &Module) -> Result<(), Vec<Diagnostic>> {
+    verify_op(m, m.root())
+}
+
+/// Checks `op` and everything under it.
+pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
+    let mut v = Verifier {
+        m,
+        ctx: &m.ctx,
+        dominance: Dominance::new(m, op),
+        errors: Vec::new(),
+        checked_attrs: FxHashMap::default(),
+    };
+    v.tree(op);
+    if v.errors.is_empty() { Ok(()) } else { Err(v.errors) }
+}
+
+struct Verifier<'a> {
+    m: &'a Module,
+    ctx: &'a Context,
+    dominance: Dominance,
+    errors: Vec<Diagnostic>,
+    /// Dictionaries that were checked against a declaration, with what was wrong.
+    checked_attrs: FxHashMap<(OpName, Attr), Option<String>>,
+}
+
+type Check = Result<(), String>;
+
+impl Verifier<'_> {
+    fn tree(&mut self, root: Op) {
+        let m = self.m;
+        let mut stack = vec![root];
+        while let Some(op) = stack.pop() {
+            if self.errors.len() >= MAX_ERRORS {
+                return;
+            }
+            self.op(op);
+            let at = stack.len();
+            for &region in m.regions(op) {
+                for block in m.region_blocks(region) {
+                    stack.extend(m.block_ops(block));
+                }
+            }
+            stack[at..].reverse();
+        }
+    }
+
+    fn op(&mut self, op: Op) {
+        let m = self.m;
+        if let Some(info) = m.info(op) {
+            let check = self.registered(op, info);
+            self.note(op, check);
+        }
+        if !m.regions(op).is_empty() {
+            let check = blocks(m, op).and_then(|()| symbols(m, op));
+            if let Err(d) = check {
+                self.errors.push(*d);
+            }
+        }
+        if !m.successors(op).is_empty()
+            && let Some(block) = m.parent_block(op)
+            && m.last_op(block) != Some(op)
+        {
+            self.note(op, Err("with block successors must terminate its parent block".into()));
+        }
+        let check = self.uses(op);
+        self.note(op, check);
+    }
+
+    fn note(&mut self, op: Op, check: Check) {
+        if let Err(message) = check {
+            let message = format!("'{}' op {message}", self.m.name_text(op));
+            self.errors.push(Diagnostic::error(self.m.loc(op), message));
+        }
+    }
+
+    fn registered(&mut self, op: Op, info: &'static OpInfo) -> Check {
+        let m = self.m;
+        declared_values(m, op, info)?;
+        let key = (m.name(op), m.props(op));
+        let attrs = self.checked_attrs.entry(key).or_insert_with(|| declared_attrs(self.ctx, info, key.1).err());
+        if let Some(message) = attrs {
+            return Err(message.clone());
+        }
+        declared_structure(m, op, info)?;
+        traits(m, op, info)?;
+        if let Some(verify) = info.verify {
+            verify(m, op)?;
+        }
+        inferred(m, op, info)
+    }
+
+    /// Operands are defined where they are used.
+    fn uses(&self, op: Op) -> Check {
+        let m = self.m;
+        for (i, &value) in m.operands(op).iter().enumerate() {
+            // In straight-line code the definition is in the same block, a little earlier.
+            let same_block = match m.def(value) {
+                Def::Result(def, _) => m.parent_block(def) == m.parent_block(op) && self.dominance.is_before(def, op),
+                Def::Arg(block, _) => Some(block) == m.parent_block(op),
+            };
+            if !same_block {
+                self.distant_use(op, i, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn distant_use(&self, op: Op, i: usize, value: Value) -> Check {
+        let m = self.m;
+        if m.parent_block(op).is_some_and(|b| !self.dominance.is_reachable(m, b)) {
+            return Ok(());
+        }
+        if !self.dominance.dominates(m, value, op) {
+            return Err(format!("operand #{i} does not dominate this use"));
+        }
+        let home = m.def_block(value).and_then(|b| m.parent_region(b));
+        let mut at = op;
+        while let Some(block) = m.parent_block(at) {
+            if m.parent_region(block) == home {
+                return Ok(());
+            }
+            let Some(parent) = m.block_op(block) else { return Ok(()) };
+            if m.has_trait(parent, Traits::ISOLATED) {
+                return Err(format!(
+                    "using value defined outside the region: operand #{i} crosses '{}', which is isolated from above",
+                    m.name_text(parent)
+                ));
+            }
+            at = parent;
+        }
+        Ok(())
+    }
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
+    let ctx = &m.ctx;
+    let operand = |i: usize| m.value_type(m.operands(op)[i]);
+    let result = |i: usize| m.value_type(m.result(op, i));
+    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<Vec<i64>>, String> {
+        if !info.traits.has(on) {
+            return Ok(None);
+        }
+        let sizes = segment_sizes(ctx, m.props(op), name).ok_or_else(|| format!("requires attribute '{name}'"))?;
+        if sizes.len() != groups || sizes.iter().any(|&s| s < 0) || sizes.iter().sum::<i64>() != total as i64 {
+            return Err(format!("'{name}' does not add up to the {total} values"));
+        }
+        Ok(Some(sizes))
+    };
+    let n = m.operands(op).len();
+    let segments = sizes(Traits::OPERAND_SEGMENTS, "operandSegmentSizes", n, info.operands.len())?;
+    value_groups(ctx, "operand", info.operands, segments.as_deref(), n, operand)?;
+    let n = m.num_results(op);
+    let segments = sizes(Traits::RESULT_SEGMENTS, "resultSegmentSizes", n, info.results.len())?;
+    value_groups(ctx, "result", info.results, segments.as_deref(), n, result)
+}
+
+fn value_groups(
+    ctx: &Context,
+    what: &str,
+    specs: &[ValueSpec],
+    sizes: Option<&[i64]>,
+    total: usize,
+    ty: impl Fn(usize) -> Type,
+) -> Check {
+    let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
+    if total < fixed || (fixed == specs.len() && total > fixed) {
+        let most = if fixed == specs.len() { "" } else { "or more " };
+        return Err(match fixed {
+            0 => format!("requires zero {what}s"),
+            1 if most.is_empty() => format!("requires a single {what}"),
+            _ => format!("expected {fixed} {most}{what}{}, but found {total}", plural(fixed)),
+        });
+    }
+    for (i, spec) in specs.iter().enumerate() {
+        let range = group_range(specs, sizes, total, i);
+        if spec.arity == Arity::Optional && range.len() > 1 {
+            return Err(format!("{what} group '{}' requires at most 1 element, but found {}", spec.name, range.len()));
+        }
+        for at in range {
+            if at >= total {
+                return Err(format!("{what} group '{}' is incomplete", spec.name));
+            }
+            if !(spec.ty.check)(ctx, ty(at)) {
+                let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
+                return Err(format!("{what} #{at} must be {summary}, but got '{found}'"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn declared_attrs(ctx: &Context, info: &OpInfo, props: Attr) -> Check {
+    for spec in info.attrs {
+        match ctx.dict_get(props, ctx.str(spec.name)) {
+            None if !spec.optional && spec.default.is_none() => {
+                return Err(format!("requires attribute '{}'", spec.name));
+            }
+            Some(value) if !(spec.kind.check)(ctx, value) => {
+                let summary = spec.kind.summary;
+                return Err(format!("attribute '{}' failed to satisfy constraint: {summary}", spec.name));
+            }
+            _ => {}
+        }
+    }
+    if let Some((key, _)) = ctx.dict_entries(props).iter().find(|e| !info.is_inherent(ctx.text(e.0))) {
+        return Err(format!("has no property '{}'", ctx.text(*key)));
+    }
+    Ok(())
+}
+
+/// Whether a dialect's attribute, such as `#arith.fastmath<nnan>`, has the mnemonic and only known words.
+pub fn has_words(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
+    let (AttrText::Words { dialect, mnemonic, words, flags }, AttrData::Dialect { dialect: d, body, .. }) =
+        (text, ctx.attr_data(attr))
+    else {
+        return false;
+    };
+    let [Piece::Text(body)] = &**body else { return false };
+    let Some(list) = body.strip_prefix(mnemonic).and_then(|b| b.strip_prefix('<')?.strip_suffix('>')) else {
+        return false;
+    };
+    let mut given = list.split(',').map(str::trim);
+    ctx.text(*d) == *dialect && (*flags || !list.contains(',')) && given.all(|w| words.contains(&w))
+}
+
+fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {
+    let count = |what: &str, specs: &[crate::op_info::GroupSpec], n: usize| {
+        let loose = specs.iter().any(|s| s.arity != Arity::One);
+        let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
+        if n < fixed || (!loose && n > fixed) {
+            return Err(format!("requires {fixed} {what}{}, but has {n}", plural(fixed)));
+        }
+        Ok(())
+    };
+    count("region", info.regions, m.regions(op).len())?;
+    count("successor", info.successors, m.successors(op).len())?;
+    if !info.parents.is_empty() {
+        let parent = m.parent_op(op).map_or("nothing", |p| m.name_text(p));
+        if !info.parents.contains(&parent) {
+            return Err(format!("expects parent op {}", one_of(info.parents)));
+        }
+    }
+    Ok(())
+}
+
+fn one_of(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|n| format!("'{n}'")).collect();
+    if quoted.len() == 1 { quoted[0].clone() } else { format!("to be one of {}", quoted.join(", ")) }
+}
+
+fn traits(m: &Module, op: Op, info: &OpInfo) -> Check {
+    if info.traits == Traits::NONE {
+        return Ok(());
+    }
+    if info.traits.has(Traits::SAME_TYPE) {
+        let mut types = m.operands(op).iter().map(|&v| m.value_type(v)).chain(m.results(op).map(|v| m.value_type(v)));
+        let first = types.next();
+        if types.any(|t| Some(t) != first) {
+            return Err("requires the same type for all operands and results".into());
+        }
+    }
+    if info.traits.has(Traits::ELEMENTWISE) {
+        same_shapes(m, op)?;
+    }
+    if info.traits.has(Traits::TERMINATOR)
+        && let Some(block) = m.parent_block(op)
+        && m.last_op(block) != Some(op)
+    {
+        return Err("must be the last operation in the parent block".into());
+    }
+    if info.traits.has(Traits::SINGLE_BLOCK) {
+        for (i, &region) in m.regions(op).iter().enumerate() {
+            if m.entry(region).is_some() && !m.has_one_block(region) {
+                return Err(format!("expects region #{i} to have 0 or 1 blocks"));
+            }
+        }
+    }
+    if info.traits.has(Traits::ISOLATED) && m.regions(op).is_empty() {
+        return Err("is isolated from above but has no region".into());
+    }
+    if info.traits.has(Traits::SYMBOL) {
+        symbol(m, op)?;
+    }
+    Ok(())
+}
+
+/// Vectors and tensors among operands and results have compatible shapes, and no scalar is among them.
+fn same_shapes(m: &Module, op: Op) -> Check {
+    let ctx = &m.ctx;
+    let types: Vec<Type> =
+        m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
+    let Some(shaped) = types.iter().find(|&&t| ctx.is_shaped(t)) else { return Ok(()) };
+    for &ty in &types {
+        let compatible = match (ctx.shape(*shaped), ctx.shape(ty)) {
+            (Some(a), Some(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0)
+            }
+            _ => ctx.is_shaped(ty),
+        };
+        if !compatible {
+            return Err("requires the same shape for all operands and results".into());
+        }
+    }
+    Ok(())
+}
+
+fn symbol(m: &Module, op: Op) -> Check {
+    let ctx = &m.ctx;
+    match m.attr(op, ctx.str("sym_name")) {
+        Some(name) if ctx.as_str(name).is_none_or(str::is_empty) => {
+            return Err("requires attribute 'sym_name' to be a non-empty string".into());
+        }
+        _ => {}
+    }
+    if let Some(visibility) = m.attr(op, ctx.str("sym_visibility")) {
+        let word = ctx.as_str(visibility).unwrap_or("");
+        if !["public", "private", "nested"].contains(&word) {
+            return Err(format!("visibility expected to be one of [\"public\", \"private\", \"nested\"], but got '{word}'"));
+        }
+    }
+    Ok(())
+}
+
+/// Blocks end as they must, and branches go where they may.
+fn blocks(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
+    let info = m.info(op);
+    for &region in m.regions(op) {
+        let one = m.has_one_block(region);
+        let optional = one && info.is_none_or(|i| i.traits.has(Traits::NO_TERMINATOR));
+        let entry = m.entry(region);
+        for block in m.region_blocks(region) {
+            let Some(last) = m.last_op(block) else {
+                if optional {
+                    continue;
+                }
+                return Err(Box::new(Diagnostic::error(m.loc(op), "empty block: expect at least a terminator")));
+            };
+            let ends = m.info(last).is_none_or(|i| i.traits.has(Traits::TERMINATOR));
+            if !ends && !optional {
+                return Err(Box::new(
+                    Diagnostic::error(m.loc(last), "block with no terminator, has this operation at its end")
+                        .note(m.loc(op), "in a region of this operation"),
+                ));
+            }
+            for &to in m.successors(last) {
+                check_branch(m, last, block, to, entry)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_branch(m: &Module, op: Op, from: Block, to: Block, entry: Option<Block>) -> Result<(), Box<Diagnostic>> {
+    if m.parent_region(to) != m.parent_region(from) {
+        return Err(Box::new(Diagnostic::error(m.loc(op), "branching to block of a different region")));
+    }
+    if Some(to) == entry {
+        return Err(Box::new(Diagnostic::error(m.loc(op), "entry block of region may not have predecessors")));
+    }
+    Ok(())
+}
+
+/// The names of a symbol table are unique.
+fn symbols(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
+    if !m.has_trait(op, Traits::SYMBOL_TABLE) {
+        return Ok(());
+    }
+    let mut seen: FxHashMap<Str, Op> = FxHashMap::default();
+    for &region in m.regions(op) {
+        for inner in m.region_blocks(region).flat_map(|b| m.block_ops(b)) {
+            let Some(name) = symbol_name(m, inner) else { continue };
+            if let Some(first) = seen.insert(name, inner) {
+                let message = format!("redefinition of symbol named '{}'", m.ctx.text(name));
+                return Err(Box::new(
+                    Diagnostic::error(m.loc(inner), message)
+                        .note(m.loc(first), "see existing symbol definition here"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Result types are those that the declaration infers. A dimension that is unknown on either side fits any.
+fn inferred(m: &Module, op: Op, info: &OpInfo) -> Check {
+    let Some(infer) = info.infer else { return Ok(()) };
+    let ctx = &m.ctx;
+    let types = m.with_args(op, |args| infer(args)).expect("the op is registered")?;
+    if types.len() != m.num_results(op) {
+        return Err(format!("has {} results, but {} are inferred", m.num_results(op), types.len()));
+    }
+    for (value, &want) in m.results(op).zip(&types) {
+        let have = m.value_type(value);
+        let fits = have == want
+            || ctx.element_type(have) == ctx.element_type(want)
+                && ctx.is_shaped(have)
+                && match (ctx.shape(have), ctx.shape(want)) {
+                    (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0),
+                    _ => true,
+                };
+        if !fits {
+            let (have, want) = (ctx.display_type(have), ctx.display_type(want));
+            return Err(format!("inferred type '{want}' is incompatible with the result's type '{have}'"));
+        }
+    }
+    Ok(())
+}

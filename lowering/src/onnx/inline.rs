@@ -1,0 +1,152 @@
+//! Functions that a model defines for itself: calls are replaced by what they call.
+
+use super::proto::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
+use super::{is_standard, node_place};
+use std::collections::HashMap;
+
+/// A node, and the version of the standard operators that it is written against.
+pub struct Node {
+    /// The node.
+    pub proto: NodeProto,
+    /// The version.
+    pub version: i64,
+}
+
+/// Functions may call functions; a few lines of file could otherwise stand for any number of nodes, or for endlessly many.
+const MAX_DEPTH: usize = 32;
+const MAX_NODES: usize = 1 << 18;
+
+/// The version of the standard operators that `imports` names.
+pub fn standard_version(imports: &[OperatorSetIdProto]) -> Option<i64> {
+    imports.iter().find(|i| is_standard(&i.domain)).map(|i| i.version)
+}
+
+/// The nodes of a graph, with calls of `functions` expanded. Values inside a call are named after its first result.
+///
+/// # Errors
+/// The place of the offending call, and what is wrong: recursion, or an expansion out of all proportion.
+pub fn inline(
+    nodes: Vec<NodeProto>,
+    functions: &[FunctionProto],
+    version: i64,
+) -> Result<Vec<Node>, (String, String)> {
+    let mut names = HashMap::new();
+    for f in functions {
+        names.insert((standard(&f.domain), f.name.as_str(), f.overload.as_str()), f);
+    }
+    let mut inliner = Inliner { functions: names, out: Vec::with_capacity(nodes.len()) };
+    for proto in nodes {
+        inliner.add(Node { proto, version }, 0)?;
+    }
+    Ok(inliner.out)
+}
+
+/// The domain under one name.
+fn standard(domain: &str) -> &str {
+    if is_standard(domain) { "" } else { domain }
+}
+
+struct Inliner<'a> {
+    functions: HashMap<(&'a str, &'a str, &'a str), &'a FunctionProto>,
+    out: Vec<Node>,
+}
+
+impl Inliner<'_> {
+    fn add(&mut self, node: Node, depth: usize) -> Result<(), (String, String)> {
+        let proto = &node.proto;
+        let key = (standard(&proto.domain), proto.op_type.as_str(), proto.overload.as_str());
+        let Some(&function) = self.functions.get(&key) else {
+            self.out.push(node);
+            return Ok(());
+        };
+        let fail = |why: &str| Err((node_place(proto).to_owned(), format!("function '{}': {why}", function.name)));
+        if depth == MAX_DEPTH {
+            return fail("calls are nested too deeply, or it calls itself");
+        }
+        if proto.input.len() > function.input.len() || proto.output.len() > function.output.len() {
+            return fail("called with more inputs or outputs than it has");
+        }
+        let version = standard_version(&function.opset_import).unwrap_or(node.version);
+        let call = Call::new(function, proto);
+        for inner in function.node.iter().map(|n| call.node(n)).chain(call.copies()) {
+            if self.out.len() >= MAX_NODES {
+                return fail("the model expands to too many nodes");
+            }
+            self.add(Node { proto: inner, version }, depth + 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// One call: what the function's names stand for.
+struct Call<'a> {
+    function: &'a FunctionProto,
+    call: &'a NodeProto,
+    names: HashMap<&'a str, &'a str>,
+    prefix: &'a str,
+}
+
+impl<'a> Call<'a> {
+    fn new(function: &'a FunctionProto, call: &'a NodeProto) -> Self {
+        let actual = |list: &'a [String], i: usize| list.get(i).map_or("", String::as_str);
+        let mut names = HashMap::new();
+        for (i, name) in function.input.iter().enumerate() {
+            names.insert(name.as_str(), actual(&call.input, i));
+        }
+        for (i, name) in function.output.iter().enumerate() {
+            let to = actual(&call.output, i);
+            if !to.is_empty() {
+                names.entry(name.as_str()).or_insert(to);
+            }
+        }
+        let prefix = call.output.iter().find(|o| !o.is_empty()).map_or("", String::as_str);
+        Call { function, call, names, prefix }
+    }
+
+    fn name(&self, name: &str) -> String {
+        match self.names.get(name) {
+            Some(&to) => to.to_owned(),
+            None if name.is_empty() => String::new(),
+            None => format!("{}//{name}", self.prefix),
+        }
+    }
+
+    /// A node of the body, as it is in the caller.
+    fn node(&self, n: &NodeProto) -> NodeProto {
+        let names = |list: &[String]| list.iter().map(|v| self.name(v)).collect();
+        NodeProto {
+            input: names(&n.input),
+            output: names(&n.output),
+            name: format!("{}/{}", node_place(self.call), node_place(n)),
+            attribute: n.attribute.iter().filter_map(|a| self.attribute(a)).collect(),
+            op_type: n.op_type.clone(),
+            domain: n.domain.clone(),
+            overload: n.overload.clone(),
+            doc_string: String::new(),
+        }
+    }
+
+    /// An attribute of the body; `None` when it refers to one that the caller left out.
+    fn attribute(&self, a: &AttributeProto) -> Option<AttributeProto> {
+        if a.ref_attr_name.is_empty() {
+            return Some(a.clone());
+        }
+        let mut given = self.call.attribute.iter().chain(&self.function.attribute_proto);
+        let value = given.find(|g| g.name == a.ref_attr_name)?;
+        Some(AttributeProto { name: a.name.clone(), ..value.clone() })
+    }
+
+    /// Copies for the results that go by a name that already stands for something else: an input, or another result.
+    fn copies(&self) -> impl Iterator<Item = NodeProto> {
+        let pairs = self.function.output.iter().zip(&self.call.output);
+        pairs.filter(|(from, to)| !to.is_empty() && self.names.get(from.as_str()) != Some(&to.as_str())).map(
+            |(from, to)| NodeProto {
+                input: vec![self.name(from)],
+                output: vec![to.clone()],
+                name: node_place(self.call).to_owned(),
+                op_type: "Identity".to_owned(),
+                ..NodeProto::default()
+            },
+        )
+    }
+}

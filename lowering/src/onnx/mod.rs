@@ -1,0 +1,45 @@
+//! ONNX as a format: its messages ([`proto`]), its tensors ([`tensor`]), the differences between the versions of its
+//! operators ([`opset`]), and functions that a model brings along ([`inline`]).
+//!
+//! Nothing here knows the IR beyond its tensors; [`onnx_to_graph`](crate::onnx_to_graph) is what does.
+
+pub mod inline;
+pub mod opset;
+pub mod proto;
+pub mod tensor;
+
+use proto::{AttributeProto, AttributeType, NodeProto};
+
+/// What kind of value an attribute holds. Early producers did not say; then it is the kind of the field that is filled.
+pub fn attribute_type(a: &AttributeProto) -> AttributeType {
+    let stated = AttributeType::try_from(a.r#type).unwrap_or(AttributeType::Undefined);
+    let filled = [
+        (!a.ints.is_empty(), AttributeType::Ints),
+        (!a.floats.is_empty(), AttributeType::Floats),
+        (!a.strings.is_empty(), AttributeType::Strings),
+        (!a.s.is_empty(), AttributeType::String),
+        (a.t.is_some(), AttributeType::Tensor),
+        (a.g.is_some(), AttributeType::Graph),
+        (a.f != 0.0, AttributeType::Float),
+    ];
+    match stated {
+        AttributeType::Undefined => filled.iter().find(|f| f.0).map_or(AttributeType::Int, |f| f.1),
+        stated => stated,
+    }
+}
+
+/// What to call a node in messages and locations: its name, or else that of its first result.
+pub fn node_place(node: &NodeProto) -> &str {
+    let outputs = node.output.iter();
+    std::iter::once(&node.name).chain(outputs).find(|n| !n.is_empty()).map_or("<unnamed node>", String::as_str)
+}
+
+/// The operator with its domain, when that is not the standard one: `Conv`, `com.microsoft.FusedConv`.
+pub fn operator(node: &NodeProto) -> String {
+    if is_standard(&node.domain) { node.op_type.clone() } else { format!("{}.{}", node.domain, node.op_type) }
+}
+
+/// Whether the domain is that of the standard operators, which has two names.
+pub fn is_standard(domain: &str) -> bool {
+    matches!(domain, "" | "ai.onnx")
+}

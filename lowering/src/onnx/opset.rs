@@ -1,0 +1,406 @@
+//! The differences between the versions of ONNX's operators, all in [`ADAPTERS`].
+//!
+//! A node of an old version is rewritten to say the same in the newest one, before anything else looks at it: attributes
+//! become operands, defaults that changed become explicit, and operators that were replaced get their successor's name.
+//! Additions need no row: an old node simply does not use them.
+
+use super::attribute_type;
+use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
+use gradus_ir::eval::floats_to_tensor;
+use gradus_ir::tensor::{DType, Tensor};
+
+/// The newest version of the standard operators that is known here.
+pub const NEWEST: i64 = 28;
+
+/// What is known of the values that a node uses, for rewrites that depend on it.
+pub trait Values {
+    /// The number of dimensions.
+    fn rank(&self, name: &str) -> Option<usize>;
+    /// The element type.
+    fn dtype(&self, name: &str) -> Option<DType>;
+    /// Whether the value certainly has no elements.
+    fn is_empty(&self, name: &str) -> bool;
+}
+
+type Adapt = fn(&mut Rewrite<'_>) -> Result<(), String>;
+
+/// Since every version that is imported.
+const ANY: i64 = i64::MAX;
+const LOGIC: &[&str] = &["Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less"];
+#[rustfmt::skip]
+const REDUCE: &[&str] = &[
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
+    "ReduceSumSquare",
+];
+
+/// For some operators (none named: for all), before some version: what turns a node into one of that version. Rows apply
+/// in order, so that a node that several rows concern passes through the versions in between.
+const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
+    // A hint to the memory planner of the time.
+    (&[], 6, |n| n.drop("consumed_inputs")),
+    (&["Constant"], ANY, constant),
+    (&["Cast"], 6, cast_by_name),
+    (&["Concat"], 4, |n| n.default_int("axis", 1)),
+    (&["Selu"], 6, selu),
+    (&["LpPool", "GlobalLpPool"], 2, float_p),
+    (LOGIC, 7, broadcast),
+    (&["PRelu"], 7, channel_slope),
+    (&["Gemm"], 7, |n| n.drop("broadcast")),
+    (&["BatchNormalization"], 7, |n| n.drop("is_test")),
+    (&["BatchNormalization"], 9, spatial),
+    (&["BatchNormalization"], 14, |n| n.only_outputs(1, "training mode is not supported")),
+    (&["GroupNormalization"], 21, |_| Err("one scale per group (before version 21) is not supported".into())),
+    (&["Dropout"], 7, |n| n.drop("is_test")),
+    (&["Dropout"], 12, |n| n.float_to_input("ratio", 1)),
+    (&["RNN", "GRU", "LSTM"], 7, |n| n.drop("output_sequence")),
+    (&["Reshape"], 5, |n| n.ints_to_input("shape", 1)),
+    (&["Tile"], 6, |_| Err("tiling along one axis (before version 6) is not supported".into())),
+    (&["Squeeze", "Unsqueeze", "ReduceSum"], 13, |n| n.ints_to_input("axes", 1)),
+    (REDUCE, 18, |n| n.ints_to_input("axes", 1)),
+    (&["Split"], 13, |n| n.ints_to_input("split", 1)),
+    (&["Split"], 18, count_outputs),
+    (&["Slice"], 10, slice),
+    (&["Pad"], 2, |n| n.rename_attr("paddings", "pads")),
+    (&["Pad"], 11, |n| n.ints_to_input("pads", 1).and_then(|()| n.float_to_input("value", 2))),
+    (&["Clip"], 11, |n| n.float_to_input("min", 1).and_then(|()| n.float_to_input("max", 2))),
+    (&["TopK"], 10, |n| n.int_to_input("k", 1)),
+    (&["Scatter"], ANY, |n| n.rename("ScatterElements")),
+    (&["Softmax", "LogSoftmax", "Hardmax"], 13, flattening),
+    (&["Upsample"], 7, upsample_factors),
+    (&["Upsample"], 9, |n| n.floats_to_input("scales", 1)),
+    (&["Upsample"], 11, |n| n.rename("Resize")),
+    (&["Resize"], 11, resize_without_roi),
+    (&["Resize"], ANY, resize_without_empties),
+];
+
+/// The node in the newest form, after the nodes that make its new operands. It is of the standard domain.
+///
+/// # Errors
+/// The node is malformed, or has no counterpart in the newest version.
+pub fn modernize(node: NodeProto, version: i64, values: &dyn Values) -> Result<Vec<NodeProto>, String> {
+    let mut rewrite = Rewrite { node, before: Vec::new(), values };
+    for (ops, below, adapt) in ADAPTERS {
+        if version < *below && (ops.is_empty() || ops.contains(&rewrite.node.op_type.as_str())) {
+            adapt(&mut rewrite)?;
+        }
+    }
+    rewrite.before.push(rewrite.node);
+    Ok(rewrite.before)
+}
+
+/// The name that an operator has in the newest version.
+pub fn newest_name(op_type: &str, version: i64) -> &str {
+    match op_type {
+        "Scatter" => "ScatterElements",
+        "Upsample" if version < 11 => "Resize",
+        same => same,
+    }
+}
+
+/// A node under rewriting.
+struct Rewrite<'a> {
+    node: NodeProto,
+    before: Vec<NodeProto>,
+    values: &'a dyn Values,
+}
+
+impl Rewrite<'_> {
+    fn take(&mut self, name: &str, kind: AttributeType) -> Result<Option<AttributeProto>, String> {
+        let Some(i) = self.node.attribute.iter().position(|a| a.name == name) else { return Ok(None) };
+        let attr = self.node.attribute.remove(i);
+        // Nothing is filled in an attribute that is an empty list, a zero or an empty string.
+        let unsaid = attr.r#type == AttributeType::Undefined as i32 && attribute_type(&attr) == AttributeType::Int;
+        if attribute_type(&attr) == kind || unsaid {
+            Ok(Some(attr))
+        } else {
+            Err(format!("attribute '{name}' must be of kind {kind:?}"))
+        }
+    }
+
+    fn take_int(&mut self, name: &str) -> Result<Option<i64>, String> {
+        Ok(self.take(name, AttributeType::Int)?.map(|a| a.i))
+    }
+
+    fn drop(&mut self, name: &str) -> Result<(), String> {
+        self.node.attribute.retain(|a| a.name != name);
+        Ok(())
+    }
+
+    fn rename(&mut self, op_type: &str) -> Result<(), String> {
+        op_type.clone_into(&mut self.node.op_type);
+        Ok(())
+    }
+
+    fn rename_attr(&mut self, from: &str, to: &str) -> Result<(), String> {
+        for a in self.node.attribute.iter_mut().filter(|a| a.name == from) {
+            to.clone_into(&mut a.name);
+        }
+        Ok(())
+    }
+
+    fn set_int(&mut self, name: &str, i: i64) {
+        let (name, r#type) = (name.to_owned(), AttributeType::Int as i32);
+        self.node.attribute.push(AttributeProto { name, r#type, i, ..AttributeProto::default() });
+    }
+
+    fn set_string(&mut self, name: &str, s: &'static str) {
+        let (name, r#type, s) = (name.to_owned(), AttributeType::String as i32, s.as_bytes().into());
+        self.node.attribute.push(AttributeProto { name, r#type, s, ..AttributeProto::default() });
+    }
+
+    fn default_int(&mut self, name: &str, i: i64) -> Result<(), String> {
+        if !self.node.attribute.iter().any(|a| a.name == name) {
+            self.set_int(name, i);
+        }
+        Ok(())
+    }
+
+    fn only_outputs(&self, n: usize, otherwise: &str) -> Result<(), String> {
+        if self.node.output.iter().skip(n).all(String::is_empty) { Ok(()) } else { Err(otherwise.to_owned()) }
+    }
+
+    fn input(&self, i: usize) -> &str {
+        self.node.input.get(i).map_or("", String::as_str)
+    }
+
+    fn set_input(&mut self, i: usize, name: String) {
+        if self.node.input.len() <= i {
+            self.node.input.resize(i + 1, String::new());
+        }
+        self.node.input[i] = name;
+    }
+
+    /// A new node whose result becomes operand `i`.
+    fn insert(&mut self, i: usize, op_type: &str, input: Vec<String>, attribute: Vec<AttributeProto>) {
+        let result = self.node.output.iter().find(|o| !o.is_empty()).map_or("", String::as_str);
+        let name = format!("{result}//{}", self.before.len());
+        self.before.push(NodeProto {
+            input,
+            output: vec![name.clone()],
+            name: super::node_place(&self.node).to_owned(),
+            op_type: op_type.to_owned(),
+            attribute,
+            ..NodeProto::default()
+        });
+        self.set_input(i, name);
+    }
+
+    fn insert_constant(&mut self, i: usize, tensor: &Tensor) {
+        self.insert(i, "Constant", vec![], vec![value_attr(tensor_proto(tensor))]);
+    }
+
+    fn ints_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
+        if let Some(a) = self.take(attr, AttributeType::Ints)? {
+            self.insert_constant(i, &Tensor::from_vec(&[a.ints.len()], a.ints));
+        }
+        Ok(())
+    }
+
+    fn floats_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
+        if let Some(a) = self.take(attr, AttributeType::Floats)? {
+            self.insert_constant(i, &Tensor::from_vec(&[a.floats.len()], a.floats));
+        }
+        Ok(())
+    }
+
+    fn int_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
+        if let Some(value) = self.take_int(attr)? {
+            self.insert_constant(i, &Tensor::from_vec(&[1], vec![value]));
+        }
+        Ok(())
+    }
+
+    /// The scalar gets the element type of the first operand.
+    fn float_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
+        if let Some(a) = self.take(attr, AttributeType::Float)? {
+            let dtype = self.values.dtype(self.input(0)).filter(|d| d.is_float()).unwrap_or(DType::F32);
+            self.insert_constant(i, &floats_to_tensor(dtype, &[], vec![f64::from(a.f)]));
+        }
+        Ok(())
+    }
+
+    /// Appends dimensions of extent 1 to operand `i`, of the given rank.
+    fn append_dims(&mut self, i: usize, rank: usize, n: usize) {
+        let old = self.input(i).to_owned();
+        let axes: Vec<i64> = (rank..rank + n).map(|d| d as i64).collect();
+        self.insert_constant(i, &Tensor::from_vec(&[n], axes));
+        let axes = self.input(i).to_owned();
+        self.insert(i, "Unsqueeze", vec![old, axes], vec![]);
+    }
+
+    fn rank(&self, i: usize) -> Result<usize, String> {
+        let rank = self.values.rank(self.input(i));
+        rank.ok_or_else(|| format!("the rank of '{}' is needed, but not known", self.input(i)))
+    }
+}
+
+/// The many spellings of a constant become one.
+fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let Some(a) = n.node.attribute.iter_mut().find(|a| a.name != "value") else { return Ok(()) };
+    let (name, ints, floats) = (a.name.clone(), std::mem::take(&mut a.ints), std::mem::take(&mut a.floats));
+    let tensor = match name.as_str() {
+        "value_int" => Tensor::scalar(a.i),
+        "value_float" => Tensor::scalar(a.f),
+        "value_ints" => Tensor::from_vec(&[ints.len()], ints),
+        "value_floats" => Tensor::from_vec(&[floats.len()], floats),
+        "value_string" | "value_strings" => return Err("strings are not supported".into()),
+        "sparse_value" => return Err("sparse constants are not supported".into()),
+        _ => return Ok(()),
+    };
+    n.drop(&name)?;
+    n.node.attribute.push(value_attr(tensor_proto(&tensor)));
+    Ok(())
+}
+
+/// The type was spelled out.
+fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let Some(to) = n.take("to", AttributeType::String)? else { return Ok(()) };
+    let word = String::from_utf8_lossy(&to.s).to_ascii_uppercase();
+    let known = DTYPES.iter().find(|(_, t)| format!("{t:?}").eq_ignore_ascii_case(&word));
+    let (_, data_type) = known.ok_or_else(|| format!("element type '{word}' is not supported"))?;
+    n.set_int("to", *data_type as i64);
+    Ok(())
+}
+
+/// The defaults were rounded to four digits.
+fn selu(n: &mut Rewrite<'_>) -> Result<(), String> {
+    for (name, f) in [("alpha", 1.6732), ("gamma", 1.0507)] {
+        if !n.node.attribute.iter().any(|a| a.name == name) {
+            let (name, r#type) = (name.to_owned(), AttributeType::Float as i32);
+            n.node.attribute.push(AttributeProto { name, r#type, f, ..AttributeProto::default() });
+        }
+    }
+    Ok(())
+}
+
+/// The order of the norm was a float.
+fn float_p(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let Some(a) = n.take("p", AttributeType::Float)? else { return Ok(()) };
+    if a.f.fract() != 0.0 || !(1.0..1024.0).contains(&a.f) {
+        return Err(format!("attribute 'p': {} is not a supported order", a.f));
+    }
+    n.set_int("p", a.f as i64);
+    Ok(())
+}
+
+/// The second operand was aligned with the first at `axis` instead of at the end.
+fn broadcast(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let (axis, on) = (n.take_int("axis")?, n.take_int("broadcast")?);
+    let Some(axis) = axis.filter(|_| on == Some(1)) else { return Ok(()) };
+    let (a, b) = (n.rank(0)?, n.rank(1)?);
+    let start = if axis < 0 { axis.saturating_add(a as i64) } else { axis };
+    let start = usize::try_from(start).ok().filter(|s| *s <= a && b <= a - s);
+    let start = start.ok_or_else(|| format!("axis {axis} does not align rank {b} with rank {a}"))?;
+    if a - start > b {
+        n.append_dims(1, b, a - start - b);
+    }
+    Ok(())
+}
+
+/// A slope of rank 1 was one slope per channel, not per position of the last dimension.
+fn channel_slope(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let (x, slope) = (n.rank(0)?, n.rank(1)?);
+    if slope == 1 && x > 2 {
+        n.append_dims(1, 1, x - 2);
+    }
+    Ok(())
+}
+
+/// Statistics could be per position.
+fn spatial(n: &mut Rewrite<'_>) -> Result<(), String> {
+    match n.take_int("spatial")? {
+        Some(0) => Err("statistics per position (spatial = 0) are not supported".into()),
+        _ => Ok(()),
+    }
+}
+
+/// The number of equal parts went without saying.
+fn count_outputs(n: &mut Rewrite<'_>) -> Result<(), String> {
+    if n.input(1).is_empty() {
+        n.set_int("num_outputs", n.node.output.len() as i64);
+    }
+    Ok(())
+}
+
+fn slice(n: &mut Rewrite<'_>) -> Result<(), String> {
+    n.ints_to_input("starts", 1)?;
+    n.ints_to_input("ends", 2)?;
+    n.ints_to_input("axes", 3)
+}
+
+/// The operand was flattened to a matrix at `axis`, which is the same as today for the last dimension only.
+fn flattening(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let axis = n.take_int("axis")?.unwrap_or(1);
+    let last = n.values.rank(n.input(0)).is_some_and(|r| axis == -1 || axis.checked_add(1) == Some(r as i64));
+    if !last {
+        n.set_int("legacy_flatten", 1);
+    }
+    n.set_int("axis", if last { -1 } else { axis });
+    Ok(())
+}
+
+/// There was one attribute per spatial dimension.
+fn upsample_factors(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let height = n.take("height_scale", AttributeType::Float)?;
+    let width = n.take("width_scale", AttributeType::Float)?;
+    if let (Some(h), Some(w)) = (height, width) {
+        n.insert_constant(1, &Tensor::from_vec(&[4], vec![1.0, 1.0, h.f, w.f]));
+    }
+    Ok(())
+}
+
+/// Positions were computed by what is now the non-default way, and the factors were the second operand.
+fn resize_without_roi(n: &mut Rewrite<'_>) -> Result<(), String> {
+    if n.node.input.len() > 2 {
+        return Err("takes at most 2 inputs before version 11".into());
+    }
+    if n.node.input.len() == 2 {
+        n.node.input.insert(1, String::new());
+    }
+    for a in n.node.attribute.iter_mut().filter(|a| a.name == "mode" && a.s == "bilinear") {
+        a.s = "linear".into();
+    }
+    n.set_string("coordinate_transformation_mode", "asymmetric");
+    n.set_string("nearest_mode", "floor");
+    Ok(())
+}
+
+/// Operands could not be left out of version 11, so an empty tensor stands for an absent one, and still does in practice.
+fn resize_without_empties(n: &mut Rewrite<'_>) -> Result<(), String> {
+    for i in 1..n.node.input.len() {
+        if n.values.is_empty(n.input(i)) {
+            n.node.input[i].clear();
+        }
+    }
+    Ok(())
+}
+
+/// The element types that can be computed with, and ONNX's numbers for them.
+const DTYPES: [(DType, DataType); 13] = [
+    (DType::Bool, DataType::Bool),
+    (DType::I8, DataType::Int8),
+    (DType::I16, DataType::Int16),
+    (DType::I32, DataType::Int32),
+    (DType::I64, DataType::Int64),
+    (DType::U8, DataType::Uint8),
+    (DType::U16, DataType::Uint16),
+    (DType::U32, DataType::Uint32),
+    (DType::U64, DataType::Uint64),
+    (DType::F16, DataType::Float16),
+    (DType::BF16, DataType::Bfloat16),
+    (DType::F32, DataType::Float),
+    (DType::F64, DataType::Double),
+];
+
+/// The tensor as a message that shares its bytes.
+fn tensor_proto(tensor: &Tensor) -> TensorProto {
+    let data_type = DTYPES.iter().find(|(d, _)| *d == tensor.dtype()).map_or(0, |(_, t)| *t as i32);
+    let dims = tensor.shape().iter().map(|&d| d as i64).collect();
+    TensorProto { data_type, dims, raw_data: tensor.bytes().clone(), ..TensorProto::default() }
+}
+
+/// The attribute of a constant.
+fn value_attr(tensor: TensorProto) -> AttributeProto {
+    let (name, r#type, t) = ("value".to_owned(), AttributeType::Tensor as i32, Some(Box::new(tensor)));
+    AttributeProto { name, r#type, t, ..AttributeProto::default() }
+}

@@ -1,0 +1,303 @@
+//! From ONNX tensors to tensors that can be computed with.
+//!
+//! ONNX stores elements in one of three ways: as raw little-endian bytes, in a field per group of types, or in another
+//! file. Raw bytes are the common case and cost nothing: the result is a slice of the decoded model, which therefore
+//! stays in memory as long as any of its constants does.
+
+use super::proto::{DataLocation, DataType, TensorProto};
+use bytes::Bytes;
+use gradus_ir::tensor::{DType, Elem, Tensor};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+
+/// Converts a tensor. External data is looked up in `dir`, the folder that the model lies in; without it, tensors with
+/// external data are refused.
+///
+/// # Errors
+/// Names the tensor and the reason: an element type that nothing computes with (strings, complex numbers, 8-bit floats
+/// and everything narrower than a byte), bad dimensions, a payload of another size than the dimensions ask for, an
+/// element that is no value of its type, or external data that is out of reach.
+pub fn to_tensor(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
+    convert(t, dir).map_err(|e| format!("tensor '{}': {e}", t.name))
+}
+
+/// The element type that gradus computes with for ONNX's `data_type`. Errors with the name of a type that has none.
+pub fn dtype(data_type: i32) -> Result<DType, String> {
+    let named = DataType::try_from(data_type).map_err(|_| format!("unknown element type {data_type}"))?;
+    Ok(match named {
+        DataType::Float => DType::F32,
+        DataType::Uint8 => DType::U8,
+        DataType::Int8 => DType::I8,
+        DataType::Uint16 => DType::U16,
+        DataType::Int16 => DType::I16,
+        DataType::Int32 => DType::I32,
+        DataType::Int64 => DType::I64,
+        DataType::Bool => DType::Bool,
+        DataType::Float16 => DType::F16,
+        DataType::Double => DType::F64,
+        DataType::Uint32 => DType::U32,
+        DataType::Uint64 => DType::U64,
+        DataType::Bfloat16 => DType::BF16,
+        other => return Err(format!("element type {other:?} is not supported")),
+    })
+}
+
+fn convert(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
+    let dtype = dtype(t.data_type)?;
+    let (shape, len) = shape(&t.dims, dtype)?;
+    if t.segment.is_some() {
+        return Err("segment: tensors stored in pieces are not supported".to_owned());
+    }
+    let data = match DataLocation::try_from(t.data_location) {
+        Ok(DataLocation::External) => external(t, dir, len * dtype.size())?,
+        Ok(DataLocation::Default) if t.raw_data.is_empty() => return from_fields(t, dtype, &shape, len),
+        Ok(DataLocation::Default) => t.raw_data.clone(),
+        Err(_) => return Err(format!("data_location: unknown location {}", t.data_location)),
+    };
+    let tensor = Tensor::new(dtype, shape, data).map_err(|e| format!("payload: {e}"))?;
+    if dtype == DType::Bool
+        && let Some(i) = tensor.bytes().iter().position(|&b| b > 1)
+    {
+        return Err(format!("payload: byte {i} is {}, not a boolean", tensor.bytes()[i]));
+    }
+    aligned(tensor)
+}
+
+/// The dimensions and the number of elements. Zero extents do not excuse the others: strides are computed from each.
+fn shape(dims: &[i64], dtype: DType) -> Result<(Vec<usize>, usize), String> {
+    let mut shape = Vec::with_capacity(dims.len());
+    let mut bytes = dtype.size();
+    for (i, &dim) in dims.iter().enumerate() {
+        let extent = usize::try_from(dim).map_err(|_| format!("dims[{i}]: {dim} is not an extent"))?;
+        bytes = (bytes.checked_mul(extent.max(1)))
+            .filter(|&n| isize::try_from(n).is_ok())
+            .ok_or_else(|| format!("dims[{i}]: the tensor is too large to address"))?;
+        shape.push(extent);
+    }
+    let len = shape.iter().product();
+    Ok((shape, len))
+}
+
+/// Moves the elements to an aligned address if they are not at one, so that kernels can borrow them as they are.
+fn aligned(tensor: Tensor) -> Result<Tensor, String> {
+    let data = tensor.bytes();
+    // What holds an element of a type aligns it, whatever the bits mean; so one integer type per width will do.
+    let copy = match tensor.dtype().size() {
+        size if data.as_ptr().addr().is_multiple_of(size) => return Ok(tensor),
+        2 => flat(data.as_chunks().0.iter().map(|&c| u16::from_ne_bytes(c)).collect()),
+        4 => flat(data.as_chunks().0.iter().map(|&c| u32::from_ne_bytes(c)).collect()),
+        _ => flat(data.as_chunks().0.iter().map(|&c| u64::from_ne_bytes(c)).collect()),
+    };
+    Tensor::new(tensor.dtype(), tensor.shape().to_vec(), copy)
+}
+
+/// The bytes of `elements`, without a copy.
+fn flat<T: Elem>(elements: Vec<T>) -> Bytes {
+    Tensor::from_vec(&[elements.len()], elements).bytes().clone()
+}
+
+/// Converts elements that are stored in the field for their type.
+fn from_fields(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Result<Tensor, String> {
+    let (field, found) = match dtype {
+        DType::F32 => ("float_data", t.float_data.len()),
+        DType::F64 => ("double_data", t.double_data.len()),
+        DType::I64 => ("int64_data", t.int64_data.len()),
+        DType::U32 | DType::U64 => ("uint64_data", t.uint64_data.len()),
+        _ => ("int32_data", t.int32_data.len()),
+    };
+    if found != len {
+        return Err(format!("{field}: {found} elements cannot be a {dtype} tensor of shape {shape:?}"));
+    }
+    let bad = |i: usize, v: &dyn std::fmt::Display| format!("{field}[{i}]: {v} is not a value of type {dtype}");
+    /// Narrows each element, or reports the first that does not fit.
+    macro_rules! narrow {
+        ($from:expr => $to:ty) => {
+            ($from.iter().enumerate())
+                .map(|(i, v)| <$to>::try_from(*v).map_err(|_| bad(i, v)))
+                .collect::<Result<Vec<$to>, String>>()?
+        };
+    }
+    let data = match dtype {
+        DType::F32 => flat(t.float_data.clone()),
+        DType::F64 => flat(t.double_data.clone()),
+        DType::I64 => flat(t.int64_data.clone()),
+        DType::U64 => flat(t.uint64_data.clone()),
+        DType::U32 => flat(narrow!(t.uint64_data => u32)),
+        DType::I32 => flat(t.int32_data.clone()),
+        DType::I16 => flat(narrow!(t.int32_data => i16)),
+        DType::I8 => flat(narrow!(t.int32_data => i8)),
+        DType::U8 => flat(narrow!(t.int32_data => u8)),
+        // The narrow floats are stored as bit patterns, which is also what a tensor's bytes are.
+        DType::U16 | DType::F16 | DType::BF16 => flat(narrow!(t.int32_data => u16)),
+        DType::Bool => match t.int32_data.iter().position(|v| !matches!(v, 0 | 1)) {
+            Some(i) => return Err(bad(i, &t.int32_data[i])),
+            None => flat(narrow!(t.int32_data => u8)),
+        },
+    };
+    Tensor::new(dtype, shape.to_vec(), data)
+}
+
+/// Reads `want` bytes of external data.
+fn external(t: &TensorProto, dir: Option<&Path>, want: usize) -> Result<Bytes, String> {
+    let value = |key: &str| t.external_data.iter().find(|e| e.key == key).map(|e| e.value.as_str());
+    let number = |key: &str| match value(key).map(str::parse::<u64>) {
+        None => Ok(None),
+        Some(Ok(n)) => Ok(Some(n)),
+        Some(Err(_)) => Err(format!("external_data: {key} '{}' is not a number", value(key).unwrap_or_default())),
+    };
+    let location = value("location").ok_or("external_data: no location")?;
+    let (offset, length) = (number("offset")?.unwrap_or(0), number("length")?.unwrap_or(want as u64));
+    if length != want as u64 {
+        return Err(format!("external_data: {length} bytes are given where the dimensions ask for {want}"));
+    }
+    let dir = dir.ok_or_else(|| format!("external_data: '{location}' is out of reach, the model is not a file"))?;
+    let path = resolve(dir, location)?;
+    read_range(&path, offset, want).map_err(|e| format!("external_data: '{location}': {e}"))
+}
+
+/// The file `location` in `dir`. A model is not to be a way to read files elsewhere, be it by `..` or by a link.
+fn resolve(dir: &Path, location: &str) -> Result<PathBuf, String> {
+    let refuse = |why: &str| Err(format!("external_data: location '{location}' {why}"));
+    // Backslashes and colons mean something on Windows only; a model should not mean different files there.
+    let inside = Path::new(location).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+    if location.is_empty() || !inside || location.contains(['\\', ':', '\0']) {
+        return refuse("is not a path inside the model's folder");
+    }
+    // A bare file name has the empty path as its parent.
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let real = |p: &Path| fs::canonicalize(p).map_err(|e| format!("external_data: '{}': {e}", p.display()));
+    let (root, path) = (real(dir)?, real(&dir.join(location))?);
+    if !path.starts_with(&root) {
+        return refuse("is a link that leaves the model's folder");
+    }
+    Ok(path)
+}
+
+/// Reads `len` bytes at `offset`, after making sure that the file has them.
+fn read_range(path: &Path, offset: u64, len: usize) -> Result<Bytes, String> {
+    let text = |e: std::io::Error| e.to_string();
+    // Asked before opening: opening a pipe would wait for a writer.
+    let meta = fs::metadata(path).map_err(text)?;
+    if !meta.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    if offset.checked_add(len as u64).is_none_or(|end| end > meta.len()) {
+        return Err(format!("{len} bytes at {offset} are beyond the end, at {}", meta.len()));
+    }
+    let mut file = File::open(path).map_err(text)?;
+    file.seek(SeekFrom::Start(offset)).map_err(text)?;
+    let mut data = Vec::new();
+    data.try_reserve_exact(len).map_err(|e| e.to_string())?;
+    file.take(len as u64).read_to_end(&mut data).map_err(text)?;
+    if data.len() != len {
+        return Err(format!("only {} of {len} bytes could be read", data.len()));
+    }
+    Ok(data.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::proto::{Segment, StringStringEntryProto};
+    use super::*;
+
+    fn raw(data_type: DataType, dims: &[i64], data: impl Into<Bytes>) -> TensorProto {
+        let (data_type, dims, raw_data) = (data_type as i32, dims.to_vec(), data.into());
+        TensorProto { name: "w".to_owned(), data_type, dims, raw_data, ..TensorProto::default() }
+    }
+
+    fn error(t: &TensorProto) -> String {
+        to_tensor(t, None).unwrap_err()
+    }
+
+    #[test]
+    fn raw_data_is_shared_when_aligned() {
+        // Whatever the buffer's own alignment is, exactly one of four neighbouring slices has the right one.
+        let buffer = Bytes::from((0..32).collect::<Vec<u8>>());
+        let shared = (0..4).filter(|&at| {
+            let slice = buffer.slice(at..at + 8);
+            let t = to_tensor(&raw(DataType::Int32, &[2], slice.clone()), None).unwrap();
+            assert_eq!(t.bytes(), &slice);
+            assert!(matches!(t.as_slice::<i32>(), std::borrow::Cow::Borrowed(_)));
+            t.bytes().as_ptr() == slice.as_ptr()
+        });
+        assert_eq!(shared.count(), 1);
+    }
+
+    #[test]
+    fn fields_are_converted_and_checked() {
+        let mut t = raw(DataType::Float16, &[2], vec![]);
+        t.int32_data = vec![0x3c00, 0xc000];
+        assert_eq!(to_tensor(&t, None).unwrap().to_f64(), [1.0, -2.0]);
+        t.data_type = DataType::Int8 as i32;
+        assert_eq!(error(&t), "tensor 'w': int32_data[0]: 15360 is not a value of type i8");
+        t.int32_data = vec![-128, 127];
+        assert_eq!(to_tensor(&t, None).unwrap().to_i64().unwrap(), [-128, 127]);
+        t.data_type = DataType::Bool as i32;
+        assert!(error(&t).contains("-128 is not a value of type i1"));
+        t.data_type = DataType::Uint32 as i32;
+        assert!(error(&t).contains("uint64_data: 0 elements cannot be"));
+        t.uint64_data = vec![7, 1 << 32];
+        assert!(error(&t).contains("uint64_data[1]"));
+    }
+
+    #[test]
+    fn hostile_tensors_are_refused() {
+        assert!(error(&raw(DataType::Float, &[-1], vec![])).contains("dims[0]: -1 is not an extent"));
+        assert!(error(&raw(DataType::Float, &[1 << 40, 1 << 40], vec![])).contains("dims[1]: the tensor is too large"));
+        assert!(error(&raw(DataType::Float, &[0, 1 << 40, 1 << 40], vec![])).contains("dims[2]: the tensor"));
+        assert!(error(&raw(DataType::Float, &[1 << 40], vec![])).contains("float_data: 0 elements"));
+        assert!(error(&raw(DataType::Float, &[2], vec![0; 7])).contains("payload: 7 bytes cannot be"));
+        assert!(error(&raw(DataType::Bool, &[2], vec![1, 2])).contains("byte 1 is 2, not a boolean"));
+        assert!(error(&raw(DataType::Int4, &[2], vec![0])).contains("element type Int4 is not supported"));
+        assert!(error(&raw(DataType::String, &[], vec![])).contains("element type String is not supported"));
+        let unknown = TensorProto { data_type: 99, ..TensorProto::default() };
+        assert!(error(&unknown).contains("unknown element type 99"));
+        let place = TensorProto { data_location: 7, ..raw(DataType::Bool, &[], vec![1]) };
+        assert!(error(&place).contains("unknown location 7"));
+        let piece = TensorProto { segment: Some(Segment::default()), ..raw(DataType::Bool, &[], vec![1]) };
+        assert!(error(&piece).contains("segment"));
+    }
+
+    #[test]
+    fn external_data_stays_in_its_folder() {
+        let root = std::env::temp_dir().join(format!("gradus-onnx-external-{}", std::process::id()));
+        let dir = root.join("model");
+        fs::create_dir_all(dir.join("sub")).unwrap();
+        fs::write(root.join("secret"), [0; 16]).unwrap();
+        fs::write(dir.join("sub/w.bin"), (0..16).collect::<Vec<u8>>()).unwrap();
+        let read = |entries: &[(&str, &str)], dir: Option<&Path>| {
+            let entry = |&(k, v): &(&str, &str)| StringStringEntryProto { key: k.to_owned(), value: v.to_owned() };
+            let mut t = raw(DataType::Uint16, &[2], vec![]);
+            t.data_location = DataLocation::External as i32;
+            t.external_data = entries.iter().map(entry).collect();
+            to_tensor(&t, dir)
+        };
+        let fails = |entries: &[(&str, &str)], why: &str| {
+            let e = read(entries, Some(&dir)).unwrap_err();
+            assert!(e.contains(why), "{e}");
+        };
+        let good = [("location", "sub/w.bin"), ("offset", "12"), ("length", "4")];
+        assert_eq!(read(&good, Some(&dir)).unwrap().to_i64().unwrap(), [0x0d0c, 0x0f0e]);
+        assert_eq!(read(&good[..1], Some(&dir)).unwrap().to_i64().unwrap(), [0x0100, 0x0302]);
+        assert!(read(&good, None).unwrap_err().contains("out of reach"));
+        fails(&[("location", "../secret")], "is not a path inside");
+        fails(&[("location", root.join("secret").to_str().unwrap())], "is not a path inside");
+        fails(&[("location", "sub/../sub/w.bin")], "is not a path inside");
+        fails(&[("location", "a\0b")], "is not a path inside");
+        fails(&[("location", "")], "is not a path inside");
+        fails(&[("location", "sub")], "not a regular file");
+        fails(&[("location", "gone")], "gone");
+        fails(&[], "no location");
+        fails(&[("location", "sub/w.bin"), ("offset", "13")], "beyond the end");
+        fails(&[("location", "sub/w.bin"), ("offset", "18446744073709551615")], "beyond the end");
+        fails(&[("location", "sub/w.bin"), ("offset", "-1")], "is not a number");
+        fails(&[("location", "sub/w.bin"), ("length", "5")], "5 bytes are given");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(root.join("secret"), dir.join("link")).unwrap();
+            fails(&[("location", "link")], "is a link that leaves");
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

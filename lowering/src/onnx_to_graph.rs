@@ -1,0 +1,325 @@
+//! From an ONNX model to a program of the `graph` dialect.
+//!
+//! The model becomes one function, `@main`. Its parameters and results keep their names in the model as `graph.name`;
+//! nodes become ops, one for one, with their names as locations; initializers that something uses become constants over
+//! the very bytes of the file. An operator of an old version is first brought into the newest form
+//! ([`opset`](crate::onnx::opset)); everything after that follows the declarations of the dialect: operands, attributes and
+//! results by their position and name, result types by inference. There is no code per operator here.
+
+mod attrs;
+mod check;
+mod node;
+
+pub use check::{Coverage, Unsupported, check};
+
+use crate::onnx::inline::{self, standard_version};
+use crate::onnx::proto::{GraphProto, ModelProto, TensorProto, TypeProto, ValueInfoProto, decode_model};
+use crate::onnx::{opset, tensor::to_tensor};
+use bytes::Bytes;
+use gradus_dialects::func::{FuncOp, ReturnOp};
+use gradus_dialects::graph::ConstantOp;
+use gradus_ir::{Attr, AttrData, Block, Builder, Context, Diagnostic, Loc, Module, Tensor, Type, Value, verify};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a model leaves open, and where it lies.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// Values for dimension parameters, such as `batch`; those without one stay dynamic.
+    pub dims: Vec<(String, i64)>,
+    /// Inputs that are to be constants, and their values.
+    pub constant_inputs: Vec<(String, Tensor)>,
+    /// The folder of the model, for weights in files of their own.
+    pub dir: Option<PathBuf>,
+}
+
+/// Imports a model; `name` is what it is called in messages that concern no node.
+///
+/// # Errors
+/// All that is wrong, up to a limit, each located at the name of a node or value. No input makes this panic.
+pub fn import(
+    ctx: &Arc<Context>,
+    bytes: Bytes,
+    name: &str,
+    options: &ImportOptions,
+) -> Result<Module, Vec<Diagnostic>> {
+    let whole = named_loc(ctx, name);
+    let fail = |why: String| vec![Diagnostic::error(whole, why)];
+    let mut model = decode_model(bytes).map_err(fail)?;
+    let version = version(&model).map_err(fail)?;
+    let nodes = std::mem::take(&mut model.graph.get_or_insert_default().node);
+    let nodes = inline::inline(nodes, &model.functions, version)
+        .map_err(|(place, why)| vec![Diagnostic::error(named_loc(ctx, &place), why)])?;
+    let graph = model.graph.as_ref().ok_or_else(|| fail("the model has no graph".into()))?;
+    let mut importer = Importer::new(ctx, &model, graph, options, whole);
+    importer.later = nodes.iter().flat_map(|n| n.proto.output.iter().cloned()).collect();
+    importer.interface(version);
+    for node in nodes {
+        if importer.errors.len() >= MAX_ERRORS {
+            break;
+        }
+        importer.node(node);
+    }
+    importer.finish()
+}
+
+/// More than this many errors are not worth reading.
+const MAX_ERRORS: usize = 20;
+
+/// The location of what goes by `name` in the model.
+fn named_loc(ctx: &Context, name: &str) -> Loc {
+    Loc::attr(ctx.attr(AttrData::LocName { name: ctx.str(name), child: Attr::LOC_UNKNOWN }))
+}
+
+/// The version of the standard operators that the model is written against, and whether it is a model at all.
+fn version(model: &ModelProto) -> Result<i64, String> {
+    if model.graph.is_none() {
+        return Err("the model has no graph".into());
+    }
+    let version = standard_version(&model.opset_import).ok_or("the model does not say which operator set it uses")?;
+    match version {
+        ..=0 => Err(format!("operator set version {version} does not exist")),
+        1..=opset::NEWEST => Ok(version),
+        _ => Err(format!("operator set version {version} is newer than {}, the newest one known", opset::NEWEST)),
+    }
+}
+
+/// Why something was not imported.
+enum Stop {
+    /// The reason has been reported already, elsewhere.
+    Reported,
+    /// The reason.
+    Because(String),
+}
+
+impl From<String> for Stop {
+    fn from(reason: String) -> Stop {
+        Stop::Because(reason)
+    }
+}
+
+impl From<&str> for Stop {
+    fn from(reason: &str) -> Stop {
+        Stop::Because(reason.to_owned())
+    }
+}
+
+/// A constant that is made when it is first used.
+#[derive(Clone, Copy)]
+enum Initial<'a> {
+    Proto(&'a TensorProto),
+    Given(&'a Tensor),
+    Sparse,
+}
+
+/// A model on its way into a module.
+struct Importer<'a> {
+    ctx: Arc<Context>,
+    module: Module,
+    model: &'a ModelProto,
+    graph: &'a GraphProto,
+    options: &'a ImportOptions,
+    /// The function's body.
+    func: FuncOp,
+    block: Block,
+    /// Location of the whole model.
+    whole: Loc,
+    constants: HashMap<&'a str, Initial<'a>>,
+    /// Values by name; `None` for those that could not be made, which was reported.
+    values: HashMap<String, Option<Value>>,
+    /// Types that the model states.
+    declared: HashMap<&'a str, &'a TypeProto>,
+    /// The names that nodes define, wherever they are.
+    later: HashSet<String>,
+    errors: Vec<Diagnostic>,
+}
+
+impl<'a> Importer<'a> {
+    fn new(
+        ctx: &Arc<Context>,
+        model: &'a ModelProto,
+        graph: &'a GraphProto,
+        options: &'a ImportOptions,
+        whole: Loc,
+    ) -> Self {
+        let mut module = Module::new(ctx.clone());
+        let body = module.body();
+        let (name, ty) = (ctx.string_attr("main"), ctx.type_attr(ctx.function_type(&[], &[])));
+        let mut b = Builder::at_end(&mut module, body);
+        let func = FuncOp::build(&mut b, whole, name, ty, None, None, None, None, &[]);
+        let region = func.body(&module);
+        let block = module.add_block(region);
+        let stated = graph.value_info.iter().chain(&graph.output);
+        let declared = stated.filter_map(|v| Some((v.name.as_str(), v.r#type.as_ref()?))).collect();
+        let (constants, values, later, errors) = Default::default();
+        let ctx = ctx.clone();
+        Importer { ctx, module, model, graph, options, func, block, whole, constants, values, declared, later, errors }
+    }
+
+    fn error(&mut self, loc: Loc, message: impl Into<String>) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(Diagnostic::error(loc, message));
+        }
+    }
+
+    /// Everything around the nodes: constants, parameters, and what is worth keeping of the header.
+    fn interface(&mut self, version: i64) {
+        self.collect_constants();
+        let mut names = Vec::new();
+        for input in &self.graph.input {
+            if self.constants.contains_key(input.name.as_str()) {
+                continue;
+            }
+            let loc = named_loc(&self.ctx, &input.name);
+            let ty = self.input_type(input).map_err(|e| self.error(loc, e)).ok();
+            let value = ty.map(|ty| self.module.add_block_arg(self.block, ty, loc));
+            if self.values.insert(input.name.clone(), value).is_some() {
+                self.error(loc, "two inputs have this name");
+            }
+            names.push(input.name.as_str());
+        }
+        self.check_options();
+        let attrs = self.name_attrs(&names);
+        self.module.set_attr(self.func.0, "arg_attrs", Some(attrs));
+        self.header(version);
+    }
+
+    fn collect_constants(&mut self) {
+        let dense = self.graph.initializer.iter().map(|t| (t.name.as_str(), Initial::Proto(t)));
+        let sparse = self.graph.sparse_initializer.iter();
+        let sparse = sparse.map(|s| (s.values.as_ref().map_or("", |v| v.name.as_str()), Initial::Sparse));
+        for (name, initial) in dense.chain(sparse) {
+            if self.constants.insert(name, initial).is_some() {
+                self.error(named_loc(&self.ctx, name), "two initializers have this name");
+            }
+        }
+        for (name, tensor) in &self.options.constant_inputs {
+            self.constants.insert(name, Initial::Given(tensor));
+        }
+    }
+
+    /// Options that concern nothing are mistakes.
+    fn check_options(&mut self) {
+        for (name, _) in &self.options.constant_inputs {
+            if !self.graph.input.iter().any(|i| i.name == *name) {
+                self.error(self.whole, format!("there is no input '{name}' to be made a constant"));
+            }
+        }
+        let options = self.options;
+        for (name, value) in &options.dims {
+            let known: Vec<&str> = self.graph.input.iter().flat_map(attrs::dim_params).collect();
+            if *value < 0 {
+                self.error(self.whole, format!("dimension parameter '{name}' cannot be {value}"));
+            } else if !known.contains(&name.as_str()) {
+                self.error(self.whole, format!("no input has a dimension parameter '{name}'"));
+            }
+        }
+    }
+
+    fn input_type(&self, input: &ValueInfoProto) -> Result<Type, String> {
+        let ty = input.r#type.as_ref().ok_or("the input has no type")?;
+        attrs::tensor_type(&self.ctx, ty, &self.options.dims)
+    }
+
+    /// What a reader may want to know about the file. None of it has a meaning here.
+    fn header(&mut self, version: i64) {
+        let (ctx, root, model) = (self.ctx.clone(), self.module.root(), self.model);
+        self.module.set_attr(root, "onnx.opset", Some(ctx.int_attr(Type::I64, version)));
+        let producer = format!("{} {}", model.producer_name, model.producer_version);
+        for (key, text) in [("onnx.graph", self.graph.name.as_str()), ("onnx.producer", producer.trim())] {
+            if !text.is_empty() {
+                self.module.set_attr(root, key, Some(ctx.string_attr(text)));
+            }
+        }
+    }
+
+    /// One dictionary per name, as functions keep what is said about their parameters and results.
+    fn name_attrs(&self, names: &[&str]) -> Attr {
+        let key = self.ctx.str("graph.name");
+        let dicts: Vec<Attr> =
+            names.iter().map(|n| self.ctx.dict_attr(vec![(key, self.ctx.string_attr(n))])).collect();
+        self.ctx.array_attr(&dicts)
+    }
+
+    /// The value of that name; a constant is made now if this is its first use.
+    fn value(&mut self, name: &str) -> Result<Value, Stop> {
+        if let Some(known) = self.values.get(name) {
+            return known.ok_or(Stop::Reported);
+        }
+        let Some(&initial) = self.constants.get(name) else {
+            return Err(Stop::Because(if self.later.contains(name) {
+                format!("'{name}' is used before it is defined: the nodes are not sorted, or form a cycle")
+            } else {
+                format!("'{name}' is used, but nothing defines it")
+            }));
+        };
+        let made = self.constant(name, initial);
+        self.values.insert(name.to_owned(), made.as_ref().ok().copied());
+        made.map_err(|why| {
+            self.error(named_loc(&self.ctx, name), why);
+            Stop::Reported
+        })
+    }
+
+    fn constant(&mut self, name: &str, initial: Initial<'_>) -> Result<Value, String> {
+        let tensor = match initial {
+            Initial::Proto(t) => to_tensor(t, self.options.dir.as_deref())?,
+            Initial::Given(t) => t.clone(),
+            Initial::Sparse => return Err("sparse initializers are not supported".into()),
+        };
+        let input = self.graph.input.iter().find(|i| i.name == name);
+        let attr = attrs::dense(&self.ctx, &tensor);
+        let have = self.ctx.attr_type(attr).unwrap_or(Type::NONE);
+        if let Some(input) = input {
+            self.agree(have, input.r#type.as_ref())?;
+        }
+        let loc = named_loc(&self.ctx, name);
+        let op = ConstantOp::build(&mut Builder::at_end(&mut self.module, self.block), loc, attr, &[]);
+        Ok(op.result(&self.module))
+    }
+
+    /// Checks a type against what the model states, if it does.
+    fn agree(&self, have: Type, stated: Option<&TypeProto>) -> Result<(), String> {
+        let Some(Ok(want)) = stated.map(|t| attrs::tensor_type(&self.ctx, t, &self.options.dims)) else {
+            return Ok(());
+        };
+        if attrs::compatible(&self.ctx, have, want) {
+            return Ok(());
+        }
+        let (have, want) = (self.ctx.display_type(have), self.ctx.display_type(want));
+        Err(format!("is of type {have}, but the model says {want}"))
+    }
+
+    /// The end of the function, and of the import.
+    fn finish(mut self) -> Result<Module, Vec<Diagnostic>> {
+        let (graph, mut results, mut names) = (self.graph, Vec::new(), Vec::new());
+        for output in &graph.output {
+            let value = self.value(&output.name).and_then(|v| {
+                self.agree(self.module.value_type(v), output.r#type.as_ref()).map_err(Stop::Because)?;
+                Ok(v)
+            });
+            match value {
+                Ok(value) => results.push(value),
+                Err(Stop::Because(why)) => self.error(named_loc(&self.ctx, &output.name), format!("output {why}")),
+                Err(Stop::Reported) => {}
+            }
+            names.push(output.name.as_str());
+        }
+        if names.is_empty() {
+            self.error(self.whole, "the graph is empty: it has no outputs");
+        }
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        let (ctx, m) = (self.ctx.clone(), &mut self.module);
+        ReturnOp::build(&mut Builder::at_end(m, self.block), self.whole, &results, &[]);
+        let type_of = |values: &[Value]| -> Vec<Type> { values.iter().map(|&v| m.value_type(v)).collect() };
+        let ty = ctx.function_type(&type_of(m.block_args(self.block)), &type_of(&results));
+        m.set_attr(self.func.0, "function_type", Some(ctx.type_attr(ty)));
+        let attrs = self.name_attrs(&names);
+        self.module.set_attr(self.func.0, "res_attrs", Some(attrs));
+        verify(&self.module)?;
+        Ok(self.module)
+    }
+}

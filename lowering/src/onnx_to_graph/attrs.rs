@@ -1,0 +1,111 @@
+//! Types and attributes: what ONNX's messages are in the IR.
+
+use crate::onnx::attribute_type;
+use crate::onnx::proto::{AttributeProto, AttributeType, DimensionValue, TypeProto, TypeValue, ValueInfoProto};
+use crate::onnx::tensor::{dtype, to_tensor};
+use gradus_ir::{Attr, AttrData, AttrSpec, AttrText, Context, DYNAMIC, Tensor, Type, TypeData};
+use std::path::Path;
+
+/// The type of a tensor; dimension parameters get their value from `dims`, or stay dynamic.
+pub(super) fn tensor_type(ctx: &Context, ty: &TypeProto, dims: &[(String, i64)]) -> Result<Type, String> {
+    let tensor = match &ty.value {
+        Some(TypeValue::Tensor(t)) => t,
+        Some(TypeValue::SparseTensor(_)) => return Err("sparse tensors are not supported".into()),
+        Some(_) => return Err("values that are not tensors are not supported".into()),
+        None => return Err("the type is missing or unknown".into()),
+    };
+    let elem = ctx.dtype_type(dtype(tensor.elem_type)?);
+    let Some(shape) = &tensor.shape else { return Ok(ctx.ty(TypeData::UnrankedTensor(elem))) };
+    let extent = |value: &Option<DimensionValue>| match value {
+        Some(DimensionValue::DimValue(n)) if *n >= 0 => *n,
+        Some(DimensionValue::DimParam(p)) => dims.iter().find(|d| d.0 == *p && d.1 >= 0).map_or(DYNAMIC, |d| d.1),
+        _ => DYNAMIC,
+    };
+    let shape: Vec<i64> = shape.dim.iter().map(|d| extent(&d.value)).collect();
+    Ok(ctx.tensor_type(&shape, elem))
+}
+
+/// The dimension parameters in an input's type.
+pub(super) fn dim_params(input: &ValueInfoProto) -> impl Iterator<Item = &str> {
+    let shape = match input.r#type.as_ref().and_then(|t| t.value.as_ref()) {
+        Some(TypeValue::Tensor(t)) => t.shape.as_ref(),
+        _ => None,
+    };
+    shape.into_iter().flat_map(|s| &s.dim).filter_map(|d| match &d.value {
+        Some(DimensionValue::DimParam(p)) => Some(p.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether a value may be of both types: the elements are the same, and no known extents differ.
+pub(super) fn compatible(ctx: &Context, a: Type, b: Type) -> bool {
+    let dims = match (ctx.shape(a), ctx.shape(b)) {
+        (Some(a), Some(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x == DYNAMIC || *y == DYNAMIC)
+        }
+        _ => true,
+    };
+    dims && ctx.element_type(a) == ctx.element_type(b)
+}
+
+/// The tensor as an attribute that shares its bytes.
+pub(super) fn dense(ctx: &Context, tensor: &Tensor) -> Attr {
+    let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+    ctx.dense_attr(ctx.tensor_type(&shape, ctx.dtype_type(tensor.dtype())), tensor)
+}
+
+/// The value of an attribute in the form that its declaration asks for; `None` when it says that there is none.
+pub(super) fn convert(
+    ctx: &Context,
+    spec: &AttrSpec,
+    a: &AttributeProto,
+    dir: Option<&Path>,
+) -> Result<Option<Attr>, String> {
+    let fits = |attr: &Attr| (spec.kind.check)(ctx, *attr);
+    let candidate = match attribute_type(a) {
+        AttributeType::Int if fits(&ctx.type_attr(Type::F32)) && !fits(&ctx.int_attr(Type::I64, a.i)) => {
+            // Zero is ONNX's number for no type.
+            if a.i == 0 {
+                return Ok(None);
+            }
+            let number = i32::try_from(a.i).map_err(|_| format!("unknown element type {}", a.i));
+            ctx.type_attr(ctx.dtype_type(number.and_then(dtype).map_err(|e| format!("attribute '{}': {e}", a.name))?))
+        }
+        AttributeType::Int => {
+            let forms = [ctx.int_attr(Type::I64, a.i), ctx.bool_attr(a.i != 0)];
+            forms.into_iter().find(fits).unwrap_or(forms[0])
+        }
+        AttributeType::Float => ctx.float_attr(Type::F32, f64::from(a.f)),
+        AttributeType::String => string(ctx, spec, &a.s),
+        AttributeType::Ints => ctx.i64_array_attr(&a.ints),
+        AttributeType::Floats => {
+            let data = a.floats.iter().flat_map(|f| f.to_le_bytes()).collect();
+            ctx.attr(AttrData::DenseArray { elem: Type::F32, data })
+        }
+        AttributeType::Strings => {
+            let strings: Vec<Attr> = a.strings.iter().map(|s| string(ctx, spec, s)).collect();
+            ctx.array_attr(&strings)
+        }
+        AttributeType::Tensor => match &a.t {
+            Some(t) => dense(ctx, &to_tensor(t, dir).map_err(|e| format!("attribute '{}': {e}", a.name))?),
+            None => return Err(format!("attribute '{}' holds nothing", a.name)),
+        },
+        other => return Err(format!("attribute '{}': attributes of kind {other:?} are not supported", a.name)),
+    };
+    if fits(&candidate) {
+        Ok(Some(candidate))
+    } else {
+        let have = ctx.display_attr(candidate);
+        Err(format!("attribute '{}' must be {}, but is {have}", a.name, spec.kind.summary))
+    }
+}
+
+/// A string, or the number that it is a word for.
+fn string(ctx: &Context, spec: &AttrSpec, s: &[u8]) -> Attr {
+    if let AttrText::Cases(ty, cases) = spec.kind.text
+        && let Some((_, value)) = cases.iter().find(|c| c.0.as_bytes() == s)
+    {
+        return ctx.int_attr(ty, *value);
+    }
+    ctx.attr(AttrData::String { value: s.into(), ty: Type::NONE })
+}

@@ -1,0 +1,58 @@
+//! Which operators of a model are supported, for all of them at once.
+
+use super::node::declaration;
+use super::{named_loc, version};
+use crate::onnx::{inline, is_standard, node_place, operator, opset, proto::decode_model};
+use bytes::Bytes;
+use gradus_ir::{Context, Diagnostic};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The operators of a model, by name; those of other domains than the standard one are named with it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Coverage {
+    /// Operators that can be imported, and how many nodes they have.
+    pub supported: Vec<(String, usize)>,
+    /// Operators that cannot.
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// An operator that cannot be imported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// The operator.
+    pub op: String,
+    /// How many nodes it has.
+    pub count: usize,
+    /// The nodes, by name.
+    pub places: Vec<String>,
+}
+
+/// Lists the operators of a model, and whether they are supported. That a node's operator is does not promise that the
+/// node is: its attributes and types are not looked at.
+///
+/// # Errors
+/// The file is not a model, or its functions cannot be expanded.
+pub fn check(ctx: &Arc<Context>, bytes: Bytes, name: &str) -> Result<Coverage, Vec<Diagnostic>> {
+    let fail = |place: &str, why: String| vec![Diagnostic::error(named_loc(ctx, place), why)];
+    let mut model = decode_model(bytes).map_err(|why| fail(name, why))?;
+    let version = version(&model).map_err(|why| fail(name, why))?;
+    let nodes = model.graph.take().unwrap_or_default().node;
+    let nodes = inline::inline(nodes, &model.functions, version).map_err(|(place, why)| fail(&place, why))?;
+    let mut places: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
+    for node in &nodes {
+        let newest = opset::newest_name(&node.proto.op_type, node.version);
+        let supported = is_standard(&node.proto.domain) && declaration(ctx, newest).is_some();
+        let place = node_place(&node.proto).to_owned();
+        places.entry((supported, operator(&node.proto))).or_default().push(place);
+    }
+    let mut coverage = Coverage::default();
+    for ((supported, op), places) in places {
+        if supported {
+            coverage.supported.push((op, places.len()));
+        } else {
+            coverage.unsupported.push(Unsupported { op, count: places.len(), places });
+        }
+    }
+    Ok(coverage)
+}

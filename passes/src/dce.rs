@@ -1,0 +1,60 @@
+//! `dce`.
+
+use gradus_ir::pass::Options;
+use gradus_ir::rewrite::is_dead;
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Value};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "dce",
+    doc: "Drops ops without effect whose results nobody uses.
+
+# Before / After
+
+```mlir
+%0 = arith.addi %a, %b : i32        // dropped when %0 has no use
+```
+
+# Does
+
+Drops dead ops, and those that only dead ops used.
+
+# Refuses
+
+To drop ops that are not declared to be free of effects, unregistered ones among them.
+
+# Cost
+
+Linear in the number of ops.",
+    anchor: None,
+    options: &[],
+    make: |_: &Options| Ok(Box::new(Dce { dropped: 0 })),
+};
+
+struct Dce {
+    dropped: u64,
+}
+
+impl Pass for Dce {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        // Users come after what they use, so one walk from the end meets nearly everything when it is dead already.
+        let mut erased = vec![];
+        let mut ops = m.ops_under(op);
+        ops.remove(0);
+        while let Some(op) = ops.pop() {
+            if erased.contains(&op) || !is_dead(m, op) {
+                continue;
+            }
+            self.dropped += 1;
+            let operands: Vec<Value> = m.operands(op).to_vec();
+            erased.clear();
+            m.erase_op(op);
+            ops.extend(operands.into_iter().filter_map(|v| m.defining_op(v)));
+        }
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, u64)> {
+        vec![("dropped", self.dropped)]
+    }
+}
