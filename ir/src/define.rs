@@ -19,7 +19,8 @@ macro_rules! define_op {
 
         impl $crate::OpDecl for $Name {
             const INFO: &'static $crate::OpInfo = {
-                const INFO: &$crate::OpInfo = &$crate::OpInfo {
+                // A static has one address wherever it is mentioned, so that handles can be told apart by it.
+                static INFO: $crate::OpInfo = $crate::OpInfo {
                     name: $name,
                     doc: $doc,
                     operands: &[$($crate::ValueSpec {
@@ -44,7 +45,7 @@ macro_rules! define_op {
                     $($key: $value,)*
                     ..$crate::OpInfo::DEFAULT
                 };
-                INFO
+                &INFO
             };
 
             fn wrap(op: $crate::Op) -> Self {

@@ -143,6 +143,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[test]
     fn suggestions_are_near_names_only() {
@@ -155,7 +156,7 @@ mod tests {
     #[test]
     fn a_caret_points_at_the_byte() {
         let ctx = Context::new(&[]);
-        let file = ctx.add_source("f.mlir", "a\n  bcd\n".into());
+        let file = ctx.add_source("f.mlir", Arc::new("a\n  bcd\n".to_owned()));
         let d = Diagnostic::error(Loc::source(file, 5), "bad").note(Loc::UNKNOWN, "see there");
         assert_eq!(d.render(&ctx), "f.mlir:2:4: error: bad\n  bcd\n   ^\n<unknown>: note: see there\n");
     }

@@ -53,7 +53,7 @@ pub struct SourceFile {
     /// Its name in locations: the path as given, or `-`.
     pub name: Str,
     /// Its text.
-    pub text: Arc<str>,
+    pub text: Arc<String>,
     lines: OnceLock<Vec<u32>>,
 }
 
@@ -71,7 +71,7 @@ impl SourceFile {
 
 impl Context {
     /// Adds a text that locations can point into and returns its number.
-    pub fn add_source(&self, name: &str, text: Arc<str>) -> u32 {
+    pub fn add_source(&self, name: &str, text: Arc<String>) -> u32 {
         let name = self.str(name);
         self.sources.push(SourceFile { name, text, lines: OnceLock::new() }) as u32
     }

@@ -1,10 +1,10 @@
 //! From an ONNX model to a program of the `graph` dialect.
 //!
 //! The model becomes one function, `@main`. Its parameters and results keep their names in the model as `graph.name`;
-//! nodes become ops, one for one, with their names as locations; initializers that something uses become constants over
-//! the very bytes of the file. An operator of an old version is first brought into the newest form
-//! ([`opset`](crate::onnx::opset)); everything after that follows the declarations of the dialect: operands, attributes and
-//! results by their position and name, result types by inference. There is no code per operator here.
+//! nodes become ops, one for one, with their names as locations; initializers that something uses become constants
+//! over the very bytes of the file. An operator of an old version is first brought into the newest form
+//! ([`opset`](crate::onnx::opset)); everything after that follows the declarations of the dialect: operands, attributes
+//! and results by their position and name, result types by inference. There is no code per operator here.
 
 mod attrs;
 mod check;
@@ -17,7 +17,6 @@ use crate::onnx::proto::{GraphProto, ModelProto, TensorProto, TypeProto, ValueIn
 use crate::onnx::{opset, tensor::to_tensor};
 use bytes::Bytes;
 use gradus_dialects::func::{FuncOp, ReturnOp};
-use gradus_dialects::graph::ConstantOp;
 use gradus_ir::{Attr, AttrData, Block, Builder, Context, Diagnostic, Loc, Module, Tensor, Type, Value, verify};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -150,7 +149,7 @@ impl<'a> Importer<'a> {
         let func = FuncOp::build(&mut b, whole, name, ty, None, None, None, None, &[]);
         let region = func.body(&module);
         let block = module.add_block(region);
-        let stated = graph.value_info.iter().chain(&graph.output);
+        let stated = graph.input.iter().chain(&graph.value_info).chain(&graph.output);
         let declared = stated.filter_map(|v| Some((v.name.as_str(), v.r#type.as_ref()?))).collect();
         let (constants, values, later, errors) = Default::default();
         let ctx = ctx.clone();
@@ -237,8 +236,7 @@ impl<'a> Importer<'a> {
     /// One dictionary per name, as functions keep what is said about their parameters and results.
     fn name_attrs(&self, names: &[&str]) -> Attr {
         let key = self.ctx.str("graph.name");
-        let dicts: Vec<Attr> =
-            names.iter().map(|n| self.ctx.dict_attr(vec![(key, self.ctx.string_attr(n))])).collect();
+        let dicts: Vec<Attr> = names.iter().map(|n| self.ctx.dict_attr(vec![(key, self.ctx.string_attr(n))])).collect();
         self.ctx.array_attr(&dicts)
     }
 
@@ -268,15 +266,12 @@ impl<'a> Importer<'a> {
             Initial::Given(t) => t.clone(),
             Initial::Sparse => return Err("sparse initializers are not supported".into()),
         };
-        let input = self.graph.input.iter().find(|i| i.name == name);
         let attr = attrs::dense(&self.ctx, &tensor);
         let have = self.ctx.attr_type(attr).unwrap_or(Type::NONE);
-        if let Some(input) = input {
-            self.agree(have, input.r#type.as_ref())?;
-        }
+        self.agree(have, self.declared.get(name).copied())?;
         let loc = named_loc(&self.ctx, name);
-        let op = ConstantOp::build(&mut Builder::at_end(&mut self.module, self.block), loc, attr, &[]);
-        Ok(op.result(&self.module))
+        let made = Builder::at_end(&mut self.module, self.block).constant(attr, have, "graph", loc);
+        made.ok_or_else(|| format!("no constant can be of type {}", self.ctx.display_type(have)))
     }
 
     /// Checks a type against what the model states, if it does.

@@ -1,5 +1,6 @@
 //! `dce`.
 
+use gradus_ir::entity::SideTable;
 use gradus_ir::pass::Options;
 use gradus_ir::rewrite::is_dead;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Value};
@@ -38,16 +39,18 @@ struct Dce {
 impl Pass for Dce {
     fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
         // Users come after what they use, so one walk from the end meets nearly everything when it is dead already.
-        let mut erased = vec![];
+        let mut erased = SideTable::new(false);
         let mut ops = m.ops_under(op);
         ops.remove(0);
         while let Some(op) = ops.pop() {
-            if erased.contains(&op) || !is_dead(m, op) {
+            if erased[op] || !is_dead(m, op) {
                 continue;
             }
             self.dropped += 1;
+            for inner in m.ops_under(op) {
+                erased[inner] = true;
+            }
             let operands: Vec<Value> = m.operands(op).to_vec();
-            erased.clear();
             m.erase_op(op);
             ops.extend(operands.into_iter().filter_map(|v| m.defining_op(v)));
         }

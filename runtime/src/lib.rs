@@ -1,1 +1,7 @@
-//! placeholder
+//! Gradus's runtime: what executes programs, and what reads and writes their data.
+//!
+//! [`interpreter`] runs a program by the reference meaning of each op. It is for checking and for small inputs, not for
+//! speed.
+
+pub mod interpreter;
+pub mod npy;

@@ -6,7 +6,7 @@ use super::int::{unsigned, width, wrap};
 use crate::constraint::{ANY, FLOAT_LIKE, INT_OR_INDEX_LIKE, SIGNLESS_INT_LIKE, kind};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, map_int};
 use gradus_ir::float::{from_f64, to_f64};
-use gradus_ir::{Attr, AttrKind, AttrText, Context, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, op};
+use gradus_ir::{Attr, AttrKind, AttrText, Context, Folded, Module, Op, OpArgs, Traits, Type, op};
 
 /// How `truncf` rounds.
 pub const ROUNDING: AttrKind = AttrKind {

@@ -4,7 +4,7 @@ use super::int::{unsigned, width};
 use super::{FASTMATH, bool_like};
 use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
 use gradus_ir::eval::{Datum, Trap, ints_to_tensor, map_int};
-use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, OpDecl, Type, op};
+use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Type, op};
 
 const INT_CASES: &[(&str, i64)] = &[
     ("eq", 0),

@@ -2,7 +2,7 @@
 
 use crate::constraint::{ANY, TYPED_ATTR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{AttrData, Int, Module, Op, OpArgs, OpDecl, Traits, Type, TypeData, op};
+use gradus_ir::{AttrData, Int, Module, Op, OpArgs, Traits, Type, TypeData, op};
 
 /// A constant integer, float, vector or tensor.
 ///
@@ -41,7 +41,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     {
         return Err("integer return type must be signless".into());
     }
-    if ctx.int_width(elem).is_none() && ctx.float_kind(elem).is_none() {
+    if !ctx.is_shaped(ty) && ctx.int_width(ty).is_none() && ctx.float_kind(ty).is_none() {
         return Err("value must be an integer, float, or elements attribute".into());
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::FASTMATH;
 use crate::constraint::FLOAT_LIKE;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::float::{from_f64, to_f64};
-use gradus_ir::{Attr, Context, Folded, OpArgs, OpDecl, Traits, Type, op};
+use gradus_ir::{Attr, Context, Folded, OpArgs, Traits, Type, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 

@@ -4,7 +4,7 @@ use super::OVERFLOW;
 use super::fold;
 use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
 use gradus_ir::eval::{Datum, Trap, map_int};
-use gradus_ir::{Effects, OpArgs, OpDecl, Traits, Type, op};
+use gradus_ir::{Effects, OpArgs, Traits, Type, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 

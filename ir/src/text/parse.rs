@@ -32,9 +32,10 @@ pub(crate) type PResult<T> = Result<T, Error>;
 pub fn parse_module(
     ctx: &Arc<Context>,
     name: &str,
-    text: Arc<str>,
+    text: impl Into<Arc<String>>,
     options: ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
+    let text = text.into();
     let source = ctx.add_source(name, text.clone());
     if text.len() >= u32::MAX as usize {
         return Err(vec![Diagnostic::error(Loc::source(source, 0), "files are limited to 4 GiB")]);

@@ -2,6 +2,7 @@
 
 use super::proto::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
 use super::{is_standard, node_place};
+use prost::Message;
 use std::collections::HashMap;
 
 /// A node, and the version of the standard operators that it is written against.
@@ -12,9 +13,12 @@ pub struct Node {
     pub version: i64,
 }
 
-/// Functions may call functions; a few lines of file could otherwise stand for any number of nodes, or for endlessly many.
+/// Functions may call functions, so that a few bytes of file can stand for any number of nodes, or for endlessly many.
 const MAX_DEPTH: usize = 32;
-const MAX_NODES: usize = 1 << 18;
+/// What the bodies of all calls may add up to, in bytes as they would be in a file.
+const MAX_BYTES: usize = 1 << 28;
+/// What an empty node is charged.
+const NODE_BYTES: usize = 256;
 
 /// The version of the standard operators that `imports` names.
 pub fn standard_version(imports: &[OperatorSetIdProto]) -> Option<i64> {
@@ -25,16 +29,12 @@ pub fn standard_version(imports: &[OperatorSetIdProto]) -> Option<i64> {
 ///
 /// # Errors
 /// The place of the offending call, and what is wrong: recursion, or an expansion out of all proportion.
-pub fn inline(
-    nodes: Vec<NodeProto>,
-    functions: &[FunctionProto],
-    version: i64,
-) -> Result<Vec<Node>, (String, String)> {
+pub fn inline(nodes: Vec<NodeProto>, functions: &[FunctionProto], version: i64) -> Result<Vec<Node>, (String, String)> {
     let mut names = HashMap::new();
     for f in functions {
         names.insert((standard(&f.domain), f.name.as_str(), f.overload.as_str()), f);
     }
-    let mut inliner = Inliner { functions: names, out: Vec::with_capacity(nodes.len()) };
+    let mut inliner = Inliner { functions: names, out: Vec::with_capacity(nodes.len()), bytes: 0 };
     for proto in nodes {
         inliner.add(Node { proto, version }, 0)?;
     }
@@ -49,6 +49,8 @@ fn standard(domain: &str) -> &str {
 struct Inliner<'a> {
     functions: HashMap<(&'a str, &'a str, &'a str), &'a FunctionProto>,
     out: Vec<Node>,
+    /// What the bodies expanded so far add up to.
+    bytes: usize,
 }
 
 impl Inliner<'_> {
@@ -69,7 +71,8 @@ impl Inliner<'_> {
         let version = standard_version(&function.opset_import).unwrap_or(node.version);
         let call = Call::new(function, proto);
         for inner in function.node.iter().map(|n| call.node(n)).chain(call.copies()) {
-            if self.out.len() >= MAX_NODES {
+            self.bytes += inner.encoded_len() + NODE_BYTES;
+            if self.bytes > MAX_BYTES {
                 return fail("the model expands to too many nodes");
             }
             self.add(Node { proto: inner, version }, depth + 1)?;

@@ -1,8 +1,8 @@
 //! The differences between the versions of ONNX's operators, all in [`ADAPTERS`].
 //!
-//! A node of an old version is rewritten to say the same in the newest one, before anything else looks at it: attributes
-//! become operands, defaults that changed become explicit, and operators that were replaced get their successor's name.
-//! Additions need no row: an old node simply does not use them.
+//! A node of an old version is rewritten to say the same in the newest one, before anything else looks at it:
+//! attributes become operands, defaults that changed become explicit, and operators that were replaced get their
+//! successor's name. Additions need no row: an old node simply does not use them.
 
 use super::attribute_type;
 use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
@@ -14,12 +14,8 @@ pub const NEWEST: i64 = 28;
 
 /// What is known of the values that a node uses, for rewrites that depend on it.
 pub trait Values {
-    /// The number of dimensions.
-    fn rank(&self, name: &str) -> Option<usize>;
-    /// The element type.
-    fn dtype(&self, name: &str) -> Option<DType>;
-    /// Whether the value certainly has no elements.
-    fn is_empty(&self, name: &str) -> bool;
+    /// The extents (negative where unknown) and the element type of a tensor of known rank.
+    fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)>;
 }
 
 type Adapt = fn(&mut Rewrite<'_>) -> Result<(), String>;
@@ -33,8 +29,8 @@ const REDUCE: &[&str] = &[
     "ReduceSumSquare",
 ];
 
-/// For some operators (none named: for all), before some version: what turns a node into one of that version. Rows apply
-/// in order, so that a node that several rows concern passes through the versions in between.
+/// For some operators (none named: for all), before some version: what turns a node into one of that version. Rows
+/// apply in order, so that a node that several rows concern passes through the versions in between.
 const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     // A hint to the memory planner of the time.
     (&[], 6, |n| n.drop("consumed_inputs")),
@@ -213,7 +209,8 @@ impl Rewrite<'_> {
     /// The scalar gets the element type of the first operand.
     fn float_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
         if let Some(a) = self.take(attr, AttributeType::Float)? {
-            let dtype = self.values.dtype(self.input(0)).filter(|d| d.is_float()).unwrap_or(DType::F32);
+            let known = self.values.shape(self.input(0)).map(|(_, dtype)| dtype);
+            let dtype = known.filter(|d| d.is_float()).unwrap_or(DType::F32);
             self.insert_constant(i, &floats_to_tensor(dtype, &[], vec![f64::from(a.f)]));
         }
         Ok(())
@@ -229,8 +226,8 @@ impl Rewrite<'_> {
     }
 
     fn rank(&self, i: usize) -> Result<usize, String> {
-        let rank = self.values.rank(self.input(i));
-        rank.ok_or_else(|| format!("the rank of '{}' is needed, but not known", self.input(i)))
+        let shape = self.values.shape(self.input(i)).map(|(dims, _)| dims.len());
+        shape.ok_or_else(|| format!("the rank of '{}' is needed, but not known", self.input(i)))
     }
 }
 
@@ -331,7 +328,8 @@ fn slice(n: &mut Rewrite<'_>) -> Result<(), String> {
 /// The operand was flattened to a matrix at `axis`, which is the same as today for the last dimension only.
 fn flattening(n: &mut Rewrite<'_>) -> Result<(), String> {
     let axis = n.take_int("axis")?.unwrap_or(1);
-    let last = n.values.rank(n.input(0)).is_some_and(|r| axis == -1 || axis.checked_add(1) == Some(r as i64));
+    let rank = n.rank(0).ok();
+    let last = axis == -1 || rank.is_some_and(|r| axis.checked_add(1) == Some(r as i64));
     if !last {
         n.set_int("legacy_flatten", 1);
     }
@@ -365,10 +363,10 @@ fn resize_without_roi(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Operands could not be left out of version 11, so an empty tensor stands for an absent one, and still does in practice.
+/// Version 11 knew no absent operands but the last, so an empty tensor stood for one, and still does in practice.
 fn resize_without_empties(n: &mut Rewrite<'_>) -> Result<(), String> {
     for i in 1..n.node.input.len() {
-        if n.values.is_empty(n.input(i)) {
+        if n.values.shape(n.input(i)).is_some_and(|(dims, _)| dims.contains(&0)) {
             n.node.input[i].clear();
         }
     }

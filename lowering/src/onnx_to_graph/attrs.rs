@@ -95,7 +95,11 @@ pub(super) fn convert(
     if fits(&candidate) {
         Ok(Some(candidate))
     } else {
-        let have = ctx.display_attr(candidate);
+        // Weights can be any size, and are nothing to print in a message.
+        let have = match ctx.attr_data(candidate) {
+            AttrData::Dense(d) => format!("a tensor of type {}", ctx.display_type(d.ty)),
+            _ => ctx.display_attr(candidate),
+        };
         Err(format!("attribute '{}' must be {}, but is {have}", a.name, spec.kind.summary))
     }
 }

@@ -1,14 +1,15 @@
 //! One node: brought into the newest form, then mapped as the dialect's declaration says.
 
-use super::{Importer, Stop, attrs, named_loc};
+use super::{Importer, Initial, Stop, attrs, named_loc};
 use crate::onnx::inline::Node;
 use crate::onnx::opset::{self, Values};
 use crate::onnx::proto::{AttributeType, NodeProto};
+use crate::onnx::tensor::dtype;
 use crate::onnx::{attribute_type, is_standard, node_place, operator};
 use gradus_dialects::graph;
 use gradus_ir::diag::suggest;
 use gradus_ir::tensor::DType;
-use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value};
+use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value, ValueSpec};
 
 /// The declaration of a standard operator, in its newest version.
 pub(super) fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {
@@ -18,15 +19,64 @@ pub(super) fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInf
 }
 
 /// Why an operator is not supported, in words.
-pub(super) fn unsupported(node: &NodeProto) -> String {
+pub(super) fn unsupported(node: &NodeProto) -> &'static str {
     let has_graph = |n: &NodeProto| {
         n.attribute.iter().any(|a| matches!(attribute_type(a), AttributeType::Graph | AttributeType::Graphs))
     };
     if is_standard(&node.domain) && matches!(node.op_type.as_str(), "If" | "Loop" | "Scan") || has_graph(node) {
-        format!("control flow is not supported: '{}' runs graphs of its own", operator(node))
+        "control flow is not supported: the operator runs graphs of its own"
     } else {
-        format!("operator '{}' is not supported", operator(node))
+        "the operator is not supported"
     }
+}
+
+/// The names up to the last that is not empty.
+fn given(names: &[String]) -> &[String] {
+    &names[..names.iter().rposition(|n| !n.is_empty()).map_or(0, |i| i + 1)]
+}
+
+/// How many names, empty ones included, each declared group takes.
+fn group_sizes(groups: &[ValueSpec], names: &[String]) -> Vec<usize> {
+    let mut left = given(names).len();
+    let mut sizes = Vec::with_capacity(groups.len());
+    for (i, group) in groups.iter().enumerate() {
+        let after = groups.len() - i - 1;
+        let size = if group.arity == Arity::Variadic { left.saturating_sub(after) } else { left.min(1) };
+        left -= size;
+        sizes.push(size);
+    }
+    sizes
+}
+
+/// How many operands each declared group has.
+fn operand_sizes(info: &OpInfo, node: &NodeProto) -> Vec<i32> {
+    let mut names = given(&node.input).iter();
+    let sizes = group_sizes(info.operands, &node.input).into_iter();
+    sizes.map(|size| names.by_ref().take(size).filter(|n| !n.is_empty()).count() as i32).collect()
+}
+
+/// How many results each declared group is to have: optional ones are made when the node names them.
+fn result_sizes(info: &OpInfo, node: &NodeProto) -> Result<Vec<i32>, Stop> {
+    let named = given(&node.output);
+    let sizes = group_sizes(info.results, &node.output);
+    if sizes.iter().sum::<usize>() < named.len() {
+        return Err(format!("there are {} outputs, more than the operator has", named.len()).into());
+    }
+    let mut names = named.iter();
+    let mut out = Vec::with_capacity(sizes.len());
+    for (group, size) in info.results.iter().zip(sizes) {
+        let mut wanted = names.by_ref().take(size);
+        out.push(match group.arity {
+            Arity::One => 1,
+            Arity::Variadic => wanted.count() as i32,
+            // Without a note of which optional results there are, one can only be made along with those before it.
+            Arity::Optional if info.traits.has(Traits::RESULT_SEGMENTS) => {
+                i32::from(wanted.next().is_some_and(|n| !n.is_empty()))
+            }
+            Arity::Optional => wanted.count() as i32,
+        });
+    }
+    Ok(out)
 }
 
 impl Importer<'_> {
@@ -53,9 +103,11 @@ impl Importer<'_> {
         if proto.output.iter().all(String::is_empty) {
             return Err("the node has no results".into());
         }
-        // Types of operands are looked at while rewriting, so constants among them have to exist.
+        // Before the rewriting, which may ask about operands, and may do away with constants among them.
         for name in proto.input.iter().filter(|i| !i.is_empty()) {
-            self.value(name)?;
+            if !self.constants.contains_key(name.as_str()) {
+                self.value(name)?;
+            }
         }
         for proto in opset::modernize(proto, version, self)? {
             self.create(&proto, loc)?;
@@ -68,30 +120,100 @@ impl Importer<'_> {
         let mut state = OpState::new(&self.ctx, info.name, loc);
         self.operands(info, node, &mut state)?;
         self.attributes(info, node, &mut state)?;
-        let wanted = wanted_results(info, node)?;
+        let sizes = result_sizes(info, node)?;
+        if info.traits.has(Traits::RESULT_SEGMENTS) {
+            state.inherent(&self.ctx, "resultSegmentSizes", Some(self.ctx.i32_array_attr(&sizes)));
+        }
+        let n = sizes.iter().map(|&n| n as usize).sum();
+        state.result_types = self.result_types(info, node, &state, n)?.into();
         let op = Builder::at_end(&mut self.module, self.block).try_create(state)?;
         let results: Vec<Value> = self.module.results(op).collect();
-        self.bind(node, &wanted, &results)
+        self.bind(info, node, &sizes, &results)
+    }
+
+    /// The types of `n` results. Inference decides; what the model states is asked only where there is none.
+    fn result_types(
+        &self,
+        info: &'static OpInfo,
+        node: &NodeProto,
+        state: &OpState,
+        n: usize,
+    ) -> Result<Vec<Type>, Stop> {
+        let ctx = &self.ctx;
+        match info.infer {
+            Some(infer) => {
+                let mut props = state.props.clone();
+                if info.traits.has(Traits::OPERAND_SEGMENTS) {
+                    props.push((ctx.str("operandSegmentSizes"), ctx.i32_array_attr(&operand_sizes(info, node))));
+                }
+                // Until they are known, the types stand for the number of results, which the node alone decides.
+                let (props, open) = (ctx.dict_attr(props), vec![Type::NONE; n]);
+                let (module, operands) = (&self.module, &state.operands);
+                Ok(infer(&OpArgs { module, info, operands, props, result_types: &open })?)
+            }
+            None if info.traits.has(Traits::SAME_TYPE) && !state.operands.is_empty() => {
+                Ok(vec![self.module.value_type(state.operands[0]); n])
+            }
+            None => {
+                let name = |i: usize| node.output.get(i).map_or("", String::as_str);
+                let unknown = |i| format!("the type of result '{}' is not known", name(i));
+                (0..n).map(|i| Ok(self.stated(name(i)).ok_or_else(|| unknown(i))?)).collect()
+            }
+        }
+    }
+
+    /// Gives the results their names. A result that the node does not name stays without one.
+    fn bind(&mut self, info: &OpInfo, node: &NodeProto, sizes: &[i32], results: &[Value]) -> Result<(), Stop> {
+        let mut results = results.iter();
+        let mut names = node.output.iter();
+        for (group, &size) in info.results.iter().zip(sizes) {
+            // An optional result that is not there still has a place among the names.
+            if size == 0 && group.arity == Arity::Optional {
+                names.next();
+            }
+            for _ in 0..size {
+                let (Some(&value), name) = (results.next(), names.next()) else {
+                    return Err(format!("result '{}' is not supported", group.name).into());
+                };
+                self.define(name.map_or("", String::as_str), value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, name: &str, value: Value) -> Result<(), Stop> {
+        if name.is_empty() {
+            return Ok(());
+        }
+        let taken = self.constants.contains_key(name);
+        if self.values.insert(name.to_owned(), Some(value)).is_some() || taken {
+            return Err(format!("'{name}' is defined twice").into());
+        }
+        let ty = self.module.value_type(value);
+        if self.ctx.shape(ty).is_none()
+            && let Some(better) = self.stated(name).filter(|s| attrs::compatible(&self.ctx, *s, ty))
+        {
+            self.module.set_value_type(value, better);
+        }
+        Ok(())
+    }
+
+    /// The type that the model states for a value.
+    fn stated(&self, name: &str) -> Option<Type> {
+        attrs::tensor_type(&self.ctx, self.declared.get(name)?, &self.options.dims).ok()
     }
 
     /// Operands go to the declared groups by position; an optional one may be left out at the end, or by an empty name.
     fn operands(&mut self, info: &OpInfo, node: &NodeProto, state: &mut OpState) -> Result<(), Stop> {
-        let given = node.input.iter().rposition(|i| !i.is_empty()).map_or(0, |i| i + 1);
-        let mut names = node.input[..given].iter();
-        for (i, group) in info.operands.iter().enumerate() {
-            let take = if group.arity == Arity::Variadic { names.len().saturating_sub(info.operands.len() - i - 1) } else { 1 };
+        let mut names = given(&node.input).iter();
+        for (group, size) in info.operands.iter().zip(group_sizes(info.operands, &node.input)) {
             let mut values = Vec::new();
-            for name in names.by_ref().take(take).filter(|n| group.arity != Arity::Optional || !n.is_empty()) {
-                if name.is_empty() {
+            for name in names.by_ref().take(size) {
+                if !name.is_empty() {
+                    values.push(self.operand(group, name)?);
+                } else if group.arity != Arity::Optional {
                     return Err(format!("input '{}' is left out, but needed", group.name).into());
                 }
-                let value = self.value(name)?;
-                let ty = self.module.value_type(value);
-                if !(group.ty.check)(&self.ctx, ty) {
-                    let ty = self.ctx.display_type(ty);
-                    return Err(format!("input '{}' must be {}, but is {ty}", group.name, group.ty.summary).into());
-                }
-                values.push(value);
             }
             if group.arity == Arity::One && values.is_empty() {
                 return Err(format!("input '{}' is missing", group.name).into());
@@ -99,9 +221,19 @@ impl Importer<'_> {
             state.operand_group(&values);
         }
         match names.next() {
-            Some(_) => Err(format!("has {given} inputs, more than '{}' takes", info.name).into()),
+            Some(_) => Err(format!("there are {} inputs, more than the operator takes", node.input.len()).into()),
             None => Ok(()),
         }
+    }
+
+    fn operand(&mut self, group: &ValueSpec, name: &str) -> Result<Value, Stop> {
+        let value = self.value(name)?;
+        let ty = self.module.value_type(value);
+        if (group.ty.check)(&self.ctx, ty) {
+            return Ok(value);
+        }
+        let ty = self.ctx.display_type(ty);
+        Err(format!("input '{}' must be {}, but is {ty}", group.name, group.ty.summary).into())
     }
 
     fn attributes(&self, info: &OpInfo, node: &NodeProto, state: &mut OpState) -> Result<(), Stop> {
@@ -126,16 +258,16 @@ impl Importer<'_> {
 }
 
 impl Values for Importer<'_> {
-    fn rank(&self, name: &str) -> Option<usize> {
-        self.ctx.shape(self.type_of(name)?).map(<[i64]>::len)
-    }
-
-    fn dtype(&self, name: &str) -> Option<DType> {
-        self.ctx.dtype(self.ctx.element_type(self.type_of(name)?))
-    }
-
-    fn is_empty(&self, name: &str) -> bool {
-        let shape = self.type_of(name).and_then(|ty| self.ctx.shape(ty));
-        shape.is_some_and(|s| s.contains(&0))
+    fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)> {
+        match (self.values.get(name), self.constants.get(name)) {
+            (Some(&value), _) => {
+                let ty = self.module.value_type(value?);
+                Some((self.ctx.shape(ty)?.to_vec(), self.ctx.dtype(self.ctx.element_type(ty))?))
+            }
+            // A constant that no op has used yet need not be made for this.
+            (None, Some(Initial::Proto(t))) => Some((t.dims.clone(), dtype(t.data_type).ok()?)),
+            (None, Some(Initial::Given(t))) => Some((t.shape().iter().map(|&d| d as i64).collect(), t.dtype())),
+            (None, _) => None,
+        }
     }
 }

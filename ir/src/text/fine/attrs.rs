@@ -18,25 +18,7 @@ impl FineParser<'_> {
         self.count();
         let at = src.start(&pair);
         match pair.as_rule() {
-            Rule::number => {
-                let mut inner = pair.into_inner();
-                let Some(literal) = inner.next() else { return Err(FineError::new(at, "expected a number")) };
-                let ty = self.of_type(src, &mut inner, ty)?;
-                self.number(src.str(&literal), at, ty)
-            }
-            Rule::string_attr => {
-                let mut inner = pair.into_inner();
-                let Some(text) = inner.next() else { return Err(FineError::new(at, "expected a string")) };
-                let value = unescape(src.str(&text), at)?.as_ref().into();
-                let ty = self.of_type(src, &mut inner, ty)?.unwrap_or(Type::NONE);
-                Ok(self.intern(AttrData::String { value, ty }))
-            }
-            Rule::dialect_attr => {
-                let mut inner = pair.into_inner();
-                let Some(text) = inner.next() else { return Err(FineError::new(at, "expected a name")) };
-                let ty = self.of_type(src, &mut inner, ty)?.unwrap_or(Type::NONE);
-                self.dialect_attr(src.str(&text), at, ty)
-            }
+            Rule::simple => self.simple(src, pair, ty),
             Rule::array => {
                 let elems: Result<Vec<Attr>> = pair.into_inner().map(|p| self.attr_pair(src, p, None)).collect();
                 Ok(self.ctx.array_attr(&elems?))
@@ -58,6 +40,22 @@ impl FineParser<'_> {
             Rule::distinct => self.distinct(src, pair),
             Rule::dense | Rule::dense_array | Rule::sparse | Rule::dense_resource => self.elements(src, pair, ty),
             _ => Err(FineError::new(at, "expected attribute value")),
+        }
+    }
+
+    /// A number, a string, or an attribute of a dialect: what may have a type after it.
+    fn simple(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>, known: Option<Type>) -> Result<Attr> {
+        let at = src.start(&pair);
+        let mut inner = pair.into_inner();
+        let Some(text) = inner.next() else { return Err(FineError::new(at, "expected attribute value")) };
+        let ty = self.of_type(src, &mut inner, known)?;
+        match text.as_rule() {
+            Rule::literal => self.number(src.str(&text), at, ty),
+            Rule::string => {
+                let value = unescape(src.str(&text), at)?.as_ref().into();
+                Ok(self.intern(AttrData::String { value, ty: ty.unwrap_or(Type::NONE) }))
+            }
+            _ => self.dialect_attr(src.str(&text), at, ty.unwrap_or(Type::NONE)),
         }
     }
 

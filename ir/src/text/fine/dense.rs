@@ -176,12 +176,9 @@ impl FineParser<'_> {
     /// `"0x..."`: the elements' bytes; one element stands for all, and booleans are packed eight to a byte.
     fn hex(&mut self, reader: Reader<'_>, ty: Type, total: Option<usize>) -> ElementsResult<Attr> {
         let malformed = || (Some(reader.at), "expected string containing hex digits starting with `0x`".to_string());
-        let rest = &reader.text.as_bytes()[reader.at..];
-        let end = memchr::memchr(b'"', &rest[1..]).ok_or_else(malformed)?;
-        if !rest[end + 2..].iter().all(u8::is_ascii_whitespace) {
-            return Err((Some(reader.at + end + 2), "expected '>'".into()));
-        }
-        let digits = rest[1..=end].strip_prefix(b"0x").ok_or_else(malformed)?;
+        let literal = reader.text[reader.at..].trim_ascii_end().as_bytes();
+        // Whatever else the string holds is no digit, a quote neither.
+        let digits = literal.strip_prefix(b"\"0x").and_then(|rest| rest.strip_suffix(b"\"")).ok_or_else(malformed)?;
         let mut data = hex::decode(digits).ok_or_else(malformed)?;
         let format = reader.format;
         let ctx = self.ctx;

@@ -13,8 +13,8 @@ pub(crate) struct Grammar;
 pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> FineError {
     let (InputLocation::Pos(at) | InputLocation::Span((at, _))) = error.location;
     let wanted = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => positives.as_slice(),
-        ErrorVariant::CustomError { .. } => &[],
+        ErrorVariant::ParsingError { positives, .. } => positives,
+        ErrorVariant::CustomError { message } => return FineError::new(src.full_offset(at), message.clone()),
     };
     let mut words: Vec<&str> = wanted.iter().map(|&rule| describe(rule)).collect();
     words.sort_unstable();
@@ -50,13 +50,13 @@ fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::EOI => "nothing more",
         Rule::string => "string literal",
-        Rule::string_attr | Rule::number | Rule::dialect_attr | Rule::array | Rule::dict | Rule::symbol => {
-            "attribute value"
-        }
+        Rule::simple | Rule::array | Rule::dict | Rule::symbol => "attribute value",
         Rule::keyword | Rule::dense | Rule::dense_array | Rule::affine_map | Rule::affine_set => "attribute value",
         Rule::location | Rule::strided | Rule::distinct | Rule::sparse | Rule::dense_resource => "attribute value",
         Rule::type_attr => "attribute value",
-        Rule::scalar_type | Rule::dialect_type | Rule::tensor_type | Rule::memref_type => "non-function type",
+        Rule::number_type | Rule::scalar_type | Rule::dialect_type | Rule::tensor_type | Rule::memref_type => {
+            "non-function type"
+        }
         Rule::vector_type | Rule::tuple_type | Rule::complex_type | Rule::function_type => "non-function type",
         Rule::shape | Rule::vector_shape | Rule::unranked => "dimensions",
         Rule::type_group => "non-function type",

@@ -92,7 +92,7 @@ impl<'s> Source<'s> {
 /// How deep a text nests, and where its long element lists are.
 ///
 /// The depth is never less than what the rules will find. A comment is skipped by the rules, but is text in the body of a
-/// dialect's attribute; so brackets that open in one count, and brackets that close do not.
+/// dialect's attribute; so brackets that open in one count, and brackets that close do not. Likewise `>=` closes nothing.
 fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
     let bytes = text.as_bytes();
     let (mut depth, mut deepest, mut bodies, mut i) = (0usize, 0, Vec::new(), 0);
@@ -107,8 +107,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 }
                 if byte == b'<'
                     && opens_elements(&bytes[..i])
-                    && let Some(len) = memchr::memchr(b'>', &bytes[i + 1..])
-                    && len >= MIN_CUT
+                    && bytes.get(i + 1..i + 1 + MIN_CUT).is_some_and(|start| !start.contains(&b'>'))
                     && let Some(end) = elements_end(bytes, i + 1)
                 {
                     bodies.push((i + 1, end));
@@ -116,7 +115,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                     continue;
                 }
             }
-            Class::Close if byte == b'>' && i > 0 && bytes[i - 1] == b'-' => {}
+            Class::Close if is_operator(bytes, i) => {}
             Class::Close => depth = depth.saturating_sub(1),
             Class::Quote => i = string_end(bytes, i + 1) - 1,
             Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
@@ -133,6 +132,11 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
         i += 1;
     }
     Ok((deepest, bodies))
+}
+
+/// Whether the closing bracket at `i` is none, but part of `->` or `>=`.
+fn is_operator(bytes: &[u8], i: usize) -> bool {
+    bytes[i] == b'>' && (i > 0 && bytes[i - 1] == b'-' || bytes.get(i + 1) == Some(&b'='))
 }
 
 /// Whether the text before a `<` makes it the start of an element list.
@@ -178,7 +182,7 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
             // What is too deep is an error, wherever it ends.
             Class::Open if depth > MAX_DEPTH => return (i, true),
             Class::Open => depth += 1,
-            Class::Close if byte == b'>' && i > 0 && bytes[i - 1] == b'-' => {}
+            Class::Close if is_operator(bytes, i) => {}
             Class::Close if depth == 0 => return (i, true),
             Class::Close => depth -= 1,
             Class::Quote => i = string_end(bytes, i + 1) - 1,

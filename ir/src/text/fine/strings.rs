@@ -36,7 +36,7 @@ pub(crate) fn unescape_lenient(inner: &str) -> Vec<u8> {
 }
 
 /// What [`unescape`] gives, for names, which must be UTF-8.
-pub(crate) fn unescape_name(literal: &str, offset: usize) -> Result<Cow<'_, str>> {
+pub(super) fn unescape_name(literal: &str, offset: usize) -> Result<Cow<'_, str>> {
     let utf8 = |_| FineError::new(offset, "a name must be UTF-8");
     Ok(match unescape(literal, offset)? {
         Cow::Borrowed(bytes) => Cow::Borrowed(std::str::from_utf8(bytes).map_err(utf8)?),

@@ -17,7 +17,7 @@ impl FineParser<'_> {
     pub(super) fn type_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
         self.count();
         match pair.as_rule() {
-            Rule::scalar_type => self.scalar(src.str(&pair), src.start(&pair)),
+            Rule::number_type | Rule::scalar_type => self.scalar(src.str(&pair), src.start(&pair)),
             Rule::dialect_type => self.dialect_type(src.str(&pair), src.start(&pair)),
             Rule::function_type => self.function_type(src, pair),
             Rule::tensor_type => self.tensor_type(src, pair),

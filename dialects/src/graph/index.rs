@@ -1,0 +1,206 @@
+//! Gathering and scattering by index tensors. Indices count from the back when they are negative.
+
+use super::args::{Inputs, choice, int, one};
+use super::kernels::shape::normalize_axis;
+use super::kernels::{self, Scatter};
+use super::unary::checked;
+use super::{GENERIC, infer};
+use crate::constraint::{I64, INT_TENSOR, STRING, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{OpArgs, OpDecl, OpInfo, op};
+
+/// The slices along an axis that indices name; the axis is replaced by the axes of the indices.
+///
+/// ```mlir
+/// %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<2x3xi64>) -> tensor<4x2x3xf32>
+/// ```
+#[op("graph.gather", format = GENERIC, infer = infer_gather, eval = gather)]
+pub struct GatherOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// Which slices.
+    indices: Operand<INT_TENSOR>,
+    /// The axis.
+    #[default = "0 : i64"]
+    axis: OptAttribute<I64>,
+    /// The slices.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_gather(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::elem(args, "x")?;
+    let (Some(x), indices) = (infer::dims(args, "x"), infer::dims(args, "indices")) else {
+        return infer::one(args, None, elem);
+    };
+    let axis = normalize_axis(int(args, "axis")?, x.len())?;
+    infer::one(args, indices.map(|i| [&x[..axis], &i, &x[axis + 1..]].concat()), elem)
+}
+
+fn gather(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::gather(i.get("x")?, i.get("indices")?, int(args, "axis")?))
+}
+
+/// For every index the element at its coordinates, of which the one along `axis` is the index itself.
+///
+/// ```mlir
+/// %y = graph.gather_elements %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
+/// ```
+#[op("graph.gather_elements", format = GENERIC, infer = infer_gather_elements, eval = gather_elements)]
+pub struct GatherElementsOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// Where along the axis.
+    indices: Operand<INT_TENSOR>,
+    /// The axis.
+    #[default = "0 : i64"]
+    axis: OptAttribute<I64>,
+    /// The elements.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_gather_elements(args: &OpArgs<'_>) -> infer::Types {
+    check_axis(args)?;
+    infer::one(args, infer::dims(args, "indices"), infer::elem(args, "x")?)
+}
+
+/// Checks that the attribute `axis` is an axis of the operand `x`.
+fn check_axis(args: &OpArgs<'_>) -> Result<(), String> {
+    let axis = int(args, "axis")?;
+    infer::dims(args, "x").map_or(Ok(()), |dims| normalize_axis(axis, dims.len()).map(drop))
+}
+
+fn gather_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::gather_elements(i.get("x")?, i.get("indices")?, int(args, "axis")?))
+}
+
+/// The slices that the rows of an index tensor (its last axis) name by leading coordinates.
+///
+/// The first `batch_dims` axes are shared by both.
+///
+/// ```mlir
+/// %y = graph.gather_nd %x, %i : (tensor<4x8x2xf32>, tensor<5x2xi64>) -> tensor<5x2xf32>
+/// ```
+#[op("graph.gather_nd", format = GENERIC, infer = infer_gather_nd, eval = gather_nd)]
+pub struct GatherNdOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The coordinates.
+    indices: Operand<INT_TENSOR>,
+    /// The number of shared axes.
+    #[default = "0 : i64"]
+    batch_dims: OptAttribute<I64>,
+    /// The slices.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_gather_nd(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::elem(args, "x")?;
+    let batch = infer::known(int(args, "batch_dims")?).ok_or("attribute 'batch_dims' should not be negative")?;
+    let (Some(x), Some(indices)) = (infer::dims(args, "x"), infer::dims(args, "indices")) else {
+        return infer::one(args, None, elem);
+    };
+    let (&depth, rows) = indices.split_last().ok_or("requires indices with an axis")?;
+    let Some(depth) = infer::known(depth) else { return infer::one(args, None, elem) };
+    let end = depth.checked_add(batch).filter(|&end| end <= x.len() && batch <= rows.len());
+    let end =
+        end.ok_or_else(|| format!("indices of {} do not fit {}", infer::display(&indices), infer::display(&x)))?;
+    infer::one(args, Some([rows, &x[end..]].concat()), elem)
+}
+
+fn gather_nd(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::gather_nd(i.get("x")?, i.get("indices")?, int(args, "batch_dims")?))
+}
+
+/// A copy in which the elements that `graph.gather_elements` would read are combined with others.
+///
+/// ```mlir
+/// %y = graph.scatter_elements %x, %i, %u {reduction = "add"} : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32>
+/// ```
+#[op(
+    "graph.scatter_elements",
+    format = GENERIC,
+    infer = infer_scatter_elements,
+    eval = scatter_elements,
+    verify = |m, op| checked(m, op, reduction)
+)]
+pub struct ScatterElementsOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// Where along the axis.
+    indices: Operand<INT_TENSOR>,
+    /// The elements that are put there, one per index.
+    updates: Operand<TENSOR>,
+    /// The axis.
+    #[default = "0 : i64"]
+    axis: OptAttribute<I64>,
+    /// How elements combine: `none` (replace), `add`, `mul`, `min`, `max`.
+    #[default = "\"none\""]
+    reduction: OptAttribute<STRING>,
+    /// The changed copy.
+    y: OpResult<TENSOR>,
+}
+
+fn reduction(args: &OpArgs<'_>) -> Result<Scatter, String> {
+    let kinds = [
+        ("none", Scatter::Assign),
+        ("add", Scatter::Add),
+        ("mul", Scatter::Mul),
+        ("min", Scatter::Min),
+        ("max", Scatter::Max),
+    ];
+    choice(args, "reduction", &kinds)
+}
+
+fn infer_scatter(args: &OpArgs<'_>) -> infer::Types {
+    infer::common_elem(args, &["x", "updates"])?;
+    infer::same(args)
+}
+
+fn infer_scatter_elements(args: &OpArgs<'_>) -> infer::Types {
+    check_axis(args)?;
+    infer_scatter(args)
+}
+
+fn scatter_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (x, indices, updates) = (i.get("x")?, i.get("indices")?, i.get("updates")?);
+    one(kernels::scatter_elements(x, indices, updates, int(args, "axis")?, reduction(args)?))
+}
+
+/// A copy in which the slices that `graph.gather_nd` would read are combined with others.
+///
+/// ```mlir
+/// %y = graph.scatter_nd %x, %i, %u : (tensor<4x8xf32>, tensor<2x1xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>
+/// ```
+#[op(
+    "graph.scatter_nd",
+    format = GENERIC,
+    infer = infer_scatter,
+    eval = scatter_nd,
+    verify = |m, op| checked(m, op, reduction)
+)]
+pub struct ScatterNdOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The coordinates.
+    indices: Operand<INT_TENSOR>,
+    /// The slices that are put there, one per row of indices.
+    updates: Operand<TENSOR>,
+    /// How elements combine: `none` (replace), `add`, `mul`, `min`, `max`.
+    #[default = "\"none\""]
+    reduction: OptAttribute<STRING>,
+    /// The changed copy.
+    y: OpResult<TENSOR>,
+}
+
+fn scatter_nd(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::scatter_nd(i.get("x")?, i.get("indices")?, i.get("updates")?, reduction(args)?))
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] =
+    &[&[GatherOp::INFO, GatherElementsOp::INFO, GatherNdOp::INFO, ScatterElementsOp::INFO, ScatterNdOp::INFO]];

@@ -1,0 +1,209 @@
+//! What the ops' shape inference shares. A dimension that cannot be known is `?`, a shape of unknown rank is `None`.
+
+use gradus_ir::tensor::Tensor;
+use gradus_ir::{AttrData, DYNAMIC, Module, OpArgs, Type, TypeData, Value};
+
+/// What inference returns.
+pub(super) type Types = Result<Vec<Type>, String>;
+
+/// Extents, or [`DYNAMIC`]; `None` when not even their number is known.
+pub(super) type Dims = Option<Vec<i64>>;
+
+/// An extent, if it is known.
+pub(super) fn known(dim: i64) -> Option<usize> {
+    usize::try_from(dim).ok()
+}
+
+/// All extents, if they are known.
+pub(super) fn all_known(dims: &[i64]) -> Option<Vec<usize>> {
+    dims.iter().map(|&d| known(d)).collect()
+}
+
+/// Known extents as a type has them.
+pub(super) fn extents(dims: &[usize]) -> Vec<i64> {
+    dims.iter().map(|&d| i64::try_from(d).unwrap_or(DYNAMIC)).collect()
+}
+
+/// The type of the first operand of the group `name`.
+pub(super) fn ty(args: &OpArgs<'_>, name: &str) -> Result<Type, String> {
+    let value = args.opt_operand(name).ok_or_else(|| format!("requires the operand '{name}'"))?;
+    Ok(args.module.value_type(value))
+}
+
+/// The element type of the first operand of the group `name`.
+pub(super) fn elem(args: &OpArgs<'_>, name: &str) -> Result<Type, String> {
+    Ok(args.ctx().element_type(ty(args, name)?))
+}
+
+/// The one element type of several groups, those that are present.
+pub(super) fn common_elem(args: &OpArgs<'_>, names: &[&str]) -> Result<Type, String> {
+    let values = names.iter().flat_map(|name| args.operand(name));
+    common(args, values)
+}
+
+/// The one element type of some values.
+fn common<'a>(args: &OpArgs<'_>, values: impl Iterator<Item = &'a Value>) -> Result<Type, String> {
+    let ctx = args.ctx();
+    let mut types = values.map(|&v| ctx.element_type(args.module.value_type(v)));
+    let first = types.next().ok_or("requires an operand")?;
+    match types.find(|&t| t != first) {
+        None => Ok(first),
+        Some(other) => {
+            let (a, b) = (ctx.display_type(first), ctx.display_type(other));
+            Err(format!("requires operands of one element type, but got '{a}' and '{b}'"))
+        }
+    }
+}
+
+/// The shape of the first operand of the group `name`.
+pub(super) fn dims(args: &OpArgs<'_>, name: &str) -> Dims {
+    let ty = ty(args, name).ok()?;
+    args.ctx().shape(ty).map(<[i64]>::to_vec)
+}
+
+/// A list of axes that claims to be longer is not believed: a type of so many `?` would exhaust memory.
+const MAX_RANK: usize = 1 << 10;
+
+/// The number of elements of a vector operand of axes or extents, when its type says so.
+pub(super) fn list_len(args: &OpArgs<'_>, name: &str) -> Option<usize> {
+    match dims(args, name)?.as_slice() {
+        &[n] => known(n).filter(|&n| n <= MAX_RANK),
+        _ => None,
+    }
+}
+
+/// So many unknown extents.
+pub(super) fn unknown(rank: usize) -> Vec<i64> {
+    vec![DYNAMIC; rank]
+}
+
+/// The tensor type of a shape.
+pub(super) fn tensor(args: &OpArgs<'_>, dims: Dims, elem: Type) -> Type {
+    match dims {
+        Some(dims) => args.ctx().tensor_type(&dims, elem),
+        None => args.ctx().ty(TypeData::UnrankedTensor(elem)),
+    }
+}
+
+/// The one result of that shape and element type.
+pub(super) fn one(args: &OpArgs<'_>, dims: Dims, elem: Type) -> Types {
+    Ok(vec![tensor(args, dims, elem)])
+}
+
+/// The result has the type of the first operand.
+pub(super) fn same(args: &OpArgs<'_>) -> Types {
+    let first = args.operands.first().ok_or("requires an operand")?;
+    Ok(vec![args.module.value_type(*first)])
+}
+
+/// The result has the type of the first operand; all operands have one element type.
+pub(super) fn same_and_common(args: &OpArgs<'_>) -> Types {
+    common(args, args.operands.iter())?;
+    same(args)
+}
+
+/// The result has the shape of the first operand, with boolean elements.
+pub(super) fn test(args: &OpArgs<'_>) -> Types {
+    let ty = same(args)?[0];
+    Ok(vec![args.ctx().with_element(ty, Type::I1)])
+}
+
+/// The shape that all of `shapes` broadcast to by numpy's rule.
+pub(super) fn broadcast(shapes: impl IntoIterator<Item = Dims>) -> Result<Dims, String> {
+    let mut out = Vec::new();
+    let mut ranked = true;
+    for shape in shapes {
+        match shape {
+            Some(shape) => out = broadcast_two(&out, &shape)?,
+            None => ranked = false,
+        }
+    }
+    Ok(ranked.then_some(out))
+}
+
+fn broadcast_two(a: &[i64], b: &[i64]) -> Result<Vec<i64>, String> {
+    let rank = a.len().max(b.len());
+    let at = |s: &[i64], i: usize| if i + s.len() < rank { 1 } else { s[i + s.len() - rank] };
+    (0..rank)
+        .map(|i| match (at(a, i), at(b, i)) {
+            (x, y) if x == y || y == 1 => Ok(x),
+            (1, y) => Ok(y),
+            // Whatever the unknown extent is, it has to fit the known one, which is not 1.
+            (DYNAMIC, known) | (known, DYNAMIC) => Ok(known),
+            _ => Err(format!("shapes {} and {} do not broadcast", display(a), display(b))),
+        })
+        .collect()
+}
+
+/// A shape for messages.
+pub(super) fn display(dims: &[i64]) -> String {
+    let text: Vec<String> = dims.iter().map(|&d| known(d).map_or("?".to_owned(), |d| d.to_string())).collect();
+    format!("[{}]", text.join(", "))
+}
+
+/// One extent that is known from either side; an error when they differ.
+pub(super) fn unify(a: i64, b: i64) -> Result<i64, String> {
+    match (a, b) {
+        (DYNAMIC, d) | (d, DYNAMIC) => Ok(d),
+        (a, b) if a == b => Ok(a),
+        (a, b) => Err(format!("extents {a} and {b} should be equal")),
+    }
+}
+
+fn shapes<'a>(args: &OpArgs<'a>) -> impl Iterator<Item = Dims> + use<'a> {
+    let (module, operands) = (args.module, args.operands);
+    operands.iter().map(|&v| module.ctx.shape(module.value_type(v)).map(<[i64]>::to_vec))
+}
+
+/// Operands of one element type broadcast.
+pub(super) fn elementwise(args: &OpArgs<'_>) -> Types {
+    let elem = common(args, args.operands.iter())?;
+    one(args, broadcast(shapes(args))?, elem)
+}
+
+/// Operands broadcast; the result has the element type of the first.
+pub(super) fn elementwise_like_first(args: &OpArgs<'_>) -> Types {
+    let elem = args.ctx().element_type(same(args)?[0]);
+    one(args, broadcast(shapes(args))?, elem)
+}
+
+/// Operands of one element type broadcast; the result is boolean.
+pub(super) fn comparison(args: &OpArgs<'_>) -> Types {
+    common(args, args.operands.iter())?;
+    one(args, broadcast(shapes(args))?, Type::I1)
+}
+
+/// The tensor that a value always has, in an attribute or among the resources.
+pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
+    let attr = args.module.constant(args.opt_operand(name)?)?;
+    attr_tensor(args.module, attr)
+}
+
+/// The tensor of a constant's attribute.
+pub(super) fn attr_tensor(m: &Module, attr: gradus_ir::Attr) -> Option<Tensor> {
+    let ctx = &m.ctx;
+    let AttrData::DenseResource { key, ty } = ctx.attr_data(attr) else { return ctx.dense_tensor(attr) };
+    let gradus_ir::Resource::Blob(_, bytes) =
+        m.resources.get("dialect_resources")?.get("builtin")?.get(ctx.text(*key))?
+    else {
+        return None;
+    };
+    let shape = all_known(ctx.static_shape(*ty)?)?;
+    Tensor::new(ctx.dtype(ctx.element_type(*ty))?, shape, bytes.clone()).ok()
+}
+
+/// The integers that an operand always has.
+pub(super) fn ints(args: &OpArgs<'_>, name: &str) -> Option<Vec<i64>> {
+    constant(args, name)?.to_i64()
+}
+
+/// The product of extents, unknown when one of them is or when it is out of range.
+pub(super) fn product(dims: &[i64]) -> i64 {
+    let n = dims.iter().try_fold(1i64, |n, &d| if d == DYNAMIC { None } else { n.checked_mul(d) });
+    n.unwrap_or(DYNAMIC)
+}
+
+/// Applies `f` to an extent that is known.
+pub(super) fn map(dim: i64, f: impl Fn(i64) -> Option<i64>) -> i64 {
+    if dim == DYNAMIC { DYNAMIC } else { f(dim).unwrap_or(DYNAMIC) }
+}

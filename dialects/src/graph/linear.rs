@@ -1,0 +1,289 @@
+//! Convolutions and matrix products.
+
+use super::args::{Inputs, binary, conv, float, list, one};
+use super::kernels;
+use super::kernels::shape::{ConvAttrs, ConvTransposeAttrs, conv_output_dims, conv_transpose_output_dims};
+use super::unary::checked;
+use super::{GENERIC, infer};
+use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, op};
+
+/// Convolution over any number of spatial axes.
+///
+/// `x` of `[N, C, D...]` by `w` of `[M, C / group, K...]`, plus a bias of `[M]`. A channel of the result sees the channels
+/// of its group only; `group = C` is a depthwise convolution.
+///
+/// ```mlir
+/// %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+/// ```
+#[op("graph.conv", format = GENERIC, infer = infer_conv, eval = eval_conv, verify = |m, op| checked(m, op, conv))]
+pub struct ConvOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// The filters, `[M, C / group, K...]`.
+    w: Operand<FLOAT_TENSOR>,
+    /// What is added, `[M]`.
+    b: OptOperand<FLOAT_TENSOR>,
+    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    #[default = "\"NOTSET\""]
+    auto_pad: OptAttribute<STRING>,
+    /// Distance between neighbouring taps; 1 when absent.
+    dilations: OptAttribute<I64_ARRAY>,
+    /// How many groups the channels are in.
+    #[default = "1 : i64"]
+    group: OptAttribute<I64>,
+    /// The spatial extents of the filters, which these have too.
+    kernel_shape: OptAttribute<I64_ARRAY>,
+    /// All begins, then all ends; 0 when absent.
+    pads: OptAttribute<I64_ARRAY>,
+    /// Steps of the window; 1 when absent.
+    strides: OptAttribute<I64_ARRAY>,
+    /// The result, `[N, M, O...]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn infer_conv(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::common_elem(args, &["x", "w", "b"])?;
+    infer::one(args, conv_shape(args)?, elem)
+}
+
+/// The shape of a convolution of the operands `x` and `w`.
+pub(super) fn conv_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
+    let attrs = conv(args)?;
+    let (x, w) = (infer::dims(args, "x"), infer::dims(args, "w"));
+    let Some(rank) = x.as_ref().or(w.as_ref()).map(Vec::len) else { return Ok(None) };
+    let (x, w) = (x.unwrap_or_else(|| infer::unknown(rank)), w.unwrap_or_else(|| infer::unknown(rank)));
+    conv_dims(&x, &w, &attrs).map(Some)
+}
+
+/// A spatial extent that stands for an unknown one where only the others matter: every window fits it.
+pub(super) const ANY_EXTENT: usize = 1 << 31;
+
+fn conv_dims(x: &[i64], w: &[i64], attrs: &ConvAttrs) -> Result<Vec<i64>, String> {
+    if x.len() < 3 || x.len() != w.len() {
+        let (x, w) = (infer::display(x), infer::display(w));
+        return Err(format!("a convolution needs operands of one rank of at least 3, not {x} and {w}"));
+    }
+    let group = usize::try_from(attrs.group).ok().filter(|&g| g > 0).ok_or("attribute 'group' should be positive")?;
+    let (c, k) = match (infer::known(x[1]), infer::known(w[1])) {
+        (Some(c), Some(k)) => (c, k),
+        (Some(c), None) => (c, c / group),
+        (None, k) => (k.unwrap_or(1).saturating_mul(group), k.unwrap_or(1)),
+    };
+    let mut input = vec![infer::known(x[0]).unwrap_or(1), c];
+    input.extend(x[2..].iter().map(|&d| infer::known(d).unwrap_or(ANY_EXTENT)));
+    let mut weight = vec![infer::known(w[0]).unwrap_or(group), k];
+    let kernel: Vec<i64> = (0..w.len() - 2).map(|i| kernel_extent(w[i + 2], &attrs.window.kernel_shape, i)).collect();
+    weight.extend(kernel.iter().map(|&d| infer::known(d).unwrap_or(1)));
+    let mut out = infer::extents(&conv_output_dims(&input, &weight, attrs)?);
+    (out[0], out[1]) = (x[0], w[0]);
+    forget(&mut out, &x[2..], &kernel);
+    Ok(out)
+}
+
+/// An extent of a filter, which the attribute may know when the type does not.
+fn kernel_extent(dim: i64, kernel_shape: &[i64], i: usize) -> i64 {
+    if dim == DYNAMIC { kernel_shape.get(i).copied().unwrap_or(DYNAMIC) } else { dim }
+}
+
+/// Makes the spatial extents unknown that depend on unknown ones.
+fn forget(out: &mut [i64], input: &[i64], kernel: &[i64]) {
+    for (o, (x, k)) in out[2..].iter_mut().zip(input.iter().zip(kernel)) {
+        if *x == DYNAMIC || *k == DYNAMIC {
+            *o = DYNAMIC;
+        }
+    }
+}
+
+fn eval_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let inputs = Inputs::new(args, data);
+    one(kernels::conv(inputs.get("x")?, inputs.get("w")?, inputs.opt("b")?, &conv(args)?))
+}
+
+/// Transposed convolution: the gradient of a convolution with respect to its input.
+///
+/// `x` of `[N, C, D...]` by `w` of `[C, M / group, K...]`, plus a bias of `[M]`. Every element of the input is spread over
+/// a window of the result.
+///
+/// ```mlir
+/// %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>
+/// ```
+#[op(
+    "graph.conv_transpose",
+    format = GENERIC,
+    infer = infer_conv_transpose,
+    eval = eval_conv_transpose,
+    verify = |m, op| checked(m, op, conv)
+)]
+pub struct ConvTransposeOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// The filters, `[C, M / group, K...]`.
+    w: Operand<FLOAT_TENSOR>,
+    /// What is added, `[M]`.
+    b: OptOperand<FLOAT_TENSOR>,
+    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    #[default = "\"NOTSET\""]
+    auto_pad: OptAttribute<STRING>,
+    /// Distance between neighbouring taps; 1 when absent.
+    dilations: OptAttribute<I64_ARRAY>,
+    /// How many groups the channels are in.
+    #[default = "1 : i64"]
+    group: OptAttribute<I64>,
+    /// The spatial extents of the filters, which these have too.
+    kernel_shape: OptAttribute<I64_ARRAY>,
+    /// Extents added at the end of each axis of the result; 0 when absent.
+    output_padding: OptAttribute<I64_ARRAY>,
+    /// The spatial extents of the result, from which pads then follow.
+    output_shape: OptAttribute<I64_ARRAY>,
+    /// All begins, then all ends, cut off the result; 0 when absent.
+    pads: OptAttribute<I64_ARRAY>,
+    /// Distance of the windows of neighbouring elements; 1 when absent.
+    strides: OptAttribute<I64_ARRAY>,
+    /// The result, `[N, M, O...]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn conv_transpose(args: &OpArgs<'_>) -> Result<ConvTransposeAttrs, String> {
+    let (output_padding, output_shape) = (list(args, "output_padding"), list(args, "output_shape"));
+    Ok(ConvTransposeAttrs { conv: conv(args)?, output_padding, output_shape })
+}
+
+fn infer_conv_transpose(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::common_elem(args, &["x", "w", "b"])?;
+    let attrs = conv_transpose(args)?;
+    let (x, w) = (infer::dims(args, "x"), infer::dims(args, "w"));
+    let Some(rank) = x.as_ref().or(w.as_ref()).map(Vec::len) else { return infer::one(args, None, elem) };
+    let (x, w) = (x.unwrap_or_else(|| infer::unknown(rank)), w.unwrap_or_else(|| infer::unknown(rank)));
+    infer::one(args, Some(conv_transpose_dims(&x, &w, &attrs)?), elem)
+}
+
+fn conv_transpose_dims(x: &[i64], w: &[i64], attrs: &ConvTransposeAttrs) -> Result<Vec<i64>, String> {
+    if x.len() < 3 || x.len() != w.len() {
+        let (x, w) = (infer::display(x), infer::display(w));
+        return Err(format!("a transposed convolution needs operands of one rank of at least 3, not {x} and {w}"));
+    }
+    let group = attrs.conv.group;
+    let channels = infer::known(infer::unify(x[1], w[0])?);
+    let channels = channels.or(usize::try_from(group).ok()).ok_or("attribute 'group' should be positive")?;
+    let mut input = vec![infer::known(x[0]).unwrap_or(1), channels];
+    input.extend(x[2..].iter().map(|&d| infer::known(d).unwrap_or(ANY_EXTENT)));
+    let mut weight = vec![channels, infer::known(w[1]).unwrap_or(1)];
+    let kernel: Vec<i64> =
+        (0..w.len() - 2).map(|i| kernel_extent(w[i + 2], &attrs.conv.window.kernel_shape, i)).collect();
+    weight.extend(kernel.iter().map(|&d| infer::known(d).unwrap_or(1)));
+    let mut out = infer::extents(&conv_transpose_output_dims(&input, &weight, attrs)?);
+    (out[0], out[1]) = (x[0], infer::map(w[1], |m| m.checked_mul(group)));
+    if attrs.output_shape.is_empty() {
+        forget(&mut out, &x[2..], &kernel);
+    }
+    Ok(out)
+}
+
+fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let inputs = Inputs::new(args, data);
+    one(kernels::conv_transpose(inputs.get("x")?, inputs.get("w")?, inputs.opt("b")?, &conv_transpose(args)?))
+}
+
+/// Matrix product with numpy's rules: vectors, matrices, and stacks of matrices, which broadcast.
+///
+/// ```mlir
+/// %c = graph.matmul %a, %b : (tensor<2x4x8xf32>, tensor<8x3xf32>) -> tensor<2x4x3xf32>
+/// ```
+#[op("graph.matmul", format = GENERIC, infer = infer_matmul, eval = |_, data| binary(data, kernels::matmul))]
+pub struct MatMulOp {
+    /// The left operand.
+    a: Operand<TENSOR>,
+    /// The right operand.
+    b: Operand<TENSOR>,
+    /// The product.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_matmul(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::common_elem(args, &["a", "b"])?;
+    infer::one(args, matmul_shape(args)?, elem)
+}
+
+/// The shape of the product of the operands `a` and `b`.
+pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
+    let (Some(a), Some(b)) = (infer::dims(args, "a"), infer::dims(args, "b")) else { return Ok(None) };
+    let wrong = || format!("a matrix product of {} by {} is not defined", infer::display(&a), infer::display(&b));
+    let inner_a = *a.last().ok_or_else(wrong)?;
+    let inner_b = *b.get(b.len().saturating_sub(2)).ok_or_else(wrong)?;
+    infer::unify(inner_a, inner_b).map_err(|e| format!("{}: {e}", wrong()))?;
+    let batch = |s: &[i64]| s[..s.len().saturating_sub(2)].to_vec();
+    let mut out = infer::broadcast([Some(batch(&a)), Some(batch(&b))])?.unwrap_or_default();
+    if a.len() > 1 {
+        out.push(a[a.len() - 2]);
+    }
+    if b.len() > 1 {
+        out.push(b[b.len() - 1]);
+    }
+    Ok(Some(out))
+}
+
+/// Scaled product of two matrices plus a scaled third operand.
+///
+/// `alpha * a * b + beta * c`, where `a` and `b` may be transposed and `c` broadcasts to the product.
+///
+/// ```mlir
+/// %y = graph.gemm %a, %b, %c {transB = 1 : i64} : (tensor<1x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<1x4xf32>
+/// ```
+#[op("graph.gemm", format = GENERIC, infer = infer_gemm, eval = eval_gemm)]
+pub struct GemmOp {
+    /// The left matrix.
+    a: Operand<TENSOR>,
+    /// The right matrix.
+    b: Operand<TENSOR>,
+    /// What is added.
+    c: OptOperand<TENSOR>,
+    /// Scales the product.
+    #[default = "1.000000e+00 : f32"]
+    alpha: OptAttribute<F32>,
+    /// Scales what is added.
+    #[default = "1.000000e+00 : f32"]
+    beta: OptAttribute<F32>,
+    /// Whether `a` is transposed.
+    #[name = "transA"]
+    #[default = "0 : i64"]
+    trans_a: OptAttribute<I64>,
+    /// Whether `b` is transposed.
+    #[name = "transB"]
+    #[default = "0 : i64"]
+    trans_b: OptAttribute<I64>,
+    /// The result.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_gemm(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::common_elem(args, &["a", "b", "c"])?;
+    let matrix = |name: &str, transposed: bool| match infer::dims(args, name).as_deref() {
+        None => Ok([DYNAMIC; 2]),
+        Some(&[r, c]) => Ok(if transposed { [c, r] } else { [r, c] }),
+        Some(other) => Err(format!("requires matrices, not {}", infer::display(other))),
+    };
+    let ([m, k], [l, n]) = (matrix("a", args.flag("transA"))?, matrix("b", args.flag("transB"))?);
+    infer::unify(k, l).map_err(|e| format!("inner {e}"))?;
+    let sum = infer::broadcast([Some(vec![m, n]), infer::dims(args, "c").or(Some(vec![]))])?;
+    let grown = sum.is_some_and(|s| s.len() != 2 || (m != DYNAMIC && s[0] != m) || (n != DYNAMIC && s[1] != n));
+    if grown {
+        return Err("requires an operand 'c' that broadcasts to the product".into());
+    }
+    infer::one(args, Some(vec![m, n]), elem)
+}
+
+fn eval_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let inputs = Inputs::new(args, data);
+    let attrs = kernels::Gemm {
+        alpha: float(args, "alpha")? as f32,
+        beta: float(args, "beta")? as f32,
+        trans_a: args.flag("transA"),
+        trans_b: args.flag("transB"),
+    };
+    one(kernels::gemm(inputs.get("a")?, inputs.get("b")?, inputs.opt("c")?, &attrs))
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] = &[&[ConvOp::INFO, ConvTransposeOp::INFO, MatMulOp::INFO, GemmOp::INFO]];

@@ -1,0 +1,177 @@
+//! `graph`: neural networks as graphs of tensor ops, with the meaning of ONNX's operators.
+//!
+//! There is one op per operator, named after it (see [`op_name`]), with the operands and attributes of the newest opset
+//! in their order and under their names. Deviations: an attribute that names an element type by its number is a type where
+//! the op is about it (`graph.cast`), and older meanings that the newest opset lost have an attribute of their own
+//! (`legacy_flatten` of `graph.softmax`).
+
+mod args;
+mod binary;
+mod generate;
+mod index;
+mod infer;
+pub mod kernels;
+mod linear;
+mod movement;
+mod norm;
+mod pool;
+mod quantized;
+mod reduce;
+mod reshape;
+mod resize;
+mod unary;
+
+pub use binary::*;
+pub use generate::*;
+pub use index::*;
+pub use linear::*;
+pub use movement::*;
+pub use norm::*;
+pub use pool::*;
+pub use quantized::*;
+pub use reduce::*;
+pub use reshape::*;
+pub use resize::*;
+pub use unary::*;
+
+use crate::constraint::{TENSOR, kind};
+use gradus_ir::{AttrData, AttrKind, AttrText, Context, DType, Dialect, Folded, OpArgs, OpInfo, Type, Value};
+
+/// The custom form of ops whose operands can be told apart by their number.
+const GENERIC: &str = "operands attr-dict `:` functional-type(operands, results)";
+
+/// A type that tensors have elements of.
+const ELEM_TYPE: AttrKind = AttrKind {
+    summary: "type attribute of an element type",
+    check: |c, a| c.as_type(a).is_some_and(|t| c.dtype(t).is_some()),
+    text: AttrText::Type,
+};
+
+/// The elements of a tensor.
+const DENSE: AttrKind = kind("elements attribute of tensor type", |c, a| {
+    let elements = matches!(
+        c.attr_data(a),
+        AttrData::Dense(_) | AttrData::DenseResource { .. } | AttrData::DenseStrings { .. } | AttrData::Sparse { .. }
+    );
+    elements && c.attr_type(a).is_some_and(|t| (TENSOR.check)(c, t))
+});
+
+/// Folds an op of one result to a value of the same type.
+fn same_as(args: &OpArgs<'_>, value: Value) -> Option<Folded> {
+    (args.result_types == [args.module.value_type(value)]).then(|| value.into())
+}
+
+/// The element type with that number in ONNX.
+pub fn onnx_type(ctx: &Context, number: i64) -> Option<Type> {
+    let dtype = match number {
+        1 => DType::F32,
+        2 => DType::U8,
+        3 => DType::I8,
+        4 => DType::U16,
+        5 => DType::I16,
+        6 => DType::I32,
+        7 => DType::I64,
+        9 => DType::Bool,
+        10 => DType::F16,
+        11 => DType::F64,
+        12 => DType::U32,
+        13 => DType::U64,
+        16 => DType::BF16,
+        _ => return None,
+    };
+    Some(ctx.dtype_type(dtype))
+}
+
+/// Names that the rule for words would cut in the wrong places.
+const NAMES: &[(&str, &str)] = &[
+    ("IsNaN", "is_nan"),
+    ("MatMul", "matmul"),
+    ("MatMulInteger", "matmul_integer"),
+    ("PRelu", "prelu"),
+    ("QLinearConv", "qlinear_conv"),
+    ("QLinearMatMul", "qlinear_matmul"),
+];
+
+/// The name of the op for an ONNX operator: its words in lower case, joined by underscores.
+///
+/// ```
+/// assert_eq!(gradus_dialects::graph::op_name("GlobalAveragePool"), "graph.global_average_pool");
+/// ```
+pub fn op_name(onnx_type: &str) -> String {
+    if let Some((_, name)) = NAMES.iter().find(|n| n.0 == onnx_type) {
+        return format!("graph.{name}");
+    }
+    let chars: Vec<char> = onnx_type.chars().collect();
+    let mut out = "graph.".to_owned();
+    for (i, c) in chars.iter().enumerate() {
+        // A word starts at a capital after a small letter, or at the last of several capitals: RMSNormalization.
+        let after_small = i > 0 && !chars[i - 1].is_uppercase();
+        let before_small = i > 0 && chars.get(i + 1).is_some_and(|n| n.is_lowercase());
+        if c.is_uppercase() && (after_small || before_small) {
+            out.push('_');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
+/// The ops of every file.
+const FILES: &[&[&[&OpInfo]]] = &[
+    generate::OPS,
+    unary::OPS,
+    binary::OPS,
+    linear::OPS,
+    quantized::OPS,
+    pool::OPS,
+    norm::OPS,
+    reduce::OPS,
+    reshape::OPS,
+    movement::OPS,
+    index::OPS,
+    resize::OPS,
+];
+
+const fn count(files: &[&[&[&OpInfo]]]) -> usize {
+    let (mut n, mut i) = (0, 0);
+    while i < files.len() {
+        let mut j = 0;
+        while j < files[i].len() {
+            n += files[i][j].len();
+            j += 1;
+        }
+        i += 1;
+    }
+    n
+}
+
+const fn flatten<const N: usize>(files: &[&[&[&'static OpInfo]]]) -> [&'static OpInfo; N] {
+    let mut out = [&OpInfo::DEFAULT; N];
+    let (mut n, mut i) = (0, 0);
+    while i < files.len() {
+        let mut j = 0;
+        while j < files[i].len() {
+            let mut k = 0;
+            while k < files[i][j].len() {
+                out[n] = files[i][j][k];
+                (n, k) = (n + 1, k + 1);
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    out
+}
+
+const OPS: [&OpInfo; count(FILES)] = flatten(FILES);
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "graph",
+    doc: "Neural networks: tensor ops with the meaning of ONNX's operators.",
+    ops: &OPS,
+    attrs: &[],
+    constant: Some("graph.constant"),
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! Normalizations.
+
+use super::args::{Inputs, float, int, one, several, unary};
+use super::kernels;
+use super::kernels::shape::normalize_axis;
+use super::unary::{checked, infer_along_axis};
+use super::{GENERIC, infer};
+use crate::constraint::{F32, FLOAT_TENSOR, I64};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, op};
+
+/// Checks that the operand `x` has a channel axis, and that the operands `names` are vectors of its extent.
+fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), String> {
+    let Some(x) = infer::dims(args, "x") else { return Ok(()) };
+    let channels = match x.as_slice() {
+        // A vector is a batch of single elements of one channel.
+        [_] => 1,
+        [_, c, ..] => *c,
+        [] => return Err("requires an operand of [N, C, ...]".into()),
+    };
+    for name in names {
+        let Some(dims) = infer::dims(args, name) else { continue };
+        if dims.len() != 1 || infer::unify(dims[0], channels).is_err() {
+            let (dims, x) = (infer::display(&dims), infer::display(&x));
+            return Err(format!("requires one element of '{name}' per channel, but got {dims} for {x}"));
+        }
+    }
+    Ok(())
+}
+
+/// Batch normalization: `(x - mean) / sqrt(var + epsilon) * scale + b` per channel.
+///
+/// With `training_mode` mean and variance are those of the batch, and two more results are the running ones, updated.
+///
+/// ```mlir
+/// %y = graph.batch_normalization %x, %scale, %b, %mean, %var : (tensor<1x4x8x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+/// ```
+#[op("graph.batch_normalization", format = GENERIC, infer = infer_batch_norm, eval = batch_norm)]
+pub struct BatchNormalizationOp {
+    /// The operand, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// Multiplied with the normalized elements, `[C]`.
+    scale: Operand<FLOAT_TENSOR>,
+    /// Added to the scaled elements, `[C]`.
+    b: Operand<FLOAT_TENSOR>,
+    /// The mean, `[C]`.
+    input_mean: Operand<FLOAT_TENSOR>,
+    /// The variance, `[C]`.
+    input_var: Operand<FLOAT_TENSOR>,
+    /// Added to the variance.
+    #[default = "9.99999974E-6 : f32"]
+    epsilon: OptAttribute<F32>,
+    /// How much of the running mean and variance stays, when training.
+    #[default = "0.899999976 : f32"]
+    momentum: OptAttribute<F32>,
+    /// Whether the batch's own mean and variance are used.
+    #[default = "0 : i64"]
+    training_mode: OptAttribute<I64>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+    /// The running mean and variance, when training.
+    running: OpResults<FLOAT_TENSOR>,
+}
+
+fn infer_batch_norm(args: &OpArgs<'_>) -> infer::Types {
+    check_channels(args, &["scale", "b", "input_mean", "input_var"])?;
+    let mut types = infer::same(args)?;
+    if args.flag("training_mode") {
+        let all = [infer::ty(args, "input_mean")?, infer::ty(args, "input_var")?];
+        let wanted = if args.result_types.is_empty() { 2 } else { args.result_types.len() - 1 };
+        types.extend(all.into_iter().take(wanted));
+    }
+    Ok(types)
+}
+
+fn batch_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (x, scale, b) = (i.get("x")?, i.get("scale")?, i.get("b")?);
+    let (mean, var, epsilon) = (i.get("input_mean")?, i.get("input_var")?, float(args, "epsilon")?);
+    if !args.flag("training_mode") {
+        return one(kernels::batch_normalization(x, scale, b, mean, var, epsilon));
+    }
+    let momentum = float(args, "momentum")?;
+    let all = kernels::batch_normalization_training(x, scale, b, mean, var, epsilon, momentum)?;
+    several(args, [all.y, all.mean, all.var])
+}
+
+/// Instance normalization: every image on its own, then scaled and shifted per channel.
+///
+/// ```mlir
+/// %y = graph.instance_normalization %x, %scale, %b : (tensor<1x4x8x8xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+/// ```
+#[op("graph.instance_normalization", format = GENERIC, infer = infer_per_channel, eval = instance_norm)]
+pub struct InstanceNormalizationOp {
+    /// The operand, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// Multiplied with the normalized elements, `[C]`.
+    scale: Operand<FLOAT_TENSOR>,
+    /// Added to the scaled elements, `[C]`.
+    b: Operand<FLOAT_TENSOR>,
+    /// Added to the variance.
+    #[default = "9.99999974E-6 : f32"]
+    epsilon: OptAttribute<F32>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn infer_per_channel(args: &OpArgs<'_>) -> infer::Types {
+    check_channels(args, &["scale", "b"])?;
+    infer::same(args)
+}
+
+fn instance_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let epsilon = float(args, "epsilon")?;
+    one(kernels::instance_normalization(i.get("x")?, i.get("scale")?, i.get("b")?, epsilon))
+}
+
+/// Group normalization: groups of channels of every sample, then scaled and shifted per channel.
+///
+/// ```mlir
+/// %y = graph.group_normalization %x, %scale, %b {num_groups = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+/// ```
+#[op(
+    "graph.group_normalization",
+    format = GENERIC,
+    infer = infer_group_norm,
+    eval = group_norm,
+    verify = |m, op| checked(m, op, |args| positive(args, "num_groups"))
+)]
+pub struct GroupNormalizationOp {
+    /// The operand, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// Multiplied with the normalized elements, `[C]`.
+    scale: Operand<FLOAT_TENSOR>,
+    /// Added to the scaled elements, `[C]`.
+    b: Operand<FLOAT_TENSOR>,
+    /// Added to the variance.
+    #[default = "9.99999974E-6 : f32"]
+    epsilon: OptAttribute<F32>,
+    /// How many groups the channels are in.
+    num_groups: Attribute<I64>,
+    /// The number of the type in ONNX that statistics are computed in; of no effect.
+    #[default = "1 : i64"]
+    stash_type: OptAttribute<I64>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+/// A positive integer attribute.
+fn positive(args: &OpArgs<'_>, name: &str) -> Result<i64, String> {
+    let v = int(args, name)?;
+    if v > 0 { Ok(v) } else { Err(format!("attribute '{name}' should be positive")) }
+}
+
+fn infer_group_norm(args: &OpArgs<'_>) -> infer::Types {
+    let groups = positive(args, "num_groups")?;
+    if let Some(&[_, c, ..]) = infer::dims(args, "x").as_deref()
+        && infer::known(c).is_some()
+        && c % groups != 0
+    {
+        return Err(format!("{c} channels do not split into {groups} groups"));
+    }
+    infer_per_channel(args)
+}
+
+fn group_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (groups, epsilon) = (int(args, "num_groups")?, float(args, "epsilon")?);
+    one(kernels::group_normalization(i.get("x")?, i.get("scale")?, i.get("b")?, groups, epsilon))
+}
+
+/// Layer normalization over the axes from `axis` on, then scaled and shifted by tensors that broadcast.
+///
+/// Further results are the mean and the inverse of the standard deviation, as many of them as are wanted.
+///
+/// ```mlir
+/// %y = graph.layer_normalization %x, %scale, %b : (tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+/// ```
+#[op("graph.layer_normalization", format = GENERIC, infer = infer_layer_norm, eval = layer_norm)]
+pub struct LayerNormalizationOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// Multiplied with the normalized elements.
+    scale: Operand<FLOAT_TENSOR>,
+    /// Added to the scaled elements.
+    b: OptOperand<FLOAT_TENSOR>,
+    /// The first of the normalized axes.
+    #[default = "-1 : i64"]
+    axis: OptAttribute<I64>,
+    /// Added to the variance.
+    #[default = "9.99999974E-6 : f32"]
+    epsilon: OptAttribute<F32>,
+    /// The number of the type in ONNX that statistics are computed in; of no effect.
+    #[default = "1 : i64"]
+    stash_type: OptAttribute<I64>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+    /// The mean and the inverse of the standard deviation.
+    statistics: OpResults<FLOAT_TENSOR>,
+}
+
+fn infer_layer_norm(args: &OpArgs<'_>) -> infer::Types {
+    let (axis, elem) = (int(args, "axis")?, infer::common_elem(args, &["x", "scale", "b"])?);
+    let mut types = infer::same(args)?;
+    let reduced = match infer::dims(args, "x") {
+        None => None,
+        Some(mut dims) => {
+            let axis = normalize_axis(axis, dims.len())?;
+            dims[axis..].fill(1);
+            Some(dims)
+        }
+    };
+    let stash = if elem == Type::F64 { elem } else { Type::F32 };
+    let more = args.result_types.len().saturating_sub(1).min(2);
+    types.extend((0..more).map(|_| infer::tensor(args, reduced.clone(), stash)));
+    Ok(types)
+}
+
+fn layer_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (axis, epsilon) = (int(args, "axis")?, float(args, "epsilon")?);
+    several(args, kernels::layer_normalization(i.get("x")?, i.get("scale")?, i.opt("b")?, axis, epsilon)?)
+}
+
+/// Division by the root of the mean square over the axes from `axis` on, then scaled by a tensor that broadcasts.
+///
+/// ```mlir
+/// %y = graph.rms_normalization %x, %scale : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+/// ```
+#[op("graph.rms_normalization", format = GENERIC, infer = infer_along_axis, eval = rms_norm)]
+pub struct RmsNormalizationOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// Multiplied with the normalized elements.
+    scale: Operand<FLOAT_TENSOR>,
+    /// The first of the normalized axes.
+    #[default = "-1 : i64"]
+    axis: OptAttribute<I64>,
+    /// Added to the mean square.
+    #[default = "9.99999974E-6 : f32"]
+    epsilon: OptAttribute<F32>,
+    /// The number of the type in ONNX that statistics are computed in; of no effect.
+    #[default = "1 : i64"]
+    stash_type: OptAttribute<I64>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn rms_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::rms_normalization(i.get("x")?, i.get("scale")?, int(args, "axis")?, float(args, "epsilon")?))
+}
+
+/// Local response normalization: division by a power of the mean square over neighbouring channels.
+///
+/// ```mlir
+/// %y = graph.lrn %x {size = 3 : i64} : tensor<1x4x8x8xf32>
+/// ```
+#[op(
+    "graph.lrn",
+    traits = Traits::SAME_TYPE,
+    format = "$x attr-dict `:` type($y)",
+    infer = infer_lrn,
+    eval = lrn,
+    verify = |m, op| checked(m, op, |args| positive(args, "size"))
+)]
+pub struct LrnOp {
+    /// The operand, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// Scales the sum of squares, after division by `size`.
+    #[default = "9.99999974E-5 : f32"]
+    alpha: OptAttribute<F32>,
+    /// The exponent.
+    #[default = "7.500000e-01 : f32"]
+    beta: OptAttribute<F32>,
+    /// Added to the scaled sum.
+    #[default = "1.000000e+00 : f32"]
+    bias: OptAttribute<F32>,
+    /// The number of channels that are summed.
+    size: Attribute<I64>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn infer_lrn(args: &OpArgs<'_>) -> infer::Types {
+    match infer::dims(args, "x") {
+        Some(dims) if dims.len() < 2 => Err("requires an operand of [N, C, ...]".into()),
+        _ => infer::same(args),
+    }
+}
+
+fn lrn(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let attrs = kernels::Lrn {
+        size: int(args, "size")?,
+        alpha: float(args, "alpha")?,
+        beta: float(args, "beta")?,
+        bias: float(args, "bias")?,
+    };
+    unary(data, |x| kernels::lrn(x, &attrs))
+}
+
+/// Division by the 1- or 2-norm along an axis; where that is 0 the result is too.
+///
+/// ```mlir
+/// %y = graph.lp_normalization %x {p = 1 : i64} : tensor<2x8xf32>
+/// ```
+#[op(
+    "graph.lp_normalization",
+    traits = Traits::SAME_TYPE,
+    format = "$x attr-dict `:` type($y)",
+    infer = infer_along_axis,
+    eval = |args, data| unary(data, |x| kernels::lp_normalization(x, int(args, "axis")?, int(args, "p")?)),
+    verify = |m, op| checked(m, op, one_or_two)
+)]
+pub struct LpNormalizationOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// The axis along which the norm is taken.
+    #[default = "-1 : i64"]
+    axis: OptAttribute<I64>,
+    /// Which norm.
+    #[default = "2 : i64"]
+    p: OptAttribute<I64>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn one_or_two(args: &OpArgs<'_>) -> Result<(), String> {
+    if matches!(int(args, "p")?, 1 | 2) { Ok(()) } else { Err("attribute 'p' should be 1 or 2".into()) }
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] = &[&[
+    BatchNormalizationOp::INFO,
+    InstanceNormalizationOp::INFO,
+    GroupNormalizationOp::INFO,
+    LayerNormalizationOp::INFO,
+    RmsNormalizationOp::INFO,
+    LrnOp::INFO,
+    LpNormalizationOp::INFO,
+]];

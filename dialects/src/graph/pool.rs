@@ -1,0 +1,240 @@
+//! Pooling over sliding windows and over whole images.
+
+use super::args::{Inputs, int, one, several, unary, window};
+use super::kernels;
+use super::kernels::shape::{WindowAttrs, pool_output_dims};
+use super::linear::ANY_EXTENT;
+use super::unary::checked;
+use super::{GENERIC, infer};
+use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Type, op};
+
+/// The largest element of every window, and where it is.
+///
+/// The optional second result has the index of each maximum in the flattened input.
+///
+/// ```mlir
+/// %y = graph.max_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
+/// ```
+#[op("graph.max_pool", format = GENERIC, infer = infer_max_pool, eval = max_pool, verify = |m, op| checked(m, op, window))]
+pub struct MaxPoolOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<TENSOR>,
+    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    #[default = "\"NOTSET\""]
+    auto_pad: OptAttribute<STRING>,
+    /// Whether a window that is partly beyond the end counts.
+    #[default = "0 : i64"]
+    ceil_mode: OptAttribute<I64>,
+    /// Distance between neighbouring elements of a window; 1 when absent.
+    dilations: OptAttribute<I64_ARRAY>,
+    /// The extents of the window.
+    kernel_shape: Attribute<I64_ARRAY>,
+    /// All begins, then all ends; 0 when absent.
+    pads: OptAttribute<I64_ARRAY>,
+    /// Whether indices count in column-major order.
+    #[default = "0 : i64"]
+    storage_order: OptAttribute<I64>,
+    /// Steps of the window; 1 when absent.
+    strides: OptAttribute<I64_ARRAY>,
+    /// The maxima, `[N, C, O...]`.
+    y: OpResult<TENSOR>,
+    /// Their indices.
+    indices: OptResult<I64_TENSOR>,
+}
+
+/// The shape of pooling the operand `x`.
+fn pooled(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
+    let attrs = window(args)?;
+    let dims = infer::dims(args, "x").or_else(|| match attrs.kernel_shape.len() {
+        0 => None,
+        n => Some(infer::unknown(n + 2)),
+    });
+    dims.map(|x| pool_dims(&x, &attrs)).transpose()
+}
+
+fn pool_dims(x: &[i64], attrs: &WindowAttrs) -> Result<Vec<i64>, String> {
+    let known = |(i, &d): (usize, &i64)| infer::known(d).unwrap_or(if i < 2 { 1 } else { ANY_EXTENT });
+    let input: Vec<usize> = x.iter().enumerate().map(known).collect();
+    let out = infer::extents(&pool_output_dims(&input, attrs)?);
+    Ok(out.into_iter().zip(x).map(|(o, &d)| if d == DYNAMIC { DYNAMIC } else { o }).collect())
+}
+
+fn infer_max_pool(args: &OpArgs<'_>) -> infer::Types {
+    let (dims, elem) = (pooled(args)?, infer::elem(args, "x")?);
+    let mut types = infer::one(args, dims.clone(), elem)?;
+    if args.result_types.len() > 1 {
+        types.push(infer::tensor(args, dims, Type::I64));
+    }
+    Ok(types)
+}
+
+fn max_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let x = Inputs::new(args, data).get("x")?;
+    several(args, kernels::max_pool(x, &window(args)?, args.flag("storage_order"))?)
+}
+
+/// The mean of every window.
+///
+/// ```mlir
+/// %y = graph.average_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
+/// ```
+#[op(
+    "graph.average_pool",
+    format = GENERIC,
+    infer = infer_pool,
+    eval = |args, data| unary(data, |x| kernels::average_pool(x, &window(args)?, args.flag("count_include_pad"))),
+    verify = |m, op| checked(m, op, window)
+)]
+pub struct AveragePoolOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    #[default = "\"NOTSET\""]
+    auto_pad: OptAttribute<STRING>,
+    /// Whether a window that is partly beyond the end counts.
+    #[default = "0 : i64"]
+    ceil_mode: OptAttribute<I64>,
+    /// Whether explicit padding counts as elements.
+    #[default = "0 : i64"]
+    count_include_pad: OptAttribute<I64>,
+    /// Distance between neighbouring elements of a window; 1 when absent.
+    dilations: OptAttribute<I64_ARRAY>,
+    /// The extents of the window.
+    kernel_shape: Attribute<I64_ARRAY>,
+    /// All begins, then all ends; 0 when absent.
+    pads: OptAttribute<I64_ARRAY>,
+    /// Steps of the window; 1 when absent.
+    strides: OptAttribute<I64_ARRAY>,
+    /// The means, `[N, C, O...]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn infer_pool(args: &OpArgs<'_>) -> infer::Types {
+    infer::one(args, pooled(args)?, infer::elem(args, "x")?)
+}
+
+/// The p-norm of every window.
+///
+/// ```mlir
+/// %y = graph.lp_pool %x {kernel_shape = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x7x7xf32>
+/// ```
+#[op(
+    "graph.lp_pool",
+    format = GENERIC,
+    infer = infer_pool,
+    eval = |args, data| unary(data, |x| kernels::lp_pool(x, &window(args)?, int(args, "p")?)),
+    verify = |m, op| checked(m, op, |args| window(args).and(norm(args)))
+)]
+pub struct LpPoolOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    #[default = "\"NOTSET\""]
+    auto_pad: OptAttribute<STRING>,
+    /// Whether a window that is partly beyond the end counts.
+    #[default = "0 : i64"]
+    ceil_mode: OptAttribute<I64>,
+    /// Distance between neighbouring elements of a window; 1 when absent.
+    dilations: OptAttribute<I64_ARRAY>,
+    /// The extents of the window.
+    kernel_shape: Attribute<I64_ARRAY>,
+    /// Which norm.
+    #[default = "2 : i64"]
+    p: OptAttribute<I64>,
+    /// All begins, then all ends; 0 when absent.
+    pads: OptAttribute<I64_ARRAY>,
+    /// Steps of the window; 1 when absent.
+    strides: OptAttribute<I64_ARRAY>,
+    /// The norms, `[N, C, O...]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+/// Which norm an op computes.
+fn norm(args: &OpArgs<'_>) -> Result<i64, String> {
+    let p = int(args, "p")?;
+    if p > 0 { Ok(p) } else { Err("attribute 'p' should be positive".into()) }
+}
+
+/// The shape `[N, C, 1...]`.
+fn infer_global(args: &OpArgs<'_>) -> infer::Types {
+    let dims = infer::dims(args, "x");
+    if let Some(dims) = dims.as_ref().filter(|d| d.len() < 2) {
+        return Err(format!("requires an operand of [N, C, ...], not {}", infer::display(dims)));
+    }
+    let ones = |dims: Vec<i64>| dims.iter().enumerate().map(|(i, &d)| if i < 2 { d } else { 1 }).collect();
+    infer::one(args, dims.map(ones), infer::elem(args, "x")?)
+}
+
+/// The mean of every image.
+///
+/// ```mlir
+/// %y = graph.global_average_pool %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x1x1xf32>
+/// ```
+#[op(
+    "graph.global_average_pool",
+    format = GENERIC,
+    infer = infer_global,
+    eval = |_, data| unary(data, kernels::global_average_pool)
+)]
+pub struct GlobalAveragePoolOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// The means, `[N, C, 1...]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+/// The largest element of every image; NaN when one is.
+///
+/// ```mlir
+/// %y = graph.global_max_pool %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x1x1xf32>
+/// ```
+#[op(
+    "graph.global_max_pool",
+    format = GENERIC,
+    infer = infer_global,
+    eval = |_, data| unary(data, kernels::global_max_pool)
+)]
+pub struct GlobalMaxPoolOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<TENSOR>,
+    /// The maxima, `[N, C, 1...]`.
+    y: OpResult<TENSOR>,
+}
+
+/// The p-norm of every image.
+///
+/// ```mlir
+/// %y = graph.global_lp_pool %x {p = 1 : i64} : (tensor<1x4x8x8xf32>) -> tensor<1x4x1x1xf32>
+/// ```
+#[op(
+    "graph.global_lp_pool",
+    format = GENERIC,
+    infer = infer_global,
+    eval = eval_global_lp_pool,
+    verify = |m, op| checked(m, op, norm)
+)]
+pub struct GlobalLpPoolOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// Which norm.
+    #[default = "2 : i64"]
+    p: OptAttribute<I64>,
+    /// The norms, `[N, C, 1...]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn eval_global_lp_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    one(kernels::global_lp_pool(Inputs::new(args, data).get("x")?, norm(args)?))
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] = &[&[
+    MaxPoolOp::INFO,
+    AveragePoolOp::INFO,
+    LpPoolOp::INFO,
+    GlobalAveragePoolOp::INFO,
+    GlobalMaxPoolOp::INFO,
+    GlobalLpPoolOp::INFO,
+]];

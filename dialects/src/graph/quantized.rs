@@ -1,0 +1,342 @@
+//! Quantized ops: integers that stand for `(value - zero_point) * scale`.
+
+use super::args::{Inputs, conv, int, one, several};
+use super::kernels;
+use super::linear::{conv_shape, matmul_shape};
+use super::unary::checked;
+use super::{GENERIC, infer, onnx_type};
+use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+
+/// Integer matrix product: the `i32` product of 8-bit tensors less their zero points.
+///
+/// A zero point is a scalar, or one per row of `a` or column of `b`.
+///
+/// ```mlir
+/// %y = graph.matmul_integer %a, %b a_zero %z : (tensor<4x8xui8>, tensor<8x3xi8>, tensor<ui8>) -> tensor<4x3xi32>
+/// ```
+#[op(
+    "graph.matmul_integer",
+    traits = Traits::OPERAND_SEGMENTS,
+    format = "$a `,` $b (`a_zero` $a_zero_point^)? (`b_zero` $b_zero_point^)? attr-dict `:` functional-type(operands, results)",
+    infer = |args| infer::one(args, matmul_shape(args)?, Type::I32),
+    eval = matmul_integer
+)]
+pub struct MatMulIntegerOp {
+    /// The left operand.
+    a: Operand<INT_TENSOR>,
+    /// The right operand.
+    b: Operand<INT_TENSOR>,
+    /// Subtracted from `a`.
+    a_zero_point: OptOperand<INT_TENSOR>,
+    /// Subtracted from `b`.
+    b_zero_point: OptOperand<INT_TENSOR>,
+    /// The product.
+    y: OpResult<INT_TENSOR>,
+}
+
+fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::matmul_integer(i.get("a")?, i.get("b")?, i.opt("a_zero_point")?, i.opt("b_zero_point")?))
+}
+
+/// Integer convolution: the `i32` convolution of 8-bit tensors less their zero points.
+///
+/// The zero point of the input is a scalar, that of the filters a scalar or one per output channel. Attributes are those
+/// of `graph.conv`.
+///
+/// ```mlir
+/// %y = graph.conv_integer %x, %w x_zero %z : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>) -> tensor<1x4x6x6xi32>
+/// ```
+#[op(
+    "graph.conv_integer",
+    traits = Traits::OPERAND_SEGMENTS,
+    format = "$x `,` $w (`x_zero` $x_zero_point^)? (`w_zero` $w_zero_point^)? attr-dict `:` functional-type(operands, results)",
+    infer = |args| infer::one(args, conv_shape(args)?, Type::I32),
+    eval = conv_integer,
+    verify = |m, op| checked(m, op, conv)
+)]
+pub struct ConvIntegerOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<INT_TENSOR>,
+    /// The filters, `[M, C / group, K...]`.
+    w: Operand<INT_TENSOR>,
+    /// Subtracted from the input.
+    x_zero_point: OptOperand<INT_TENSOR>,
+    /// Subtracted from the filters.
+    w_zero_point: OptOperand<INT_TENSOR>,
+    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    #[default = "\"NOTSET\""]
+    auto_pad: OptAttribute<STRING>,
+    /// Distance between neighbouring taps; 1 when absent.
+    dilations: OptAttribute<I64_ARRAY>,
+    /// How many groups the channels are in.
+    #[default = "1 : i64"]
+    group: OptAttribute<I64>,
+    /// The spatial extents of the filters, which these have too.
+    kernel_shape: OptAttribute<I64_ARRAY>,
+    /// All begins, then all ends; 0 when absent.
+    pads: OptAttribute<I64_ARRAY>,
+    /// Steps of the window; 1 when absent.
+    strides: OptAttribute<I64_ARRAY>,
+    /// The result, `[N, M, O...]`.
+    y: OpResult<INT_TENSOR>,
+}
+
+fn conv_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (x_zero, w_zero) = (i.opt("x_zero_point")?, i.opt("w_zero_point")?);
+    one(kernels::conv_integer(i.get("x")?, i.get("w")?, x_zero, w_zero, &conv(args)?))
+}
+
+/// Matrix product of quantized tensors, quantized again.
+///
+/// Products accumulate exactly in 32 bits. Scale and zero point of `a` may be one per row, those of `b` one per column.
+///
+/// ```mlir
+/// %y = graph.qlinear_matmul %a, %sa, %za, %b, %sb, %zb, %sy, %zy : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>, tensor<8x3xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<4x3xui8>
+/// ```
+#[op("graph.qlinear_matmul", format = GENERIC, infer = infer_qlinear_matmul, eval = qlinear_matmul)]
+pub struct QLinearMatMulOp {
+    /// The left operand.
+    a: Operand<INT_TENSOR>,
+    /// Its scale.
+    a_scale: Operand<FLOAT_TENSOR>,
+    /// Its zero point.
+    a_zero_point: Operand<INT_TENSOR>,
+    /// The right operand.
+    b: Operand<INT_TENSOR>,
+    /// Its scale.
+    b_scale: Operand<FLOAT_TENSOR>,
+    /// Its zero point.
+    b_zero_point: Operand<INT_TENSOR>,
+    /// The scale of the result.
+    y_scale: Operand<FLOAT_TENSOR>,
+    /// The zero point of the result.
+    y_zero_point: Operand<INT_TENSOR>,
+    /// The product.
+    y: OpResult<INT_TENSOR>,
+}
+
+fn infer_qlinear_matmul(args: &OpArgs<'_>) -> infer::Types {
+    infer::common_elem(args, &["a", "a_zero_point"])?;
+    infer::common_elem(args, &["b", "b_zero_point"])?;
+    infer::one(args, matmul_shape(args)?, infer::elem(args, "y_zero_point")?)
+}
+
+/// A quantized operand of an op.
+fn quantized<'a>(i: Inputs<'a>, value: &str, scale: &str, zero: &str) -> Result<kernels::Quantized<'a>, Trap> {
+    Ok(kernels::Quantized { value: i.get(value)?, scale: i.get(scale)?, zero: i.get(zero)? })
+}
+
+fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let a = quantized(i, "a", "a_scale", "a_zero_point")?;
+    let b = quantized(i, "b", "b_scale", "b_zero_point")?;
+    one(kernels::qlinear_matmul(a, b, i.get("y_scale")?, i.get("y_zero_point")?))
+}
+
+/// Convolution of quantized tensors, quantized again.
+///
+/// Products accumulate exactly in 32 bits, on top of an `i32` bias of scale `x_scale * w_scale`. Scale and zero point of
+/// the filters may be one per output channel. Attributes are those of `graph.conv`.
+///
+/// ```mlir
+/// %y = graph.qlinear_conv %x, %sx, %zx, %w, %sw, %zw, %sy, %zy, %b : (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>, tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>, tensor<f32>, tensor<ui8>, tensor<4xi32>) -> tensor<1x4x6x6xui8>
+/// ```
+#[op(
+    "graph.qlinear_conv",
+    format = GENERIC,
+    infer = infer_qlinear_conv,
+    eval = qlinear_conv,
+    verify = |m, op| checked(m, op, conv)
+)]
+pub struct QLinearConvOp {
+    /// The input, `[N, C, D...]`.
+    x: Operand<INT_TENSOR>,
+    /// Its scale.
+    x_scale: Operand<FLOAT_TENSOR>,
+    /// Its zero point.
+    x_zero_point: Operand<INT_TENSOR>,
+    /// The filters, `[M, C / group, K...]`.
+    w: Operand<INT_TENSOR>,
+    /// Their scale.
+    w_scale: Operand<FLOAT_TENSOR>,
+    /// Their zero point.
+    w_zero_point: Operand<INT_TENSOR>,
+    /// The scale of the result.
+    y_scale: Operand<FLOAT_TENSOR>,
+    /// The zero point of the result.
+    y_zero_point: Operand<INT_TENSOR>,
+    /// What is added to the integer sums, `[M]`.
+    b: OptOperand<INT_TENSOR>,
+    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    #[default = "\"NOTSET\""]
+    auto_pad: OptAttribute<STRING>,
+    /// Distance between neighbouring taps; 1 when absent.
+    dilations: OptAttribute<I64_ARRAY>,
+    /// How many groups the channels are in.
+    #[default = "1 : i64"]
+    group: OptAttribute<I64>,
+    /// The spatial extents of the filters, which these have too.
+    kernel_shape: OptAttribute<I64_ARRAY>,
+    /// All begins, then all ends; 0 when absent.
+    pads: OptAttribute<I64_ARRAY>,
+    /// Steps of the window; 1 when absent.
+    strides: OptAttribute<I64_ARRAY>,
+    /// The result, `[N, M, O...]`.
+    y: OpResult<INT_TENSOR>,
+}
+
+fn infer_qlinear_conv(args: &OpArgs<'_>) -> infer::Types {
+    infer::common_elem(args, &["x", "x_zero_point"])?;
+    infer::common_elem(args, &["w", "w_zero_point"])?;
+    infer::one(args, conv_shape(args)?, infer::elem(args, "y_zero_point")?)
+}
+
+fn qlinear_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let x = quantized(i, "x", "x_scale", "x_zero_point")?;
+    let w = quantized(i, "w", "w_scale", "w_zero_point")?;
+    let (scale, zero) = (i.get("y_scale")?, i.get("y_zero_point")?);
+    one(kernels::qlinear_conv(x, w, scale, zero, i.opt("b")?, &conv(args)?))
+}
+
+/// Quantization: `x / y_scale`, rounded half to even, plus the zero point, saturated.
+///
+/// The scale is a scalar, a vector along `axis`, or, with a block size, a tensor that is that much smaller along `axis`.
+/// The zero point decides the type of the result; without one it is `output_dtype`, or `ui8`.
+///
+/// ```mlir
+/// %y = graph.quantize_linear %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+/// ```
+#[op("graph.quantize_linear", format = GENERIC, infer = infer_quantize, eval = quantize)]
+pub struct QuantizeLinearOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// Its scale.
+    y_scale: Operand<FLOAT_TENSOR>,
+    /// The zero point of the result.
+    y_zero_point: OptOperand<INT_TENSOR>,
+    /// Along which axis parameters differ.
+    #[default = "1 : i64"]
+    axis: OptAttribute<I64>,
+    /// How many elements along the axis share parameters; 0 for one parameter per position.
+    #[default = "0 : i64"]
+    block_size: OptAttribute<I64>,
+    /// The number of the result's type in ONNX; 0 for that of the zero point.
+    #[default = "0 : i64"]
+    output_dtype: OptAttribute<I64>,
+    /// The number of the type in ONNX that the quotient is computed in; of no effect.
+    #[default = "0 : i64"]
+    precision: OptAttribute<I64>,
+    /// Of no effect: it is about 8-bit floats.
+    #[default = "1 : i64"]
+    saturate: OptAttribute<I64>,
+    /// The integers.
+    y: OpResult<INT_TENSOR>,
+}
+
+/// The element type of a quantization.
+fn quantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
+    let given = int(args, "output_dtype")?;
+    match infer::elem(args, "y_zero_point") {
+        Ok(zero) => Ok(zero),
+        Err(_) if given == 0 => Ok(args.ctx().dtype_type(DType::U8)),
+        Err(_) => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not the number of a type")),
+    }
+}
+
+fn infer_quantize(args: &OpArgs<'_>) -> infer::Types {
+    let to = quantized_type(args)?;
+    Ok(vec![args.ctx().with_element(infer::ty(args, "x")?, to)])
+}
+
+fn quantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let to = args.ctx().dtype(quantized_type(args)?).ok_or_else(|| Trap::unsupported("quantization to this type"))?;
+    let (zero, axis, block) = (i.opt("y_zero_point")?, int(args, "axis")?, int(args, "block_size")?);
+    one(kernels::quantize_linear(i.get("x")?, i.get("y_scale")?, zero, to, axis, block))
+}
+
+/// Dequantization: `(x - x_zero_point) * x_scale`, in the scale's type.
+///
+/// Parameters are laid out as for `graph.quantize_linear`.
+///
+/// ```mlir
+/// %y = graph.dequantize_linear %x, %s, %z {axis = 0 : i64} : (tensor<4xi8>, tensor<4xf32>, tensor<4xi8>) -> tensor<4xf32>
+/// ```
+#[op("graph.dequantize_linear", format = GENERIC, infer = infer_dequantize, eval = dequantize)]
+pub struct DequantizeLinearOp {
+    /// The integers.
+    x: Operand<INT_TENSOR>,
+    /// Their scale.
+    x_scale: Operand<FLOAT_TENSOR>,
+    /// Their zero point.
+    x_zero_point: OptOperand<INT_TENSOR>,
+    /// Along which axis parameters differ.
+    #[default = "1 : i64"]
+    axis: OptAttribute<I64>,
+    /// How many elements along the axis share parameters; 0 for one parameter per position.
+    #[default = "0 : i64"]
+    block_size: OptAttribute<I64>,
+    /// The number of the result's type in ONNX, which has to be the scale's; 0 for just that.
+    #[default = "0 : i64"]
+    output_dtype: OptAttribute<I64>,
+    /// The numbers.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn infer_dequantize(args: &OpArgs<'_>) -> infer::Types {
+    infer::common_elem(args, &["x", "x_zero_point"])?;
+    let (scale, given) = (infer::elem(args, "x_scale")?, int(args, "output_dtype")?);
+    if given != 0 && onnx_type(args.ctx(), given) != Some(scale) {
+        return Err("attribute 'output_dtype' should be the type of the scale".into());
+    }
+    Ok(vec![args.ctx().with_element(infer::ty(args, "x")?, scale)])
+}
+
+fn dequantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (zero, axis, block) = (i.opt("x_zero_point")?, int(args, "axis")?, int(args, "block_size")?);
+    one(kernels::dequantize_linear(i.get("x")?, i.get("x_scale")?, zero, axis, block))
+}
+
+/// Quantization to `ui8` with a scale and zero point that fit the operand, which are results too.
+///
+/// ```mlir
+/// %y:3 = graph.dynamic_quantize_linear %x : (tensor<4xf32>) -> (tensor<4xui8>, tensor<f32>, tensor<ui8>)
+/// ```
+#[op("graph.dynamic_quantize_linear", format = GENERIC, infer = infer_dynamic, eval = dynamic_quantize)]
+pub struct DynamicQuantizeLinearOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// The integers.
+    y: OpResult<INT_TENSOR>,
+    /// Their scale, a scalar.
+    y_scale: OpResult<FLOAT_TENSOR>,
+    /// Their zero point, a scalar.
+    y_zero_point: OpResult<INT_TENSOR>,
+}
+
+fn infer_dynamic(args: &OpArgs<'_>) -> infer::Types {
+    let (ctx, ty) = (args.ctx(), infer::ty(args, "x")?);
+    let (elem, byte) = (ctx.element_type(ty), ctx.dtype_type(DType::U8));
+    Ok(vec![ctx.with_element(ty, byte), ctx.tensor_type(&[], elem), ctx.tensor_type(&[], byte)])
+}
+
+fn dynamic_quantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    several(args, kernels::dynamic_quantize_linear(Inputs::new(args, data).get("x")?)?)
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] = &[&[
+    MatMulIntegerOp::INFO,
+    ConvIntegerOp::INFO,
+    QLinearMatMulOp::INFO,
+    QLinearConvOp::INFO,
+    QuantizeLinearOp::INFO,
+    DequantizeLinearOp::INFO,
+    DynamicQuantizeLinearOp::INFO,
+]];

@@ -1,0 +1,178 @@
+//! Reductions along axes, positions of extrema, and running sums.
+
+use super::args::{Inputs, int, one, unary};
+use super::kernels::shape::{normalize_axis, reduction_axes};
+use super::kernels::{self, Reduction};
+use super::{GENERIC, infer};
+use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, op};
+
+/// Reductions. A row: struct, name, kind, documentation, example.
+macro_rules! reductions {
+    ($($Op:ident $name:literal $kind:ident $doc:literal $example:literal;)*) => { $(
+        #[doc = $doc]
+        ///
+        /// Along `axes`: all of them when there are none, or with `noop_with_empty_axes` none.
+        ///
+        /// ```mlir
+        #[doc = $example]
+        /// ```
+        #[op($name, format = GENERIC, infer = infer_reduce, eval = |args, data| reduce(args, data, Reduction::$kind))]
+        pub struct $Op {
+            /// The operand.
+            x: Operand<TENSOR>,
+            /// The axes that are merged.
+            axes: OptOperand<I64_TENSOR>,
+            /// Whether merged axes stay, with an extent of 1.
+            #[default = "1 : i64"]
+            keepdims: OptAttribute<I64>,
+            /// Whether no axes mean none rather than all.
+            #[default = "0 : i64"]
+            noop_with_empty_axes: OptAttribute<I64>,
+            /// What is left.
+            y: OpResult<TENSOR>,
+        }
+    )*
+
+        /// The ops of this table.
+        const REDUCTIONS: &[&OpInfo] = &[$($Op::INFO),*];
+    };
+}
+
+reductions! {
+    ReduceSumOp "graph.reduce_sum" Sum
+        "Sums." "%y = graph.reduce_sum %x, %axes {keepdims = 0 : i64} : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<?xf32>";
+    ReduceMeanOp "graph.reduce_mean" Mean
+        "Means; of integers, truncated." "%y = graph.reduce_mean %x, %axes : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<?x?xf32>";
+    ReduceMaxOp "graph.reduce_max" Max
+        "Maxima; NaN when an element is." "%y = graph.reduce_max %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+    ReduceMinOp "graph.reduce_min" Min
+        "Minima; NaN when an element is." "%y = graph.reduce_min %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+    ReduceProdOp "graph.reduce_prod" Prod
+        "Products." "%y = graph.reduce_prod %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+    ReduceL1Op "graph.reduce_l1" L1
+        "Sums of absolute values." "%y = graph.reduce_l1 %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+    ReduceL2Op "graph.reduce_l2" L2
+        "Roots of sums of squares." "%y = graph.reduce_l2 %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+    ReduceLogSumOp "graph.reduce_log_sum" LogSum
+        "Logarithms of sums." "%y = graph.reduce_log_sum %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+    ReduceLogSumExpOp "graph.reduce_log_sum_exp" LogSumExp
+        "Logarithms of sums of exponentials, without overflow."
+        "%y = graph.reduce_log_sum_exp %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+    ReduceSumSquareOp "graph.reduce_sum_square" SumSquare
+        "Sums of squares." "%y = graph.reduce_sum_square %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+}
+
+fn infer_reduce(args: &OpArgs<'_>) -> infer::Types {
+    let (elem, keep) = (infer::elem(args, "x")?, args.flag("keepdims"));
+    let Some(dims) = infer::dims(args, "x") else { return infer::one(args, None, elem) };
+    let (rank, noop) = (dims.len(), args.flag("noop_with_empty_axes"));
+    let given = args.opt_operand("axes").is_some();
+    let axes = match infer::list_len(args, "axes") {
+        _ if !given => Some(vec![]),
+        Some(0) => Some(vec![]),
+        _ => infer::ints(args, "axes"),
+    };
+    if let Some(axes) = axes {
+        return infer::one(args, Some(reduced(&dims, &reduction_axes(&axes, rank, noop)?, keep)), elem);
+    }
+    let dims = match infer::list_len(args, "axes") {
+        _ if keep => Some(infer::unknown(rank)),
+        // A list of unknown length may be empty, which means something else.
+        None => None,
+        Some(n) => Some(infer::unknown(rank.checked_sub(n).ok_or("has more axes than the operand")?)),
+    };
+    infer::one(args, dims, elem)
+}
+
+/// The shape after merging `axes`.
+fn reduced(dims: &[i64], axes: &[usize], keep: bool) -> Vec<i64> {
+    let all = dims.iter().enumerate();
+    all.filter_map(|(i, &d)| if !axes.contains(&i) { Some(d) } else { keep.then_some(1) }).collect()
+}
+
+fn reduce(args: &OpArgs<'_>, data: &[Datum], kind: Reduction) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let axes = i.ints("axes")?.unwrap_or_default();
+    one(kernels::reduce(i.get("x")?, kind, &axes, args.flag("keepdims"), args.flag("noop_with_empty_axes")))
+}
+
+/// Positions of extrema. A row: struct, name, kernel, documentation, example.
+macro_rules! positions {
+    ($($Op:ident $name:literal $kernel:ident $doc:literal $example:literal;)*) => { $(
+        #[doc = $doc]
+        ///
+        /// ```mlir
+        #[doc = $example]
+        /// ```
+        #[op(
+            $name,
+            format = GENERIC,
+            infer = infer_position,
+            eval = |args, data| unary(data, |x| {
+                kernels::$kernel(x, int(args, "axis")?, args.flag("keepdims"), args.flag("select_last_index"))
+            })
+        )]
+        pub struct $Op {
+            /// The operand.
+            x: Operand<TENSOR>,
+            /// The axis along which to look.
+            #[default = "0 : i64"]
+            axis: OptAttribute<I64>,
+            /// Whether the axis stays, with an extent of 1.
+            #[default = "1 : i64"]
+            keepdims: OptAttribute<I64>,
+            /// Whether of several the last counts rather than the first.
+            #[default = "0 : i64"]
+            select_last_index: OptAttribute<I64>,
+            /// The positions.
+            y: OpResult<I64_TENSOR>,
+        }
+    )* };
+}
+
+positions! {
+    ArgMaxOp "graph.arg_max" arg_max
+        "Positions of the largest elements along an axis."
+        "%y = graph.arg_max %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x1xi64>";
+    ArgMinOp "graph.arg_min" arg_min
+        "Positions of the smallest elements along an axis."
+        "%y = graph.arg_min %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x1xi64>";
+}
+
+fn infer_position(args: &OpArgs<'_>) -> infer::Types {
+    let (axis, keep) = (int(args, "axis")?, args.flag("keepdims"));
+    let shape = |dims: Vec<i64>| Ok::<_, String>(reduced(&dims, &[normalize_axis(axis, dims.len())?], keep));
+    infer::one(args, infer::dims(args, "x").map(shape).transpose()?, Type::I64)
+}
+
+/// Running sums along an axis.
+///
+/// ```mlir
+/// %y = graph.cum_sum %x, %axis {reverse = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>
+/// ```
+#[op("graph.cum_sum", traits = Traits::NONE, format = GENERIC, infer = infer::same, eval = cum_sum)]
+pub struct CumSumOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The axis, a scalar.
+    axis: Operand<INT_TENSOR>,
+    /// Whether an element is left out of its own sum.
+    #[default = "0 : i64"]
+    exclusive: OptAttribute<I64>,
+    /// Whether sums run from the end.
+    #[default = "0 : i64"]
+    reverse: OptAttribute<I64>,
+    /// The sums.
+    y: OpResult<TENSOR>,
+}
+
+fn cum_sum(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let axis = i.int("axis")?.unwrap_or(0);
+    one(kernels::cum_sum(i.get("x")?, axis, args.flag("exclusive"), args.flag("reverse")))
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] = &[REDUCTIONS, &[ArgMaxOp::INFO, ArgMinOp::INFO, CumSumOp::INFO]];

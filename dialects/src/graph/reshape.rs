@@ -1,0 +1,268 @@
+//! Ops that keep all elements and their order: at most the shape changes.
+
+use super::args::{Inputs, int, one, unary};
+use super::kernels;
+use super::kernels::shape::{normalize_axes, normalize_axis};
+use super::{GENERIC, infer};
+use crate::constraint::{BOOL_TENSOR, FLOAT_TENSOR, I64, I64_TENSOR, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+
+/// Folds an op that keeps elements and their order to its operand, when the static type stays.
+pub(super) fn fold_same_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    let x = *args.operands.first()?;
+    args.ctx().static_shape(args.module.value_type(x))?;
+    super::same_as(args, x)
+}
+
+/// Folds an op to its operand, when the type stays.
+fn fold_to_operand(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    super::same_as(args, *args.operands.first()?)
+}
+
+/// The operand itself.
+///
+/// ```mlir
+/// %y = graph.identity %x : tensor<4xf32>
+/// ```
+#[op(
+    "graph.identity",
+    traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE).and(Traits::IDEMPOTENT),
+    format = "$x attr-dict `:` type($y)",
+    infer = infer::same,
+    fold = fold_to_operand,
+    eval = |_, data| Ok(data.to_vec())
+)]
+pub struct IdentityOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The same.
+    y: OpResult<TENSOR>,
+}
+
+/// Dropout, which outside training is the operand itself and a mask of all true.
+///
+/// ```mlir
+/// %y = graph.dropout %x ratio %r : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+/// ```
+#[op(
+    "graph.dropout",
+    traits = Traits::OPERAND_SEGMENTS,
+    format = "$x (`ratio` $ratio^)? (`training` $training_mode^)? attr-dict `:` functional-type(operands, results)",
+    infer = infer_dropout,
+    fold = fold_dropout,
+    eval = dropout
+)]
+pub struct DropoutOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// How much is dropped in training.
+    ratio: OptOperand<FLOAT_TENSOR>,
+    /// Whether this is training, which cannot be executed.
+    training_mode: OptOperand<BOOL_TENSOR>,
+    /// The seed of what is dropped in training.
+    seed: OptAttribute<I64>,
+    /// The operand.
+    y: OpResult<FLOAT_TENSOR>,
+    /// What was not dropped.
+    mask: OptResult<BOOL_TENSOR>,
+}
+
+fn infer_dropout(args: &OpArgs<'_>) -> infer::Types {
+    let mut types = infer::same(args)?;
+    if args.result_types.len() > 1 {
+        types.push(args.ctx().with_element(types[0], Type::I1));
+    }
+    Ok(types)
+}
+
+fn fold_dropout(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    let training = args.opt_operand("training_mode").is_some();
+    if training && infer::ints(args, "training_mode")?.iter().any(|&v| v != 0) {
+        return None;
+    }
+    super::same_as(args, args.opt_operand("x")?)
+}
+
+fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    if i.int("training_mode")?.unwrap_or(0) != 0 {
+        return Err(Trap::unsupported("dropout in training"));
+    }
+    let x = i.get("x")?;
+    let mask = Tensor::from_bools(x.shape(), vec![1; x.len()]);
+    super::args::several(args, [x.clone(), mask])
+}
+
+/// The same elements under another shape.
+///
+/// One -1 in the shape stands for whatever is left; a 0 copies the operand's extent unless `allowzero`.
+///
+/// ```mlir
+/// %y = graph.reshape %x, %shape : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32>
+/// ```
+#[op("graph.reshape", format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
+pub struct ReshapeOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The wanted extents.
+    shape: Operand<I64_TENSOR>,
+    /// Whether a 0 is an extent of 0.
+    #[default = "0 : i64"]
+    allowzero: OptAttribute<I64>,
+    /// The same elements.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_reshape(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::elem(args, "x")?;
+    let Some(wanted) = infer::ints(args, "shape") else {
+        return infer::one(args, infer::list_len(args, "shape").map(infer::unknown), elem);
+    };
+    let dims = reshaped(infer::dims(args, "x"), &wanted, args.flag("allowzero"))?;
+    infer::one(args, Some(dims), elem)
+}
+
+fn reshaped(x: infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64>, String> {
+    if let Some(known) = x.as_deref().and_then(infer::all_known) {
+        return Ok(infer::extents(&kernels::shape::reshape_dims(&known, wanted, allow_zero)?));
+    }
+    let copied = |i: usize, d: i64| d == 0 && !allow_zero && x.as_ref().is_none_or(|x| i < x.len());
+    let dim = |(i, &d): (usize, &i64)| match d {
+        -1 => DYNAMIC,
+        _ if copied(i, d) => x.as_ref().map_or(DYNAMIC, |x| x[i]),
+        d => d,
+    };
+    let mut out: Vec<i64> = wanted.iter().enumerate().map(dim).collect();
+    if wanted.iter().any(|&d| d < -1) || wanted.iter().filter(|&&d| d == -1).count() > 1 {
+        return Err(format!("cannot reshape to {wanted:?}"));
+    }
+    // Extents that are copied cancel out, so that they need not be known to infer the one that is left.
+    if let (Some(x), Some(at)) = (&x, wanted.iter().position(|&d| d == -1)) {
+        let is_copied = |i: &usize| wanted.get(*i).is_some_and(|&d| copied(*i, d));
+        let rest = |dims: &[i64], skip: Option<usize>| -> i64 {
+            let kept = (0..dims.len()).filter(|i| !is_copied(i) && Some(*i) != skip);
+            infer::product(&kept.map(|i| dims[i]).collect::<Vec<_>>())
+        };
+        let (total, given) = (rest(x, None), rest(&out, Some(at)));
+        if total != DYNAMIC && given > 0 {
+            if total % given != 0 {
+                return Err(format!("{} cannot be reshaped to {wanted:?}", infer::display(x)));
+            }
+            out[at] = total / given;
+        }
+    }
+    Ok(out)
+}
+
+fn reshape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let shape = i.ints("shape")?.unwrap_or_default();
+    one(kernels::reshape(i.get("x")?, &shape, args.flag("allowzero")))
+}
+
+/// A matrix of the axes before `axis` by the axes from it on.
+///
+/// ```mlir
+/// %y = graph.flatten %x : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+/// ```
+#[op(
+    "graph.flatten",
+    format = GENERIC,
+    infer = infer_flatten,
+    fold = fold_same_shape,
+    eval = |args, data| unary(data, |x| kernels::flatten(x, int(args, "axis")?))
+)]
+pub struct FlattenOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The first axis of the columns; may be the rank.
+    #[default = "1 : i64"]
+    axis: OptAttribute<I64>,
+    /// The matrix.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_flatten(args: &OpArgs<'_>) -> infer::Types {
+    let (axis, elem) = (int(args, "axis")?, infer::elem(args, "x")?);
+    let Some(dims) = infer::dims(args, "x") else { return infer::one(args, Some(infer::unknown(2)), elem) };
+    let rank = dims.len();
+    let at = if infer::known(axis) == Some(rank) { rank } else { normalize_axis(axis, rank)? };
+    infer::one(args, Some(vec![infer::product(&dims[..at]), infer::product(&dims[at..])]), elem)
+}
+
+/// Removes axes of extent 1: those given, else all of them.
+///
+/// ```mlir
+/// %y = graph.squeeze %x, %axes : (tensor<1x3x1xf32>, tensor<1xi64>) -> tensor<?x?xf32>
+/// ```
+#[op("graph.squeeze", format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
+pub struct SqueezeOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The axes to remove.
+    axes: OptOperand<I64_TENSOR>,
+    /// The same elements.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_squeeze(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::elem(args, "x")?;
+    let Some(dims) = infer::dims(args, "x") else { return infer::one(args, None, elem) };
+    if args.opt_operand("axes").is_none() {
+        let kept = || dims.iter().copied().filter(|&d| d != 1).collect();
+        return infer::one(args, infer::all_known(&dims).map(|_| kept()), elem);
+    }
+    let Some(axes) = infer::ints(args, "axes") else {
+        let rank = infer::list_len(args, "axes").map(|n| dims.len().checked_sub(n).ok_or("has too many axes"));
+        return infer::one(args, rank.transpose()?.map(infer::unknown), elem);
+    };
+    let axes = normalize_axes(&axes, dims.len())?;
+    if let Some(&a) = axes.iter().find(|&&a| infer::unify(dims[a], 1).is_err()) {
+        return Err(format!("axis {a} of {} cannot be squeezed", infer::display(&dims)));
+    }
+    let kept = dims.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, &d)| d).collect();
+    infer::one(args, Some(kept), elem)
+}
+
+fn squeeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::squeeze(i.get("x")?, i.ints("axes")?.as_deref()))
+}
+
+/// Inserts axes of extent 1, at the given axes of the result.
+///
+/// ```mlir
+/// %y = graph.unsqueeze %x, %axes : (tensor<3xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
+/// ```
+#[op("graph.unsqueeze", format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
+pub struct UnsqueezeOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The axes to insert.
+    axes: Operand<I64_TENSOR>,
+    /// The same elements.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_unsqueeze(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::elem(args, "x")?;
+    let Some(dims) = infer::dims(args, "x") else { return infer::one(args, None, elem) };
+    let Some(axes) = infer::ints(args, "axes") else {
+        let rank = infer::list_len(args, "axes").map(|n| n + dims.len());
+        return infer::one(args, rank.map(infer::unknown), elem);
+    };
+    let axes = normalize_axes(&axes, dims.len() + axes.len())?;
+    let mut rest = dims.iter().copied();
+    let dim = |i: usize| if axes.contains(&i) { 1 } else { rest.next().unwrap_or(1) };
+    infer::one(args, Some((0..dims.len() + axes.len()).map(dim).collect()), elem)
+}
+
+fn unsqueeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::unsqueeze(i.get("x")?, &i.ints("axes")?.unwrap_or_default()))
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] =
+    &[&[IdentityOp::INFO, DropoutOp::INFO, ReshapeOp::INFO, FlattenOp::INFO, SqueezeOp::INFO, UnsqueezeOp::INFO]];

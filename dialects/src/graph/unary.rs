@@ -1,0 +1,373 @@
+//! Elementwise ops of one operand: arithmetic, rounding, activation functions, tests and conversion.
+
+use super::args::{Inputs, choice, float, int, one, unary};
+use super::kernels;
+use super::{ELEM_TYPE, GENERIC, infer};
+use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
+
+const SAME: Traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE);
+const IDEMPOTENT: Traits = SAME.and(Traits::IDEMPOTENT);
+const INVOLUTION: Traits = SAME.and(Traits::INVOLUTION);
+
+/// Ops whose result has the operand's type. A row: struct, name, operand type, traits, kernel with its float attributes
+/// and their defaults, documentation, example.
+macro_rules! unary {
+    ($($Op:ident $name:literal $ty:ident $traits:ident
+        $kernel:ident($($attr:ident $default:literal),*) $doc:literal $example:literal;)*) => { $(
+        #[doc = $doc]
+        ///
+        /// ```mlir
+        #[doc = $example]
+        /// ```
+        #[op(
+            $name,
+            traits = $traits,
+            format = "$x attr-dict `:` type($y)",
+            infer = infer::same,
+            eval = |_args, data| unary(data, |x| kernels::$kernel(x $(, float(_args, stringify!($attr))?)*))
+        )]
+        pub struct $Op {
+            /// The operand.
+            x: Operand<$ty>,
+            $(
+                /// A parameter of the function.
+                #[default = $default]
+                $attr: OptAttribute<F32>,
+            )*
+            /// The function of every element.
+            y: OpResult<$ty>,
+        }
+    )*
+
+        /// The ops of this table.
+        const SIMPLE: &[&OpInfo] = &[$($Op::INFO),*];
+    };
+}
+
+unary! {
+    ReluOp "graph.relu" TENSOR IDEMPOTENT relu()
+        "The larger of each element and 0." "%y = graph.relu %x : tensor<1x8xf32>";
+    AbsOp "graph.abs" TENSOR IDEMPOTENT abs()
+        "Absolute values; the smallest signed integer stays itself." "%y = graph.abs %x : tensor<4xi32>";
+    NegOp "graph.neg" TENSOR INVOLUTION neg()
+        "Negation; integers wrap." "%y = graph.neg %x : tensor<4xf32>";
+    SignOp "graph.sign" TENSOR IDEMPOTENT sign()
+        "Signs: -1, 0 or 1, and NaN for NaN." "%y = graph.sign %x : tensor<4xf32>";
+    NotOp "graph.not" BOOL_TENSOR INVOLUTION not()
+        "Logical negation." "%y = graph.not %x : tensor<4xi1>";
+    BitwiseNotOp "graph.bitwise_not" INT_TENSOR INVOLUTION bitwise_not()
+        "Every bit flipped." "%y = graph.bitwise_not %x : tensor<4xui8>";
+    FloorOp "graph.floor" FLOAT_TENSOR IDEMPOTENT floor()
+        "Rounding towards minus infinity." "%y = graph.floor %x : tensor<4xf32>";
+    CeilOp "graph.ceil" FLOAT_TENSOR IDEMPOTENT ceil()
+        "Rounding towards infinity." "%y = graph.ceil %x : tensor<4xf32>";
+    RoundOp "graph.round" FLOAT_TENSOR IDEMPOTENT round()
+        "Rounding to the nearest integer, halves to the even one." "%y = graph.round %x : tensor<4xf32>";
+    SqrtOp "graph.sqrt" FLOAT_TENSOR SAME sqrt()
+        "Square roots; NaN for negative elements." "%y = graph.sqrt %x : tensor<4xf32>";
+    ReciprocalOp "graph.reciprocal" FLOAT_TENSOR SAME reciprocal()
+        "One divided by each element." "%y = graph.reciprocal %x : tensor<4xf32>";
+    ExpOp "graph.exp" FLOAT_TENSOR SAME exp()
+        "The exponential function." "%y = graph.exp %x : tensor<4xf32>";
+    LogOp "graph.log" FLOAT_TENSOR SAME log()
+        "The natural logarithm." "%y = graph.log %x : tensor<4xf32>";
+    ErfOp "graph.erf" FLOAT_TENSOR SAME erf()
+        "The error function." "%y = graph.erf %x : tensor<4xf32>";
+    SinOp "graph.sin" FLOAT_TENSOR SAME sin()
+        "The sine." "%y = graph.sin %x : tensor<4xf32>";
+    CosOp "graph.cos" FLOAT_TENSOR SAME cos()
+        "The cosine." "%y = graph.cos %x : tensor<4xf32>";
+    TanhOp "graph.tanh" FLOAT_TENSOR SAME tanh()
+        "The hyperbolic tangent." "%y = graph.tanh %x : tensor<4xf32>";
+    SigmoidOp "graph.sigmoid" FLOAT_TENSOR SAME sigmoid()
+        "The logistic function, 1 / (1 + exp(-x))." "%y = graph.sigmoid %x : tensor<4xf32>";
+    SoftplusOp "graph.softplus" FLOAT_TENSOR SAME softplus()
+        "log(1 + exp(x)), without overflow." "%y = graph.softplus %x : tensor<4xf32>";
+    SoftsignOp "graph.softsign" FLOAT_TENSOR SAME softsign()
+        "x / (1 + |x|)." "%y = graph.softsign %x : tensor<4xf32>";
+    MishOp "graph.mish" FLOAT_TENSOR SAME mish()
+        "x * tanh(softplus(x))." "%y = graph.mish %x : tensor<4xf32>";
+    HardSwishOp "graph.hard_swish" FLOAT_TENSOR SAME hard_swish()
+        "x * max(0, min(1, x / 6 + 0.5))." "%y = graph.hard_swish %x : tensor<4xf32>";
+    SwishOp "graph.swish" FLOAT_TENSOR SAME swish(alpha "1.000000e+00 : f32")
+        "x * sigmoid(alpha * x)." "%y = graph.swish %x : tensor<4xf32>";
+    LeakyReluOp "graph.leaky_relu" FLOAT_TENSOR SAME leaky_relu(alpha "0.00999999977 : f32")
+        "Each element where it is not negative, else alpha times it."
+        "%y = graph.leaky_relu %x {alpha = 2.000000e-01 : f32} : tensor<4xf32>";
+    EluOp "graph.elu" FLOAT_TENSOR SAME elu(alpha "1.000000e+00 : f32")
+        "Each element where it is not negative, else alpha * (exp(x) - 1)." "%y = graph.elu %x : tensor<4xf32>";
+    SeluOp "graph.selu" FLOAT_TENSOR SAME selu(alpha "1.67326319 : f32", gamma "1.05070102 : f32")
+        "gamma * x where x is positive, else gamma * alpha * (exp(x) - 1)." "%y = graph.selu %x : tensor<4xf32>";
+    CeluOp "graph.celu" FLOAT_TENSOR SAME celu(alpha "1.000000e+00 : f32")
+        "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))." "%y = graph.celu %x : tensor<4xf32>";
+    HardSigmoidOp "graph.hard_sigmoid" FLOAT_TENSOR SAME
+        hard_sigmoid(alpha "2.000000e-01 : f32", beta "5.000000e-01 : f32")
+        "alpha * x + beta, limited to 0 and 1." "%y = graph.hard_sigmoid %x : tensor<4xf32>";
+    ThresholdedReluOp "graph.thresholded_relu" FLOAT_TENSOR SAME thresholded_relu(alpha "1.000000e+00 : f32")
+        "Each element where it is above alpha, else 0." "%y = graph.thresholded_relu %x : tensor<4xf32>";
+}
+
+/// The Gaussian error linear unit.
+///
+/// `x / 2 * (1 + erf(x / sqrt(2)))`, or with `approximate = "tanh"` the usual approximation of it.
+///
+/// ```mlir
+/// %y = graph.gelu %x {approximate = "tanh"} : tensor<4xf32>
+/// ```
+#[op(
+    "graph.gelu",
+    traits = SAME,
+    format = "$x attr-dict `:` type($y)",
+    infer = infer::same,
+    eval = gelu,
+    verify = |m, op| checked(m, op, gelu_kernel)
+)]
+pub struct GeluOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// `none` or `tanh`.
+    #[default = "\"none\""]
+    approximate: OptAttribute<STRING>,
+    /// The function of every element.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+type UnaryKernel = fn(&gradus_ir::Tensor) -> kernels::KernelResult;
+
+fn gelu_kernel(args: &OpArgs<'_>) -> Result<UnaryKernel, String> {
+    choice(args, "approximate", &[("none", kernels::gelu as UnaryKernel), ("tanh", kernels::gelu_tanh)])
+}
+
+fn gelu(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unary(data, gelu_kernel(args)?)
+}
+
+/// Errors when the attributes of an op cannot be read.
+pub(super) fn checked<T>(m: &Module, op: Op, read: impl Fn(&OpArgs<'_>) -> Result<T, String>) -> Result<(), String> {
+    m.with_args(op, |args| read(args).map(drop)).unwrap_or(Ok(()))
+}
+
+/// Whether elements are NaN.
+///
+/// ```mlir
+/// %y = graph.is_nan %x : (tensor<4xf32>) -> tensor<4xi1>
+/// ```
+#[op(
+    "graph.is_nan",
+    traits = Traits::ELEMENTWISE,
+    format = GENERIC,
+    infer = infer::test,
+    eval = |_, data| unary(data, kernels::is_nan)
+)]
+pub struct IsNaNOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// The answers.
+    y: OpResult<BOOL_TENSOR>,
+}
+
+/// Whether elements are infinite; each sign can be left out.
+///
+/// ```mlir
+/// %y = graph.is_inf %x {detect_negative = 0 : i64} : (tensor<4xf32>) -> tensor<4xi1>
+/// ```
+#[op(
+    "graph.is_inf",
+    traits = Traits::ELEMENTWISE,
+    format = GENERIC,
+    infer = infer::test,
+    eval = |args, data| unary(data, |x| kernels::is_inf(x, args.flag("detect_positive"), args.flag("detect_negative")))
+)]
+pub struct IsInfOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// Whether minus infinity counts.
+    #[default = "1 : i64"]
+    detect_negative: OptAttribute<I64>,
+    /// Whether infinity counts.
+    #[default = "1 : i64"]
+    detect_positive: OptAttribute<I64>,
+    /// The answers.
+    y: OpResult<BOOL_TENSOR>,
+}
+
+/// Limits elements to a range.
+///
+/// Either bound may be absent. Where the lower one is above the upper one, elements become the upper one.
+///
+/// ```mlir
+/// %y = graph.clip %x min %low max %high : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+/// ```
+#[op(
+    "graph.clip",
+    traits = Traits::OPERAND_SEGMENTS,
+    format = "$x (`min` $min^)? (`max` $max^)? attr-dict `:` functional-type(operands, results)",
+    infer = infer::same_and_common,
+    eval = clip
+)]
+pub struct ClipOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The lower bound, a scalar.
+    min: OptOperand<TENSOR>,
+    /// The upper bound, a scalar.
+    max: OptOperand<TENSOR>,
+    /// The operand within the bounds.
+    y: OpResult<TENSOR>,
+}
+
+fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let inputs = Inputs::new(args, data);
+    one(kernels::clip(inputs.get("x")?, inputs.opt("min")?, inputs.opt("max")?))
+}
+
+/// Conversion to another element type.
+///
+/// Floats truncate towards zero and saturate, integers lose high bits, everything but zero is true.
+///
+/// ```mlir
+/// %y = graph.cast %x to f16 : (tensor<4xf32>) -> tensor<4xf16>
+/// ```
+#[op(
+    "graph.cast",
+    traits = Traits::ELEMENTWISE,
+    format = "$x `to` $to attr-dict `:` functional-type(operands, results)",
+    infer = infer_cast,
+    fold = fold_cast,
+    eval = cast
+)]
+pub struct CastOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The element type of the result.
+    to: Attribute<ELEM_TYPE>,
+    /// Of no effect: it is about 8-bit floats.
+    #[default = "1 : i64"]
+    saturate: OptAttribute<I64>,
+    /// Of no effect: it is about 8-bit floats.
+    round_mode: OptAttribute<STRING>,
+    /// The converted elements.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_cast(args: &OpArgs<'_>) -> infer::Types {
+    let to = args.attr("to").and_then(|a| args.ctx().as_type(a)).ok_or("requires the type attribute 'to'")?;
+    Ok(vec![args.ctx().with_element(infer::ty(args, "x")?, to)])
+}
+
+fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    super::same_as(args, args.opt_operand("x")?)
+}
+
+fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let to = args.attr("to").and_then(|a| args.ctx().as_type(a)).and_then(|t| args.ctx().dtype(t));
+    let to = to.ok_or_else(|| Trap::unsupported("a cast to this type"))?;
+    unary(data, |x| kernels::cast(x, to))
+}
+
+/// Conversion to the element type of another tensor, whose elements are of no effect.
+///
+/// ```mlir
+/// %y = graph.cast_like %x, %like : (tensor<4xf32>, tensor<1xi8>) -> tensor<4xi8>
+/// ```
+#[op("graph.cast_like", format = GENERIC, infer = infer_cast_like, fold = fold_cast, eval = cast_like)]
+pub struct CastLikeOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// What has the wanted element type.
+    target_type: Operand<TENSOR>,
+    /// Of no effect: it is about 8-bit floats.
+    #[default = "1 : i64"]
+    saturate: OptAttribute<I64>,
+    /// Of no effect: it is about 8-bit floats.
+    round_mode: OptAttribute<STRING>,
+    /// The converted elements.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_cast_like(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::elem(args, "target_type")?;
+    Ok(vec![args.ctx().with_element(infer::ty(args, "x")?, elem)])
+}
+
+fn cast_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let inputs = Inputs::new(args, data);
+    one(kernels::cast(inputs.get("x")?, inputs.get("target_type")?.dtype()))
+}
+
+/// Softmax: exponentials divided by their sum, along an axis.
+///
+/// With `legacy_flatten` (ONNX before opset 13) the axes from `axis` on are one.
+///
+/// ```mlir
+/// %y = graph.softmax %x {axis = 1 : i64} : tensor<1x8xf32>
+/// ```
+#[op(
+    "graph.softmax",
+    traits = Traits::SAME_TYPE,
+    format = "$x attr-dict `:` type($y)",
+    infer = infer_along_axis,
+    eval = |args, data| unary(data, |x| kernels::softmax(x, int(args, "axis")?, args.flag("legacy_flatten")))
+)]
+pub struct SoftmaxOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// The axis whose elements add up to 1.
+    #[default = "-1 : i64"]
+    axis: OptAttribute<I64>,
+    /// Whether the axes from `axis` on are one.
+    #[default = "0 : i64"]
+    legacy_flatten: OptAttribute<I64>,
+    /// The normalized exponentials.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+/// The logarithm of the softmax.
+///
+/// ```mlir
+/// %y = graph.log_softmax %x {axis = 1 : i64} : tensor<1x8xf32>
+/// ```
+#[op(
+    "graph.log_softmax",
+    traits = Traits::SAME_TYPE,
+    format = "$x attr-dict `:` type($y)",
+    infer = infer_along_axis,
+    eval = |args, data| unary(data, |x| kernels::log_softmax(x, int(args, "axis")?, args.flag("legacy_flatten")))
+)]
+pub struct LogSoftmaxOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// The axis whose exponentials add up to 1.
+    #[default = "-1 : i64"]
+    axis: OptAttribute<I64>,
+    /// Whether the axes from `axis` on are one.
+    #[default = "0 : i64"]
+    legacy_flatten: OptAttribute<I64>,
+    /// The logarithms.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+/// The result has the operand's type, and the axis is one of it.
+pub(super) fn infer_along_axis(args: &OpArgs<'_>) -> infer::Types {
+    if let Some(dims) = infer::dims(args, "x") {
+        kernels::shape::normalize_axis(int(args, "axis")?, dims.len())?;
+    }
+    infer::same(args)
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] = &[
+    SIMPLE,
+    &[
+        GeluOp::INFO,
+        IsNaNOp::INFO,
+        IsInfOp::INFO,
+        ClipOp::INFO,
+        CastOp::INFO,
+        CastLikeOp::INFO,
+        SoftmaxOp::INFO,
+        LogSoftmaxOp::INFO,
+    ],
+];

@@ -1,0 +1,289 @@
+//! Imports of models that are made here, message by message.
+
+use gradus_dialects::context;
+use gradus_ir::tensor::Tensor;
+use gradus_ir::{Module, PrintOptions};
+use gradus_lowering::onnx::proto::*;
+use gradus_lowering::onnx_to_graph::{ImportOptions, check, import};
+use prost::Message;
+
+/// The type of a tensor of `f32`, with numbers or parameters as dimensions.
+fn value(name: &str, elem: DataType, dims: &[&str]) -> ValueInfoProto {
+    let dim = |d: &&str| {
+        let value = match d.parse() {
+            Ok(n) => DimensionValue::DimValue(n),
+            Err(_) => DimensionValue::DimParam((*d).to_owned()),
+        };
+        Dimension { value: Some(value), denotation: String::new() }
+    };
+    let shape = Some(TensorShapeProto { dim: dims.iter().map(dim).collect() });
+    let tensor = TypeValue::Tensor(TensorType { elem_type: elem as i32, shape });
+    let ty = TypeProto { value: Some(tensor), denotation: String::new() };
+    ValueInfoProto { name: name.to_owned(), r#type: Some(ty), doc_string: String::new() }
+}
+
+fn node(op_type: &str, input: &[&str], output: &[&str], attribute: Vec<AttributeProto>) -> NodeProto {
+    let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
+    let (op_type, name) = (op_type.to_owned(), format!("node_{}", output.first().unwrap_or(&"")));
+    NodeProto { input: names(input), output: names(output), name, op_type, attribute, ..NodeProto::default() }
+}
+
+fn ints(name: &str, ints: &[i64]) -> AttributeProto {
+    let (name, r#type) = (name.to_owned(), AttributeType::Ints as i32);
+    AttributeProto { name, r#type, ints: ints.to_vec(), ..AttributeProto::default() }
+}
+
+fn int(name: &str, i: i64) -> AttributeProto {
+    AttributeProto { name: name.to_owned(), r#type: AttributeType::Int as i32, i, ..AttributeProto::default() }
+}
+
+fn float(name: &str, f: f32) -> AttributeProto {
+    AttributeProto { name: name.to_owned(), r#type: AttributeType::Float as i32, f, ..AttributeProto::default() }
+}
+
+fn weights(name: &str, dims: &[i64], data: &[f32]) -> TensorProto {
+    let (name, data_type) = (name.to_owned(), DataType::Float as i32);
+    TensorProto { name, data_type, dims: dims.to_vec(), float_data: data.to_vec(), ..TensorProto::default() }
+}
+
+fn model(version: i64, node: Vec<NodeProto>, input: Vec<ValueInfoProto>, output: Vec<ValueInfoProto>) -> ModelProto {
+    let graph = GraphProto { node, name: "net".to_owned(), input, output, ..GraphProto::default() };
+    let opset = OperatorSetIdProto { domain: String::new(), version };
+    ModelProto { ir_version: 8, opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() }
+}
+
+fn try_import(model: &ModelProto, options: &ImportOptions) -> Result<Module, String> {
+    let ctx = context();
+    import(&ctx, model.encode_to_vec().into(), "model.onnx", options)
+        .map_err(|errors| errors.iter().map(|e| e.render(&ctx)).collect())
+}
+
+#[track_caller]
+fn text(model: &ModelProto) -> String {
+    try_import(model, &ImportOptions::default()).unwrap_or_else(|e| panic!("{e}")).to_text(PrintOptions::default())
+}
+
+#[track_caller]
+fn errors(model: &ModelProto) -> String {
+    try_import(model, &ImportOptions::default()).err().expect("an error")
+}
+
+#[track_caller]
+fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+const F: DataType = DataType::Float;
+
+#[test]
+fn interface_keeps_names_and_parameters_get_values() {
+    let relu = node("Relu", &["image"], &["logits"], vec![]);
+    let m = model(17, vec![relu], vec![value("image", F, &["batch", "1", "8"])], vec![value("logits", F, &[])]);
+    let mut m = ModelProto { producer_name: "maker".to_owned(), ..m };
+    let error = errors(&m);
+    contains(&error, &["\"logits\": error: output is of type tensor<?x1x8xf32>, but the model says tensor<f32>"]);
+    m.graph.as_mut().unwrap().output[0] = value("logits", F, &["batch", "1", "8"]);
+    contains(
+        &text(&m),
+        &[
+            "module attributes {onnx.graph = \"net\", onnx.opset = 17 : i64, onnx.producer = \"maker\"}",
+            "func.func @main(",
+            ": tensor<?x1x8xf32> {graph.name = \"image\"}) -> (tensor<?x1x8xf32> {graph.name = \"logits\"})",
+        ],
+    );
+    let options = ImportOptions { dims: vec![("batch".to_owned(), 4)], ..ImportOptions::default() };
+    let four = try_import(&m, &options).unwrap().to_text(PrintOptions::default());
+    contains(&four, &["tensor<4x1x8xf32>"]);
+    assert!(!four.contains('?'), "{four}");
+    let options = ImportOptions { dims: vec![("batches".to_owned(), 4)], ..ImportOptions::default() };
+    contains(&try_import(&m, &options).err().unwrap(), &["no input has a dimension parameter 'batches'"]);
+}
+
+#[test]
+fn optional_inputs_may_be_left_out() {
+    // The lower bound is left out by an empty name, the bounds of the second node at the end.
+    let nodes = vec![node("Clip", &["x", "", "top"], &["y"], vec![]), node("Clip", &["y"], &["z"], vec![])];
+    let mut m = model(13, nodes, vec![value("x", F, &["2"])], vec![value("z", F, &["2"])]);
+    m.graph.as_mut().unwrap().initializer = vec![weights("top", &[], &[6.0]), weights("unused", &[9], &[])];
+    let text = text(&m);
+    contains(&text, &["graph.clip", "dense<6.000000e+00> : tensor<f32>"]);
+    assert_eq!(text.matches("graph.constant").count(), 1, "{text}");
+}
+
+#[test]
+fn constant_inputs_are_no_parameters() {
+    let nodes = vec![node("Reshape", &["x", "shape"], &["y"], vec![])];
+    let inputs = vec![value("x", F, &["2", "3"]), value("shape", DataType::Int64, &["1"])];
+    let m = model(14, nodes, inputs, vec![value("y", F, &["6"])]);
+    let given =
+        |t: Tensor| ImportOptions { constant_inputs: vec![("shape".to_owned(), t)], ..ImportOptions::default() };
+    let text = try_import(&m, &given(Tensor::from_vec(&[1], vec![-1i64]))).unwrap().to_text(PrintOptions::default());
+    contains(&text, &["dense<-1> : tensor<1xi64>", "tensor<6xf32>"]);
+    let error = try_import(&m, &given(Tensor::scalar(-1i64))).err().unwrap();
+    contains(&error, &["\"shape\": error: is of type tensor<i64>, but the model says tensor<1xi64>"]);
+}
+
+#[test]
+fn old_versions_become_the_newest() {
+    let old = |version, nodes| {
+        text(&model(
+            version,
+            nodes,
+            vec![value("x", F, &["1", "2", "3"])],
+            vec![ValueInfoProto { r#type: None, ..value("z", F, &[]) }],
+        ))
+    };
+    let squeeze = node("Squeeze", &["x"], &["z"], vec![ints("axes", &[0])]);
+    contains(&old(11, vec![squeeze]), &["dense<0> : tensor<1xi64>", "-> (tensor<2x3xf32> {"]);
+    let slice = vec![ints("starts", &[1]), ints("ends", &[3]), ints("axes", &[2])];
+    contains(&old(9, vec![node("Slice", &["x"], &["z"], slice)]), &["-> (tensor<1x2x2xf32> {"]);
+    let clip = vec![float("min", 0.5), ints("consumed_inputs", &[0])];
+    contains(&old(5, vec![node("Clip", &["x"], &["z"], clip)]), &["dense<5.000000e-01> : tensor<f32>"]);
+    contains(&old(12, vec![node("Softmax", &["x"], &["z"], vec![int("axis", 2)])]), &["graph.softmax"]);
+    contains(&old(12, vec![node("Softmax", &["x"], &["z"], vec![])]), &["axis = 1", "legacy_flatten = 1"]);
+    let c = node("Constant", &[], &["c"], vec![ints("value_ints", &[2, 3])]);
+    contains(&old(12, vec![c, node("Reshape", &["x", "c"], &["z"], vec![])]), &["-> (tensor<2x3xf32> {"]);
+    let add = vec![int("axis", 0), int("broadcast", 1)];
+    let c = AttributeProto { floats: vec![7.0], r#type: AttributeType::Floats as i32, ..ints("value_floats", &[]) };
+    let nodes = vec![node("Constant", &[], &["c"], vec![c]), node("Add", &["x", "c"], &["z"], add)];
+    contains(&old(6, nodes), &["graph.unsqueeze", "tensor<1x1x1xf32>", "-> (tensor<1x2x3xf32> {"]);
+    let up = AttributeProto { floats: vec![1., 2., 2.], r#type: AttributeType::Floats as i32, ..ints("scales", &[]) };
+    let nodes = vec![node("Upsample", &["x"], &["z"], vec![up])];
+    contains(&old(7, nodes), &["graph.resize", "\"asymmetric\"", "\"floor\"", "-> (tensor<1x4x6xf32> {"]);
+}
+
+#[test]
+fn equal_splits_are_counted() {
+    let split = node("Split", &["x"], &["a", "b"], vec![int("axis", 1)]);
+    let m = model(11, vec![split], vec![value("x", F, &["2", "6"])], vec![value("b", F, &["2", "3"])]);
+    contains(&text(&m), &["graph.split", "tensor<2x3xf32>"]);
+}
+
+#[test]
+fn functions_are_expanded() {
+    let alpha = AttributeProto { ref_attr_name: "slope".to_owned(), ..float("alpha", 0.0) };
+    let body = vec![node("LeakyRelu", &["in"], &["t"], vec![alpha]), node("Neg", &["t"], &["out"], vec![])];
+    let function = FunctionProto {
+        name: "Twist".to_owned(),
+        domain: "mine".to_owned(),
+        input: vec!["in".to_owned()],
+        output: vec!["out".to_owned(), "in".to_owned()],
+        attribute: vec!["slope".to_owned()],
+        node: body,
+        ..FunctionProto::default()
+    };
+    let call =
+        |x, y: &[&str]| NodeProto { domain: "mine".to_owned(), ..node("Twist", &[x], y, vec![float("slope", 0.5)]) };
+    let nodes = vec![call("x", &["y", "same"]), call("same", &["z"])];
+    let mut m = model(17, nodes, vec![value("x", F, &["2"])], vec![value("y", F, &["2"]), value("z", F, &["2"])]);
+    m.functions = vec![function];
+    let text = text(&m);
+    assert_eq!((text.matches("graph.leaky_relu").count(), text.matches("graph.neg").count()), (2, 2), "{text}");
+    contains(&text, &["5.000000e-01"]);
+    m.functions[0].node[0] = call("in", &["t"]);
+    contains(&errors(&m), &["nested too deeply, or it calls itself"]);
+    // Each function calls the next nine times: small as a file, and endless when expanded, though no node ever comes out.
+    let level = |i: usize| FunctionProto {
+        name: if i == 0 { "Twist".to_owned() } else { format!("Twist{i}") },
+        node: vec![NodeProto { op_type: format!("Twist{}", i + 1), ..call("in", &["t"]) }; 9],
+        ..m.functions[0].clone()
+    };
+    m.functions = (0..30).map(level).collect();
+    m.functions[29].node.clear();
+    contains(&errors(&m), &["the model expands to too many nodes"]);
+}
+
+#[test]
+fn all_unsupported_operators_are_listed() {
+    let custom = NodeProto { domain: "com.me".to_owned(), ..node("Magic", &["x"], &["a"], vec![]) };
+    let body = AttributeProto { r#type: AttributeType::Graph as i32, g: Some(Box::default()), ..int("then_branch", 0) };
+    let nodes = vec![
+        custom.clone(),
+        NodeProto { output: vec!["b".to_owned()], name: String::new(), ..custom },
+        node("If", &["a"], &["c"], vec![body]),
+        node("Relu", &["b"], &["y"], vec![]),
+        node("Frobnicate", &["x"], &["d"], vec![]),
+    ];
+    let m = model(17, nodes, vec![value("x", F, &["2"])], vec![value("y", F, &["2"])]);
+    let coverage = check(&context(), m.encode_to_vec().into(), "m").unwrap();
+    assert_eq!(coverage.supported, [("Relu".to_owned(), 1)]);
+    let list: Vec<_> = coverage.unsupported.iter().map(|u| (u.op.as_str(), u.count, u.places.join(" "))).collect();
+    let want = [("Frobnicate", 1, "node_d".into()), ("If", 1, "node_c".into()), ("com.me.Magic", 2, "node_a b".into())];
+    assert_eq!(list, want);
+    // Nothing is said about what merely follows from an error.
+    let all = errors(&m);
+    assert_eq!(all.lines().count(), 4, "{all}");
+    contains(&all, &["\"node_a\": error: com.me.Magic: the operator is not supported\n\"b\": error:"]);
+    contains(&all, &["\"node_c\": error: If: control flow is not supported"]);
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let with = |nodes: Vec<NodeProto>| model(17, nodes, vec![value("x", F, &["2"])], vec![value("y", F, &["2"])]);
+    let relu = || node("Relu", &["x"], &["y"], vec![]);
+    let fails = |nodes: Vec<NodeProto>, why: &str| contains(&errors(&with(nodes)), &[why]);
+    fails(vec![node("Relu", &["x", "x"], &["y"], vec![])], "\"node_y\": error: Relu: there are 2 inputs");
+    fails(vec![node("Relu", &[], &["y"], vec![])], "is missing");
+    fails(vec![node("Relu", &["x"], &["y", "z"], vec![])], "there are 2 outputs");
+    fails(vec![node("Relu", &["x"], &[], vec![])], "the node has no results");
+    fails(vec![node("Relu", &["x"], &["y"], vec![int("slope", 1)])], "there is no attribute 'slope'");
+    fails(vec![node("LeakyRelu", &["x"], &["y"], vec![float("alpa", 1.0)])], "did you mean 'alpha'?");
+    fails(vec![node("LeakyRelu", &["x"], &["y"], vec![ints("alpha", &[1])])], "attribute 'alpha' must be 32-bit float");
+    fails(vec![node("LeakyRelu", &["x"], &["y"], vec![float("alpha", 1.), float("alpha", 1.)])], "is given twice");
+    fails(vec![node("Cast", &["x"], &["y"], vec![])], "attribute 'to' is missing");
+    fails(vec![node("Cast", &["x"], &["y"], vec![int("to", 8)])], "element type String is not supported");
+    fails(vec![relu(), relu()], "'y' is defined twice");
+    fails(vec![node("Relu", &["x"], &["x"], vec![])], "'x' is defined twice");
+    fails(vec![node("Relu", &["w"], &["y"], vec![])], "'w' is used, but nothing defines it");
+    fails(vec![node("Relu", &["t"], &["y"], vec![]), node("Relu", &["x"], &["t"], vec![])], "nodes are not sorted");
+    fails(vec![node("Relu", &["y"], &["y"], vec![])], "nodes are not sorted, or form a cycle");
+    fails(vec![], "output 'y' is used, but nothing defines it");
+    let header = |change: fn(&mut ModelProto), why: &str| {
+        let mut m = with(vec![relu()]);
+        change(&mut m);
+        contains(&errors(&m), &["\"model.onnx\": error: ", why]);
+    };
+    header(|m| m.graph = None, "the model has no graph");
+    header(|m| m.opset_import.clear(), "does not say which operator set");
+    header(|m| m.opset_import[0].version = 1000, "operator set version 1000 is newer than");
+    header(|m| m.opset_import[0].version = -1, "operator set version -1 does not exist");
+    header(|m| m.graph.as_mut().unwrap().output.clear(), "the graph is empty");
+    let mut m = with(vec![relu()]);
+    m.graph.as_mut().unwrap().input[0].r#type = None;
+    assert_eq!(errors(&m), "\"x\": error: the input has no type\n");
+    let many = (0..50).map(|i| node("Relu", &["w"], &[&format!("y{i}")], vec![])).collect();
+    assert_eq!(errors(&with(many)).lines().count(), 20);
+}
+
+#[test]
+fn damaged_models_are_refused() {
+    let nodes = vec![
+        node("Conv", &["x", "w"], &["c"], vec![ints("pads", &[1, 1, 1, 1]), int("group", 1)]),
+        node("Softmax", &["c"], &["s"], vec![int("axis", 1)]),
+        node("Split", &["s"], &["a", "b"], vec![int("axis", 3)]),
+        node("Concat", &["a", "b"], &["y"], vec![int("axis", 0)]),
+    ];
+    let inputs = vec![value("x", F, &["n", "1", "4", "4"])];
+    let mut m = model(11, nodes, inputs, vec![value("y", F, &["m", "2", "4", "2"])]);
+    m.graph.as_mut().unwrap().initializer = vec![weights("w", &[2, 1, 3, 3], &[0.5; 18])];
+    let good = m.encode_to_vec();
+    let ctx = context();
+    import(&ctx, good.clone().into(), "m", &ImportOptions::default()).unwrap();
+    for end in 0..good.len() {
+        let _ = import(&ctx, good[..end].to_vec().into(), "m", &ImportOptions::default());
+        let _ = check(&ctx, good[..end].to_vec().into(), "m");
+    }
+    // A small generator of its own: the same damage in every run.
+    let mut state = 1u64;
+    for _ in 0..3000 {
+        let mut bytes = good.clone();
+        for _ in 0..1 + state % 3 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (state >> 33) as usize % bytes.len();
+            bytes[at] = (state >> 20) as u8;
+        }
+        let _ = import(&ctx, bytes.into(), "m", &ImportOptions::default());
+    }
+}

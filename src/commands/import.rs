@@ -1,0 +1,58 @@
+//! `gradus import`: an ONNX model as text.
+
+use super::model::{dim_arg, load};
+use crate::io::{read, report, write};
+use crate::{Failure, Streams, Subcommand};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_ir::{ParseOptions, PrintOptions};
+use gradus_lowering::onnx_to_graph::check;
+use std::fmt::Write;
+
+/// The declaration.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+fn command() -> Command {
+    Command::new("import")
+        .about("Turn an ONNX model into a program of the graph dialect")
+        .after_help(
+            "Examples:\n  gradus import model.onnx -o model.mlir\n  gradus import model.onnx --dim batch=1 -o model.mlir\n  \
+             gradus import model.onnx --check",
+        )
+        .arg(Arg::new("FILE").required(true).help("The model"))
+        .arg(Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"))
+        .arg(dim_arg())
+        .arg(
+            Arg::new("check")
+                .long("check")
+                .action(ArgAction::SetTrue)
+                .help("Only list which ops are supported, how often each occurs, and where the others are"),
+        )
+}
+
+fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = gradus_dialects::context();
+    let file: &String = matches.get_one("FILE").expect("is required");
+    if matches.get_flag("check") {
+        return coverage(&ctx, file, streams);
+    }
+    let m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    let output: &String = matches.get_one("output").expect("has a default");
+    write(output, streams, |out| m.print(PrintOptions::default(), out))
+}
+
+fn coverage(
+    ctx: &std::sync::Arc<gradus_ir::Context>,
+    file: &str,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let found = check(ctx, read(file)?.into(), file).map_err(|d| report(ctx, &d, streams))?;
+    let mut text = String::new();
+    for (op, count) in &found.supported {
+        let _ = writeln!(text, "supported    {count:5}  {op}");
+    }
+    for row in &found.unsupported {
+        let _ = writeln!(text, "unsupported  {:5}  {}: {}", row.count, row.op, row.places.join(", "));
+    }
+    write("-", streams, |out| out.write_all(text.as_bytes()))?;
+    if found.unsupported.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}

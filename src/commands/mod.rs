@@ -1,0 +1,9 @@
+//! One file per subcommand.
+
+pub mod completions;
+pub mod doc;
+pub mod import;
+pub mod list;
+pub mod model;
+pub mod opt;
+pub mod run;

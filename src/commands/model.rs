@@ -1,0 +1,55 @@
+//! What every command that takes a program accepts: a model as ONNX, or text.
+
+use crate::io::{parse, read, report};
+use crate::{Failure, Streams};
+use clap::{Arg, ArgAction, ArgMatches};
+use gradus_ir::{Context, Module, ParseOptions, verify};
+use gradus_lowering::onnx_to_graph::{ImportOptions, import};
+use std::path::Path;
+use std::sync::Arc;
+
+/// `--dim batch=4`
+pub fn dim_arg() -> Arg {
+    Arg::new("dim")
+        .long("dim")
+        .value_name("NAME=N")
+        .action(ArgAction::Append)
+        .help("Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic")
+}
+
+/// How to import the ONNX model at `path`.
+pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
+    let mut dims = Vec::new();
+    for text in matches.get_many::<String>("dim").into_iter().flatten() {
+        let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse::<i64>().ok()?)));
+        match parsed {
+            Some((name, n)) if n >= 0 => dims.push((name, n)),
+            _ => return Err(Failure::Usage(format!("--dim takes NAME=N, not '{text}'"))),
+        }
+    }
+    let dir = Path::new(path).parent().map(Path::to_owned);
+    Ok(ImportOptions { dims, dir, ..ImportOptions::default() })
+}
+
+/// Whether the file is to be read as ONNX: by its name.
+pub fn is_onnx(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|e| e == "onnx")
+}
+
+/// Reads and verifies a program.
+pub fn load(
+    ctx: &Arc<Context>,
+    path: &str,
+    matches: &ArgMatches,
+    parse_options: ParseOptions,
+    streams: &mut Streams<'_>,
+) -> Result<Module, Failure> {
+    let m = if is_onnx(path) {
+        let options = import_options(matches, path)?;
+        import(ctx, read(path)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))?
+    } else {
+        parse(ctx, path, parse_options, streams)?
+    };
+    verify(&m).map_err(|d| report(ctx, &d, streams))?;
+    Ok(m)
+}

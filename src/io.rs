@@ -1,0 +1,76 @@
+//! Files: the only place that reads and writes them.
+
+use crate::{Failure, Streams};
+use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_module};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Prints diagnostics.
+pub fn report(ctx: &Context, diagnostics: &[Diagnostic], streams: &mut Streams<'_>) -> Failure {
+    for d in diagnostics {
+        let _ = streams.err.write_all(d.render(ctx).as_bytes());
+    }
+    Failure::Reported
+}
+
+/// The bytes of a file, or of standard input for `-`.
+pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let result = match path {
+        "-" => std::io::stdin().read_to_end(&mut bytes).map(|_| ()),
+        _ => std::fs::File::open(path).and_then(|mut f| {
+            bytes.reserve_exact(f.metadata().map_or(0, |m| m.len() as usize) + 1);
+            f.read_to_end(&mut bytes).map(|_| ())
+        }),
+    };
+    result.map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
+    Ok(bytes)
+}
+
+/// Parses a file of IR. A text that is not UTF-8 is an error at the first byte that is not.
+pub fn parse(
+    ctx: &Arc<Context>,
+    path: &str,
+    options: ParseOptions,
+    streams: &mut Streams<'_>,
+) -> Result<Module, Failure> {
+    let name = if path == "-" { "<stdin>" } else { path };
+    match String::from_utf8(read(path)?) {
+        Ok(text) => parse_module(ctx, name, text, options).map_err(|d| report(ctx, &d, streams)),
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();
+            let place = Loc::source(ctx.add_source(name, Arc::new(text)), at);
+            Err(report(ctx, &[Diagnostic::error(place, "the text is not UTF-8 from here on")], streams))
+        }
+    }
+}
+
+/// Writes what `fill` writes: to the output stream for `-`, else to a temporary file that replaces `path` when all went
+/// well, so that nothing is ever half written.
+pub fn write(
+    path: &str,
+    streams: &mut Streams<'_>,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| Failure::Input(format!("cannot write '{path}': {e}"));
+    if path == "-" {
+        return match fill(streams.out).and_then(|()| streams.out.flush()) {
+            // The reader has seen enough, as in `gradus opt ... | head`.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.map_err(failed),
+        };
+    }
+    let target = Path::new(path);
+    if target.exists() && !target.is_file() {
+        // A device or a pipe cannot be replaced.
+        let mut out = std::fs::OpenOptions::new().write(true).open(target).map_err(failed)?;
+        return fill(&mut out).map_err(failed);
+    }
+    let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    fill(file.as_file_mut()).map_err(failed)?;
+    file.persist(target).map_err(|e| failed(e.error))?;
+    Ok(())
+}
