@@ -1,7 +1,7 @@
 //! `builtin`: the module, and casts between types that are being converted.
 
 use crate::constraint::{ANY, STRING, SYMBOL_NAME};
-use gradus_ir::{Dialect, Effects, OpDecl, Traits, op};
+use gradus_ir::{Dialect, Effects, Module, Op, OpDecl, Traits, op};
 
 /// A container of ops that sees nothing outside, and a table of the symbols in it.
 ///
@@ -20,6 +20,7 @@ use gradus_ir::{Dialect, Effects, OpDecl, Traits, op};
         .and(Traits::AFFINE_SCOPE),
     effects = Effects::Unknown,
     default_dialect = "builtin",
+    verify = verify_module,
     format = "($sym_name^)? attr-dict-with-keyword $bodyRegion"
 )]
 pub struct ModuleOp {
@@ -39,6 +40,7 @@ pub struct ModuleOp {
 /// ```
 #[op(
     "builtin.unrealized_conversion_cast",
+    verify = verify_cast,
     format = "($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict"
 )]
 pub struct UnrealizedConversionCastOp {
@@ -46,6 +48,19 @@ pub struct UnrealizedConversionCastOp {
     inputs: Operands<ANY>,
     /// The same values under other types.
     outputs: OpResults<ANY>,
+}
+
+fn verify_module(m: &Module, op: Op) -> Result<(), String> {
+    let body = ModuleOp(op).body(m);
+    match m.entry(body) {
+        Some(block) if !m.block_args(block).is_empty() => Err("region should have no arguments".into()),
+        Some(_) => Ok(()),
+        None => Err("region #0 ('bodyRegion') failed to verify constraint: region with 1 blocks".into()),
+    }
+}
+
+fn verify_cast(m: &Module, op: Op) -> Result<(), String> {
+    if m.num_results(op) > 0 { Ok(()) } else { Err("expected at least one result for cast operation".into()) }
 }
 
 /// The dialect.

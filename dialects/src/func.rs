@@ -123,7 +123,13 @@ fn verify_func(m: &Module, op: Op) -> Result<(), String> {
             ));
         }
     }
-    let Some(entry) = m.entry(func.body(m)) else { return Ok(()) };
+    let Some(entry) = m.entry(func.body(m)) else {
+        let visibility = func.sym_visibility(m).and_then(|a| ctx.as_str(a));
+        return match visibility {
+            Some("private" | "nested") => Ok(()),
+            _ => Err("symbol declaration cannot have public visibility".into()),
+        };
+    };
     let args: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
     if args.len() != inputs.len() {
         return Err(format!("entry block must have {} arguments to match function signature", inputs.len()));

@@ -6,7 +6,7 @@ use super::int::{unsigned, width, wrap};
 use crate::constraint::{ANY, FLOAT_LIKE, INT_OR_INDEX_LIKE, SIGNLESS_INT_LIKE, kind};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, map_int};
 use gradus_ir::float::{from_f64, to_f64};
-use gradus_ir::{Attr, AttrKind, AttrText, Context, Folded, Module, Op, OpArgs, Traits, Type, op};
+use gradus_ir::{Attr, AttrKind, AttrText, Context, Folded, Module, Op, OpArgs, Traits, Type, TypeData, op};
 
 /// How `truncf` rounds.
 pub const ROUNDING: AttrKind = AttrKind {
@@ -41,10 +41,10 @@ macro_rules! casts {
 casts! {
     ExtUIOp "arith.extui" "Extends an integer with zeros.\n\n```mlir\n%0 = arith.extui %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, extui;
     ExtSIOp "arith.extsi" "Extends an integer with its sign.\n\n```mlir\n%0 = arith.extsi %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, extsi;
-    UIToFPOp "arith.uitofp" "Converts an unsigned integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.uitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, any, uitofp;
-    SIToFPOp "arith.sitofp" "Converts a signed integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.sitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, any, sitofp;
-    FPToUIOp "arith.fptoui" "Converts a float to an unsigned integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptoui %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, any, fptoui;
-    FPToSIOp "arith.fptosi" "Converts a float to a signed integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, any, fptosi;
+    UIToFPOp "arith.uitofp" "Converts an unsigned integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.uitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, uitofp;
+    SIToFPOp "arith.sitofp" "Converts a signed integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.sitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, sitofp;
+    FPToUIOp "arith.fptoui" "Converts a float to an unsigned integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptoui %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, fptoui;
+    FPToSIOp "arith.fptosi" "Converts a float to a signed integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, fptosi;
     IndexCastOp "arith.index_cast" "Converts between index and an integer: extends with the sign, or cuts.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, index_cast;
     IndexCastUIOp "arith.index_castui" "Converts between index and an integer: extends with zeros, or cuts.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, extui;
     BitcastOp "arith.bitcast" "The same bits under a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_same, same_width, bitcast;
@@ -140,11 +140,24 @@ fn incompatible(m: &Module, op: Op) -> String {
     format!("operand type '{from}' and result type '{to}' are cast incompatible")
 }
 
-fn any(_: &Module, _: Op) -> Result<(), String> {
-    Ok(())
+/// Operand and result are alike but for their elements: dimensions, scalable ones too, and encoding.
+fn alike(m: &Module, op: Op) -> Result<(), String> {
+    let (from, to) = ends(m, op);
+    let scalable = |t: Type| match m.ctx.type_data(t) {
+        TypeData::Vector { scalable, .. } => scalable.clone(),
+        _ => Box::default(),
+    };
+    if scalable(from) != scalable(to) {
+        return Err("requires the same shape for all operands and results".into());
+    }
+    if m.ctx.shape(from) != m.ctx.shape(to) {
+        return Err("failed to verify that input and output have the same tensor dimensions".into());
+    }
+    if m.ctx.with_element(from, m.ctx.element_type(to)) == to { Ok(()) } else { Err(incompatible(m, op)) }
 }
 
 fn wider(m: &Module, op: Op) -> Result<(), String> {
+    alike(m, op)?;
     let (from, to) = ends(m, op);
     if bits(&m.ctx, from) < bits(&m.ctx, to) {
         return Ok(());
@@ -154,6 +167,7 @@ fn wider(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn narrower(m: &Module, op: Op) -> Result<(), String> {
+    alike(m, op)?;
     let (from, to) = ends(m, op);
     if bits(&m.ctx, from) > bits(&m.ctx, to) {
         return Ok(());
@@ -169,6 +183,7 @@ fn index_and_integer(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn same_width(m: &Module, op: Op) -> Result<(), String> {
+    alike(m, op)?;
     let (from, to) = ends(m, op);
     let (a, b) = (bits(&m.ctx, from), bits(&m.ctx, to));
     let index = |t| m.ctx.element_type(t) == Type::INDEX;

@@ -41,6 +41,13 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     {
         return Err("integer return type must be signless".into());
     }
+    if let TypeData::Vector { scalable, .. } = ctx.type_data(ty)
+        && scalable.contains(&true)
+        && let Some(AttrData::Dense(dense)) = m.inherent_attr(op, "value").map(|a| ctx.attr_data(a))
+        && !dense.splat
+    {
+        return Err("intializing scalable vectors with elements attribute is not supported unless it's a vector splat".into());
+    }
     if !ctx.is_shaped(ty) && ctx.int_width(ty).is_none() && ctx.float_kind(ty).is_none() {
         return Err("value must be an integer, float, or elements attribute".into());
     }

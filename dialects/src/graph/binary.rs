@@ -54,7 +54,7 @@ binary! {
     PowOp "graph.pow" TENSOR TENSOR NONE elementwise_like_first pow
         "Powers, in the type of the base; the exponent may have another."
         "%c = graph.pow %a, %b : (tensor<4xf32>, tensor<i64>) -> tensor<4xf32>";
-    PReluOp "graph.prelu" TENSOR TENSOR NONE same_and_common prelu
+    PReluOp "graph.prelu" TENSOR TENSOR NONE like_first prelu
         "The left operand where it is not negative, else multiplied by the right one, which broadcasts to it."
         "%c = graph.prelu %a, %b : (tensor<1x8x4xf32>, tensor<8x1xf32>) -> tensor<1x8x4xf32>";
     EqualOp "graph.equal" TENSOR BOOL_TENSOR COMMUTATIVE comparison equal

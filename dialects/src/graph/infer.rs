@@ -173,10 +173,27 @@ pub(super) fn comparison(args: &OpArgs<'_>) -> Types {
     one(args, broadcast(shapes(args))?, Type::I1)
 }
 
-/// The tensor that a value always has, in an attribute or among the resources.
+/// Operands of one element type, of which the others broadcast to the first.
+pub(super) fn like_first(args: &OpArgs<'_>) -> Types {
+    common(args, args.operands.iter())?;
+    let first = shapes(args).next().flatten();
+    if let (Some(first), Some(all)) = (first, broadcast(shapes(args))?)
+        && (first.len() != all.len() || first.iter().zip(&all).any(|(&a, &b)| unify(a, b).is_err()))
+    {
+        return Err(format!("requires operands that broadcast to {}", display(&first)));
+    }
+    same(args)
+}
+
+/// Constants that shapes are made from are short; expanding others would cost time for nothing.
+const MAX_LIST: i64 = 1 << 12;
+
+/// The short tensor that an operand always has, in an attribute or among the resources.
 pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
-    let attr = args.module.constant(args.opt_operand(name)?)?;
-    attr_tensor(args.module, attr)
+    let value = args.opt_operand(name)?;
+    let attr = args.module.constant(value)?;
+    let len = product(args.ctx().static_shape(args.ctx().attr_type(attr)?)?);
+    if (0..=MAX_LIST).contains(&len) { attr_tensor(args.module, attr) } else { None }
 }
 
 /// The tensor of a constant's attribute.

@@ -1,9 +1,9 @@
 //! `graph`: neural networks as graphs of tensor ops, with the meaning of ONNX's operators.
 //!
 //! There is one op per operator, named after it (see [`op_name`]), with the operands and attributes of the newest opset
-//! in their order and under their names. Deviations: an attribute that names an element type by its number is a type where
-//! the op is about it (`graph.cast`), and older meanings that the newest opset lost have an attribute of their own
-//! (`legacy_flatten` of `graph.softmax`).
+//! in their order and under their names. Deviations: the attribute `to` of `graph.cast` is a type, not the number of one,
+//! and older meanings that the newest opset lost have an attribute of their own (`legacy_flatten` of `graph.softmax`).
+//! A result that an operator may leave out is there when the op has that many results.
 
 mod args;
 mod binary;
@@ -17,6 +17,7 @@ mod norm;
 mod pool;
 mod quantized;
 mod reduce;
+mod repeat;
 mod reshape;
 mod resize;
 mod unary;
@@ -30,6 +31,7 @@ pub use norm::*;
 pub use pool::*;
 pub use quantized::*;
 pub use reduce::*;
+pub use repeat::*;
 pub use reshape::*;
 pub use resize::*;
 pub use unary::*;
@@ -127,6 +129,7 @@ const FILES: &[&[&[&OpInfo]]] = &[
     reduce::OPS,
     reshape::OPS,
     movement::OPS,
+    repeat::OPS,
     index::OPS,
     resize::OPS,
 ];

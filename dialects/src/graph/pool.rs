@@ -17,7 +17,13 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Type, op};
 /// ```mlir
 /// %y = graph.max_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
 /// ```
-#[op("graph.max_pool", format = GENERIC, infer = infer_max_pool, eval = max_pool, verify = |m, op| checked(m, op, window))]
+#[op(
+    "graph.max_pool",
+    format = GENERIC,
+    infer = infer_max_pool,
+    eval = max_pool,
+    verify = |m, op| checked(m, op, window)
+)]
 pub struct MaxPoolOp {
     /// The input, `[N, C, D...]`.
     x: Operand<TENSOR>,

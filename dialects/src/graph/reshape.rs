@@ -119,11 +119,11 @@ fn infer_reshape(args: &OpArgs<'_>) -> infer::Types {
     let Some(wanted) = infer::ints(args, "shape") else {
         return infer::one(args, infer::list_len(args, "shape").map(infer::unknown), elem);
     };
-    let dims = reshaped(infer::dims(args, "x"), &wanted, args.flag("allowzero"))?;
+    let dims = reshaped(&infer::dims(args, "x"), &wanted, args.flag("allowzero"))?;
     infer::one(args, Some(dims), elem)
 }
 
-fn reshaped(x: infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64>, String> {
+fn reshaped(x: &infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64>, String> {
     if let Some(known) = x.as_deref().and_then(infer::all_known) {
         return Ok(infer::extents(&kernels::shape::reshape_dims(&known, wanted, allow_zero)?));
     }
@@ -138,7 +138,7 @@ fn reshaped(x: infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64>
         return Err(format!("cannot reshape to {wanted:?}"));
     }
     // Extents that are copied cancel out, so that they need not be known to infer the one that is left.
-    if let (Some(x), Some(at)) = (&x, wanted.iter().position(|&d| d == -1)) {
+    if let (Some(x), Some(at)) = (x, wanted.iter().position(|&d| d == -1)) {
         let is_copied = |i: &usize| wanted.get(*i).is_some_and(|&d| copied(*i, d));
         let rest = |dims: &[i64], skip: Option<usize>| -> i64 {
             let kept = (0..dims.len()).filter(|i| !is_copied(i) && Some(*i) != skip);

@@ -62,7 +62,7 @@ fn inferred(text: &str, name: &str) -> Result<Vec<String>, String> {
     let m = parse_module(&crate::context(), "t.mlir", text.to_owned(), ParseOptions::default());
     let m = m.unwrap_or_else(|e| panic!("{}\n{text}", message(&e)));
     let infer = m.info(find(&m, name)).and_then(|i| i.infer).expect("infers");
-    let types = m.with_args(find(&m, name), |args| infer(args)).expect("registered")?;
+    let types = m.with_args(find(&m, name), infer).expect("registered")?;
     Ok(types.into_iter().map(|t| m.ctx.display_type(t)).collect())
 }
 
@@ -222,6 +222,7 @@ fn wrong_shapes_and_attributes_are_refused() {
     refused("%y = graph.transpose %x {perm = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<*xf32>");
     refused("%y = graph.softmax %x {axis = 2 : i64} : tensor<2x3xf32>");
     refused("%y = graph.concat %a, %b {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<*xf32>");
+    refused("%y = graph.prelu %x, %s : (tensor<1xf32>, tensor<3xf32>) -> tensor<*xf32>");
     refused("%y = graph.not %x : tensor<3xf32>");
     refused("%y = graph.depth_to_space %x {blocksize = 2 : i64} : (tensor<1x6x2x2xf32>) -> tensor<*xf32>");
     refused(

@@ -197,8 +197,8 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// Moves over the bracketed text that starts here, strings and comments inside respected. `Err` is the place of the
-    /// bracket or quote that is never closed.
+    /// Moves over the bracketed text that starts here, strings and comments inside respected. `Err` is the place of
+    /// what is never closed, or closes nothing.
     ///
     /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
     pub fn skip_balanced(&mut self) -> Result<(), usize> {
@@ -211,7 +211,10 @@ impl<'a> Cursor<'a> {
                 Class::Other => {}
                 Class::Open => stack.push(b),
                 Class::Close => {
-                    close(&mut stack, b);
+                    if !close(&mut stack, b) {
+                        self.pos = start;
+                        return Err(at);
+                    }
                     if stack.is_empty() {
                         self.pos = at + 1;
                         return Ok(());
@@ -271,8 +274,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Closes the innermost bracket that `b` can close; a `>` that closes nothing is a comparison.
-fn close(stack: &mut smallvec::SmallVec<[u8; 32]>, b: u8) {
+/// Closes the innermost bracket that `b` can close; a `>` that closes nothing is a comparison, and so is a `<` that
+/// another bracket closes. `false` when `b` closes nothing.
+fn close(stack: &mut smallvec::SmallVec<[u8; 32]>, b: u8) -> bool {
     let open = match b {
         b')' => b'(',
         b']' => b'[',
@@ -283,11 +287,10 @@ fn close(stack: &mut smallvec::SmallVec<[u8; 32]>, b: u8) {
         if stack.last() == Some(&b'<') {
             stack.pop();
         }
-        return;
+        return true;
     }
-    while let Some(top) = stack.pop() {
-        if top == open {
-            return;
-        }
+    while stack.last() == Some(&b'<') {
+        stack.pop();
     }
+    stack.pop() == Some(open)
 }

@@ -49,13 +49,18 @@ pub(crate) fn parse_function<'a>(
         }
     }
     if p.cur.eat_word("attributes") {
+        p.cur.skip_space();
+        let at = p.cur.pos;
         *attrs = p.dict()?;
+        for name in ["sym_name", "sym_visibility", "function_type"] {
+            if ctx.dict_get(*attrs, ctx.str(name)).is_some() {
+                let message = format!("'{name}' is an inferred attribute and should not be specified in the explicit attribute dictionary");
+                return Err(p.error(at, message));
+            }
+        }
     }
     if p.next_is(b'{') {
         let at = p.cur.pos;
-        if sig.args.len() != sig.inputs.len() {
-            return Err(p.error(at, "a function with a body must name its arguments"));
-        }
         let region = p.region(true, &sig.args)?;
         if p.m.entry(region).is_none() {
             return Err(p.error(at, "expected non-empty function body"));

@@ -182,9 +182,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An error at a byte of the text.
+    /// An error at a byte of the text. What was expected but does not come before the end of a line is missed there,
+    /// not where the next line starts.
     pub(crate) fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        Box::new(Diagnostic::error(self.place(offset), message))
+        let message = message.into();
+        let text = self.cur.text();
+        let offset = offset.min(text.len());
+        let before = text.get(..offset).unwrap_or("").trim_end().len();
+        let moved = before > 0 && message.starts_with("expected") && text[before..offset].contains('\n');
+        Box::new(Diagnostic::error(self.place(if moved { before } else { offset }), message))
     }
 
     /// An error at the next token.
@@ -578,7 +584,7 @@ impl<'a> Parser<'a> {
         self.cur.skip_space();
         let offset = self.cur.pos;
         if self.cur.peek() != b'%' {
-            return Err(self.error(offset, "expected an SSA value"));
+            return self.error_here("expected SSA operand");
         }
         self.cur.pos += 1;
         let name = self.cur.suffix_id();
@@ -877,7 +883,7 @@ impl<'a> Parser<'a> {
         if self.cur.peek() != b'{' {
             return Err(self.error(at, "expected '{'"));
         }
-        self.cur.skip_balanced().map_err(|at| self.error(at, "this bracket or string is never closed"))?;
+        self.cur.skip_balanced().map_err(|at| self.error(at, "expected this bracket or string to be closed"))?;
         let text = self.cur.since(at);
         self.fine.dict(text).map_err(|e| self.fine_error(at, e))
     }
@@ -893,7 +899,7 @@ impl<'a> Parser<'a> {
         if self.cur.peek() != b'(' {
             return Err(self.error(at, "expected '(' after loc"));
         }
-        self.cur.skip_balanced().map_err(|at| self.error(at, "this bracket or string is never closed"))?;
+        self.cur.skip_balanced().map_err(|at| self.error(at, "expected this bracket or string to be closed"))?;
         let text = &self.cur.text()[at + 1..self.cur.pos - 1];
         let attr = self.fine.loc(text).map_err(|e| self.fine_error(at + 1, e))?;
         Ok(Some(Loc::attr(attr)))

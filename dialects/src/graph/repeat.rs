@@ -1,0 +1,236 @@
+//! Ops that repeat elements, add some at the edges, or rearrange blocks of them.
+
+use super::args::{Inputs, choice, int, one, unary};
+use super::kernels::shape::{normalize_axes, pad_dims};
+use super::kernels::{self, PadMode};
+use super::reshape::fold_same_shape;
+use super::unary::checked;
+use super::{GENERIC, infer};
+use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+
+/// A tensor that broadcasts with the given shape.
+///
+/// ```mlir
+/// %y = graph.expand %x, %shape : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<4x3xf32>
+/// ```
+#[op("graph.expand", format = GENERIC, infer = infer_expand, fold = fold_same_shape, eval = expand)]
+pub struct ExpandOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The shape, in which 1 keeps the operand's extent.
+    shape: Operand<I64_TENSOR>,
+    /// The operand, repeated where it has an extent of 1.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_expand(args: &OpArgs<'_>) -> infer::Types {
+    let shape = infer::ints(args, "shape").or_else(|| infer::list_len(args, "shape").map(infer::unknown));
+    if shape.as_ref().is_some_and(|s| s.iter().any(|&d| d < 0 && d != DYNAMIC)) {
+        return Err("cannot expand to negative extents".into());
+    }
+    infer::one(args, infer::broadcast([infer::dims(args, "x"), shape])?, infer::elem(args, "x")?)
+}
+
+fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::expand(i.get("x")?, &i.ints("shape")?.unwrap_or_default()))
+}
+
+/// Repeats a tensor along every axis.
+///
+/// ```mlir
+/// %y = graph.tile %x, %repeats : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+/// ```
+#[op("graph.tile", format = GENERIC, infer = infer_tile, eval = tile)]
+pub struct TileOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// How often, for each axis.
+    repeats: Operand<I64_TENSOR>,
+    /// The repeated operand.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_tile(args: &OpArgs<'_>) -> infer::Types {
+    let (elem, dims) = (infer::elem(args, "x")?, infer::dims(args, "x"));
+    let rank = dims.as_ref().map(Vec::len).or_else(|| infer::list_len(args, "repeats"));
+    let Some(repeats) = infer::ints(args, "repeats") else { return infer::one(args, rank.map(infer::unknown), elem) };
+    let dims = dims.unwrap_or_else(|| infer::unknown(repeats.len()));
+    if repeats.len() != dims.len() || repeats.iter().any(|&r| r < 0) {
+        return Err(format!("cannot repeat {} by {repeats:?}", infer::display(&dims)));
+    }
+    let out = dims.iter().zip(&repeats).map(|(&d, &r)| infer::map(d, |d| d.checked_mul(r))).collect();
+    infer::one(args, Some(out), elem)
+}
+
+fn tile(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::tile(i.get("x")?, &i.ints("repeats")?.unwrap_or_default()))
+}
+
+/// Adds elements at the edges of a tensor, or removes them.
+///
+/// The pads are all begins, then all ends; negative ones crop. What is added is a constant (0 when absent), the mirrored
+/// elements, the edge, or the elements from the other end.
+///
+/// ```mlir
+/// %y = graph.pad %x, %pads value %v : (tensor<4xf32>, tensor<2xi64>, tensor<f32>) -> tensor<?xf32>
+/// ```
+#[op(
+    "graph.pad",
+    traits = Traits::OPERAND_SEGMENTS,
+    format = "$x `,` $pads (`value` $constant_value^)? (`axes` $axes^)? attr-dict `:` functional-type(operands, results)",
+    infer = infer_pad,
+    eval = pad,
+    verify = |m, op| checked(m, op, pad_mode)
+)]
+pub struct PadOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// How many elements to add.
+    pads: Operand<I64_TENSOR>,
+    /// The constant, a scalar.
+    constant_value: OptOperand<TENSOR>,
+    /// The axes that the pads are for; all when absent.
+    axes: OptOperand<INT_TENSOR>,
+    /// `constant`, `reflect`, `edge` or `wrap`.
+    #[default = "\"constant\""]
+    mode: OptAttribute<STRING>,
+    /// The padded operand.
+    y: OpResult<TENSOR>,
+}
+
+fn pad_mode(args: &OpArgs<'_>) -> Result<PadMode, String> {
+    let modes = [
+        ("constant", PadMode::Constant),
+        ("reflect", PadMode::Reflect),
+        ("edge", PadMode::Edge),
+        ("wrap", PadMode::Wrap),
+    ];
+    choice(args, "mode", &modes)
+}
+
+fn infer_pad(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::common_elem(args, &["x", "constant_value"])?;
+    let Some(mut dims) = infer::dims(args, "x") else { return infer::one(args, None, elem) };
+    let rank = dims.len();
+    let axes = match args.opt_operand("axes") {
+        None => Some((0..rank).collect()),
+        Some(_) => infer::ints(args, "axes").map(|a| normalize_axes(&a, rank)).transpose()?,
+    };
+    let Some(axes) = axes else { return infer::one(args, Some(infer::unknown(rank)), elem) };
+    let Some(pads) = infer::ints(args, "pads") else {
+        axes.iter().for_each(|&a| dims[a] = DYNAMIC);
+        return infer::one(args, Some(dims), elem);
+    };
+    if pads.len() != axes.len() * 2 {
+        return Err(format!("requires two pads for each of {} axes, not {}", axes.len(), pads.len()));
+    }
+    if let Some(known) = infer::all_known(&dims) {
+        return infer::one(args, Some(infer::extents(&pad_dims(&known, &pads, &axes)?)), elem);
+    }
+    for (i, &axis) in axes.iter().enumerate() {
+        dims[axis] =
+            infer::map(dims[axis], |d| d.checked_add(pads[i])?.checked_add(pads[i + axes.len()]).filter(|&d| d >= 0));
+    }
+    infer::one(args, Some(dims), elem)
+}
+
+fn pad(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (pads, axes) = (i.ints("pads")?.unwrap_or_default(), i.ints("axes")?);
+    if axes.as_ref().is_some_and(Vec::is_empty) && pads.is_empty() {
+        // To the kernel an empty list is an absent one, which means all axes.
+        return one(Ok(i.get("x")?.clone()));
+    }
+    one(kernels::pad(i.get("x")?, &pads, &axes.unwrap_or_default(), pad_mode(args)?, i.opt("constant_value")?))
+}
+
+/// Moves blocks of channels of `[N, C, H, W]` into space.
+///
+/// ```mlir
+/// %y = graph.depth_to_space %x {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x8x2x3xf32>) -> tensor<1x2x4x6xf32>
+/// ```
+#[op(
+    "graph.depth_to_space",
+    format = GENERIC,
+    infer = infer_depth_to_space,
+    eval = |args, data| unary(data, |x| kernels::depth_to_space(x, int(args, "blocksize")?, column_major(args)?)),
+    verify = |m, op| checked(m, op, |args| block(args).and(column_major(args)))
+)]
+pub struct DepthToSpaceOp {
+    /// The operand, `[N, C, H, W]`.
+    x: Operand<TENSOR>,
+    /// The extents of a block.
+    blocksize: Attribute<I64>,
+    /// `DCR` when depth is the inner part of the channels, `CRD` when it is the outer one.
+    #[default = "\"DCR\""]
+    mode: OptAttribute<STRING>,
+    /// The rearranged operand.
+    y: OpResult<TENSOR>,
+}
+
+fn column_major(args: &OpArgs<'_>) -> Result<bool, String> {
+    choice(args, "mode", &[("DCR", false), ("CRD", true)])
+}
+
+/// The extent of a block.
+fn block(args: &OpArgs<'_>) -> Result<i64, String> {
+    let block = int(args, "blocksize")?;
+    if (1..1 << 16).contains(&block) { Ok(block) } else { Err("attribute 'blocksize' is out of range".into()) }
+}
+
+/// The extents `[N, C, H, W]` of the operand.
+fn image(args: &OpArgs<'_>) -> Result<[i64; 4], String> {
+    let Some(dims) = infer::dims(args, "x") else { return Ok([DYNAMIC; 4]) };
+    let wrong = || format!("requires an operand of [N, C, H, W], not {}", infer::display(&dims));
+    <[i64; 4]>::try_from(dims.as_slice()).map_err(|_| wrong())
+}
+
+/// The extent divided by `by`, when it is known; it must be a multiple.
+fn divided(dim: i64, by: i64) -> Result<i64, String> {
+    match dim {
+        DYNAMIC => Ok(DYNAMIC),
+        d if d % by == 0 => Ok(d / by),
+        d => Err(format!("an extent of {d} is not a multiple of {by}")),
+    }
+}
+
+fn infer_depth_to_space(args: &OpArgs<'_>) -> infer::Types {
+    let ([n, c, h, w], b) = (image(args)?, block(args)?);
+    let grow = |d: i64| infer::map(d, |d| d.checked_mul(b));
+    infer::one(args, Some(vec![n, divided(c, b * b)?, grow(h), grow(w)]), infer::elem(args, "x")?)
+}
+
+/// Moves blocks of space of `[N, C, H, W]` into channels.
+///
+/// ```mlir
+/// %y = graph.space_to_depth %x {blocksize = 2 : i64} : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
+/// ```
+#[op(
+    "graph.space_to_depth",
+    format = GENERIC,
+    infer = infer_space_to_depth,
+    eval = |args, data| unary(data, |x| kernels::space_to_depth(x, int(args, "blocksize")?, false)),
+    verify = |m, op| checked(m, op, block)
+)]
+pub struct SpaceToDepthOp {
+    /// The operand, `[N, C, H, W]`.
+    x: Operand<TENSOR>,
+    /// The extents of a block.
+    blocksize: Attribute<I64>,
+    /// The rearranged operand.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_space_to_depth(args: &OpArgs<'_>) -> infer::Types {
+    let ([n, c, h, w], b) = (image(args)?, block(args)?);
+    let depth = infer::map(c, |c| c.checked_mul(b * b));
+    infer::one(args, Some(vec![n, depth, divided(h, b)?, divided(w, b)?]), infer::elem(args, "x")?)
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] =
+    &[&[ExpandOp::INFO, TileOp::INFO, PadOp::INFO, DepthToSpaceOp::INFO, SpaceToDepthOp::INFO]];
