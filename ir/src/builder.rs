@@ -54,7 +54,7 @@ impl<'m> Builder<'m> {
                 if let Some(text) = spec.default
                     && !state.props.iter().any(|e| e.0 == key)
                 {
-                    state.props.push((key, ctx.parse_attr(text)?));
+                    state.props.push((key, ctx.default_attr(text)));
                 }
             }
             if info.traits.has(Traits::OPERAND_SEGMENTS) && !state.segments.is_empty() {

@@ -95,6 +95,8 @@ pub struct Context {
     op_names: Interner<OpName, OpNameData>,
     dialects: Vec<&'static Dialect>,
     pub(crate) sources: boxcar::Vec<SourceFile>,
+    /// Declared defaults that were read, by the address of their text.
+    defaults: Mutex<rustc_hash::FxHashMap<usize, Attr>>,
     pub(crate) next_distinct: std::sync::atomic::AtomicU32,
 }
 
@@ -108,6 +110,7 @@ impl Context {
             op_names: Interner::new(),
             dialects: dialects.to_vec(),
             sources: boxcar::Vec::new(),
+            defaults: Mutex::default(),
             next_distinct: std::sync::atomic::AtomicU32::new(0),
         };
         ctx.intern_well_known_types();
@@ -157,6 +160,13 @@ impl Context {
     #[inline]
     pub fn op_info(&self, name: OpName) -> Option<&'static OpInfo> {
         self.op_names.get(name).info
+    }
+
+    /// The value of a declared default. Panics when it cannot be read: a mistake in the declaration.
+    pub fn default_attr(&self, text: &'static str) -> Attr {
+        let mut defaults = self.defaults.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let read = || self.parse_attr(text).unwrap_or_else(|e| panic!("default '{text}': {e}"));
+        *defaults.entry(text.as_ptr() as usize).or_insert_with(read)
     }
 
     /// The registered dialects, in registration order.

@@ -230,7 +230,7 @@ impl<'a> OpArgs<'a> {
         let ctx = self.ctx();
         ctx.dict_entries(self.props).iter().find(|e| ctx.text(e.0) == name).map(|e| e.1).or_else(|| {
             let default = self.info.attrs.iter().find(|a| a.name == name)?.default?;
-            ctx.parse_attr(default).ok()
+            Some(ctx.default_attr(default))
         })
     }
 

@@ -12,10 +12,12 @@ mod aliases;
 mod attrs;
 mod dense;
 mod dialect;
+mod elements;
 mod grammar;
 mod hex;
 mod int;
 mod loc;
+mod quick;
 mod resources;
 mod source;
 mod strings;
@@ -145,8 +147,9 @@ impl<'a> FineParser<'a> {
 
     /// The dictionary `{a = 1, b}`.
     pub fn dict(&mut self, text: &str) -> Result<Attr> {
-        self.remember(Kind::Attr, text, |p| {
-            p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None))
+        self.remember(Kind::Attr, text, |p| match p.quick_dict(text) {
+            Some(dict) => Ok(dict),
+            None => p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None)),
         })
     }
 
@@ -228,9 +231,12 @@ impl<'a> FineParser<'a> {
                 })
             });
             match result {
-                Ok((key, end)) if end < piece.len() => return Ok((key, end)),
-                Ok((key, end)) if !goes_on => {
-                    self.memorize(kind, piece, key, size);
+                Ok((key, end)) if is_all || !source::may_continue(&text[end..]) => {
+                    self.memorize(kind, &text[..end], key, size);
+                    return Ok((key, end));
+                }
+                // What goes on was in the piece, and is not a part of this.
+                Ok((key, end)) if source::skip_blank(&text[end..]).len() > text.len() - window => {
                     return Ok((key, end));
                 }
                 Err(error) if is_all || error.offset < piece.len() => return Err(error),

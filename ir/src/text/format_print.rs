@@ -113,7 +113,7 @@ fn is_present(p: &Printer<'_>, info: &'static OpInfo, op: Op, anchor: &Elem) -> 
 }
 
 fn is_default(p: &Printer<'_>, info: &OpInfo, i: usize, value: Option<Attr>) -> bool {
-    info.attrs[i].default.is_some_and(|text| p.m.ctx.parse_attr(text).ok() == value)
+    info.attrs[i].default.is_some_and(|text| Some(p.m.ctx.default_attr(text)) == value)
 }
 
 fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> io::Result<()> {

@@ -755,8 +755,7 @@ impl<'a> Parser<'a> {
             let Some(default) = spec.default else { continue };
             let key = ctx.str(spec.name);
             if !inherent.iter().any(|e| e.0 == key) {
-                let value = ctx.parse_attr(default).map_err(|e| self.error(offset, e))?;
-                inherent.push((key, value));
+                inherent.push((key, ctx.default_attr(default)));
             }
         }
         let normal = (ctx.dict_attr(inherent), ctx.dict_attr(rest));

@@ -3,6 +3,7 @@
 use super::print_attr::AttrPrinter;
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Context, Type};
+use crate::entity::SideTable;
 use crate::module::AliasHints;
 use crate::types::TypeData;
 use rustc_hash::FxHashMap;
@@ -27,6 +28,9 @@ pub struct AliasBuilder<'a> {
     hints: &'a AliasHints,
     index: FxHashMap<Aliased, usize>,
     seen: Vec<Seen<'a>>,
+    /// What was visited, needs no alias and mentions none: nearly everything.
+    plain_types: SideTable<Type, bool>,
+    plain_attrs: SideTable<Attr, bool>,
 }
 
 /// A visited value.
@@ -44,27 +48,29 @@ struct Seen<'a> {
 impl<'a> AliasBuilder<'a> {
     /// A builder that knows the names of `hints`.
     pub fn new(ctx: &'a Context, hints: &'a AliasHints) -> AliasBuilder<'a> {
-        AliasBuilder { ctx, hints, index: FxHashMap::default(), seen: Vec::new() }
+        AliasBuilder {
+            ctx,
+            hints,
+            index: FxHashMap::default(),
+            seen: Vec::new(),
+            plain_types: SideTable::new(false),
+            plain_attrs: SideTable::new(false),
+        }
     }
 
     /// Visits a type and what it mentions.
     pub fn visit_type(&mut self, ty: Type) {
-        self.visit(Aliased::Type(ty), false, false);
+        self.visit(Aliased::Type(ty), false);
     }
 
     /// Visits an attribute and what it mentions.
     pub fn visit_attr(&mut self, attr: Attr) {
-        self.visit(Aliased::Attr(attr), false, false);
-    }
-
-    /// Visits an attribute that is printed without its type.
-    pub fn visit_attr_without_type(&mut self, attr: Attr) {
-        self.visit(Aliased::Attr(attr), false, true);
+        self.visit(Aliased::Attr(attr), false);
     }
 
     /// Visits a location of an op, whose alias may be defined at the end of the file.
     pub fn visit_loc(&mut self, loc: Attr, can_be_deferred: bool) {
-        self.visit(Aliased::Attr(loc), can_be_deferred, false);
+        self.visit(Aliased::Attr(loc), can_be_deferred);
     }
 
     /// Names the aliases and writes their definitions.
@@ -96,7 +102,14 @@ impl<'a> AliasBuilder<'a> {
     }
 
     /// Visits a value once; returns its depth and number.
-    fn visit(&mut self, value: Aliased, deferrable: bool, without_type: bool) -> (usize, usize) {
+    fn visit(&mut self, value: Aliased, deferrable: bool) -> (usize, usize) {
+        let plain = match value {
+            Aliased::Attr(attr) => self.plain_attrs[attr],
+            Aliased::Type(ty) => self.plain_types[ty],
+        };
+        if plain {
+            return (0, usize::MAX);
+        }
         if let Some(&i) = self.index.get(&value) {
             if !deferrable {
                 self.must_come_first(i);
@@ -112,11 +125,20 @@ impl<'a> AliasBuilder<'a> {
         let deepest = stacker::maybe_grow(RED_ZONE, STACK, || {
             let mut nested = Nested { builder: self, deferrable, deepest: 0, children: &mut children };
             match value {
-                Aliased::Attr(attr) => nested.parts_of_attr(attr, without_type),
+                Aliased::Attr(attr) => nested.parts_of_attr(attr),
                 Aliased::Type(ty) => nested.parts_of_type(ty),
             }
             nested.deepest
         });
+        if depth + deepest == 0 {
+            self.seen.pop();
+            self.index.remove(&value);
+            match value {
+                Aliased::Attr(attr) => self.plain_attrs[attr] = true,
+                Aliased::Type(ty) => self.plain_types[ty] = true,
+            }
+            return (0, usize::MAX);
+        }
         let seen = &mut self.seen[i];
         seen.children = children;
         if deepest > 0 {
@@ -169,9 +191,11 @@ struct Nested<'b, 'a> {
 
 impl Nested<'_, '_> {
     fn part(&mut self, value: Aliased) {
-        let (depth, i) = self.builder.visit(value, self.deferrable, false);
-        self.deepest = self.deepest.max(depth);
-        self.children.push(i);
+        let (depth, i) = self.builder.visit(value, self.deferrable);
+        if depth > 0 {
+            self.deepest = self.deepest.max(depth);
+            self.children.push(i);
+        }
     }
 
     fn attr(&mut self, attr: Attr) {
@@ -192,7 +216,7 @@ impl Nested<'_, '_> {
         }
     }
 
-    fn parts_of_attr(&mut self, attr: Attr, without_type: bool) {
+    fn parts_of_attr(&mut self, attr: Attr) {
         let ctx = self.builder.ctx;
         match ctx.attr_data(attr) {
             // These are visited without their types.
@@ -213,7 +237,7 @@ impl Nested<'_, '_> {
             }
             _ => {}
         }
-        if !without_type && let Some(ty) = ctx.attr_type(attr) {
+        if let Some(ty) = ctx.attr_type(attr) {
             self.ty(ty);
         }
     }

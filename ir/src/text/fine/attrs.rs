@@ -76,7 +76,7 @@ impl FineParser<'_> {
     fn type_attr(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         let at = src.start(&pair);
         let inner = pair.into_inner().next().ok_or_else(|| FineError::new(at, "expected attribute value"))?;
-        let is_word = inner.as_rule() == Rule::scalar_type;
+        let is_word = matches!(inner.as_rule(), Rule::number_type | Rule::scalar_type);
         let word = src.str(&inner);
         let ty =
             self.type_pair(src, inner).map_err(|error| match is_word && error.message.starts_with("expected") {

@@ -71,7 +71,8 @@ impl FineParser<'_> {
             let word = bytes[at + 1..].iter().take_while(|b| b.is_ascii_alphanumeric() || b"$._-".contains(b)).count();
             let end = at + 1 + word;
             let name = &body[at..end];
-            if bytes.get(end) != Some(&b'<') && self.aliases.contains(name) {
+            let in_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
+            if !in_word && bytes.get(end) != Some(&b'<') && self.aliases.contains(name) {
                 let key = self.aliased(name, offset + at)? as usize;
                 if at > from {
                     pieces.push(Piece::Text(body[from..at].into()));

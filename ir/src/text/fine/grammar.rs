@@ -81,3 +81,10 @@ fn describe(rule: Rule) -> &'static str {
         _ => "something else",
     }
 }
+
+/// Checks a whole file against the rules that describe files, which nothing else uses.
+#[cfg(test)]
+pub(crate) fn check_file(text: &str) -> Result<(), String> {
+    use pest::Parser;
+    stacker::grow(super::STACK, || Grammar::parse(Rule::file, text).map(|_| ()).map_err(|error| error.to_string()))
+}

@@ -147,7 +147,7 @@ pub(super) fn push_bytes(value: &Int, width: u32, out: &mut Vec<u8>) {
             out.resize(start + size, fill);
         }
     }
-    if width % 8 != 0
+    if !width.is_multiple_of(8)
         && let Some(top) = out.last_mut()
     {
         *top &= (1 << (width % 8)) - 1;
@@ -178,7 +178,7 @@ pub(crate) fn int_from_bytes(bytes: &[u8], width: u32, sign: Signedness) -> Int 
         })
         .collect();
     if negative
-        && width % 64 != 0
+        && !width.is_multiple_of(64)
         && let Some(top) = limbs.last_mut()
     {
         *top |= !0 << (width % 64);
@@ -205,7 +205,7 @@ fn push_limbs(limbs: &[u64], width: u32, sign: Signedness, out: &mut String) {
     if limbs.last().is_some_and(|top| (*top as i64) < 0) {
         if sign == Signedness::Unsigned {
             limbs.resize((width as usize).div_ceil(64), !0);
-            if width % 64 != 0
+            if !width.is_multiple_of(64)
                 && let Some(top) = limbs.last_mut()
             {
                 *top &= (1 << (width % 64)) - 1;

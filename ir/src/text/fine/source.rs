@@ -201,13 +201,18 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
     (text.len(), true)
 }
 
-/// Whether a type or attribute that ended its line may go on in this text, which is the rest.
-pub(super) fn may_continue(mut rest: &str) -> bool {
+/// Whether a type or attribute that was ended before this text, which is the rest, may go on in it.
+pub(super) fn may_continue(rest: &str) -> bool {
+    skip_blank(rest).starts_with([':', '-', '<', '(', '['])
+}
+
+/// The text without white space and comments at its start.
+pub(super) fn skip_blank(mut text: &str) -> &str {
     loop {
-        rest = rest.trim_ascii_start();
-        if !rest.starts_with("//") {
-            return rest.starts_with([':', '-', '<', '(', '[']);
+        text = text.trim_ascii_start();
+        if !text.starts_with("//") {
+            return text;
         }
-        rest = memchr::memchr(b'\n', rest.as_bytes()).map_or("", |end| &rest[end..]);
+        text = memchr::memchr(b'\n', text.as_bytes()).map_or("", |end| &text[end..]);
     }
 }

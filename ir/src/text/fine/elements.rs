@@ -1,0 +1,432 @@
+//! Lists of elements: numbers, booleans and strings in nested brackets, read into bytes.
+
+use super::attrs::{float_from_integer, float_literal, sign};
+use super::int::{IntError, byte_size, int_value, push_bytes};
+use super::source::string_end;
+use super::strings::unescape;
+use crate::attrs::Int;
+use crate::context::{Context, Type};
+use crate::float::FloatKind;
+use crate::types::{Signedness, TypeData};
+use smallvec::SmallVec;
+
+/// Extents.
+pub(super) type Shape = SmallVec<[usize; 6]>;
+
+/// Elements may take this much memory, plus this many times the length of their text: some types are very wide.
+const MAX_BYTES: usize = 16 << 20;
+const MAX_BYTES_PER_BYTE: usize = 64;
+
+/// How an element's text becomes bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Elem {
+    Bool(Signedness),
+    Int(u32, Signedness),
+    Index,
+    Float(FloatKind),
+    /// Of some other type: strings.
+    Text,
+}
+
+/// The parts of an element: two for a complex number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Format {
+    pub(super) elem: Elem,
+    pub(super) complex: bool,
+}
+
+impl Format {
+    pub(super) fn of(ctx: &Context, ty: Type) -> Format {
+        let elem = |ty| match *ctx.type_data(ty) {
+            TypeData::Integer { width: 1, sign } => Elem::Bool(sign),
+            TypeData::Integer { width, sign } => Elem::Int(width, sign),
+            TypeData::Index => Elem::Index,
+            TypeData::Float(kind) => Elem::Float(kind),
+            _ => Elem::Text,
+        };
+        match *ctx.type_data(ty) {
+            TypeData::Complex(part) => Format { elem: elem(part), complex: true },
+            _ => Format { elem: elem(ty), complex: false },
+        }
+    }
+
+    /// Clears the bits of raw elements that are beyond their type's width.
+    pub(super) fn clear_unused_bits(self, data: &mut [u8]) {
+        let width = match self.elem {
+            Elem::Bool(_) => 1,
+            Elem::Int(width, _) => width,
+            Elem::Float(kind) => kind.width(),
+            Elem::Index | Elem::Text => return,
+        };
+        let used = width % 8;
+        let size = byte_size(width);
+        if used != 0 {
+            data.chunks_exact_mut(size).for_each(|element| element[size - 1] &= (1 << used) - 1);
+        }
+    }
+
+    /// Bytes of an element.
+    pub(super) fn size(self) -> usize {
+        let part = match self.elem {
+            Elem::Bool(_) => 1,
+            Elem::Int(width, _) => byte_size(width),
+            Elem::Index => 8,
+            Elem::Float(kind) => byte_size(kind.width()),
+            Elem::Text => 0,
+        };
+        if self.complex { 2 * part } else { part }
+    }
+}
+
+/// What a list of elements was found to be.
+#[derive(Default)]
+pub(super) struct Elements {
+    /// The bytes.
+    pub(super) data: Vec<u8>,
+    /// The strings, of elements that are.
+    pub(super) strings: Vec<Box<[u8]>>,
+    /// How many, a complex number counting once if it was written as one.
+    pub(super) count: usize,
+    /// The extents that the brackets show.
+    pub(super) shape: Shape,
+}
+
+/// An error at a byte of the body, or about the attribute as a whole.
+pub(super) type ElementsResult<T> = Result<T, (Option<usize>, String)>;
+
+/// The brackets around the place that is being read.
+#[derive(Default)]
+struct Nest {
+    /// How many elements or lists each open bracket holds so far.
+    counts: Shape,
+    /// How many every bracket of a depth must hold: as many as the first one did.
+    extents: SmallVec<[Option<usize>; 6]>,
+    /// How deep elements are.
+    rank: Option<usize>,
+}
+
+const RANKS: &str = "tensor literal is invalid; ranks are not consistent between elements";
+
+impl Nest {
+    fn open(&mut self) -> Result<(), &'static str> {
+        if self.counts.len() >= super::MAX_DEPTH {
+            return Err("nesting deeper than 256 levels");
+        }
+        self.counts.push(0);
+        if self.extents.len() < self.counts.len() {
+            self.extents.push(None);
+        }
+        Ok(())
+    }
+
+    /// There is an element, or an empty list, at the current depth; all must have the same.
+    fn innermost(&mut self) -> Result<(), &'static str> {
+        if *self.rank.get_or_insert(self.counts.len()) == self.counts.len() { Ok(()) } else { Err(RANKS) }
+    }
+
+    /// The innermost list ends, with `count` elements.
+    fn close(&mut self, count: usize) -> Result<(), &'static str> {
+        self.counts.pop();
+        if *self.extents[self.counts.len()].get_or_insert(count) == count { Ok(()) } else { Err(RANKS) }
+    }
+}
+
+/// Reads elements one after the other, without recursion.
+pub(super) struct Reader<'s> {
+    pub(super) text: &'s str,
+    pub(super) at: usize,
+    pub(super) format: Format,
+    /// Dense arrays have rules of their own: negative unsigned values wrap, booleans are words.
+    pub(super) is_array: bool,
+}
+
+impl<'s> Reader<'s> {
+    pub(super) fn new(text: &'s str, format: Format) -> Reader<'s> {
+        Reader { text, at: 0, format, is_array: false }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn fail<T>(&self, message: &str) -> ElementsResult<T> {
+        Err((Some(self.at), message.into()))
+    }
+
+    #[inline]
+    pub(super) fn skip_blank(&mut self) {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                b'/' if self.text.as_bytes().get(self.at + 1) == Some(&b'/') => {
+                    let rest = &self.text.as_bytes()[self.at..];
+                    self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Nested lists: an element, or `[...]`.
+    pub(super) fn read(mut self) -> ElementsResult<Elements> {
+        let mut out = Elements::default();
+        out.data.reserve((self.text.len() / 2).min(MAX_BYTES));
+        let mut nest = Nest::default();
+        self.skip_blank();
+        if self.peek().is_none() {
+            return Ok(out);
+        }
+        loop {
+            // An element or a list begins here.
+            if self.peek() == Some(b'[') {
+                self.at += 1;
+                nest.open().or_else(|message| self.fail(message))?;
+                self.skip_blank();
+                if self.peek() != Some(b']') {
+                    continue;
+                }
+                nest.innermost().and_then(|()| nest.close(0)).or_else(|message| self.fail(message))?;
+                self.at += 1;
+            } else {
+                nest.innermost().or_else(|message| self.fail(message))?;
+                self.element(&mut out)?;
+                self.check_size(&out)?;
+            }
+            if self.end_of_lists(&mut nest)? {
+                out.shape = nest.extents.into_iter().map(|extent| extent.unwrap_or(0)).collect();
+                return Ok(out);
+            }
+        }
+    }
+
+    /// After an element or list: closes the lists that end here, and tells whether all did. Else another element follows.
+    fn end_of_lists(&mut self, nest: &mut Nest) -> ElementsResult<bool> {
+        loop {
+            self.skip_blank();
+            let Some(count) = nest.counts.last_mut() else {
+                return if self.at == self.text.len() { Ok(true) } else { self.fail("expected '>'") };
+            };
+            *count += 1;
+            match self.peek() {
+                Some(b']') => {
+                    let count = *count;
+                    nest.close(count).or_else(|message| self.fail(message))?;
+                    self.at += 1;
+                }
+                Some(b',') => {
+                    self.at += 1;
+                    self.skip_blank();
+                    return Ok(false);
+                }
+                _ => return self.fail("expected ',' or ']'"),
+            }
+        }
+    }
+
+    /// Elements between commas.
+    pub(super) fn read_flat(&mut self) -> ElementsResult<Vec<u8>> {
+        let mut out = Elements::default();
+        loop {
+            self.skip_blank();
+            self.element(&mut out)?;
+            self.check_size(&out)?;
+            self.skip_blank();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                None => return Ok(out.data),
+                _ => return self.fail("expected '>' to close an array attribute"),
+            }
+        }
+    }
+
+    fn check_size(&self, out: &Elements) -> ElementsResult<()> {
+        if out.data.len() > MAX_BYTES && out.data.len() / MAX_BYTES_PER_BYTE > self.text.len() {
+            return self.fail("the elements take too much memory");
+        }
+        Ok(())
+    }
+
+    /// One element, or the two parts of a complex number.
+    #[inline]
+    fn element(&mut self, out: &mut Elements) -> ElementsResult<()> {
+        out.count += 1;
+        if self.peek() != Some(b'(') {
+            if self.format.complex {
+                return self.fail("expected a complex element, such as (1.0, 2.0)");
+            }
+            return self.part(out);
+        }
+        if !self.format.complex {
+            return self.fail("expected element literal of primitive type");
+        }
+        self.at += 1;
+        self.skip_blank();
+        self.part(out)?;
+        self.skip_blank();
+        if self.peek() != Some(b',') {
+            return self.fail("expected ',' between complex elements");
+        }
+        self.at += 1;
+        self.skip_blank();
+        self.part(out)?;
+        self.skip_blank();
+        if self.peek() != Some(b')') {
+            return self.fail("expected ')' after complex elements");
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// A number, a boolean or a string.
+    #[inline]
+    fn part(&mut self, out: &mut Elements) -> ElementsResult<()> {
+        let start = self.at;
+        match self.format.elem {
+            Elem::Text => {
+                if self.peek() != Some(b'"') {
+                    return self.fail("expected string literal");
+                }
+                self.at = string_end(self.text.as_bytes(), start + 1);
+                let literal = &self.text[start..self.at];
+                if literal.len() < 2 || !literal.ends_with('"') {
+                    return Err((Some(start), "expected '\"' in string literal".into()));
+                }
+                let value = unescape(literal, start).map_err(|error| (Some(error.offset), error.message))?;
+                out.strings.push(value.as_ref().into());
+                Ok(())
+            }
+            elem => {
+                let literal = self.word();
+                let result = push_element(elem, literal, self.is_array, &mut out.data);
+                result.map_err(|message| (Some(start), message.into()))
+            }
+        }
+    }
+
+    /// The letters and digits here, with a minus sign before them.
+    #[inline]
+    fn word(&mut self) -> &'s str {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        if bytes.get(self.at) == Some(&b'-') {
+            self.at += 1;
+            while matches!(bytes.get(self.at), Some(b' ' | b'\t')) {
+                self.at += 1;
+            }
+        }
+        while let Some(&byte) = bytes.get(self.at) {
+            // A sign belongs to a number only after the `e` of its exponent.
+            let in_exponent = (byte == b'-' || byte == b'+') && bytes[self.at - 1] | 0x20 == b'e' && self.at > start;
+            if byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_' || in_exponent {
+                self.at += 1;
+            } else {
+                break;
+            }
+        }
+        &self.text[start..self.at]
+    }
+}
+
+/// Appends the bytes of one number or boolean.
+#[inline]
+fn push_element(elem: Elem, literal: &str, is_array: bool, out: &mut Vec<u8>) -> Result<(), &'static str> {
+    let (negative, digits) = sign(literal);
+    if matches!(digits, "true" | "false") && !negative {
+        return match elem {
+            Elem::Bool(_) => {
+                out.push(u8::from(digits == "true"));
+                Ok(())
+            }
+            Elem::Float(_) => Err("expected floating point literal"),
+            _ if is_array => Err("expected integer literal"),
+            _ => Err("expected i1 type for 'true' or 'false' values"),
+        };
+    }
+    let is_hex = digits.starts_with("0x") && digits.len() > 2;
+    let is_number = digits.as_bytes().first().is_some_and(u8::is_ascii_digit);
+    if !is_number {
+        return Err(if is_array { "expected integer literal" } else { "expected element literal of primitive type" });
+    }
+    if is_hex && !digits.as_bytes()[2..].iter().all(u8::is_ascii_hexdigit) {
+        return Err("malformed hexadecimal literal");
+    }
+    match elem {
+        Elem::Float(kind) => push_float(kind, digits, negative, is_hex, out),
+        _ if !is_hex && digits.contains('.') => Err("expected integer elements, but parsed floating-point"),
+        _ if !is_hex && !digits.bytes().all(|b| b.is_ascii_digit()) => Err("malformed integer literal"),
+        Elem::Bool(_) if is_array => Err("expected 'true' or 'false' values for i1 type"),
+        Elem::Bool(sign) => push_int(digits, negative, 1, sign, false, out),
+        Elem::Index => push_int(digits, negative, 64, Signedness::Signed, is_array, out),
+        Elem::Int(width, sign) => push_int(digits, negative, width, sign, is_array, out),
+        Elem::Text => Err("expected string literal"),
+    }
+}
+
+#[inline]
+fn push_float(
+    kind: FloatKind,
+    digits: &str,
+    negative: bool,
+    is_hex: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), &'static str> {
+    const MALFORMED: &str = "malformed floating point literal";
+    if is_hex || !digits.contains('.') {
+        if !is_hex && !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(MALFORMED);
+        }
+        let bits = float_from_integer(kind, digits, negative)?;
+        out.extend_from_slice(&bits.to_le_bytes()[..byte_size(kind.width())]);
+        return Ok(());
+    }
+    match kind {
+        FloatKind::F32 | FloatKind::F64 => {
+            let value: f64 = digits.parse().map_err(|_| MALFORMED)?;
+            let value = if negative { -value } else { value };
+            if kind == FloatKind::F64 {
+                out.extend_from_slice(&value.to_le_bytes());
+            } else {
+                out.extend_from_slice(&(value as f32).to_le_bytes());
+            }
+        }
+        _ => {
+            let bits = float_literal(kind, digits, negative).ok_or(MALFORMED)?;
+            out.extend_from_slice(&bits.to_le_bytes()[..byte_size(kind.width())]);
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn push_int(
+    digits: &str,
+    negative: bool,
+    width: u32,
+    sign: Signedness,
+    is_array: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), &'static str> {
+    // The usual case: small numbers of the usual widths.
+    if matches!(width, 8 | 16 | 32 | 64) && digits.len() <= 18 && !digits.starts_with("0x") {
+        let value = digits.bytes().fold(0i64, |n, c| n * 10 + i64::from(c - b'0'));
+        let limit = if width == 64 { i64::MAX } else { 1 << (width - 1) };
+        if value < limit && !(negative && (value == 0 || sign == Signedness::Unsigned)) {
+            let value = if negative { -value } else { value };
+            out.extend_from_slice(&value.to_le_bytes()[..width as usize / 8]);
+            return Ok(());
+        }
+    }
+    if negative && sign == Signedness::Unsigned && !is_array {
+        return Err("expected unsigned integer elements, but parsed negative value");
+    }
+    let value = int_value(digits, negative, width, sign).map_err(|error| match error {
+        IntError::OutOfRange => "integer constant out of range for type",
+        IntError::TooLong => "integer literal too long",
+    })?;
+    if width == 1 {
+        out.push(u8::from(value != Int::Small(0)));
+    } else {
+        push_bytes(&value, width, out);
+    }
+    Ok(())
+}

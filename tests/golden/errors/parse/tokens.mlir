@@ -1,0 +1,20 @@
+// RUN: gradus opt %s --allow-unregistered-dialect
+
+// expected-error@+1 {{is never closed}}
+"t.x"() {a = "no end} : () -> ()
+
+// -----
+
+// expected-error@+1 {{expected an operation}}
+= 3
+
+// -----
+
+"t.r"() ({
+  "t.x"() : () -> ()
+// expected-error@below {{expected '}' to close the region}}
+
+// -----
+
+// expected-error@+1 {{empty operation name}}
+""() : () -> ()

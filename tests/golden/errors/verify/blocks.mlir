@@ -1,0 +1,40 @@
+// RUN: gradus opt %s --allow-unregistered-dialect
+
+// Terminators end blocks; branches stay in their region and spare its entry.
+// expected-error@+1 {{empty block: expect at least a terminator}}
+func.func @empty() {
+}
+
+// -----
+
+// expected-note@+1 {{in a region of this operation}}
+func.func @open(%a: i32) {
+  // expected-error@+1 {{block with no terminator, has this operation at its end}}
+  %0 = arith.addi %a, %a : i32
+}
+
+// -----
+
+func.func @entry() {
+  "t.jump"()[^next] : () -> ()
+^next:
+  "t.jump"()[^next] : () -> ()
+}
+func.func @to_entry() {
+  "t.region"() ({
+  ^entry:
+    // expected-error@+1 {{entry block of region may not have predecessors}}
+    "t.jump"()[^entry] : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @middle() {
+  // expected-error@+1 {{with block successors must terminate its parent block}}
+  "t.jump"()[^next] : () -> ()
+  "t.x"() : () -> ()
+^next:
+  return
+}

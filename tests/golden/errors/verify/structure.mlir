@@ -1,0 +1,23 @@
+// RUN: gradus opt %s --allow-unregistered-dialect
+
+// Regions, successors and parents are as declared.
+// expected-error@+1 {{'builtin.module' op requires 1 region, but has 2}}
+"builtin.module"() ({
+}, {
+}) : () -> ()
+
+// -----
+
+func.func @successor() {
+  // expected-error@+1 {{'func.return' op requires 0 successors, but has 1}}
+  "func.return"()[^next] : () -> ()
+^next:
+  return
+}
+
+// -----
+
+module {
+  // expected-error@+1 {{'func.return' op expects parent op 'func.func'}}
+  "func.return"() : () -> ()
+}

@@ -1,0 +1,43 @@
+// RUN: gradus opt %s --allow-unregistered-dialect
+
+// Operands dominate the use and do not cross an isolated region.
+func.func @order() {
+  // expected-error@+1 {{operand #0 does not dominate this use}}
+  %0 = arith.addi %1, %1 : i32
+  %1 = arith.constant 1 : i32
+  return
+}
+
+// -----
+
+func.func @branches(%c: i1) {
+  "t.branch"()[^left, ^right] : () -> ()
+^left:
+  %0 = arith.constant 1 : i32
+  "t.jump"()[^right] : () -> ()
+^right:
+  // expected-error@+1 {{operand #0 does not dominate this use}}
+  "t.use"(%0) : (i32) -> ()
+  return
+}
+
+// -----
+
+%outer = arith.constant 1 : i32
+func.func @isolated() {
+  // expected-error@+1 {{}}
+  "t.use"(%outer) : (i32) -> ()
+  return
+}
+
+// -----
+
+func.func @sibling() {
+  "t.region"() ({
+    %0 = arith.constant 1 : i32
+    "t.end"() : () -> ()
+  }) : () -> ()
+  // expected-error@+1 {{undeclared SSA value name '%0'}}
+  "t.use"(%0) : (i32) -> ()
+  return
+}

@@ -1,0 +1,20 @@
+// RUN: gradus opt %s --canonicalize
+
+// What has no meaning, or is poison, is left alone: 1 / 0, MIN / -1, a shift too far, a broken promise.
+func.func @undefined() -> (i8, i8, i8, i8) {
+  %c0 = arith.constant 0 : i8
+  %c1 = arith.constant 1 : i8
+  %m1 = arith.constant -1 : i8
+  %min = arith.constant -128 : i8
+  %c9 = arith.constant 9 : i8
+  %0 = arith.divsi %c1, %c0 : i8
+  %1 = arith.divsi %min, %m1 : i8
+  %2 = arith.shli %c1, %c9 : i8
+  %3 = arith.addi %min, %m1 overflow<nsw> : i8
+  return %0, %1, %2, %3 : i8, i8, i8, i8
+}
+// An unused division may go: it could only have been undefined.
+func.func @unused(%a: i8, %b: i8) -> i8 {
+  %0 = arith.divsi %a, %b : i8
+  return %a : i8
+}
