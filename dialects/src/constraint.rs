@@ -112,6 +112,7 @@ pub const F32: AttrKind = AttrKind {
 /// `unit`
 pub const UNIT: AttrKind = kind("unit attribute", |_, a| a == Attr::UNIT);
 /// `array<i64: ...>`
-pub const I64_ARRAY: AttrKind = kind("i64 dense array attribute", |c, a| {
-    matches!(c.attr_data(a), AttrData::DenseArray { elem, .. } if *elem == Type::I64)
-});
+pub const I64_ARRAY: AttrKind = kind(
+    "i64 dense array attribute",
+    |c, a| matches!(c.attr_data(a), AttrData::DenseArray { elem, .. } if *elem == Type::I64),
+);

@@ -113,7 +113,8 @@ fn verify_func(m: &Module, op: Op) -> Result<(), String> {
     let ctx = &m.ctx;
     let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
     let (inputs, results) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
-    for (attr, n, what) in [(func.arg_attrs(m), inputs.len(), "argument"), (func.res_attrs(m), results.len(), "result")] {
+    for (attr, n, what) in [(func.arg_attrs(m), inputs.len(), "argument"), (func.res_attrs(m), results.len(), "result")]
+    {
         if let Some(list) = attr.and_then(|a| ctx.as_array(a))
             && list.len() != n
         {
@@ -163,9 +164,7 @@ fn verify_return(m: &Module, op: Op) -> Result<(), String> {
         let have = m.value_type(value);
         if have != want {
             let (have, want) = (ctx.display_type(have), ctx.display_type(want));
-            return Err(format!(
-                "type of return operand {i} ('{have}') doesn't match function result type ('{want}')"
-            ));
+            return Err(format!("type of return operand {i} ('{have}') doesn't match function result type ('{want}')"));
         }
     }
     Ok(())
@@ -204,7 +203,9 @@ fn check_types(
     for (i, (have, &want)) in have.zip(want).enumerate() {
         if have != want {
             let (have, want) = (ctx.display_type(have), ctx.display_type(want));
-            return Err(format!("{what} type mismatch: expected {what} type '{want}', but provided '{have}' for {what} number {i}"));
+            return Err(format!(
+                "{what} type mismatch: expected {what} type '{want}', but provided '{have}' for {what} number {i}"
+            ));
         }
     }
     Ok(())
@@ -212,7 +213,10 @@ fn check_types(
 
 fn infer_call_indirect(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let ty = args.operand_type(0);
-    args.ctx().function_parts(ty).map(|(_, results)| results.to_vec()).ok_or_else(|| "requires a function to call".into())
+    args.ctx()
+        .function_parts(ty)
+        .map(|(_, results)| results.to_vec())
+        .ok_or_else(|| "requires a function to call".into())
 }
 
 fn verify_call_indirect(m: &Module, op: Op) -> Result<(), String> {

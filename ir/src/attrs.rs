@@ -200,11 +200,7 @@ impl Context {
             0 => 0,
             1..64 => {
                 let shifted = value << (64 - width);
-                if self.is_unsigned(ty) {
-                    ((shifted as u64) >> (64 - width)) as i64
-                } else {
-                    shifted >> (64 - width)
-                }
+                if self.is_unsigned(ty) { ((shifted as u64) >> (64 - width)) as i64 } else { shifted >> (64 - width) }
             }
             _ => value,
         };
@@ -387,8 +383,7 @@ impl Context {
     pub fn dense_tensor(&self, attr: Attr) -> Option<Tensor> {
         let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
         let dtype = self.dtype(self.element_type(dense.ty))?;
-        let shape: Option<Vec<usize>> =
-            self.static_shape(dense.ty)?.iter().map(|&d| usize::try_from(d).ok()).collect();
+        let shape: Option<Vec<usize>> = self.static_shape(dense.ty)?.iter().map(|&d| usize::try_from(d).ok()).collect();
         let shape = shape?;
         let data = if dense.splat {
             let n = crate::tensor::checked_len(&shape)?;

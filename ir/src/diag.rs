@@ -89,7 +89,9 @@ fn excerpt(text: &str, offset: usize) -> (String, usize) {
     let mut start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
     let mut end = text[offset..].find('\n').map_or(text.len(), |i| offset + i);
     if end - start > MAX_LINE {
-        start = (start.max(offset.saturating_sub(MAX_LINE / 2))..=offset).find(|&i| text.is_char_boundary(i)).unwrap_or(offset);
+        start = (start.max(offset.saturating_sub(MAX_LINE / 2))..=offset)
+            .find(|&i| text.is_char_boundary(i))
+            .unwrap_or(offset);
         end = (offset..=end.min(offset + MAX_LINE / 2)).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(offset);
     }
     let clean = |s: &str| s.replace(|c: char| c.is_control(), " ");

@@ -3,7 +3,9 @@
 use crate::context::{Attr, Context, Str, Type};
 use crate::entity::{Entity, Packed, Table};
 use crate::loc::Loc;
-use crate::module::{Block, BlockData, Def, ExtData, Link, Module, Op, OpData, Region, RegionData, Use, Value, ValueData};
+use crate::module::{
+    Block, BlockData, Def, ExtData, Link, Module, Op, OpData, Region, RegionData, Use, Value, ValueData,
+};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -89,7 +91,16 @@ impl Module {
     pub fn create_op(&mut self, state: OpState) -> Op {
         let ctx = self.ctx.clone();
         let (props, attrs) = (ctx.dict_attr(state.props), ctx.dict_attr(state.attrs));
-        self.create_raw(state.name, state.loc, &state.operands, &state.result_types, props, attrs, &state.successors, state.regions)
+        self.create_raw(
+            state.name,
+            state.loc,
+            &state.operands,
+            &state.result_types,
+            props,
+            attrs,
+            &state.successors,
+            state.regions,
+        )
     }
 
     /// [`Module::create_op`] from parts, with the dictionaries made already.

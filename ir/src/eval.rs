@@ -132,7 +132,11 @@ impl ContainsPoison for [Datum] {
 }
 
 /// Applies a function of scalars to scalars or, element by element, to tensors and vectors of integers.
-pub fn map_int(args: &[Datum], out: Option<DType>, f: impl Fn(&[i64]) -> Result<Option<i64>, Trap>) -> Result<Datum, Trap> {
+pub fn map_int(
+    args: &[Datum],
+    out: Option<DType>,
+    f: impl Fn(&[i64]) -> Result<Option<i64>, Trap>,
+) -> Result<Datum, Trap> {
     let Some(Datum::Tensor(first)) = args.iter().find(|a| matches!(a, Datum::Tensor(_))) else {
         let ints: Result<Vec<i64>, Trap> = args.iter().map(Datum::int).collect();
         return Ok(f(&ints?)?.map_or(Datum::Poison, Datum::Int));

@@ -359,7 +359,12 @@ impl Module {
     /// The ops of a block, in order.
     pub fn block_ops(&self, block: Block) -> impl DoubleEndedIterator<Item = Op> + '_ {
         let data = &self.blocks[block];
-        List { front: data.first.get(), back: data.last.get(), next: |op| self.next_op(op), prev: |op| self.prev_op(op) }
+        List {
+            front: data.first.get(),
+            back: data.last.get(),
+            next: |op| self.next_op(op),
+            prev: |op| self.prev_op(op),
+        }
     }
 
     /// The first op of a block.

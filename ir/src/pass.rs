@@ -376,4 +376,3 @@ pub fn find_pass(passes: &[&'static PassInfo], name: &str) -> Result<&'static Pa
         format!("'{name}' does not refer to a registered pass{hint}")
     })
 }
-

@@ -297,7 +297,8 @@ pub fn fold(m: &Module, op: Op) -> Option<Folded> {
 }
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
-    if args.info.eval.is_none() || constants.is_empty() || !matches!(args.info.effects, Effects::Pure | Effects::MayUb) {
+    if args.info.eval.is_none() || constants.is_empty() || !matches!(args.info.effects, Effects::Pure | Effects::MayUb)
+    {
         return None;
     }
     let ctx = args.ctx();

@@ -319,14 +319,11 @@ fn traits(m: &Module, op: Op, info: &OpInfo) -> Check {
 /// Vectors and tensors among operands and results have compatible shapes, and no scalar is among them.
 fn same_shapes(m: &Module, op: Op) -> Check {
     let ctx = &m.ctx;
-    let types: Vec<Type> =
-        m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
+    let types: Vec<Type> = m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
     let Some(shaped) = types.iter().find(|&&t| ctx.is_shaped(t)) else { return Ok(()) };
     for &ty in &types {
         let compatible = match (ctx.shape(*shaped), ctx.shape(ty)) {
-            (Some(a), Some(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0)
-            }
+            (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0),
             _ => ctx.is_shaped(ty),
         };
         if !compatible {
@@ -347,7 +344,9 @@ fn symbol(m: &Module, op: Op) -> Check {
     if let Some(visibility) = m.attr(op, ctx.str("sym_visibility")) {
         let word = ctx.as_str(visibility).unwrap_or("");
         if !["public", "private", "nested"].contains(&word) {
-            return Err(format!("visibility expected to be one of [\"public\", \"private\", \"nested\"], but got '{word}'"));
+            return Err(format!(
+                "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got '{word}'"
+            ));
         }
     }
     Ok(())
@@ -404,8 +403,7 @@ fn symbols(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
             if let Some(first) = seen.insert(name, inner) {
                 let message = format!("redefinition of symbol named '{}'", m.ctx.text(name));
                 return Err(Box::new(
-                    Diagnostic::error(m.loc(inner), message)
-                        .note(m.loc(first), "see existing symbol definition here"),
+                    Diagnostic::error(m.loc(inner), message).note(m.loc(first), "see existing symbol definition here"),
                 ));
             }
         }
@@ -427,7 +425,9 @@ fn inferred(m: &Module, op: Op, info: &OpInfo) -> Check {
             || ctx.element_type(have) == ctx.element_type(want)
                 && ctx.is_shaped(have)
                 && match (ctx.shape(have), ctx.shape(want)) {
-                    (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0),
+                    (Some(a), Some(b)) => {
+                        a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0)
+                    }
                     _ => true,
                 };
         if !fits {

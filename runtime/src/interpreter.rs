@@ -80,9 +80,9 @@ impl<'m> Interpreter<'m> {
         }
         let results = m.with_args(op, |args| eval_op(args, &operands));
         let unregistered = || Err(Trap::Unsupported(format!("'{}' is not registered", m.name_text(op))));
-        results.unwrap_or_else(unregistered).map_err(|trap| {
-            Diagnostic::error(m.loc(op), format!("'{}' {trap}", m.name_text(op)))
-        })
+        results
+            .unwrap_or_else(unregistered)
+            .map_err(|trap| Diagnostic::error(m.loc(op), format!("'{}' {trap}", m.name_text(op))))
     }
 }
 

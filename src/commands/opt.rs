@@ -79,9 +79,8 @@ fn pipeline(matches: &ArgMatches) -> Result<Pipeline, Failure> {
     if !chosen.is_empty() {
         return Err(Failure::Usage("--pass-pipeline and single passes cannot be combined".into()));
     }
-    Pipeline::parse(text, PASSES).map_err(|(at, message)| {
-        Failure::Usage(format!("in --pass-pipeline: {message}\n  {text}\n  {:at$}^", ""))
-    })
+    Pipeline::parse(text, PASSES)
+        .map_err(|(at, message)| Failure::Usage(format!("in --pass-pipeline: {message}\n  {text}\n  {:at$}^", "")))
 }
 
 fn instrumentation(matches: &ArgMatches, print: PrintOptions) -> Instrumentation {

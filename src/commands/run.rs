@@ -292,12 +292,14 @@ fn accuracy(logits: &Tensor, labels: &Tensor, streams: &mut Streams<'_>) -> Resu
     let labels = labels.to_i64().ok_or_else(|| "labels must be integers".to_owned())?;
     let classes = logits.shape().last().copied().unwrap_or(0);
     if classes == 0 || logits.len() / classes != labels.len() {
-        return Err(Failure::Input(format!("{} labels do not fit an output of shape {:?}", labels.len(), logits.shape())));
+        return Err(Failure::Input(format!(
+            "{} labels do not fit an output of shape {:?}",
+            labels.len(),
+            logits.shape()
+        )));
     }
     let values = logits.to_f64();
-    let best = |row: &[f64]| {
-        (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
-    };
+    let best = |row: &[f64]| (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
     let right = values.chunks(classes).zip(&labels).filter(|(row, label)| best(row) as i64 == **label).count();
     let percent = 100.0 * right as f64 / labels.len().max(1) as f64;
     let line = format!("accuracy: {percent:.1} % ({right} of {})\n", labels.len());

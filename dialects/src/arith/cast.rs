@@ -213,11 +213,7 @@ fn target<'a>(args: &OpArgs<'a>) -> Result<(Type, Option<gradus_ir::DType>), Tra
 }
 
 /// Converts integer to integer; `f` gets the operand and the two widths.
-fn int_to_int(
-    args: &OpArgs<'_>,
-    data: &[Datum],
-    f: impl Fn(i64, u32, u32) -> Option<i64>,
-) -> Result<Vec<Datum>, Trap> {
+fn int_to_int(args: &OpArgs<'_>, data: &[Datum], f: impl Fn(i64, u32, u32) -> Option<i64>) -> Result<Vec<Datum>, Trap> {
     let from = width(args)?;
     let (elem, dtype) = target(args)?;
     let to = args.ctx().int_width(elem).unwrap_or(64);
@@ -282,11 +278,8 @@ fn sitofp(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 fn float_to_int(args: &OpArgs<'_>, data: &[Datum], signed: bool) -> Result<Vec<Datum>, Trap> {
     let (elem, dtype) = target(args)?;
     let w = args.ctx().int_width(elem).unwrap_or(64);
-    let (low, high) = if signed {
-        (-(2f64.powi(w as i32 - 1)), 2f64.powi(w as i32 - 1))
-    } else {
-        (0.0, 2f64.powi(w as i32))
-    };
+    let (low, high) =
+        if signed { (-(2f64.powi(w as i32 - 1)), 2f64.powi(w as i32 - 1)) } else { (0.0, 2f64.powi(w as i32)) };
     let convert = |v: f64| {
         let v = v.trunc();
         (v >= low && v < high).then(|| wrap(v as i128, w))

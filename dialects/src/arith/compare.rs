@@ -149,7 +149,9 @@ fn verify_select(m: &Module, op: Op) -> Result<(), String> {
     }
     if types[0] != Type::I1 && types[0] != bool_like(ctx, result) {
         let (have, want) = (ctx.display_type(types[0]), ctx.display_type(bool_like(ctx, result)));
-        return Err(format!("expected condition type to have the same shape as the result type, expected '{want}', but got '{have}'"));
+        return Err(format!(
+            "expected condition type to have the same shape as the result type, expected '{want}', but got '{have}'"
+        ));
     }
     Ok(())
 }

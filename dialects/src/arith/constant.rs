@@ -46,7 +46,9 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         && let Some(AttrData::Dense(dense)) = m.inherent_attr(op, "value").map(|a| ctx.attr_data(a))
         && !dense.splat
     {
-        return Err("intializing scalable vectors with elements attribute is not supported unless it's a vector splat".into());
+        return Err(
+            "intializing scalable vectors with elements attribute is not supported unless it's a vector splat".into()
+        );
     }
     if !ctx.is_shaped(ty) && ctx.int_width(ty).is_none() && ctx.float_kind(ty).is_none() {
         return Err("value must be an integer, float, or elements attribute".into());

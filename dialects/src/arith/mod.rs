@@ -40,7 +40,9 @@ pub const OVERFLOW: AttrKind = AttrKind {
 /// The boolean type of the shape of `ty`: what a comparison of two `ty` gives.
 pub fn bool_like(ctx: &Context, ty: Type) -> Type {
     match ctx.type_data(ty) {
-        TypeData::Vector { .. } | TypeData::Tensor { .. } | TypeData::UnrankedTensor(_) => ctx.with_element(ty, Type::I1),
+        TypeData::Vector { .. } | TypeData::Tensor { .. } | TypeData::UnrankedTensor(_) => {
+            ctx.with_element(ty, Type::I1)
+        }
         _ => Type::I1,
     }
 }

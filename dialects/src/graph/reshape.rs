@@ -58,9 +58,9 @@ pub struct DropoutOp {
     x: Operand<FLOAT_TENSOR>,
     /// How much is dropped in training.
     ratio: OptOperand<FLOAT_TENSOR>,
-    /// Whether this is training, which cannot be executed.
+    /// Whether this is training, in which a random share of the elements is dropped.
     training_mode: OptOperand<BOOL_TENSOR>,
-    /// The seed of what is dropped in training.
+    /// The seed of what is dropped in training; 0 if absent.
     seed: OptAttribute<I64>,
     /// The operand.
     y: OpResult<FLOAT_TENSOR>,
@@ -87,7 +87,9 @@ fn fold_dropout(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     if i.int("training_mode")?.unwrap_or(0) != 0 {
-        return Err(Trap::unsupported("dropout in training"));
+        let ratio = i.opt("ratio")?.map_or(Ok(0.5), kernels::ratio_of)?;
+        let seed = args.int("seed").unwrap_or(0);
+        return super::args::several(args, kernels::dropout(i.get("x")?, ratio, seed)?);
     }
     let x = i.get("x")?;
     let mask = Tensor::from_bools(x.shape(), vec![1; x.len()]);

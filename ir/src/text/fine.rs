@@ -17,7 +17,6 @@ mod grammar;
 mod hex;
 mod int;
 mod loc;
-mod quick;
 mod resources;
 mod source;
 mod strings;
@@ -48,6 +47,8 @@ pub(crate) const MAX_DEPTH: usize = 256;
 const MAX_VALUE_DEPTH: usize = 512;
 /// How many types and attributes a value may mention with all aliases written out.
 const MAX_WEIGHT: u64 = 1 << 24;
+/// How much more memory the elements of all texts may take than is usual for their length: some types are very wide.
+const MAX_SPARE: usize = 64 << 20;
 /// Longer texts are not remembered: they hardly ever come twice.
 const MAX_MEMO_LEN: usize = 256;
 /// Stack that a parse of unknown depth gets.
@@ -118,6 +119,10 @@ pub struct FineParser<'a> {
     memo: [FxHashMap<Box<str>, Memo>; 4],
     /// Of the text being read, as far as it was read.
     size: Size,
+    /// How many bytes elements may still take beyond what is usual for their text.
+    spare: usize,
+    /// How many parts of fused locations were copied into others.
+    fused_parts: u64,
     /// The aliases whose definitions are being read.
     resolving: Vec<usize>,
 }
@@ -125,7 +130,15 @@ pub struct FineParser<'a> {
 impl<'a> FineParser<'a> {
     /// A parser of texts that may mention `aliases`.
     pub fn new(ctx: &'a Context, aliases: &'a AliasTable<'a>) -> FineParser<'a> {
-        FineParser { ctx, aliases, memo: Default::default(), size: Size::default(), resolving: Vec::new() }
+        FineParser {
+            ctx,
+            aliases,
+            memo: Default::default(),
+            size: Size::default(),
+            spare: MAX_SPARE,
+            fused_parts: 0,
+            resolving: Vec::new(),
+        }
     }
 
     /// The type that is the whole text.
@@ -147,9 +160,8 @@ impl<'a> FineParser<'a> {
 
     /// The dictionary `{a = 1, b}`.
     pub fn dict(&mut self, text: &str) -> Result<Attr> {
-        self.remember(Kind::Attr, text, |p| match p.quick_dict(text) {
-            Some(dict) => Ok(dict),
-            None => p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None)),
+        self.remember(Kind::Attr, text, |p| {
+            p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None))
         })
     }
 

@@ -35,10 +35,16 @@ pub(crate) enum Elem {
     AllOperands,
     AllSuccessors,
     AllRegions,
-    AttrDict { keyword: bool },
+    AttrDict {
+        keyword: bool,
+    },
     Type(Values),
     FunctionalType(Values, Values),
-    Group { then: Vec<Elem>, otherwise: Vec<Elem>, anchor: Box<Elem> },
+    Group {
+        then: Vec<Elem>,
+        otherwise: Vec<Elem>,
+        anchor: Box<Elem>,
+    },
     Function,
     /// `custom<ConditionTypes>($c, $r)`: the type of `$r`, after that of `$c` unless it is `i1`.
     ConditionTypes(Values, Values),
@@ -108,7 +114,8 @@ impl Reader<'_> {
 
     fn word(&mut self) -> String {
         self.rest = self.rest.trim_start();
-        let len = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(self.rest.len());
+        let len =
+            self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(len);
         self.rest = rest;
         word.to_owned()

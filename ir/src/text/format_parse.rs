@@ -70,15 +70,13 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>, elem: 
             op.regions.push(region);
             Ok(())
         }
-        Elem::Successor(_) | Elem::AllSuccessors => {
-            loop {
-                let block = p.successor()?;
-                op.successors.push(block);
-                if matches!(elem, Elem::Successor(_)) || !p.cur.eat(",") {
-                    return Ok(());
-                }
+        Elem::Successor(_) | Elem::AllSuccessors => loop {
+            let block = p.successor()?;
+            op.successors.push(block);
+            if matches!(elem, Elem::Successor(_)) || !p.cur.eat(",") {
+                return Ok(());
             }
-        }
+        },
         Elem::AttrDict { keyword } => {
             let next = if *keyword { p.cur.eat_word("attributes") } else { p.next_is(b'{') };
             if next {

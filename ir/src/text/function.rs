@@ -54,7 +54,9 @@ pub(crate) fn parse_function<'a>(
         *attrs = p.dict()?;
         for name in ["sym_name", "sym_visibility", "function_type"] {
             if ctx.dict_get(*attrs, ctx.str(name)).is_some() {
-                let message = format!("'{name}' is an inferred attribute and should not be specified in the explicit attribute dictionary");
+                let message = format!(
+                    "'{name}' is an inferred attribute and should not be specified in the explicit attribute dictionary"
+                );
                 return Err(p.error(at, message));
             }
         }
@@ -82,7 +84,11 @@ fn signature<'a>(p: &mut Parser<'a>) -> PResult<Signature<'a>> {
         if name.is_some() != (sig.args.len() == sig.inputs.len()) && !sig.inputs.is_empty()
             || name.is_some() && sig.args.len() != sig.inputs.len()
         {
-            return p.error_here(if name.is_some() { "expected type instead of SSA identifier" } else { "expected SSA identifier" });
+            return p.error_here(if name.is_some() {
+                "expected type instead of SSA identifier"
+            } else {
+                "expected SSA identifier"
+            });
         }
         if name.is_some() {
             p.expect(":")?;

@@ -1,7 +1,7 @@
 //! SSA names while parsing: which value a `%name` means here, and which uses still wait for their definition.
 
 use crate::module::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The names that are visible at the place being parsed.
 #[derive(Default)]
@@ -13,8 +13,8 @@ pub(crate) struct Names<'a> {
     /// The depth of the open scope, and of the innermost one that hides all names outside.
     depth: u32,
     isolation: u32,
-    /// Set after an error: a name may be missing only because its definition could not be read.
-    pub(crate) lenient: bool,
+    /// Names in text that could not be read: they may be missing only because their definitions are.
+    pub(crate) poisoned: FxHashSet<&'a str>,
 }
 
 #[derive(Clone, Copy)]

@@ -42,8 +42,7 @@ impl Numbering {
         let mut counters = Counters::default();
         let mut taken = Taken::default();
         n.op(m, op, generic, &mut counters, &mut taken);
-        let mut stack: Vec<(Region, Counters, usize)> =
-            m.regions(op).iter().map(|&r| (r, counters, 0)).collect();
+        let mut stack: Vec<(Region, Counters, usize)> = m.regions(op).iter().map(|&r| (r, counters, 0)).collect();
         while let Some((region, start, scope)) = stack.pop() {
             if !generic {
                 counters = start;
@@ -89,9 +88,7 @@ impl Numbering {
 
     fn op(&mut self, m: &Module, op: Op, generic: bool, counters: &mut Counters, taken: &mut Taken) {
         let Some(first) = m.results(op).next() else { return };
-        if !generic
-            && let Some(name) = m.info(op).and_then(|info| (info.result_name?)(m, op))
-        {
+        if !generic && let Some(name) = m.info(op).and_then(|info| (info.result_name?)(m, op)) {
             self.values[first] = NAMED | self.named.len() as u32;
             self.named.push(taken.unique(name));
             return;

@@ -283,17 +283,14 @@ impl<'a> Parser<'a> {
         let labels = std::mem::take(&mut self.labels);
         let outer = self.names.push(isolated);
         self.depth += 1;
-        let result =
-            stacker::maybe_grow(128 << 10, 2 << 20, || self.region_body(region, open, args));
+        let result = stacker::maybe_grow(128 << 10, 2 << 20, || self.region_body(region, open, args));
         self.depth -= 1;
         let closed = if isolated { self.close_names(self.names.isolation()) } else { Ok(()) };
         self.names.pop(outer);
         let labels = std::mem::replace(&mut self.labels, labels);
         result?;
         closed?;
-        if let Some((name, label)) =
-            labels.iter().filter(|(_, l)| !l.defined).min_by_key(|(_, l)| l.offset)
-        {
+        if let Some((name, label)) = labels.iter().filter(|(_, l)| !l.defined).min_by_key(|(_, l)| l.offset) {
             return Err(self.error(label.offset, format!("reference to an undefined block '^{name}'")));
         }
         Ok(region)
@@ -412,14 +409,15 @@ impl<'a> Parser<'a> {
             let result = match self.cur.peek() {
                 0 if self.cur.at_end() => return,
                 b'^' | b'}' if !top => return,
-                b'#' | b'!' | b'{' if top => self.definition().and_then(|done| {
-                    if done { Ok(()) } else { Err(self.error(at, "expected an operation")) }
-                }),
+                b'#' | b'!' | b'{' if top => self
+                    .definition()
+                    .and_then(|done| if done { Ok(()) } else { Err(self.error(at, "expected an operation")) }),
                 _ => self.op(block),
             };
             if let Err(e) = result {
+                let place = e.loc.as_source().map_or(at, |(_, offset)| offset);
                 self.report(e);
-                self.recover(at);
+                self.recover(at, place.max(at));
             }
         }
         self.cur.pos = self.cur.text().len();
@@ -429,10 +427,21 @@ impl<'a> Parser<'a> {
         self.diags.push(*e);
     }
 
-    /// Moves past the op that starts at `at`: to the next line at or after the error that begins like an op.
-    fn recover(&mut self, at: usize) {
-        self.names.lenient = true;
-        self.cur.pos = self.cur.pos.max(at);
+    /// Moves past the op that starts at `at`: to the next line after the error that begins like an op. The names in
+    /// what is skipped may have been defined there; nothing is said about them any more.
+    fn recover(&mut self, at: usize, error: usize) {
+        self.cur.pos = error.min(self.cur.text().len());
+        self.skip_to_op();
+        let mut skipped = Cursor::new(&self.cur.text()[..self.cur.pos]);
+        skipped.pos = at;
+        while let Some(i) = memchr::memchr(b'%', &skipped.text().as_bytes()[skipped.pos..]) {
+            skipped.pos += i + 1;
+            let name = skipped.suffix_id();
+            self.names.poisoned.insert(name);
+        }
+    }
+
+    fn skip_to_op(&mut self) {
         loop {
             self.cur.skip_line();
             self.cur.skip_space();
@@ -826,10 +835,8 @@ impl<'a> Parser<'a> {
 
     /// Complains about names that were used since scope `isolation` began and never defined.
     fn close_names(&mut self, isolation: u32) -> PResult<()> {
-        let open = self.names.unresolved(isolation);
-        if self.names.lenient {
-            return Ok(());
-        }
+        let mut open = self.names.unresolved(isolation);
+        open.retain(|(name, _)| !self.names.poisoned.contains(name));
         for (i, &(name, offset)) in open.iter().enumerate() {
             let mut d = Diagnostic::error(self.place(offset), format!("use of undeclared SSA value name '%{name}'"));
             if let Some(near) = suggest(name, self.names.visible()) {
@@ -911,7 +918,9 @@ fn unknown_op(ctx: &Context, loc: Loc, name: &str) -> Diagnostic {
     let message = if ctx.dialect(dialect).is_some() && dialect != name {
         format!("dialect '{dialect}' has no operation '{name}'")
     } else {
-        format!("unregistered operation '{name}' (ops of unknown dialects need --allow-unregistered-dialect and the generic form)")
+        format!(
+            "unregistered operation '{name}' (ops of unknown dialects need --allow-unregistered-dialect and the generic form)"
+        )
     };
     let known = ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);
     let d = Diagnostic::error(loc, message);

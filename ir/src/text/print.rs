@@ -88,8 +88,7 @@ fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasB
     // Both dictionaries are sorted; MLIR visits them merged.
     let (mut i, mut j) = (0, 0);
     while i < props.len() || j < attrs.len() {
-        let take_prop = j == attrs.len()
-            || (i < props.len() && m.ctx.text(props[i].0) <= m.ctx.text(attrs[j].0));
+        let take_prop = j == attrs.len() || (i < props.len() && m.ctx.text(props[i].0) <= m.ctx.text(attrs[j].0));
         let entry = if take_prop { &props[i] } else { &attrs[j] };
         builder.visit_attr(entry.1);
         if take_prop { i += 1 } else { j += 1 }

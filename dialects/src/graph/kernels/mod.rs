@@ -7,6 +7,7 @@
 mod binary;
 mod cast;
 mod conv;
+mod dropout;
 mod gemm;
 mod generate;
 mod index;
@@ -32,6 +33,7 @@ pub type KernelResult = Result<Tensor, String>;
 pub use binary::*;
 pub use cast::cast;
 pub use conv::{conv, conv_transpose};
+pub use dropout::{dropout, ratio_of};
 pub use generate::*;
 pub use index::*;
 pub use matmul::{Gemm, gemm, matmul};

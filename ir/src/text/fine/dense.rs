@@ -1,6 +1,6 @@
 //! `dense<...>`, `array<...>`, `sparse<...>` and `dense_resource<...>`. Elements go straight from the text into bytes.
 
-use super::elements::{Elem, ElementsResult, Format, Reader, Shape};
+use super::elements::{Elem, ElementsResult, Format, Reader, Shape, excess};
 use super::grammar::Rule;
 use super::source::{Source, string_end};
 use super::strings::name;
@@ -62,7 +62,7 @@ impl FineParser<'_> {
     fn dense(&mut self, body: &str, ty: Type, shape: &[usize]) -> ElementsResult<Attr> {
         let elem_ty = self.ctx.element_type(ty);
         let format = Format::of(self.ctx, elem_ty);
-        let mut reader = Reader::new(body, format);
+        let mut reader = Reader::new(body, format, self.spare);
         reader.skip_blank();
         let total = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
         if reader.peek() == Some(b'"') && format.elem != Elem::Text {
@@ -73,6 +73,7 @@ impl FineParser<'_> {
         }
         let splat_of_strings = reader.peek() == Some(b'"');
         let elements = reader.read()?;
+        self.spare = self.spare.saturating_sub(excess(&elements.data, body));
         if !elements.shape.is_empty() && elements.shape[..] != *shape {
             let message = "inferred shape of elements literal";
             let show = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
@@ -165,11 +166,13 @@ impl FineParser<'_> {
             None => Vec::new(),
             Some(list) => {
                 let start = start + word.len() + 1;
-                let mut reader = Reader::new(list, format);
+                let mut reader = Reader::new(list, format, self.spare);
                 reader.is_array = true;
                 let place =
                     |(offset, message): (Option<usize>, String)| FineError::new(start + offset.unwrap_or(0), message);
-                reader.read_flat().map_err(place)?
+                let data = reader.read_flat().map_err(place)?;
+                self.spare = self.spare.saturating_sub(excess(&data, list));
+                data
             }
         };
         Ok(self.intern(AttrData::DenseArray { elem, data: data.into() }))
@@ -191,7 +194,8 @@ impl FineParser<'_> {
             return Ok(self.intern(AttrData::Sparse { ty, indices, values }));
         };
         let (head, tail) = (&body[..comma], &body[comma + 1..]);
-        let inferred = |text: &str, format| Reader::new(text, format).read().map(|elements| elements.shape);
+        let spare = self.spare;
+        let inferred = |text: &str, format| Reader::new(text, format, spare).read().map(|elements| elements.shape);
         if head.trim_start().starts_with('"') {
             return Err((Some(0), "expected element literal of primitive type".into()));
         }

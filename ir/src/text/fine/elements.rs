@@ -13,9 +13,9 @@ use smallvec::SmallVec;
 /// Extents.
 pub(super) type Shape = SmallVec<[usize; 6]>;
 
-/// Elements may take this much memory, plus this many times the length of their text: some types are very wide.
-const MAX_BYTES: usize = 16 << 20;
-const MAX_BYTES_PER_BYTE: usize = 64;
+/// Elements may take so many times the memory of their text; see [`FineParser`](super::FineParser) for those that take
+/// more, because their type is very wide.
+const BYTES_PER_BYTE: usize = 64;
 
 /// How an element's text becomes bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,11 +138,20 @@ pub(super) struct Reader<'s> {
     pub(super) format: Format,
     /// Dense arrays have rules of their own: negative unsigned values wrap, booleans are words.
     pub(super) is_array: bool,
+    /// How many bytes the elements may take.
+    limit: usize,
+}
+
+/// How many more bytes some elements take than is usual for their text.
+pub(super) fn excess(data: &[u8], text: &str) -> usize {
+    data.len().saturating_sub(text.len().saturating_mul(BYTES_PER_BYTE))
 }
 
 impl<'s> Reader<'s> {
-    pub(super) fn new(text: &'s str, format: Format) -> Reader<'s> {
-        Reader { text, at: 0, format, is_array: false }
+    /// A reader of a text whose elements may take `spare` bytes more than is usual for a text of its length.
+    pub(super) fn new(text: &'s str, format: Format, spare: usize) -> Reader<'s> {
+        let limit = spare.saturating_add(text.len().saturating_mul(BYTES_PER_BYTE));
+        Reader { text, at: 0, format, is_array: false, limit }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -170,7 +179,7 @@ impl<'s> Reader<'s> {
     /// Nested lists: an element, or `[...]`.
     pub(super) fn read(mut self) -> ElementsResult<Elements> {
         let mut out = Elements::default();
-        out.data.reserve((self.text.len() / 2).min(MAX_BYTES));
+        out.data.reserve(self.text.len() / 2);
         let mut nest = Nest::default();
         self.skip_blank();
         if self.peek().is_none() {
@@ -240,10 +249,7 @@ impl<'s> Reader<'s> {
     }
 
     fn check_size(&self, out: &Elements) -> ElementsResult<()> {
-        if out.data.len() > MAX_BYTES && out.data.len() / MAX_BYTES_PER_BYTE > self.text.len() {
-            return self.fail("the elements take too much memory");
-        }
-        Ok(())
+        if out.data.len() > self.limit { self.fail("the elements take too much memory") } else { Ok(()) }
     }
 
     /// One element, or the two parts of a complex number.

@@ -4,7 +4,7 @@ use super::attrs::unsigned;
 use super::grammar::Rule;
 use super::source::Source;
 use super::strings::unescape_name;
-use super::{FineError, FineParser, Result};
+use super::{FineError, FineParser, MAX_WEIGHT, Result};
 use crate::attrs::AttrData;
 use crate::context::Attr;
 use indexmap::IndexSet;
@@ -85,6 +85,7 @@ impl FineParser<'_> {
 
     /// Parts that are themselves fused with the same metadata are taken apart; unknown ones and repetitions are dropped.
     fn fused_loc(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
+        let at = src.start(&pair);
         let mut meta = None;
         let mut locs = IndexSet::new();
         for part in pair.into_inner() {
@@ -95,8 +96,12 @@ impl FineParser<'_> {
             let loc = self.loc_pair(src, part)?;
             match self.ctx.attr_data(loc) {
                 AttrData::LocFused { locs: inner, meta: m } if *m == meta => {
-                    // The parts are there without being written, so they count.
+                    // The parts are there without being written, so they count, also over all locations.
                     self.size.weight = self.size.weight.saturating_add(inner.len() as u64);
+                    self.fused_parts += inner.len() as u64;
+                    if self.fused_parts > MAX_WEIGHT {
+                        return Err(FineError::new(at, "fused locations of fused locations get too large"));
+                    }
                     locs.extend(inner.iter().copied());
                 }
                 AttrData::LocUnknown => {}

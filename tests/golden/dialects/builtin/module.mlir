@@ -16,4 +16,6 @@ module @named attributes {some.flag, some.number = 3 : i64} {
 // -----
 
 "builtin.module"() <{sym_name = "generic", sym_visibility = "private"}> ({
+  "func.func"() <{function_type = () -> (), sym_name = "f", sym_visibility = "private"}> ({
+  }) : () -> ()
 }) {x.y = "z"} : () -> ()

@@ -31,7 +31,7 @@ func.func @f(%a: i32) {
 
 func.func @f() {
   // expected-error@+1 {{cannot name an operation with no results}}
-  %0 = func.return
+  %0 = "func.return"() : () -> ()
 }
 
 // -----

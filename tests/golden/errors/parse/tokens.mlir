@@ -12,7 +12,7 @@
 
 "t.r"() ({
   "t.x"() : () -> ()
-// expected-error@below {{expected '}' to close the region}}
+// expected-error@+2 {{expected '}' to close the region}}
 
 // -----
 

@@ -1,7 +1,19 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
 
 // Terminators end blocks; branches stay in their region and spare its entry.
-// expected-error@+1 {{empty block: expect at least a terminator}}
+func.func @empty() {
+  // expected-error@+1 {{empty block: expect at least a terminator}}
+  "t.region"() ({
+  ^first:
+    "t.jump"()[^second] : () -> ()
+  ^second:
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expected non-empty function body}}
 func.func @empty() {
 }
 

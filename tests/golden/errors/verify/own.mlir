@@ -56,8 +56,8 @@ func.func @select(%c: vector<2xi1>, %a: f32) {
 
 // -----
 
-func.func @inferred(%a: i32) {
-  // expected-error@+1 {{inferred type 'i1' is incompatible with the result's type 'i8'}}
-  %0 = "arith.cmpi"(%a, %a) <{predicate = 0 : i64}> : (i32, i32) -> i8
+func.func @inferred(%a: vector<2xi32>) {
+  // expected-error@+1 {{inferred type 'vector<2xi1>' is incompatible with the result's type 'vector<3xi1>'}}
+  %0 = "arith.cmpi"(%a, %a) <{predicate = 0 : i64}> : (vector<2xi32>, vector<2xi32>) -> vector<3xi1>
   return
 }

@@ -10,7 +10,7 @@ func.func @count(%a: i32) {
 // -----
 
 func.func @type(%a: f32) {
-  // expected-error@+1 {{'arith.addi' op operand #0 must be signless-integer-like, but got 'f32'}}
+  // expected-error@+1 {{'arith.addi' op operand #0 must be signless-integer-like or index-like, but got 'f32'}}
   %0 = "arith.addi"(%a, %a) <{overflowFlags = #arith.overflow<none>}> : (f32, f32) -> f32
   return
 }

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --cse --allow-unregistered-dialect
 
-// What is known outside is known inside, unless the op around is isolated; siblings know nothing of each other.
+// The regions of foreign ops may be graphs, in which nothing is known to come first: nothing is merged there.
 func.func @scopes(%a: i32) {
   %0 = arith.addi %a, %a : i32
   "t.region"() ({
@@ -16,7 +16,7 @@ func.func @scopes(%a: i32) {
 func.func @isolated() {
   %0 = arith.constant 1 : i32
   "t.use"(%0) : (i32) -> ()
-  module {
+  builtin.module {
     func.func @inner() -> i32 {
       %1 = arith.constant 1 : i32
       return %1 : i32
