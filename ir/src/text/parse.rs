@@ -221,9 +221,7 @@ impl<'a> Parser<'a> {
     fn file(&mut self) {
         let body = self.m.body();
         self.block_ops(body, true);
-        if let Err(e) = self.close_names(0) {
-            self.report(e);
-        }
+        self.close_names(0);
         if self.diags.is_empty() {
             self.unwrap_module();
         }
@@ -285,13 +283,16 @@ impl<'a> Parser<'a> {
         self.depth += 1;
         let result = stacker::maybe_grow(128 << 10, 2 << 20, || self.region_body(region, open, args));
         self.depth -= 1;
-        let closed = if isolated { self.close_names(self.names.isolation()) } else { Ok(()) };
+        if isolated {
+            self.close_names(self.names.isolation());
+        }
         self.names.pop(outer);
         let labels = std::mem::replace(&mut self.labels, labels);
         result?;
-        closed?;
-        if let Some((name, label)) = labels.iter().filter(|(_, l)| !l.defined).min_by_key(|(_, l)| l.offset) {
-            return Err(self.error(label.offset, format!("reference to an undefined block '^{name}'")));
+        let mut undefined: Vec<_> = labels.iter().filter(|(_, l)| !l.defined).map(|(n, l)| (l.offset, *n)).collect();
+        undefined.sort_unstable();
+        for (offset, name) in undefined {
+            self.report(self.error(offset, format!("reference to an undefined block '^{name}'")));
         }
         Ok(region)
     }
@@ -834,20 +835,17 @@ impl<'a> Parser<'a> {
     }
 
     /// Complains about names that were used since scope `isolation` began and never defined.
-    fn close_names(&mut self, isolation: u32) -> PResult<()> {
-        let mut open = self.names.unresolved(isolation);
-        open.retain(|(name, _)| !self.names.poisoned.contains(name));
-        for (i, &(name, offset)) in open.iter().enumerate() {
+    fn close_names(&mut self, isolation: u32) {
+        for (name, offset) in self.names.unresolved(isolation) {
+            if self.names.poisoned.contains(name) || self.diags.len() >= MAX_ERRORS {
+                continue;
+            }
             let mut d = Diagnostic::error(self.place(offset), format!("use of undeclared SSA value name '%{name}'"));
             if let Some(near) = suggest(name, self.names.visible()) {
                 d = d.note(self.place(offset), format!("did you mean '%{near}'?"));
             }
-            if i + 1 == open.len() || self.diags.len() + 1 >= MAX_ERRORS {
-                return Err(Box::new(d));
-            }
             self.diags.push(d);
         }
-        Ok(())
     }
 
     // ---- types and attributes
