@@ -318,6 +318,15 @@ impl From<Value> for Folded {
 /// of the program or as limits of the evaluator, never as panics.
 pub type EvalFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Vec<Datum>, Trap>;
 
+/// Checks an op of a program.
+pub type VerifyFn = fn(&Module, Op) -> Result<(), String>;
+
+/// Result types from operands and attributes, or why there are none.
+pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
+
+/// What an op is equal to; the list says which operands are known to be constant.
+pub type FoldFn = fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>;
+
 /// An op's declaration, as data. Made by [`op`](crate::op).
 pub struct OpInfo {
     /// `arith.addi`
@@ -345,12 +354,12 @@ pub struct OpInfo {
     /// The dialect whose prefix may be left out in this op's regions; empty for none.
     pub default_dialect: &'static str,
     /// Checks what constraints and traits do not say.
-    pub verify: Option<fn(&Module, Op) -> Result<(), String>>,
+    pub verify: Option<VerifyFn>,
     /// Result types from operands and attributes.
-    pub infer: Option<fn(&OpArgs<'_>) -> Result<Vec<Type>, String>>,
+    pub infer: Option<InferFn>,
     /// Identities that hold whatever the operands are; `&[Option<Attr>]` are the operands known to be constant.
     /// Folding of constants is derived from `eval`.
-    pub fold: Option<fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>>,
+    pub fold: Option<FoldFn>,
     /// The meaning.
     pub eval: Option<EvalFn>,
     /// A name for the result in printed text, such as `c0_i32`.

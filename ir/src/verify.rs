@@ -415,7 +415,7 @@ fn symbols(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
 fn inferred(m: &Module, op: Op, info: &OpInfo) -> Check {
     let Some(infer) = info.infer else { return Ok(()) };
     let ctx = &m.ctx;
-    let types = m.with_args(op, |args| infer(args)).expect("the op is registered")?;
+    let types = m.with_args(op, infer).expect("the op is registered")?;
     if types.len() != m.num_results(op) {
         return Err(format!("has {} results, but {} are inferred", m.num_results(op), types.len()));
     }

@@ -49,7 +49,7 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let function = Interpreter::new(&m).function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
     let signature = Signature::of(&m, function);
     let inputs = read_inputs(matches, &ctx, &signature)?;
-    let outputs = execute(&m, function, &signature, inputs, streams)?;
+    let outputs = execute(&m, function, &signature, &inputs, streams)?;
     summarize(&ctx, &signature, &outputs, streams)?;
     for (name, path) in named(matches, "output", &signature.outputs)? {
         write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name))?;
@@ -170,10 +170,10 @@ fn execute(
     m: &Module,
     function: Op,
     signature: &Signature,
-    inputs: Vec<Tensor>,
+    inputs: &[Tensor],
     streams: &mut Streams<'_>,
 ) -> Result<Vec<Tensor>, Failure> {
-    let count = pieces(&m.ctx, signature, &inputs)?;
+    let count = pieces(&m.ctx, signature, inputs)?;
     let bar = progress(count as u64 * m.num_ops() as u64);
     let ticks = bar.clone();
     let mut interpreter = Interpreter::new(m).on_op(move |n| ticks.set_position(n));
@@ -276,7 +276,8 @@ fn compare(
         let (a, b) = (have.to_f64(), want.to_f64());
         let off = |(a, b): (&f64, &f64)| if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() };
         let largest = a.iter().zip(&b).map(off).fold(0.0, |m: f64, d| if d > m || d.is_nan() { d } else { m });
-        let wrong = a.iter().zip(&b).filter(|(a, b)| !(off((a, b)) <= atol + rtol * b.abs())).count();
+        let close = |a: &f64, b: &f64| off((a, b)) <= atol + rtol * b.abs();
+        let wrong = a.iter().zip(&b).filter(|(a, b)| !close(a, b)).count();
         good = wrong == 0;
         let verdict = if good { "agrees".to_owned() } else { format!("differs in {wrong} of {} elements", a.len()) };
         format!("{name}: {verdict} (largest difference {largest:.3e}, rtol {rtol:e}, atol {atol:e})\n")

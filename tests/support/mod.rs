@@ -1,5 +1,7 @@
 //! What several test programs use: the command line in process, and the files of a folder.
 
+#![allow(dead_code, reason = "no test program uses all of it")]
+
 use std::path::{Path, PathBuf};
 
 /// What a command did.
@@ -27,7 +29,6 @@ pub fn root() -> &'static Path {
 }
 
 /// All files under a folder that end in `.extension`, sorted, so that tests run and report in one order.
-#[allow(dead_code, reason = "not every test program walks folders")]
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {

@@ -17,6 +17,7 @@ mod grammar;
 mod hex;
 mod int;
 mod loc;
+mod quick;
 mod resources;
 mod source;
 mod strings;
@@ -32,7 +33,7 @@ pub(crate) use resources::print_resources;
 pub(crate) use strings::unescape_lenient as unescape;
 
 use crate::attrs::AttrData;
-use crate::context::{Attr, Context, Str, Type};
+use crate::context::{Attr, Context, Type};
 use crate::entity::Entity;
 use crate::module::Resources;
 use grammar::{Grammar, Rule};
@@ -160,15 +161,10 @@ impl<'a> FineParser<'a> {
 
     /// The dictionary `{a = 1, b}`.
     pub fn dict(&mut self, text: &str) -> Result<Attr> {
-        self.remember(Kind::Attr, text, |p| {
-            p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None))
+        self.remember(Kind::Attr, text, |p| match p.quick_dict(text) {
+            Some(dict) => Ok(dict),
+            None => p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None)),
         })
-    }
-
-    /// The entries of the dictionary `{a = 1, b}`, sorted by name.
-    pub fn dict_entries(&mut self, text: &str) -> Result<Vec<(Str, Attr)>> {
-        let dict = self.dict(text)?;
-        Ok(self.ctx.dict_entries(dict).to_vec())
     }
 
     /// The function type `(i32, f32) -> i1`.
@@ -181,20 +177,6 @@ impl<'a> FineParser<'a> {
         let ty = self.signature_type(text)?;
         let (inputs, results) = self.ctx.function_parts(ty).unwrap_or_default();
         Ok((inputs.to_vec(), results.to_vec()))
-    }
-
-    /// The types of `i32, f32`; none for an empty text.
-    pub fn type_list(&mut self, text: &str) -> Result<Vec<Type>> {
-        if !text.contains(',') && !text.trim().is_empty() {
-            return Ok(vec![self.ty(text)?]);
-        }
-        self.measured(|p| {
-            p.run(Rule::whole_types, text, |p, src, pairs| {
-                let types = pairs.filter(|pair| pair.as_rule() != Rule::EOI);
-                types.map(|pair| p.type_pair(src, pair)).collect()
-            })
-        })
-        .0
     }
 
     /// The location that stands in `loc(...)`.

@@ -35,6 +35,7 @@ struct Forward {
 }
 
 /// What [`Names::push`] changed.
+#[derive(Clone, Copy)]
 pub(crate) struct Outer {
     undo: usize,
     isolation: u32,

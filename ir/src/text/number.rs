@@ -90,7 +90,7 @@ impl Numbering {
         let Some(first) = m.results(op).next() else { return };
         if !generic && let Some(name) = m.info(op).and_then(|info| (info.result_name?)(m, op)) {
             self.values[first] = NAMED | self.named.len() as u32;
-            self.named.push(taken.unique(name));
+            self.named.push(taken.unique(&name));
             return;
         }
         self.values[first] = counters.value;
@@ -175,8 +175,8 @@ impl Taken {
     }
 
     /// `name`, or `name_0`, `name_1`, ... as long as the name is taken.
-    fn unique(&mut self, name: String) -> String {
-        let mut candidate = name.clone();
+    fn unique(&mut self, name: &str) -> String {
+        let mut candidate = name.to_owned();
         while self.names.contains(&candidate) {
             candidate = format!("{name}_{}", self.counter);
             self.counter += 1;

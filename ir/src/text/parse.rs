@@ -42,7 +42,13 @@ pub fn parse_module(
     }
     let aliases = match find_aliases(&text) {
         Ok(aliases) => aliases,
-        Err((at, message)) => return Err(vec![Diagnostic::error(Loc::source(source, at), message)]),
+        Err((at, message, first)) => {
+            let d = Diagnostic::error(Loc::source(source, at), message);
+            return Err(vec![match first {
+                Some(first) => d.note(Loc::source(source, first), "previously defined here"),
+                None => d,
+            }]);
+        }
     };
     let mut parser = Parser::new(ctx, &aliases, source, &text, options);
     parser.file();
@@ -55,8 +61,9 @@ pub fn parse_module(
     }
 }
 
-/// All definitions `#name = ...` and `!name = ...` that start a line, so that uses may come first.
-fn find_aliases(text: &str) -> Result<AliasTable<'_>, (usize, String)> {
+/// All definitions `#name = ...` and `!name = ...` that start a line, so that uses may come first. An error is a place,
+/// a message, and where the name was defined before.
+fn find_aliases(text: &str) -> Result<AliasTable<'_>, (usize, String, Option<usize>)> {
     let mut table = AliasTable::default();
     let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i + 1));
     for start in starts {
@@ -68,7 +75,10 @@ fn find_aliases(text: &str) -> Result<AliasTable<'_>, (usize, String)> {
         if matches!(cur.peek(), b'#' | b'!')
             && let Some(name) = alias_head(&mut cur)
         {
-            table.define(name, cur.rest(), cur.pos).map_err(|message| (start, message))?;
+            let at = cur.pos;
+            if let Err(message) = table.define(name, cur.rest(), at) {
+                return Err((start, message, table.definition(name)));
+            }
         }
     }
     Ok(table)
@@ -102,11 +112,14 @@ pub(crate) struct Parser<'a> {
     labels: FxHashMap<&'a str, Label>,
     depth: u32,
     op_names: FxHashMap<&'a str, OpName>,
-    signatures: FxHashMap<&'a str, (SmallVec<[Type; 4]>, SmallVec<[Type; 2]>)>,
+    signatures: FxHashMap<&'a str, Types>,
     normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
     /// Dialects whose prefix may be left out, innermost last.
     default_dialects: Vec<&'static str>,
 }
+
+/// The operand and result types that a signature names.
+type Types = (SmallVec<[Type; 4]>, SmallVec<[Type; 2]>);
 
 /// A block that was named: where first, and whether it has been defined.
 #[derive(Clone, Copy)]
@@ -292,7 +305,7 @@ impl<'a> Parser<'a> {
         let mut undefined: Vec<_> = labels.iter().filter(|(_, l)| !l.defined).map(|(n, l)| (l.offset, *n)).collect();
         undefined.sort_unstable();
         for (offset, name) in undefined {
-            self.report(self.error(offset, format!("reference to an undefined block '^{name}'")));
+            self.report(*self.error(offset, format!("reference to an undefined block '^{name}'")));
         }
         Ok(region)
     }
@@ -417,15 +430,15 @@ impl<'a> Parser<'a> {
             };
             if let Err(e) = result {
                 let place = e.loc.as_source().map_or(at, |(_, offset)| offset);
-                self.report(e);
+                self.report(*e);
                 self.recover(at, place.max(at));
             }
         }
         self.cur.pos = self.cur.text().len();
     }
 
-    pub(crate) fn report(&mut self, e: Error) {
-        self.diags.push(*e);
+    fn report(&mut self, e: Diagnostic) {
+        self.diags.push(e);
     }
 
     /// Moves past the op that starts at `at`: to the next line after the error that begins like an op. The names in

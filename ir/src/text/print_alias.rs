@@ -3,6 +3,7 @@
 use super::print_attr::AttrPrinter;
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Context, Type};
+use crate::entity::SideTable;
 use crate::module::AliasHints;
 use crate::types::TypeData;
 use rustc_hash::FxHashMap;
@@ -27,6 +28,9 @@ pub struct AliasBuilder<'a> {
     hints: &'a AliasHints,
     index: FxHashMap<Aliased, usize>,
     seen: Vec<Seen<'a>>,
+    /// What was visited, needs no alias and mentions none: nearly everything.
+    plain_types: SideTable<Type, bool>,
+    plain_attrs: SideTable<Attr, bool>,
 }
 
 /// A visited value.
@@ -44,7 +48,14 @@ struct Seen<'a> {
 impl<'a> AliasBuilder<'a> {
     /// A builder that knows the names of `hints`.
     pub fn new(ctx: &'a Context, hints: &'a AliasHints) -> AliasBuilder<'a> {
-        AliasBuilder { ctx, hints, index: FxHashMap::default(), seen: Vec::new() }
+        AliasBuilder {
+            ctx,
+            hints,
+            index: FxHashMap::default(),
+            seen: Vec::new(),
+            plain_types: SideTable::new(false),
+            plain_attrs: SideTable::new(false),
+        }
     }
 
     /// Visits a type and what it mentions.
@@ -92,6 +103,13 @@ impl<'a> AliasBuilder<'a> {
 
     /// Visits a value once; returns its depth and number.
     fn visit(&mut self, value: Aliased, deferrable: bool) -> (usize, usize) {
+        let plain = match value {
+            Aliased::Attr(attr) => self.plain_attrs[attr],
+            Aliased::Type(ty) => self.plain_types[ty],
+        };
+        if plain {
+            return (0, usize::MAX);
+        }
         if let Some(&i) = self.index.get(&value) {
             if !deferrable {
                 self.must_come_first(i);
@@ -112,6 +130,15 @@ impl<'a> AliasBuilder<'a> {
             }
             nested.deepest
         });
+        if depth + deepest == 0 {
+            self.seen.pop();
+            self.index.remove(&value);
+            match value {
+                Aliased::Attr(attr) => self.plain_attrs[attr] = true,
+                Aliased::Type(ty) => self.plain_types[ty] = true,
+            }
+            return (0, usize::MAX);
+        }
         let seen = &mut self.seen[i];
         seen.children = children;
         if deepest > 0 {
@@ -165,8 +192,10 @@ struct Nested<'b, 'a> {
 impl Nested<'_, '_> {
     fn part(&mut self, value: Aliased) {
         let (depth, i) = self.builder.visit(value, self.deferrable);
-        self.deepest = self.deepest.max(depth);
-        self.children.push(i);
+        if depth > 0 {
+            self.deepest = self.deepest.max(depth);
+            self.children.push(i);
+        }
     }
 
     fn attr(&mut self, attr: Attr) {

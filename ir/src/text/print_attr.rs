@@ -112,6 +112,9 @@ impl<'a> AttrPrinter<'a> {
 
     /// Appends a type without using an alias for it; its parts may still use theirs.
     pub fn ty_written_out(&mut self, ty: Type, out: &mut String) {
+        if matches!(self.ctx.type_data(ty), TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index) {
+            return self.ty_inner(ty, out);
+        }
         stacker::maybe_grow(RED_ZONE, STACK, || self.ty_inner(ty, out));
     }
 
@@ -123,6 +126,7 @@ impl<'a> AttrPrinter<'a> {
     fn attr_or_alias(&mut self, attr: Attr, elide: Elide, out: &mut String) {
         match self.aliases.and_then(|aliases| aliases.attr(attr)) {
             Some(name) => out.push_str(name),
+            None if is_leaf(self.ctx.attr_data(attr)) => self.attr_inner(attr, elide, out),
             None => stacker::maybe_grow(RED_ZONE, STACK, || self.attr_inner(attr, elide, out)),
         }
     }
@@ -519,7 +523,13 @@ fn pack_bits(bools: &[u8]) -> Vec<u8> {
     bools.chunks(8).map(|chunk| chunk.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i)).collect()
 }
 
-fn is_pretty(body: &[Piece]) -> bool {
+fn is_pretty(mut body: &[Piece]) -> bool {
+    while let [rest @ .., Piece::Text(last)] = body
+        && last.is_empty()
+        && !rest.is_empty()
+    {
+        body = rest;
+    }
     let Some(Piece::Text(first)) = body.first() else { return false };
     if !first.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return false;
@@ -545,6 +555,19 @@ fn push_shape(shape: &[i64], out: &mut String) {
         push_dim(dim, out);
         out.push('x');
     }
+}
+
+/// Whether the attribute holds no other, so that printing it cannot go deep.
+fn is_leaf(data: &AttrData) -> bool {
+    matches!(
+        data,
+        AttrData::Unit
+            | AttrData::Integer { .. }
+            | AttrData::Float { .. }
+            | AttrData::String { .. }
+            | AttrData::Symbol { .. }
+            | AttrData::DenseArray { .. }
+    )
 }
 
 /// Appends `"text"` with MLIR's escapes.

@@ -3,7 +3,7 @@
 //! ONNX leaves the generator open; its tests use NumPy's Mersenne Twister (Matsumoto and Nishimura, 1998), seeded with
 //! the `seed` attribute, so that is what is reproduced here.
 
-use super::{binary, cast};
+use super::{cast, mul};
 use gradus_ir::{DType, Tensor};
 
 const N: usize = 624;
@@ -65,9 +65,9 @@ pub fn dropout(x: &Tensor, ratio: f64, seed: i64) -> Result<[Tensor; 2], String>
     let mut random = Twister::new(seed as u32);
     let keep: Vec<u8> = (0..x.len()).map(|_| u8::from(random.uniform() >= ratio)).collect();
     let mask = Tensor::from_bools(x.shape(), keep);
-    let scale = cast::cast(&Tensor::scalar(1.0 / (1.0 - ratio)), x.dtype())?;
-    let kept = binary::mul(x, &cast::cast(&mask, x.dtype())?)?;
-    Ok([binary::mul(&kept, &scale)?, mask])
+    let scale = cast(&Tensor::scalar(1.0 / (1.0 - ratio)), x.dtype())?;
+    let kept = mul(x, &cast(&mask, x.dtype())?)?;
+    Ok([mul(&kept, &scale)?, mask])
 }
 
 /// The scalar that a ratio operand holds.

@@ -1,12 +1,12 @@
 //! The aliases of a file: `#map = affine_map<...>`, `!t = ...`.
 
 use super::{FineError, FineParser, Memo, Result};
-use crate::attrs::AttrData;
+use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Type};
 use crate::entity::Entity;
 use crate::module::AliasHints;
 use crate::types::TypeData;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, OnceLock};
 
 /// The aliases that a file defines, each read when it is first asked for, wherever in the file it is defined; and the
@@ -17,6 +17,8 @@ pub struct AliasTable<'a> {
     /// By name, with its `#` or `!`.
     index: FxHashMap<&'a str, usize>,
     pub(super) distinct: Mutex<FxHashMap<u64, Attr>>,
+    /// Dialects' attributes that an alias stands for.
+    named: Mutex<FxHashSet<Attr>>,
 }
 
 struct Entry<'a> {
@@ -112,6 +114,20 @@ impl FineParser<'_> {
         })
     }
 
+    /// Another attribute with the same text, if an alias stands for this one already: a dialect that gives one text two
+    /// names has two attributes in mind, which differ in what it does not print.
+    fn own(&mut self, mut attr: Attr) -> Attr {
+        let mut named = self.aliases.named.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        while let AttrData::Dialect { dialect, body, ty } = self.ctx.attr_data(attr) {
+            if named.insert(attr) {
+                break;
+            }
+            let body = body.iter().cloned().chain([Piece::Text("".into())]).collect();
+            attr = self.ctx.attr(AttrData::Dialect { dialect: *dialect, body, ty: *ty });
+        }
+        attr
+    }
+
     fn resolve(&mut self, i: usize) -> Result<(u32, usize)> {
         let entry = &self.aliases.entries[i];
         if let Some(known) = entry.value.get() {
@@ -128,7 +144,7 @@ impl FineParser<'_> {
         self.resolving.push(i);
         let (result, size) = self.measured(|p| match entry.name.starts_with('!') {
             true => p.ty_prefix(entry.text).map(|(ty, len)| (ty.index(), len)),
-            false => p.attr_prefix(entry.text).map(|(attr, len)| (attr.index(), len)),
+            false => p.attr_prefix(entry.text).map(|(attr, len)| (p.own(attr).index(), len)),
         });
         self.resolving.pop();
         let value = result.map(|(key, len)| (Memo { key: key as u32, size }, len));

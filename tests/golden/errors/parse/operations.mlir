@@ -31,8 +31,9 @@ func.func @f(%a: i32) {
 
 func.func @f() {
   // expected-error@+1 {{cannot name an operation with no results}}
-  %0 = "func.return"() : () -> ()
+  %0 = func.return
 }
+// Follows from the first and should not be said: expected-error@+2 {{expected '}' to close the region}}
 
 // -----
 

@@ -1,0 +1,18 @@
+//! Programs and models that nobody on this project wrote; `conformance/README.md` says where they come from.
+//!
+//! The corpora are read from their archives into memory. A test runs all its cases, on all cores, and lists those that
+//! fail.
+
+#![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
+
+#[path = "conformance/arith.rs"]
+mod arith;
+#[path = "conformance/corpus.rs"]
+mod corpus;
+#[path = "conformance/hostile.rs"]
+mod hostile;
+#[path = "conformance/mlir.rs"]
+mod mlir;
+#[path = "conformance/onnx.rs"]
+mod onnx;
+mod support;

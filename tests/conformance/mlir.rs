@@ -1,0 +1,128 @@
+//! The tests of MLIR itself, as mlir-opt prints them.
+
+use crate::corpus::{Corpus, all_good, in_parallel};
+use gradus::ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, parse_module, verify};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock};
+
+static CORPUS: LazyLock<Corpus> = LazyLock::new(|| Corpus::open("mlir-dev"));
+
+/// Dialects whose custom forms are mlir-opt's.
+const CUSTOM_FORMS: [&str; 3] = ["arith", "builtin", "func"];
+
+/// Programs that do not come out as they went in: mlir-opt keeps an alias that nothing refers to.
+const KNOWN_GENERIC: [&str; 1] = ["5d2f45be2d66"];
+
+/// Custom forms that are read differently: an empty nested module has a block for mlir-opt.
+const KNOWN_CUSTOM: [&str; 1] = ["ae27ad983204"];
+
+struct Case {
+    id: &'static str,
+    source: &'static str,
+    dialects: Vec<&'static str>,
+}
+
+/// The cases of a kind, `valid` or `invalid`.
+fn cases(kind: &str) -> Vec<Case> {
+    let rows = CORPUS.index().into_iter().filter(|r| r[1] == kind);
+    rows.map(|r| Case { id: r[0], source: r[3], dialects: r[7].split(',').collect() }).collect()
+}
+
+/// What parser and verifier make of a text.
+fn read(ctx: &Arc<Context>, text: &str) -> Result<Module, Vec<Diagnostic>> {
+    let m = parse_module(ctx, "case", text.to_owned(), ParseOptions { allow_unregistered: true })?;
+    verify(&m)?;
+    Ok(m)
+}
+
+/// Whether a text, printed in generic form, is `generic/ID.mlir`.
+fn gives_generic(id: &str, text: &str) -> Result<(), String> {
+    let ctx = gradus::dialects::context();
+    let run = || read(&ctx, text).map(|m| m.to_text(PrintOptions { generic: true, debug_info: false }));
+    let have = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(text)) => text,
+        Ok(Err(d)) => return Err(format!("{id}: {}", d[0].render(&ctx).lines().next().unwrap_or(""))),
+        Err(_) => return Err(format!("{id}: panics")),
+    };
+    let want = CORPUS.text(&format!("generic/{id}.mlir")).trim();
+    let lines = have.trim().lines().zip(want.lines()).enumerate();
+    match lines.clone().find(|(_, (a, b))| a != b) {
+        _ if have.trim() == want => Ok(()),
+        Some((i, (a, b))) => Err(format!("{id}: line {}:\n  have {a}\n  want {b}", i + 1)),
+        None => Err(format!("{id}: the lengths differ")),
+    }
+}
+
+/// Checks `FOLDER/ID.mlir` of all cases but those that are known to fail.
+fn check(what: &str, folder: &str, cases: &[Case], known: &[&str]) {
+    let run = |c: &Case| gives_generic(c.id, CORPUS.text(&format!("{folder}/{}.mlir", c.id)));
+    let (mut failures, mut fixed) = (Vec::new(), Vec::new());
+    for (case, result) in cases.iter().zip(in_parallel(cases, run)) {
+        match result {
+            Ok(()) if known.contains(&case.id) => fixed.push(case.id),
+            Err(why) if !known.contains(&case.id) => failures.push(why),
+            _ => {}
+        }
+    }
+    println!("{} of {} are good; no longer known to fail: {fixed:?}", cases.len() - known.len(), cases.len());
+    all_good(what, cases.len(), &failures);
+}
+
+#[test]
+fn the_generic_form_is_a_fixpoint() {
+    let cases = cases("valid");
+    check("programs do not come out as they went in", "generic", &cases, &KNOWN_GENERIC);
+    assert!(cases.len() >= 3244, "cases are missing");
+}
+
+#[test]
+fn custom_forms_are_those_of_mlir_opt() {
+    let ours = |c: &Case| c.dialects.iter().all(|d| CUSTOM_FORMS.contains(d));
+    let cases: Vec<Case> = cases("valid").into_iter().filter(ours).collect();
+    check("custom forms are read differently", "pretty", &cases, &KNOWN_CUSTOM);
+    assert!(cases.len() >= 199, "cases are missing");
+}
+
+/// The line of the first error in mlir-opt's words: `LINE:COL: error: ...`.
+fn line_of_mlir_opt(id: &str) -> Option<u32> {
+    CORPUS.text(&format!("invalid/{id}.err")).split(':').next()?.trim().parse().ok()
+}
+
+/// The line of our first error; `None` when there is none, or it has no place.
+fn our_line(text: &str) -> Option<u32> {
+    let ctx = gradus::dialects::context();
+    let (file, offset) = read(&ctx, text).err()?.first()?.loc.as_source()?;
+    Some(ctx.source(file).line_col(offset).0)
+}
+
+/// In the list are the programs among MLIR's own tests of its IR that are rejected on the line that mlir-opt blames. What
+/// is missing needs another dialect, or is blamed on another place.
+#[test]
+fn invalid_programs_are_rejected_on_the_right_line() {
+    let cases = cases("invalid");
+    let run = |c: &Case| {
+        let text = std::str::from_utf8(CORPUS.get(&format!("invalid/{}.mlir", c.id)).expect("is there")).ok()?;
+        Some(catch_unwind(|| our_line(text)).map_err(|_| c.id))
+    };
+    let results = in_parallel(&cases, run);
+    let panics: Vec<_> = results.iter().flatten().filter_map(|r| r.err()).collect();
+    assert!(panics.is_empty(), "these make the parser or verifier panic: {panics:?}");
+    let right = |(c, line): &(&Case, Option<u32>)| {
+        c.source.starts_with("IR/") && line.is_some() && *line == line_of_mlir_opt(c.id)
+    };
+    let lines = results.into_iter().map(|r| r.and_then(Result::ok).flatten());
+    let good: Vec<&str> = cases.iter().zip(lines).filter(right).map(|(c, _)| c.id).collect();
+    let list = crate::support::root().join("tests/conformance/invalid_expected.txt");
+    if std::env::var("INSTA_UPDATE").is_ok_and(|v| v == "always") {
+        std::fs::write(&list, good.join("\n") + "\n").expect("the list can be written");
+    }
+    let expected = std::fs::read_to_string(&list).expect("the list is there");
+    let worse: Vec<&str> = expected.lines().filter(|id| !good.contains(id)).collect();
+    let better: Vec<&str> = good.iter().copied().filter(|id| !expected.lines().any(|e| e == *id)).collect();
+    let in_scope = cases.iter().filter(|c| c.source.starts_with("IR/")).count();
+    assert!(worse.is_empty(), "no longer rejected on the right line: {worse:?}");
+    println!("{} of {in_scope} are rejected on the right line", good.len());
+    if !better.is_empty() {
+        println!("to list these too: INSTA_UPDATE=always cargo test --release --test conformance\n{better:?}");
+    }
+}

@@ -1,0 +1,266 @@
+//! The rules of the repository, as tests. What fails says what to do.
+
+mod support;
+
+use gradus::dialects::DIALECTS;
+use gradus::passes::PASSES;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use support::{files, root};
+
+/// The crates, each of which may use those before it.
+const CRATES: [&str; 7] = ["ir/macros", "ir", "dialects", "passes", "runtime", "lowering", "."];
+
+/// Crates that do not know each other though one is before the other.
+const STRANGERS: [(&str, &str); 2] = [("runtime", "passes"), ("passes", "runtime")];
+
+/// A file longer than this is two files.
+const MAX_LINES: usize = 800;
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// All Rust files that are part of the project.
+fn sources() -> Vec<PathBuf> {
+    let folders = ["src", "ir", "dialects", "passes", "runtime", "lowering", "tests", "benches"];
+    folders.iter().flat_map(|f| files(&root().join(f), "rs")).collect()
+}
+
+fn no_failures(rule: &str, failures: &[String]) {
+    assert!(failures.is_empty(), "{rule}:\n{}", failures.join("\n"));
+}
+
+/// The name of a crate's package: `gradus-ir-macros` for `ir/macros`.
+fn package(krate: &str) -> String {
+    if krate == "." { "gradus".to_owned() } else { format!("gradus-{}", krate.replace('/', "-")) }
+}
+
+#[test]
+fn crates_use_only_those_before_them() {
+    let mut failures = Vec::new();
+    for (i, krate) in CRATES.iter().enumerate() {
+        let manifest = read(&root().join(krate).join("Cargo.toml"));
+        let section = manifest.split("\n[dependencies]").nth(1).unwrap_or("").split("\n[").next().unwrap_or("");
+        for (j, other) in CRATES.iter().enumerate() {
+            let name = package(other);
+            let used = section.lines().any(|l| l.split(['.', ' ', '=']).next() == Some(name.as_str()));
+            if used && (j >= i || STRANGERS.contains(&(krate, other))) {
+                failures.push(format!("{krate}/Cargo.toml uses {name}"));
+            }
+        }
+    }
+    no_failures("a crate may use those above it in ARCHITECTURE.md's list, never those below", &failures);
+}
+
+/// The modules that a registry's `lib.rs` declares are the files beside it.
+#[test]
+fn every_file_is_registered() {
+    let mut failures = Vec::new();
+    for krate in ["dialects", "passes", "runtime", "lowering"] {
+        let folder = root().join(krate).join("src");
+        let lib = read(&folder.join("lib.rs"));
+        for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
+            let path = entry.expect("the folder can be read").path();
+            let name = path.file_stem().expect("has a name").to_string_lossy().into_owned();
+            let folder_of_a_file = path.is_dir() && path.with_extension("rs").is_file();
+            let declared = lib.lines().any(|l| l.trim_start_matches("pub ") == format!("mod {name};"));
+            if name != "lib" && !folder_of_a_file && !declared {
+                failures.push(format!("{}: add 'mod {name};' to {krate}/src/lib.rs", shown(&path)));
+            }
+        }
+    }
+    no_failures("files that no registry names", &failures);
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are() {
+    let mut failures = Vec::new();
+    for path in sources() {
+        let text = read(&path);
+        let lines = text.lines().count();
+        if lines > MAX_LINES {
+            failures.push(format!("{}: {lines} lines are more than {MAX_LINES}; divide it", shown(&path)));
+        }
+        if !text.starts_with("//!") {
+            failures.push(format!("{}: begin with a module doc (//!)", shown(&path)));
+        }
+        let code = text.lines().filter(|l| !l.trim_start().starts_with("//"));
+        let word = ["un", "safe"].concat();
+        let has_word = |l: &str| l.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == word);
+        if !shown(&path).starts_with("runtime/") && code.into_iter().any(has_word) {
+            failures.push(format!("{}: only the runtime may have {word} code", shown(&path)));
+        }
+    }
+    no_failures("source files", &failures);
+}
+
+#[test]
+fn the_documents_exist() {
+    let missing: Vec<String> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+        .into_iter()
+        .filter(|f| !root().join(f).is_file())
+        .map(str::to_owned)
+        .collect();
+    no_failures("write these", &missing);
+}
+
+#[test]
+fn passes_say_what_they_do_under_fixed_headings() {
+    let mut failures = Vec::new();
+    for info in PASSES {
+        let headings: Vec<&str> = info.doc.lines().filter_map(|l| l.strip_prefix("# ")).collect();
+        if headings != ["Before / After", "Does", "Refuses", "Cost"] {
+            failures.push(format!("{}: {headings:?}", info.name));
+        }
+    }
+    no_failures("the doc of a pass has the headings Before / After, Does, Refuses, Cost", &failures);
+}
+
+#[test]
+fn ops_are_documented() {
+    let mut failures = Vec::new();
+    for info in DIALECTS.iter().flat_map(|d| d.ops) {
+        if info.summary().is_empty() {
+            failures.push(format!("{}: the declaration has no doc comment", info.name));
+        }
+        let values = info.operands.iter().chain(info.results).map(|v| (v.name, v.doc));
+        for (name, _) in values.chain(info.attrs.iter().map(|a| (a.name, a.doc))).filter(|(_, doc)| doc.is_empty()) {
+            failures.push(format!("{}: '{name}' has no doc comment", info.name));
+        }
+    }
+    no_failures("documentation is made of the doc comments at the declaration", &failures);
+}
+
+/// The values that a piece of IR uses but does not define, with the types that its signatures give them, as parameters.
+/// `first` is the type of the first operand where a line states one type, if it is another one.
+fn parameters(example: &str, first: Option<&str>) -> Option<String> {
+    let mut defined = BTreeSet::new();
+    let mut used: BTreeMap<String, String> = BTreeMap::new();
+    for line in example.lines() {
+        let (results, rest) = line.split_once(" = ").unwrap_or(("", line));
+        let (body, signature) = rest.rsplit_once(" : ").unwrap_or((rest, ""));
+        let operands: Vec<&str> = names(body).collect();
+        let types = operand_types(signature);
+        for (i, name) in operands.iter().enumerate() {
+            let stated = if types.len() == 1 && i == 0 { first } else { None };
+            let ty = stated.unwrap_or(&types[i.min(types.len() - 1)]);
+            if !defined.contains(*name) && !used.contains_key(*name) {
+                used.insert((*name).to_owned(), ty.to_owned());
+            }
+        }
+        defined.extend(names(results));
+    }
+    let typed = used.into_iter().map(|(name, ty)| if ty.is_empty() { None } else { Some(format!("%{name}: {ty}")) });
+    Some(typed.collect::<Option<Vec<_>>>()?.join(", "))
+}
+
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| !c.is_alphanumeric() && c != '_';
+    text.split('%').skip(1).map(move |t| t.split(ends).next().unwrap_or(""))
+}
+
+/// The types of operands: `(a, b) -> c`, `a to b`, or `a, b`; the last one is that of all further operands.
+fn operand_types(signature: &str) -> Vec<String> {
+    let from = signature.split(" -> ").next().unwrap_or("").split(" to ").next().unwrap_or("").trim();
+    let list = from.strip_prefix('(').and_then(|l| l.strip_suffix(')')).unwrap_or(from);
+    let (mut types, mut depth) = (vec![String::new()], 0);
+    for c in list.chars() {
+        depth += i32::from(matches!(c, '<' | '(' | '[')) - i32::from(matches!(c, '>' | ')' | ']'));
+        match c {
+            ',' if depth == 0 => types.push(String::new()),
+            ' ' if depth == 0 => {}
+            _ => types.last_mut().expect("is never empty").push(c),
+        }
+    }
+    types
+}
+
+/// Whether an example in an op's doc is IR: as it stands, or in a function with what it uses as parameters.
+fn parses(example: &str) -> Result<(), String> {
+    let run = |text: String| {
+        let ctx = gradus::dialects::context();
+        let options = gradus::ir::ParseOptions { allow_unregistered: false };
+        let parsed = gradus::ir::parse_module(&ctx, "example", text, options).and_then(|m| gradus::ir::verify(&m));
+        parsed.map_err(|d| d[0].render(&ctx))
+    };
+    let terminated = example.lines().last().is_some_and(|l| l.trim_start().starts_with("return"));
+    let end = if terminated { "" } else { "\"func.return\"() : () -> ()" };
+    let inside = |first: Option<&str>| {
+        let parameters = parameters(example, first).ok_or("the types of its operands cannot be guessed")?;
+        run(format!("func.func private @double(i32) -> i32\nfunc.func @f({parameters}) {{\n{example}\n{end}\n}}\n"))
+    };
+    // `select %c, %a, %b : i32` says nothing of the type of its first operand.
+    run(example.to_owned()).or_else(|_| inside(None).or_else(|why| inside(Some("i1")).map_err(|_| why)))
+}
+
+#[test]
+fn examples_in_op_docs_are_ir() {
+    let (mut failures, mut count) = (Vec::new(), 0);
+    for info in DIALECTS.iter().flat_map(|d| d.ops) {
+        for example in info.doc.split("```mlir\n").skip(1).filter_map(|e| e.split("```").next()) {
+            count += 1;
+            if let Err(why) = parses(example.trim_end()) {
+                failures.push(format!("{}: {why}", info.name));
+            }
+        }
+    }
+    no_failures("examples that are not IR", &failures);
+    assert!(count >= 100, "only {count} examples were found");
+}
+
+/// CONTRIBUTING.md promises that an op is its declaration and one entry in a list, and a pass its file and two lines in
+/// `lib.rs`: so the name of an op stands in one place of the dialects' sources, and that of a pass in one file.
+#[test]
+fn adding_an_op_or_a_pass_touches_two_places() {
+    let names: Vec<&str> = DIALECTS.iter().flat_map(|d| d.ops).map(|info| info.name).collect();
+    let twice: BTreeSet<&str> = names.iter().filter(|n| names.iter().filter(|m| m == n).count() > 1).copied().collect();
+    assert!(twice.is_empty(), "declared twice: {twice:?}");
+    let mut failures = Vec::new();
+    for dialect in DIALECTS {
+        let prefix = format!("{}.", dialect.name);
+        failures.extend(
+            dialect.ops.iter().filter(|i| !i.name.starts_with(&prefix)).map(|i| format!("{}: not {prefix}", i.name)),
+        );
+    }
+    for info in PASSES {
+        let quoted = format!("name: \"{}\"", info.name);
+        let declaring =
+            files(&root().join("passes/src"), "rs").into_iter().filter(|f| read(f).contains(&quoted)).count();
+        if declaring != 1 {
+            failures.push(format!("pass {} is declared in {declaring} files", info.name));
+        }
+        let lib = read(&root().join("passes/src/lib.rs"));
+        let module = info.name.replace('-', "_");
+        if lib.lines().filter(|l| l.contains(&format!("{module};")) || l.contains(&format!("{module}::"))).count() != 2
+        {
+            failures.push(format!("pass {} does not stand on two lines of passes/src/lib.rs", info.name));
+        }
+    }
+    no_failures("registries", &failures);
+}
+
+/// Paths of the machine on which something was written mean nothing to a reader elsewhere.
+#[test]
+fn no_file_names_places_of_one_machine() {
+    let mut failures = Vec::new();
+    let texts = ["rs", "md", "toml", "mlir", "snap", "py", "txt", "pest", "run"];
+    let places = [["/wor", "k/"], ["/roo", "t/"], ["/hom", "e/"]].map(|p| p.concat());
+    let folders =
+        ["src", "ir", "dialects", "passes", "runtime", "lowering", "tests", "benches", "docs", "examples", ".ci"];
+    let inside = folders.iter().map(|f| root().join(f)).filter(|f| f.is_dir());
+    let mut paths: Vec<PathBuf> = inside.flat_map(|f| texts.into_iter().flat_map(move |t| files(&f, t))).collect();
+    paths.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Cargo.toml", ".ci/run"].map(|f| root().join(f)));
+    for path in paths.into_iter().filter(|p| p.is_file()) {
+        for (i, line) in read(&path).lines().enumerate() {
+            if places.iter().any(|p| line.contains(p)) {
+                failures.push(format!("{}:{}: {}", shown(&path), i + 1, line.trim()));
+            }
+        }
+    }
+    no_failures("write paths that are relative to the repository", &failures);
+}
