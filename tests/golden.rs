@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         match read_file(&folder, &file, work.path()) {
             Ok(cases) => {
                 snapshots.extend(cases.iter().filter(|c| c.expected.is_empty()).map(Case::snapshot_path));
-                trials.extend(cases.into_iter().flat_map(|case| tests(Arc::new(case))));
+                trials.extend(cases.into_iter().flat_map(|case| tests(&Arc::new(case))));
             }
             Err(why) => {
                 let name = file.strip_prefix(&folder).expect("is inside").display().to_string();
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 }
 
 /// The tests of one chunk.
-fn tests(case: Arc<Case>) -> Vec<Trial> {
+fn tests(case: &Arc<Case>) -> Vec<Trial> {
     let test = |mode: &str, run: fn(&Case) -> Result<(), String>| {
         let (case, name) = (case.clone(), format!("{}{mode}", case.name));
         Trial::test(name, move || run(&case).map_err(|why| Failed::from(format!("{why}\n{}", case.reproduce()))))
@@ -58,9 +58,9 @@ fn tests(case: Arc<Case>) -> Vec<Trial> {
         test("::generic", modes::generic),
         test("::verify-each", modes::verify_each),
     ];
-    if meaning::has_functions(&case) {
+    if meaning::has_functions(case) {
         // A program of which nothing can be executed is shown as ignored: it must not look like one that was checked.
-        trials.push(test("::meaning", meaning::check).with_ignored_flag(!meaning::can_execute(&case)));
+        trials.push(test("::meaning", meaning::check).with_ignored_flag(!meaning::can_execute(case)));
     }
     trials
 }

@@ -223,8 +223,14 @@ fn cmpf(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     }
 }
 
-/// Bits of a predicate: equal 1, greater 2, less 4, unordered 8.
+/// Whether the predicate holds. The ordered ones are sums of equal 1, greater 2 and less 4; the others add unordered 8,
+/// but MLIR numbers `uno` after them and not before.
 fn holds(predicate: i64, a: f64, b: f64) -> bool {
+    let predicate = match predicate {
+        0..=7 | 15 => predicate,
+        14 => 8,
+        _ => predicate + 1,
+    };
     let bit = match a.partial_cmp(&b) {
         Some(std::cmp::Ordering::Equal) => 1,
         Some(std::cmp::Ordering::Greater) => 2,

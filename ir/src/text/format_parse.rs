@@ -21,7 +21,7 @@ struct State<'a> {
 }
 
 /// Reads the custom form of `info`, after its name.
-pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &mut ParsedOp<'a>) -> PResult<()> {
+pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
     let format = match ctx.format(op.name) {
         Some(Ok(format)) => format,
@@ -43,14 +43,14 @@ pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &m
     Ok(())
 }
 
-fn elems<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>, list: &[Elem]) -> PResult<()> {
+fn elems<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, list: &[Elem]) -> PResult<()> {
     for elem in list {
         self::elem(p, s, op, elem)?;
     }
     Ok(())
 }
 
-fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>, elem: &Elem) -> PResult<()> {
+fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Elem) -> PResult<()> {
     match elem {
         Elem::Literal(text) => literal(p, text),
         Elem::Space(_) => Ok(()),
@@ -67,6 +67,9 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>, elem: 
         Elem::Region(_) | Elem::AllRegions => {
             let isolated = s.info.traits.has(Traits::ISOLATED);
             let region = p.region(isolated, &[])?;
+            if p.m.entry(region).is_none() && s.info.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)) {
+                p.m.add_block(region);
+            }
             op.regions.push(region);
             Ok(())
         }
@@ -273,7 +276,7 @@ pub(crate) fn result_types(p: &mut Parser<'_>) -> PResult<Vec<Type>> {
 }
 
 /// Finds the types that the text leaves out, then the values and result types.
-fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp<'a>) -> PResult<()> {
+fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
     let same = if s.info.traits.has(Traits::SAME_TYPE) { known_type(s) } else { None };
     let all: Vec<ValueRef<'a>> = s.operands.iter().flatten().copied().collect();
@@ -321,7 +324,7 @@ fn known_type(s: &State<'_>) -> Option<Type> {
 fn result_types_of<'a>(
     p: &mut Parser<'a>,
     s: &State<'a>,
-    op: &ParsedOp<'a>,
+    op: &ParsedOp,
     same: Option<Type>,
 ) -> PResult<SmallVec<[Type; 2]>> {
     if let Some(types) = &s.all_result_types {

@@ -122,11 +122,11 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
         Elem::Operand(i) => p.values(&m.operand_group(op, *i)),
         Elem::AllOperands => p.values(m.operands(op)),
         Elem::Attr(i) => attr(p, info, op, *i),
-        Elem::Region(i) => p.region(m.regions(op)[*i], true, true)?,
+        Elem::Region(i) => p.region(m.regions(op)[*i], true, false)?,
         Elem::AllRegions => {
             for (i, &region) in m.regions(op).iter().enumerate() {
                 p.comma(i);
-                p.region(region, true, true)?;
+                p.region(region, true, false)?;
             }
         }
         Elem::Successor(i) => p.block_name(m.successors(op)[*i]),

@@ -23,7 +23,7 @@ struct Signature<'a> {
 /// Reads a function after its op name.
 pub(crate) fn parse_function<'a>(
     p: &mut Parser<'a>,
-    op: &mut ParsedOp<'a>,
+    op: &mut ParsedOp,
     props: &mut Vec<(Str, Attr)>,
     attrs: &mut Attr,
 ) -> PResult<()> {
@@ -181,7 +181,7 @@ pub(crate) fn print_function(p: &mut Printer<'_>, info: &'static OpInfo, op: Op)
     }
     if let (Some(body), Some(_)) = (body, entry) {
         p.out.push(' ');
-        p.region(body, false, true)?;
+        p.region(body, false, false)?;
     }
     Ok(())
 }

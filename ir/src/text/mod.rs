@@ -13,6 +13,7 @@ mod function;
 mod names;
 mod number;
 mod parse;
+mod parse_op;
 mod print;
 mod print_alias;
 mod print_attr;

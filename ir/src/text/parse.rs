@@ -3,11 +3,10 @@
 use super::cursor::Cursor;
 use super::fine::{AliasTable, FineError, FineParser};
 use super::names::Names;
-use crate::context::{Attr, Context, OpName, Str, Type};
-use crate::diag::{Diagnostic, suggest};
+use crate::context::{Attr, Context, OpName, Type};
+use crate::diag::Diagnostic;
 use crate::loc::Loc;
-use crate::module::{Block, Module, Op, Region, Value};
-use crate::op_info::{OpInfo, Traits};
+use crate::module::{Block, Module, Region, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ pub struct ParseOptions {
 /// Regions nested deeper than this are an error.
 pub(crate) const MAX_DEPTH: u32 = 2048;
 /// The parser gives up after this many errors.
-const MAX_ERRORS: usize = 20;
+pub(super) const MAX_ERRORS: usize = 20;
 
 /// What goes wrong while parsing. Boxed, since it is rare and results travel far.
 pub(crate) type Error = Box<Diagnostic>;
@@ -106,20 +105,20 @@ pub(crate) struct Parser<'a> {
     pub(crate) names: Names<'a>,
     aliases: &'a AliasTable<'a>,
     source: u32,
-    options: ParseOptions,
-    diags: Vec<Diagnostic>,
+    pub(super) options: ParseOptions,
+    pub(super) diags: Vec<Diagnostic>,
     /// Labels of the region being parsed.
     labels: FxHashMap<&'a str, Label>,
     depth: u32,
-    op_names: FxHashMap<&'a str, OpName>,
-    signatures: FxHashMap<&'a str, Types>,
-    normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
+    pub(super) op_names: FxHashMap<&'a str, OpName>,
+    pub(super) signatures: FxHashMap<&'a str, Types>,
+    pub(super) normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
     /// Dialects whose prefix may be left out, innermost last.
-    default_dialects: Vec<&'static str>,
+    pub(super) default_dialects: Vec<&'static str>,
 }
 
 /// The operand and result types that a signature names.
-type Types = (SmallVec<[Type; 4]>, SmallVec<[Type; 2]>);
+pub(super) type Types = (SmallVec<[Type; 4]>, SmallVec<[Type; 2]>);
 
 /// A block that was named: where first, and whether it has been defined.
 #[derive(Clone, Copy)]
@@ -138,7 +137,7 @@ pub(crate) struct ValueRef<'a> {
 }
 
 /// Everything that was read of an op, before it is made.
-pub(crate) struct ParsedOp<'a> {
+pub(crate) struct ParsedOp {
     pub(crate) name: OpName,
     pub(crate) offset: usize,
     pub(crate) operands: SmallVec<[Value; 4]>,
@@ -148,10 +147,9 @@ pub(crate) struct ParsedOp<'a> {
     pub(crate) successors: SmallVec<[Block; 2]>,
     pub(crate) regions: SmallVec<[Region; 2]>,
     pub(crate) loc: Option<Loc>,
-    marker: std::marker::PhantomData<&'a ()>,
 }
 
-impl ParsedOp<'_> {
+impl ParsedOp {
     pub(crate) fn new(name: OpName, offset: usize) -> Self {
         ParsedOp {
             name,
@@ -163,7 +161,6 @@ impl ParsedOp<'_> {
             successors: SmallVec::new(),
             regions: SmallVec::new(),
             loc: None,
-            marker: std::marker::PhantomData,
         }
     }
 }
@@ -195,14 +192,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An error at a byte of the text. What was expected but does not come before the end of a line is missed there,
-    /// not where the next line starts.
+    /// An error at a byte of the text. A token that was expected but does not come before the end of a line is missed
+    /// there, not where the next line starts.
     pub(crate) fn error(&self, offset: usize, message: impl Into<String>) -> Error {
         let message = message.into();
         let text = self.cur.text();
         let offset = offset.min(text.len());
         let before = text.get(..offset).unwrap_or("").trim_end().len();
-        let moved = before > 0 && message.starts_with("expected") && text[before..offset].contains('\n');
+        let moved = before > 0
+            && (message.starts_with("expected '") || message == "expected SSA operand")
+            && text[before..offset].contains('\n');
         Box::new(Diagnostic::error(self.place(if moved { before } else { offset }), message))
     }
 
@@ -437,7 +436,7 @@ impl<'a> Parser<'a> {
         self.cur.pos = self.cur.text().len();
     }
 
-    fn report(&mut self, e: Diagnostic) {
+    pub(super) fn report(&mut self, e: Diagnostic) {
         self.diags.push(e);
     }
 
@@ -463,401 +462,6 @@ impl<'a> Parser<'a> {
             if self.cur.at_end() || matches!(next, b'%' | b'"' | b'^' | b'}') || next.is_ascii_alphabetic() {
                 return;
             }
-        }
-    }
-
-    // ---- ops
-
-    fn op(&mut self, block: Block) -> PResult<()> {
-        let start = self.cur.pos;
-        let mut results: SmallVec<[(&'a str, u32, usize); 2]> = SmallVec::new();
-        if self.cur.peek() == b'%' {
-            self.result_names(&mut results)?;
-        }
-        self.cur.skip_space();
-        let parsed = match self.cur.peek() {
-            b'"' => self.generic_op(start)?,
-            b if b.is_ascii_alphabetic() || b == b'_' => self.custom_op(start)?,
-            _ => return Err(self.error(self.cur.pos, "expected an operation")),
-        };
-        let op = self.finish_op(parsed)?;
-        self.m.append_op(block, op);
-        self.name_results(op, start, &results)
-    }
-
-    /// `%a, %b:2 =`
-    fn result_names(&mut self, results: &mut SmallVec<[(&'a str, u32, usize); 2]>) -> PResult<()> {
-        loop {
-            self.cur.skip_space();
-            let offset = self.cur.pos;
-            if self.cur.peek() != b'%' {
-                return Err(self.error(offset, "expected the name of a result"));
-            }
-            self.cur.pos += 1;
-            let name = self.cur.suffix_id();
-            if name.is_empty() {
-                return Err(self.error(offset, "expected a name after '%'"));
-            }
-            let mut count = 1;
-            if self.cur.eat(":") {
-                self.cur.skip_space();
-                let at = self.cur.pos;
-                count = self.cur.digits().parse().unwrap_or(0);
-                if count == 0 {
-                    return Err(self.error(at, "expected a positive number of results that fits 32 bits"));
-                }
-            }
-            results.push((name, count, offset));
-            if !self.cur.eat(",") {
-                break;
-            }
-        }
-        self.expect("=")
-    }
-
-    fn name_results(&mut self, op: Op, start: usize, names: &[(&'a str, u32, usize)]) -> PResult<()> {
-        let have = self.m.num_results(op) as u64;
-        let want: u64 = names.iter().map(|n| u64::from(n.1)).sum();
-        if want == 0 {
-            return Ok(());
-        }
-        if have != want {
-            let name = self.m.name_text(op);
-            let message = if have == 0 {
-                format!("cannot name an operation with no results: '{name}'")
-            } else {
-                format!("operation defines {have} results but was provided {want} to bind")
-            };
-            return Err(self.error(start, message));
-        }
-        let mut first = 0;
-        for &(name, count, offset) in names {
-            let value = self.m.result(op, first);
-            self.define(name, offset, value, count)?;
-            first += count as usize;
-        }
-        Ok(())
-    }
-
-    /// `"name"(operands)[successors] <{props}> ({regions}) {attrs} : signature loc(...)`
-    fn generic_op(&mut self, start: usize) -> PResult<ParsedOp<'a>> {
-        let at = self.cur.pos;
-        if !self.cur.skip_string() {
-            return Err(self.error(at, "expected '\"' to close the name"));
-        }
-        let quoted = &self.cur.text()[at + 1..self.cur.pos - 1];
-        let name = self.op_name(quoted, at)?;
-        let mut parsed = ParsedOp::new(name, start);
-        let refs = self.operand_refs()?;
-        if self.cur.eat("[") {
-            loop {
-                let block = self.successor()?;
-                parsed.successors.push(block);
-                if !self.cur.eat(",") {
-                    break;
-                }
-            }
-            self.expect("]")?;
-        }
-        if self.cur.eat("<{") {
-            self.cur.pos -= 1;
-            parsed.props = self.dict()?;
-            self.expect(">")?;
-        }
-        if self.cur.eat("(") {
-            let isolated = self.ctx.op_info(name).is_some_and(|i| i.traits.has(Traits::ISOLATED));
-            loop {
-                let region = self.region(isolated, &[])?;
-                parsed.regions.push(region);
-                if !self.cur.eat(",") {
-                    break;
-                }
-            }
-            self.expect(")")?;
-        }
-        self.cur.skip_space();
-        if self.cur.peek() == b'{' {
-            parsed.attrs = self.dict()?;
-        }
-        self.expect(":")?;
-        self.signature(&mut parsed, &refs)?;
-        parsed.loc = self.trailing_loc()?;
-        Ok(parsed)
-    }
-
-    /// `(%a, %b#1)`
-    fn operand_refs(&mut self) -> PResult<SmallVec<[ValueRef<'a>; 4]>> {
-        let mut refs = SmallVec::new();
-        self.expect("(")?;
-        self.cur.skip_space();
-        if self.cur.peek() != b')' {
-            loop {
-                refs.push(self.value_ref()?);
-                if !self.cur.eat(",") {
-                    break;
-                }
-            }
-        }
-        self.expect(")")?;
-        Ok(refs)
-    }
-
-    /// `%name` or `%name#1`
-    pub(crate) fn value_ref(&mut self) -> PResult<ValueRef<'a>> {
-        self.cur.skip_space();
-        let offset = self.cur.pos;
-        if self.cur.peek() != b'%' {
-            return self.error_here("expected SSA operand");
-        }
-        self.cur.pos += 1;
-        let name = self.cur.suffix_id();
-        if name.is_empty() {
-            return Err(self.error(offset, "expected a name after '%'"));
-        }
-        let mut number = 0;
-        if self.cur.peek() == b'#' {
-            self.cur.pos += 1;
-            number = match self.cur.digits().parse() {
-                Ok(number) => number,
-                Err(_) => return Err(self.error(offset, "invalid SSA value result number")),
-            };
-        }
-        Ok(ValueRef { name, number, offset })
-    }
-
-    /// The function type at the end of a generic op: types of its operands and results.
-    fn signature(&mut self, parsed: &mut ParsedOp<'a>, refs: &[ValueRef<'a>]) -> PResult<()> {
-        self.cur.skip_space();
-        let at = self.cur.pos;
-        if self.cur.peek() != b'(' {
-            return Err(self.error(at, "expected a function type"));
-        }
-        self.cur.skip_type().map_err(|at| self.error(at, "malformed function type"))?;
-        let text = self.cur.since(at);
-        if !self.signatures.contains_key(text) {
-            let (inputs, results) = self.fine.signature(text).map_err(|e| self.fine_error(at, e))?;
-            self.signatures.insert(text, (inputs.into(), results.into()));
-        }
-        let (inputs, results) = &self.signatures[text];
-        parsed.result_types.extend_from_slice(results);
-        if inputs.len() != refs.len() {
-            let message = format!("expected {} operand types but had {}", refs.len(), inputs.len());
-            return Err(self.error(at, message));
-        }
-        for (i, value) in refs.iter().enumerate() {
-            let ty = self.signatures[text].0[i];
-            let value = self.resolve(*value, ty)?;
-            parsed.operands.push(value);
-        }
-        Ok(())
-    }
-
-    /// The key of an op name, checked once per spelling.
-    fn op_name(&mut self, text: &'a str, at: usize) -> PResult<OpName> {
-        if let Some(&name) = self.op_names.get(text) {
-            return Ok(name);
-        }
-        if text.is_empty() || text.contains('\0') {
-            return Err(self.error(at, "empty operation name"));
-        }
-        let unescaped;
-        let spelled = if text.contains('\\') {
-            unescaped = super::fine::unescape(text);
-            match std::str::from_utf8(&unescaped) {
-                Ok(s) => s,
-                Err(_) => return Err(self.error(at, "operation names are UTF-8")),
-            }
-        } else {
-            text
-        };
-        let name = self.ctx.op_name(spelled);
-        if self.ctx.op_info(name).is_none() {
-            self.check_unregistered(spelled, at)?;
-        }
-        self.op_names.insert(text, name);
-        Ok(name)
-    }
-
-    fn check_unregistered(&self, name: &str, at: usize) -> PResult<()> {
-        let dialect = name.split('.').next().unwrap_or("");
-        if self.options.allow_unregistered && (dialect == name || self.ctx.dialect(dialect).is_none()) {
-            return Ok(());
-        }
-        Err(Box::new(unknown_op(self.ctx, self.place(at), name)))
-    }
-
-    fn custom_op(&mut self, start: usize) -> PResult<ParsedOp<'a>> {
-        let at = self.cur.pos;
-        let word = self.cur.word();
-        let Some(name) = self.custom_name(word) else {
-            return Err(Box::new(unknown_op(self.ctx, self.place(at), word)));
-        };
-        let info = self.ctx.op_info(name).expect("only registered ops have custom forms");
-        let mut parsed = ParsedOp::new(name, start);
-        let dialect = info.name.split('.').next().unwrap_or("");
-        let deeper = !info.regions.is_empty();
-        if deeper {
-            self.default_dialects.push(dialect);
-        }
-        let result = super::format_parse::parse_custom(self, info, &mut parsed);
-        if deeper {
-            self.default_dialects.pop();
-        }
-        result?;
-        parsed.loc = self.trailing_loc()?;
-        Ok(parsed)
-    }
-
-    /// The registered op that a bare word names, with the prefixes that may be left out.
-    fn custom_name(&mut self, word: &'a str) -> Option<OpName> {
-        let has_form = |name: OpName| self.ctx.op_info(name).is_some_and(|i| i.format.is_some());
-        if let Some(&name) = self.op_names.get(word).filter(|&&n| has_form(n)) {
-            return Some(name);
-        }
-        let direct = self.ctx.op_name(word);
-        if has_form(direct) {
-            self.op_names.insert(word, direct);
-            return Some(direct);
-        }
-        let dialects = self.default_dialects.iter().rev().copied().chain(["builtin", "func"]);
-        dialects.map(|d| self.ctx.op_name(&format!("{d}.{word}"))).find(|&n| has_form(n))
-    }
-
-    /// Makes the op: regions attached, inherent attributes sorted out.
-    fn finish_op(&mut self, parsed: ParsedOp<'a>) -> PResult<Op> {
-        let loc = parsed.loc.unwrap_or(self.place(parsed.offset));
-        let (props, attrs) = match self.ctx.op_info(parsed.name) {
-            Some(info) => self.normalize(info, parsed.name, parsed.props, parsed.attrs, parsed.offset)?,
-            None => (parsed.props, parsed.attrs),
-        };
-        let op = self.m.create_raw(
-            parsed.name,
-            loc,
-            &parsed.operands,
-            &parsed.result_types,
-            props,
-            attrs,
-            &parsed.successors,
-            0,
-        );
-        for region in parsed.regions {
-            self.m.attach_region(op, region);
-        }
-        Ok(op)
-    }
-
-    /// Moves declared attributes from the discardable dictionary to the properties and adds declared defaults.
-    pub(crate) fn normalize(
-        &mut self,
-        info: &'static OpInfo,
-        name: OpName,
-        props: Attr,
-        attrs: Attr,
-        offset: usize,
-    ) -> PResult<(Attr, Attr)> {
-        if info.attrs.is_empty() && attrs == Attr::EMPTY_DICT {
-            return Ok((props, attrs));
-        }
-        if let Some(&normal) = self.normal.get(&(name, props, attrs)) {
-            return Ok(normal);
-        }
-        let ctx = self.ctx.clone();
-        let mut inherent: Vec<(Str, Attr)> = ctx.dict_entries(props).to_vec();
-        let mut rest = Vec::new();
-        for &(key, value) in ctx.dict_entries(attrs) {
-            if !info.is_inherent(ctx.text(key)) {
-                rest.push((key, value));
-            } else if inherent.iter().any(|e| e.0 == key) {
-                let message = format!("'{}' is given twice, among the properties and the attributes", ctx.text(key));
-                return Err(self.error(offset, message));
-            } else {
-                inherent.push((key, value));
-            }
-        }
-        for spec in info.attrs {
-            let Some(default) = spec.default else { continue };
-            let key = ctx.str(spec.name);
-            if !inherent.iter().any(|e| e.0 == key) {
-                inherent.push((key, ctx.default_attr(default)));
-            }
-        }
-        let normal = (ctx.dict_attr(inherent), ctx.dict_attr(rest));
-        self.normal.insert((name, props, attrs), normal);
-        Ok(normal)
-    }
-
-    // ---- names
-
-    /// Gives `count` values from `first` on a name, and resolves what was used before.
-    pub(crate) fn define(&mut self, name: &'a str, offset: usize, first: Value, count: u32) -> PResult<()> {
-        if let Some(earlier) = self.names.redefined(name) {
-            return Err(Box::new(
-                Diagnostic::error(self.place(offset), format!("redefinition of SSA value '%{name}'"))
-                    .note(self.place(earlier), "previously defined here"),
-            ));
-        }
-        for (placeholder, number, used) in self.names.define(name, offset, first, count) {
-            if number >= count {
-                return Err(self.error(used, format!("reference to invalid result number {number} of '%{name}'")));
-            }
-            let value = self.m.nth_value(first, number);
-            let (have, want) = (self.m.value_type(value), self.m.value_type(placeholder));
-            if have != want {
-                return Err(self.type_mismatch(used, name, want, have, offset));
-            }
-            self.m.replace_all_uses(placeholder, value);
-            self.m.values.free(placeholder);
-        }
-        Ok(())
-    }
-
-    /// The value that `value` names, of type `ty`; a placeholder when it is not defined yet.
-    pub(crate) fn resolve(&mut self, value: ValueRef<'a>, ty: Type) -> PResult<Value> {
-        let ValueRef { name, number, offset } = value;
-        match self.names.get(name) {
-            Some((first, count, defined)) => {
-                if number >= count {
-                    return Err(self.error(offset, "reference to invalid result number"));
-                }
-                let found = self.m.nth_value(first, number);
-                let have = self.m.value_type(found);
-                if have != ty {
-                    return Err(self.type_mismatch(offset, name, ty, have, defined));
-                }
-                Ok(found)
-            }
-            None => {
-                if let Some(placeholder) = self.names.forward(name, number) {
-                    let have = self.m.value_type(placeholder);
-                    if have != ty {
-                        return Err(self.type_mismatch(offset, name, ty, have, offset));
-                    }
-                    return Ok(placeholder);
-                }
-                let placeholder = self.m.placeholder(ty);
-                self.names.add_forward(name, number, placeholder, offset);
-                Ok(placeholder)
-            }
-        }
-    }
-
-    fn type_mismatch(&self, used: usize, name: &str, want: Type, have: Type, defined: usize) -> Error {
-        let (want, have) = (self.ctx.display_type(want), self.ctx.display_type(have));
-        let message = format!("use of value '%{name}' expects different type than prior uses: '{want}' vs '{have}'");
-        Box::new(Diagnostic::error(self.place(used), message).note(self.place(defined), "prior use here"))
-    }
-
-    /// Complains about names that were used since scope `isolation` began and never defined.
-    fn close_names(&mut self, isolation: u32) {
-        for (name, offset) in self.names.unresolved(isolation) {
-            if self.names.poisoned.contains(name) || self.diags.len() >= MAX_ERRORS {
-                continue;
-            }
-            let mut d = Diagnostic::error(self.place(offset), format!("use of undeclared SSA value name '%{name}'"));
-            if let Some(near) = suggest(name, self.names.visible()) {
-                d = d.note(self.place(offset), format!("did you mean '%{near}'?"));
-            }
-            self.diags.push(d);
         }
     }
 
@@ -900,7 +504,7 @@ impl<'a> Parser<'a> {
         if self.cur.peek() != b'{' {
             return Err(self.error(at, "expected '{'"));
         }
-        self.cur.skip_balanced().map_err(|at| self.error(at, "expected this bracket or string to be closed"))?;
+        self.cur.skip_balanced().map_err(|at| self.error(at, "this bracket or string is never closed"))?;
         let text = self.cur.since(at);
         self.fine.dict(text).map_err(|e| self.fine_error(at, e))
     }
@@ -916,27 +520,9 @@ impl<'a> Parser<'a> {
         if self.cur.peek() != b'(' {
             return Err(self.error(at, "expected '(' after loc"));
         }
-        self.cur.skip_balanced().map_err(|at| self.error(at, "expected this bracket or string to be closed"))?;
+        self.cur.skip_balanced().map_err(|at| self.error(at, "expected ')' in location"))?;
         let text = &self.cur.text()[at + 1..self.cur.pos - 1];
         let attr = self.fine.loc(text).map_err(|e| self.fine_error(at + 1, e))?;
         Ok(Some(Loc::attr(attr)))
-    }
-}
-
-/// "unregistered operation", with the nearest registered name.
-fn unknown_op(ctx: &Context, loc: Loc, name: &str) -> Diagnostic {
-    let dialect = name.split('.').next().unwrap_or("");
-    let message = if ctx.dialect(dialect).is_some() && dialect != name {
-        format!("dialect '{dialect}' has no operation '{name}'")
-    } else {
-        format!(
-            "unregistered operation '{name}' (ops of unknown dialects need --allow-unregistered-dialect and the generic form)"
-        )
-    };
-    let known = ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);
-    let d = Diagnostic::error(loc, message);
-    match suggest(name, known) {
-        Some(near) => d.note(loc, format!("did you mean '{near}'?")),
-        None => d,
     }
 }

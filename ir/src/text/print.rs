@@ -315,17 +315,17 @@ impl<'a> Printer<'a> {
     }
 
     /// `{ blocks }` at the current indentation. `header` says whether arguments of the entry block are printed with a
-    /// label; `terminators` whether the last op of a block is.
-    pub(crate) fn region(&mut self, region: Region, header: bool, terminators: bool) -> io::Result<()> {
+    /// label; `empty` whether an entry block without ops is.
+    pub(crate) fn region(&mut self, region: Region, header: bool, empty: bool) -> io::Result<()> {
         self.out.push('{');
         stacker::maybe_grow(64 << 10, 1 << 20, || {
             for (i, block) in self.m.region_blocks(region).enumerate() {
                 let has_args = !self.m.block_args(block).is_empty();
-                let empty = self.m.first_op(block).is_none();
-                if i > 0 || (header && has_args) || (empty && terminators) {
+                let is_empty = self.m.first_op(block).is_none();
+                if i > 0 || (header && has_args) || (is_empty && empty) {
                     self.block_header(block, i == 0);
                 }
-                self.block_body(block, terminators)?;
+                self.block_body(block)?;
             }
             io::Result::Ok(())
         })?;
@@ -334,13 +334,9 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    fn block_body(&mut self, block: Block, terminators: bool) -> io::Result<()> {
-        let last = self.m.last_op(block);
+    fn block_body(&mut self, block: Block) -> io::Result<()> {
         self.indent += 1;
         for op in self.m.block_ops(block) {
-            if !terminators && Some(op) == last && self.m.terminator(block) == last {
-                break;
-            }
             self.newline();
             self.op(op)?;
         }

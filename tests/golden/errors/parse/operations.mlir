@@ -33,7 +33,6 @@ func.func @f() {
   // expected-error@+1 {{cannot name an operation with no results}}
   %0 = func.return
 }
-// Follows from the first and should not be said: expected-error@+2 {{expected '}' to close the region}}
 
 // -----
 

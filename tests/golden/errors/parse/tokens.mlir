@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
 
-// expected-error@+1 {{is never closed}}
+// expected-error@+1 {{closed}}
 "t.x"() {a = "no end} : () -> ()
 
 // -----

@@ -46,5 +46,4 @@ func.func @f() {
 // expected-error@+1 {{redefinition of block '^a'}}
 ^a:
   return
-// Follows from the first and should not be said: expected-error@+1 {{expected an operation}}
 }

@@ -1,0 +1,420 @@
+//! Ops as text: result names, the generic form, and what both forms share. Custom forms are in `format`.
+
+use super::parse::{Error, MAX_ERRORS, PResult, ParsedOp, Parser, ValueRef};
+use crate::context::{Attr, Context, OpName, Str, Type};
+use crate::diag::{Diagnostic, suggest};
+use crate::loc::Loc;
+use crate::module::{Block, Op, Value};
+use crate::op_info::{OpInfo, Traits};
+use smallvec::SmallVec;
+
+impl<'a> Parser<'a> {
+    pub(super) fn op(&mut self, block: Block) -> PResult<()> {
+        let start = self.cur.pos;
+        let mut results: SmallVec<[(&'a str, u32, usize); 2]> = SmallVec::new();
+        if self.cur.peek() == b'%' {
+            self.result_names(&mut results)?;
+        }
+        self.cur.skip_space();
+        let parsed = match self.cur.peek() {
+            b'"' => self.generic_op(start)?,
+            b if b.is_ascii_alphabetic() || b == b'_' => self.custom_op(start)?,
+            _ => return Err(self.error(self.cur.pos, "expected an operation")),
+        };
+        let op = self.finish_op(parsed)?;
+        self.m.append_op(block, op);
+        self.name_results(op, start, &results)
+    }
+
+    /// `%a, %b:2 =`
+    fn result_names(&mut self, results: &mut SmallVec<[(&'a str, u32, usize); 2]>) -> PResult<()> {
+        loop {
+            self.cur.skip_space();
+            let offset = self.cur.pos;
+            if self.cur.peek() != b'%' {
+                return Err(self.error(offset, "expected the name of a result"));
+            }
+            self.cur.pos += 1;
+            let name = self.cur.suffix_id();
+            if name.is_empty() {
+                return Err(self.error(offset, "expected a name after '%'"));
+            }
+            let mut count = 1;
+            if self.cur.eat(":") {
+                self.cur.skip_space();
+                let at = self.cur.pos;
+                count = self.cur.digits().parse().unwrap_or(0);
+                if count == 0 {
+                    return Err(self.error(at, "expected a positive number of results that fits 32 bits"));
+                }
+            }
+            results.push((name, count, offset));
+            if !self.cur.eat(",") {
+                break;
+            }
+        }
+        self.expect("=")
+    }
+
+    fn name_results(&mut self, op: Op, start: usize, names: &[(&'a str, u32, usize)]) -> PResult<()> {
+        let have = self.m.num_results(op) as u64;
+        let want: u64 = names.iter().map(|n| u64::from(n.1)).sum();
+        if want == 0 {
+            return Ok(());
+        }
+        if have != want {
+            let name = self.m.name_text(op);
+            let message = if have == 0 {
+                format!("cannot name an operation with no results: '{name}'")
+            } else {
+                format!("operation defines {have} results but was provided {want} to bind")
+            };
+            return Err(self.error(start, message));
+        }
+        let mut first = 0;
+        for &(name, count, offset) in names {
+            let value = self.m.result(op, first);
+            self.define(name, offset, value, count)?;
+            first += count as usize;
+        }
+        Ok(())
+    }
+
+    /// `"name"(operands)[successors] <{props}> ({regions}) {attrs} : signature loc(...)`
+    fn generic_op(&mut self, start: usize) -> PResult<ParsedOp> {
+        let at = self.cur.pos;
+        if !self.cur.skip_string() {
+            return Err(self.error(at, "this string is never closed"));
+        }
+        let quoted = &self.cur.text()[at + 1..self.cur.pos - 1];
+        let name = self.op_name(quoted, at)?;
+        let mut parsed = ParsedOp::new(name, start);
+        let refs = self.operand_refs()?;
+        if self.cur.eat("[") {
+            loop {
+                let block = self.successor()?;
+                parsed.successors.push(block);
+                if !self.cur.eat(",") {
+                    break;
+                }
+            }
+            self.expect("]")?;
+        }
+        if self.cur.eat("<{") {
+            self.cur.pos -= 1;
+            parsed.props = self.dict()?;
+            self.expect(">")?;
+        }
+        if self.cur.eat("(") {
+            let isolated = self.ctx.op_info(name).is_some_and(|i| i.traits.has(Traits::ISOLATED));
+            loop {
+                let region = self.region(isolated, &[])?;
+                parsed.regions.push(region);
+                if !self.cur.eat(",") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+        }
+        self.cur.skip_space();
+        if self.cur.peek() == b'{' {
+            parsed.attrs = self.dict()?;
+        }
+        self.expect(":")?;
+        self.signature(&mut parsed, &refs)?;
+        parsed.loc = self.trailing_loc()?;
+        Ok(parsed)
+    }
+
+    /// `(%a, %b#1)`
+    fn operand_refs(&mut self) -> PResult<SmallVec<[ValueRef<'a>; 4]>> {
+        let mut refs = SmallVec::new();
+        self.expect("(")?;
+        self.cur.skip_space();
+        if self.cur.peek() != b')' {
+            loop {
+                refs.push(self.value_ref()?);
+                if !self.cur.eat(",") {
+                    break;
+                }
+            }
+        }
+        self.expect(")")?;
+        Ok(refs)
+    }
+
+    /// `%name` or `%name#1`
+    pub(crate) fn value_ref(&mut self) -> PResult<ValueRef<'a>> {
+        self.cur.skip_space();
+        let offset = self.cur.pos;
+        if self.cur.peek() != b'%' {
+            return self.error_here("expected SSA operand");
+        }
+        self.cur.pos += 1;
+        let name = self.cur.suffix_id();
+        if name.is_empty() {
+            return Err(self.error(offset, "expected a name after '%'"));
+        }
+        let mut number = 0;
+        if self.cur.peek() == b'#' {
+            self.cur.pos += 1;
+            number = match self.cur.digits().parse() {
+                Ok(number) => number,
+                Err(_) => return Err(self.error(offset, "invalid SSA value result number")),
+            };
+        }
+        Ok(ValueRef { name, number, offset })
+    }
+
+    /// The function type at the end of a generic op: types of its operands and results.
+    fn signature(&mut self, parsed: &mut ParsedOp, refs: &[ValueRef<'a>]) -> PResult<()> {
+        self.cur.skip_space();
+        let at = self.cur.pos;
+        if self.cur.peek() != b'(' {
+            return Err(self.error(at, "expected a function type"));
+        }
+        self.cur.skip_type().map_err(|at| self.error(at, "malformed function type"))?;
+        let text = self.cur.since(at);
+        if !self.signatures.contains_key(text) {
+            let (inputs, results) = self.fine.signature(text).map_err(|e| self.fine_error(at, e))?;
+            self.signatures.insert(text, (inputs.into(), results.into()));
+        }
+        let (inputs, results) = &self.signatures[text];
+        parsed.result_types.extend_from_slice(results);
+        if inputs.len() != refs.len() {
+            let message = format!("expected {} operand types but had {}", refs.len(), inputs.len());
+            return Err(self.error(at, message));
+        }
+        for (i, value) in refs.iter().enumerate() {
+            let ty = self.signatures[text].0[i];
+            let value = self.resolve(*value, ty)?;
+            parsed.operands.push(value);
+        }
+        Ok(())
+    }
+
+    /// The key of an op name, checked once per spelling.
+    fn op_name(&mut self, text: &'a str, at: usize) -> PResult<OpName> {
+        if let Some(&name) = self.op_names.get(text) {
+            return Ok(name);
+        }
+        if text.is_empty() || text.contains('\0') {
+            return Err(self.error(at, "empty operation name"));
+        }
+        let unescaped;
+        let spelled = if text.contains('\\') {
+            unescaped = super::fine::unescape(text);
+            match std::str::from_utf8(&unescaped) {
+                Ok(s) => s,
+                Err(_) => return Err(self.error(at, "operation names are UTF-8")),
+            }
+        } else {
+            text
+        };
+        let name = self.ctx.op_name(spelled);
+        if self.ctx.op_info(name).is_none() {
+            self.check_unregistered(spelled, at)?;
+        }
+        self.op_names.insert(text, name);
+        Ok(name)
+    }
+
+    fn check_unregistered(&self, name: &str, at: usize) -> PResult<()> {
+        let dialect = name.split('.').next().unwrap_or("");
+        if self.options.allow_unregistered && (dialect == name || self.ctx.dialect(dialect).is_none()) {
+            return Ok(());
+        }
+        Err(Box::new(unknown_op(self.ctx, self.place(at), name)))
+    }
+
+    fn custom_op(&mut self, start: usize) -> PResult<ParsedOp> {
+        let at = self.cur.pos;
+        let word = self.cur.word();
+        let Some(name) = self.custom_name(word) else {
+            return Err(Box::new(unknown_op(self.ctx, self.place(at), word)));
+        };
+        let info = self.ctx.op_info(name).expect("only registered ops have custom forms");
+        let mut parsed = ParsedOp::new(name, start);
+        let dialect = info.name.split('.').next().unwrap_or("");
+        let deeper = !info.regions.is_empty();
+        if deeper {
+            self.default_dialects.push(dialect);
+        }
+        let result = super::format_parse::parse_custom(self, info, &mut parsed);
+        if deeper {
+            self.default_dialects.pop();
+        }
+        result?;
+        parsed.loc = self.trailing_loc()?;
+        Ok(parsed)
+    }
+
+    /// The registered op that a bare word names, with the prefixes that may be left out.
+    fn custom_name(&mut self, word: &'a str) -> Option<OpName> {
+        let has_form = |name: OpName| self.ctx.op_info(name).is_some_and(|i| i.format.is_some());
+        if let Some(&name) = self.op_names.get(word).filter(|&&n| has_form(n)) {
+            return Some(name);
+        }
+        let direct = self.ctx.op_name(word);
+        if has_form(direct) {
+            self.op_names.insert(word, direct);
+            return Some(direct);
+        }
+        let dialects = self.default_dialects.iter().rev().copied().chain(["builtin", "func"]);
+        dialects.map(|d| self.ctx.op_name(&format!("{d}.{word}"))).find(|&n| has_form(n))
+    }
+
+    /// Makes the op: regions attached, inherent attributes sorted out.
+    fn finish_op(&mut self, parsed: ParsedOp) -> PResult<Op> {
+        let loc = parsed.loc.unwrap_or(self.place(parsed.offset));
+        let (props, attrs) = match self.ctx.op_info(parsed.name) {
+            Some(info) => self.normalize(info, parsed.name, parsed.props, parsed.attrs, parsed.offset)?,
+            None => (parsed.props, parsed.attrs),
+        };
+        let op = self.m.create_raw(
+            parsed.name,
+            loc,
+            &parsed.operands,
+            &parsed.result_types,
+            props,
+            attrs,
+            &parsed.successors,
+            0,
+        );
+        for region in parsed.regions {
+            self.m.attach_region(op, region);
+        }
+        Ok(op)
+    }
+
+    /// Moves declared attributes from the discardable dictionary to the properties and adds declared defaults.
+    pub(crate) fn normalize(
+        &mut self,
+        info: &'static OpInfo,
+        name: OpName,
+        props: Attr,
+        attrs: Attr,
+        offset: usize,
+    ) -> PResult<(Attr, Attr)> {
+        if info.attrs.is_empty() && attrs == Attr::EMPTY_DICT {
+            return Ok((props, attrs));
+        }
+        if let Some(&normal) = self.normal.get(&(name, props, attrs)) {
+            return Ok(normal);
+        }
+        let ctx = self.ctx.clone();
+        let mut inherent: Vec<(Str, Attr)> = ctx.dict_entries(props).to_vec();
+        let mut rest = Vec::new();
+        for &(key, value) in ctx.dict_entries(attrs) {
+            if !info.is_inherent(ctx.text(key)) {
+                rest.push((key, value));
+            } else if inherent.iter().any(|e| e.0 == key) {
+                let message = format!("'{}' is given twice, among the properties and the attributes", ctx.text(key));
+                return Err(self.error(offset, message));
+            } else {
+                inherent.push((key, value));
+            }
+        }
+        for spec in info.attrs {
+            let Some(default) = spec.default else { continue };
+            let key = ctx.str(spec.name);
+            if !inherent.iter().any(|e| e.0 == key) {
+                inherent.push((key, ctx.default_attr(default)));
+            }
+        }
+        let normal = (ctx.dict_attr(inherent), ctx.dict_attr(rest));
+        self.normal.insert((name, props, attrs), normal);
+        Ok(normal)
+    }
+
+    /// Gives `count` values from `first` on a name, and resolves what was used before.
+    pub(crate) fn define(&mut self, name: &'a str, offset: usize, first: Value, count: u32) -> PResult<()> {
+        if let Some(earlier) = self.names.redefined(name) {
+            return Err(Box::new(
+                Diagnostic::error(self.place(offset), format!("redefinition of SSA value '%{name}'"))
+                    .note(self.place(earlier), "previously defined here"),
+            ));
+        }
+        for (placeholder, number, used) in self.names.define(name, offset, first, count) {
+            if number >= count {
+                return Err(self.error(used, format!("reference to invalid result number {number} of '%{name}'")));
+            }
+            let value = self.m.nth_value(first, number);
+            let (have, want) = (self.m.value_type(value), self.m.value_type(placeholder));
+            if have != want {
+                return Err(self.type_mismatch(used, name, want, have, offset));
+            }
+            self.m.replace_all_uses(placeholder, value);
+            self.m.values.free(placeholder);
+        }
+        Ok(())
+    }
+
+    /// The value that `value` names, of type `ty`; a placeholder when it is not defined yet.
+    pub(crate) fn resolve(&mut self, value: ValueRef<'a>, ty: Type) -> PResult<Value> {
+        let ValueRef { name, number, offset } = value;
+        match self.names.get(name) {
+            Some((first, count, defined)) => {
+                if number >= count {
+                    return Err(self.error(offset, "reference to invalid result number"));
+                }
+                let found = self.m.nth_value(first, number);
+                let have = self.m.value_type(found);
+                if have != ty {
+                    return Err(self.type_mismatch(offset, name, ty, have, defined));
+                }
+                Ok(found)
+            }
+            None => {
+                if let Some(placeholder) = self.names.forward(name, number) {
+                    let have = self.m.value_type(placeholder);
+                    if have != ty {
+                        return Err(self.type_mismatch(offset, name, ty, have, offset));
+                    }
+                    return Ok(placeholder);
+                }
+                let placeholder = self.m.placeholder(ty);
+                self.names.add_forward(name, number, placeholder, offset);
+                Ok(placeholder)
+            }
+        }
+    }
+
+    fn type_mismatch(&self, used: usize, name: &str, want: Type, have: Type, defined: usize) -> Error {
+        let (want, have) = (self.ctx.display_type(want), self.ctx.display_type(have));
+        let message = format!("use of value '%{name}' expects different type than prior uses: '{want}' vs '{have}'");
+        Box::new(Diagnostic::error(self.place(used), message).note(self.place(defined), "prior use here"))
+    }
+
+    /// Complains about names that were used since scope `isolation` began and never defined.
+    pub(super) fn close_names(&mut self, isolation: u32) {
+        for (name, offset) in self.names.unresolved(isolation) {
+            if self.names.poisoned.contains(name) || self.diags.len() >= MAX_ERRORS {
+                continue;
+            }
+            let mut d = Diagnostic::error(self.place(offset), format!("use of undeclared SSA value name '%{name}'"));
+            if let Some(near) = suggest(name, self.names.visible()) {
+                d = d.note(self.place(offset), format!("did you mean '%{near}'?"));
+            }
+            self.diags.push(d);
+        }
+    }
+}
+
+/// "unregistered operation", with the nearest registered name.
+fn unknown_op(ctx: &Context, loc: Loc, name: &str) -> Diagnostic {
+    let dialect = name.split('.').next().unwrap_or("");
+    let message = if ctx.dialect(dialect).is_some() && dialect != name {
+        format!("dialect '{dialect}' has no operation '{name}'")
+    } else {
+        format!(
+            "unregistered operation '{name}' (ops of unknown dialects need --allow-unregistered-dialect and the generic form)"
+        )
+    };
+    let known = ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);
+    let d = Diagnostic::error(loc, message);
+    match suggest(name, known) {
+        Some(near) => d.note(loc, format!("did you mean '{near}'?")),
+        None => d,
+    }
+}
