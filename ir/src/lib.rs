@@ -39,6 +39,7 @@ pub mod diag;
 pub mod dominance;
 mod edit;
 pub mod entity;
+pub mod equal;
 pub mod eval;
 pub mod float;
 mod loc;

@@ -10,12 +10,6 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| Corpus::open("mlir-dev"));
 /// Dialects whose custom forms are mlir-opt's.
 const CUSTOM_FORMS: [&str; 3] = ["arith", "builtin", "func"];
 
-/// Programs that do not come out as they went in: mlir-opt keeps an alias that nothing refers to.
-const KNOWN_GENERIC: [&str; 1] = ["5d2f45be2d66"];
-
-/// Custom forms that are read differently: an empty nested module has a block for mlir-opt.
-const KNOWN_CUSTOM: [&str; 1] = ["ae27ad983204"];
-
 struct Case {
     id: &'static str,
     source: &'static str,
@@ -53,34 +47,24 @@ fn gives_generic(id: &str, text: &str) -> Result<(), String> {
     }
 }
 
-/// Checks `FOLDER/ID.mlir` of all cases but those that are known to fail.
-fn check(what: &str, folder: &str, cases: &[Case], known: &[&str]) {
+/// Checks `FOLDER/ID.mlir` of all cases, of which there must be so many.
+fn check(what: &str, folder: &str, cases: &[Case], count: usize) {
+    assert!(cases.len() >= count, "cases are missing: {} of {count}", cases.len());
     let run = |c: &Case| gives_generic(c.id, CORPUS.text(&format!("{folder}/{}.mlir", c.id)));
-    let (mut failures, mut fixed) = (Vec::new(), Vec::new());
-    for (case, result) in cases.iter().zip(in_parallel(cases, run)) {
-        match result {
-            Ok(()) if known.contains(&case.id) => fixed.push(case.id),
-            Err(why) if !known.contains(&case.id) => failures.push(why),
-            _ => {}
-        }
-    }
-    println!("{} of {} are good; no longer known to fail: {fixed:?}", cases.len() - known.len(), cases.len());
+    let failures: Vec<String> = in_parallel(cases, run).into_iter().filter_map(Result::err).collect();
     all_good(what, cases.len(), &failures);
 }
 
 #[test]
 fn the_generic_form_is_a_fixpoint() {
-    let cases = cases("valid");
-    check("programs do not come out as they went in", "generic", &cases, &KNOWN_GENERIC);
-    assert!(cases.len() >= 3244, "cases are missing");
+    check("programs do not come out as they went in", "generic", &cases("valid"), 3244);
 }
 
 #[test]
 fn custom_forms_are_those_of_mlir_opt() {
     let ours = |c: &Case| c.dialects.iter().all(|d| CUSTOM_FORMS.contains(d));
     let cases: Vec<Case> = cases("valid").into_iter().filter(ours).collect();
-    check("custom forms are read differently", "pretty", &cases, &KNOWN_CUSTOM);
-    assert!(cases.len() >= 199, "cases are missing");
+    check("custom forms are read differently", "pretty", &cases, 199);
 }
 
 /// The line of the first error in mlir-opt's words: `LINE:COL: error: ...`.

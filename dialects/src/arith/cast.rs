@@ -6,7 +6,9 @@ use super::int::{unsigned, width, wrap};
 use crate::constraint::{ANY, FLOAT_LIKE, INT_OR_INDEX_LIKE, SIGNLESS_INT_LIKE, kind};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, map_int};
 use gradus_ir::float::{from_f64, to_f64};
-use gradus_ir::{Attr, AttrKind, AttrText, Context, Folded, Module, Op, OpArgs, Traits, Type, TypeData, op};
+use gradus_ir::{
+    Attr, AttrData, AttrKind, AttrText, Context, Folded, Int, Module, Op, OpArgs, Traits, Type, TypeData, op,
+};
 
 /// How `truncf` rounds.
 pub const ROUNDING: AttrKind = AttrKind {
@@ -47,7 +49,7 @@ casts! {
     FPToSIOp "arith.fptosi" "Converts a float to a signed integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, fptosi;
     IndexCastOp "arith.index_cast" "Converts between index and an integer: extends with the sign, or cuts.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, index_cast;
     IndexCastUIOp "arith.index_castui" "Converts between index and an integer: extends with zeros, or cuts.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, extui;
-    BitcastOp "arith.bitcast" "The same bits under a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_same, same_width, bitcast;
+    BitcastOp "arith.bitcast" "The same bits under a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_bitcast, same_width, bitcast;
 }
 
 /// Extends a float.
@@ -196,8 +198,23 @@ fn no_fold(_: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     None
 }
 
-fn fold_same(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    (args.result_types == [args.operand_type(0)]).then(|| args.operands[0].into())
+/// bitcast(x) to its own type = x. The bits of a constant are moved as they are: evaluation would lose what is in a NaN.
+fn fold_bitcast(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
+    let ctx = args.ctx();
+    let &[to] = args.result_types else { return None };
+    if to == args.operand_type(0) {
+        return Some(args.operands[0].into());
+    }
+    let raw = match *ctx.attr_data(c[0]?) {
+        AttrData::Float { bits, .. } => bits[0],
+        AttrData::Integer { value: Int::Small(v), .. } => v as u64,
+        _ => return None,
+    };
+    if let Some(kind) = ctx.float_kind(to).filter(|k| k.width() <= 64) {
+        let bits = [raw & (u64::MAX >> (64 - kind.width())), 0];
+        return Some(ctx.attr(AttrData::Float { ty: to, bits }).into());
+    }
+    ctx.int_width(to).map(|_| ctx.int_attr(to, raw as i64).into())
 }
 
 // ---- meaning

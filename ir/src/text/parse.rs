@@ -331,7 +331,11 @@ impl<'a> Parser<'a> {
             self.cur.skip_space();
             match self.cur.peek() {
                 b'^' => {
-                    let block = self.label(region)?;
+                    let block = self.label(region).unwrap_or_else(|e| {
+                        self.report(*e);
+                        self.skip_to_op();
+                        self.m.add_block(region)
+                    });
                     self.block_ops(block, false);
                 }
                 b'}' => {
@@ -443,7 +447,9 @@ impl<'a> Parser<'a> {
     /// Moves past the op that starts at `at`: to the next line after the error that begins like an op. The names in
     /// what is skipped may have been defined there; nothing is said about them any more.
     fn recover(&mut self, at: usize, error: usize) {
-        self.cur.pos = error.min(self.cur.text().len());
+        // What was read is behind; only blanks that were skipped to look for more are not.
+        let read = self.cur.text()[..self.cur.pos].trim_end().len();
+        self.cur.pos = error.max(read).min(self.cur.text().len());
         self.skip_to_op();
         let mut skipped = Cursor::new(&self.cur.text()[..self.cur.pos]);
         skipped.pos = at;

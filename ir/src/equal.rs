@@ -1,0 +1,125 @@
+//! Structural equality: whether two ops are the same program but for names, locations and identity.
+
+use crate::module::{Block, Module, Op, Region, Value};
+use rustc_hash::FxHashMap;
+
+/// What corresponds to what, as far as the comparison has come. Two values of one side never stand for one of the other.
+#[derive(Default)]
+struct Pairs {
+    values: FxHashMap<Value, Value>,
+    back: FxHashMap<Value, Value>,
+    blocks: FxHashMap<Block, Block>,
+}
+
+impl Pairs {
+    /// Whether `a` stands for `b`. A value from outside stands for itself; one that has not been met yet is noted.
+    fn value(&mut self, a: Value, b: Value) -> bool {
+        *self.values.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
+    }
+
+    fn block(&mut self, a: Block, b: Block) -> bool {
+        *self.blocks.entry(a).or_insert(b) == b
+    }
+}
+
+/// Whether op `a` of `m` and op `b` of `n` do the same to the same values: names, attributes, types, successors and
+/// regions agree, and operands correspond. Both modules share one context. Values from outside the two ops correspond to
+/// themselves within one module, and by their order of use across two.
+pub fn structurally_equal(m: &Module, a: Op, n: &Module, b: Op) -> bool {
+    let mut pairs = Pairs::default();
+    if std::ptr::eq(m, n) {
+        for &v in m.operands(a).iter().chain(n.operands(b)) {
+            pairs.value(v, v);
+        }
+    }
+    let mut work = vec![(a, b)];
+    while let Some((a, b)) = work.pop() {
+        if !same_op(m, a, n, b, &mut pairs) {
+            return false;
+        }
+        for (&r, &s) in m.regions(a).iter().zip(n.regions(b)) {
+            if !same_region(m, r, n, s, &mut pairs, &mut work) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+fn same_op(m: &Module, a: Op, n: &Module, b: Op, pairs: &mut Pairs) -> bool {
+    m.name(a) == n.name(b)
+        && m.props(a) == n.props(b)
+        && m.attrs(a) == n.attrs(b)
+        && m.num_results(a) == n.num_results(b)
+        && m.operands(a).len() == n.operands(b).len()
+        && m.successors(a).len() == n.successors(b).len()
+        && m.regions(a).len() == n.regions(b).len()
+        && m.operands(a).iter().zip(n.operands(b)).all(|(&x, &y)| same_value(m, x, n, y, pairs))
+        && m.results(a).zip(n.results(b)).all(|(x, y)| same_value(m, x, n, y, pairs))
+        && m.successors(a).iter().zip(n.successors(b)).all(|(&x, &y)| pairs.block(x, y))
+}
+
+fn same_value(m: &Module, a: Value, n: &Module, b: Value, pairs: &mut Pairs) -> bool {
+    m.value_type(a) == n.value_type(b) && pairs.value(a, b)
+}
+
+/// Pairs the blocks and their arguments, and leaves the ops to be compared in `work`.
+fn same_region(m: &Module, a: Region, n: &Module, b: Region, pairs: &mut Pairs, work: &mut Vec<(Op, Op)>) -> bool {
+    let (mut blocks, mut others) = (m.region_blocks(a), n.region_blocks(b));
+    loop {
+        let (x, y) = match (blocks.next(), others.next()) {
+            (None, None) => return true,
+            (Some(x), Some(y)) => (x, y),
+            _ => return false,
+        };
+        let args = m.block_args(x).iter().zip(n.block_args(y));
+        let same = pairs.block(x, y)
+            && m.block_args(x).len() == n.block_args(y).len()
+            && m.block_ops(x).count() == n.block_ops(y).count()
+            && args.into_iter().all(|(&x, &y)| same_value(m, x, n, y, pairs));
+        if !same {
+            return false;
+        }
+        work.extend(m.block_ops(x).zip(n.block_ops(y)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, ParseOptions, ValueMap, parse_module};
+
+    const TEXT: &str = r#"
+        "t.f"() ({
+        ^a(%x: i32):
+          %0:2 = "t.two"(%x) {k = 1} : (i32) -> (i32, i32)
+          "t.br"(%0#1)[^b] : (i32) -> ()
+        ^b:
+          "t.end"(%0#0, %x) : (i32, i32) -> ()
+        }) : () -> ()
+    "#;
+
+    fn parse(ctx: &std::sync::Arc<Context>, text: &str) -> Module {
+        parse_module(ctx, "t", text.to_owned(), ParseOptions { allow_unregistered: true }).expect("the test is IR")
+    }
+
+    #[test]
+    fn copies_are_equal_and_changes_are_not() {
+        let ctx = Context::new(&[]);
+        let mut m = parse(&ctx, TEXT);
+        let op = m.first_op(m.body()).expect("one op");
+        let copy = m.clone_op(op, &mut ValueMap::default());
+        assert!(structurally_equal(&m, op, &m, copy));
+        for (from, to) in [
+            ("%0#0, %x", "%x, %0#0"),
+            ("k = 1", "k = 2"),
+            ("%0#1)", "%0#0)"),
+            ("t.end", "t.fin"),
+            ("%0#0, %x", "%x, %x"),
+        ] {
+            let other = parse(&ctx, &TEXT.replace(from, to));
+            assert!(!structurally_equal(&m, op, &other, other.first_op(other.body()).expect("one op")), "{from}");
+        }
+        assert!(structurally_equal(&m, m.root(), &m, m.root()));
+    }
+}
