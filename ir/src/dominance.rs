@@ -12,8 +12,16 @@ use rustc_hash::FxHashMap;
 pub struct Dominance {
     /// The place of an op in its block, from 1; 0 for ops not under the root.
     order: SideTable<Op, u32>,
-    /// For blocks of regions with several: immediate dominator and the depth in the dominator tree. Absent: unreachable.
-    tree: FxHashMap<Block, (Block, u32)>,
+    /// For blocks of regions with several; absent: unreachable.
+    tree: FxHashMap<Block, Node>,
+}
+
+/// A place in a dominator tree. A block dominates those that a walk of the tree meets between entering and leaving it.
+#[derive(Clone, Copy)]
+struct Node {
+    parent: Block,
+    enter: u32,
+    leave: u32,
 }
 
 impl Dominance {
@@ -59,11 +67,19 @@ impl Dominance {
                 changed |= std::mem::replace(&mut idom[i], new) != new;
             }
         }
-        self.tree.insert(order[0], (order[0], 0));
-        for i in 1..order.len() {
-            let parent = order[idom[i]];
-            let depth = self.tree[&parent].1 + 1;
-            self.tree.insert(order[i], (parent, depth));
+        // A dominator comes before what it dominates, so sizes of subtrees add up from the end, and places follow.
+        let mut size = vec![1u32; order.len()];
+        for i in (1..order.len()).rev() {
+            size[idom[i]] += size[i];
+        }
+        let mut next = vec![0; order.len()];
+        for i in 0..order.len() {
+            let enter = if i == 0 { 0 } else { next[idom[i]] };
+            if i > 0 {
+                next[idom[i]] += size[i];
+            }
+            next[i] = enter + 1;
+            self.tree.insert(order[i], Node { parent: order[idom[i]], enter, leave: enter + size[i] });
         }
     }
 
@@ -75,7 +91,7 @@ impl Dominance {
     /// The block that every path to `block` goes through last before it; the entry's is itself. `None` for unreachable
     /// blocks and in regions of one block.
     pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
-        self.tree.get(&block).map(|(parent, _)| *parent)
+        self.tree.get(&block).map(|node| node.parent)
     }
 
     /// Whether every path to `b` goes through `a`, both of one region. A block dominates itself.
@@ -83,15 +99,10 @@ impl Dominance {
         if a == b {
             return true;
         }
-        let (Some(&(_, depth)), Some(_)) = (self.tree.get(&a), self.tree.get(&b)) else { return false };
-        let mut at = b;
-        while let Some(&(parent, d)) = self.tree.get(&at) {
-            if d <= depth {
-                break;
-            }
-            at = parent;
+        match (self.tree.get(&a), self.tree.get(&b)) {
+            (Some(a), Some(b)) => a.enter <= b.enter && b.enter < a.leave,
+            _ => false,
         }
-        at == a
     }
 
     /// Whether `a` is before `b` in the same block.
@@ -172,4 +183,36 @@ fn intersect(idom: &[usize], mut a: usize, mut b: usize) -> usize {
         }
     }
     a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, ParseOptions, parse_module};
+
+    #[test]
+    fn a_diamond_and_a_loop() {
+        let text = r#""t.f"() ({
+            ^a: "t.br"()[^b, ^c] : () -> ()
+            ^b: "t.br"()[^d] : () -> ()
+            ^c: "t.br"()[^d] : () -> ()
+            ^d: "t.br"()[^c, ^e] : () -> ()
+            ^e: "t.end"() : () -> ()
+            ^f: "t.br"()[^e] : () -> ()
+        }) : () -> ()"#;
+        let ctx = Context::new(&[]);
+        let m = parse_module(&ctx, "t", text.to_owned(), ParseOptions { allow_unregistered: true }).expect("IR");
+        let region = m.regions(m.first_op(m.body()).expect("one op"))[0];
+        let blocks: Vec<Block> = m.region_blocks(region).collect();
+        let d = Dominance::new(&m, m.root());
+        let dominated = |i: usize| -> Vec<usize> {
+            (0..blocks.len()).filter(|&j| d.block_dominates(blocks[i], blocks[j])).collect()
+        };
+        assert_eq!(
+            (0..6).map(dominated).collect::<Vec<_>>(),
+            [vec![0, 1, 2, 3, 4], vec![1], vec![2], vec![3, 4], vec![4], vec![5]]
+        );
+        assert_eq!(d.immediate_dominator(blocks[3]), Some(blocks[0]));
+        assert!(!d.is_reachable(&m, blocks[5]));
+    }
 }

@@ -321,6 +321,9 @@ pub type EvalFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Vec<Datum>, Trap>;
 /// Checks an op of a program.
 pub type VerifyFn = fn(&Module, Op) -> Result<(), String>;
 
+/// Checks an op's symbol references, with tables that are shared by all checks of a run.
+pub type VerifySymbolsFn = fn(&Module, Op, &mut crate::symbols::SymbolTables) -> Result<(), String>;
+
 /// Result types from operands and attributes, or why there are none.
 pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
 
@@ -355,6 +358,8 @@ pub struct OpInfo {
     pub default_dialect: &'static str,
     /// Checks what constraints and traits do not say.
     pub verify: Option<VerifyFn>,
+    /// Checks what the op says about symbols.
+    pub verify_symbols: Option<VerifySymbolsFn>,
     /// Result types from operands and attributes.
     pub infer: Option<InferFn>,
     /// Identities that hold whatever the operands are; `&[Option<Attr>]` are the operands known to be constant.
@@ -384,6 +389,7 @@ impl OpInfo {
         format: None,
         default_dialect: "",
         verify: None,
+        verify_symbols: None,
         infer: None,
         fold: None,
         eval: None,

@@ -8,7 +8,7 @@
 //! - [`blocks`]: terminators end blocks and nothing else does; branches stay in their region and spare its entry
 //! - [`symbols`]: the names of a symbol table are unique
 //! - [`uses`]: operands are defined, dominate the use, and do not cross an isolated region
-//! - the op's own `verify` and, for result types, `infer`
+//! - the op's own `verify` and `verify_symbols` and, for result types, `infer`
 //!
 //! Not checked: anything about unregistered ops but their place in the program; references to symbols, except where an
 //! op's own check does it.
@@ -19,6 +19,7 @@ use crate::diag::Diagnostic;
 use crate::dominance::Dominance;
 use crate::module::{Block, Def, Module, Op, Value};
 use crate::op_info::{Arity, AttrText, OpInfo, Traits, ValueSpec, group_range, segment_sizes, symbol_name};
+use crate::symbols::SymbolTables;
 use rustc_hash::FxHashMap;
 
 /// The verifier gives up after this many errors.
@@ -36,6 +37,7 @@ pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
         ctx: &m.ctx,
         dominance: Dominance::new(m, op),
         errors: Vec::new(),
+        symbols: SymbolTables::default(),
         checked_attrs: FxHashMap::default(),
     };
     v.tree(op);
@@ -47,6 +49,7 @@ struct Verifier<'a> {
     ctx: &'a Context,
     dominance: Dominance,
     errors: Vec<Diagnostic>,
+    symbols: SymbolTables,
     /// Dictionaries that were checked against a declaration, with what was wrong.
     checked_attrs: FxHashMap<(OpName, Attr), Option<String>>,
 }
@@ -113,6 +116,9 @@ impl Verifier<'_> {
         traits(m, op, info)?;
         if let Some(verify) = info.verify {
             verify(m, op)?;
+        }
+        if let Some(verify) = info.verify_symbols {
+            verify(m, op, &mut self.symbols)?;
         }
         inferred(m, op, info)
     }

@@ -51,5 +51,5 @@
 
 // -----
 
-// expected-error@+1 {{expected}}
+// expected-error@+1 {{expected location instance}}
 "t.x"() {a = loc(callsite("a"))} : () -> ()

@@ -2,7 +2,7 @@
 
 // Shapes that do not fit, or are not what the op gives.
 func.func @matmul(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
-  // expected-error@+1 {{'graph.matmul' op}}
+  // expected-error@+1 {{a matrix product of [2, 3] by [4, 5] is not defined: extents 3 and 4 should be equal}}
   %0 = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
   return
 }
@@ -18,7 +18,7 @@ func.func @result(%a: tensor<2x3xf32>, %b: tensor<3x5xf32>) {
 // -----
 
 func.func @broadcast(%a: tensor<2x3xf32>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{'graph.add' op}}
+  // expected-error@+1 {{shapes [2, 3] and [4] do not broadcast}}
   %0 = graph.add %a, %b : (tensor<2x3xf32>, tensor<4xf32>) -> tensor<2x3xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func @broadcast(%a: tensor<2x3xf32>, %b: tensor<4xf32>) {
 // -----
 
 func.func @conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) {
-  // expected-error@+1 {{'graph.conv' op}}
+  // expected-error@+1 {{channels do not match the groups}}
   %0 = graph.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32>
   return
 }
@@ -35,7 +35,7 @@ func.func @conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) {
 
 func.func @reshape(%x: tensor<2x3xf32>) {
   %shape = graph.constant dense<[4, 2]> : tensor<2xi64>
-  // expected-error@+1 {{'graph.reshape' op}}
+  // expected-error@+1 {{[2, 3] cannot be reshaped to [4, 2]}}
   %0 = graph.reshape %x, %shape : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<4x2xf32>
   return
 }

@@ -25,7 +25,7 @@ func.func @branches(%c: i1) {
 
 %outer = arith.constant 1 : i32
 func.func @isolated() {
-  // expected-error@+1 {{}}
+  // expected-error@+1 {{use of undeclared SSA value name '%outer'}}
   "t.use"(%outer) : (i32) -> ()
   return
 }
