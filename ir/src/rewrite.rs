@@ -284,6 +284,9 @@ const MAX_FOLDED_ELEMENTS: usize = 1 << 22;
 /// What an op is equal to, by its own folder, or by evaluating it when all operands are constant.
 pub fn fold(m: &Module, op: Op) -> Option<Folded> {
     let info = m.info(op)?;
+    if let Some(value) = fold_traits(m, op, info.traits) {
+        return Some(value.into());
+    }
     if info.fold.is_none() && info.eval.is_none() {
         return None;
     }
@@ -294,6 +297,16 @@ pub fn fold(m: &Module, op: Op) -> Option<Folded> {
         }
         fold_constants(args, &constants)
     })?
+}
+
+/// f(f(x)) = x and f(f(x)) = f(x), for ops of one operand that are declared so.
+fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
+    if !traits.has(Traits::INVOLUTION) && !traits.has(Traits::IDEMPOTENT) {
+        return None;
+    }
+    let &[operand] = m.operands(op) else { return None };
+    let inner = m.defining_op(operand).filter(|&d| m.name(d) == m.name(op) && m.props(d) == m.props(op))?;
+    Some(if traits.has(Traits::INVOLUTION) { m.operands(inner)[0] } else { operand })
 }
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {

@@ -166,6 +166,8 @@ fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(f64, f64) -> f64) -> Result
     let (nnan, ninf) = (fast || flags.contains("nnan"), fast || flags.contains("ninf"));
     map_float(args, data, |x| {
         let out = f(x[0], *x.get(1).unwrap_or(&0.0));
+        // A NaN that comes from nowhere has no sign of its own; processors differ in which they give it.
+        let out = if out.is_nan() && !x.iter().any(|v| v.is_nan()) { f64::NAN } else { out };
         let seen = || x.iter().copied().chain([out]);
         let broken = (nnan && seen().any(f64::is_nan)) || (ninf && seen().any(f64::is_infinite));
         (!broken).then_some(out)

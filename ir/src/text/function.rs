@@ -155,7 +155,7 @@ pub(crate) fn print_function(p: &mut Printer<'_>, info: &'static OpInfo, op: Op)
         }
         typed(p, ty, input_attrs.get(i));
         if let Some(entry) = entry {
-            p.trailing_loc(m.arg_loc(entry, i));
+            p.arg_loc(entry, i);
         }
     }
     p.out.push(')');

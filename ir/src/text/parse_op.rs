@@ -16,9 +16,11 @@ impl<'a> Parser<'a> {
             self.result_names(&mut results)?;
         }
         self.cur.skip_space();
+        // An op is where its name is, as in MLIR.
+        let at = self.cur.pos;
         let parsed = match self.cur.peek() {
-            b'"' => self.generic_op(start)?,
-            b if b.is_ascii_alphabetic() || b == b'_' => self.custom_op(start)?,
+            b'"' => self.generic_op(at)?,
+            b if b.is_ascii_alphabetic() || b == b'_' => self.custom_op(at)?,
             _ => return Err(self.error(self.cur.pos, "expected an operation")),
         };
         let op = self.finish_op(parsed)?;

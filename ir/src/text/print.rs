@@ -190,6 +190,15 @@ impl<'a> Printer<'a> {
         self.out.push_str(short.unwrap_or(name));
     }
 
+    /// ` loc(...)` of a block argument, if locations are printed. MLIR uses no alias there.
+    pub(crate) fn arg_loc(&mut self, block: Block, i: usize) {
+        if self.options.debug_info {
+            self.out.push(' ');
+            let attr = self.m.arg_loc(block, i).to_attr(&self.m.ctx);
+            self.attrs.trailing_loc_inline(attr, &mut self.out);
+        }
+    }
+
     fn generic_op(&mut self, op: Op) -> io::Result<()> {
         let m = self.m;
         self.out.push('"');
@@ -355,11 +364,7 @@ impl<'a> Printer<'a> {
                 self.value(arg);
                 self.out.push_str(": ");
                 self.ty(m.value_type(arg));
-                if self.options.debug_info {
-                    self.out.push(' ');
-                    let attr = m.arg_loc(block, i).to_attr(&m.ctx);
-                    self.attrs.trailing_loc_inline(attr, &mut self.out);
-                }
+                self.arg_loc(block, i);
             }
             self.out.push(')');
         }
