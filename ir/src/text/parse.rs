@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::fine::{AliasTable, FineError, FineParser};
 use super::names::Names;
+use crate::attrs::AttrData;
 use crate::context::{Attr, Context, OpName, Type};
 use crate::diag::Diagnostic;
 use crate::loc::Loc;
@@ -231,6 +232,10 @@ impl<'a> Parser<'a> {
     // ---- files
 
     fn file(&mut self) {
+        // As in MLIR, a module that nobody wrote is at line 0 of the file.
+        let file = self.ctx.source(self.source).name;
+        let place = self.ctx.attr(AttrData::LocFile { file, pos: [0; 4] });
+        self.m.set_loc(self.m.root(), Loc::attr(place));
         let body = self.m.body();
         self.block_ops(body, true);
         self.close_names(0);
