@@ -143,7 +143,15 @@ pub fn map_int(
     };
     let columns: Result<Vec<Vec<i64>>, Trap> = args
         .iter()
-        .map(|a| a.tensor()?.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers")))
+        .map(|a| {
+            let tensor = a.tensor()?;
+            let mut ints = tensor.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
+            if tensor.dtype() == DType::Bool {
+                // One bit is its own sign, as it is for scalars.
+                ints.iter_mut().for_each(|v| *v = -*v);
+            }
+            Ok(ints)
+        })
         .collect();
     let columns = columns?;
     let mut row = vec![0; columns.len()];
