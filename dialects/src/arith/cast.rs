@@ -250,8 +250,7 @@ fn index_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 fn trunci(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let flags = args.attr("overflowFlags").map(|a| args.ctx().display_attr(a)).unwrap_or_default();
-    let (nsw, nuw) = (flags.contains("nsw"), flags.contains("nuw"));
+    let (nsw, nuw) = super::overflow_promises(args);
     int_to_int(args, data, |v, from, to| {
         let cut = wrap(i128::from(v), to);
         let broken = (nsw && cut != v) || (nuw && unsigned(cut, to) != unsigned(v, from));

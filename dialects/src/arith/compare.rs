@@ -205,9 +205,7 @@ fn cmpi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 fn cmpf(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let predicate = args.int("predicate").unwrap_or(0);
-    let flags = args.attr("fastmath").map(|a| args.ctx().display_attr(a)).unwrap_or_default();
-    let fast = flags.contains("<fast") || flags.contains("fast>");
-    let (nnan, ninf) = (fast || flags.contains("nnan"), fast || flags.contains("ninf"));
+    let (nnan, ninf) = super::finite_promises(args);
     let compare = |a: f64, b: f64| {
         let broken = (nnan && (a.is_nan() || b.is_nan())) || (ninf && (a.is_infinite() || b.is_infinite()));
         (!broken).then(|| holds(predicate, a, b))

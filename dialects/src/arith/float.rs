@@ -161,9 +161,7 @@ pub(super) fn map_float(
 
 /// Applies `f` under the promises of `fastmath`: a NaN or infinity against them gives poison.
 fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(f64, f64) -> f64) -> Result<Vec<Datum>, Trap> {
-    let flags = args.attr("fastmath").map(|a| args.ctx().display_attr(a)).unwrap_or_default();
-    let fast = flags.contains("<fast") || flags.contains("fast>");
-    let (nnan, ninf) = (fast || flags.contains("nnan"), fast || flags.contains("ninf"));
+    let (nnan, ninf) = super::finite_promises(args);
     map_float(args, data, |x| {
         let out = f(x[0], *x.get(1).unwrap_or(&0.0));
         // A NaN that comes from nowhere has no sign of its own; processors differ in which they give it.

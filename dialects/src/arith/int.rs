@@ -197,14 +197,9 @@ fn binary(
     Ok(vec![map_int(data, None, |x| Ok(f(x[0], x[1], w)?.map(|v| wrap(v, w))))?])
 }
 
-fn flag(args: &OpArgs<'_>, word: &str) -> bool {
-    let text = args.attr("overflowFlags").map(|a| args.ctx().display_attr(a));
-    text.is_some_and(|t| t.contains(word))
-}
-
 /// The wrapped result, or poison when a promise is broken.
 fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(i128, i128) -> i128) -> Result<Vec<Datum>, Trap> {
-    let (nsw, nuw) = (flag(args, "nsw"), flag(args, "nuw"));
+    let (nsw, nuw) = super::overflow_promises(args);
     binary(args, data, |a, b, w| {
         let signed = f(i128::from(a), i128::from(b));
         let plain = f(i128::from(unsigned(a, w)), i128::from(unsigned(b, w)));
@@ -227,7 +222,7 @@ fn muli(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 fn shli(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let (nsw, nuw) = (flag(args, "nsw"), flag(args, "nuw"));
+    let (nsw, nuw) = super::overflow_promises(args);
     binary(args, data, |a, b, w| {
         let amount = unsigned(b, w);
         if amount >= u64::from(w) {

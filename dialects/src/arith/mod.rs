@@ -16,7 +16,7 @@ pub use constant::ConstantOp;
 pub use float::*;
 pub use int::*;
 
-use gradus_ir::{AttrKind, AttrText, Context, Dialect, OpDecl, Type, TypeData};
+use gradus_ir::{AttrKind, AttrText, Context, Dialect, OpArgs, OpDecl, Type, TypeData};
 
 /// Promises about floats that let the compiler do more.
 pub const FASTMATH: AttrKind = AttrKind {
@@ -36,6 +36,23 @@ pub const OVERFLOW: AttrKind = AttrKind {
     check: |c, a| gradus_ir::verify::has_words(c, a, &OVERFLOW.text),
     text: AttrText::Words { dialect: "arith", mnemonic: "overflow", words: &["none", "nsw", "nuw"], flags: true },
 };
+
+/// Whether the enumeration attribute `name` of the op has the word.
+fn has_word(args: &OpArgs<'_>, name: &str, word: &str) -> bool {
+    let text = args.attr(name).map(|a| args.ctx().display_attr(a)).unwrap_or_default();
+    text.split(['<', ',', '>']).any(|w| w.trim() == word)
+}
+
+/// Whether the op promises that there are no NaNs, and no infinities.
+fn finite_promises(args: &OpArgs<'_>) -> (bool, bool) {
+    let fast = has_word(args, "fastmath", "fast");
+    (fast || has_word(args, "fastmath", "nnan"), fast || has_word(args, "fastmath", "ninf"))
+}
+
+/// Whether the op promises no signed, and no unsigned overflow.
+fn overflow_promises(args: &OpArgs<'_>) -> (bool, bool) {
+    (has_word(args, "overflowFlags", "nsw"), has_word(args, "overflowFlags", "nuw"))
+}
 
 /// The boolean type of the shape of `ty`: what a comparison of two `ty` gives.
 pub fn bool_like(ctx: &Context, ty: Type) -> Type {
