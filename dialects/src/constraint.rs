@@ -4,7 +4,7 @@ use gradus_ir::{Attr, AttrData, AttrKind, AttrText, Context, Signedness, Type, T
 
 macro_rules! types {
     ($($(#[$doc:meta])* $name:ident = $summary:literal, $check:expr;)*) => {
-        $($(#[$doc])* pub const $name: TypeConstraint = TypeConstraint { summary: $summary, check: $check };)*
+        $($(#[$doc])* pub const $name: TypeConstraint = TypeConstraint { summary: $summary, check: $check, only: None };)*
     };
 }
 
@@ -55,6 +55,18 @@ types! {
     FLOAT_LIKE = "floating-point-like", |c, t| like(c, t, float);
     /// Function types.
     FUNCTION = "function type", |c, t| c.function_parts(t).is_some();
+    /// Tensors of known rank.
+    RANKED_TENSOR = "ranked tensor of any type values", |c, t| matches!(c.type_data(t), TypeData::Tensor { .. });
+    /// Memrefs of known rank.
+    MEMREF = "memref of any type values", |c, t| matches!(c.type_data(t), TypeData::MemRef { .. });
+    /// Memrefs.
+    ANY_MEMREF = "ranked or unranked memref of any type values", |c, t| {
+        matches!(c.type_data(t), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
+    };
+    /// Vectors.
+    VECTOR = "vector of any type values", |c, t| matches!(c.type_data(t), TypeData::Vector { .. });
+    /// Signless integers and `index`.
+    INT_OR_INDEX = "signless integer or index", signless_or_index;
     /// Tensors of anything.
     TENSOR = "tensor of any type values", tensor;
     /// Tensors of floats.
@@ -65,6 +77,21 @@ types! {
     I64_TENSOR = "tensor of 64-bit signless integer values", |c, t| tensor_of(c, t, |_, e| e == Type::I64);
     /// Tensors of booleans.
     BOOL_TENSOR = "tensor of 1-bit signless integer values", |c, t| tensor_of(c, t, |_, e| e == Type::I1);
+}
+
+/// The constraint that only `ty` satisfies: custom forms need not spell it.
+macro_rules! only {
+    ($($(#[$doc:meta])* $name:ident = $summary:literal, $ty:path;)*) => {
+        $($(#[$doc])* pub const $name: TypeConstraint =
+            TypeConstraint { summary: $summary, check: |_, t| t == $ty, only: Some($ty) };)*
+    };
+}
+
+only! {
+    /// `index`
+    INDEX = "index", Type::INDEX;
+    /// `i1`
+    BOOL = "1-bit signless integer", Type::I1;
 }
 
 /// The kind of attributes that pass `check` and are spelled as any attribute is.

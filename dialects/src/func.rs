@@ -99,7 +99,7 @@ pub struct CallIndirectOp {
     "func.constant",
     traits = Traits::CONSTANT_LIKE,
     format = "attr-dict $value `:` type($result)",
-    result_name = |_, _| Some("f".to_owned())
+    result_names = |_, _| vec![(0, "f".to_owned())]
 )]
 pub struct ConstantOp {
     /// The function.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub mod arith;
 pub mod builtin;
 pub mod constraint;
+pub mod directives;
 pub mod func;
 pub mod graph;
 

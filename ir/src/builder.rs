@@ -5,6 +5,7 @@ use crate::edit::OpState;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
 use crate::op_info::{OpArgs, Traits};
+use crate::typing::infer_results;
 
 /// An insertion point, and ops made there one after the other.
 pub struct Builder<'m> {
@@ -63,13 +64,7 @@ impl<'m> Builder<'m> {
             if state.result_types.is_empty() && !info.results.is_empty() {
                 let props = ctx.dict_attr(state.props.clone());
                 let args = OpArgs { module: self.module, info, operands: &state.operands, props, result_types: &[] };
-                state.result_types = match info.infer {
-                    Some(infer) => infer(&args)?.into(),
-                    None if info.traits.has(Traits::SAME_TYPE) && !state.operands.is_empty() => {
-                        info.results.iter().map(|_| args.operand_type(0)).collect()
-                    }
-                    None => return Err(format!("the result types of '{}' cannot be inferred", info.name)),
-                };
+                state.result_types = infer_results(&args)?.into();
             }
         }
         let op = self.module.create_op(state);

@@ -5,6 +5,7 @@
 
 use crate::attrs::{AttrData, Int};
 use crate::context::{Attr, Context, Type};
+use crate::memory::MemRef;
 use crate::op_info::{OpArgs, Traits};
 use crate::tensor::{DType, Tensor};
 
@@ -19,6 +20,8 @@ pub enum Datum {
     Float(f64),
     /// A tensor or vector.
     Tensor(Tensor),
+    /// A view of memory.
+    MemRef(Box<MemRef>),
 }
 
 /// Why execution stopped without a result.
@@ -66,6 +69,15 @@ impl Datum {
         match self {
             Datum::Float(v) => Ok(*v),
             other => Err(Trap::unsupported(format!("expected a float, found {other:?}"))),
+        }
+    }
+
+    /// The view of memory. Poison is undefined behaviour, as the address of an access is.
+    pub fn memref(&self) -> Result<&MemRef, Trap> {
+        match self {
+            Datum::MemRef(view) => Ok(view),
+            Datum::Poison => Err(Trap::Ub("an access to memory at a poison address".into())),
+            other => Err(Trap::unsupported(format!("expected a memref, found {other:?}"))),
         }
     }
 

@@ -33,16 +33,19 @@ pub mod affine;
 mod attrs;
 mod builder;
 mod context;
+pub mod control;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
 pub mod dominance;
 mod edit;
+pub mod effects;
 pub mod entity;
 pub mod equal;
 pub mod eval;
 pub mod float;
 mod loc;
+pub mod memory;
 mod module;
 mod op_info;
 pub mod pass;
@@ -51,6 +54,7 @@ pub mod symbols;
 pub mod tensor;
 mod text;
 mod types;
+pub mod typing;
 pub mod verify;
 
 pub use attrs::{AttrData, Dense, Int, Piece};
@@ -58,16 +62,21 @@ pub use builder::Builder;
 pub use context::{Attr, Context, OpName, Str, Type};
 pub use diag::Diagnostic;
 pub use edit::{OpState, ValueMap};
+pub use effects::{Access, Effects};
 pub use gradus_ir_macros::op;
 pub use loc::{Loc, SourceFile};
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::{
-    Arity, AttrKind, AttrSpec, AttrText, Dialect, Effects, EvalFn, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
-    OpInfo, Traits, TypeConstraint, ValueSpec, symbol_name,
+    Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
+    OpInfo, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
 };
 pub use pass::{Pass, PassInfo, Pipeline};
 pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
-pub use text::{ParseOptions, PrintOptions, parse_module};
+pub use text::{
+    Directive, OpParser, OpPrinter, Param, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueRef, Values,
+    parse_module,
+};
 pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
+pub use typing::TypeRelation;
 pub use verify::verify;

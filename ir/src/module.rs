@@ -339,6 +339,11 @@ impl Module {
         self.region_op(self.parent_region(block)?)
     }
 
+    /// Whether `op` is in a region of `outer`, however deep.
+    pub fn is_inside(&self, op: Op, outer: Op) -> bool {
+        std::iter::successors(self.parent_op(op), |&p| self.parent_op(p)).any(|p| p == outer)
+    }
+
     /// The op whose region holds this op.
     pub fn parent_op(&self, op: Op) -> Option<Op> {
         self.block_op(self.parent_block(op)?)

@@ -2,9 +2,14 @@
 //! and generators read.
 
 use crate::context::{Attr, Context, Str, Type};
+use crate::control::{ControlFn, EdgesFn, JumpFn, SuccessorOperandsFn};
+use crate::effects::Effects;
 use crate::eval::{Datum, Trap};
+use crate::memory::Memory;
 use crate::module::{Module, Op, Value};
 use crate::rewrite::Pattern;
+use crate::text::Directive;
+use crate::typing::TypeRelation;
 
 /// A set of named types, such as "signless integer or vector of it".
 pub struct TypeConstraint {
@@ -12,6 +17,8 @@ pub struct TypeConstraint {
     pub summary: &'static str,
     /// Whether a type is in the set.
     pub check: fn(&Context, Type) -> bool,
+    /// The one type in the set, if there is only one: custom forms need not spell it.
+    pub only: Option<Type>,
 }
 
 /// A set of attributes, such as "64-bit integer" or the cases of an enumeration.
@@ -168,25 +175,6 @@ impl Traits {
     }
 }
 
-/// What an op does besides computing its results.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effects {
-    /// Nothing: it can be moved, duplicated, merged and dropped.
-    Pure,
-    /// Nothing, but it is undefined for some operands, so it must not run where it did not run before.
-    MayUb,
-    /// Reads memory.
-    Read,
-    /// Allocates memory, visible through its result only.
-    Alloc,
-    /// Writes memory, or anything else.
-    Write,
-    /// Whatever the ops in its regions do.
-    Recursive,
-    /// Not declared: assume everything.
-    Unknown,
-}
-
 /// The view that declarations get of an op that exists or is about to: its operands, inherent attributes and types.
 #[derive(Clone, Copy)]
 pub struct OpArgs<'a> {
@@ -318,6 +306,9 @@ impl From<Value> for Folded {
 /// of the program or as limits of the evaluator, never as panics.
 pub type EvalFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Vec<Datum>, Trap>;
 
+/// Computes the results from the operands and memory. Poison operands reach it.
+pub type ExecFn = fn(&OpArgs<'_>, &[Datum], &mut Memory) -> Result<Vec<Datum>, Trap>;
+
 /// Checks an op of a program.
 pub type VerifyFn = fn(&Module, Op) -> Result<(), String>;
 
@@ -326,6 +317,9 @@ pub type VerifySymbolsFn = fn(&Module, Op, &mut crate::symbols::SymbolTables) ->
 
 /// Result types from operands and attributes, or why there are none.
 pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
+
+/// Names for results: the number of the first result that has the name, and the name.
+pub type ResultNamesFn = fn(&Module, Op) -> Vec<(usize, String)>;
 
 /// What an op is equal to; the list says which operands are known to be constant.
 pub type FoldFn = fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>;
@@ -354,21 +348,38 @@ pub struct OpInfo {
     pub parents: &'static [&'static str],
     /// The custom form; `None` for ops printed in generic form only.
     pub format: Option<&'static str>,
+    /// The hand-written parts of the custom form.
+    pub directives: &'static [&'static Directive],
+    /// The terminator that a region's one block gets when the text leaves it out; empty for none.
+    pub implicit_terminator: &'static str,
     /// The dialect whose prefix may be left out in this op's regions; empty for none.
     pub default_dialect: &'static str,
     /// Checks what constraints and traits do not say.
     pub verify: Option<VerifyFn>,
     /// Checks what the op says about symbols.
     pub verify_symbols: Option<VerifySymbolsFn>,
+    /// Relations between the types of operands and results.
+    pub relations: &'static [TypeRelation],
     /// Result types from operands and attributes.
     pub infer: Option<InferFn>,
     /// Identities that hold whatever the operands are; `&[Option<Attr>]` are the operands known to be constant.
     /// Folding of constants is derived from `eval`.
     pub fold: Option<FoldFn>,
-    /// The meaning.
+    /// The meaning, of ops that compute.
     pub eval: Option<EvalFn>,
-    /// A name for the result in printed text, such as `c0_i32`.
-    pub result_name: Option<fn(&Module, Op) -> Option<String>>,
+    /// The meaning, of ops that use memory.
+    pub exec: Option<ExecFn>,
+    /// The meaning, of ops with regions.
+    pub control: Option<ControlFn>,
+    /// The meaning, of branches.
+    pub jump: Option<JumpFn>,
+    /// What a branch carries to its successors.
+    pub successor_operands: Option<SuccessorOperandsFn>,
+    /// The ways that control can take between the op and its regions.
+    pub edges: Option<EdgesFn>,
+    /// Names for results in printed text, such as `c0_i32`: the number of the first result that has the name, and the
+    /// name.
+    pub result_names: Option<ResultNamesFn>,
     /// Canonicalization patterns rooted at this op.
     pub patterns: &'static [Pattern],
 }
@@ -387,13 +398,21 @@ impl OpInfo {
         effects: Effects::Pure,
         parents: &[],
         format: None,
+        directives: &[],
+        implicit_terminator: "",
         default_dialect: "",
         verify: None,
         verify_symbols: None,
+        relations: &[],
         infer: None,
         fold: None,
         eval: None,
-        result_name: None,
+        exec: None,
+        control: None,
+        jump: None,
+        successor_operands: None,
+        edges: None,
+        result_names: None,
         patterns: &[],
     };
 
@@ -453,4 +472,19 @@ pub fn symbol_name(module: &Module, op: Op) -> Option<Str> {
     let ctx = &module.ctx;
     let attr = module.attr(op, ctx.str("sym_name"))?;
     Some(ctx.str(ctx.as_str(attr)?))
+}
+
+/// Names results as their groups are named in the declaration; for `result_names`.
+pub fn declared_names(module: &Module, op: Op) -> Vec<(usize, String)> {
+    let Some(info) = module.info(op) else { return Vec::new() };
+    let mut at = 0;
+    let mut names = Vec::new();
+    for (i, spec) in info.results.iter().enumerate() {
+        let len = module.result_group(op, i).len();
+        if len > 0 {
+            names.push((at, spec.name.to_owned()));
+        }
+        at += len;
+    }
+    names
 }

@@ -3,10 +3,11 @@
 use crate::builder::{Builder, make_constant};
 use crate::context::{Attr, Type};
 use crate::edit::OpState;
+use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
 use crate::module::{Def, Module, Op, Region, Value};
-use crate::op_info::{Effects, FoldResult, Folded, OpArgs, Traits};
+use crate::op_info::{FoldResult, Folded, OpArgs, Traits};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -253,29 +254,6 @@ pub fn rewrite_greedily(m: &mut Module, root: Op) -> u64 {
         }
     }
     rewriter.changes
-}
-
-/// Whether nothing would change without the op: its results are unused and it has no effect.
-pub fn is_dead(m: &Module, op: Op) -> bool {
-    m.results(op).all(|v| m.is_unused(v)) && is_removable(m, op)
-}
-
-/// Whether an op whose results are unused can be dropped. Undefined behaviour may be dropped.
-pub fn is_removable(m: &Module, op: Op) -> bool {
-    let Some(info) = m.info(op) else { return false };
-    if info.traits.has(Traits::TERMINATOR) || info.traits.has(Traits::SYMBOL) || m.parent_block(op).is_none() {
-        return false;
-    }
-    match info.effects {
-        Effects::Pure | Effects::MayUb | Effects::Read | Effects::Alloc => true,
-        Effects::Write | Effects::Unknown => false,
-        Effects::Recursive => m.ops_under(op)[1..].iter().all(|&inner| {
-            m.info(inner).is_some_and(|i| {
-                i.traits.has(Traits::TERMINATOR) && i.effects == Effects::Pure
-                    || matches!(i.effects, Effects::Pure | Effects::MayUb | Effects::Read | Effects::Recursive)
-            })
-        }),
-    }
 }
 
 /// Constants larger than this are not folded: the result would outweigh the op.

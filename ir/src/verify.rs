@@ -3,6 +3,7 @@
 //! - [`declared_values`]: operands and results are as many and of such types as declared
 //! - [`declared_attrs`]: inherent attributes are present and of their kind; enumerations of registered dialects have
 //!   known words
+//! - the declared type relations
 //! - [`declared_structure`]: regions, successors and parents are as declared
 //! - [`traits`]: what the traits promise
 //! - [`blocks`]: terminators end blocks and nothing else does; branches stay in their region and spare its entry
@@ -112,6 +113,7 @@ impl Verifier<'_> {
         if let Some(message) = attrs {
             return Err(message.clone());
         }
+        crate::typing::check(m, op, info)?;
         declared_structure(m, op, info)?;
         traits(m, op, info)?;
         if let Some(verify) = info.verify {
@@ -379,8 +381,11 @@ fn blocks(m: &Module, op: Op) -> Result<(), Box<Diagnostic>> {
                         .note(m.loc(op), "in a region of this operation"),
                 ));
             }
-            for &to in m.successors(last) {
+            for (i, &to) in m.successors(last).iter().enumerate() {
                 check_branch(m, last, block, to, entry)?;
+                if let Some(range) = m.info(last).and_then(|info| info.successor_operands).map(|f| f(m, last, i)) {
+                    check_carried(m, last, i, range)?;
+                }
             }
         }
     }
@@ -395,6 +400,21 @@ fn check_branch(m: &Module, op: Op, from: Block, to: Block, entry: Option<Block>
         return Err(Box::new(Diagnostic::error(m.loc(op), "entry block of region may not have predecessors")));
     }
     Ok(())
+}
+
+/// What a branch carries to successor `i` fits the arguments there.
+fn check_carried(m: &Module, op: Op, i: usize, range: std::ops::Range<usize>) -> Result<(), Box<Diagnostic>> {
+    let args = m.block_args(m.successors(op)[i]);
+    let carried = m.operands(op).get(range).unwrap_or(&[]);
+    let error = |message: String| Err(Box::new(Diagnostic::error(m.loc(op), message)));
+    if carried.len() != args.len() {
+        let (n, want) = (carried.len(), args.len());
+        return error(format!("branch has {n} operands for successor #{i}, but target block has {want}"));
+    }
+    match carried.iter().zip(args).position(|(&v, &arg)| m.value_type(v) != m.value_type(arg)) {
+        Some(at) => error(format!("type mismatch for bb argument #{at} of successor #{i}")),
+        None => Ok(()),
+    }
 }
 
 /// The names of a symbol table are unique.

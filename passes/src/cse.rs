@@ -1,8 +1,8 @@
 //! `cse`.
 
 use gradus_ir::dominance::{Dominance, is_graph};
+use gradus_ir::effects::is_dead;
 use gradus_ir::pass::Options;
-use gradus_ir::rewrite::is_dead;
 use gradus_ir::{Attr, Block, Diagnostic, Effects, Module, Op, OpName, Pass, PassInfo, Region, Traits, Type, Value};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

@@ -1,8 +1,8 @@
 //! `dce`.
 
+use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
 use gradus_ir::pass::Options;
-use gradus_ir::rewrite::is_dead;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Value};
 
 /// The declaration.

@@ -1,9 +1,11 @@
 //! Runs programs by the meaning that every op's declaration gives.
 
+use gradus_ir::control::{Event, Next};
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::memory::Memory;
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{Diagnostic, Module, Op, Traits, Value};
+use gradus_ir::{Block, Diagnostic, Module, Op, Region, Traits, Value};
 
 /// Calls nested deeper than this are an error, not a stack overflow.
 const MAX_CALLS: usize = 256;
@@ -12,21 +14,38 @@ const MAX_CALLS: usize = 256;
 pub struct Interpreter<'m> {
     module: &'m Module,
     symbols: SymbolTables,
+    /// What the program allocated and wrote.
+    pub memory: Memory,
     /// Called before each op with how many ops have run; for progress.
     on_op: Box<dyn FnMut(u64) + 'm>,
     executed: u64,
+    fuel: u64,
     depth: usize,
 }
 
 impl<'m> Interpreter<'m> {
     /// An interpreter of a program, which must be valid.
     pub fn new(module: &'m Module) -> Self {
-        Interpreter { module, symbols: SymbolTables::default(), on_op: Box::new(|_| ()), executed: 0, depth: 0 }
+        Interpreter {
+            module,
+            symbols: SymbolTables::default(),
+            memory: Memory::default(),
+            on_op: Box::new(|_| ()),
+            executed: 0,
+            fuel: u64::MAX,
+            depth: 0,
+        }
     }
 
     /// Calls `f` with the number of ops executed so far, before each op.
     pub fn on_op(mut self, f: impl FnMut(u64) + 'm) -> Self {
         self.on_op = Box::new(f);
+        self
+    }
+
+    /// Stops with an error after that many ops.
+    pub fn fuel(mut self, ops: u64) -> Self {
+        self.fuel = ops;
         self
     }
 
@@ -40,7 +59,8 @@ impl<'m> Interpreter<'m> {
     pub fn call(&mut self, function: Op, args: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
         let m = self.module;
         let fail = |message: String| Diagnostic::error(m.loc(function), message);
-        let Some(block) = m.regions(function).first().and_then(|&body| m.entry(body)) else {
+        let body = m.regions(function).first().copied();
+        let Some((body, block)) = body.and_then(|r| Some((r, m.entry(r)?))) else {
             return Err(fail("the function has no body to execute".into()));
         };
         if args.len() != m.block_args(block).len() {
@@ -52,50 +72,135 @@ impl<'m> Interpreter<'m> {
         }
         self.depth += 1;
         let mut frame = Frame { values: SideTable::new(None), uses_left: SideTable::new(0) };
-        for (&arg, datum) in m.block_args(block).iter().zip(args) {
-            frame.define(m, arg, datum);
-        }
-        for op in m.block_ops(block) {
-            let operands = frame.take_operands(m, op)?;
-            if m.has_trait(op, Traits::RETURN_LIKE) {
-                self.depth -= 1;
-                return Ok(operands);
-            }
-            let results = self.step(op, operands)?;
-            for (result, datum) in m.results(op).zip(results) {
-                frame.define(m, result, datum);
-            }
-        }
-        Err(fail("the function ended without returning".into()))
+        let result = self.region(&mut frame, body, args);
+        self.depth -= 1;
+        result
     }
 
-    fn step(&mut self, op: Op, operands: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
+    /// Runs a region until a terminator leaves it. Returns the terminator's operands.
+    fn region(&mut self, frame: &mut Frame, region: Region, args: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
         let m = self.module;
+        let Some(mut block) = m.entry(region) else { return Ok(Vec::new()) };
+        frame.enter(m, block, args);
+        'blocks: loop {
+            for op in m.block_ops(block) {
+                let operands = frame.take_operands(m, op)?;
+                if !m.successors(op).is_empty() {
+                    let to = self.jump(op, &operands)?;
+                    let carried = m.info(op).and_then(|i| i.successor_operands).map_or(0..0, |f| f(m, op, to));
+                    block = m.successors(op)[to];
+                    frame.enter(m, block, operands[carried].to_vec());
+                    continue 'blocks;
+                }
+                if m.has_trait(op, Traits::TERMINATOR) && m.info(op).is_some_and(|i| i.control.is_none()) {
+                    return Ok(operands);
+                }
+                let results = self.step(frame, op, operands)?;
+                for (result, datum) in m.results(op).zip(results) {
+                    frame.define(m, result, datum);
+                }
+            }
+            // A block without a terminator ends its region.
+            return Ok(Vec::new());
+        }
+    }
+
+    /// The number of the successor that a branch takes.
+    fn jump(&mut self, op: Op, operands: &[Datum]) -> Result<usize, Diagnostic> {
+        self.count(op)?;
+        let m = self.module;
+        let jump = m.info(op).and_then(|info| info.jump);
+        let Some(jump) = jump else { return Err(trapped(m, op, &Trap::unsupported("this branch has no meaning"))) };
+        let to = m.with_args(op, |args| jump(args, operands)).expect("the op is registered");
+        to.map_err(|trap| trapped(m, op, &trap))
+    }
+
+    fn count(&mut self, op: Op) -> Result<(), Diagnostic> {
         (self.on_op)(self.executed);
         self.executed += 1;
+        if self.executed > self.fuel {
+            return Err(Diagnostic::error(self.module.loc(op), format!("still running after {} ops", self.fuel)));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, frame: &mut Frame, op: Op, operands: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
+        self.count(op)?;
+        let m = self.module;
         if m.has_trait(op, Traits::CALL) {
             let callee = m.inherent_attr(op, "callee").and_then(|a| self.symbols.resolve(m, op, a));
             let callee = callee.ok_or_else(|| Diagnostic::error(m.loc(op), "the callee does not exist"))?;
             return stacker::maybe_grow(128 << 10, 2 << 20, || self.call(callee, operands));
         }
-        let results = m.with_args(op, |args| eval_op(args, &operands));
-        let unregistered = || Err(Trap::Unsupported(format!("'{}' is not registered", m.name_text(op))));
-        results
-            .unwrap_or_else(unregistered)
-            .map_err(|trap| Diagnostic::error(m.loc(op), format!("'{}' {trap}", m.name_text(op))))
+        let Some(info) = m.info(op) else {
+            return Err(trapped(m, op, &Trap::unsupported("the op is not registered")));
+        };
+        if info.control.is_some() {
+            return self.control(frame, op, &operands);
+        }
+        let memory = &mut self.memory;
+        let results = m.with_args(op, |args| match info.exec {
+            Some(exec) => exec(args, &operands, memory),
+            None => eval_op(args, &operands),
+        });
+        results.expect("the op is registered").map_err(|trap| trapped(m, op, &trap))
+    }
+
+    /// Executes an op with regions.
+    fn control(&mut self, frame: &mut Frame, op: Op, operands: &[Datum]) -> Result<Vec<Datum>, Diagnostic> {
+        let m = self.module;
+        let control = m.info(op).and_then(|i| i.control).expect("the caller checked");
+        let ask = |event: Event<'_>| {
+            let next = m.with_args(op, |args| control(args, operands, event)).expect("the op is registered");
+            next.map_err(|trap| trapped(m, op, &trap))
+        };
+        let mut next = ask(Event::Enter)?;
+        loop {
+            match next {
+                Next::Done(results) => return Ok(results),
+                Next::Region(region, args) => {
+                    self.count(op)?;
+                    let inner = m.regions(op)[region];
+                    let entered = args.clone();
+                    let yielded = stacker::maybe_grow(128 << 10, 2 << 20, || self.region(frame, inner, args))?;
+                    next = ask(Event::Left { region, args: &entered, yielded: &yielded })?;
+                }
+            }
+        }
     }
 }
 
-/// The values of one call. A value is dropped when its last use has read it, so that a network's activations do not pile
-/// up.
+fn trapped(m: &Module, op: Op, trap: &Trap) -> Diagnostic {
+    Diagnostic::error(m.loc(op), format!("'{}' {trap}", m.name_text(op)))
+}
+
+/// The values of one call. A value that is used in its own block only is dropped when its last use has read it, so that a
+/// network's activations do not pile up.
 struct Frame {
     values: SideTable<Value, Option<Datum>>,
     uses_left: SideTable<Value, u32>,
 }
 
+/// The value stays until the call ends.
+const KEPT: u32 = u32::MAX;
+
 impl Frame {
+    fn enter(&mut self, m: &Module, block: Block, args: Vec<Datum>) {
+        for (&arg, datum) in m.block_args(block).iter().zip(args) {
+            self.define(m, arg, datum);
+        }
+    }
+
     fn define(&mut self, m: &Module, value: Value, datum: Datum) {
-        let uses = m.uses(value).count() as u32;
+        let home = m.def_block(value);
+        let mut uses = 0;
+        for (user, _) in m.uses(value) {
+            if m.parent_block(user) != home {
+                uses = KEPT;
+                break;
+            }
+            uses += 1;
+        }
         if uses > 0 {
             self.uses_left[value] = uses;
             self.values[value] = Some(datum);
@@ -105,7 +210,9 @@ impl Frame {
     fn take_operands(&mut self, m: &Module, op: Op) -> Result<Vec<Datum>, Diagnostic> {
         let take = |&value: &Value| {
             let left = &mut self.uses_left[value];
-            *left = left.saturating_sub(1);
+            if *left != KEPT {
+                *left = left.saturating_sub(1);
+            }
             let datum = if *left == 0 { self.values[value].take() } else { self.values[value].clone() };
             datum.ok_or_else(|| Diagnostic::error(m.loc(op), "an operand has no value here"))
         };

@@ -220,6 +220,7 @@ fn tensor_of(datum: Datum) -> Result<Tensor, Failure> {
         Datum::Int(v) => Ok(Tensor::scalar(v)),
         Datum::Float(v) => Ok(Tensor::scalar(v)),
         Datum::Poison => Err(Failure::Input("a result is poison".into())),
+        Datum::MemRef(_) => Err(Failure::Input("a result is a memref, which cannot be shown".into())),
     }
 }
 

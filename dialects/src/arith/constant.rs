@@ -17,7 +17,7 @@ use gradus_ir::{AttrData, Int, Module, Op, OpArgs, Traits, Type, TypeData, op};
     infer = infer,
     verify = verify,
     eval = eval,
-    result_name = result_name
+    result_names = result_names
 )]
 pub struct ConstantOp {
     /// The value, whose type is the result's.
@@ -62,12 +62,14 @@ fn eval(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 /// `c4_i32`, `c4` for an index, `true`, or `cst`: as mlir-opt names constants.
-fn result_name(m: &Module, op: Op) -> Option<String> {
-    let value = m.inherent_attr(op, "value")?;
-    Some(match m.ctx.attr_data(value) {
+fn result_names(m: &Module, op: Op) -> Vec<(usize, String)> {
+    let Some(value) = m.inherent_attr(op, "value") else { return Vec::new() };
+    let name = match m.ctx.attr_data(value) {
         AttrData::Integer { ty: Type::I1, value: Int::Small(v) } => if *v == 0 { "false" } else { "true" }.to_owned(),
         AttrData::Integer { ty: Type::INDEX, value: Int::Small(v) } => format!("c{v}"),
         AttrData::Integer { ty, value: Int::Small(v) } => format!("c{v}_{}", m.ctx.display_type(*ty)),
+        AttrData::Integer { value: Int::Wide(_), .. } => format!("c{}", m.ctx.display_attr(value).replace(" : ", "_")),
         _ => "cst".to_owned(),
-    })
+    };
+    vec![(0, name)]
 }

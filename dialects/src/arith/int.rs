@@ -4,7 +4,7 @@ use super::OVERFLOW;
 use super::fold;
 use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
 use gradus_ir::eval::{Datum, Trap, map_int};
-use gradus_ir::{Effects, OpArgs, Traits, Type, op};
+use gradus_ir::{Effects, OpArgs, Traits, Type, declared_names, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 
@@ -124,6 +124,7 @@ plain! {
     "arith.addui_extended",
     traits = Traits::COMMUTATIVE,
     eval = addui_extended,
+    result_names = declared_names,
     format = "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",
     infer = infer_carry
 )]
@@ -141,7 +142,7 @@ pub struct AddUIExtendedOp {
 macro_rules! extended_mul {
     ($($Op:ident $name:literal $doc:literal $eval:path;)*) => { $(
         #[doc = $doc]
-        #[op($name, traits = COMMUTATIVE, eval = $eval, format = "$lhs `,` $rhs attr-dict `:` type($lhs)")]
+        #[op($name, traits = COMMUTATIVE, eval = $eval, result_names = declared_names, format = "$lhs `,` $rhs attr-dict `:` type($lhs)")]
         pub struct $Op {
             /// Left operand.
             lhs: Operand<INT_OR_INDEX_LIKE>,

@@ -19,7 +19,7 @@ use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, T
     format = "attr-dict $value",
     infer = infer_constant,
     eval = constant,
-    result_name = |_, _| Some("cst".to_owned())
+    result_names = |_, _| vec![(0, "cst".to_owned())]
 )]
 pub struct ConstantOp {
     /// The elements, whose type is the result's.

@@ -10,12 +10,14 @@
 //! | `attr-dict`, `attr-dict-with-keyword` | the attributes that the format does not mention |
 //! | `( a $x^ b )?`, `( ... )? : ( ... )?` | only if `$x` is present; else the alternative |
 //! | `custom<Function>` | a function's name, signature, attributes and body |
-//! | `custom<ConditionTypes>(c, r)` | the type of `r`, after that of `c` unless it is `i1` |
+//! | `custom<Name>($a, type($b))` | a [`Directive`] that the declaration lists |
+//!
+//! Types that the text leaves out follow from the declaration: the only type of a constraint, or a type relation.
 
+use super::directive::{CONDITION_TYPES, Directive, Param, Params};
 use crate::op_info::OpInfo;
 
 /// A format, read.
-#[derive(Debug)]
 pub(crate) struct Format {
     pub(crate) elems: Vec<Elem>,
     /// Attributes that the format spells, which `attr-dict` therefore leaves out.
@@ -23,7 +25,6 @@ pub(crate) struct Format {
 }
 
 /// A part of a format.
-#[derive(Debug)]
 pub(crate) enum Elem {
     Literal(String),
     /// A blank, or none, whatever the rules for blanks say.
@@ -46,16 +47,19 @@ pub(crate) enum Elem {
         anchor: Box<Elem>,
     },
     Function,
-    /// `custom<ConditionTypes>($c, $r)`: the type of `$r`, after that of `$c` unless it is `i1`.
-    ConditionTypes(Values, Values),
+    Custom(&'static Directive, Params),
 }
 
 /// Values whose types are spelled.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Values {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Values {
+    /// Those of an operand group.
     Operand(usize),
+    /// Those of a result group.
     Result(usize),
+    /// All operands.
     Operands,
+    /// All results.
     Results,
 }
 
@@ -78,6 +82,10 @@ fn spelled_attrs(elems: &[Elem], info: &OpInfo, out: &mut Vec<usize>) {
                 spelled_attrs(then, info, out);
                 spelled_attrs(otherwise, info, out);
             }
+            Elem::Custom(_, params) => out.extend(params.iter().filter_map(|p| match p {
+                Param::Attr(i) => Some(*i),
+                _ => None,
+            })),
             Elem::Function => {
                 let names = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
                 out.extend(info.attrs.iter().enumerate().filter(|(_, a)| names.contains(&a.name)).map(|(i, _)| i));
@@ -87,6 +95,7 @@ fn spelled_attrs(elems: &[Elem], info: &OpInfo, out: &mut Vec<usize>) {
     }
 }
 
+#[derive(Clone)]
 struct Reader<'a> {
     info: &'a OpInfo,
     rest: &'a str,
@@ -178,25 +187,48 @@ impl Reader<'_> {
                 self.expect(")")?;
                 Ok(Elem::FunctionalType(inputs, results))
             }
-            "custom" => {
-                self.expect("<")?;
-                let name = self.word();
-                self.expect(">")?;
-                match name.as_str() {
-                    "Function" => Ok(Elem::Function),
-                    "ConditionTypes" => {
-                        self.expect("(")?;
-                        let condition = self.values()?;
-                        self.expect(",")?;
-                        let rest = self.values()?;
-                        self.expect(")")?;
-                        Ok(Elem::ConditionTypes(condition, rest))
-                    }
-                    _ => Err(self.error(&format!("no directive 'custom<{name}>'"))),
-                }
-            }
+            "custom" => self.custom(),
             _ => Err(self.error(&format!("unknown element '{word}'"))),
         }
+    }
+
+    fn custom(&mut self) -> Result<Elem, String> {
+        self.expect("<")?;
+        let name = self.word();
+        self.expect(">")?;
+        if name == "Function" {
+            return Ok(Elem::Function);
+        }
+        let known = self.info.directives.iter().copied().chain([&CONDITION_TYPES]);
+        let Some(directive) = known.into_iter().find(|d| d.name == name) else {
+            return Err(self.error(&format!("no directive 'custom<{name}>'")));
+        };
+        let mut params = Params::new();
+        if self.eat("(") {
+            while !self.eat(")") {
+                params.push(self.param()?);
+                self.eat(",");
+            }
+        }
+        Ok(Elem::Custom(directive, params))
+    }
+
+    fn param(&mut self) -> Result<Param, String> {
+        if self.rest.starts_with('$')
+            && let Ok(values @ Values::Result(_)) = self.clone().values()
+        {
+            self.values()?;
+            return Ok(Param::Types(values));
+        }
+        let elem = self.elem()?;
+        Ok(match elem {
+            Elem::Operand(i) => Param::Operand(i),
+            Elem::Attr(i) => Param::Attr(i),
+            Elem::Region(i) => Param::Region(i),
+            Elem::Successor(i) => Param::Successor(i),
+            Elem::Type(values) => Param::Types(values),
+            _ => return Err(self.error("not a parameter of a directive")),
+        })
     }
 
     fn group(&mut self) -> Result<Elem, String> {
@@ -218,7 +250,8 @@ impl Reader<'_> {
             Elem::Successor(i) => Elem::Successor(*i),
             Elem::Type(values) => Elem::Type(*values),
             Elem::AllOperands => Elem::AllOperands,
-            other => return Err(format!("format of '{}': {other:?} cannot be an anchor", self.info.name)),
+            Elem::Custom(directive, params) => Elem::Custom(directive, params.clone()),
+            _ => return Err(self.error("this cannot be an anchor")),
         });
         Ok(Elem::Group { then, otherwise, anchor })
     }

@@ -1,23 +1,26 @@
 //! Reading ops by their format.
 
+use super::directive::OpParser;
 use super::format::{Elem, Format, Values};
 use super::parse::{PResult, ParsedOp, Parser, ValueRef};
 use crate::attrs::AttrData;
-use crate::context::{Attr, Str, Type};
-use crate::op_info::{Arity, AttrText, OpArgs, OpInfo, Traits, ValueSpec};
+use crate::context::{Attr, Context, Str, Type};
+use crate::module::Region;
+use crate::op_info::{Arity, AttrText, OpArgs, OpInfo, Traits};
+use crate::typing;
 use smallvec::SmallVec;
 
 /// What has been read of the op so far.
-struct State<'a> {
-    info: &'static OpInfo,
-    operands: Vec<SmallVec<[ValueRef<'a>; 2]>>,
+pub(super) struct State<'a> {
+    pub(super) info: &'static OpInfo,
+    pub(super) operands: Vec<SmallVec<[ValueRef<'a>; 2]>>,
     operand_types: Vec<Option<SmallVec<[Type; 2]>>>,
     result_types: Vec<Option<SmallVec<[Type; 2]>>>,
     /// All operands or results typed at once, by `type(operands)` and the like.
     all_operand_types: Option<Vec<Type>>,
     all_result_types: Option<Vec<Type>>,
-    props: Vec<(Str, Attr)>,
-    attrs: Attr,
+    pub(super) props: Vec<(Str, Attr)>,
+    pub(super) attrs: Attr,
 }
 
 /// Reads the custom form of `info`, after its name.
@@ -70,6 +73,7 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
             if p.m.entry(region).is_none() && s.info.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)) {
                 p.m.add_block(region);
             }
+            insert_terminator(p, s.info, region, op.offset);
             op.regions.push(region);
             Ok(())
         }
@@ -98,22 +102,27 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
             give(s, *results, outs);
             Ok(())
         }
-        Elem::ConditionTypes(condition, rest) => {
-            let mut ty = p.ty()?;
-            let mut condition_type = Type::I1;
-            if p.cur.eat(",") {
-                condition_type = std::mem::replace(&mut ty, p.ty()?);
-            }
-            give(s, *condition, vec![condition_type]);
-            give(s, *rest, vec![ty]);
-            Ok(())
-        }
+        Elem::Custom(directive, params) => (directive.parse)(&mut OpParser { p, s, op }, params),
         Elem::Group { then, otherwise, .. } => {
             let taken = present(p, s.info, then);
             elems(p, s, op, if taken { then } else { otherwise })
         }
         Elem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
     }
+}
+
+/// Gives the one block of a region the terminator that the text may leave out.
+pub(super) fn insert_terminator(p: &mut Parser<'_>, info: &OpInfo, region: Region, offset: usize) {
+    if info.implicit_terminator.is_empty() {
+        return;
+    }
+    let block = p.m.entry(region).unwrap_or_else(|| p.m.add_block(region));
+    if p.m.last_op(block).is_some_and(|op| p.m.has_trait(op, Traits::TERMINATOR)) || !p.m.has_one_block(region) {
+        return;
+    }
+    let name = p.ctx.op_name(info.implicit_terminator);
+    let op = p.m.create_raw(name, p.place(offset), &[], &[], Attr::EMPTY_DICT, Attr::EMPTY_DICT, &[], 0);
+    p.m.append_op(block, op);
 }
 
 fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
@@ -243,7 +252,7 @@ fn types(p: &mut Parser<'_>, s: &mut State<'_>, values: Values) -> PResult<()> {
     Ok(())
 }
 
-fn give(s: &mut State<'_>, values: Values, types: Vec<Type>) {
+pub(super) fn give(s: &mut State<'_>, values: Values, types: Vec<Type>) {
     match values {
         Values::Operand(i) => s.operand_types[i] = Some(types.into()),
         Values::Result(i) => s.result_types[i] = Some(types.into()),
@@ -253,7 +262,7 @@ fn give(s: &mut State<'_>, values: Values, types: Vec<Type>) {
 }
 
 /// Types separated by commas, up to a closing bracket.
-fn type_list_until(p: &mut Parser<'_>, close: u8) -> PResult<Vec<Type>> {
+pub(super) fn type_list_until(p: &mut Parser<'_>, close: u8) -> PResult<Vec<Type>> {
     let mut list = Vec::new();
     if !p.next_is(close) {
         list.push(p.ty()?);
@@ -279,6 +288,7 @@ pub(crate) fn result_types(p: &mut Parser<'_>) -> PResult<Vec<Type>> {
 fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
     let same = if s.info.traits.has(Traits::SAME_TYPE) { known_type(s) } else { None };
+    derive_types(&ctx, s);
     let all: Vec<ValueRef<'a>> = s.operands.iter().flatten().copied().collect();
     if let Some(types) = &s.all_operand_types
         && types.len() != all.len()
@@ -330,22 +340,36 @@ fn result_types_of<'a>(
     if let Some(types) = &s.all_result_types {
         return Ok(types.as_slice().into());
     }
-    let specs: &[ValueSpec] = s.info.results;
     if s.result_types.iter().all(Option::is_some) {
         return Ok(s.result_types.iter().flatten().flatten().copied().collect());
     }
-    if let Some(infer) = s.info.infer {
-        let args = OpArgs { module: &p.m, info: s.info, operands: &op.operands, props: op.props, result_types: &[] };
-        return match infer(&args) {
-            Ok(types) => Ok(types.into()),
-            Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", s.info.name))),
-        };
+    if let Some(ty) = same {
+        return Ok(s.info.results.iter().map(|_| ty).collect());
     }
-    let same = same.or_else(|| op.operands.first().map(|&v| p.m.value_type(v)));
-    match same {
-        Some(ty) if s.info.traits.has(Traits::SAME_TYPE) => Ok(specs.iter().map(|_| ty).collect()),
-        _ => Err(p.error(op.offset, format!("the format of '{}' does not give its result types", s.info.name))),
+    let args = OpArgs { module: &p.m, info: s.info, operands: &op.operands, props: op.props, result_types: &[] };
+    match typing::infer_results(&args) {
+        Ok(types) => Ok(types.into()),
+        Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", s.info.name))),
     }
+}
+
+/// Types that follow from those that the text gives: the only type that a constraint allows, and type relations.
+fn derive_types(ctx: &Context, s: &mut State<'_>) {
+    for (i, spec) in s.info.operands.iter().enumerate() {
+        if let (Some(ty), None) = (spec.ty.only, &s.operand_types[i]) {
+            s.operand_types[i] = Some(s.operands[i].iter().map(|_| ty).collect());
+        }
+    }
+    let State { info, operand_types, result_types, operands, .. } = s;
+    typing::derive(ctx, info, |to, given| {
+        let (i, is_operand) = to;
+        let slot = if is_operand { &mut operand_types[i] } else { &mut result_types[i] };
+        if let (Some(ty), None) = (given, &*slot) {
+            let count = if is_operand { operands[i].len() } else { 1 };
+            *slot = Some(std::iter::repeat_n(ty, count).collect());
+        }
+        slot.as_ref().and_then(|types| types.first().copied())
+    });
 }
 
 impl Parser<'_> {
@@ -356,14 +380,14 @@ impl Parser<'_> {
     }
 
     /// The type of a value that is defined already.
-    fn type_of(&self, value: ValueRef<'_>) -> Option<Type> {
+    pub(super) fn type_of(&self, value: ValueRef<'_>) -> Option<Type> {
         let (first, count, _) = self.names.get(value.name)?;
         (value.number < count).then(|| self.m.value_type(self.m.nth_value(first, value.number)))
     }
 }
 
 /// The format of an op name, read once.
-impl crate::context::Context {
+impl Context {
     pub(crate) fn format(&self, name: crate::OpName) -> Option<&Result<Format, String>> {
         let row = self.op_row(name);
         let info = row.info?;

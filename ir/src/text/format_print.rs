@@ -1,11 +1,12 @@
 //! Writing ops by their format, with MLIR's rules for blanks.
 
+use super::directive::{OpPrinter, Param};
 use super::format::{Elem, Values};
 use super::format_parse::case_word;
 use super::print::Printer;
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Type};
-use crate::module::Op;
+use crate::module::{Module, Op, Region};
 use crate::op_info::{AttrText, OpInfo, Traits};
 use std::io;
 
@@ -108,6 +109,13 @@ fn is_present(p: &Printer<'_>, info: &'static OpInfo, op: Op, anchor: &Elem) -> 
             value.is_some() && !is_default(p, info, *i, value)
         }
         Elem::Region(i) => p.m.regions(op).get(*i).is_some_and(|&r| p.m.entry(r).is_some()),
+        Elem::Custom(_, params) => params.iter().any(|&param| match param {
+            Param::Operand(i) => !p.m.operand_group(op, i).is_empty(),
+            Param::Attr(i) => is_present(p, info, op, &Elem::Attr(i)),
+            Param::Region(i) => is_present(p, info, op, &Elem::Region(i)),
+            Param::Successor(i) => p.m.successors(op).len() > i,
+            Param::Types(values) => !value_types(p, op, values).is_empty(),
+        }),
         other => !is_empty(p, op, other),
     }
 }
@@ -121,12 +129,15 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
     match elem {
         Elem::Operand(i) => p.values(&m.operand_group(op, *i)),
         Elem::AllOperands => p.values(m.operands(op)),
-        Elem::Attr(i) => attr(p, info, op, *i),
-        Elem::Region(i) => p.region(m.regions(op)[*i], true, false)?,
+        Elem::Attr(i) => attr_text(p, info, op, *i),
+        Elem::Region(i) => {
+            let region = m.regions(op)[*i];
+            p.region(region, true, false, !is_plain(m, info, region))?;
+        }
         Elem::AllRegions => {
             for (i, &region) in m.regions(op).iter().enumerate() {
                 p.comma(i);
-                p.region(region, true, false)?;
+                p.region(region, true, false, !is_plain(m, info, region))?;
             }
         }
         Elem::Successor(i) => p.block_name(m.successors(op)[*i]),
@@ -152,20 +163,24 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
             let types = value_types(p, op, *results);
             p.result_types(&types);
         }
-        Elem::ConditionTypes(condition, rest) => {
-            let types = [*condition, *rest].map(|v| value_types(p, op, v)).concat();
-            for (i, &ty) in types.iter().skip(usize::from(types.first() == Some(&Type::I1))).enumerate() {
-                p.comma(i);
-                p.ty(ty);
-            }
-        }
+        Elem::Custom(directive, params) => (directive.print)(&mut OpPrinter { p, info, op }, params)?,
         Elem::Function => super::function::print_function(p, info, op)?,
         Elem::Literal(_) | Elem::Space(_) | Elem::AttrDict { .. } | Elem::Group { .. } => {}
     }
     Ok(())
 }
 
-fn value_types(p: &Printer<'_>, op: Op, values: Values) -> Vec<Type> {
+/// Whether the terminator of the region's block says nothing, so that the text leaves it out.
+pub(super) fn is_plain(m: &Module, info: &OpInfo, region: Region) -> bool {
+    let Some(last) = m.entry(region).and_then(|b| m.last_op(b)) else { return false };
+    !info.implicit_terminator.is_empty()
+        && m.name_text(last) == info.implicit_terminator
+        && m.operands(last).is_empty()
+        && m.attrs(last) == Attr::EMPTY_DICT
+        && m.props(last) == Attr::EMPTY_DICT
+}
+
+pub(super) fn value_types(p: &Printer<'_>, op: Op, values: Values) -> Vec<Type> {
     let m = p.m;
     match values {
         Values::Operand(i) => m.operand_group(op, i).iter().map(|&v| m.value_type(v)).collect(),
@@ -175,7 +190,8 @@ fn value_types(p: &Printer<'_>, op: Op, values: Values) -> Vec<Type> {
     }
 }
 
-fn attr(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: usize) {
+/// An attribute the way its kind is spelled.
+pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: usize) {
     let spec = &info.attrs[i];
     let Some(value) = p.m.inherent_attr(op, spec.name) else { return };
     let ctx = &p.m.ctx;
@@ -201,7 +217,7 @@ fn attr(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: usize) {
 }
 
 /// The attributes that the format does not spell, in braces; nothing when there are none.
-fn attr_dict(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, keyword: bool) {
+pub(super) fn attr_dict(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, keyword: bool) {
     let dict = unspelled(p, info, op);
     if dict == Attr::EMPTY_DICT {
         return;

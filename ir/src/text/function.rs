@@ -181,7 +181,7 @@ pub(crate) fn print_function(p: &mut Printer<'_>, info: &'static OpInfo, op: Op)
     }
     if let (Some(body), Some(_)) = (body, entry) {
         p.out.push(' ');
-        p.region(body, false, false)?;
+        p.region(body, false, false, true)?;
     }
     Ok(())
 }

@@ -5,7 +5,8 @@
 //! remembered by its text.
 
 mod cursor;
-pub(crate) mod fine;
+pub(crate) mod directive;
+mod fine;
 mod format;
 mod format_parse;
 mod format_print;
@@ -18,8 +19,10 @@ mod print;
 mod print_alias;
 mod print_attr;
 
+pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg};
 pub(crate) use format::Format;
-pub use parse::{ParseOptions, parse_module};
+pub use format::Values;
+pub use parse::{ParseOptions, ValueRef, parse_module};
 pub use print::PrintOptions;
 
 use crate::context::{Attr, Context, Type};

@@ -88,23 +88,37 @@ impl Numbering {
 
     fn op(&mut self, m: &Module, op: Op, generic: bool, counters: &mut Counters, taken: &mut Taken) {
         let Some(first) = m.results(op).next() else { return };
-        if !generic && let Some(name) = m.info(op).and_then(|info| (info.result_name?)(m, op)) {
-            self.values[first] = NAMED | self.named.len() as u32;
+        let named = if generic { None } else { m.info(op).and_then(|info| info.result_names) };
+        for (i, name) in named.map_or_else(Vec::new, |names| names(m, op)) {
+            self.values[m.result(op, i)] = NAMED | self.named.len() as u32;
             self.named.push(taken.unique(&name));
-            return;
         }
-        self.values[first] = counters.value;
-        counters.value += 1;
+        if self.values[first] == u32::MAX {
+            self.values[first] = counters.value;
+            counters.value += 1;
+        }
     }
 
-    /// `%0` or `%0:2`: the name that stands for all results of an op.
-    pub(crate) fn group(&self, m: &Module, op: Op, out: &mut String) {
+    /// `%0`, `%0:2` or `%quotient, %remainder`: the names that stand for all results of an op.
+    pub(crate) fn groups(&self, m: &Module, op: Op, out: &mut String) {
         let n = m.num_results(op);
-        self.name(m.result(op, 0), out);
-        if n > 1 {
-            out.push(':');
-            push_number(n as u32, out);
+        let mut at = 0;
+        while at < n {
+            out.push_str(if at > 0 { ", " } else { "" });
+            let first = m.result(op, at);
+            self.name(first, out);
+            let len = self.group_len(first, n - at);
+            if len > 1 {
+                out.push(':');
+                push_number(len as u32, out);
+            }
+            at += len;
         }
+    }
+
+    /// How many results share the name of `first`, of at most `most`.
+    fn group_len(&self, first: Value, most: usize) -> usize {
+        1 + (1..most).take_while(|&i| self.values[Value::new(first.index() + i)] == u32::MAX).count()
     }
 
     /// `%0`, `%arg0` or `%0#1`
@@ -113,9 +127,15 @@ impl Numbering {
         match result_number(m, value) {
             None => self.name(value, out),
             Some(i) => {
-                self.name(Value::new(value.index() - i as usize), out);
-                out.push('#');
-                push_number(i, out);
+                let named = (0..=i).find(|&k| self.values[Value::new(value.index() - k as usize)] != u32::MAX);
+                let k = named.unwrap_or(i);
+                let first = Value::new(value.index() - k as usize);
+                self.name(first, out);
+                let rest = m.defining_op(value).map_or(1, |op| m.num_results(op)) - (i - k) as usize;
+                if k > 0 || self.group_len(first, rest.min(2)) > 1 {
+                    out.push('#');
+                    push_number(k, out);
+                }
             }
         }
     }

@@ -131,7 +131,7 @@ struct Label {
 
 /// An operand as written: `%name#number`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ValueRef<'a> {
+pub struct ValueRef<'a> {
     pub(crate) name: &'a str,
     pub(crate) number: u32,
     pub(crate) offset: usize,

@@ -237,10 +237,9 @@ impl<'a> Parser<'a> {
         };
         let info = self.ctx.op_info(name).expect("only registered ops have custom forms");
         let mut parsed = ParsedOp::new(name, start);
-        let dialect = info.name.split('.').next().unwrap_or("");
-        let deeper = !info.regions.is_empty();
+        let deeper = !info.default_dialect.is_empty();
         if deeper {
-            self.default_dialects.push(dialect);
+            self.default_dialects.push(info.default_dialect);
         }
         let result = super::format_parse::parse_custom(self, info, &mut parsed);
         if deeper {

@@ -159,7 +159,7 @@ impl<'a> Printer<'a> {
         }
         let n = self.m.num_results(op);
         if n > 0 {
-            self.numbers.group(self.m, op, &mut self.out);
+            self.numbers.groups(self.m, op, &mut self.out);
             self.out.push_str(" = ");
         }
         match self.m.info(op) {
@@ -221,7 +221,7 @@ impl<'a> Printer<'a> {
         }
         for (i, &region) in m.regions(op).iter().enumerate() {
             self.out.push_str(if i == 0 { " (" } else { ", " });
-            self.region(region, true, true)?;
+            self.region(region, true, true, true)?;
         }
         if !m.regions(op).is_empty() {
             self.out.push(')');
@@ -324,8 +324,8 @@ impl<'a> Printer<'a> {
     }
 
     /// `{ blocks }` at the current indentation. `header` says whether arguments of the entry block are printed with a
-    /// label; `empty` whether an entry block without ops is.
-    pub(crate) fn region(&mut self, region: Region, header: bool, empty: bool) -> io::Result<()> {
+    /// label; `empty` whether an entry block without ops is; `terminator` whether the last op of a block is.
+    pub(crate) fn region(&mut self, region: Region, header: bool, empty: bool, terminator: bool) -> io::Result<()> {
         self.out.push('{');
         stacker::maybe_grow(64 << 10, 1 << 20, || {
             for (i, block) in self.m.region_blocks(region).enumerate() {
@@ -334,7 +334,7 @@ impl<'a> Printer<'a> {
                 if i > 0 || (header && has_args) || (is_empty && empty) {
                     self.block_header(block, i == 0);
                 }
-                self.block_body(block)?;
+                self.block_body(block, terminator)?;
             }
             io::Result::Ok(())
         })?;
@@ -343,9 +343,10 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    fn block_body(&mut self, block: Block) -> io::Result<()> {
+    fn block_body(&mut self, block: Block, terminator: bool) -> io::Result<()> {
         self.indent += 1;
-        for op in self.m.block_ops(block) {
+        let hidden = if terminator { None } else { self.m.last_op(block) };
+        for op in self.m.block_ops(block).take_while(|&op| Some(op) != hidden) {
             self.newline();
             self.op(op)?;
         }

@@ -1,0 +1,103 @@
+//! Control flow as declarations tell it: where branches go and what they carry along, how control moves between an op and
+//! its regions, and how that is executed.
+
+use crate::eval::{Datum, Trap};
+use crate::module::{Module, Op};
+use crate::op_info::OpArgs;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The range of a branch's operands that become the arguments of successor `i`.
+pub type SuccessorOperandsFn = fn(&Module, Op, usize) -> Range<usize>;
+
+/// Where structured control flow can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Point {
+    /// At the op: before its regions, where its operands are known, or after them, where its results are.
+    Op,
+    /// In region `i`: at its start, where the arguments are known, or at its terminator.
+    Region(usize),
+}
+
+/// A way that control can take, and the values that it takes along: from the op's operands or the operands of the region's
+/// terminator, beginning with number `first`, to the op's results or the region's arguments, beginning with number
+/// `target`, as many as there are left of those. Arguments before `target` are made by the op, such as induction
+/// variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// Where from.
+    pub from: Point,
+    /// Where to.
+    pub to: Point,
+    /// The first value that is taken along.
+    pub first: usize,
+    /// The first value that receives.
+    pub target: usize,
+}
+
+impl Edge {
+    /// An edge that takes all values along.
+    pub const fn new(from: Point, to: Point) -> Edge {
+        Edge { from, to, first: 0, target: 0 }
+    }
+
+    /// The same, taking values from `first` to `target`.
+    pub const fn carrying(self, first: usize, target: usize) -> Edge {
+        Edge { first, target, ..self }
+    }
+}
+
+/// All ways that control can take between an op and its regions.
+pub type EdgesFn = fn(&Module, Op) -> SmallVec<[Edge; 4]>;
+
+/// What just happened while an op with regions is executed.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// The op is reached.
+    Enter,
+    /// A region ended.
+    Left {
+        /// Which.
+        region: usize,
+        /// The arguments that it was entered with.
+        args: &'a [Datum],
+        /// The operands of its terminator.
+        yielded: &'a [Datum],
+    },
+}
+
+/// What happens next while an op with regions is executed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Next {
+    /// A region runs, with these arguments.
+    Region(usize, Vec<Datum>),
+    /// The op is done, with these results.
+    Done(Vec<Datum>),
+}
+
+/// Executes an op with regions, step by step: from its operands and the last event to what happens next. It keeps no
+/// state; what a loop must remember travels in the arguments of its region.
+pub type ControlFn = fn(&OpArgs<'_>, &[Datum], Event<'_>) -> Result<Next, Trap>;
+
+/// The number of the successor that a branch takes.
+pub type JumpFn = fn(&OpArgs<'_>, &[Datum]) -> Result<usize, Trap>;
+
+/// Whether region `i` of the op can run again after it ran, by the declared edges: whether it is a loop's body.
+pub fn is_loop(m: &Module, op: Op, i: usize) -> bool {
+    let Some(edges) = m.info(op).and_then(|info| info.edges) else { return false };
+    let edges = edges(m, op);
+    let mut seen: SmallVec<[Point; 4]> = SmallVec::new();
+    let mut stack: SmallVec<[Point; 4]> = smallvec::smallvec![Point::Region(i)];
+    while let Some(at) = stack.pop() {
+        for edge in edges.iter().filter(|e| e.from == at && e.to != Point::Op) {
+            if edge.to == Point::Region(i) {
+                return true;
+            }
+            if !seen.contains(&edge.to) {
+                seen.push(edge.to);
+                stack.push(edge.to);
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,111 @@
+//! What ops do besides computing their results, and what follows from it: what can be dropped, moved or merged.
+
+use crate::module::{Module, Op, Value};
+use crate::op_info::Traits;
+
+/// What an op does besides computing its results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effects {
+    /// Nothing: it can be moved, duplicated, merged and dropped.
+    Pure,
+    /// Nothing, but it is undefined for some operands, so it must not run where it did not run before.
+    MayUb,
+    /// These accesses to memory and nothing else: what is done, and the declared operand or result group whose memory it
+    /// is done to; an empty name stands for any memory.
+    Memory(&'static [(Access, &'static str)]),
+    /// Whatever the ops in its regions do.
+    Recursive,
+    /// Not declared: assume everything.
+    Unknown,
+}
+
+/// What is done to memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Access {
+    /// It comes to be.
+    Alloc,
+    /// It is read.
+    Read,
+    /// It is written, or the world outside the program changes.
+    Write,
+    /// It ceases to be.
+    Free,
+}
+
+/// An access of an op: what, and to the memory of which value; `None` for any memory.
+pub type MemoryEffect = (Access, Option<Value>);
+
+/// Calls `f` with the accesses of an op and of those in its regions, until `f` returns `false`. Returns `false` if `f` did
+/// or if they are not known.
+pub fn for_each_access(m: &Module, op: Op, f: &mut dyn FnMut(Op, MemoryEffect) -> bool) -> bool {
+    let Some(info) = m.info(op) else { return false };
+    match info.effects {
+        Effects::Pure | Effects::MayUb => true,
+        Effects::Unknown => false,
+        Effects::Memory(list) => list.iter().all(|&(access, group)| {
+            if group.is_empty() {
+                return f(op, (access, None));
+            }
+            let operands = info.operands.iter().position(|s| s.name == group).map(|i| m.operand_group(op, i));
+            let results = || info.results.iter().position(|s| s.name == group).map(|i| m.result_group(op, i));
+            let values = operands.or_else(results).unwrap_or_default();
+            values.into_iter().all(|v| f(op, (access, Some(v))))
+        }),
+        Effects::Recursive => {
+            let blocks = m.regions(op).iter().flat_map(|&r| m.region_blocks(r));
+            let mut ops = blocks.flat_map(|b| m.block_ops(b));
+            stacker::maybe_grow(64 << 10, 1 << 20, || ops.all(|inner| for_each_access(m, inner, f)))
+        }
+    }
+}
+
+/// Whether the op and those in its regions neither read nor change memory. It may still be undefined for some operands.
+pub fn is_memory_free(m: &Module, op: Op) -> bool {
+    for_each_access(m, op, &mut |_, _| false)
+}
+
+/// Whether the op and those in its regions at most read memory.
+pub fn only_reads(m: &Module, op: Op) -> bool {
+    for_each_access(m, op, &mut |_, (access, _)| access == Access::Read)
+}
+
+/// Whether the op may run where it did not run before: no access to memory, and defined for all operands.
+pub fn is_speculatable(m: &Module, op: Op) -> bool {
+    let Some(info) = m.info(op) else { return false };
+    match info.effects {
+        Effects::Pure => true,
+        Effects::Recursive => {
+            let blocks = m.regions(op).iter().flat_map(|&r| m.region_blocks(r));
+            let mut ops = blocks.flat_map(|b| m.block_ops(b));
+            stacker::maybe_grow(64 << 10, 1 << 20, || ops.all(|inner| is_speculatable(m, inner)))
+        }
+        Effects::MayUb | Effects::Memory(_) | Effects::Unknown => false,
+    }
+}
+
+/// Whether nothing would change without the op: its results are unused and it has no effect.
+pub fn is_dead(m: &Module, op: Op) -> bool {
+    m.results(op).all(|v| m.is_unused(v)) && is_removable(m, op)
+}
+
+/// Whether an op whose results are unused can be dropped: it and the ops in its regions at most read, or allocate what
+/// only they can see. Undefined behaviour may be dropped.
+pub fn is_removable(m: &Module, op: Op) -> bool {
+    let Some(info) = m.info(op) else { return false };
+    if info.traits.has(Traits::TERMINATOR) || info.traits.has(Traits::SYMBOL) || m.parent_block(op).is_none() {
+        return false;
+    }
+    for_each_access(m, op, &mut |inner, (access, value)| match access {
+        Access::Read => true,
+        // What a result alone names is gone with the op.
+        Access::Alloc => value.is_some_and(|v| m.defining_op(v) == Some(inner)),
+        Access::Write | Access::Free => value
+            .and_then(|v| m.defining_op(v))
+            .is_some_and(|def| def != op && m.is_inside(def, op) && allocates(m, def)),
+    })
+}
+
+/// Whether the op allocates the memory that a result of its own names.
+fn allocates(m: &Module, op: Op) -> bool {
+    m.info(op).is_some_and(|i| matches!(i.effects, Effects::Memory(list) if list.iter().any(|e| e.0 == Access::Alloc)))
+}

@@ -1,0 +1,111 @@
+//! Type relations between an op's operands and results: declared once, they give the types that custom forms and builders
+//! leave out, and they are verified.
+
+use crate::context::{Context, Type};
+use crate::module::{Module, Op};
+use crate::op_info::{Arity, OpArgs, OpInfo, Traits, ValueSpec};
+
+/// A relation between the types of declared groups.
+pub enum TypeRelation {
+    /// All values of these groups have one type.
+    Same(&'static [&'static str]),
+    /// The type of `to` follows from that of `from`.
+    Derived {
+        /// The group whose type follows.
+        to: &'static str,
+        /// The group that it follows from.
+        from: &'static str,
+        /// How; `None` when `from` has a type that the declaration does not allow.
+        of: fn(&Context, Type) -> Option<Type>,
+        /// For messages: "failed to verify that *summary*".
+        summary: &'static str,
+    },
+}
+
+/// A declared group: its index, and whether it is of operands.
+pub(crate) type Group = (usize, bool);
+
+fn group(info: &OpInfo, name: &str) -> Option<Group> {
+    let find = |specs: &[ValueSpec]| specs.iter().position(|s| s.name == name);
+    find(info.operands).map(|i| (i, true)).or_else(|| find(info.results).map(|i| (i, false)))
+}
+
+/// Carries known types along the relations. `slot` returns the type of a group, after setting it to the given one if it
+/// had none.
+pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, Option<Type>) -> Option<Type>) {
+    // A relation may need what a later one gives; no declaration chains more than two.
+    for relation in info.relations.iter().chain(info.relations) {
+        match relation {
+            TypeRelation::Same(names) => {
+                let groups = || names.iter().filter_map(|n| group(info, n));
+                let Some(known) = groups().find_map(|g| slot(g, None)) else { continue };
+                groups().for_each(|g| {
+                    slot(g, Some(known));
+                });
+            }
+            TypeRelation::Derived { to, from, of, .. } => {
+                let (Some(to), Some(from)) = (group(info, to), group(info, from)) else { continue };
+                if let Some(ty) = slot(from, None).and_then(|ty| of(ctx, ty)) {
+                    slot(to, Some(ty));
+                }
+            }
+        }
+    }
+}
+
+/// The result types that the declaration gives: by `infer`, or because constraints, traits and relations leave one type.
+pub fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    let info = args.info;
+    if let Some(infer) = info.infer {
+        return infer(args);
+    }
+    if info.traits.has(Traits::SAME_TYPE) && !args.operands.is_empty() {
+        return Ok(info.results.iter().map(|_| args.operand_type(0)).collect());
+    }
+    let mut types: Vec<Option<Type>> = info.results.iter().map(|r| r.ty.only).collect();
+    derive(args.ctx(), info, |(i, is_operand), given| {
+        if is_operand {
+            return args.operand(info.operands[i].name).first().map(|&v| args.module.value_type(v));
+        }
+        types[i] = types[i].or(given);
+        types[i]
+    });
+    let one_each = info.results.iter().all(|r| r.arity == Arity::One);
+    let types: Option<Vec<Type>> = types.into_iter().collect();
+    types.filter(|_| one_each).ok_or_else(|| format!("the result types of '{}' cannot be inferred", info.name))
+}
+
+/// Checks the declared relations of an op.
+pub(crate) fn check(m: &Module, op: Op, info: &OpInfo) -> Result<(), String> {
+    for relation in info.relations {
+        match relation {
+            TypeRelation::Same(names) => {
+                let mut types = names.iter().filter_map(|n| group(info, n)).flat_map(|g| types_of(m, op, info, g));
+                let first = types.next();
+                if types.any(|t| Some(t) != first) {
+                    return Err(format!("failed to verify that all of {{{}}} have same type", names.join(", ")));
+                }
+            }
+            TypeRelation::Derived { to, from, of, summary } => {
+                let (Some(to), Some(from)) = (group(info, to), group(info, from)) else { continue };
+                let Some(source) = types_of(m, op, info, from).next() else { continue };
+                let want = of(&m.ctx, source);
+                if types_of(m, op, info, to).any(|t| Some(t) != want) {
+                    return Err(format!("failed to verify that {summary}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn types_of<'m>(m: &'m Module, op: Op, info: &OpInfo, (i, is_operand): Group) -> impl Iterator<Item = Type> + use<'m> {
+    let values = if is_operand {
+        m.operand_group(op, i)
+    } else if info.results.len() == 1 {
+        m.results(op).collect()
+    } else {
+        m.result_group(op, i)
+    };
+    values.into_iter().map(|v| m.value_type(v))
+}
