@@ -383,6 +383,11 @@ impl Module {
         value
     }
 
+    /// Says where argument `i` of a block comes from.
+    pub fn set_arg_loc(&mut self, block: Block, i: usize, loc: Loc) {
+        self.blocks[block].arg_locs[i] = loc;
+    }
+
     /// Removes argument `i`, which must be unused. The predecessors' operands are the caller's business.
     pub fn erase_block_arg(&mut self, block: Block, i: usize) {
         let value = self.blocks[block].args.remove(i);

@@ -269,11 +269,17 @@ pub fn fold(m: &Module, op: Op) -> Option<Folded> {
         return None;
     }
     let constants: SmallVec<[Option<Attr>; 4]> = m.operands(op).iter().map(|&v| m.constant(v)).collect();
+    fold_given(m, op, &constants)
+}
+
+/// [`fold`], where `constants` says which operands are known to be constant.
+pub fn fold_given(m: &Module, op: Op, constants: &[Option<Attr>]) -> Option<Folded> {
+    let info = m.info(op)?;
     m.with_args(op, |args| {
-        if let Some(folded) = info.fold.and_then(|fold| fold(args, &constants)) {
+        if let Some(folded) = info.fold.and_then(|fold| fold(args, constants)) {
             return Some(folded);
         }
-        fold_constants(args, &constants)
+        fold_constants(args, constants)
     })?
 }
 

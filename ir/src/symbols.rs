@@ -1,9 +1,11 @@
 //! Symbols: ops that are named, and references to them by name.
 
-use crate::context::{Attr, Str};
+use crate::attrs::{AttrData, Piece};
+use crate::context::{Attr, Context, Str};
 use crate::module::{Module, Op};
 use crate::op_info::{Traits, symbol_name};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The symbols of one or more symbol tables, looked up once and remembered. Valid until symbols are made, renamed or
 /// erased.
@@ -21,24 +23,25 @@ impl SymbolTables {
     /// What the symbol reference `attr` means at `from`: the first name is looked up outwards, table by table, the
     /// nested ones inwards.
     pub fn resolve(&mut self, m: &Module, from: Op, attr: Attr) -> Option<Op> {
-        let ctx = m.ctx.clone();
-        let (root, nested) = ctx.as_symbol(attr)?;
-        let mut at = Some(from);
-        let mut found = None;
-        while let Some(op) = at {
-            if m.has_trait(op, Traits::SYMBOL_TABLE) {
-                found = self.lookup(m, op, root);
-                if found.is_some() {
-                    break;
-                }
-            }
-            at = m.parent_op(op);
-        }
-        let mut found = found?;
+        let ctx = &m.ctx;
+        let path = self.resolve_path(m, from, attr);
+        path.last().copied().filter(|_| path.len() == 1 + ctx.as_symbol(attr).map_or(0, |s| s.1.len()))
+    }
+
+    /// The symbols that the names of `attr` mean one after the other, as far as they are found.
+    pub fn resolve_path(&mut self, m: &Module, from: Op, attr: Attr) -> SmallVec<[Op; 2]> {
+        let mut path = SmallVec::new();
+        let Some((root, nested)) = m.ctx.as_symbol(attr) else { return path };
+        let mut around = std::iter::successors(Some(from), |&op| m.parent_op(op));
+        path.extend(around.find_map(|op| {
+            let table = m.has_trait(op, Traits::SYMBOL_TABLE);
+            if table { self.lookup(m, op, root) } else { None }
+        }));
         for &name in nested {
-            found = self.lookup(m, found, name)?;
+            let Some(found) = path.last().and_then(|&table| self.lookup(m, table, name)) else { break };
+            path.push(found);
         }
-        Some(found)
+        path
     }
 }
 
@@ -55,4 +58,58 @@ fn symbols_of(m: &Module, table: Op) -> FxHashMap<Str, Op> {
         }
     }
     symbols
+}
+
+/// The symbol references inside attributes, found once for each attribute.
+#[derive(Default)]
+pub struct SymbolRefs {
+    found: FxHashMap<Attr, Box<[Attr]>>,
+}
+
+impl SymbolRefs {
+    /// The references in the attributes of `op`, without those of ops in its regions.
+    pub fn of_op(&mut self, m: &Module, op: Op) -> SmallVec<[Attr; 2]> {
+        let mut refs = SmallVec::from_slice(self.of_attr(&m.ctx, m.props(op)));
+        refs.extend_from_slice(self.of_attr(&m.ctx, m.attrs(op)));
+        refs
+    }
+
+    fn of_attr(&mut self, ctx: &Context, attr: Attr) -> &[Attr] {
+        if attr == Attr::EMPTY_DICT {
+            return &[];
+        }
+        self.found.entry(attr).or_insert_with(|| {
+            let mut refs = Vec::new();
+            collect_refs(ctx, attr, &mut refs);
+            refs.into()
+        })
+    }
+}
+
+fn collect_refs(ctx: &Context, root: Attr, refs: &mut Vec<Attr>) {
+    let mut stack = vec![root];
+    while let Some(attr) = stack.pop() {
+        match ctx.attr_data(attr) {
+            AttrData::Symbol { .. } => refs.push(attr),
+            AttrData::Array(list) => stack.extend(list.iter().rev()),
+            AttrData::Dict(entries) => stack.extend(entries.iter().rev().map(|e| e.1)),
+            AttrData::Dialect { body, .. } => stack.extend(body.iter().filter_map(|piece| match piece {
+                Piece::Attr(inner) => Some(*inner),
+                _ => None,
+            })),
+            AttrData::Distinct { inner, .. } => stack.push(*inner),
+            _ => {}
+        }
+    }
+}
+
+/// Whether the op might be a symbol table that nobody declared: then nobody knows what names in it mean.
+pub fn is_unknown_table(m: &Module, op: Op) -> bool {
+    m.info(op).is_none() && m.regions(op).len() == 1
+}
+
+/// Whether only ops of the same symbol table can refer to the symbol.
+pub fn is_private(m: &Module, symbol: Op) -> bool {
+    let visibility = m.attr(symbol, m.ctx.str("sym_visibility"));
+    visibility.and_then(|a| m.ctx.as_str(a)) == Some("private")
 }

@@ -5,8 +5,24 @@
 use gradus_ir::PassInfo;
 
 mod canonicalize;
+mod control_flow_sink;
 mod cse;
 mod dce;
+mod inline;
+mod licm;
+mod sccp;
+mod strip_debuginfo;
+mod symbol_dce;
 
 /// All passes, alphabetically. The order is that of listings; nothing else depends on it.
-pub const PASSES: &[&PassInfo] = &[&canonicalize::INFO, &cse::INFO, &dce::INFO];
+pub const PASSES: &[&PassInfo] = &[
+    &canonicalize::INFO,
+    &control_flow_sink::INFO,
+    &cse::INFO,
+    &dce::INFO,
+    &inline::INFO,
+    &licm::INFO,
+    &sccp::INFO,
+    &strip_debuginfo::INFO,
+    &symbol_dce::INFO,
+];

@@ -9,6 +9,7 @@ use super::case::Case;
 use crate::support::gradus;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus::ir::float::{from_f64, to_f64};
+use gradus::ir::symbols::is_private;
 use gradus::ir::{Context, DType, Module, Op, ParseOptions, Tensor, Traits, Type, TypeData, parse_module, symbol_name};
 use gradus::runtime::interpreter::Interpreter;
 use std::sync::Arc;
@@ -85,8 +86,10 @@ fn load(ctx: &Arc<Context>, text: &str) -> Result<Module, String> {
 }
 
 /// The names of the functions with a body in the outermost module.
+/// Functions with a body that can be called from outside: of private ones a pass may assume that it sees all calls.
 fn functions(m: &Module) -> Vec<String> {
-    let bodies = m.block_ops(m.body()).filter(|&op| m.has_trait(op, Traits::FUNCTION) && body_args(m, op).is_some());
+    let callable = |op: &Op| m.has_trait(*op, Traits::FUNCTION) && body_args(m, *op).is_some() && !is_private(m, *op);
+    let bodies = m.block_ops(m.body()).filter(callable);
     bodies.filter_map(|op| symbol_name(m, op)).map(|s| m.ctx.text(s).to_owned()).collect()
 }
 

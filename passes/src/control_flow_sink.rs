@@ -1,0 +1,102 @@
+//! `control-flow-sink`.
+
+use gradus_ir::control::is_loop;
+use gradus_ir::effects::is_memory_free;
+use gradus_ir::pass::Options;
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Region, Traits};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "control-flow-sink",
+    doc: "Moves ops into the one branch that needs them.
+
+# Before / After
+
+```mlir
+%0 = arith.divsi %x, %y : i32       // moves into the region
+scf.if %c {
+  \"use\"(%0) : (i32) -> ()
+}
+```
+
+# Does
+
+An op whose results are used in one region only, which runs at most once each time control comes by, moves to the start of
+that region.
+
+# Refuses
+
+To move ops with effects on memory, and into loops.
+
+# Cost
+
+Linear in the number of uses times the depth of nesting.",
+    anchor: None,
+    options: &[],
+    make: |_: &Options| Ok(Box::new(ControlFlowSink { sunk: 0 })),
+};
+
+struct ControlFlowSink {
+    sunk: u64,
+}
+
+impl Pass for ControlFlowSink {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        for op in m.ops_under(op).into_iter().rev() {
+            if m.info(op).is_none_or(|info| info.edges.is_none()) {
+                continue;
+            }
+            for i in 0..m.regions(op).len() {
+                if !is_loop(m, op, i) {
+                    self.sink_into(m, op, m.regions(op)[i]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, u64)> {
+        vec![("num-sunk", self.sunk)]
+    }
+}
+
+impl ControlFlowSink {
+    fn sink_into(&mut self, m: &mut Module, around: Op, region: Region) {
+        let mut stack: Vec<Op> = m.region_blocks(region).flat_map(|b| m.block_ops(b)).collect();
+        stack.reverse();
+        while let Some(user) = stack.pop() {
+            for value in m.operands(user).to_vec() {
+                let Some(op) = m.defining_op(value) else { continue };
+                if op != around && can_sink(m, op, around, region) {
+                    let entry = m.only_block(region);
+                    match m.first_op(entry) {
+                        Some(first) => m.move_before(op, first),
+                        None => m.move_to_end(op, entry),
+                    }
+                    self.sunk += 1;
+                    stack.push(op);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the op is outside of the region, and all that uses it inside.
+fn can_sink(m: &Module, op: Op, around: Op, region: Region) -> bool {
+    let inside = |user: Op| {
+        let mut at = Some(user);
+        while let Some(op) = at {
+            let home = m.parent_block(op).and_then(|b| m.parent_region(b));
+            if home == Some(region) {
+                return true;
+            }
+            at = m.parent_op(op);
+        }
+        false
+    };
+    !m.has_trait(op, Traits::TERMINATOR)
+        && !inside(op)
+        && !m.is_inside(around, op)
+        && is_memory_free(m, op)
+        && m.results(op).all(|r| m.uses(r).all(|(user, _)| inside(user)))
+}

@@ -1,0 +1,328 @@
+//! `inline`.
+
+use gradus_ir::pass::Options;
+use gradus_ir::rewrite::rewrite_greedily;
+use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
+use gradus_ir::{
+    AttrData, Block, Diagnostic, Loc, Module, Op, OpState, Pass, PassInfo, Region, Traits, Value, ValueMap,
+};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "inline",
+    doc: "Puts the bodies of functions in the place of their calls.
+
+# Before / After
+
+```mlir
+%0 = func.call @square(%x) : (i32) -> i32     // becomes: %0 = arith.muli %x, %x : i32
+```
+
+# Does
+
+Walks the call graph from callees to callers. Each function is canonicalized, then its calls are replaced by copies of the
+callees' bodies, and so on until nothing changes or the limit of iterations is reached. Private functions that are not used
+any more are dropped; the last call of one takes its body instead of a copy.
+
+# Refuses
+
+Recursive calls, calls and functions marked `no_inline`, functions without body, and callees of several blocks where only one
+block may be.
+
+# Cost
+
+Linear in the size of the result, which can be exponential in the size of the input, as chains of doubling calls are.",
+    anchor: Some("builtin.module"),
+    options: &[],
+    make: |_: &Options| Ok(Box::new(Inline { inlined: 0 })),
+};
+
+/// Rounds of canonicalizing and inlining per strongly connected component.
+const MAX_ITERATIONS: usize = 4;
+
+struct Inline {
+    inlined: u64,
+}
+
+impl Pass for Inline {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        let mut graph = CallGraph::new(m, op);
+        let components = graph.components();
+        for (number, scc) in components.iter().enumerate() {
+            graph.component.extend(scc.iter().map(|&f| (f, number)));
+        }
+        for scc in components {
+            for _ in 0..MAX_ITERATIONS {
+                for &function in &scc {
+                    graph.simplify(m, function);
+                }
+                let inlined = scc.iter().map(|&f| graph.inline_calls(m, f)).sum::<u64>();
+                self.inlined += inlined;
+                if inlined == 0 {
+                    break;
+                }
+            }
+        }
+        graph.erase_dead(m);
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, u64)> {
+        vec![("num-inlined", self.inlined)]
+    }
+}
+
+/// Functions, and who calls them.
+struct CallGraph {
+    tables: SymbolTables,
+    refs: SymbolRefs,
+    functions: Vec<Op>,
+    /// How often each private function is referred to.
+    uses: FxHashMap<Op, u64>,
+    calls: DiGraph<Op, ()>,
+    /// The number of each function's strongly connected component.
+    component: FxHashMap<Op, usize>,
+    /// Bodies that were moved to their last call.
+    taken: FxHashSet<Op>,
+}
+
+impl CallGraph {
+    fn new(m: &Module, root: Op) -> CallGraph {
+        let mut graph = CallGraph {
+            tables: SymbolTables::default(),
+            refs: SymbolRefs::default(),
+            functions: Vec::new(),
+            uses: FxHashMap::default(),
+            calls: DiGraph::new(),
+            component: FxHashMap::default(),
+            taken: FxHashSet::default(),
+        };
+        let mut nodes: FxHashMap<Op, NodeIndex> = FxHashMap::default();
+        for op in m.ops_under(root) {
+            if m.has_trait(op, Traits::FUNCTION) {
+                nodes.insert(op, graph.calls.add_node(op));
+                graph.functions.push(op);
+                if is_private(m, op) {
+                    graph.uses.entry(op).or_default();
+                }
+            }
+        }
+        let functions = graph.functions.clone();
+        for op in m.ops_under(root) {
+            graph.count_references(m, op, 1);
+        }
+        for function in functions {
+            for call in m.ops_under(function) {
+                if let Some(callee) = graph.callee(m, call)
+                    && let (Some(&from), Some(&to)) = (nodes.get(&function), nodes.get(&callee))
+                {
+                    graph.calls.add_edge(from, to, ());
+                }
+            }
+        }
+        graph
+    }
+
+    /// Strongly connected components, callees before callers; functions of one in the order of the text.
+    fn components(&self) -> Vec<Vec<Op>> {
+        let mut components: Vec<Vec<NodeIndex>> = tarjan_scc(&self.calls);
+        components.iter_mut().for_each(|scc| scc.sort_unstable());
+        components.into_iter().map(|scc| scc.into_iter().map(|n| self.calls[n]).collect()).collect()
+    }
+
+    fn callee(&mut self, m: &Module, call: Op) -> Option<Op> {
+        if !m.has_trait(call, Traits::CALL) {
+            return None;
+        }
+        let callee = m.inherent_attr(call, "callee")?;
+        self.tables.resolve(m, call, callee).filter(|&f| m.has_trait(f, Traits::FUNCTION))
+    }
+
+    fn count_references(&mut self, m: &Module, op: Op, change: i64) {
+        for symbol in self.refs.of_op(m, op) {
+            if let Some(uses) = self.tables.resolve(m, op, symbol).and_then(|target| self.uses.get_mut(&target)) {
+                *uses = uses.saturating_add_signed(change);
+            }
+        }
+    }
+
+    /// Canonicalizes a function, which may drop calls.
+    fn simplify(&mut self, m: &mut Module, function: Op) {
+        if self.is_dead(function) {
+            return;
+        }
+        self.count_inside(m, function, -1);
+        rewrite_greedily(m, function);
+        self.count_inside(m, function, 1);
+    }
+
+    fn count_inside(&mut self, m: &Module, function: Op, change: i64) {
+        for &op in &m.ops_under(function)[1..] {
+            self.count_references(m, op, change);
+        }
+    }
+
+    /// Whether nobody can call the function any more.
+    fn is_dead(&self, function: Op) -> bool {
+        self.taken.contains(&function) || self.uses.get(&function) == Some(&0)
+    }
+
+    /// Replaces the calls in a function that can be, and returns how many. Calls that come with a body are looked at too,
+    /// but not recursive ones, nor those of a function whose body the call came from: that would not end.
+    fn inline_calls(&mut self, m: &mut Module, function: Op) -> u64 {
+        if self.is_dead(function) {
+            return 0;
+        }
+        let calls = |m: &Module, ops: Vec<Op>| -> Vec<Op> {
+            ops.into_iter().rev().filter(|&op| m.has_trait(op, Traits::CALL)).collect()
+        };
+        let mut work: Vec<(Op, Vec<Op>)> =
+            calls(m, m.ops_under(function)).into_iter().map(|call| (call, Vec::new())).collect();
+        let mut inlined = 0;
+        while let Some((call, history)) = work.pop() {
+            let Some(callee) = self.callee(m, call) else { continue };
+            let recursive = self.component.get(&callee) == self.component.get(&function);
+            if recursive || history.contains(&callee) || !can_inline(m, call, callee) {
+                continue;
+            }
+            let ops = self.inline_call(m, call, callee);
+            inlined += 1;
+            let history: Vec<Op> = history.iter().copied().chain([callee]).collect();
+            work.extend(calls(m, ops).into_iter().map(|call| (call, history.clone())));
+        }
+        inlined
+    }
+
+    /// Replaces a call by the callee's body and returns the ops that came with it.
+    fn inline_call(&mut self, m: &mut Module, call: Op, callee: Op) -> Vec<Op> {
+        self.count_references(m, call, -1);
+        let last = self.is_dead(callee);
+        let shell = if last { callee } else { m.clone_op(callee, &mut ValueMap::default()) };
+        let mut ops = m.ops_under(shell);
+        ops.remove(0);
+        if last {
+            self.taken.insert(callee);
+        } else {
+            self.count_inside(m, callee, 1);
+        }
+        relocate(m, shell, &ops, m.loc(call));
+        let body = m.regions(shell)[0];
+        splice(m, call, body);
+        if !last {
+            m.erase_op(shell);
+        }
+        ops.retain(|&op| m.parent_block(op).is_some());
+        ops
+    }
+
+    fn erase_dead(&self, m: &mut Module) {
+        for &function in &self.functions {
+            if self.is_dead(function) {
+                m.erase_op(function);
+            }
+        }
+    }
+}
+
+fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
+    let Some(&body) = m.regions(callee).first() else { return false };
+    let Some(entry) = m.entry(body) else { return false };
+    let refused = |op: Op| m.attr(op, m.ctx.str("no_inline")).is_some();
+    if refused(call) || refused(callee) || m.is_inside(call, callee) {
+        return false;
+    }
+    if m.operands(call).len() != m.block_args(entry).len() {
+        return false;
+    }
+    let one_block_only = m.parent_op(call).is_none_or(|p| {
+        m.info(p).is_none_or(|i| i.traits.has(Traits::SINGLE_BLOCK) || i.traits.has(Traits::GRAPH_REGION))
+    });
+    m.has_one_block(body) || !one_block_only
+}
+
+/// Makes the locations of inlined ops and arguments say that they were called from `caller`.
+fn relocate(m: &mut Module, shell: Op, ops: &[Op], caller: Loc) {
+    let caller = caller.to_attr(&m.ctx);
+    let mut known: FxHashMap<Loc, Loc> = FxHashMap::default();
+    let mut called = |m: &Module, loc: Loc| {
+        *known
+            .entry(loc)
+            .or_insert_with(|| Loc::attr(m.ctx.attr(AttrData::LocCallSite { callee: loc.to_attr(&m.ctx), caller })))
+    };
+    for &op in ops.iter().chain([&shell]) {
+        let loc = called(m, m.loc(op));
+        m.set_loc(op, loc);
+        for region in m.regions(op).to_vec() {
+            for block in m.region_blocks(region).collect::<Vec<_>>() {
+                for i in 0..m.block_args(block).len() {
+                    let loc = called(m, m.arg_loc(block, i));
+                    m.set_arg_loc(block, i, loc);
+                }
+            }
+        }
+    }
+}
+
+/// Moves the blocks of `body` to the place of `call`, which is erased.
+fn splice(m: &mut Module, call: Op, body: Region) {
+    let blocks: Vec<Block> = m.region_blocks(body).collect();
+    let entry = blocks[0];
+    let operands: Vec<Value> = m.operands(call).to_vec();
+    for (arg, operand) in m.block_args(entry).to_vec().into_iter().zip(operands) {
+        m.replace_all_uses(arg, operand);
+    }
+    if let [only] = blocks[..] {
+        let results = m.last_op(only).map_or(Vec::new(), |last| m.operands(last).to_vec());
+        let ops: Vec<Op> = m.block_ops(only).collect();
+        for &op in &ops[..ops.len() - 1] {
+            m.move_before(op, call);
+        }
+        finish(m, call, &results);
+        m.erase_op(ops[ops.len() - 1]);
+        return;
+    }
+    let block = m.parent_block(call).expect("a call that is inlined is in a block");
+    let region = m.parent_region(block).expect("and the block in a region");
+    let after = m.create_block();
+    let next = std::iter::successors(Some(call), |&op| m.next_op(op)).nth(1);
+    let following = m.region_blocks(region).skip_while(|&b| b != block).nth(1);
+    m.insert_block(region, after, following);
+    if let Some(next) = next {
+        m.move_tail(next, after);
+    }
+    let results: Vec<Value> = m.results(call).collect();
+    let loc = m.loc(call);
+    let args: Vec<Value> = results.iter().map(|&r| m.add_block_arg(after, m.value_type(r), loc)).collect();
+    for &moved in &blocks[1..] {
+        m.unlink_block(moved);
+        m.insert_block(region, moved, Some(after));
+    }
+    for op in m.block_ops(entry).collect::<Vec<_>>() {
+        m.move_to_end(op, block);
+    }
+    finish(m, call, &args);
+    m.erase_block(entry);
+    for from in std::iter::once(block).chain(blocks[1..].iter().copied()) {
+        branch_instead_of_return(m, from, after);
+    }
+}
+
+fn finish(m: &mut Module, call: Op, results: &[Value]) {
+    for (old, &new) in m.results(call).collect::<Vec<_>>().into_iter().zip(results) {
+        m.replace_all_uses(old, new);
+    }
+    m.erase_op(call);
+}
+
+fn branch_instead_of_return(m: &mut Module, block: Block, to: Block) {
+    let Some(last) = m.last_op(block).filter(|&op| m.has_trait(op, Traits::RETURN_LIKE)) else { return };
+    let mut state = OpState::new(&m.ctx, "cf.br", m.loc(last));
+    state.operands.extend_from_slice(m.operands(last));
+    state.successors.push(to);
+    let branch = m.create_op(state);
+    m.insert_op(block, branch, Some(last));
+    m.erase_op(last);
+}

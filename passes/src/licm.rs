@@ -1,0 +1,92 @@
+//! `loop-invariant-code-motion`.
+
+use gradus_ir::control::is_loop;
+use gradus_ir::effects::is_speculatable;
+use gradus_ir::pass::Options;
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Region, Traits, Value};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "loop-invariant-code-motion",
+    doc: "Moves what a loop computes again and again in front of it.
+
+# Before / After
+
+```mlir
+scf.for %i = %a to %b step %c {
+  %0 = arith.muli %x, %y : i32      // moves before the loop
+}
+```
+
+# Does
+
+Takes loops from the inside out. An op of a loop's body whose operands are made outside of the loop moves before it, with
+its regions; so do ops that only such ops kept inside.
+
+# Refuses
+
+To move ops that read or write memory, or that are undefined for some operands: the loop might not run at all.
+
+# Cost
+
+Linear in the number of ops times the depth of nesting.",
+    anchor: None,
+    options: &[],
+    make: |_: &Options| Ok(Box::new(Licm { hoisted: 0 })),
+};
+
+struct Licm {
+    hoisted: u64,
+}
+
+impl Pass for Licm {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        // Ops come before those in their regions, so from the end inner loops come first.
+        for op in m.ops_under(op).into_iter().rev() {
+            for i in 0..m.regions(op).len() {
+                if is_loop(m, op, i) {
+                    self.hoist_from(m, op, m.regions(op)[i]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, u64)> {
+        vec![("num-hoisted", self.hoisted)]
+    }
+}
+
+impl Licm {
+    fn hoist_from(&mut self, m: &mut Module, around: Op, body: Region) {
+        for block in m.region_blocks(body).collect::<Vec<_>>() {
+            for op in m.block_ops(block).collect::<Vec<_>>() {
+                if !m.has_trait(op, Traits::TERMINATOR) && is_speculatable(m, op) && is_invariant(m, op, body) {
+                    m.move_before(op, around);
+                    self.hoisted += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Whether the op, and the ops in its regions, only use values from outside of `body` or from the op itself.
+fn is_invariant(m: &Module, op: Op, body: Region) -> bool {
+    let outside = |&v: &Value| !is_defined_in(m, v, body) || m.def_block(v).is_some_and(|b| block_inside(m, b, op));
+    m.ops_under(op).into_iter().all(|inner| m.operands(inner).iter().all(outside))
+}
+
+fn is_defined_in(m: &Module, value: Value, body: Region) -> bool {
+    let mut region = m.def_block(value).and_then(|b| m.parent_region(b));
+    while let Some(r) = region {
+        if r == body {
+            return true;
+        }
+        region = m.region_op(r).and_then(|op| m.parent_block(op)).and_then(|b| m.parent_region(b));
+    }
+    false
+}
+
+fn block_inside(m: &Module, block: gradus_ir::Block, op: Op) -> bool {
+    m.block_op(block).is_some_and(|parent| parent == op || m.is_inside(parent, op))
+}

@@ -1,0 +1,459 @@
+//! `sccp`.
+
+use gradus_ir::control::{Edge, Event, Next, Point};
+use gradus_ir::effects::is_dead;
+use gradus_ir::entity::SideTable;
+use gradus_ir::eval::Datum;
+use gradus_ir::pass::Options;
+use gradus_ir::rewrite::fold_given;
+use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
+use gradus_ir::{
+    Attr, Block, Builder, Diagnostic, FoldResult, Folded, Module, Op, Pass, PassInfo, Region, Traits, Type, Value,
+};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "sccp",
+    doc: "Finds values that are constant on every path that can be taken, and replaces them.
+
+# Before / After
+
+```mlir
+cf.cond_br %true, ^bb1(%c1), ^bb1(%c2)
+^bb1(%x: i32):                            // uses of %x become uses of %c1
+```
+
+# Does
+
+Sparse conditional constant propagation (Wegman and Zadeck, 1991) through branches, structured control flow and calls of
+private functions: values begin as unknown, blocks as unreached, and only what can be reached is looked at. Then constant
+values are replaced, and ops that nobody needs any more dropped.
+
+# Refuses
+
+To look into functions that can be called from elsewhere with anything but unknown arguments, and through ops that are not
+registered. Unreached blocks are left to `canonicalize`.
+
+# Cost
+
+Linear in the number of uses: each value changes at most twice.",
+    anchor: None,
+    options: &[],
+    make: |_: &Options| Ok(Box::new(Sccp { replaced: 0 })),
+};
+
+struct Sccp {
+    replaced: u64,
+}
+
+impl Pass for Sccp {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        let mut solver = Solver::new(m, op);
+        solver.solve(op);
+        let values = solver.values;
+        self.replace(m, op, &values);
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, u64)> {
+        vec![("num-replaced", self.replaced)]
+    }
+}
+
+/// Constants that were made, by the region that they are at the start of.
+#[derive(Default)]
+struct Made {
+    values: FxHashMap<(Region, Attr, Type), Value>,
+    in_order: Vec<Op>,
+}
+
+impl Sccp {
+    fn replace(&mut self, m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) {
+        let mut made = Made::default();
+        let ops = m.ops_under(root);
+        for &op in &ops {
+            for block in m.regions(op).iter().flat_map(|&r| m.region_blocks(r)).collect::<Vec<_>>() {
+                for arg in m.block_args(block).to_vec() {
+                    self.replace_value(m, block, arg, values, &mut made);
+                }
+            }
+            if op != root && !m.has_trait(op, Traits::CONSTANT_LIKE) {
+                let Some(block) = m.parent_block(op) else { continue };
+                for result in m.results(op) {
+                    self.replace_value(m, block, result, values, &mut made);
+                }
+            }
+        }
+        // Inner ops come after the ops around them, users after what they use.
+        for &op in ops[1..].iter().rev() {
+            if m.num_results(op) > 0 && m.regions(op).is_empty() && is_dead(m, op) {
+                m.erase_op(op);
+            }
+        }
+        // What a constant was made for may be gone.
+        for op in made.in_order {
+            if is_dead(m, op) {
+                m.erase_op(op);
+            }
+        }
+    }
+
+    fn replace_value(
+        &mut self,
+        m: &mut Module,
+        block: Block,
+        value: Value,
+        values: &SideTable<Value, Lattice>,
+        made: &mut Made,
+    ) {
+        let Lattice::Constant(attr) = values[value] else { return };
+        if m.is_unused(value) {
+            return;
+        }
+        let ty = m.value_type(value);
+        let Some(region) = isolated_region(m, block) else { return };
+        let known = made.values.get(&(region, attr, ty)).copied();
+        let Some(constant) = known.or_else(|| make_constant(m, region, attr, value)) else { return };
+        if known.is_none() {
+            made.values.insert((region, attr, ty), constant);
+            made.in_order.extend(m.defining_op(constant));
+        }
+        m.replace_all_uses(value, constant);
+        self.replaced += 1;
+    }
+}
+
+/// The innermost region around a block that sees no values from outside.
+fn isolated_region(m: &Module, block: Block) -> Option<Region> {
+    let mut region = m.parent_region(block)?;
+    loop {
+        let op = m.region_op(region)?;
+        match m.parent_block(op) {
+            Some(block) if !m.has_trait(op, Traits::ISOLATED) => region = m.parent_region(block)?,
+            _ => return Some(region),
+        }
+    }
+}
+
+fn make_constant(m: &mut Module, region: Region, attr: Attr, like: Value) -> Option<Value> {
+    let (loc, dialect) = match m.defining_op(like) {
+        Some(op) => (m.loc(op), m.ctx.op_dialect(m.name(op)).to_owned()),
+        None => (gradus_ir::Loc::UNKNOWN, String::new()),
+    };
+    let (entry, ty) = (m.entry(region)?, m.value_type(like));
+    Builder::at_start(m, entry).constant(attr, ty, &dialect, loc)
+}
+
+/// What is known of a value; only ever goes down this list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lattice {
+    /// Nothing has reached it.
+    Unknown,
+    Constant(Attr),
+    Varying,
+}
+
+struct Solver<'m> {
+    m: &'m Module,
+    values: SideTable<Value, Lattice>,
+    reached: SideTable<Block, bool>,
+    work: Vec<Op>,
+    queued: SideTable<Op, bool>,
+    tables: SymbolTables,
+    /// Private functions all of whose callers are known, with their calls.
+    callers: FxHashMap<Op, Vec<Op>>,
+}
+
+impl<'m> Solver<'m> {
+    fn new(m: &'m Module, root: Op) -> Self {
+        let mut tables = SymbolTables::default();
+        let callers = known_callers(m, root, &mut tables);
+        Solver {
+            m,
+            values: SideTable::with_capacity(Lattice::Unknown, m.value_capacity()),
+            reached: SideTable::new(false),
+            work: Vec::new(),
+            queued: SideTable::new(false),
+            tables,
+            callers,
+        }
+    }
+
+    fn solve(&mut self, root: Op) {
+        for &region in self.m.regions(root) {
+            self.enter_unknown(region);
+        }
+        while let Some(op) = self.work.pop() {
+            self.queued[op] = false;
+            self.visit(op);
+        }
+    }
+
+    fn push(&mut self, op: Op) {
+        if !std::mem::replace(&mut self.queued[op], true) {
+            self.work.push(op);
+        }
+    }
+
+    fn join(&mut self, value: Value, with: Lattice) {
+        let old = self.values[value];
+        let new = match (old, with) {
+            (Lattice::Unknown, new) => new,
+            (old, Lattice::Unknown) => old,
+            (old, new) if old == new => old,
+            _ => Lattice::Varying,
+        };
+        if new != old {
+            self.values[value] = new;
+            for (user, _) in self.m.uses(value) {
+                if self.m.parent_block(user).is_some_and(|b| self.reached[b]) {
+                    self.push(user);
+                }
+            }
+        }
+    }
+
+    fn reach(&mut self, block: Block) {
+        if !std::mem::replace(&mut self.reached[block], true) {
+            let ops: Vec<Op> = self.m.block_ops(block).collect();
+            ops.into_iter().rev().for_each(|op| self.push(op));
+        }
+    }
+
+    /// A region is entered with arguments that nobody knows.
+    fn enter_unknown(&mut self, region: Region) {
+        let Some(entry) = self.m.entry(region) else { return };
+        for &arg in self.m.block_args(entry) {
+            self.join(arg, Lattice::Varying);
+        }
+        self.reach(entry);
+    }
+
+    fn visit(&mut self, op: Op) {
+        let m = self.m;
+        let Some(info) = m.info(op) else { return self.give_up(op) };
+        if info.traits.has(Traits::FUNCTION) {
+            if !self.callers.contains_key(&op) {
+                m.regions(op).iter().for_each(|&r| self.enter_unknown(r));
+            }
+        } else if info.traits.has(Traits::CALL) {
+            self.call(op);
+        } else if !m.successors(op).is_empty() {
+            self.branch(op);
+        } else if info.edges.is_some() {
+            self.structured(op, Point::Op);
+        } else if info.traits.has(Traits::TERMINATOR) {
+            self.leave_region(op);
+        } else if !m.regions(op).is_empty() {
+            self.give_up(op);
+        } else {
+            self.compute(op);
+        }
+    }
+
+    fn give_up(&mut self, op: Op) {
+        let m = self.m;
+        m.results(op).for_each(|r| self.join(r, Lattice::Varying));
+        m.regions(op).iter().for_each(|&r| self.enter_unknown(r));
+        for &block in m.successors(op) {
+            m.block_args(block).iter().for_each(|&arg| self.join(arg, Lattice::Varying));
+            self.reach(block);
+        }
+        if m.info(op).is_none() {
+            self.leave_region(op);
+        }
+    }
+
+    fn compute(&mut self, op: Op) {
+        let m = self.m;
+        if let Some(attr) = m.results(op).next().and_then(|r| m.constant(r)) {
+            return self.join(m.result(op, 0), Lattice::Constant(attr));
+        }
+        if m.num_results(op) == 0 {
+            return;
+        }
+        let Some(constants) = self.constants(m.operands(op)) else { return };
+        match fold_given(m, op, &constants) {
+            Some(Folded::Results(results)) => {
+                for (result, folded) in m.results(op).zip(results) {
+                    let lattice = match folded {
+                        FoldResult::Attr(attr) => Lattice::Constant(attr),
+                        FoldResult::Value(v) if m.results(op).any(|r| r == v) => Lattice::Varying,
+                        FoldResult::Value(v) => self.values[v],
+                    };
+                    self.join(result, lattice);
+                }
+            }
+            _ => m.results(op).for_each(|r| self.join(r, Lattice::Varying)),
+        }
+    }
+
+    /// Which operands are constant; `None` while any is unknown.
+    fn constants(&self, operands: &[Value]) -> Option<SmallVec<[Option<Attr>; 4]>> {
+        let constant = |&v: &Value| match self.values[v] {
+            Lattice::Unknown => None,
+            Lattice::Constant(attr) => Some(Some(attr)),
+            Lattice::Varying => Some(None),
+        };
+        operands.iter().map(constant).collect()
+    }
+
+    /// The operands as values, if all are constant.
+    fn datums(&self, operands: &[Value]) -> Option<Vec<Datum>> {
+        let datum = |&v: &Value| match self.values[v] {
+            Lattice::Constant(attr) => self.m.ctx.attr_datum(attr),
+            _ => None,
+        };
+        operands.iter().map(datum).collect()
+    }
+
+    fn branch(&mut self, op: Op) {
+        let m = self.m;
+        let Some(carried) = m.info(op).and_then(|i| i.successor_operands) else { return self.give_up(op) };
+        let n = m.successors(op).len();
+        let ranges: SmallVec<[_; 2]> = (0..n).map(|i| carried(m, op, i)).collect();
+        let operands = m.operands(op);
+        let deciding = |i: usize| !ranges.iter().any(|r| r.contains(&i));
+        let known: Option<Vec<Datum>> = (0..operands.len())
+            .map(|i| if deciding(i) { self.datums(&operands[i..=i])?.pop() } else { Some(Datum::Poison) })
+            .collect();
+        if (0..operands.len()).any(|i| deciding(i) && self.values[operands[i]] == Lattice::Unknown) {
+            return;
+        }
+        let jump = m.info(op).and_then(|i| i.jump);
+        let taken = jump.zip(known).and_then(|(jump, known)| m.with_args(op, |args| jump(args, &known).ok())?);
+        for (i, range) in ranges.into_iter().enumerate() {
+            if taken.is_some_and(|t| t != i) {
+                continue;
+            }
+            let block = m.successors(op)[i];
+            let first = range.start;
+            for (j, &arg) in m.block_args(block).iter().enumerate() {
+                let lattice = operands.get(first + j).map_or(Lattice::Varying, |&v| self.values[v]);
+                self.join(arg, lattice);
+            }
+            self.reach(block);
+        }
+    }
+
+    /// Control is at `op`, or at the end of one of its regions; follows the edges from there.
+    fn structured(&mut self, op: Op, from: Point) {
+        let m = self.m;
+        let Some(edges) = m.info(op).and_then(|i| i.edges) else { return };
+        let only = if from == Point::Op { self.entered(op) } else { None };
+        for edge in edges(m, op) {
+            if edge.from != from || only.is_some_and(|to| to != edge.to) {
+                continue;
+            }
+            let sources: SmallVec<[Lattice; 4]> = match from {
+                Point::Op => m.operands(op).iter().map(|&v| self.values[v]).collect(),
+                Point::Region(i) => self.yielded(m.regions(op)[i]),
+            };
+            self.follow(op, edge, &sources);
+        }
+    }
+
+    /// Where an op with constant operands goes first.
+    fn entered(&self, op: Op) -> Option<Point> {
+        let control = self.m.info(op)?.control?;
+        let operands = self.datums(self.m.operands(op))?;
+        match self.m.with_args(op, |args| control(args, &operands, Event::Enter).ok())?? {
+            Next::Region(i, _) => Some(Point::Region(i)),
+            Next::Done(_) => Some(Point::Op),
+        }
+    }
+
+    /// What the reached terminators of a region hand out.
+    fn yielded(&self, region: Region) -> SmallVec<[Lattice; 4]> {
+        let m = self.m;
+        let last = |b: Block| m.last_op(b).filter(|&op| self.reached[b] && m.successors(op).is_empty());
+        let mut out: SmallVec<[Lattice; 4]> = SmallVec::new();
+        for op in m.region_blocks(region).filter_map(last) {
+            for (i, &v) in m.operands(op).iter().enumerate() {
+                match out.get_mut(i) {
+                    None => out.push(self.values[v]),
+                    Some(slot) if *slot != self.values[v] => *slot = Lattice::Varying,
+                    _ => {}
+                }
+            }
+        }
+        out
+    }
+
+    fn follow(&mut self, op: Op, edge: Edge, sources: &[Lattice]) {
+        let m = self.m;
+        let targets: Vec<Value> = match edge.to {
+            Point::Op => m.results(op).collect(),
+            Point::Region(i) => {
+                let Some(entry) = m.entry(m.regions(op)[i]) else { return };
+                self.reach(entry);
+                m.block_args(entry).to_vec()
+            }
+        };
+        for (i, &target) in targets.iter().enumerate() {
+            let source = i.checked_sub(edge.target).map(|k| k + edge.first);
+            let lattice = source.map_or(Lattice::Varying, |s| sources.get(s).copied().unwrap_or(Lattice::Varying));
+            self.join(target, lattice);
+        }
+    }
+
+    /// A terminator hands its operands to the op around it, or to the calls of the function around it.
+    fn leave_region(&mut self, op: Op) {
+        let m = self.m;
+        let Some(parent) = m.parent_op(op) else { return };
+        if m.has_trait(parent, Traits::FUNCTION) {
+            for call in self.callers.get(&parent).cloned().unwrap_or_default() {
+                for (result, &operand) in m.results(call).zip(m.operands(op)) {
+                    self.join(result, self.values[operand]);
+                }
+            }
+            return;
+        }
+        let region = m.parent_block(op).and_then(|b| m.parent_region(b));
+        if let Some(i) = m.regions(parent).iter().position(|&r| Some(r) == region) {
+            self.structured(parent, Point::Region(i));
+        }
+    }
+
+    fn call(&mut self, op: Op) {
+        let m = self.m;
+        let callee = m.inherent_attr(op, "callee").and_then(|a| self.tables.resolve(m, op, a));
+        let Some(callee) = callee.filter(|f| self.callers.contains_key(f)) else { return self.give_up(op) };
+        let Some(entry) = m.regions(callee).first().and_then(|&r| m.entry(r)) else { return self.give_up(op) };
+        for (&arg, &operand) in m.block_args(entry).iter().zip(m.operands(op)) {
+            self.join(arg, self.values[operand]);
+        }
+        self.reach(entry);
+        // What the callee already returned.
+        let returns = m.region_blocks(m.regions(callee)[0]).filter(|&b| self.reached[b]).filter_map(|b| m.last_op(b));
+        returns.collect::<Vec<_>>().into_iter().filter(|&r| m.successors(r).is_empty()).for_each(|r| self.push(r));
+    }
+}
+
+/// Private functions with a body that are only referred to by calls, and these calls.
+fn known_callers(m: &Module, root: Op, tables: &mut SymbolTables) -> FxHashMap<Op, Vec<Op>> {
+    let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
+    let ops = m.ops_under(root);
+    for &op in &ops[1..] {
+        let has_body = m.regions(op).first().is_some_and(|&r| m.entry(r).is_some());
+        if m.has_trait(op, Traits::FUNCTION) && is_private(m, op) && has_body {
+            callers.insert(op, Vec::new());
+        }
+    }
+    let mut refs = SymbolRefs::default();
+    for &op in &ops {
+        for symbol in refs.of_op(m, op) {
+            let Some(target) = tables.resolve(m, op, symbol) else { continue };
+            if m.has_trait(op, Traits::CALL) && m.inherent_attr(op, "callee") == Some(symbol) {
+                if let Some(calls) = callers.get_mut(&target) {
+                    calls.push(op);
+                }
+            } else {
+                callers.remove(&target);
+            }
+        }
+    }
+    callers
+}

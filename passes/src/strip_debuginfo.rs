@@ -1,0 +1,49 @@
+//! `strip-debuginfo`.
+
+use gradus_ir::pass::Options;
+use gradus_ir::{Diagnostic, Loc, Module, Op, Pass, PassInfo};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "strip-debuginfo",
+    doc: "Forgets where everything comes from.
+
+# Before / After
+
+```mlir
+%0 = arith.addi %a, %b : i32 loc(\"f.c\":3:5)     // becomes: ... loc(unknown)
+```
+
+# Does
+
+Makes the location of every op and block argument unknown.
+
+# Refuses
+
+Nothing.
+
+# Cost
+
+Linear in the number of ops.",
+    anchor: None,
+    options: &[],
+    make: |_: &Options| Ok(Box::new(StripDebugInfo)),
+};
+
+struct StripDebugInfo;
+
+impl Pass for StripDebugInfo {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        for inner in m.ops_under(op) {
+            m.set_loc(inner, Loc::UNKNOWN);
+            for region in m.regions(inner).to_vec() {
+                for block in m.region_blocks(region).collect::<Vec<_>>() {
+                    for i in 0..m.block_args(block).len() {
+                        m.set_arg_loc(block, i, Loc::UNKNOWN);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

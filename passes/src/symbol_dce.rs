@@ -1,0 +1,135 @@
+//! `symbol-dce`.
+
+use gradus_ir::entity::SideTable;
+use gradus_ir::pass::Options;
+use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private, is_unknown_table};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Traits};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "symbol-dce",
+    doc: "Drops symbols that nobody can see or uses.
+
+# Before / After
+
+```mlir
+func.func private @helper() { return }      // dropped when nothing refers to @helper
+```
+
+# Does
+
+Starts from what is visible from outside and from ops that are no symbols, follows symbol references, and drops every
+private symbol that is not reached, in this symbol table and in those inside it. In a table that itself cannot be seen
+from outside, public symbols count as private ones.
+
+# Refuses
+
+To run on an op that is no symbol table, or where an unregistered op with one region may be a symbol table.
+
+# Cost
+
+Linear in the number of ops.",
+    anchor: None,
+    options: &[],
+    make: |_: &Options| Ok(Box::new(SymbolDce { erased: 0 })),
+};
+
+struct SymbolDce {
+    erased: u64,
+}
+
+impl Pass for SymbolDce {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        if !m.has_trait(op, Traits::SYMBOL_TABLE) {
+            return Err(Diagnostic::error(
+                m.loc(op),
+                "'symbol-dce' was scheduled to run under an operation that does not define a symbol table",
+            ));
+        }
+        let hidden = m.parent_op(op).is_some() && (!m.has_trait(op, Traits::SYMBOL) || is_private(m, op));
+        let mut liveness = Liveness {
+            m,
+            refs: SymbolRefs::default(),
+            tables: SymbolTables::default(),
+            live: SideTable::new(false),
+            visited: Vec::new(),
+        };
+        liveness.table(op, hidden)?;
+        let Liveness { live, visited, .. } = liveness;
+        for table in visited {
+            let dead: Vec<Op> = members(m, table).filter(|&s| m.has_trait(s, Traits::SYMBOL) && !live[s]).collect();
+            for symbol in dead {
+                m.erase_op(symbol);
+                self.erased += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, u64)> {
+        vec![("num-dce'd", self.erased)]
+    }
+}
+
+/// The ops directly in the regions of a symbol table.
+fn members(m: &Module, table: Op) -> impl Iterator<Item = Op> + '_ {
+    m.regions(table).iter().flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b))
+}
+
+struct Liveness<'m> {
+    m: &'m Module,
+    refs: SymbolRefs,
+    tables: SymbolTables,
+    live: SideTable<Op, bool>,
+    /// Symbol tables that are themselves live.
+    visited: Vec<Op>,
+}
+
+impl Liveness<'_> {
+    /// Finds what is live because of `root`, a symbol table. `hidden`: nobody outside of it can refer into it.
+    fn table(&mut self, root: Op, hidden: bool) -> Result<(), Diagnostic> {
+        let m = self.m;
+        let mut pending = vec![(root, hidden)];
+        while let Some((table, hidden)) = pending.pop() {
+            self.visited.push(table);
+            let mut work = Vec::new();
+            for op in members(m, table) {
+                let discardable = m.has_trait(op, Traits::SYMBOL) && (hidden || is_private(m, op));
+                if !discardable && !self.live[op] {
+                    self.live[op] = true;
+                    work.push(op);
+                }
+            }
+            while let Some(op) = work.pop() {
+                if m.has_trait(op, Traits::SYMBOL_TABLE) {
+                    pending.push((op, hidden || !m.has_trait(op, Traits::SYMBOL) || is_private(m, op)));
+                }
+                self.references(op, &mut work)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks what an op, or an op in its regions that is in the same symbol table, refers to.
+    fn references(&mut self, root: Op, work: &mut Vec<Op>) -> Result<(), Diagnostic> {
+        let m = self.m;
+        let mut stack = vec![root];
+        while let Some(op) = stack.pop() {
+            if is_unknown_table(m, op) {
+                let message = "operation contains potentially unknown symbol table, meaning that we can't reliable compute symbol uses";
+                return Err(Diagnostic::error(m.loc(op), message));
+            }
+            for symbol in self.refs.of_op(m, op) {
+                for target in self.tables.resolve_path(m, op, symbol) {
+                    if !std::mem::replace(&mut self.live[target], true) {
+                        work.push(target);
+                    }
+                }
+            }
+            if !m.has_trait(op, Traits::SYMBOL_TABLE) {
+                stack.extend(members(m, op));
+            }
+        }
+        Ok(())
+    }
+}

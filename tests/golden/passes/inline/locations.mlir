@@ -1,0 +1,11 @@
+// RUN: gradus opt %s --inline --mlir-print-debuginfo
+// Inlined ops say where they come from and where they were called.
+func.func private @neg(%a: i32 loc("a")) -> i32 {
+  %c0 = arith.constant 0 : i32 loc("zero")
+  %0 = arith.subi %c0, %a : i32 loc("sub")
+  return %0 : i32 loc("ret")
+} loc("neg")
+func.func @f(%a: i32 loc("x")) -> i32 {
+  %0 = call @neg(%a) : (i32) -> i32 loc("call")
+  return %0 : i32 loc("end")
+} loc("f")
