@@ -2,13 +2,37 @@
 //! its regions, and how that is executed.
 
 use crate::eval::{Datum, Trap};
-use crate::module::{Module, Op};
-use crate::op_info::OpArgs;
+use crate::module::{Module, Op, Value};
+use crate::op_info::{Arity, OpArgs, Traits};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The range of a branch's operands that become the arguments of successor `i`.
 pub type SuccessorOperandsFn = fn(&Module, Op, usize) -> Range<usize>;
+
+/// The declared operand group that a branch carries to successor `i`: the last groups belong to the successors, in order.
+/// `None` when the op does not say what it carries, or successors share a group.
+pub fn carried_group(m: &Module, branch: Op, i: usize) -> Option<usize> {
+    let info = m.info(branch).filter(|info| info.successor_operands.is_some())?;
+    let one_each = info.successors.iter().all(|s| s.arity == Arity::One) && i < info.successors.len();
+    one_each.then(|| info.operands.len() - info.successors.len() + i)
+}
+
+/// Makes a branch carry one more value to successor `i`. Panics when it has no [`carried_group`]: a caller's bug.
+pub fn carry_also(m: &mut Module, branch: Op, i: usize, value: Value) {
+    let group = carried_group(m, branch, i).expect("the caller checked that the branch can carry more");
+    let info = m.info(branch).expect("the op is registered");
+    let sizes: SmallVec<[usize; 4]> = (0..info.operands.len()).map(|g| m.operand_group(branch, g).len()).collect();
+    let at = sizes[..=group].iter().sum();
+    let mut operands = m.operands(branch).to_vec();
+    operands.insert(at, value);
+    m.set_operands(branch, &operands);
+    if info.traits.has(Traits::OPERAND_SEGMENTS) {
+        let sizes: Vec<i32> = sizes.iter().enumerate().map(|(g, &n)| n as i32 + i32::from(g == group)).collect();
+        let attr = m.ctx.i32_array_attr(&sizes);
+        m.set_attr(branch, "operandSegmentSizes", Some(attr));
+    }
+}
 
 /// Where structured control flow can be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -105,6 +105,17 @@ impl Dominance {
         }
     }
 
+    /// The reachable blocks of a region, in an order in which a dominator comes before all that it dominates, and these
+    /// directly after it.
+    pub fn preorder(&self, m: &Module, region: Region) -> Vec<Block> {
+        let mut blocks: Vec<Block> = m.region_blocks(region).collect();
+        if blocks.len() > 1 {
+            blocks.retain(|b| self.tree.contains_key(b));
+            blocks.sort_unstable_by_key(|b| self.tree[b].enter);
+        }
+        blocks
+    }
+
     /// Whether `a` is before `b` in the same block.
     pub fn is_before(&self, a: Op, b: Op) -> bool {
         self.order[a] < self.order[b]

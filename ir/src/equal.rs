@@ -9,6 +9,8 @@ struct Pairs {
     values: FxHashMap<Value, Value>,
     back: FxHashMap<Value, Value>,
     blocks: FxHashMap<Block, Block>,
+    /// The first of two ops of one module.
+    within: Option<Op>,
 }
 
 impl Pairs {
@@ -27,11 +29,7 @@ impl Pairs {
 /// themselves within one module, and by their order of use across two.
 pub fn structurally_equal(m: &Module, a: Op, n: &Module, b: Op) -> bool {
     let mut pairs = Pairs::default();
-    if std::ptr::eq(m, n) {
-        for &v in m.operands(a).iter().chain(n.operands(b)) {
-            pairs.value(v, v);
-        }
-    }
+    pairs.within = std::ptr::eq(m, n).then_some(a);
     let mut work = vec![(a, b)];
     while let Some((a, b)) = work.pop() {
         if !same_op(m, a, n, b, &mut pairs) {
@@ -60,7 +58,19 @@ fn same_op(m: &Module, a: Op, n: &Module, b: Op, pairs: &mut Pairs) -> bool {
 }
 
 fn same_value(m: &Module, a: Value, n: &Module, b: Value, pairs: &mut Pairs) -> bool {
-    m.value_type(a) == n.value_type(b) && pairs.value(a, b)
+    if m.value_type(a) != n.value_type(b) {
+        return false;
+    }
+    match pairs.within {
+        Some(root) if a != b && !pairs.values.contains_key(&a) && !is_made_in(m, a, root) => false,
+        _ => pairs.value(a, b),
+    }
+}
+
+/// Whether the value is a result of `root` or comes to be in its regions.
+fn is_made_in(m: &Module, value: Value, root: Op) -> bool {
+    let def = m.defining_op(value).or_else(|| m.def_block(value).and_then(|b| m.block_op(b)));
+    def.is_some_and(|op| op == root || m.is_inside(op, root))
 }
 
 /// Pairs the blocks and their arguments, and leaves the ops to be compared in `work`.
@@ -121,5 +131,20 @@ mod tests {
             assert!(!structurally_equal(&m, op, &other, other.first_op(other.body()).expect("one op")), "{from}");
         }
         assert!(structurally_equal(&m, m.root(), &m, m.root()));
+    }
+
+    #[test]
+    fn values_from_outside_are_equal_only_to_themselves() {
+        let ctx = Context::new(&[]);
+        let text = r#"
+            %a, %b = "t.values"() : () -> (i32, i32)
+            "t.f"() ({ "t.use"(%a) : (i32) -> () }) : () -> ()
+            "t.f"() ({ "t.use"(%b) : (i32) -> () }) : () -> ()
+            "t.f"() ({ "t.use"(%a) : (i32) -> () }) : () -> ()
+        "#;
+        let m = parse(&ctx, text);
+        let ops: Vec<Op> = m.block_ops(m.body()).collect();
+        assert!(!structurally_equal(&m, ops[1], &m, ops[2]));
+        assert!(structurally_equal(&m, ops[1], &m, ops[3]));
     }
 }

@@ -68,7 +68,7 @@ pub use loc::{Loc, SourceFile};
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::{
     Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
-    OpInfo, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
+    OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
 };
 pub use pass::{Pass, PassInfo, Pipeline};
 pub use rewrite::{Pattern, Rewriter};

@@ -324,6 +324,18 @@ pub type ResultNamesFn = fn(&Module, Op) -> Vec<(usize, String)>;
 /// What an op is equal to; the list says which operands are known to be constant.
 pub type FoldFn = fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>;
 
+/// What an op does to a slot: a memref with a single element that lives until its function returns. Passes can turn slots
+/// into values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SlotRole {
+    /// The one result is the slot, when it has a single element.
+    Alloc,
+    /// Reads the slot in the first operand; the one result is the value. Other operands are indices.
+    Load,
+    /// Writes the first operand to the slot in the second one. Other operands are indices.
+    Store,
+}
+
 /// An op's declaration, as data. Made by [`op`](crate::op).
 pub struct OpInfo {
     /// `arith.addi`
@@ -377,6 +389,8 @@ pub struct OpInfo {
     pub successor_operands: Option<SuccessorOperandsFn>,
     /// The ways that control can take between the op and its regions.
     pub edges: Option<EdgesFn>,
+    /// What the op does to a slot, a piece of memory that holds one value.
+    pub slot: Option<SlotRole>,
     /// Names for results in printed text, such as `c0_i32`: the number of the first result that has the name, and the
     /// name.
     pub result_names: Option<ResultNamesFn>,
@@ -412,6 +426,7 @@ impl OpInfo {
         jump: None,
         successor_operands: None,
         edges: None,
+        slot: None,
         result_names: None,
         patterns: &[],
     };

@@ -1,9 +1,10 @@
 //! `cse`.
 
 use gradus_ir::dominance::{Dominance, is_graph};
-use gradus_ir::effects::is_dead;
+use gradus_ir::effects::{Access, Effects, is_dead};
+use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::Options;
-use gradus_ir::{Attr, Block, Diagnostic, Effects, Module, Op, OpName, Pass, PassInfo, Region, Traits, Type, Value};
+use gradus_ir::{Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassInfo, Region, Traits, Type, Value};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
@@ -21,12 +22,13 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Replaces an op by an equal one (name, operands, attributes, result types) that dominates it, and drops dead ops. Operands
-of commutative ops may be in any order.
+Replaces an op by an equal one (name, operands, attributes, result types, regions) that dominates it, and drops dead ops.
+Operands of commutative ops may be in any order. An op that only reads memory is merged with an earlier one of its block if
+nothing in between may write.
 
 # Refuses
 
-To merge ops with effects, with regions, or that are not registered.
+To merge ops with other effects, with regions of several blocks, or that are not registered.
 
 # Cost
 
@@ -41,7 +43,7 @@ struct Cse {
     dead: u64,
 }
 
-/// What makes two ops equal.
+/// What makes two ops equal, but for their regions.
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Key {
     name: OpName,
@@ -49,6 +51,8 @@ struct Key {
     attrs: Attr,
     operands: smallvec::SmallVec<[Value; 3]>,
     results: smallvec::SmallVec<[Type; 1]>,
+    /// For ops that read memory: the block, and how many writes came before in it.
+    epoch: Option<(Block, u32)>,
 }
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<rustc_hash::FxHasher>>;
@@ -79,15 +83,17 @@ impl Known {
 impl Pass for Cse {
     fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
         let dominance = Dominance::new(m, op);
-        let mut known = Known::default();
-        let mut dead = Vec::new();
-        for region in m.regions(op).to_vec() {
-            self.region(m, region, &dominance, &mut known, &mut dead);
+        let mut walk = Walk { m, dominance, known: Known::default(), dead: Vec::new(), merged: 0, dropped: 0 };
+        for region in walk.m.regions(op).to_vec() {
+            walk.region(region);
         }
+        let Walk { dead, merged, dropped, .. } = walk;
         // Erased at the end, so that keys are not reused while they are in the tables; users before what they use.
         for op in dead.into_iter().rev() {
             m.erase_op(op);
         }
+        self.merged += merged;
+        self.dead += dropped;
         Ok(())
     }
 
@@ -96,62 +102,134 @@ impl Pass for Cse {
     }
 }
 
-impl Cse {
-    /// Visits the blocks of a region, each with what its dominators know.
-    fn region(&mut self, m: &mut Module, region: Region, dom: &Dominance, known: &mut Known, dead: &mut Vec<Op>) {
-        let blocks: Vec<Block> = m.region_blocks(region).collect();
-        let mark = known.log.len();
+struct Walk<'m> {
+    m: &'m mut Module,
+    dominance: Dominance,
+    known: Known,
+    dead: Vec<Op>,
+    merged: u64,
+    dropped: u64,
+}
+
+impl Walk<'_> {
+    /// Visits the blocks of a region, each with what its dominators know. Returns what its ops do to memory.
+    fn region(&mut self, region: Region) -> Touched {
+        let mark = self.known.log.len();
+        let graph = is_graph(self.m, region);
+        let mut touched = Touched::NOTHING;
         // Blocks that are open: their ops are known while what they dominate is visited.
         let mut open: Vec<(Block, usize)> = Vec::new();
-        for block in preorder(m, &blocks, dom) {
+        for block in self.dominance.preorder(self.m, region) {
             while let Some(&(top, mark)) = open.last() {
-                if dom.block_dominates(top, block) {
+                if self.dominance.block_dominates(top, block) {
                     break;
                 }
-                known.close(mark);
+                self.known.close(mark);
                 open.pop();
             }
-            open.push((block, known.log.len()));
-            for op in m.block_ops(block).collect::<Vec<_>>() {
-                self.op(m, op, is_graph(m, region), dom, known, dead);
-            }
+            open.push((block, self.known.log.len()));
+            touched = touched.max(self.block(block, graph));
         }
-        known.close(mark);
+        self.known.close(mark);
+        touched
     }
 
-    fn op(&mut self, m: &mut Module, op: Op, graph: bool, dom: &Dominance, known: &mut Known, dead: &mut Vec<Op>) {
-        if is_dead(m, op) && m.regions(op).is_empty() {
-            self.dead += 1;
-            dead.push(op);
-            return;
-        }
-        for region in m.regions(op).to_vec() {
-            if m.has_trait(op, Traits::ISOLATED) {
-                self.region(m, region, dom, &mut Known::default(), dead);
-            } else {
-                self.region(m, region, dom, known, dead);
+    fn block(&mut self, block: Block, graph: bool) -> Touched {
+        let (mut all, mut writes) = (Touched::NOTHING, 0);
+        for op in self.m.block_ops(block).collect::<Vec<_>>() {
+            let inner_dead = self.dead.len();
+            let touched = self.op_touches(op);
+            if self.is_dead(op, touched) {
+                // What is inside goes with it.
+                self.dead.truncate(inner_dead);
+                self.dropped += 1;
+                self.dead.push(op);
+                continue;
+            }
+            all = all.max(touched);
+            writes += u32::from(touched >= Touched::from(Access::Write));
+            if graph || !can_merge(self.m, op) {
+                continue;
+            }
+            if touched == Touched::NOTHING {
+                self.merge(op, None, inner_dead);
+            } else if touched == Touched::from(Access::Read) && self.m.regions(op).is_empty() {
+                self.merge(op, Some((block, writes)), inner_dead);
             }
         }
-        if graph || !can_merge(m, op) {
-            return;
+        all
+    }
+
+    /// Visits an op's regions, and finds what it does to memory.
+    fn op_touches(&mut self, op: Op) -> Touched {
+        let mut inner = Touched::NOTHING;
+        for region in self.m.regions(op).to_vec() {
+            inner = inner.max(if self.m.has_trait(op, Traits::ISOLATED) {
+                let outer = std::mem::take(&mut self.known);
+                let touched = stacker::maybe_grow(64 << 10, 1 << 20, || self.region(region));
+                self.known = outer;
+                touched
+            } else {
+                stacker::maybe_grow(64 << 10, 1 << 20, || self.region(region))
+            });
         }
-        let key = key_of(m, op);
-        let Some(&first) = known.ops.get(&key) else { return known.insert(key, op) };
+        match self.m.info(op).map_or(Effects::Unknown, |info| info.effects) {
+            Effects::Pure | Effects::MayUb => Touched::NOTHING,
+            Effects::Memory(list) => list.iter().map(|e| Touched::from(e.0)).max().unwrap_or(Touched::NOTHING),
+            Effects::Recursive => inner,
+            Effects::Unknown => Touched::UNKNOWN,
+        }
+    }
+
+    fn is_dead(&self, op: Op, touched: Touched) -> bool {
+        let m = &self.m;
+        if m.regions(op).is_empty() {
+            return is_dead(m, op);
+        }
+        let kept = m.has_trait(op, Traits::TERMINATOR) || m.has_trait(op, Traits::SYMBOL) || m.info(op).is_none();
+        !kept && touched <= Touched::from(Access::Read) && m.results(op).all(|v| m.is_unused(v))
+    }
+
+    /// Replaces an op by an equal one that is known, or makes it known. `inner_dead`: how many dead ops there were before its
+    /// regions were visited.
+    fn merge(&mut self, op: Op, epoch: Option<(Block, u32)>, inner_dead: usize) {
+        let m = &mut *self.m;
+        let key = key_of(m, op, epoch);
+        let Some(&first) = self.known.ops.get(&key) else { return self.known.insert(key, op) };
+        if !m.regions(op).is_empty() && !structurally_equal(m, first, m, op) {
+            return self.known.insert(key, op);
+        }
         for (old, new) in m.results(op).zip(m.results(first)) {
             m.replace_all_uses(old, new);
         }
         self.merged += 1;
-        dead.push(op);
+        self.dead.truncate(inner_dead);
+        self.dead.push(op);
     }
 }
 
-fn can_merge(m: &Module, op: Op) -> bool {
-    m.info(op).is_some_and(|i| matches!(i.effects, Effects::Pure | Effects::MayUb) && !i.traits.has(Traits::TERMINATOR))
-        && m.regions(op).is_empty()
-        && m.num_results(op) > 0
+/// The most that is done to memory: nothing, an [`Access`], or anything.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Touched(u8);
+
+impl Touched {
+    const NOTHING: Touched = Touched(0);
+    const UNKNOWN: Touched = Touched(u8::MAX);
 }
 
-fn key_of(m: &Module, op: Op) -> Key {
+impl From<Access> for Touched {
+    fn from(access: Access) -> Touched {
+        Touched(1 + access as u8)
+    }
+}
+
+/// Whether the op is of a shape that can be merged with an equal one.
+fn can_merge(m: &Module, op: Op) -> bool {
+    let simple = |&r: &Region| m.entry(r).is_none() || m.has_one_block(r);
+    !m.has_trait(op, Traits::TERMINATOR) && m.num_results(op) > 0 && m.regions(op).iter().all(simple)
+}
+
+fn key_of(m: &Module, op: Op, epoch: Option<(Block, u32)>) -> Key {
     let mut operands: smallvec::SmallVec<[Value; 3]> = m.operands(op).into();
     if m.has_trait(op, Traits::COMMUTATIVE) && operands.len() >= 2 {
         operands[..2].sort_unstable();
@@ -162,26 +240,6 @@ fn key_of(m: &Module, op: Op) -> Key {
         attrs: m.attrs(op),
         operands,
         results: m.results(op).map(|v| m.value_type(v)).collect(),
+        epoch,
     }
-}
-
-/// The reachable blocks in an order in which a dominator comes before all that it dominates, and these directly after it.
-fn preorder(m: &Module, blocks: &[Block], dom: &Dominance) -> Vec<Block> {
-    let Some(&entry) = blocks.first() else { return Vec::new() };
-    if blocks.len() == 1 {
-        return vec![entry];
-    }
-    let mut children: Map<Block, Vec<Block>> = Map::default();
-    for &block in blocks {
-        if let Some(parent) = dom.immediate_dominator(block).filter(|&p| p != block) {
-            children.entry(parent).or_default().push(block);
-        }
-    }
-    let (mut order, mut stack) = (Vec::new(), vec![entry]);
-    while let Some(block) = stack.pop() {
-        debug_assert!(dom.is_reachable(m, block));
-        order.push(block);
-        stack.extend(children.get(&block).into_iter().flatten().rev());
-    }
-    order
 }

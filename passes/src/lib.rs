@@ -9,7 +9,8 @@ mod control_flow_sink;
 mod cse;
 mod dce;
 mod inline;
-mod licm;
+mod loop_invariant_code_motion;
+mod mem2reg;
 mod sccp;
 mod strip_debuginfo;
 mod symbol_dce;
@@ -21,7 +22,8 @@ pub const PASSES: &[&PassInfo] = &[
     &cse::INFO,
     &dce::INFO,
     &inline::INFO,
-    &licm::INFO,
+    &loop_invariant_code_motion::INFO,
+    &mem2reg::INFO,
     &sccp::INFO,
     &strip_debuginfo::INFO,
     &symbol_dce::INFO,

@@ -1,0 +1,333 @@
+//! `mem2reg`.
+
+use gradus_ir::control::{carried_group, carry_also};
+use gradus_ir::dominance::{Dominance, is_graph, successors};
+use gradus_ir::pass::Options;
+use gradus_ir::{
+    Block, Builder, Diagnostic, Loc, Module, Op, OpState, Pass, PassInfo, Region, SlotRole, Type, TypeData, Value,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "mem2reg",
+    doc: "Turns memory that holds one value into values.
+
+# Before / After
+
+```mlir
+%m = memref.alloca() : memref<i32>
+memref.store %a, %m[] : memref<i32>
+%0 = memref.load %m[] : memref<i32>       // all three go; uses of %0 become uses of %a
+```
+
+# Does
+
+Promotes allocations of a single element that are only loaded from and stored to in the region that they are in. Where
+paths with different values meet, blocks get arguments (SSA construction by dominance frontiers: Cytron et al., 1991), only
+where the value is read later. What was never written is poison.
+
+# Refuses
+
+Slots whose address is used otherwise or in nested regions, and branches that cannot carry more operands.
+
+# Cost
+
+Linear in the number of ops, plus the dominance frontiers of the blocks with stores.",
+    anchor: None,
+    options: &[],
+    make: |_: &Options| Ok(Box::new(Mem2Reg { promoted: 0 })),
+};
+
+struct Mem2Reg {
+    promoted: u64,
+}
+
+impl Pass for Mem2Reg {
+    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+        let dominance = Dominance::new(m, op);
+        for op in m.ops_under(op) {
+            for region in m.regions(op).to_vec() {
+                if !is_graph(m, region) {
+                    self.promoted += promote_region(m, region, &dominance);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<(&'static str, u64)> {
+        vec![("num-promoted", self.promoted)]
+    }
+}
+
+/// A slot that becomes values.
+struct Slot {
+    alloc: Op,
+    ty: Type,
+    /// Poison, made when something is read that was not written.
+    unwritten: Option<Value>,
+}
+
+fn role(m: &Module, op: Op) -> Option<SlotRole> {
+    m.info(op)?.slot
+}
+
+/// The type of what a promotable slot holds.
+fn promotable(m: &Module, alloc: Op, region: Region) -> Option<Type> {
+    if role(m, alloc) != Some(SlotRole::Alloc) {
+        return None;
+    }
+    let slot = m.result(alloc, 0);
+    let TypeData::MemRef { shape, elem, layout: None, .. } = m.ctx.type_data(m.value_type(slot)) else { return None };
+    let good_use = |(user, i): (Op, usize)| {
+        let here = m.parent_block(user).and_then(|b| m.parent_region(b)) == Some(region);
+        here && matches!((role(m, user), i), (Some(SlotRole::Load), 0) | (Some(SlotRole::Store), 1))
+    };
+    (shape.iter().all(|&d| d == 1) && m.uses(slot).all(good_use)).then_some(*elem)
+}
+
+fn promote_region(m: &mut Module, region: Region, dominance: &Dominance) -> u64 {
+    let mut slots: Vec<Slot> = Vec::new();
+    let mut index: FxHashMap<Value, usize> = FxHashMap::default();
+    for op in m.region_blocks(region).flat_map(|b| m.block_ops(b)) {
+        if let Some(ty) = promotable(m, op, region) {
+            index.insert(m.result(op, 0), slots.len());
+            slots.push(Slot { alloc: op, ty, unwritten: None });
+        }
+    }
+    if slots.is_empty() || !(m.has_one_block(region) || branches_can_carry(m, region)) {
+        return 0;
+    }
+    let order = dominance.preorder(m, region);
+    let args =
+        if order.len() > 1 { place_arguments(m, &order, dominance, &slots, &index) } else { FxHashMap::default() };
+    let current = vec![None; slots.len()];
+    let mut rename = Rename { m, slots, index, args, current, log: Vec::new(), dead: Vec::new() };
+    rename.run(region, &order, dominance);
+    let Rename { slots, dead, .. } = rename;
+    for op in dead.into_iter().rev() {
+        m.erase_op(op);
+    }
+    let n = slots.len() as u64;
+    for slot in slots {
+        m.erase_op(slot.alloc);
+    }
+    n
+}
+
+/// Whether every branch between the blocks says what it carries, so that it can carry more.
+fn branches_can_carry(m: &Module, region: Region) -> bool {
+    let branch = |op: Op| (0..m.successors(op).len()).all(|i| carried_group(m, op, i).is_some());
+    m.region_blocks(region).filter_map(|b| m.last_op(b)).all(branch)
+}
+
+/// Blocks that need arguments, with the slots they are for and the arguments.
+type Arguments = FxHashMap<Block, Vec<(usize, Value)>>;
+
+/// Adds arguments where the values of different stores meet and are read later.
+fn place_arguments(
+    m: &mut Module,
+    order: &[Block],
+    dominance: &Dominance,
+    slots: &[Slot],
+    index: &FxHashMap<Value, usize>,
+) -> Arguments {
+    let mut preds: FxHashMap<Block, Vec<Block>> = FxHashMap::default();
+    for &block in order {
+        for to in successors(m, block) {
+            preds.entry(to).or_default().push(block);
+        }
+    }
+    let frontier = frontiers(order, dominance, &preds);
+    let (reads, writes) = accesses(m, order, slots.len(), index);
+    let rank: FxHashMap<Block, usize> = order.iter().enumerate().map(|(i, &b)| (b, i)).collect();
+    let mut args = Arguments::default();
+    for (i, slot) in slots.iter().enumerate() {
+        let live = live_blocks(&reads[i], &writes[i], &preds);
+        let mut work = writes[i].clone();
+        let mut placed: FxHashSet<Block> = FxHashSet::default();
+        while let Some(block) = work.pop() {
+            for &meet in frontier.get(&block).into_iter().flatten() {
+                if live.contains(&meet) && placed.insert(meet) {
+                    work.push(meet);
+                }
+            }
+        }
+        let mut blocks: Vec<usize> = placed.iter().map(|b| rank[b]).collect();
+        blocks.sort_unstable();
+        for block in blocks.into_iter().map(|r| order[r]) {
+            let loc = m.loc(slot.alloc);
+            let arg = m.add_block_arg(block, slot.ty, loc);
+            args.entry(block).or_default().push((i, arg));
+        }
+    }
+    args
+}
+
+/// For each slot, the blocks that read it before they write it, and those that write it.
+fn accesses(
+    m: &Module,
+    order: &[Block],
+    slots: usize,
+    index: &FxHashMap<Value, usize>,
+) -> (Vec<Vec<Block>>, Vec<Vec<Block>>) {
+    let (mut reads, mut writes) = (vec![Vec::new(); slots], vec![Vec::new(); slots]);
+    for &block in order {
+        for op in m.block_ops(block) {
+            let slot = |i: usize| m.operands(op).get(i).and_then(|v| index.get(v)).copied();
+            match role(m, op) {
+                Some(SlotRole::Load) => {
+                    if let Some(i) = slot(0).filter(|&i| writes[i].last() != Some(&block)) {
+                        reads[i].push(block);
+                    }
+                }
+                Some(SlotRole::Store) => {
+                    if let Some(i) = slot(1).filter(|&i| writes[i].last() != Some(&block)) {
+                        writes[i].push(block);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    (reads, writes)
+}
+
+/// The blocks at whose start the slot's value is still wanted.
+fn live_blocks(reads: &[Block], writes: &[Block], preds: &FxHashMap<Block, Vec<Block>>) -> FxHashSet<Block> {
+    let writes: FxHashSet<Block> = writes.iter().copied().collect();
+    let mut live: FxHashSet<Block> = FxHashSet::default();
+    let mut work = reads.to_vec();
+    while let Some(block) = work.pop() {
+        if live.insert(block) {
+            work.extend(preds.get(&block).into_iter().flatten().filter(|p| !writes.contains(*p)));
+        }
+    }
+    live
+}
+
+/// For each block, the blocks where what it dominates ends.
+fn frontiers(
+    order: &[Block],
+    dominance: &Dominance,
+    preds: &FxHashMap<Block, Vec<Block>>,
+) -> FxHashMap<Block, Vec<Block>> {
+    let mut frontier: FxHashMap<Block, Vec<Block>> = FxHashMap::default();
+    for &block in order {
+        let from = preds.get(&block).map_or(&[][..], Vec::as_slice);
+        if from.len() < 2 {
+            continue;
+        }
+        let stop = dominance.immediate_dominator(block);
+        for &pred in from {
+            let mut at = Some(pred);
+            while let Some(runner) = at.filter(|_| at != stop) {
+                let list = frontier.entry(runner).or_default();
+                if list.last() != Some(&block) {
+                    list.push(block);
+                }
+                at = dominance.immediate_dominator(runner).filter(|&d| d != runner);
+            }
+        }
+    }
+    frontier
+}
+
+struct Rename<'m> {
+    m: &'m mut Module,
+    slots: Vec<Slot>,
+    index: FxHashMap<Value, usize>,
+    args: Arguments,
+    /// What each slot holds at the place being looked at.
+    current: Vec<Option<Value>>,
+    /// What slots held before they were set, to go back to.
+    log: Vec<(usize, Option<Value>)>,
+    dead: Vec<Op>,
+}
+
+impl Rename<'_> {
+    /// Visits blocks with what their dominators left in the slots.
+    fn run(&mut self, region: Region, order: &[Block], dominance: &Dominance) {
+        // Blocks that are open, and how long the log was before them.
+        let mut open: Vec<(Block, usize)> = Vec::new();
+        for &block in order {
+            while let Some(&(_, mark)) = open.last().filter(|o| !dominance.block_dominates(o.0, block)) {
+                self.undo_to(mark);
+                open.pop();
+            }
+            open.push((block, self.log.len()));
+            self.block(block);
+        }
+        self.undo_to(0);
+        let reached: FxHashSet<Block> = order.iter().copied().collect();
+        for block in self.m.region_blocks(region).filter(|b| !reached.contains(b)).collect::<Vec<_>>() {
+            self.block(block);
+            self.undo_to(0);
+        }
+    }
+
+    fn set(&mut self, slot: usize, value: Value) {
+        let old = self.current[slot].replace(value);
+        self.log.push((slot, old));
+    }
+
+    fn undo_to(&mut self, mark: usize) {
+        for (slot, old) in self.log.drain(mark..).rev() {
+            self.current[slot] = old;
+        }
+    }
+
+    fn block(&mut self, block: Block) {
+        for (i, arg) in self.args.get(&block).cloned().unwrap_or_default() {
+            self.set(i, arg);
+        }
+        for op in self.m.block_ops(block).collect::<Vec<_>>() {
+            let slot = |i: usize| self.m.operands(op).get(i).and_then(|v| self.index.get(v)).copied();
+            match role(self.m, op) {
+                Some(SlotRole::Load) => {
+                    let Some(i) = slot(0) else { continue };
+                    let value = self.value(i);
+                    let result = self.m.result(op, 0);
+                    self.m.replace_all_uses(result, value);
+                    self.dead.push(op);
+                }
+                Some(SlotRole::Store) => {
+                    let Some(i) = slot(1) else { continue };
+                    self.set(i, self.m.operands(op)[0]);
+                    self.dead.push(op);
+                }
+                _ => {}
+            }
+        }
+        self.carry(block);
+    }
+
+    /// Gives the block's branch the values that its successors have new arguments for.
+    fn carry(&mut self, block: Block) {
+        let Some(branch) = self.m.last_op(block) else { return };
+        for i in 0..self.m.successors(branch).len() {
+            let to = self.m.successors(branch)[i];
+            for (slot, _) in self.args.get(&to).cloned().unwrap_or_default() {
+                let value = self.value(slot);
+                carry_also(self.m, branch, i, value);
+            }
+        }
+    }
+
+    fn value(&mut self, slot: usize) -> Value {
+        if let Some(value) = self.current[slot] {
+            return value;
+        }
+        let Slot { alloc, ty, unwritten } = self.slots[slot];
+        let value = unwritten.unwrap_or_else(|| {
+            let mut state = OpState::new(&self.m.ctx, "ub.poison", Loc::UNKNOWN);
+            state.loc = self.m.loc(alloc);
+            state.result_types.push(ty);
+            let op = Builder::before(self.m, alloc).create(state);
+            self.m.result(op, 0)
+        });
+        self.slots[slot].unwritten = Some(value);
+        value
+    }
+}
