@@ -70,4 +70,5 @@ pub const DIALECT: Dialect = Dialect {
     ops: &[ModuleOp::INFO, UnrealizedConversionCastOp::INFO],
     attrs: &[],
     constant: None,
+    ..Dialect::DEFAULT
 };

@@ -231,4 +231,5 @@ pub const DIALECT: Dialect = Dialect {
     ops: &[FuncOp::INFO, ReturnOp::INFO, CallOp::INFO, CallIndirectOp::INFO, ConstantOp::INFO],
     attrs: &[],
     constant: None,
+    ..Dialect::DEFAULT
 };

@@ -321,6 +321,77 @@ impl Context {
         }
     }
 
+    /// The number that a constant is, everywhere if it is a vector or tensor: an integer, sign-extended, or a float.
+    /// `None` for integers that `f64` does not hold exactly.
+    pub fn as_uniform(&self, attr: Attr) -> Option<f64> {
+        let exact = |v: i64| (v as f64 as i64 == v && v != i64::MAX).then_some(v as f64);
+        match self.attr_data(attr) {
+            AttrData::Integer { value: Int::Small(v), .. } => exact(*v),
+            AttrData::Float { .. } => self.as_float(attr),
+            AttrData::Dense(dense) if dense.splat => {
+                let elem = self.element_type(dense.ty);
+                let mut bytes = [0; 16];
+                bytes.get_mut(..dense.data.len())?.copy_from_slice(&dense.data);
+                let bits = u128::from_le_bytes(bytes);
+                if let Some(kind) = self.float_kind(elem) {
+                    return Some(crate::float::to_f64(kind, bits));
+                }
+                let width = self.int_width(elem).filter(|w| (1..=64).contains(w))?;
+                let shift = 64 - width;
+                exact(((bits as u64) << shift) as i64 >> shift)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a constant is this number everywhere. Integers wrap to their width, so that 1 is also a boolean's true;
+    /// floats are the same bits, so that 0 is not -0.
+    pub fn is_uniform(&self, attr: Attr, number: f64) -> bool {
+        let Some(have) = self.as_uniform(attr) else { return false };
+        let elem = self.attr_type(attr).map(|ty| self.element_type(ty));
+        match elem.and_then(|ty| self.int_width(ty)) {
+            Some(1) => (have != 0.0) == (number != 0.0) && number.abs() <= 1.0,
+            _ => {
+                have.to_bits() == number.to_bits()
+                    || have == 0.0 && number == 0.0 && elem.is_some_and(|ty| self.float_kind(ty).is_none())
+            }
+        }
+    }
+
+    /// The constant of type `ty` that is `number` everywhere. `None` for other types, and fractions as integers.
+    pub fn uniform_attr(&self, ty: Type, number: f64) -> Option<Attr> {
+        let elem = self.element_type(ty);
+        let scalar = match self.int_width(elem) {
+            Some(_) if number.fract() == 0.0 => self.int_attr(elem, number as i64),
+            None if self.float_kind(elem).is_some() => self.float_attr(elem, number),
+            _ => return None,
+        };
+        self.splat_attr(ty, scalar)
+    }
+
+    /// `scalar`, or the vector or tensor of static shape whose elements all are.
+    pub fn splat_attr(&self, ty: Type, scalar: Attr) -> Option<Attr> {
+        if !self.is_shaped(ty) {
+            return Some(scalar);
+        }
+        self.static_shape(ty)?;
+        let elem = self.element_type(ty);
+        let data: Vec<u8> = match self.attr_data(scalar) {
+            AttrData::Integer { value: Int::Small(v), .. } => {
+                let size = (self.int_width(elem)? as usize).div_ceil(8);
+                let stored = if elem == Type::I1 { v & 1 } else { *v };
+                stored.to_le_bytes().get(..size)?.to_vec()
+            }
+            AttrData::Float { bits, .. } => {
+                let size = (self.float_kind(elem)?.width() as usize).div_ceil(8);
+                let all = u128::from(bits[0]) | u128::from(bits[1]) << 64;
+                all.to_le_bytes().get(..size)?.to_vec()
+            }
+            _ => return None,
+        };
+        Some(self.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data: data.into() }))))
+    }
+
     /// The text of a string attribute, when it is UTF-8.
     pub fn as_str(&self, attr: Attr) -> Option<&str> {
         match self.attr_data(attr) {

@@ -95,6 +95,7 @@ pub struct Context {
     op_names: Interner<OpName, OpNameData>,
     dialects: Vec<&'static Dialect>,
     pub(crate) sources: boxcar::Vec<SourceFile>,
+    rules: std::sync::OnceLock<crate::rules::RuleTable>,
     /// Declared defaults that were read, by the address of their text.
     defaults: Mutex<rustc_hash::FxHashMap<usize, Attr>>,
     pub(crate) next_distinct: std::sync::atomic::AtomicU32,
@@ -110,6 +111,7 @@ impl Context {
             op_names: Interner::new(),
             dialects: dialects.to_vec(),
             sources: boxcar::Vec::new(),
+            rules: std::sync::OnceLock::new(),
             defaults: Mutex::default(),
             next_distinct: std::sync::atomic::AtomicU32::new(0),
         };
@@ -122,6 +124,11 @@ impl Context {
             }
         }
         Arc::new(ctx)
+    }
+
+    /// The rules of all dialects, read once.
+    pub(crate) fn rules(&self) -> &crate::rules::RuleTable {
+        self.rules.get_or_init(|| crate::rules::RuleTable::new(self))
     }
 
     /// The key of a string.

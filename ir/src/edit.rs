@@ -37,8 +37,13 @@ pub struct OpState {
 impl OpState {
     /// An op without anything.
     pub fn new(ctx: &Context, name: &str, loc: Loc) -> OpState {
+        OpState::of(ctx.op_name(name), loc)
+    }
+
+    /// An op without anything, by the key of its name.
+    pub fn of(name: crate::OpName, loc: Loc) -> OpState {
         OpState {
-            name: ctx.op_name(name),
+            name,
             loc,
             operands: SmallVec::new(),
             result_types: SmallVec::new(),

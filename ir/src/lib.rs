@@ -50,6 +50,7 @@ mod module;
 mod op_info;
 pub mod pass;
 pub mod rewrite;
+pub mod rules;
 pub mod symbols;
 pub mod tensor;
 mod text;

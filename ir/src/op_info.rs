@@ -8,6 +8,7 @@ use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value};
 use crate::rewrite::Pattern;
+use crate::rules::{Native, Rule};
 use crate::text::Directive;
 use crate::typing::TypeRelation;
 
@@ -480,6 +481,16 @@ pub struct Dialect {
     pub attrs: &'static [&'static AttrKind],
     /// The name of the op that makes a constant of a type from an attribute, when this dialect has one.
     pub constant: Option<&'static str>,
+    /// Rewrite rules that canonicalize.
+    pub rules: &'static [Rule],
+    /// Conditions and computations that rules of any dialect can call.
+    pub natives: &'static [&'static Native],
+}
+
+impl Dialect {
+    /// The dialect of nothing, for `..` in others.
+    pub const DEFAULT: Dialect =
+        Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], natives: &[] };
 }
 
 /// The name of a symbol op, from its `sym_name`.

@@ -105,6 +105,12 @@ impl<'m> Rewriter<'m> {
         Ok(new)
     }
 
+    /// Erases an op that was made in vain.
+    pub(crate) fn discard(&mut self, op: Op) {
+        self.erase(op);
+        self.changes -= 1;
+    }
+
     /// Erases an op whose results are unused.
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
@@ -211,7 +217,11 @@ impl<'m> Rewriter<'m> {
             Some(Folded::Results(results)) if self.replace_folded(op, &results) => return true,
             _ => {}
         }
-        info.patterns.iter().any(|pattern| (pattern.run)(self, op))
+        if info.patterns.iter().any(|pattern| (pattern.run)(self, op)) {
+            return true;
+        }
+        let (ctx, name) = (self.module.ctx.clone(), self.module.name(op));
+        ctx.rules().of(name).iter().any(|rule| crate::rules::apply(self, rule, op))
     }
 
     fn replace_folded(&mut self, op: Op, results: &[FoldResult]) -> bool {

@@ -4,7 +4,7 @@ use super::int::{unsigned, width};
 use super::{FASTMATH, bool_like};
 use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
 use gradus_ir::eval::{Datum, Trap, ints_to_tensor, map_int};
-use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Type, op};
+use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Type, TypeRelation, op};
 
 const INT_CASES: &[(&str, i64)] = &[
     ("eq", 0),
@@ -112,6 +112,7 @@ pub struct CmpFOp {
 /// ```
 #[op(
     "arith.select",
+    relations = &[TypeRelation::Same(&["true_value", "false_value", "result"])],
     verify = verify_select,
     fold = fold_select,
     eval = select,
@@ -144,9 +145,6 @@ fn verify_select(m: &Module, op: Op) -> Result<(), String> {
     let ctx = &m.ctx;
     let types: Vec<Type> = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
     let result = m.value_type(m.result(op, 0));
-    if types[1] != result || types[2] != result {
-        return Err("failed to verify that all of {true_value, false_value, result} have same type".into());
-    }
     if types[0] != Type::I1 && types[0] != bool_like(ctx, result) {
         let (have, want) = (ctx.display_type(types[0]), ctx.display_type(bool_like(ctx, result)));
         return Err(format!(
@@ -167,7 +165,7 @@ fn fold_cmpi(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
         return None;
     }
     let holds = holds_for_equal(args.int("predicate")?);
-    super::fold::splat(args.ctx(), *args.result_types.first()?, -i64::from(holds)).map(Folded::from)
+    args.ctx().uniform_attr(*args.result_types.first()?, -f64::from(holds)).map(Folded::from)
 }
 
 /// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y
@@ -175,8 +173,8 @@ fn fold_select(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     if args.operands[1] == args.operands[2] {
         return Some(args.operands[1].into());
     }
-    match super::fold::uniform(args.ctx(), c[0])? {
-        0 => Some(args.operands[2].into()),
+    match args.ctx().as_uniform(c[0]?)? {
+        0.0 => Some(args.operands[2].into()),
         _ => Some(args.operands[1].into()),
     }
 }

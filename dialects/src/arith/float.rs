@@ -67,22 +67,8 @@ pub struct NegFOp {
 
 // ---- identities
 
-/// The one float that a constant is, everywhere if it is a vector or tensor.
-fn uniform(ctx: &Context, attr: Option<Attr>) -> Option<f64> {
-    let attr = attr?;
-    ctx.as_float(attr).or_else(|| match ctx.attr_data(attr) {
-        gradus_ir::AttrData::Dense(dense) if dense.splat => {
-            let kind = ctx.float_kind(ctx.element_type(dense.ty))?;
-            let mut bytes = [0; 16];
-            bytes[..dense.data.len().min(16)].copy_from_slice(&dense.data[..dense.data.len().min(16)]);
-            Some(to_f64(kind, u128::from_le_bytes(bytes)))
-        }
-        _ => None,
-    })
-}
-
 fn is(args: &OpArgs<'_>, constant: Option<Attr>, value: f64) -> bool {
-    uniform(args.ctx(), constant).is_some_and(|v| v.to_bits() == value.to_bits())
+    constant.is_some_and(|c| args.ctx().is_uniform(c, value))
 }
 
 fn no_fold(_: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {

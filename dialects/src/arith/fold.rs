@@ -1,39 +1,10 @@
 //! Identities of integer arithmetic that hold whatever the operands are. Folding of constants is derived from the ops'
 //! meaning.
 
-use gradus_ir::{Attr, AttrData, Context, Folded, Int, OpArgs, Type};
-
-/// The one integer that a constant is, everywhere if it is a vector or tensor.
-pub(super) fn uniform(ctx: &Context, attr: Option<Attr>) -> Option<i64> {
-    match ctx.attr_data(attr?) {
-        AttrData::Integer { value: Int::Small(v), .. } => Some(*v),
-        AttrData::Dense(dense) if dense.splat => {
-            let ty = ctx.element_type(dense.ty);
-            let width = ctx.int_width(ty).filter(|w| *w <= 64)?;
-            let mut bytes = [0; 8];
-            bytes[..dense.data.len().min(8)].copy_from_slice(&dense.data[..dense.data.len().min(8)]);
-            let shift = 64 - width;
-            Some(i64::from_le_bytes(bytes).checked_shl(shift)?.checked_shr(shift)?)
-        }
-        _ => None,
-    }
-}
-
-/// The constant of type `ty` that is `value` everywhere.
-pub(super) fn splat(ctx: &Context, ty: Type, value: i64) -> Option<Attr> {
-    let elem = ctx.element_type(ty);
-    if !ctx.is_shaped(ty) {
-        return Some(ctx.int_attr(ty, value));
-    }
-    ctx.static_shape(ty)?;
-    let size = (ctx.int_width(elem)? as usize).div_ceil(8);
-    let stored = if elem == Type::I1 { value & 1 } else { value };
-    let data = stored.to_le_bytes().get(..size)?.to_vec().into();
-    Some(ctx.attr(AttrData::Dense(Box::new(gradus_ir::Dense { ty, splat: true, data }))))
-}
+use gradus_ir::{Attr, Folded, OpArgs};
 
 fn is(args: &OpArgs<'_>, constant: Option<Attr>, value: i64) -> bool {
-    uniform(args.ctx(), constant) == Some(value)
+    constant.is_some_and(|c| args.ctx().is_uniform(c, value as f64))
 }
 
 fn same(args: &OpArgs<'_>) -> bool {
@@ -41,7 +12,7 @@ fn same(args: &OpArgs<'_>) -> bool {
 }
 
 fn constant(args: &OpArgs<'_>, value: i64) -> Option<Folded> {
-    splat(args.ctx(), *args.result_types.first()?, value).map(Folded::from)
+    args.ctx().uniform_attr(*args.result_types.first()?, value as f64).map(Folded::from)
 }
 
 /// x + 0 = x, 0 + x = x

@@ -9,6 +9,7 @@ mod constant;
 mod float;
 mod fold;
 mod int;
+mod rules;
 
 pub use cast::*;
 pub use compare::*;
@@ -121,6 +122,9 @@ pub const DIALECT: Dialect = Dialect {
     ],
     attrs: &[&FASTMATH, &OVERFLOW],
     constant: Some("arith.constant"),
+    rules: rules::RULES,
+    natives: rules::NATIVES,
+    ..Dialect::DEFAULT
 };
 
 #[cfg(test)]

@@ -38,3 +38,9 @@ fn poison_operands_make_poison_results() {
     let result = m.with_args(op, |args| eval_op(args, &[Datum::Poison, Datum::Int(1)])).expect("registered");
     assert_eq!(result, Ok(vec![Datum::Poison]));
 }
+
+#[test]
+fn rules_are_well_formed() {
+    let ctx = crate::context();
+    assert_eq!(ctx.rule_errors(), &[] as &[String]);
+}

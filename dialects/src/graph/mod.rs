@@ -174,6 +174,7 @@ pub const DIALECT: Dialect = Dialect {
     ops: &OPS,
     attrs: &[],
     constant: Some("graph.constant"),
+    ..Dialect::DEFAULT
 };
 
 #[cfg(test)]
