@@ -42,11 +42,13 @@ pub mod entity;
 pub mod equal;
 pub mod eval;
 pub mod float;
+pub mod greedy;
 mod loc;
 mod module;
 mod op_info;
 pub mod pass;
 pub mod rewrite;
+mod simplify_regions;
 pub mod symbols;
 pub mod tensor;
 mod text;
@@ -62,12 +64,12 @@ pub use gradus_ir_macros::op;
 pub use loc::{Loc, SourceFile};
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::{
-    Arity, AttrKind, AttrSpec, AttrText, Dialect, Effects, EvalFn, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
-    OpInfo, Traits, TypeConstraint, ValueSpec, symbol_name,
+    Arity, AttrKind, AttrSpec, AttrText, BranchFn, Dialect, Effects, EvalFn, FoldResult, Folded, GroupSpec, OpArgs,
+    OpDecl, OpInfo, Traits, TypeConstraint, ValueSpec, symbol_name,
 };
-pub use pass::{Pass, PassInfo, Pipeline};
+pub use pass::{Pass, PassContext, PassInfo, Pipeline};
 pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
-pub use text::{ParseOptions, PrintOptions, parse_module};
+pub use text::{ParseOptions, PrintOptions, parse_module, parse_single_op};
 pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 pub use verify::verify;

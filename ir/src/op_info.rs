@@ -330,6 +330,9 @@ pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
 /// What an op is equal to; the list says which operands are known to be constant.
 pub type FoldFn = fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>;
 
+/// Which operands of a terminator become the arguments of its `i`-th successor; `None` when it computes these itself.
+pub type BranchFn = fn(&OpArgs<'_>, usize) -> Option<std::ops::Range<usize>>;
+
 /// An op's declaration, as data. Made by [`op`](crate::op).
 pub struct OpInfo {
     /// `arith.addi`
@@ -367,6 +370,8 @@ pub struct OpInfo {
     pub fold: Option<FoldFn>,
     /// The meaning.
     pub eval: Option<EvalFn>,
+    /// For a terminator with successors, what it hands to their arguments.
+    pub branch: Option<BranchFn>,
     /// A name for the result in printed text, such as `c0_i32`.
     pub result_name: Option<fn(&Module, Op) -> Option<String>>,
     /// Canonicalization patterns rooted at this op.
@@ -393,6 +398,7 @@ impl OpInfo {
         infer: None,
         fold: None,
         eval: None,
+        branch: None,
         result_name: None,
         patterns: &[],
     };

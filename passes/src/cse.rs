@@ -1,15 +1,17 @@
 //! `cse`.
 
 use gradus_ir::dominance::{Dominance, is_graph};
-use gradus_ir::pass::Options;
 use gradus_ir::rewrite::is_dead;
-use gradus_ir::{Attr, Block, Diagnostic, Effects, Module, Op, OpName, Pass, PassInfo, Region, Traits, Type, Value};
+use gradus_ir::{
+    Attr, Block, Diagnostic, Effects, Module, Op, OpName, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
+};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "cse",
+    class: "CSE",
     doc: "Computes equal things once.
 
 # Before / After
@@ -31,15 +33,13 @@ To merge ops with effects, with regions, or that are not registered.
 # Cost
 
 Linear in the number of ops.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Cse { merged: 0, dead: 0 })),
+    statistics: &[("num-cse'd", "Number of operations CSE'd"), ("num-dce'd", "Number of operations DCE'd")],
+    divisible: true,
+    make: |_| Ok(Box::new(Cse)),
+    ..PassInfo::DEFAULT
 };
 
-struct Cse {
-    merged: u64,
-    dead: u64,
-}
+struct Cse;
 
 /// What makes two ops equal.
 #[derive(PartialEq, Eq, Hash, Clone)]
@@ -77,71 +77,85 @@ impl Known {
 }
 
 impl Pass for Cse {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let dominance = Dominance::new(m, op);
-        let mut known = Known::default();
-        let mut dead = Vec::new();
-        for region in m.regions(op).to_vec() {
-            self.region(m, region, &dominance, &mut known, &mut dead);
+        let mut run = Run { m, dominance, cx, merged: 0, dead: 0, erased: Vec::new() };
+        for region in run.m.regions(op).to_vec() {
+            run.region(region, &mut Known::default());
         }
+        let (merged, dead, erased) = (run.merged, run.dead, run.erased);
+        cx.count("num-cse'd", merged);
+        cx.count("num-dce'd", dead);
         // Erased at the end, so that keys are not reused while they are in the tables; users before what they use.
-        for op in dead.into_iter().rev() {
+        for op in erased.into_iter().rev() {
             m.erase_op(op);
         }
         Ok(())
     }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-cse'd", self.merged), ("num-dce'd", self.dead)]
-    }
 }
 
-impl Cse {
+/// One run of the pass.
+struct Run<'r, 'c> {
+    m: &'r mut Module,
+    dominance: Dominance,
+    cx: &'r mut PassContext<'c>,
+    merged: u64,
+    dead: u64,
+    erased: Vec<Op>,
+}
+
+impl Run<'_, '_> {
     /// Visits the blocks of a region, each with what its dominators know.
-    fn region(&mut self, m: &mut Module, region: Region, dom: &Dominance, known: &mut Known, dead: &mut Vec<Op>) {
-        let blocks: Vec<Block> = m.region_blocks(region).collect();
+    fn region(&mut self, region: Region, known: &mut Known) {
+        let blocks: Vec<Block> = self.m.region_blocks(region).collect();
+        let graph = is_graph(self.m, region);
         let mark = known.log.len();
         // Blocks that are open: their ops are known while what they dominate is visited.
         let mut open: Vec<(Block, usize)> = Vec::new();
-        for block in preorder(m, &blocks, dom) {
+        for block in preorder(self.m, &blocks, &self.dominance) {
             while let Some(&(top, mark)) = open.last() {
-                if dom.block_dominates(top, block) {
+                if self.dominance.block_dominates(top, block) {
                     break;
                 }
                 known.close(mark);
                 open.pop();
             }
             open.push((block, known.log.len()));
-            for op in m.block_ops(block).collect::<Vec<_>>() {
-                self.op(m, op, is_graph(m, region), dom, known, dead);
+            for op in self.m.block_ops(block).collect::<Vec<_>>() {
+                self.op(op, graph, known);
             }
         }
         known.close(mark);
     }
 
-    fn op(&mut self, m: &mut Module, op: Op, graph: bool, dom: &Dominance, known: &mut Known, dead: &mut Vec<Op>) {
-        if is_dead(m, op) && m.regions(op).is_empty() {
-            self.dead += 1;
-            dead.push(op);
+    fn op(&mut self, op: Op, graph: bool, known: &mut Known) {
+        if is_dead(self.m, op) && self.m.regions(op).is_empty() {
+            if self.cx.allows("erase-dead-op", self.m, op) {
+                self.dead += 1;
+                self.erased.push(op);
+            }
             return;
         }
-        for region in m.regions(op).to_vec() {
-            if m.has_trait(op, Traits::ISOLATED) {
-                self.region(m, region, dom, &mut Known::default(), dead);
+        for region in self.m.regions(op).to_vec() {
+            if self.m.has_trait(op, Traits::ISOLATED) {
+                self.region(region, &mut Known::default());
             } else {
-                self.region(m, region, dom, known, dead);
+                self.region(region, known);
             }
         }
-        if graph || !can_merge(m, op) {
+        if graph || !can_merge(self.m, op) {
             return;
         }
-        let key = key_of(m, op);
+        let key = key_of(self.m, op);
         let Some(&first) = known.ops.get(&key) else { return known.insert(key, op) };
-        for (old, new) in m.results(op).zip(m.results(first)) {
-            m.replace_all_uses(old, new);
+        if !self.cx.allows("cse", self.m, op) {
+            return;
+        }
+        for (old, new) in self.m.results(op).zip(self.m.results(first)) {
+            self.m.replace_all_uses(old, new);
         }
         self.merged += 1;
-        dead.push(op);
+        self.erased.push(op);
     }
 }
 

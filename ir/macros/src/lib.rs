@@ -14,7 +14,7 @@ use syn::{Error, Expr, Field, GenericArgument, ItemStruct, Lit, LitStr, Meta, Pa
 /// |---|---|
 /// | `traits` | `Traits::A.and(Traits::B)` |
 /// | `format` | the custom form, in MLIR's declarative assembly format |
-/// | `verify`, `verify_symbols`, `infer`, `fold`, `eval`, `patterns`, `custom`, `effects`, `parents` | the field of `OpInfo` of that name |
+/// | `verify`, `verify_symbols`, `infer`, `fold`, `eval`, `branch`, `patterns`, `custom`, `effects`, `parents` | the field of `OpInfo` of that name |
 ///
 /// Each field of the struct declares an operand, result, attribute, region or successor:
 ///
@@ -70,7 +70,7 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let (operands, results, attrs) = (index(operands), index(results), index(attrs));
     let (regions, successors) = (index(regions), index(successors));
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
-        "verify" | "verify_symbols" | "infer" | "fold" | "eval" | "format" | "custom" | "result_name" => {
+        "verify" | "verify_symbols" | "infer" | "fold" | "eval" | "branch" | "format" | "custom" | "result_name" => {
             quote!(#key: Some(#value))
         }
         _ => quote!(#key: #value),

@@ -17,9 +17,10 @@ mod parse_op;
 mod print;
 mod print_alias;
 mod print_attr;
+mod print_users;
 
 pub(crate) use format::Format;
-pub use parse::{ParseOptions, parse_module};
+pub use parse::{ParseOptions, parse_module, parse_single_op};
 pub use print::PrintOptions;
 
 use crate::context::{Attr, Context, Type};
