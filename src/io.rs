@@ -2,9 +2,9 @@
 
 use crate::{Failure, Streams};
 use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_module};
-use std::io::{Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Prints diagnostics.
 pub fn report(ctx: &Context, diagnostics: &[Diagnostic], streams: &mut Streams<'_>) -> Failure {
@@ -35,9 +35,23 @@ pub fn parse(
     options: ParseOptions,
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
+    parse_with(parse_module, ctx, path, options, streams)
+}
+
+/// A parser of whole files: context, name, text, options.
+pub type Parser = fn(&Arc<Context>, &str, String, ParseOptions) -> Result<Module, Vec<Diagnostic>>;
+
+/// [`parse`] with another parser.
+pub fn parse_with(
+    parser: Parser,
+    ctx: &Arc<Context>,
+    path: &str,
+    options: ParseOptions,
+    streams: &mut Streams<'_>,
+) -> Result<Module, Failure> {
     let name = if path == "-" { "<stdin>" } else { path };
     match String::from_utf8(read(path)?) {
-        Ok(text) => parse_module(ctx, name, text, options).map_err(|d| report(ctx, &d, streams)),
+        Ok(text) => parser(ctx, name, text, options).map_err(|d| report(ctx, &d, streams)),
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();
@@ -73,4 +87,48 @@ pub fn write(
     fill(file.as_file_mut()).map_err(failed)?;
     file.persist(target).map_err(|e| failed(e.error))?;
     Ok(())
+}
+
+/// Writes a file, with the folders that it is in.
+pub fn write_file(path: &Path, text: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let name = path.display();
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|e| Failure::Input(format!("cannot write '{name}': {e}")))?;
+    }
+    let name = path.to_str().ok_or_else(|| Failure::Input(format!("cannot write '{name}': its name is not UTF-8")))?;
+    write(name, streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// A file that is written little by little, so that what is there stays when the program dies.
+pub fn create(path: &str) -> Result<Box<dyn Write + Send>, Failure> {
+    let file = std::fs::File::create(path).map_err(|e| Failure::Input(format!("cannot write '{path}': {e}")))?;
+    Ok(Box::new(BufWriter::new(file)))
+}
+
+/// Text that several write and one prints.
+#[derive(Clone, Default)]
+pub struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    /// A writer of it.
+    pub fn sink(&self) -> Box<dyn Write + Send> {
+        Box::new(self.clone())
+    }
+
+    /// Prints what was written since the last time.
+    pub fn drain(&self, out: &mut dyn Write) {
+        let text = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let _ = out.write_all(&text);
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }

@@ -5,6 +5,9 @@
 
 mod commands;
 mod io;
+mod pass_flags;
+mod print_flags;
+mod roundtrip;
 
 pub use gradus_dialects as dialects;
 pub use gradus_ir as ir;

@@ -4,6 +4,8 @@
 use crate::attrs::AttrData;
 use crate::context::{Attr, Context};
 use crate::loc::Loc;
+use crate::module::{Module, Op};
+use crate::text::PrintOptions;
 use std::fmt::Write;
 
 /// How bad it is.
@@ -39,12 +41,49 @@ pub struct Diagnostic {
     pub message: String,
     /// Attached notes, in order.
     pub notes: Vec<(Loc, String)>,
+    /// The op that it is about, if it is about one.
+    pub op: Option<Op>,
 }
+
+/// Constants of more elements are left out where a diagnostic shows an op.
+const MAX_SHOWN_ELEMENTS: usize = 16;
 
 impl Diagnostic {
     /// An error.
     pub fn error(loc: Loc, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Error, loc, message: message.into(), notes: Vec::new() }
+        Diagnostic { severity: Severity::Error, loc, message: message.into(), notes: Vec::new(), op: None }
+    }
+
+    /// A warning.
+    pub fn warning(loc: Loc, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(loc, message) }
+    }
+
+    /// A remark.
+    pub fn remark(loc: Loc, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Remark, ..Diagnostic::error(loc, message) }
+    }
+
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// Says which op it is about.
+    #[must_use]
+    pub fn about(mut self, op: Op) -> Diagnostic {
+        self.op = Some(op);
+        self
+    }
+
+    /// Adds a note that shows the op that it is about, in generic form if it is an error. The op must still be there.
+    pub fn show_op(&mut self, m: &Module) {
+        let Some(op) = self.op else { return };
+        let (local_scope, elide_elements) = (true, Some(MAX_SHOWN_ELEMENTS));
+        let options = PrintOptions { generic: self.is_error(), local_scope, elide_elements, ..PrintOptions::default() };
+        let text = m.op_text(op, options);
+        let separator = if text.contains('\n') { "\n" } else { "" };
+        self.notes.insert(0, (m.loc(op), format!("see current operation: {separator}{text}")));
     }
 
     /// Adds a note.
@@ -57,9 +96,12 @@ impl Diagnostic {
     /// The whole text, ending in a newline.
     pub fn render(&self, ctx: &Context) -> String {
         let mut out = String::new();
-        render_one(ctx, self.severity, self.loc, &self.message, &mut out);
+        render_one(ctx, self.severity, self.loc, &self.message, true, &mut out);
+        let mut last = self.loc;
         for (loc, message) in &self.notes {
-            render_one(ctx, Severity::Note, *loc, message, &mut out);
+            // The same line need not be shown again.
+            render_one(ctx, Severity::Note, *loc, message, *loc != last, &mut out);
+            last = *loc;
         }
         out
     }
@@ -68,7 +110,7 @@ impl Diagnostic {
 /// Longer source lines are cut to a window of this many bytes around the caret.
 const MAX_LINE: usize = 160;
 
-fn render_one(ctx: &Context, severity: Severity, loc: Loc, message: &str, out: &mut String) {
+fn render_one(ctx: &Context, severity: Severity, loc: Loc, message: &str, show_line: bool, out: &mut String) {
     let word = severity.word();
     let Some((file, offset)) = loc.as_source() else {
         let _ = writeln!(out, "{}: {word}: {message}", describe(ctx, loc.to_attr(ctx)));
@@ -78,7 +120,7 @@ fn render_one(ctx: &Context, severity: Severity, loc: Loc, message: &str, out: &
     let (line, col) = source.line_col(offset.min(source.text.len()));
     let _ = writeln!(out, "{}:{line}:{col}: {word}: {message}", ctx.text(source.name));
     let (text, column) = excerpt(&source.text, offset.min(source.text.len()));
-    if !text.trim().is_empty() {
+    if show_line && !text.trim().is_empty() {
         let _ = writeln!(out, "{text}\n{:column$}^", "");
     }
 }

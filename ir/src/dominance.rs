@@ -27,7 +27,7 @@ struct Node {
 impl Dominance {
     /// Computes the facts for everything under `root`.
     pub fn new(m: &Module, root: Op) -> Dominance {
-        let mut d = Dominance { order: SideTable::with_capacity(0, m.ops.capacity()), tree: FxHashMap::default() };
+        let mut d = Dominance { order: SideTable::new(0), tree: FxHashMap::default() };
         let mut stack = vec![root];
         while let Some(op) = stack.pop() {
             for &region in m.regions(op) {

@@ -6,6 +6,7 @@ use crate::loc::Loc;
 use crate::module::{
     Block, BlockData, Def, ExtData, Link, Module, Op, OpData, Region, RegionData, Use, Value, ValueData,
 };
+use crate::op_info::{Traits, segment};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -231,6 +232,25 @@ impl Module {
         self.ops[op].operands = self.alloc_operands(op, values);
     }
 
+    /// Drops the operands whose numbers `keep` refuses, and counts them out of `operandSegmentSizes`.
+    pub fn retain_operands(&mut self, op: Op, keep: impl Fn(usize) -> bool) {
+        let n = self.operands(op).len();
+        if (0..n).all(&keep) {
+            return;
+        }
+        if let Some(info) = self.info(op).filter(|info| info.traits.has(Traits::OPERAND_SEGMENTS)) {
+            let kept = |group: usize| {
+                let range = segment(&self.ctx, info, self.props(op), n, group);
+                range.filter(|&i| keep(i)).count() as i32
+            };
+            let sizes: Vec<i32> = (0..info.operands.len()).map(kept).collect();
+            let sizes = self.ctx.i32_array_attr(&sizes);
+            self.set_attr(op, "operandSegmentSizes", Some(sizes));
+        }
+        let kept: SmallVec<[Value; 4]> = (0..n).filter(|&i| keep(i)).map(|i| self.operands(op)[i]).collect();
+        self.set_operands(op, &kept);
+    }
+
     /// Makes every use of `old` a use of `new`.
     pub fn replace_all_uses(&mut self, old: Value, new: Value) {
         if old == new {
@@ -395,13 +415,25 @@ impl Module {
 
     /// Removes argument `i`, which must be unused. The predecessors' operands are the caller's business.
     pub fn erase_block_arg(&mut self, block: Block, i: usize) {
-        let value = self.blocks[block].args.remove(i);
-        self.blocks[block].arg_locs.remove(i);
-        assert!(self.is_unused(value), "an erased block argument is still used");
-        self.values.free(value);
-        for j in i..self.blocks[block].args.len() {
-            let arg = self.blocks[block].args[j];
-            self.values[arg].def = Def::Arg(block, j as u32);
+        self.retain_block_args(block, |j| j != i);
+    }
+
+    /// Removes the arguments whose numbers `keep` refuses, which must be unused.
+    pub fn retain_block_args(&mut self, block: Block, keep: impl Fn(usize) -> bool) {
+        let (args, locs) = (self.block_args(block).to_vec(), self.blocks[block].arg_locs.to_vec());
+        let data = &mut self.blocks[block];
+        data.args.clear();
+        data.arg_locs.clear();
+        for (i, (arg, loc)) in args.into_iter().zip(locs).enumerate() {
+            if keep(i) {
+                let data = &mut self.blocks[block];
+                self.values[arg].def = Def::Arg(block, data.args.len() as u32);
+                data.args.push(arg);
+                data.arg_locs.push(loc);
+            } else {
+                assert!(self.is_unused(arg), "an erased block argument is still used");
+                self.values.free(arg);
+            }
         }
     }
 

@@ -143,23 +143,31 @@ impl<K: Entity, V> IndexMut<K> for Table<K, V> {
     }
 }
 
-/// Facts about keys of another table. Reading a key that was never written gives the default.
+/// Facts about keys of another table. Reading a key that was never written gives the default. Rows come into being in
+/// pages when they are first written, so that facts about a few keys of a large table cost little.
 #[derive(Clone, Debug)]
 pub struct SideTable<K, V> {
-    rows: Vec<V>,
+    pages: Vec<Option<Box<[V; PAGE]>>>,
     default: V,
     key: PhantomData<K>,
 }
 
+/// Rows of a page of a [`SideTable`].
+const PAGE: usize = 512;
+
 impl<K: Entity, V: Clone> SideTable<K, V> {
     /// A table in which every key has `default`.
     pub fn new(default: V) -> Self {
-        SideTable { rows: Vec::new(), default, key: PhantomData }
+        SideTable { pages: Vec::new(), default, key: PhantomData }
     }
 
-    /// The same, with room for `n` keys.
-    pub fn with_capacity(default: V, n: usize) -> Self {
-        SideTable { rows: vec![default.clone(); n], default, key: PhantomData }
+    #[cold]
+    fn make_page(&mut self, page: usize) {
+        if page >= self.pages.len() {
+            self.pages.resize(page + 1, None);
+        }
+        let rows: Box<[V]> = vec![self.default.clone(); PAGE].into();
+        self.pages[page] = rows.try_into().ok();
     }
 }
 
@@ -167,17 +175,22 @@ impl<K: Entity, V: Clone> Index<K> for SideTable<K, V> {
     type Output = V;
     #[inline]
     fn index(&self, key: K) -> &V {
-        self.rows.get(key.index()).unwrap_or(&self.default)
+        match self.pages.get(key.index() / PAGE) {
+            Some(Some(page)) => &page[key.index() % PAGE],
+            _ => &self.default,
+        }
     }
 }
 
 impl<K: Entity, V: Clone> IndexMut<K> for SideTable<K, V> {
     #[inline]
     fn index_mut(&mut self, key: K) -> &mut V {
-        if key.index() >= self.rows.len() {
-            self.rows.resize(key.index() + 1, self.default.clone());
+        let page = key.index() / PAGE;
+        if !matches!(self.pages.get(page), Some(Some(_))) {
+            self.make_page(page);
         }
-        &mut self.rows[key.index()]
+        let rows = self.pages[page].as_mut().expect("just made");
+        &mut rows[key.index() % PAGE]
     }
 }
 
@@ -196,7 +209,9 @@ mod tests {
         assert_eq!((a, t[c], t[b], t.live()), (c, 3, 2, 2));
         let mut s = SideTable::new(-1);
         s[b] = 7;
-        assert_eq!((s[a], s[b], s[Key::new(90)]), (-1, 7, -1));
+        assert_eq!((s[a], s[b], s[Key::new(90)], s[Key::new(9000)]), (-1, 7, -1, -1));
+        s[Key::new(9000)] = 8;
+        assert_eq!((s[b], s[Key::new(9000)]), (7, 8));
         assert_eq!(Packed::from(b).get(), Some(b));
         assert_eq!(Packed::<Key>::NONE.get(), None);
         assert_eq!(format!("{b}"), "k1");

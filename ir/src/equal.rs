@@ -28,8 +28,7 @@ impl Pairs {
 /// regions agree, and operands correspond. Both modules share one context. Values from outside the two ops correspond to
 /// themselves within one module, and by their order of use across two.
 pub fn structurally_equal(m: &Module, a: Op, n: &Module, b: Op) -> bool {
-    let mut pairs = Pairs::default();
-    pairs.within = std::ptr::eq(m, n).then_some(a);
+    let mut pairs = Pairs { within: std::ptr::eq(m, n).then_some(a), ..Pairs::default() };
     let mut work = vec![(a, b)];
     while let Some((a, b)) = work.pop() {
         if !same_op(m, a, n, b, &mut pairs) {

@@ -44,6 +44,7 @@ pub mod entity;
 pub mod equal;
 pub mod eval;
 pub mod float;
+pub mod greedy;
 mod loc;
 pub mod memory;
 mod module;
@@ -51,6 +52,7 @@ mod op_info;
 pub mod pass;
 pub mod rewrite;
 pub mod rules;
+mod simplify_regions;
 pub mod symbols;
 pub mod tensor;
 mod text;
@@ -71,12 +73,12 @@ pub use op_info::{
     Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
     OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
 };
-pub use pass::{Pass, PassInfo, Pipeline};
+pub use pass::{Pass, PassContext, PassInfo, Pipeline};
 pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
 pub use text::{
     Directive, OpParser, OpPrinter, Param, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueRef, Values,
-    parse_module,
+    parse_module, parse_single_op,
 };
 pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 pub use typing::TypeRelation;

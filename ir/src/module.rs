@@ -442,11 +442,6 @@ impl Module {
     pub fn num_ops(&self) -> usize {
         self.ops.live()
     }
-
-    /// One more than the largest value key, for side tables.
-    pub fn value_capacity(&self) -> usize {
-        self.values.capacity()
-    }
 }
 
 /// A walk along a linked list from both ends.

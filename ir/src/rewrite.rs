@@ -6,8 +6,11 @@ use crate::edit::OpState;
 use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
+use crate::greedy::{GreedyOptions, RegionSimplification};
 use crate::module::{Def, Module, Op, Region, Value};
 use crate::op_info::{FoldResult, Folded, OpArgs, Traits};
+use crate::pass::{Actions, PATTERN, Unit};
+use crate::rules;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -30,19 +33,40 @@ pub struct Rewriter<'m> {
     erased: SideTable<Op, bool>,
     constants: FxHashMap<(Region, Attr, Type), Op>,
     changes: u64,
+    /// Folds and patterns that did something.
+    rewrites: u64,
+    /// Who watches, if anybody does, and which patterns are tried, if not all are.
+    actions: Option<&'m mut Actions>,
+    filter: Option<&'m dyn Fn(&str) -> bool>,
 }
 
 impl<'m> Rewriter<'m> {
-    fn new(module: &'m mut Module) -> Self {
-        let n = module.ops.capacity();
+    pub(crate) fn new(
+        module: &'m mut Module,
+        actions: Option<&'m mut Actions>,
+        filter: Option<&'m dyn Fn(&str) -> bool>,
+    ) -> Self {
         Rewriter {
             module,
             worklist: Vec::new(),
-            queued: SideTable::with_capacity(false, n),
-            erased: SideTable::with_capacity(false, n),
+            queued: SideTable::new(false),
+            erased: SideTable::new(false),
             constants: FxHashMap::default(),
             changes: 0,
+            rewrites: 0,
+            actions,
+            filter,
         }
+    }
+
+    /// Announces a rewrite of `op` that is about to happen. `false` when it must not.
+    fn allows(&mut self, tag: &'static str, op: Op) -> bool {
+        let Some(actions) = &mut self.actions else { return true };
+        let allowed = actions.begin(tag, "", Unit::Op(op), self.module);
+        if allowed {
+            actions.end(tag);
+        }
+        allowed
     }
 
     /// The program, to look at.
@@ -175,6 +199,9 @@ impl<'m> Rewriter<'m> {
         match self.constants.get(&(region, attr, ty)) {
             Some(&first) if first == op => false,
             Some(&first) => {
+                if !self.allows("merge-constant", op) {
+                    return false;
+                }
                 let value = self.module.result(first, 0);
                 self.replace(op, &[value]);
                 true
@@ -202,6 +229,9 @@ impl<'m> Rewriter<'m> {
     /// Looks at one op: drops it when dead, folds it, or applies its first pattern that fits.
     fn visit(&mut self, op: Op) -> bool {
         if is_dead(self.module, op) {
+            if !self.allows("erase-dead-op", op) {
+                return false;
+            }
             self.erase(op);
             return true;
         }
@@ -209,19 +239,72 @@ impl<'m> Rewriter<'m> {
         if info.traits.has(Traits::CONSTANT_LIKE) {
             return self.unique_constant(op);
         }
-        match fold(self.module, op) {
-            Some(Folded::InPlace) => {
+        let changed = self.fold_op(op)
+            || info.patterns.iter().any(|pattern| self.apply(pattern.name, op, pattern.run))
+            || self.apply_rules(op);
+        self.rewrites += u64::from(changed);
+        changed
+    }
+
+    fn fold_op(&mut self, op: Op) -> bool {
+        let Some(folded) = fold(self.module, op) else { return false };
+        if !self.allows("apply-fold", op) {
+            return false;
+        }
+        match folded {
+            Folded::InPlace => {
                 self.modify(op, |_| ());
-                return true;
+                true
             }
-            Some(Folded::Results(results)) if self.replace_folded(op, &results) => return true,
-            _ => {}
+            Folded::Results(results) => self.replace_folded(op, &results),
         }
-        if info.patterns.iter().any(|pattern| (pattern.run)(self, op)) {
-            return true;
-        }
+    }
+
+    fn apply_rules(&mut self, op: Op) -> bool {
         let (ctx, name) = (self.module.ctx.clone(), self.module.name(op));
-        ctx.rules().of(name).iter().any(|rule| crate::rules::apply(self, rule, op))
+        let mut rules = ctx.rules().of(name).iter();
+        rules.any(|rule| self.apply(rule.name, op, |rewriter, op| rules::apply(rewriter, rule, op)))
+    }
+
+    fn apply(&mut self, name: &'static str, op: Op, run: impl FnOnce(&mut Self, Op) -> bool) -> bool {
+        if self.filter.is_some_and(|tried| !tried(name)) {
+            return false;
+        }
+        if let Some(actions) = &mut self.actions
+            && !actions.begin(PATTERN, name, Unit::Op(op), self.module)
+        {
+            return false;
+        }
+        let changed = run(self, op);
+        if let Some(actions) = &mut self.actions {
+            actions.end(PATTERN);
+        }
+        changed
+    }
+
+    /// Works on everything under `root`, from the first op on or from the last, until nothing is left to do or one of the
+    /// limits is reached; returns the changes, and whether it came to the end.
+    pub(crate) fn round(&mut self, root: Op, top_down: bool, max_rewrites: Option<u64>) -> (u64, bool) {
+        // The list is worked from its end.
+        let mut ops = self.module.ops_under(root).split_off(1);
+        if top_down {
+            ops.reverse();
+        }
+        let budget = 64 * (ops.len() as u64 + 1024);
+        for op in ops {
+            self.push(op);
+        }
+        while let Some(op) = self.worklist.pop() {
+            self.queued[op] = false;
+            if self.erased[op] {
+                continue;
+            }
+            self.visit(op);
+            if self.changes > budget || max_rewrites.is_some_and(|max| self.rewrites >= max) {
+                return (self.changes, self.worklist.is_empty());
+            }
+        }
+        (self.changes, true)
     }
 
     fn replace_folded(&mut self, op: Op, results: &[FoldResult]) -> bool {
@@ -246,24 +329,8 @@ impl<'m> Rewriter<'m> {
 /// Folds and applies canonicalization patterns to everything under `root` until nothing changes. Returns the number of
 /// changes. `root` itself stays as it is.
 pub fn rewrite_greedily(m: &mut Module, root: Op) -> u64 {
-    let mut rewriter = Rewriter::new(m);
-    // The list is worked from its end: the first op of the text comes first.
-    let ops = rewriter.module.ops_under(root);
-    for &op in ops[1..].iter().rev() {
-        rewriter.push(op);
-    }
-    let budget = 64 * (ops.len() as u64 + 1024);
-    while let Some(op) = rewriter.worklist.pop() {
-        rewriter.queued[op] = false;
-        if rewriter.erased[op] {
-            continue;
-        }
-        rewriter.visit(op);
-        if rewriter.changes > budget {
-            break;
-        }
-    }
-    rewriter.changes
+    let options = GreedyOptions { regions: RegionSimplification::Disabled, ..GreedyOptions::default() };
+    options.run(m, root, None).changes
 }
 
 /// Constants larger than this are not folded: the result would outweigh the op.

@@ -31,18 +31,31 @@ pub fn verify(m: &Module) -> Result<(), Vec<Diagnostic>> {
     verify_op(m, m.root())
 }
 
-/// Checks `op` and everything under it.
+/// Checks `op` and everything under it. What an op inside another says about symbols is not checked: that is not its own
+/// business, see [`verify_references`].
 pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
-    let mut v = Verifier {
-        m,
-        ctx: &m.ctx,
-        dominance: Dominance::new(m, op),
-        errors: Vec::new(),
-        symbols: SymbolTables::default(),
-        checked_attrs: FxHashMap::default(),
-    };
+    let mut v = Verifier::new(m, op);
     v.tree(op);
     if v.errors.is_empty() { Ok(()) } else { Err(v.errors) }
+}
+
+/// Checks only what the ops under the program's root say about symbols.
+pub fn verify_references(m: &Module, root: Op) -> Result<(), Vec<Diagnostic>> {
+    let mut tables = SymbolTables::default();
+    let mut errors = Vec::new();
+    for op in m.ops_under(root) {
+        if let Some(verify) = m.info(op).and_then(|info| info.verify_symbols)
+            && let Err(message) = verify(m, op, &mut tables)
+        {
+            errors.push(op_error(m, op, &message));
+        }
+    }
+    errors.truncate(MAX_ERRORS);
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn op_error(m: &Module, op: Op, message: &str) -> Diagnostic {
+    Diagnostic::error(m.loc(op), format!("'{}' op {message}", m.name_text(op))).about(op)
 }
 
 struct Verifier<'a> {
@@ -50,14 +63,26 @@ struct Verifier<'a> {
     ctx: &'a Context,
     dominance: Dominance,
     errors: Vec<Diagnostic>,
-    symbols: SymbolTables,
+    /// The symbols, unless they lie outside.
+    symbols: Option<SymbolTables>,
     /// Dictionaries that were checked against a declaration, with what was wrong.
     checked_attrs: FxHashMap<(OpName, Attr), Option<String>>,
 }
 
 type Check = Result<(), String>;
 
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
+    fn new(m: &'a Module, root: Op) -> Self {
+        Verifier {
+            m,
+            ctx: &m.ctx,
+            dominance: Dominance::new(m, root),
+            errors: Vec::new(),
+            symbols: m.parent_block(root).is_none().then(SymbolTables::default),
+            checked_attrs: FxHashMap::default(),
+        }
+    }
+
     fn tree(&mut self, root: Op) {
         let m = self.m;
         let mut stack = vec![root];
@@ -100,8 +125,7 @@ impl Verifier<'_> {
 
     fn note(&mut self, op: Op, check: Check) {
         if let Err(message) = check {
-            let message = format!("'{}' op {message}", self.m.name_text(op));
-            self.errors.push(Diagnostic::error(self.m.loc(op), message));
+            self.errors.push(op_error(self.m, op, &message));
         }
     }
 
@@ -119,8 +143,8 @@ impl Verifier<'_> {
         if let Some(verify) = info.verify {
             verify(m, op)?;
         }
-        if let Some(verify) = info.verify_symbols {
-            verify(m, op, &mut self.symbols)?;
+        if let (Some(verify), Some(symbols)) = (info.verify_symbols, &mut self.symbols) {
+            verify(m, op, symbols)?;
         }
         inferred(m, op, info)
     }

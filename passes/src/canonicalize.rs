@@ -1,12 +1,13 @@
 //! `canonicalize`.
 
-use gradus_ir::pass::Options;
-use gradus_ir::rewrite::rewrite_greedily;
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo};
+use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
+use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "canonicalize",
+    class: "Canonicalizer",
     doc: "Folds constants and applies every op's own simplifications until nothing changes.
 
 # Before / After
@@ -19,7 +20,9 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 Evaluates ops whose operands are constants, applies folders and canonicalization patterns, drops ops without effect whose
-results are unused, and keeps one copy of each constant at the start of the region that holds it.
+results are unused, and keeps one copy of each constant at the start of the region that holds it. Then, as
+`region-simplify` says, it removes blocks that cannot be reached and block arguments that matter to nobody, and begins
+again if there were any.
 
 # Refuses
 
@@ -28,22 +31,80 @@ Nothing.
 # Cost
 
 Linear in the number of ops and of changes.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Canonicalize { changes: 0 })),
+    options: &[
+        option("disable-patterns", "Labels of patterns that should be filtered out during application", OptionKind::List),
+        option(
+            "enable-patterns",
+            "Labels of patterns that should be used during application, all other patterns are filtered out",
+            OptionKind::List,
+        ),
+        option(
+            "max-iterations",
+            "Max. iterations between applying patterns / simplifying regions; negative for no limit",
+            OptionKind::Int(10),
+        ),
+        option(
+            "max-num-rewrites",
+            "Max. number of pattern rewrites within an iteration; negative for no limit",
+            OptionKind::Int(-1),
+        ),
+        option(
+            "region-simplify",
+            "Perform control flow optimizations to the region tree",
+            OptionKind::Word(
+                "normal",
+                &[
+                    ("disabled", "Don't run any control-flow simplification"),
+                    ("normal", "Remove unreachable blocks and block arguments that are not needed"),
+                    ("aggressive", "Merge equal blocks, too, and replace block arguments that are always one value"),
+                ],
+            ),
+        ),
+        option("test-convergence", "Fail when the limits are reached before nothing changes", OptionKind::Bool(false)),
+        option("top-down", "Seed the worklist in general top-down order", OptionKind::Bool(true)),
+    ],
+    statistics: &[("num-changes", "Number of changes")],
+    divisible: true,
+    make: |options| Ok(Box::new(Canonicalize::new(options))),
+    ..PassInfo::DEFAULT
 };
 
+const fn option(name: &'static str, doc: &'static str, kind: OptionKind) -> PassOption {
+    PassOption { name, doc, kind }
+}
+
 struct Canonicalize {
-    changes: u64,
+    options: GreedyOptions,
+    test_convergence: bool,
+}
+
+impl Canonicalize {
+    fn new(options: &Options) -> Canonicalize {
+        let limit = |name| u64::try_from(options.int(name)).ok();
+        let regions = match options.text("region-simplify") {
+            "disabled" => RegionSimplification::Disabled,
+            "aggressive" => RegionSimplification::Aggressive,
+            _ => RegionSimplification::Normal,
+        };
+        let greedy = GreedyOptions {
+            max_iterations: limit("max-iterations"),
+            max_rewrites: limit("max-num-rewrites"),
+            top_down: options.bool("top-down"),
+            regions,
+            enabled: options.list("enable-patterns").to_vec(),
+            disabled: options.list("disable-patterns").to_vec(),
+        };
+        Canonicalize { options: greedy, test_convergence: options.bool("test-convergence") }
+    }
 }
 
 impl Pass for Canonicalize {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
-        self.changes += rewrite_greedily(m, op);
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let done = self.options.run(m, op, cx.actions());
+        cx.count("num-changes", done.changes);
+        if self.test_convergence && !done.converged {
+            return Err(Diagnostic::error(m.loc(op), "canonicalization did not converge within its limits"));
+        }
         Ok(())
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("changes", self.changes)]
     }
 }

@@ -2,12 +2,12 @@
 
 use gradus_ir::control::is_loop;
 use gradus_ir::effects::is_memory_free;
-use gradus_ir::pass::Options;
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Region, Traits};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "control-flow-sink",
+    class: "ControlFlowSink",
     doc: "Moves ops into the one branch that needs them.
 
 # Before / After
@@ -31,51 +31,44 @@ To move ops with effects on memory, and into loops.
 # Cost
 
 Linear in the number of uses times the depth of nesting.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(ControlFlowSink { sunk: 0 })),
+    statistics: &[("num-sunk", "Number of operations sunk")],
+    divisible: true,
+    make: |_| Ok(Box::new(ControlFlowSink)),
+    ..PassInfo::DEFAULT
 };
 
-struct ControlFlowSink {
-    sunk: u64,
-}
+struct ControlFlowSink;
 
 impl Pass for ControlFlowSink {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for op in m.ops_under(op).into_iter().rev() {
             if m.info(op).is_none_or(|info| info.edges.is_none()) {
                 continue;
             }
             for i in 0..m.regions(op).len() {
                 if !is_loop(m, op, i) {
-                    self.sink_into(m, op, m.regions(op)[i]);
+                    sink_into(m, op, m.regions(op)[i], cx);
                 }
             }
         }
         Ok(())
     }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-sunk", self.sunk)]
-    }
 }
 
-impl ControlFlowSink {
-    fn sink_into(&mut self, m: &mut Module, around: Op, region: Region) {
-        let mut stack: Vec<Op> = m.region_blocks(region).flat_map(|b| m.block_ops(b)).collect();
-        stack.reverse();
-        while let Some(user) = stack.pop() {
-            for value in m.operands(user).to_vec() {
-                let Some(op) = m.defining_op(value) else { continue };
-                if op != around && can_sink(m, op, around, region) {
-                    let entry = m.only_block(region);
-                    match m.first_op(entry) {
-                        Some(first) => m.move_before(op, first),
-                        None => m.move_to_end(op, entry),
-                    }
-                    self.sunk += 1;
-                    stack.push(op);
+fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_>) {
+    let mut stack: Vec<Op> = m.region_blocks(region).flat_map(|b| m.block_ops(b)).collect();
+    stack.reverse();
+    while let Some(user) = stack.pop() {
+        for value in m.operands(user).to_vec() {
+            let Some(op) = m.defining_op(value) else { continue };
+            if op != around && can_sink(m, op, around, region) && cx.allows("sink", m, op) {
+                let entry = m.only_block(region);
+                match m.first_op(entry) {
+                    Some(first) => m.move_before(op, first),
+                    None => m.move_to_end(op, entry),
                 }
+                cx.count("num-sunk", 1);
+                stack.push(op);
             }
         }
     }

@@ -3,14 +3,15 @@
 use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::{Access, Effects, is_dead};
 use gradus_ir::equal::structurally_equal;
-use gradus_ir::pass::Options;
-use gradus_ir::{Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassInfo, Region, Traits, Type, Value};
+use gradus_ir::{
+    Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassContext, PassInfo, Region, Traits, Type, Value};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "cse",
+    class: "CSE",
     doc: "Computes equal things once.
 
 # Before / After
@@ -33,15 +34,13 @@ To merge ops with other effects, with regions of several blocks, or that are not
 # Cost
 
 Linear in the number of ops.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Cse { merged: 0, dead: 0 })),
+    statistics: &[("num-cse'd", "Number of operations CSE'd"), ("num-dce'd", "Number of operations DCE'd")],
+    divisible: true,
+    make: |_| Ok(Box::new(Cse)),
+    ..PassInfo::DEFAULT
 };
 
-struct Cse {
-    merged: u64,
-    dead: u64,
-}
+struct Cse;
 
 /// What makes two ops equal, but for their regions.
 #[derive(PartialEq, Eq, Hash, Clone)]
@@ -81,29 +80,26 @@ impl Known {
 }
 
 impl Pass for Cse {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let dominance = Dominance::new(m, op);
-        let mut walk = Walk { m, dominance, known: Known::default(), dead: Vec::new(), merged: 0, dropped: 0 };
+        let mut walk = Walk { m, dominance, cx, known: Known::default(), dead: Vec::new(), merged: 0, dropped: 0 };
         for region in walk.m.regions(op).to_vec() {
             walk.region(region);
         }
-        let Walk { dead, merged, dropped, .. } = walk;
+        let Walk { cx, dead, merged, dropped, .. } = walk;
+        cx.count("num-cse'd", merged);
+        cx.count("num-dce'd", dropped);
         // Erased at the end, so that keys are not reused while they are in the tables; users before what they use.
         for op in dead.into_iter().rev() {
             m.erase_op(op);
         }
-        self.merged += merged;
-        self.dead += dropped;
         Ok(())
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-cse'd", self.merged), ("num-dce'd", self.dead)]
     }
 }
 
-struct Walk<'m> {
+struct Walk<'m, 'c> {
     m: &'m mut Module,
+    cx: &'m mut PassContext<'c>,
     dominance: Dominance,
     known: Known,
     dead: Vec<Op>,
@@ -111,7 +107,7 @@ struct Walk<'m> {
     dropped: u64,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// Visits the blocks of a region, each with what its dominators know. Returns what its ops do to memory.
     fn region(&mut self, region: Region) -> Touched {
         let mark = self.known.log.len();
@@ -139,7 +135,7 @@ impl Walk<'_> {
         for op in self.m.block_ops(block).collect::<Vec<_>>() {
             let inner_dead = self.dead.len();
             let touched = self.op_touches(op);
-            if self.is_dead(op, touched) {
+            if self.is_dead(op, touched) && self.cx.allows("erase-dead-op", self.m, op) {
                 // What is inside goes with it.
                 self.dead.truncate(inner_dead);
                 self.dropped += 1;
@@ -198,6 +194,9 @@ impl Walk<'_> {
         let Some(&first) = self.known.ops.get(&key) else { return self.known.insert(key, op) };
         if !m.regions(op).is_empty() && !structurally_equal(m, first, m, op) {
             return self.known.insert(key, op);
+        }
+        if !self.cx.allows("cse", m, op) {
+            return;
         }
         for (old, new) in m.results(op).zip(m.results(first)) {
             m.replace_all_uses(old, new);

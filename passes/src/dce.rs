@@ -2,12 +2,12 @@
 
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
-use gradus_ir::pass::Options;
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Value};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Value};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "dce",
+    class: "DCE",
     doc: "Drops ops without effect whose results nobody uses.
 
 # Before / After
@@ -27,26 +27,25 @@ To drop ops that are not declared to be free of effects, unregistered ones among
 # Cost
 
 Linear in the number of ops.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Dce { dropped: 0 })),
+    statistics: &[("num-dce'd", "Number of operations DCE'd")],
+    divisible: true,
+    make: |_| Ok(Box::new(Dce)),
+    ..PassInfo::DEFAULT
 };
 
-struct Dce {
-    dropped: u64,
-}
+struct Dce;
 
 impl Pass for Dce {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         // Users come after what they use, so one walk from the end meets nearly everything when it is dead already.
         let mut erased = SideTable::new(false);
         let mut ops = m.ops_under(op);
         ops.remove(0);
         while let Some(op) = ops.pop() {
-            if erased[op] || !is_dead(m, op) {
+            if erased[op] || !is_dead(m, op) || !cx.allows("erase-dead-op", m, op) {
                 continue;
             }
-            self.dropped += 1;
+            cx.count("num-dce'd", 1);
             for inner in m.ops_under(op) {
                 erased[inner] = true;
             }
@@ -55,9 +54,5 @@ impl Pass for Dce {
             ops.extend(operands.into_iter().filter_map(|v| m.defining_op(v)));
         }
         Ok(())
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("dropped", self.dropped)]
     }
 }

@@ -1,10 +1,9 @@
 //! `inline`.
 
-use gradus_ir::pass::Options;
 use gradus_ir::rewrite::rewrite_greedily;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
-    AttrData, Block, Diagnostic, Loc, Module, Op, OpState, Pass, PassInfo, Region, Traits, Value, ValueMap,
+    AttrData, Block, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, Traits, Value, ValueMap,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -13,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "inline",
+    class: "Inliner",
     doc: "Puts the bodies of functions in the place of their calls.
 
 # Before / After
@@ -36,19 +36,18 @@ block may be.
 
 Linear in the size of the result, which can be exponential in the size of the input, as chains of doubling calls are.",
     anchor: Some("builtin.module"),
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Inline { inlined: 0 })),
+    statistics: &[("num-inlined", "Number of calls inlined")],
+    make: |_| Ok(Box::new(Inline)),
+    ..PassInfo::DEFAULT
 };
 
 /// Rounds of canonicalizing and inlining per strongly connected component.
 const MAX_ITERATIONS: usize = 4;
 
-struct Inline {
-    inlined: u64,
-}
+struct Inline;
 
 impl Pass for Inline {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut graph = CallGraph::new(m, op);
         let components = graph.components();
         for (number, scc) in components.iter().enumerate() {
@@ -60,7 +59,7 @@ impl Pass for Inline {
                     graph.simplify(m, function);
                 }
                 let inlined = scc.iter().map(|&f| graph.inline_calls(m, f)).sum::<u64>();
-                self.inlined += inlined;
+                cx.count("num-inlined", inlined);
                 if inlined == 0 {
                     break;
                 }
@@ -68,10 +67,6 @@ impl Pass for Inline {
         }
         graph.erase_dead(m);
         Ok(())
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-inlined", self.inlined)]
     }
 }
 

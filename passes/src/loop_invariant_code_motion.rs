@@ -2,12 +2,12 @@
 
 use gradus_ir::control::is_loop;
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::pass::Options;
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Region, Traits, Value};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Value};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "loop-invariant-code-motion",
+    class: "LoopInvariantCodeMotion",
     doc: "Moves what a loop computes again and again in front of it.
 
 # Before / After
@@ -30,41 +30,35 @@ To move ops that read or write memory, or that are undefined for some operands: 
 # Cost
 
 Linear in the number of ops times the depth of nesting.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Licm { hoisted: 0 })),
+    statistics: &[("num-hoisted", "Number of operations hoisted")],
+    divisible: true,
+    make: |_| Ok(Box::new(Licm)),
+    ..PassInfo::DEFAULT
 };
 
-struct Licm {
-    hoisted: u64,
-}
+struct Licm;
 
 impl Pass for Licm {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         // Ops come before those in their regions, so from the end inner loops come first.
         for op in m.ops_under(op).into_iter().rev() {
             for i in 0..m.regions(op).len() {
                 if is_loop(m, op, i) {
-                    self.hoist_from(m, op, m.regions(op)[i]);
+                    hoist_from(m, op, m.regions(op)[i], cx);
                 }
             }
         }
         Ok(())
     }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-hoisted", self.hoisted)]
-    }
 }
 
-impl Licm {
-    fn hoist_from(&mut self, m: &mut Module, around: Op, body: Region) {
-        for block in m.region_blocks(body).collect::<Vec<_>>() {
-            for op in m.block_ops(block).collect::<Vec<_>>() {
-                if !m.has_trait(op, Traits::TERMINATOR) && is_speculatable(m, op) && is_invariant(m, op, body) {
-                    m.move_before(op, around);
-                    self.hoisted += 1;
-                }
+fn hoist_from(m: &mut Module, around: Op, body: Region, cx: &mut PassContext<'_>) {
+    for block in m.region_blocks(body).collect::<Vec<_>>() {
+        for op in m.block_ops(block).collect::<Vec<_>>() {
+            let invariant = !m.has_trait(op, Traits::TERMINATOR) && is_speculatable(m, op) && is_invariant(m, op, body);
+            if invariant && cx.allows("hoist", m, op) {
+                m.move_before(op, around);
+                cx.count("num-hoisted", 1);
             }
         }
     }

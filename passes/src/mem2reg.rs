@@ -2,15 +2,15 @@
 
 use gradus_ir::control::{carried_group, carry_also};
 use gradus_ir::dominance::{Dominance, is_graph, successors};
-use gradus_ir::pass::Options;
 use gradus_ir::{
-    Block, Builder, Diagnostic, Loc, Module, Op, OpState, Pass, PassInfo, Region, SlotRole, Type, TypeData, Value,
+    Block, Builder, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, SlotRole, Type, TypeData, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "mem2reg",
+    class: "Mem2Reg",
     doc: "Turns memory that holds one value into values.
 
 # Before / After
@@ -34,30 +34,25 @@ Slots whose address is used otherwise or in nested regions, and branches that ca
 # Cost
 
 Linear in the number of ops, plus the dominance frontiers of the blocks with stores.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Mem2Reg { promoted: 0 })),
+    statistics: &[("num-promoted", "Number of slots promoted")],
+    divisible: true,
+    make: |_| Ok(Box::new(Mem2Reg)),
+    ..PassInfo::DEFAULT
 };
 
-struct Mem2Reg {
-    promoted: u64,
-}
+struct Mem2Reg;
 
 impl Pass for Mem2Reg {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let dominance = Dominance::new(m, op);
         for op in m.ops_under(op) {
             for region in m.regions(op).to_vec() {
                 if !is_graph(m, region) {
-                    self.promoted += promote_region(m, region, &dominance);
+                    cx.count("num-promoted", promote_region(m, region, &dominance));
                 }
             }
         }
         Ok(())
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-promoted", self.promoted)]
     }
 }
 

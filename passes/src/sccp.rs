@@ -4,11 +4,10 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::Datum;
-use gradus_ir::pass::Options;
 use gradus_ir::rewrite::fold_given;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
-    Attr, Block, Builder, Diagnostic, FoldResult, Folded, Module, Op, Pass, PassInfo, Region, Traits, Type, Value,
+    Attr, Block, Builder, Diagnostic, FoldResult, Folded, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -16,6 +15,7 @@ use smallvec::SmallVec;
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "sccp",
+    class: "SCCP",
     doc: "Finds values that are constant on every path that can be taken, and replaces them.
 
 # Before / After
@@ -39,26 +39,20 @@ registered. Unreached blocks are left to `canonicalize`.
 # Cost
 
 Linear in the number of uses: each value changes at most twice.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(Sccp { replaced: 0 })),
+    statistics: &[("num-replaced", "Number of values replaced by constants")],
+    make: |_| Ok(Box::new(Sccp)),
+    ..PassInfo::DEFAULT
 };
 
-struct Sccp {
-    replaced: u64,
-}
+struct Sccp;
 
 impl Pass for Sccp {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut solver = Solver::new(m, op);
         solver.solve(op);
         let values = solver.values;
-        self.replace(m, op, &values);
+        cx.count("num-replaced", replace(m, op, &values));
         Ok(())
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-replaced", self.replaced)]
     }
 }
 
@@ -67,62 +61,62 @@ impl Pass for Sccp {
 struct Made {
     values: FxHashMap<(Region, Attr, Type), Value>,
     in_order: Vec<Op>,
+    replaced: u64,
 }
 
-impl Sccp {
-    fn replace(&mut self, m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) {
-        let mut made = Made::default();
-        let ops = m.ops_under(root);
-        for &op in &ops {
-            for block in m.regions(op).iter().flat_map(|&r| m.region_blocks(r)).collect::<Vec<_>>() {
-                for arg in m.block_args(block).to_vec() {
-                    self.replace_value(m, block, arg, values, &mut made);
-                }
-            }
-            if op != root && !m.has_trait(op, Traits::CONSTANT_LIKE) {
-                let Some(block) = m.parent_block(op) else { continue };
-                for result in m.results(op) {
-                    self.replace_value(m, block, result, values, &mut made);
-                }
+/// Replaces constant values and drops what is dead then. Returns how many were replaced.
+fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 {
+    let mut made = Made::default();
+    let ops = m.ops_under(root);
+    for &op in &ops {
+        for block in m.regions(op).iter().flat_map(|&r| m.region_blocks(r)).collect::<Vec<_>>() {
+            for arg in m.block_args(block).to_vec() {
+                replace_value(m, block, arg, values, &mut made);
             }
         }
-        // Inner ops come after the ops around them, users after what they use.
-        for &op in ops[1..].iter().rev() {
-            if m.num_results(op) > 0 && m.regions(op).is_empty() && is_dead(m, op) {
-                m.erase_op(op);
-            }
-        }
-        // What a constant was made for may be gone.
-        for op in made.in_order {
-            if is_dead(m, op) {
-                m.erase_op(op);
+        if op != root && !m.has_trait(op, Traits::CONSTANT_LIKE) {
+            let Some(block) = m.parent_block(op) else { continue };
+            for result in m.results(op) {
+                replace_value(m, block, result, values, &mut made);
             }
         }
     }
+    // Inner ops come after the ops around them, users after what they use.
+    for &op in ops[1..].iter().rev() {
+        if m.num_results(op) > 0 && m.regions(op).is_empty() && is_dead(m, op) {
+            m.erase_op(op);
+        }
+    }
+    // What a constant was made for may be gone.
+    for op in made.in_order {
+        if is_dead(m, op) {
+            m.erase_op(op);
+        }
+    }
+    made.replaced
+}
 
-    fn replace_value(
-        &mut self,
-        m: &mut Module,
-        block: Block,
-        value: Value,
-        values: &SideTable<Value, Lattice>,
-        made: &mut Made,
-    ) {
-        let Lattice::Constant(attr) = values[value] else { return };
-        if m.is_unused(value) {
-            return;
-        }
-        let ty = m.value_type(value);
-        let Some(region) = isolated_region(m, block) else { return };
-        let known = made.values.get(&(region, attr, ty)).copied();
-        let Some(constant) = known.or_else(|| make_constant(m, region, attr, value)) else { return };
-        if known.is_none() {
-            made.values.insert((region, attr, ty), constant);
-            made.in_order.extend(m.defining_op(constant));
-        }
-        m.replace_all_uses(value, constant);
-        self.replaced += 1;
+fn replace_value(
+    m: &mut Module,
+    block: Block,
+    value: Value,
+    values: &SideTable<Value, Lattice>,
+    made: &mut Made,
+) {
+    let Lattice::Constant(attr) = values[value] else { return };
+    if m.is_unused(value) {
+        return;
     }
+    let ty = m.value_type(value);
+    let Some(region) = isolated_region(m, block) else { return };
+    let known = made.values.get(&(region, attr, ty)).copied();
+    let Some(constant) = known.or_else(|| make_constant(m, region, attr, value)) else { return };
+    if known.is_none() {
+        made.values.insert((region, attr, ty), constant);
+        made.in_order.extend(m.defining_op(constant));
+    }
+    m.replace_all_uses(value, constant);
+    made.replaced += 1;
 }
 
 /// The innermost region around a block that sees no values from outside.
@@ -172,7 +166,7 @@ impl<'m> Solver<'m> {
         let callers = known_callers(m, root, &mut tables);
         Solver {
             m,
-            values: SideTable::with_capacity(Lattice::Unknown, m.value_capacity()),
+            values: SideTable::new(Lattice::Unknown),
             reached: SideTable::new(false),
             work: Vec::new(),
             queued: SideTable::new(false),

@@ -1,11 +1,11 @@
 //! `strip-debuginfo`.
 
-use gradus_ir::pass::Options;
-use gradus_ir::{Diagnostic, Loc, Module, Op, Pass, PassInfo};
+use gradus_ir::{Diagnostic, Loc, Module, Op, Pass, PassContext, PassInfo};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "strip-debuginfo",
+    class: "StripDebugInfo",
     doc: "Forgets where everything comes from.
 
 # Before / After
@@ -25,15 +25,15 @@ Nothing.
 # Cost
 
 Linear in the number of ops.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(StripDebugInfo)),
+    divisible: true,
+    make: |_| Ok(Box::new(StripDebugInfo)),
+    ..PassInfo::DEFAULT
 };
 
 struct StripDebugInfo;
 
 impl Pass for StripDebugInfo {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, _: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for inner in m.ops_under(op) {
             m.set_loc(inner, Loc::UNKNOWN);
             for region in m.regions(inner).to_vec() {

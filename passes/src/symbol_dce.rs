@@ -1,13 +1,13 @@
 //! `symbol-dce`.
 
 use gradus_ir::entity::SideTable;
-use gradus_ir::pass::Options;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private, is_unknown_table};
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassInfo, Traits};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "symbol-dce",
+    class: "SymbolDCE",
     doc: "Drops symbols that nobody can see or uses.
 
 # Before / After
@@ -29,17 +29,15 @@ To run on an op that is no symbol table, or where an unregistered op with one re
 # Cost
 
 Linear in the number of ops.",
-    anchor: None,
-    options: &[],
-    make: |_: &Options| Ok(Box::new(SymbolDce { erased: 0 })),
+    statistics: &[("num-dce'd", "Number of symbols DCE'd")],
+    make: |_| Ok(Box::new(SymbolDce)),
+    ..PassInfo::DEFAULT
 };
 
-struct SymbolDce {
-    erased: u64,
-}
+struct SymbolDce;
 
 impl Pass for SymbolDce {
-    fn run(&mut self, m: &mut Module, op: Op) -> Result<(), Diagnostic> {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         if !m.has_trait(op, Traits::SYMBOL_TABLE) {
             return Err(Diagnostic::error(
                 m.loc(op),
@@ -60,14 +58,10 @@ impl Pass for SymbolDce {
             let dead: Vec<Op> = members(m, table).filter(|&s| m.has_trait(s, Traits::SYMBOL) && !live[s]).collect();
             for symbol in dead {
                 m.erase_op(symbol);
-                self.erased += 1;
+                cx.count("num-dce'd", 1);
             }
         }
         Ok(())
-    }
-
-    fn statistics(&self) -> Vec<(&'static str, u64)> {
-        vec![("num-dce'd", self.erased)]
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{Failure, Streams, Subcommand};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::DIALECTS;
 use gradus_ir::diag::suggest;
+use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Arity, AttrSpec, Dialect, GroupSpec, OpInfo, PassInfo, Traits, ValueSpec};
 use gradus_passes::PASSES;
 use std::fmt::Write;
@@ -107,10 +108,27 @@ fn counted(what: &str, arity: Arity) -> String {
 fn pass(info: &PassInfo, text: &mut String) {
     let body = info.doc.replace("\n# ", "\n### ");
     let _ = write!(text, "## `--{}`\n\n{body}\n\n", info.name);
-    for option in info.options {
-        let _ = writeln!(text, "- `{}`: {}", option.name, option.doc);
-    }
     if !info.options.is_empty() {
-        text.push('\n');
+        text.push_str("| option | value | default | meaning |\n|---|---|---|---|\n");
     }
+    for PassOption { name, doc, kind } in info.options {
+        let (value, default) = (kind.placeholder().replace('|', ", "), kind.default_text());
+        let _ = writeln!(text, "| `{name}` | `{value}` | `{default}` | {doc}{} |", words(kind));
+    }
+    for (name, doc) in info.statistics {
+        let _ = write!(text, "\nCounts `{name}`: {doc}.\n");
+    }
+    for property in info.requires {
+        let _ = write!(text, "\nRequires `{}`: {}.\n", property.name, property.doc);
+    }
+    for property in info.establishes {
+        let _ = write!(text, "\nEstablishes `{}`: {}.\n", property.name, property.doc);
+    }
+    text.push('\n');
+}
+
+/// What the words of an option mean.
+fn words(kind: &OptionKind) -> String {
+    let OptionKind::Word(_, words) = kind else { return String::new() };
+    words.iter().map(|(word, doc)| format!("; `{word}`: {doc}")).collect()
 }

@@ -1,5 +1,6 @@
 //! `gradus list`: what there is, a line each.
 
+use crate::pass_flags::option_line;
 use crate::{Failure, Streams, Subcommand};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::DIALECTS;
@@ -11,7 +12,7 @@ pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command() -> Command {
     Command::new("list")
-        .about("List dialects, ops or passes, a line each")
+        .about("List dialects, ops or passes with their options, a line each")
         .after_help("Examples:\n  gradus list passes\n  gradus list ops | grep conv")
         .arg(Arg::new("WHAT").required(true).value_parser(["dialects", "ops", "passes"]))
 }
@@ -23,11 +24,16 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
         "ops" => DIALECTS.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
         _ => PASSES.iter().map(|info| (info.name, info.doc)).collect(),
     };
+    let options =
+        |name: &str| PASSES.iter().find(|info| what == "passes" && info.name == name).map_or(&[][..], |i| i.options);
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, doc) in rows {
         let summary = doc.lines().next().unwrap_or("").trim_end_matches('.');
         let _ = writeln!(text, "{name:width$}  {summary}");
+        for option in options(name) {
+            let _ = writeln!(text, "{:width$}    {}", "", option_line(option));
+        }
     }
     crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }

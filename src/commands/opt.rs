@@ -1,136 +1,200 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
-use crate::io::{parse, report, write};
-use crate::{Failure, Streams, Subcommand};
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_ir::pass::{Instrumentation, Report};
-use gradus_ir::{ParseOptions, Pipeline, PrintOptions, verify};
+use crate::io::{self, Shared, report, write};
+use crate::pass_flags::{self, flag, on_by_default};
+use crate::{Failure, Streams, Subcommand, print_flags};
+use clap::{Arg, ArgMatches, Command};
+use gradus_dialects::DIALECTS;
+use gradus_ir::pass::{Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
+use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op, verify};
 use gradus_passes::PASSES;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
-}
-
 fn command() -> Command {
-    let passes = PASSES.iter().map(|info| {
-        let summary = info.doc.lines().next().unwrap_or("");
-        Arg::new(info.name)
-            .long(info.name)
-            .help(summary)
-            .help_heading("Passes, in the order given")
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("")
-            .value_name("OPTIONS")
-            .action(ArgAction::Append)
-    });
+    let general = [
+        Arg::new("FILE").default_value("-").help("The program; - is standard input"),
+        Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"),
+        flag("allow-unregistered-dialect", "Allow operation with no registered dialects"),
+        flag("no-implicit-module", "The file holds one op, which need not be a module"),
+        flag("verify-roundtrip", "Check that the program is the same when it is printed and read again"),
+        flag("mlir-very-unsafe-disable-verifier-on-parsing", "Do not verify what was read (very unsafe)"),
+        on_by_default("mlir-print-op-on-diagnostic", "Show the op that a diagnostic is about in a note"),
+        flag("list-passes", "Print the list of registered passes and exit"),
+        flag("show-dialects", "Print the list of registered dialects and exit"),
+        flag("emit-bytecode", "Not supported: programs are printed as text").hide(true),
+    ];
     Command::new("opt")
         .about("Run passes over a program and print it")
         .after_help(
-            "Examples:\n  gradus opt a.mlir --canonicalize --cse -o b.mlir\n  gradus opt a.mlir --pass-pipeline='builtin.module(func.func(cse))'\n  mlir-opt --mlir-print-op-generic a.mlir | gradus opt - --allow-unregistered-dialect",
+            "Examples:\n  gradus opt a.mlir --canonicalize --cse -o b.mlir\n  \
+             gradus opt a.mlir --canonicalize=\"max-iterations=3 top-down=false\"\n  \
+             gradus opt a.mlir --pass-pipeline='builtin.module(func.func(cse))' --mlir-print-ir-after-all\n  \
+             mlir-opt --mlir-print-op-generic a.mlir | gradus opt - --allow-unregistered-dialect",
         )
-        .arg(Arg::new("FILE").default_value("-").help("The program; - is standard input"))
-        .arg(Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"))
-        .arg(Arg::new("pass-pipeline").long("pass-pipeline").value_name("PIPELINE").help("Passes to run, as text"))
-        .arg(flag("allow-unregistered-dialect", "Accept ops of dialects that are not registered"))
-        .arg(flag("mlir-print-op-generic", "Print every op in generic form"))
-        .arg(flag("mlir-print-debuginfo", "Print locations"))
-        .arg(
-            Arg::new("verify-each")
-                .long("verify-each")
-                .help("Verify after each pass")
-                .num_args(0..=1)
-                .require_equals(true)
-                .default_value("true")
-                .default_missing_value("true")
-                .value_parser(clap::value_parser!(bool)),
-        )
-        .arg(flag("mlir-print-ir-before-all", "Print the program before each pass"))
-        .arg(flag("mlir-print-ir-after-all", "Print the program after each pass"))
-        .arg(flag("mlir-print-ir-after-change", "Print after a pass only when it changed the program"))
-        .arg(Arg::new("mlir-print-ir-before").long("mlir-print-ir-before").value_name("PASS").action(ArgAction::Append))
-        .arg(Arg::new("mlir-print-ir-after").long("mlir-print-ir-after").value_name("PASS").action(ArgAction::Append))
-        .arg(flag("mlir-timing", "Print the time of each pass"))
-        .arg(flag("mlir-pass-statistics", "Print the counters of each pass"))
-        .arg(flag("mlir-disable-threading", "Accepted for compatibility: passes run on one thread").hide(true))
-        .args(passes)
-}
-
-/// The pipeline that the flags ask for: the text, or single passes in the order of the command line.
-fn pipeline(matches: &ArgMatches) -> Result<Pipeline, Failure> {
-    let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
-    for info in PASSES {
-        let Some(indices) = matches.indices_of(info.name) else { continue };
-        let values = matches.get_many::<String>(info.name).into_iter().flatten();
-        chosen.extend(indices.zip(values).map(|(i, options)| (i, info.name, options.as_str())));
-    }
-    chosen.sort_unstable();
-    let Some(text) = matches.get_one::<String>("pass-pipeline") else {
-        let mut pipeline = Pipeline::any();
-        for (_, name, options) in chosen {
-            let info = gradus_ir::pass::find_pass(PASSES, name).map_err(Failure::Usage)?;
-            pipeline.add(info, options).map_err(Failure::Usage)?;
-        }
-        return Ok(pipeline);
-    };
-    if !chosen.is_empty() {
-        return Err(Failure::Usage("--pass-pipeline and single passes cannot be combined".into()));
-    }
-    Pipeline::parse(text, PASSES)
-        .map_err(|(at, message)| Failure::Usage(format!("in --pass-pipeline: {message}\n  {text}\n  {:at$}^", "")))
-}
-
-fn instrumentation(matches: &ArgMatches, print: PrintOptions) -> Instrumentation {
-    let list = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
-    Instrumentation {
-        verify_each: *matches.get_one("verify-each").unwrap_or(&true),
-        print_before_all: matches.get_flag("mlir-print-ir-before-all"),
-        print_after_all: matches.get_flag("mlir-print-ir-after-all"),
-        print_after_change: matches.get_flag("mlir-print-ir-after-change"),
-        print_before: list("mlir-print-ir-before"),
-        print_after: list("mlir-print-ir-after"),
-        print,
-        timing: matches.get_flag("mlir-timing"),
-    }
+        .args(general)
+        .args(pass_flags::pass_arguments())
+        .args(pass_flags::arguments())
+        .args(print_flags::arguments())
 }
 
 fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = gradus_dialects::context();
-    let mut pipeline = pipeline(matches)?;
-    let file: &String = matches.get_one("FILE").expect("has a default");
-    let options = ParseOptions { allow_unregistered: matches.get_flag("allow-unregistered-dialect") };
-    let mut m = parse(&ctx, file, options, streams)?;
-    verify(&m).map_err(|d| report(&ctx, &d, streams))?;
-    let print = PrintOptions {
-        generic: matches.get_flag("mlir-print-op-generic"),
-        debug_info: matches.get_flag("mlir-print-debuginfo"),
-    };
-    if !pipeline.is_empty() {
-        let how = instrumentation(matches, print);
-        let outcome = pipeline.run(&mut m, &how, streams.err).map_err(|d| report(&ctx, &d, streams))?;
-        print_report(matches, &outcome, streams);
+    if matches.get_flag("emit-bytecode") {
+        return Err(Failure::Usage("--emit-bytecode: MLIR's bytecode is not supported; programs are text".into()));
     }
-    let output: &String = matches.get_one("output").expect("has a default");
-    // Like mlir-opt, end with an empty line.
-    write(output, streams, |out| m.print(print, out).and_then(|()| out.write_all(b"\n")))
+    if matches.get_flag("list-passes") || matches.get_flag("show-dialects") {
+        let text = listing(matches);
+        return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
+    // What is wrong with the passes is said before a long program is read.
+    let pipeline = pass_flags::pipeline(matches, "builtin.module")?;
+    let mut job = Job { matches, ctx: gradus_dialects::context(), pipeline, timer: Timer::new("root") };
+    let start = Instant::now();
+    let result = job.run(streams);
+    job.timer.wall = start.elapsed();
+    pass_flags::report(matches, &job.pipeline, &job.timer, streams);
+    result
 }
 
-fn print_report(matches: &ArgMatches, report: &Report, streams: &mut Streams<'_>) {
-    let err = &mut streams.err;
-    if matches.get_flag("mlir-timing") {
-        let total: f64 = report.times.iter().map(|t| t.1.as_secs_f64()).sum();
-        for (name, time) in &report.times {
-            let seconds = time.as_secs_f64();
-            let _ = writeln!(err, "{seconds:10.4} s ({:5.1}%)  {name}", 100.0 * seconds / total.max(1e-12));
-        }
-        let _ = writeln!(err, "{total:10.4} s (100.0%)  total");
+/// One program on its way from text to text.
+struct Job<'a> {
+    matches: &'a ArgMatches,
+    ctx: Arc<Context>,
+    pipeline: Pipeline,
+    timer: Timer,
+}
+
+impl Job<'_> {
+    fn run(&mut self, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        let start = Instant::now();
+        let mut m = self.read(streams)?;
+        self.timer.parts.push(Timer::part("Parser", start.elapsed()));
+        let mut print = print_flags::print_options(self.matches);
+        self.transform(&mut m, print, streams)?;
+        let start = Instant::now();
+        // Custom forms take it for granted that the program is valid.
+        print.generic |= self.flag(UNVERIFIED) && verify(&m).is_err();
+        let output: &String = self.matches.get_one("output").expect("has a default");
+        // Like mlir-opt, end with an empty line.
+        write(output, streams, |out| m.print(print, out).and_then(|()| out.write_all(b"\n")))?;
+        self.timer.parts.push(Timer::part("Output", start.elapsed()));
+        Ok(())
     }
-    if matches.get_flag("mlir-pass-statistics") {
-        for (pass, counter, value) in &report.statistics {
-            let _ = writeln!(err, "{pass}: {value} {counter}");
+
+    fn flag(&self, name: &str) -> bool {
+        self.matches.get_flag(name)
+    }
+
+    /// Parses and verifies the input.
+    fn read(&self, streams: &mut Streams<'_>) -> Result<Module, Failure> {
+        let file: &String = self.matches.get_one("FILE").expect("has a default");
+        let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect") };
+        let m = match self.flag("no-implicit-module") {
+            true => io::parse_with(parse_single_op, &self.ctx, file, options, streams)?,
+            false => io::parse(&self.ctx, file, options, streams)?,
+        };
+        if !self.flag(UNVERIFIED)
+            && let Err(mut errors) = verify(&m)
+        {
+            if self.flag("mlir-print-op-on-diagnostic") {
+                errors.iter_mut().for_each(|d| d.show_op(&m));
+            }
+            return Err(report(&self.ctx, &errors, streams));
+        }
+        if self.flag("verify-roundtrip") {
+            crate::roundtrip::check(&m, options, streams)?;
+        }
+        Ok(m)
+    }
+
+    /// Runs the passes.
+    fn transform(&mut self, m: &mut Module, print: PrintOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        let mut how = pass_flags::run_options(self.matches, print);
+        self.choose_pipeline(m, &mut how)?;
+        if self.flag("dump-pass-pipeline") {
+            let _ = streams.err.write_all(self.pipeline.dump().as_bytes());
+        }
+        if let Some(path) = self.matches.get_one::<String>("mlir-generate-reproducer") {
+            let reproducer = Reproducer {
+                pipeline: self.pipeline.to_string(),
+                disable_threading: how.threads == 1,
+                verify_each: how.verify_each,
+            };
+            let text = reproducer.to_text(m);
+            write(path, streams, |out| out.write_all(text.as_bytes()))?;
+        }
+        if self.pipeline.is_empty() {
+            return Ok(());
+        }
+        self.run_passes(m, &how, streams)
+    }
+
+    /// The pipeline depends on the program if that says what to run, or is not a module.
+    fn choose_pipeline(&mut self, m: &mut Module, how: &mut RunOptions) -> Result<(), Failure> {
+        if self.flag("run-reproducer")
+            && let Some(reproducer) = Reproducer::take(m)
+        {
+            self.pipeline = pass_flags::parse_pipeline(&reproducer.pipeline)?;
+            how.verify_each = reproducer.verify_each;
+            how.threads = if reproducer.disable_threading { 1 } else { how.threads };
+        } else if m.name_text(m.root()) != "builtin.module" {
+            self.pipeline = pass_flags::pipeline(self.matches, m.name_text(m.root()))?;
+        }
+        Ok(())
+    }
+
+    fn run_passes(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        let log = Shared::default();
+        let actions = pass_flags::actions(self.matches, &log)?;
+        let mut unwritten = None;
+        let mut watch = Watch::new(|event| {
+            log.drain(streams.err);
+            match event {
+                Event::Diagnostic(d) => drop(report(&self.ctx, &[d], streams)),
+                Event::Text(text) => drop(streams.err.write_all(text.as_bytes())),
+                Event::File { path, text } => {
+                    unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take())
+                }
+            }
+        });
+        watch.actions = actions;
+        watch.timer = std::mem::take(&mut self.timer);
+        let result = self.pipeline.run(m, how, &mut watch);
+        let counters = watch.actions.take().map(|actions| actions.counters());
+        self.timer = std::mem::take(&mut watch.timer);
+        drop(watch);
+        log.drain(streams.err);
+        if let Some(text) = counters.filter(|_| self.flag("mlir-print-debug-counter")) {
+            let _ = streams.err.write_all(text.as_bytes());
+        }
+        match (result, unwritten) {
+            (Err(_), None) => Err(Failure::Reported),
+            (_, Some(failure)) => Err(failure),
+            (Ok(()), None) => Ok(()),
         }
     }
+}
+
+const UNVERIFIED: &str = "mlir-very-unsafe-disable-verifier-on-parsing";
+
+/// What `--list-passes` and `--show-dialects` print.
+fn listing(matches: &ArgMatches) -> String {
+    if matches.get_flag("show-dialects") {
+        let mut names: Vec<&str> = DIALECTS.iter().map(|d| d.name).collect();
+        names.sort_unstable();
+        return format!("Available Dialects: {}\n", names.join(","));
+    }
+    let mut text = String::from("Passes:\n");
+    for info in PASSES {
+        let _ = writeln!(text, "  --{:<36} -   {}", info.name, info.summary());
+        for option in info.options {
+            let name = format!("{}={}", option.name, option.kind.placeholder());
+            let _ = writeln!(text, "    --{name:<34} - {}", option.doc);
+        }
+    }
+    text
 }

@@ -32,7 +32,7 @@ fn read(ctx: &Arc<Context>, text: &str) -> Result<Module, Vec<Diagnostic>> {
 /// Whether a text, printed in generic form, is `generic/ID.mlir`.
 fn gives_generic(id: &str, text: &str) -> Result<(), String> {
     let ctx = gradus::dialects::context();
-    let run = || read(&ctx, text).map(|m| m.to_text(PrintOptions { generic: true, debug_info: false }));
+    let run = || read(&ctx, text).map(|m| m.to_text(PrintOptions { generic: true, ..PrintOptions::default() }));
     let have = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(text)) => text,
         Ok(Err(d)) => return Err(format!("{id}: {}", d[0].render(&ctx).lines().next().unwrap_or(""))),

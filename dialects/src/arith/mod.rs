@@ -124,7 +124,6 @@ pub const DIALECT: Dialect = Dialect {
     constant: Some("arith.constant"),
     rules: rules::RULES,
     natives: rules::NATIVES,
-    ..Dialect::DEFAULT
 };
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ type Goals<'r> = SmallVec<[(&'r Term, Value); 4]>;
 pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op) -> bool {
     let m = rewriter.module();
     let bindings: Bindings = smallvec::smallvec![None; rule.variables];
-    let Some(bindings) = match_op(m, &rule.left, op, Goals::new(), bindings, &rule.conditions) else { return false };
+    let Some(bindings) = match_op(m, &rule.left, op, &Goals::new(), bindings, &rule.conditions) else { return false };
     let root = m.result(op, 0);
     let mut builder = Build { rewriter, bindings: &bindings, at: op, made: SmallVec::new() };
     let root_type = builder.rewriter.module().value_type(root);
@@ -40,7 +40,7 @@ fn match_op<'r>(
     m: &Module,
     term: &'r OpTerm,
     op: Op,
-    goals: Goals<'r>,
+    goals: &Goals<'r>,
     mut b: Bindings,
     conditions: &[Call],
 ) -> Option<Bindings> {
@@ -82,7 +82,7 @@ fn solve<'r>(m: &Module, mut goals: Goals<'r>, mut b: Bindings, conditions: &[Ca
     let ty = Arg::Type(m.value_type(value));
     let fits = match term {
         Term::Op(inner) => {
-            return match_op(m, inner, m.defining_op(value)?, goals, b, conditions);
+            return match_op(m, inner, m.defining_op(value)?, &goals, b, conditions);
         }
         Term::Value { var, ty: t } => bind(&mut b, *t, ty) && bind(&mut b, Some(*var), Arg::Value(value)),
         Term::Constant { var, ty: t } => {

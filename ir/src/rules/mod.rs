@@ -107,7 +107,7 @@ type Var = usize;
 
 /// A rule, read.
 pub(crate) struct Compiled {
-    pub(crate) rule: Rule,
+    pub(crate) name: &'static str,
     left: OpTerm,
     right: Term,
     conditions: Vec<Call>,

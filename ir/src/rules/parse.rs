@@ -28,7 +28,7 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
     if let Some(unbound) = reader.names.get(bound) {
         return Err(format!("'{unbound}' is not on the left side"));
     }
-    Ok(Compiled { rule, left, right, conditions, variables: bound })
+    Ok(Compiled { name: rule.name, left, right, conditions, variables: bound })
 }
 
 struct Reader<'a> {

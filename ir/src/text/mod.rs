@@ -18,11 +18,12 @@ mod parse_op;
 mod print;
 mod print_alias;
 mod print_attr;
+mod print_users;
 
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg};
 pub(crate) use format::Format;
 pub use format::Values;
-pub use parse::{ParseOptions, ValueRef, parse_module};
+pub use parse::{ParseOptions, ValueRef, parse_module, parse_single_op};
 pub use print::PrintOptions;
 
 use crate::context::{Attr, Context, Type};

@@ -4,9 +4,12 @@
 //! of the text is unique, and of several nested regions the last is numbered first; in the custom form each nested region
 //! counts on from its parent, so sibling functions all start at `%0`.
 
-use super::print::{push_number, result_number};
+use super::print::{PrintOptions, push_number, result_number};
+use crate::attrs::AttrData;
+use crate::context::Attr;
 use crate::entity::{Entity, SideTable};
 use crate::module::{Block, Module, Op, Region, Value};
+use crate::op_info::Traits;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Values are numbered twice: arguments of entry blocks as `%arg0`, the others as `%0`.
@@ -21,6 +24,9 @@ pub(crate) struct Numbering {
     blocks: SideTable<Block, u32>,
     /// Numbers of predecessors, of blocks in regions of several.
     preds: FxHashMap<Block, Vec<u32>>,
+    /// Numbers of ops without results, for comments about who uses what.
+    ops: SideTable<Op, u32>,
+    options: PrintOptions,
 }
 
 /// How far the counters are.
@@ -31,24 +37,29 @@ struct Counters {
 }
 
 impl Numbering {
-    /// Names everything under `op`.
-    pub(crate) fn new(m: &Module, op: Op, generic: bool) -> Numbering {
+    /// Names everything under `op`, and what is around it if it can see that.
+    pub(crate) fn new(m: &Module, op: Op, options: PrintOptions) -> Numbering {
         let mut n = Numbering {
-            values: SideTable::with_capacity(u32::MAX, m.value_capacity()),
+            values: SideTable::new(u32::MAX),
             named: Vec::new(),
             blocks: SideTable::new(0),
             preds: FxHashMap::default(),
+            ops: SideTable::new(0),
+            options,
         };
+        let root = scope_of(m, op);
         let mut counters = Counters::default();
         let mut taken = Taken::default();
-        n.op(m, op, generic, &mut counters, &mut taken);
-        let mut stack: Vec<(Region, Counters, usize)> = m.regions(op).iter().map(|&r| (r, counters, 0)).collect();
+        if options.generic || m.num_results(root) > 0 {
+            n.op(m, root, &mut counters, &mut taken);
+        }
+        let mut stack: Vec<(Region, Counters, usize)> = m.regions(root).iter().map(|&r| (r, counters, 0)).collect();
         while let Some((region, start, scope)) = stack.pop() {
-            if !generic {
+            if !options.generic && !options.unique_ids {
                 counters = start;
             }
             taken.close_to(scope);
-            n.region(m, region, generic, &mut counters, &mut taken);
+            n.region(m, region, &mut counters, &mut taken);
             let scope = taken.open();
             for block in m.region_blocks(region) {
                 for op in m.block_ops(block) {
@@ -59,23 +70,17 @@ impl Numbering {
         n
     }
 
-    fn region(&mut self, m: &Module, region: Region, generic: bool, counters: &mut Counters, taken: &mut Taken) {
+    fn region(&mut self, m: &Module, region: Region, counters: &mut Counters, taken: &mut Taken) {
         let many = !m.has_one_block(region);
-        for (i, block) in m.region_blocks(region).enumerate() {
+        for (number, block) in m.region_blocks(region).enumerate() {
             if many {
-                self.blocks[block] = i as u32;
+                self.blocks[block] = number as u32;
             }
-            for &arg in m.block_args(block) {
-                self.values[arg] = if i == 0 {
-                    counters.arg += 1;
-                    ARG | (counters.arg - 1)
-                } else {
-                    counters.value += 1;
-                    counters.value - 1
-                };
+            for (i, &arg) in m.block_args(block).iter().enumerate() {
+                self.arg(m, (block, number == 0, i), arg, counters, taken);
             }
             for op in m.block_ops(block) {
-                self.op(m, op, generic, counters, taken);
+                self.op(m, op, counters, taken);
             }
         }
         for block in m.region_blocks(region) {
@@ -86,17 +91,59 @@ impl Numbering {
         }
     }
 
-    fn op(&mut self, m: &Module, op: Op, generic: bool, counters: &mut Counters, taken: &mut Taken) {
-        let Some(first) = m.results(op).next() else { return };
-        let named = if generic { None } else { m.info(op).and_then(|info| info.result_names) };
+    fn arg(
+        &mut self,
+        m: &Module,
+        (block, entry, i): (Block, bool, usize),
+        arg: Value,
+        counters: &mut Counters,
+        taken: &mut Taken,
+    ) {
+        if self.options.name_locs
+            && let Some(name) = name_in_loc(m, m.arg_loc(block, i).to_attr(&m.ctx))
+        {
+            return self.set_name(arg, &name, taken);
+        }
+        self.values[arg] = if entry {
+            counters.arg += 1;
+            ARG | (counters.arg - 1)
+        } else {
+            counters.value += 1;
+            counters.value - 1
+        };
+    }
+
+    fn op(&mut self, m: &Module, op: Op, counters: &mut Counters, taken: &mut Taken) {
+        let Some(first) = m.results(op).next() else {
+            if self.options.value_users {
+                self.ops[op] = counters.value;
+                counters.value += 1;
+            }
+            return;
+        };
+        if self.options.name_locs
+            && let Some(name) = name_in_loc(m, m.loc(op).to_attr(&m.ctx))
+        {
+            return self.set_name(first, &name, taken);
+        }
+        let named = if self.options.generic { None } else { m.info(op).and_then(|info| info.result_names) };
         for (i, name) in named.map_or_else(Vec::new, |names| names(m, op)) {
-            self.values[m.result(op, i)] = NAMED | self.named.len() as u32;
-            self.named.push(taken.unique(&name));
+            self.set_name(m.result(op, i), &name, taken);
         }
         if self.values[first] == u32::MAX {
             self.values[first] = counters.value;
             counters.value += 1;
         }
+    }
+
+    fn set_name(&mut self, value: Value, name: &str, taken: &mut Taken) {
+        self.values[value] = NAMED | self.named.len() as u32;
+        self.named.push(taken.unique(name));
+    }
+
+    /// The number of an op without results, when there are comments about uses.
+    pub(crate) fn op_number(&self, op: Op) -> u32 {
+        self.ops[op]
     }
 
     /// `%0`, `%0:2` or `%quotient, %remainder`: the names that stand for all results of an op.
@@ -168,6 +215,46 @@ impl Numbering {
     pub(crate) fn predecessors(&self, block: Block) -> &[u32] {
         self.preds.get(&block).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The nearest op around that sees nothing of what is around it: where the names in `op`'s text begin.
+fn scope_of(m: &Module, op: Op) -> Op {
+    let mut at = op;
+    while !m.has_trait(at, Traits::ISOLATED) {
+        let Some(parent) = m.parent_op(at) else { break };
+        at = parent;
+    }
+    at
+}
+
+/// The first name in a location, as an identifier.
+fn name_in_loc(m: &Module, loc: Attr) -> Option<String> {
+    let mut stack = vec![loc];
+    while let Some(loc) = stack.pop() {
+        match m.ctx.attr_data(loc) {
+            AttrData::LocName { name, .. } => return identifier(m.ctx.text(*name)),
+            AttrData::LocCallSite { callee, caller } => stack.extend([*caller, *callee]),
+            AttrData::LocFused { locs, .. } => stack.extend(locs.iter().rev()),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A text with what names cannot hold replaced: blanks by `_`, other bytes by their hexadecimal digits.
+fn identifier(text: &str) -> Option<String> {
+    let mut name = String::new();
+    if text.starts_with(|c: char| c.is_ascii_digit()) {
+        name.push('_');
+    }
+    for byte in text.bytes() {
+        match byte {
+            b' ' => name.push('_'),
+            _ if byte.is_ascii_alphanumeric() || b"$._-".contains(&byte) => name.push(char::from(byte)),
+            _ => name += &format!("{byte:02X}"),
+        }
+    }
+    (!name.is_empty()).then_some(name)
 }
 
 /// Names given to values of enclosing and finished sibling scopes, so that no two that are visible together are equal.

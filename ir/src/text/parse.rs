@@ -35,7 +35,26 @@ pub fn parse_module(
     text: impl Into<Arc<String>>,
     options: ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let text = text.into();
+    parse(ctx, name, text.into(), options, false)
+}
+
+/// Parses a file that holds one op, which becomes the root of the program whatever it is.
+pub fn parse_single_op(
+    ctx: &Arc<Context>,
+    name: &str,
+    text: impl Into<Arc<String>>,
+    options: ParseOptions,
+) -> Result<Module, Vec<Diagnostic>> {
+    parse(ctx, name, text.into(), options, true)
+}
+
+fn parse(
+    ctx: &Arc<Context>,
+    name: &str,
+    text: Arc<String>,
+    options: ParseOptions,
+    single: bool,
+) -> Result<Module, Vec<Diagnostic>> {
     let source = ctx.add_source(name, text.clone());
     if text.len() >= u32::MAX as usize {
         return Err(vec![Diagnostic::error(Loc::source(source, 0), "files are limited to 4 GiB")]);
@@ -51,7 +70,7 @@ pub fn parse_module(
         }
     };
     let mut parser = Parser::new(ctx, &aliases, source, &text, options);
-    parser.file();
+    parser.file(single);
     let Parser { mut m, diags, fine, .. } = parser;
     if diags.is_empty() {
         m.alias_hints = fine.hints();
@@ -231,7 +250,7 @@ impl<'a> Parser<'a> {
 
     // ---- files
 
-    fn file(&mut self) {
+    fn file(&mut self, single: bool) {
         // As in MLIR, a module that nobody wrote is at line 0 of the file.
         let file = self.ctx.source(self.source).name;
         let place = self.ctx.attr(AttrData::LocFile { file, pos: [0; 4] });
@@ -240,18 +259,23 @@ impl<'a> Parser<'a> {
         self.block_ops(body, true);
         self.close_names(0);
         if self.diags.is_empty() {
-            self.unwrap_module();
+            self.unwrap_module(single);
         }
     }
 
-    /// A file that is one module is that module, not a module in a module.
-    fn unwrap_module(&mut self) {
+    /// A file that is one module is that module, not a module in a module; if `single` is asked for, so is any op.
+    fn unwrap_module(&mut self, single: bool) {
         let body = self.m.body();
         let only = self.m.first_op(body).filter(|&op| self.m.next_op(op).is_none());
-        if let Some(op) = only.filter(|&op| self.m.name_text(op) == "builtin.module" && self.m.regions(op).len() == 1) {
+        let is_module = |op| self.m.name_text(op) == "builtin.module" && self.m.regions(op).len() == 1;
+        if let Some(op) = only.filter(|&op| single || is_module(op)) {
             self.m.unlink_op(op);
             let old = std::mem::replace(&mut self.m.root, op);
             self.m.erase_op(old);
+        } else if single {
+            let found = self.m.block_ops(body).count();
+            let message = format!("source must contain a single top-level operation, found: {found}");
+            self.report(Diagnostic::error(self.m.loc(self.m.root()), message));
         }
     }
 

@@ -18,13 +18,32 @@ pub struct PrintOptions {
     pub generic: bool,
     /// Trailing locations.
     pub debug_info: bool,
+    /// No aliases and no resources: what is printed can stand inside other text.
+    pub local_scope: bool,
+    /// `{...}` for regions.
+    pub skip_regions: bool,
+    /// Constants with more elements than this are left out; see MLIR's `dense_resource<__elided__>`.
+    pub elide_elements: Option<usize>,
+    /// Resources whose text is longer than this are left out.
+    pub elide_resources: Option<usize>,
+    /// Comments that say who uses a value.
+    pub value_users: bool,
+    /// No two values have one number, wherever they are.
+    pub unique_ids: bool,
+    /// Values are named by their locations.
+    pub name_locs: bool,
 }
 
 impl Module {
     /// The whole program as text, in the form that `options` says.
     pub fn to_text(&self, options: PrintOptions) -> String {
+        self.op_text(self.root, options)
+    }
+
+    /// One op as text, as [`Module::print_op`] writes it.
+    pub fn op_text(&self, op: Op, options: PrintOptions) -> String {
         let mut out = Vec::new();
-        self.print(options, &mut out).expect("writing to memory does not fail");
+        self.print_op(op, options, &mut out).expect("writing to memory does not fail");
         String::from_utf8(out).expect("the printer writes UTF-8")
     }
 
@@ -33,17 +52,20 @@ impl Module {
         self.print_op(self.root, options, sink)
     }
 
-    /// Writes one op, as a program of its own: with the aliases that it needs and, for the root, the resources.
+    /// Writes one op. In local scope that is all; else it is a program of its own, with the aliases that it needs and, for
+    /// the root, the resources, and ends with a newline.
     pub fn print_op(&self, op: Op, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
-        let aliases = collect_aliases(self, op, options);
-        let numbers = Numbering::new(self, op, options.generic);
+        let aliases = if options.local_scope { Aliases::default() } else { collect_aliases(self, op, options) };
+        let numbers = Numbering::new(self, op, options);
         let mut printer = Printer::new(self, &aliases, numbers, options, sink);
         printer.out.push_str(aliases.head());
         printer.op(op)?;
-        printer.out.push('\n');
-        printer.out.push_str(aliases.tail());
-        if op == self.root {
-            super::fine::print_resources(&self.resources, &mut printer.out);
+        if !options.local_scope {
+            printer.out.push('\n');
+            printer.out.push_str(aliases.tail());
+            if op == self.root && !options.skip_regions {
+                super::fine::print_resources(&self.resources, options.elide_resources, &mut printer.out);
+            }
         }
         printer.flush()
     }
@@ -53,7 +75,7 @@ impl Module {
 fn collect_aliases(m: &Module, op: Op, options: PrintOptions) -> Aliases {
     let mut builder = AliasBuilder::new(&m.ctx, &m.alias_hints);
     visit_aliases(m, op, options, &mut builder);
-    builder.finish()
+    builder.finish(options.elide_elements)
 }
 
 /// Location, then what the regions hold, then operand types, result types and attributes by name: MLIR's order.
@@ -61,7 +83,8 @@ fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasB
     if options.debug_info {
         builder.visit_loc(m.loc(op).to_attr(&m.ctx), true);
     }
-    for &region in m.regions(op) {
+    let shown = if options.skip_regions { &[][..] } else { m.regions(op) };
+    for &region in shown {
         for block in m.region_blocks(region) {
             for (i, &arg) in m.block_args(block).iter().enumerate() {
                 builder.visit_type(m.value_type(arg));
@@ -124,7 +147,7 @@ impl<'a> Printer<'a> {
         Printer {
             m,
             out: String::with_capacity(FLUSH_AT + 4096),
-            attrs: AttrPrinter::new(&m.ctx, Some(aliases)),
+            attrs: AttrPrinter::new(&m.ctx, Some(aliases)).eliding(options.elide_elements),
             numbers,
             options,
             sink,
@@ -170,6 +193,9 @@ impl<'a> Printer<'a> {
             _ => self.generic_op(op)?,
         }
         self.trailing_loc(self.m.loc(op));
+        if self.options.value_users {
+            super::print_users::of_op(self, op);
+        }
         Ok(())
     }
 
@@ -326,6 +352,10 @@ impl<'a> Printer<'a> {
     /// `{ blocks }` at the current indentation. `header` says whether arguments of the entry block are printed with a
     /// label; `empty` whether an entry block without ops is; `terminator` whether the last op of a block is.
     pub(crate) fn region(&mut self, region: Region, header: bool, empty: bool, terminator: bool) -> io::Result<()> {
+        if self.options.skip_regions {
+            self.out.push_str("{...}");
+            return Ok(());
+        }
         self.out.push('{');
         stacker::maybe_grow(64 << 10, 1 << 20, || {
             for (i, block) in self.m.region_blocks(region).enumerate() {
@@ -345,6 +375,9 @@ impl<'a> Printer<'a> {
 
     fn block_body(&mut self, block: Block, terminator: bool) -> io::Result<()> {
         self.indent += 1;
+        if self.options.value_users {
+            super::print_users::of_args(self, block);
+        }
         let hidden = if terminator { None } else { self.m.last_op(block) };
         for op in self.m.block_ops(block).take_while(|&op| Some(op) != hidden) {
             self.newline();

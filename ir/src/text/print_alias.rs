@@ -73,8 +73,8 @@ impl<'a> AliasBuilder<'a> {
         self.visit(Aliased::Attr(loc), can_be_deferred);
     }
 
-    /// Names the aliases and writes their definitions.
-    pub fn finish(self) -> Aliases {
+    /// Names the aliases and writes their definitions, without constants of more elements than `elide`.
+    pub fn finish(self, elide: Option<usize>) -> Aliases {
         let ctx = self.ctx;
         let mut named: Vec<(Seen<'a>, &str)> =
             self.seen.into_iter().filter_map(|seen| seen.base.map(|base| (seen, base))).collect();
@@ -97,7 +97,7 @@ impl<'a> AliasBuilder<'a> {
             aliases.names.insert(seen.value, name.into());
             if seen.deferrable { aliases.bottom.push(seen.value) } else { aliases.top.push(seen.value) }
         }
-        aliases.define(ctx);
+        aliases.define(ctx, elide);
         aliases
     }
 
@@ -300,8 +300,8 @@ impl Aliases {
     }
 
     /// Writes the definitions.
-    fn define(&mut self, ctx: &Context) {
-        let mut printer = AttrPrinter::new(ctx, Some(self));
+    fn define(&mut self, ctx: &Context, elide: Option<usize>) {
+        let mut printer = AttrPrinter::new(ctx, Some(self)).eliding(elide);
         let (mut head, mut tail) = (String::new(), String::new());
         self.definitions(&mut printer, &self.top, &mut head);
         self.definitions(&mut printer, &self.bottom, &mut tail);

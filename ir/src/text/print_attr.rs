@@ -32,13 +32,22 @@ pub struct AttrPrinter<'a> {
     ctx: &'a Context,
     aliases: Option<&'a Aliases>,
     pub(super) distinct: FxHashMap<Attr, usize>,
+    /// Constants of more elements are not printed.
+    elide: Option<usize>,
 }
 
 impl<'a> AttrPrinter<'a> {
     /// A printer that writes the values in `aliases` by name.
     pub fn new(ctx: &'a Context, aliases: Option<&'a Aliases>) -> AttrPrinter<'a> {
         let distinct = aliases.map(|aliases| aliases.distinct.clone()).unwrap_or_default();
-        AttrPrinter { ctx, aliases, distinct }
+        AttrPrinter { ctx, aliases, distinct, elide: None }
+    }
+
+    /// The same, but without constants of more elements than this.
+    #[must_use]
+    pub fn eliding(mut self, more_than: Option<usize>) -> AttrPrinter<'a> {
+        self.elide = more_than;
+        self
     }
 
     /// Appends a type.
@@ -240,6 +249,7 @@ impl<'a> AttrPrinter<'a> {
             }
             AttrData::String { value, .. } => push_string(value, out),
             AttrData::Dialect { dialect, body, .. } => self.dialect_symbol('#', *dialect, body, out),
+            data if self.is_elided(data) => out.push_str("dense_resource<__elided__>"),
             AttrData::Dense(dense) => {
                 out.push_str("dense<");
                 self.dense(dense, true, out);
@@ -267,6 +277,20 @@ impl<'a> AttrPrinter<'a> {
         {
             out.push_str(" : ");
             self.ty(ty, out);
+        }
+    }
+
+    /// Whether a constant has too many elements to be printed; one that is all equal never has.
+    fn is_elided(&self, data: &AttrData) -> bool {
+        let Some(limit) = self.elide else { return false };
+        let elements = |ty| self.ctx.static_shape(ty).map_or(0, |s| s.iter().map(|&d| d as usize).product::<usize>());
+        match data {
+            AttrData::Dense(dense) => !dense.splat && elements(dense.ty) > limit,
+            AttrData::DenseStrings { values, .. } => values.len() > limit.max(1),
+            AttrData::Sparse { indices, values, .. } => {
+                [indices, values].iter().any(|&&part| self.is_elided(self.ctx.attr_data(part)))
+            }
+            _ => false,
         }
     }
 

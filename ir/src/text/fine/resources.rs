@@ -148,31 +148,80 @@ fn blob(literal: &str) -> Option<Resource> {
     align.is_power_of_two().then(|| Resource::Blob(align, bytes.slice(4..)))
 }
 
-/// Appends the section as MLIR prints it; nothing when there are no resources.
-pub(crate) fn print_resources(resources: &Resources, out: &mut String) {
-    let mut any = false;
-    for (section, groups) in resources.iter().filter(|(_, groups)| groups.values().any(|entries| !entries.is_empty())) {
-        out.push_str(if any { ",\n" } else { "\n{-#\n" });
-        any = true;
-        out.push_str("  ");
-        crate::text::print_attr::push_keyword_or_string(section, out);
-        out.push_str(": {\n");
-        for (i, (group, entries)) in groups.iter().filter(|(_, entries)| !entries.is_empty()).enumerate() {
-            out.push_str(if i == 0 { "    " } else { ",\n    " });
-            crate::text::print_attr::push_keyword_or_string(group, out);
-            out.push_str(": {\n");
-            for (i, (key, value)) in entries.iter().enumerate() {
-                out.push_str(if i == 0 { "      " } else { ",\n      " });
-                crate::text::print_attr::push_keyword_or_string(key, out);
-                out.push_str(": ");
+/// Appends the section as MLIR prints it; nothing when there are no resources. Those whose text is longer than `elide` are
+/// left out.
+pub(crate) fn print_resources(resources: &Resources, elide: Option<usize>, out: &mut String) {
+    if resources.values().flat_map(IndexMap::values).all(IndexMap::is_empty) {
+        return;
+    }
+    let shown = |(_, value): &(&String, &Resource)| elide.is_none_or(|limit| text_len(value) <= limit);
+    out.push_str("\n{-#\n");
+    let mut section_head = Head::new("  ");
+    for (section, groups) in resources {
+        let mut group_head = Head::new("    ");
+        for (group, entries) in groups {
+            let mut entry_head = Head::new("      ");
+            for (key, value) in entries.iter().filter(shown) {
+                if entry_head.first && group_head.first {
+                    section_head.open(section, out);
+                }
+                if entry_head.first {
+                    group_head.open(group, out);
+                }
+                entry_head.begin(key, out);
                 print_resource(value, out);
             }
-            out.push_str("\n    }");
+            entry_head.close(out);
         }
-        out.push_str("\n  }");
+        group_head.close(out);
     }
-    if any {
-        out.push_str("\n#-}\n");
+    out.push_str("\n#-}\n");
+}
+
+/// The keys of one dictionary: indented, with commas between them.
+struct Head {
+    indent: &'static str,
+    first: bool,
+}
+
+impl Head {
+    fn new(indent: &'static str) -> Head {
+        Head { indent, first: true }
+    }
+
+    fn begin(&mut self, key: &str, out: &mut String) {
+        out.push_str(if self.first { "" } else { ",\n" });
+        self.first = false;
+        out.push_str(self.indent);
+        crate::text::print_attr::push_keyword_or_string(key, out);
+        out.push_str(": ");
+    }
+
+    fn open(&mut self, key: &str, out: &mut String) {
+        self.begin(key, out);
+        out.push_str("{\n");
+    }
+
+    /// Ends the dictionary, if it was opened.
+    fn close(&self, out: &mut String) {
+        if !self.first {
+            out.push('\n');
+            out.push_str(&self.indent[2..]);
+            out.push('}');
+        }
+    }
+}
+
+/// The length of a resource's text with its quotes; flags have none.
+fn text_len(value: &Resource) -> usize {
+    match value {
+        Resource::Blob(_, bytes) => 2 * (4 + bytes.len()) + 4,
+        Resource::Text(text) => {
+            let mut out = String::new();
+            crate::text::print_attr::push_string(text.as_bytes(), &mut out);
+            out.len()
+        }
+        Resource::Flag(_) => 0,
     }
 }
 

@@ -206,7 +206,7 @@ fn aliases_are_named_like_mlirs() {
     builder.visit_attr(attr);
     let Ok(loc) = p.loc("callsite(\"x\" at \"y\")") else { panic!("it is well-formed") };
     builder.visit_loc(loc, true);
-    let found = builder.finish();
+    let found = builder.finish(None);
     let mut printed = String::new();
     AttrPrinter::new(&ctx, Some(&found)).attr(attr, &mut printed);
     assert_eq!(printed, "[#unit, #map, memref<2xi8, #map1>, #distinct, #loc]");
@@ -232,7 +232,7 @@ fn resources_round_trip() {
     let blob = Resource::Blob(8, bytes::Bytes::from_static(&[0xaa, 0xbb]));
     assert_eq!(resources["dialect_resources"]["builtin"]["a"], blob);
     let mut printed = String::new();
-    super::print_resources(&resources, &mut printed);
+    super::print_resources(&resources, None, &mut printed);
     assert_eq!(printed, text);
 }
 

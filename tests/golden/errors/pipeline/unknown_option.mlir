@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --cse=speed=9
 
-// expected-error@unknown {{pass 'cse' has no option 'speed'}}
+// expected-error@unknown {{<Pass-Options-Parser>: no such option speed}}
 module {
 }

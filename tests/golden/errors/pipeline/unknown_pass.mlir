@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --pass-pipeline='builtin.module(func.func(cze))'
 
-// expected-error@unknown {{'cze' does not refer to a registered pass; did you mean 'cse'?}}
+// expected-error@unknown {{'cze' does not refer to a registered pass or pass pipeline; did you mean 'cse'?}}
 module {
 }

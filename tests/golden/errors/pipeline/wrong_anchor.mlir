@@ -1,5 +1,5 @@
 // RUN: gradus opt %s --pass-pipeline='func.func(cse)'
 
-// expected-error@+1 {{the pipeline runs on 'func.func', but this is 'builtin.module'}}
+// expected-error@+1 {{can't run 'func.func' pass manager on 'builtin.module' op}}
 module {
 }

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --dce --cse --mlir-print-ir-after-change --mlir-print-ir-before=cse
+// RUN: gradus opt %s --dce --cse --mlir-print-ir-after-all --mlir-print-ir-after-change --mlir-print-ir-before=cse
 
 // Nothing is dead, so only cse is shown, before and after.
 func.func @f(%a: i32) -> i32 {

@@ -1,0 +1,98 @@
+//! The pattern driver: folds, patterns and simplification of control flow, round after round.
+
+use crate::module::{Module, Op};
+use crate::pass::{Actions, ITERATION, Unit};
+use crate::rewrite::Rewriter;
+use crate::simplify_regions::simplify_regions;
+
+/// How much is done to control flow after each round.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum RegionSimplification {
+    /// Nothing.
+    Disabled,
+    /// Unreachable blocks, and block arguments that matter to nobody, are removed.
+    #[default]
+    Normal,
+    /// Equal blocks are merged, too, and block arguments that are always the same value are replaced by it.
+    Aggressive,
+}
+
+/// What the driver does, and for how long.
+#[derive(Clone, Debug)]
+pub struct GreedyOptions {
+    /// The most rounds. After a round in which control flow was simplified there is another one.
+    pub max_iterations: Option<u64>,
+    /// The most folds and patterns in a round.
+    pub max_rewrites: Option<u64>,
+    /// Whether a round begins with the first op, or with the last.
+    pub top_down: bool,
+    /// What is done to control flow.
+    pub regions: RegionSimplification,
+    /// The only patterns that are applied; empty for all.
+    pub enabled: Vec<String>,
+    /// Patterns that are not applied.
+    pub disabled: Vec<String>,
+}
+
+impl Default for GreedyOptions {
+    fn default() -> Self {
+        GreedyOptions {
+            max_iterations: Some(10),
+            max_rewrites: None,
+            top_down: true,
+            regions: RegionSimplification::default(),
+            enabled: Vec::new(),
+            disabled: Vec::new(),
+        }
+    }
+}
+
+/// What the driver did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rewritten {
+    /// How many changes.
+    pub changes: u64,
+    /// Whether nothing is left to do.
+    pub converged: bool,
+}
+
+impl GreedyOptions {
+    /// Works on everything under `root`, which itself stays as it is.
+    pub fn run(&self, m: &mut Module, root: Op, mut actions: Option<&mut Actions>) -> Rewritten {
+        let named = |list: &[String], name: &str| list.iter().any(|n| n == name);
+        let tried =
+            |name: &str| (self.enabled.is_empty() || named(&self.enabled, name)) && !named(&self.disabled, name);
+        let all = self.enabled.is_empty() && self.disabled.is_empty();
+        let filter: Option<&dyn Fn(&str) -> bool> = if all { None } else { Some(&tried) };
+        let mut done = Rewritten { changes: 0, converged: false };
+        for round in 1.. {
+            if self.max_iterations.is_some_and(|max| round > max) {
+                return done;
+            }
+            if let Some(actions) = &mut actions
+                && !actions.begin(ITERATION, &round.to_string(), unit(m, root), m)
+            {
+                return done;
+            }
+            let (changes, ended) =
+                Rewriter::new(m, actions.as_deref_mut(), filter).round(root, self.top_down, self.max_rewrites);
+            if let Some(actions) = &mut actions {
+                actions.end(ITERATION);
+            }
+            let simplified = simplify_regions(m, root, self.regions, actions.as_deref_mut());
+            done.changes += changes + simplified;
+            if ended && simplified == 0 {
+                return Rewritten { converged: true, ..done };
+            }
+            if !ended && self.max_rewrites.is_none() {
+                // The rules undo each other.
+                return done;
+            }
+        }
+        done
+    }
+}
+
+fn unit(m: &Module, root: Op) -> Unit {
+    m.regions(root).first().map_or(Unit::Op(root), |&region| Unit::Region(region))
+}

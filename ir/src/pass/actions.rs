@@ -1,0 +1,225 @@
+//! Actions: the steps of a compilation, each with a tag and a number, that somebody may watch, count or forbid.
+//!
+//! Tags are MLIR's: `pass-execution` (also of the pipelines that passes are nested in), `GreedyPatternRewriteIteration`,
+//! `apply-pattern`; and `apply-fold` and `erase-dead-op` for what else the pattern driver does, and `cse`. All but the
+//! first two change the program by one rewrite; they count under the tag `rewrite`, too, so that `rewrite-count=N` stops
+//! a compilation after its N-th rewrite.
+
+use crate::module::{Module, Op, Region};
+use crate::text::PrintOptions;
+use std::fmt;
+
+/// A step that is about to happen.
+pub struct Action<'a> {
+    /// What kind of step.
+    pub tag: &'static str,
+    /// Which one: a pass, a pattern.
+    pub name: &'a str,
+    /// What it works on.
+    pub unit: Unit,
+    /// The program before it.
+    pub module: &'a Module,
+    /// How many actions there were before.
+    pub number: u64,
+    /// How many rewrites there were before.
+    pub rewrites: u64,
+}
+
+/// What an action works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// An op.
+    Op(Op),
+    /// A region.
+    Region(Region),
+}
+
+/// The tag of running a pass.
+pub const PASS: &str = "pass-execution";
+/// The tag of one round of the pattern driver.
+pub const ITERATION: &str = "GreedyPatternRewriteIteration";
+/// The tag of trying a pattern.
+pub const PATTERN: &str = "apply-pattern";
+/// The tag that all actions count under that are one rewrite of the program.
+pub const REWRITE: &str = "rewrite";
+
+impl Action<'_> {
+    /// Whether the step is one rewrite of the program.
+    pub fn is_rewrite(&self) -> bool {
+        self.tag != PASS && self.tag != ITERATION
+    }
+
+    /// The op or region that the action works on, on one line.
+    pub fn unit_text(&self) -> String {
+        let options = PrintOptions { local_scope: true, skip_regions: true, ..PrintOptions::default() };
+        let m = self.module;
+        match self.unit {
+            Unit::Op(op) => m.op_text(op, options),
+            Unit::Region(region) => {
+                let Some(op) = m.region_op(region) else { return "a region".into() };
+                let number = m.regions(op).iter().position(|&r| r == region).unwrap_or(0);
+                format!("Region #{number} for op {}", m.op_text(op, options))
+            }
+        }
+    }
+}
+
+/// What is done, without the op, as MLIR puts it.
+impl fmt::Display for Action<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.tag, self.unit) {
+            (PASS, Unit::Op(op)) => {
+                write!(f, "`{PASS}` running `{}` on Operation `{}`", self.name, self.module.name_text(op))
+            }
+            (ITERATION, _) => write!(f, "{ITERATION}({})", self.name),
+            (PATTERN, _) => write!(f, "`{PATTERN} pattern: {}", self.name),
+            (tag, _) => write!(f, "`{tag}"),
+        }
+    }
+}
+
+/// Somebody who watches actions.
+pub trait Observer: Send {
+    /// An action is about to happen, or is skipped if `runs` is false.
+    fn before(&mut self, action: &Action<'_>, runs: bool);
+    /// The action of that tag that began last, and ran, is over.
+    fn after(&mut self, tag: &'static str);
+}
+
+/// Which actions of a tag may happen.
+#[derive(Clone, Debug)]
+struct Counter {
+    tag: String,
+    /// How many there were.
+    seen: u64,
+    skip: u64,
+    /// How many may happen after those that are skipped.
+    count: Option<u64>,
+}
+
+impl Counter {
+    fn allows_next(&mut self) -> bool {
+        self.seen += 1;
+        self.seen > self.skip && self.count.is_none_or(|count| self.seen - self.skip <= count)
+    }
+}
+
+/// The numbered steps of a compilation, with who watches them and which may happen.
+#[derive(Default)]
+pub struct Actions {
+    counters: Vec<Counter>,
+    observers: Vec<Box<dyn Observer>>,
+    number: u64,
+    rewrites: u64,
+}
+
+impl Actions {
+    /// Nobody watches, and everything may happen.
+    pub fn new() -> Actions {
+        Actions::default()
+    }
+
+    /// Lets somebody watch.
+    pub fn watch(&mut self, observer: Box<dyn Observer>) {
+        self.observers.push(observer);
+    }
+
+    /// Reads `TAG-skip=N,TAG-count=M`: of the actions of a tag, the first N are skipped, then M happen, and no more. The
+    /// error is MLIR's.
+    pub fn set_counters(&mut self, text: &str) -> Result<(), String> {
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=').ok_or_else(|| {
+                format!(
+                    "expected DebugCounter argument to have an `=` separating the counter name and value, but the \
+                     provided argument was: `{part}`"
+                )
+            })?;
+            let number: i64 = value
+                .parse()
+                .map_err(|_| format!("expected DebugCounter counter value to be numeric, but got `{value}`"))?;
+            // A negative number is no limit.
+            if let Some(tag) = name.strip_suffix("-skip") {
+                self.counter(tag).skip = u64::try_from(number).unwrap_or(0);
+            } else if let Some(tag) = name.strip_suffix("-count") {
+                self.counter(tag).count = u64::try_from(number).ok();
+            } else {
+                return Err(format!(
+                    "expected DebugCounter counter name to end with either `-skip` or `-count`, but got`{name}`"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn counter(&mut self, tag: &str) -> &mut Counter {
+        let at = self.counters.iter().position(|c| c.tag == tag).unwrap_or_else(|| {
+            self.counters.push(Counter { tag: tag.to_owned(), seen: 0, skip: 0, count: None });
+            self.counters.len() - 1
+        });
+        &mut self.counters[at]
+    }
+
+    /// The counters as `--mlir-print-debug-counter` shows them: seen, skip, count.
+    pub fn counters(&self) -> String {
+        let mut rows: Vec<&Counter> = self.counters.iter().collect();
+        rows.sort_by(|a, b| a.tag.cmp(&b.tag));
+        let count = |c: &Counter| c.count.map_or(-1, |n| n as i64);
+        let row = |c: &&Counter| format!("{:<32}: {{{},{},{}}}\n", c.tag, c.seen, c.skip, count(c));
+        format!("DebugCounter counters:\n{}", rows.iter().map(row).collect::<String>())
+    }
+
+    /// Announces an action. `false` when it must not happen; otherwise [`Actions::end`] follows it.
+    pub fn begin(&mut self, tag: &'static str, name: &str, unit: Unit, module: &Module) -> bool {
+        let action = Action { tag, name, unit, module, number: self.number, rewrites: self.rewrites };
+        let is_rewrite = action.is_rewrite();
+        let mut runs = true;
+        for counter in &mut self.counters {
+            if counter.tag == tag || is_rewrite && counter.tag == REWRITE {
+                runs &= counter.allows_next();
+            }
+        }
+        for observer in &mut self.observers {
+            observer.before(&action, runs);
+        }
+        self.number += 1;
+        self.rewrites += u64::from(is_rewrite);
+        runs
+    }
+
+    /// The action of that tag that began last is over.
+    pub fn end(&mut self, tag: &'static str) {
+        for observer in &mut self.observers {
+            observer.after(tag);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_skip_and_stop() {
+        let m = Module::new(crate::Context::new(&[]));
+        let mut actions = Actions::new();
+        actions.set_counters("apply-pattern-skip=1,rewrite-count=3").unwrap();
+        let mut ran = |tag| actions.begin(tag, "p", Unit::Op(m.root()), &m);
+        let rounds: Vec<bool> = (0..5).map(|_| ran(PATTERN)).collect();
+        assert_eq!(rounds, [false, true, true, false, false]);
+        assert!(ran(PASS) && !ran("apply-fold"));
+        assert_eq!(
+            actions.counters(),
+            "DebugCounter counters:\n\
+             apply-pattern                   : {5,1,-1}\n\
+             rewrite                         : {6,0,3}\n"
+        );
+    }
+
+    #[test]
+    fn mistakes_in_counters_are_named() {
+        let message = |text| Actions::new().set_counters(text).unwrap_err();
+        assert!(message("foo=1").ends_with("`-skip` or `-count`, but got`foo`"));
+        assert!(message("foo-skip").ends_with("the provided argument was: `foo-skip`"));
+        assert!(message("foo-skip=x").ends_with("to be numeric, but got `x`"));
+    }
+}

@@ -1,0 +1,73 @@
+//! Who watches actions and writes them down: as lines of text, or as events for a trace viewer.
+
+use super::actions::{Action, Observer};
+use std::io::Write;
+use std::time::Instant;
+
+/// Writes a line when an action begins and another when it ends, as `--log-actions-to` does.
+pub struct ActionLog<W>(W);
+
+impl<W: Write + Send> ActionLog<W> {
+    /// A log to `out`.
+    pub fn new(out: W) -> Self {
+        ActionLog(out)
+    }
+}
+
+/// Of a log that cannot be written the compilation knows nothing.
+impl<W: Write + Send> Observer for ActionLog<W> {
+    fn before(&mut self, action: &Action<'_>, runs: bool) {
+        let verb = if runs { "begins" } else { "skipping" };
+        let unit = action.unit_text();
+        let _ = writeln!(self.0, "[thread gradus] {verb} (no breakpoint) Action {action} ({unit})`");
+    }
+
+    fn after(&mut self, tag: &'static str) {
+        let _ = writeln!(self.0, "[thread gradus] completed `{tag}`");
+    }
+}
+
+/// Writes Chrome trace events, a JSON array, as `--profile-actions-to` does. Times are in microseconds since it was made.
+pub struct ActionProfile<W: Write + Send> {
+    out: W,
+    start: Instant,
+    any: bool,
+}
+
+impl<W: Write + Send> ActionProfile<W> {
+    /// A profile to `out`.
+    pub fn new(out: W) -> Self {
+        ActionProfile { out, start: Instant::now(), any: false }
+    }
+
+    fn event(&mut self, phase: char, name: &str, rest: &str) {
+        let separator = if self.any { ",\n" } else { "[" };
+        self.any = true;
+        let time = self.start.elapsed().as_micros();
+        let _ = write!(
+            self.out,
+            "{separator}{{\"name\": \"{name}\", \"cat\": \"PERF\", \"ph\": \"{phase}\", \"pid\": 0, \"tid\": 1, \"ts\": \
+             {time}{rest}}}"
+        );
+    }
+}
+
+impl<W: Write + Send> Observer for ActionProfile<W> {
+    fn before(&mut self, action: &Action<'_>, runs: bool) {
+        if runs {
+            let text = action.to_string().replace('\\', "\\\\").replace('"', "\\\"");
+            self.event('B', action.tag, &format!(", \"args\": {{\"desc\": \"{text}\"}}"));
+        }
+    }
+
+    fn after(&mut self, tag: &'static str) {
+        self.event('E', tag, "");
+    }
+}
+
+impl<W: Write + Send> Drop for ActionProfile<W> {
+    fn drop(&mut self) {
+        let _ = self.out.write_all(if self.any { b"]" } else { b"[]" });
+        let _ = self.out.flush();
+    }
+}

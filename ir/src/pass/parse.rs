@@ -1,0 +1,127 @@
+//! Pipelines as text: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),symbol-dce)`.
+
+use super::pipeline::{ANY, Pipeline, Step};
+use super::{PassInfo, find_pass};
+
+/// What is wrong with the text of a pipeline, and the byte where it is wrong.
+type Mistake = (usize, String);
+
+/// Pipelines nested deeper than this are an error.
+const MAX_NESTING: usize = 32;
+
+impl Pipeline {
+    /// Reads a pipeline with its anchor around it. Errors carry the byte in `text`.
+    pub fn parse(text: &str, passes: &[&'static PassInfo]) -> Result<Pipeline, Mistake> {
+        let unanchored = "expected pass pipeline to be wrapped with the anchor operation type, e.g. \
+                          'builtin.module(...)'";
+        let trimmed = text.trim_end();
+        let open = text.find('(').filter(|_| trimmed.ends_with(')'));
+        let Some(open) = open.filter(|&at| is_name(text[..at].trim())) else {
+            return Err((0, unanchored.into()));
+        };
+        let mut pipeline = Pipeline::on(text[..open].trim());
+        let mut reader = Reader { text: &trimmed[..trimmed.len() - 1], pos: open + 1, passes };
+        if !reader.rest().trim().is_empty() {
+            reader.steps(&mut pipeline, 0)?;
+        }
+        match reader.rest() {
+            "" => Ok(pipeline),
+            rest if rest.starts_with(')') => Err((reader.pos, EXTRA.into())),
+            _ => Err((reader.pos, "expected ',' after parsing pipeline".into())),
+        }
+    }
+}
+
+const EXTRA: &str = "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline";
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-$".contains(&b))
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    pos: usize,
+    passes: &'a [&'static PassInfo],
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.pos..]
+    }
+
+    fn skip_space(&mut self) {
+        self.pos += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    /// Passes and pipelines with commas between them, up to what is neither.
+    fn steps(&mut self, pipeline: &mut Pipeline, depth: usize) -> Result<(), Mistake> {
+        loop {
+            self.step(pipeline, depth)?;
+            self.skip_space();
+            if !self.rest().starts_with(',') {
+                return Ok(());
+            }
+            self.pos += 1;
+        }
+    }
+
+    fn step(&mut self, pipeline: &mut Pipeline, depth: usize) -> Result<(), Mistake> {
+        self.skip_space();
+        let at = self.pos;
+        let end = self.rest().find(['(', ')', '{', ',']).unwrap_or(self.rest().len());
+        let name = self.rest()[..end].trim();
+        self.pos += end;
+        if self.rest().starts_with('(') {
+            let nested = self.nested(if name.is_empty() { ANY } else { name }, at, depth)?;
+            pipeline.steps.push(Step::Nested(vec![nested]));
+            return Ok(());
+        }
+        let options = self.options()?;
+        let info = find_pass(self.passes, name).map_err(|e| (at, e))?;
+        let failed = |e| (at, format!("{e}\nfailed to add `{name}` with options `{options}`"));
+        pipeline.add_here(info, options).map_err(failed)
+    }
+
+    /// `(steps)` after the name of an op.
+    fn nested(&mut self, anchor: &str, at: usize, depth: usize) -> Result<Pipeline, Mistake> {
+        if !is_name(anchor) {
+            return Err((at, format!("'{anchor}' is not the name of an operation")));
+        }
+        if depth >= MAX_NESTING {
+            return Err((at, format!("pipelines nested deeper than {MAX_NESTING} levels")));
+        }
+        let open = self.pos;
+        self.pos += 1;
+        let mut nested = Pipeline::on(anchor);
+        self.steps(&mut nested, depth + 1)?;
+        if self.rest().starts_with(')') {
+            self.pos += 1;
+            return Ok(nested);
+        }
+        Err(match self.rest() {
+            "" => (open, "encountered unbalanced parentheses while parsing pipeline".into()),
+            _ => (self.pos, "expected ',' after parsing pipeline".into()),
+        })
+    }
+
+    /// The text in `{...}`, if there is any here.
+    fn options(&mut self) -> Result<&'a str, Mistake> {
+        let rest = self.rest();
+        if !rest.starts_with('{') {
+            return Ok("");
+        }
+        let mut open = 0usize;
+        for (i, byte) in rest.bytes().enumerate() {
+            match byte {
+                b'{' => open += 1,
+                b'}' => open -= 1,
+                _ => {}
+            }
+            if open == 0 {
+                self.pos += i + 1;
+                return Ok(&rest[1..i]);
+            }
+        }
+        Err((self.pos, "missing closing '}' while processing pass options".into()))
+    }
+}

@@ -1,0 +1,195 @@
+//! Pipelines: passes in order, each on an op or on all ops of a name inside.
+
+use super::{Options, Pass, PassInfo};
+use std::fmt::{self, Write};
+
+/// The anchor of a pipeline that runs on whatever it is given.
+pub(super) const ANY: &str = "any";
+
+/// A pipeline.
+pub struct Pipeline {
+    /// The op that the pipeline runs on, or [`ANY`].
+    pub(super) anchor: String,
+    pub(super) steps: Vec<Step>,
+}
+
+pub(super) enum Step {
+    Pass(Box<Scheduled>),
+    /// Pipelines on the ops inside: each op goes to the first that fits it.
+    Nested(Vec<Pipeline>),
+}
+
+/// A pass in its place, with its counters.
+pub(super) struct Scheduled {
+    pub(super) info: &'static PassInfo,
+    pub(super) options: Options,
+    pub(super) pass: Box<dyn Pass>,
+    pub(super) counts: Vec<u64>,
+}
+
+impl Scheduled {
+    pub(super) fn new(info: &'static PassInfo, options: &str) -> Result<Scheduled, String> {
+        let options = Options::parse(info.options, options)?;
+        let pass = (info.make)(&options)?;
+        Ok(Scheduled { info, options, pass, counts: vec![0; info.statistics.len()] })
+    }
+
+    /// The same pass once more, for another thread.
+    fn again(&self) -> Scheduled {
+        let pass = (self.info.make)(&self.options).expect("these options made the pass before");
+        Scheduled { info: self.info, options: self.options.clone(), pass, counts: vec![0; self.counts.len()] }
+    }
+}
+
+impl Pipeline {
+    /// An empty pipeline on ops of a name; `any` for whatever it is given.
+    pub fn on(anchor: &str) -> Pipeline {
+        Pipeline { anchor: anchor.to_owned(), steps: Vec::new() }
+    }
+
+    /// Adds a pass with its options in the form `a=1 b=2`. One that runs on other ops is nested in a pipeline on these.
+    pub fn add(&mut self, info: &'static PassInfo, options: &str) -> Result<(), String> {
+        let step = Step::Pass(Box::new(Scheduled::new(info, options)?));
+        match info.anchor.filter(|anchor| *anchor != self.anchor) {
+            Some("builtin.module") => return Err(self.cannot_add(info, "builtin.module")),
+            Some(anchor) => self.steps.push(Step::Nested(vec![Pipeline { anchor: anchor.into(), steps: vec![step] }])),
+            None => self.steps.push(step),
+        }
+        Ok(())
+    }
+
+    /// Adds a pass that must run on the pipeline's own ops.
+    pub(super) fn add_here(&mut self, info: &'static PassInfo, options: &str) -> Result<(), String> {
+        if let Some(anchor) = info.anchor.filter(|&anchor| anchor != self.anchor && self.anchor != ANY) {
+            return Err(self.cannot_add(info, anchor));
+        }
+        self.steps.push(Step::Pass(Box::new(Scheduled::new(info, options)?)));
+        Ok(())
+    }
+
+    fn cannot_add(&self, info: &PassInfo, anchor: &str) -> String {
+        format!(
+            "Can't add pass '{}' restricted to '{anchor}' on a PassManager intended to run on '{}', did you intend to \
+             nest?",
+            info.class_name(),
+            self.anchor
+        )
+    }
+
+    /// Whether nothing would run.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The op that the pipeline runs on, or `any`.
+    pub fn anchor(&self) -> &str {
+        &self.anchor
+    }
+
+    /// The pipeline on lines of their own, for `--dump-pass-pipeline`.
+    pub fn dump(&self) -> String {
+        let mut text = format!("Pass Manager with {} passes:\n", self.steps.len());
+        self.pretty(0, &mut text).expect("writing to a string does not fail");
+        text + "\n\n"
+    }
+
+    fn pretty(&self, indent: usize, out: &mut String) -> fmt::Result {
+        writeln!(out, "{:indent$}{}(", "", self.anchor)?;
+        for (i, step) in self.steps.iter().enumerate() {
+            out.push_str(if i > 0 { ",\n" } else { "" });
+            match step {
+                Step::Nested(pipelines) => {
+                    for (i, pipeline) in pipelines.iter().enumerate() {
+                        out.push_str(if i > 0 { ",\n" } else { "" });
+                        pipeline.pretty(indent + 2, out)?;
+                    }
+                }
+                Step::Pass(_) => write!(out, "{:inner$}{step}", "", inner = indent + 2)?,
+            }
+        }
+        write!(out, "\n{:indent$})", "")
+    }
+
+    /// Brings steps together that run on ops inside one after the other, so that each op goes through them in one go.
+    pub(super) fn coalesce(&mut self) {
+        let mut steps: Vec<Step> = Vec::new();
+        for step in self.steps.drain(..) {
+            match (steps.last_mut(), step) {
+                (Some(Step::Nested(last)), Step::Nested(next)) if may_merge(last, &next) => merge(last, next),
+                (_, step) => steps.push(step),
+            }
+        }
+        for step in &mut steps {
+            if let Step::Nested(pipelines) = step {
+                pipelines.sort_by(|a, b| a.anchor.cmp(&b.anchor));
+                pipelines.iter_mut().for_each(Pipeline::coalesce);
+            }
+        }
+        self.steps = steps;
+    }
+
+    /// A pipeline with the same passes, made anew, and no counts.
+    pub(super) fn again(&self) -> Pipeline {
+        let again = |step: &Step| match step {
+            Step::Pass(pass) => Step::Pass(Box::new(pass.again())),
+            Step::Nested(pipelines) => Step::Nested(pipelines.iter().map(Pipeline::again).collect()),
+        };
+        Pipeline { anchor: self.anchor.clone(), steps: self.steps.iter().map(again).collect() }
+    }
+
+    /// Adds the counts of a pipeline that was made by [`Pipeline::again`].
+    pub(super) fn add_counts(&mut self, other: &Pipeline) {
+        for (step, other) in self.steps.iter_mut().zip(&other.steps) {
+            match (step, other) {
+                (Step::Pass(pass), Step::Pass(other)) => {
+                    pass.counts.iter_mut().zip(&other.counts).for_each(|(n, more)| *n += more);
+                }
+                (Step::Nested(list), Step::Nested(others)) => {
+                    list.iter_mut().zip(others).for_each(|(pipeline, other)| pipeline.add_counts(other));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A pipeline on any op would take the ops of the others.
+fn may_merge(a: &[Pipeline], b: &[Pipeline]) -> bool {
+    let any = |list: &[Pipeline]| list.iter().any(|p| p.anchor == ANY);
+    any(a) == any(b)
+}
+
+fn merge(into: &mut Vec<Pipeline>, pipelines: Vec<Pipeline>) {
+    for pipeline in pipelines {
+        match into.iter_mut().find(|p| p.anchor == pipeline.anchor) {
+            Some(same) => same.steps.extend(pipeline.steps),
+            None => into.push(pipeline),
+        }
+    }
+}
+
+/// The pipeline as [`Pipeline::parse`] reads it, with all options.
+impl fmt::Display for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.anchor)?;
+        for (i, step) in self.steps.iter().enumerate() {
+            f.write_str(if i > 0 { "," } else { "" })?;
+            write!(f, "{step}")?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Pass(pass) => write!(f, "{}{}", pass.info.name, pass.options),
+            Step::Nested(pipelines) => {
+                for (i, pipeline) in pipelines.iter().enumerate() {
+                    write!(f, "{}{pipeline}", if i > 0 { "," } else { "" })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

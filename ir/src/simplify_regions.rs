@@ -1,0 +1,315 @@
+//! Simplification of control flow: what cannot be reached, what no path needs, and what is there twice.
+
+use crate::dominance::successors;
+use crate::greedy::RegionSimplification;
+use crate::module::{Block, Def, Module, Op, Region, Value};
+use crate::pass::{Actions, Unit};
+use crate::effects::is_removable;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+
+/// Simplifies all regions under `root`. Returns the number of changes.
+pub(crate) fn simplify_regions(
+    m: &mut Module,
+    root: Op,
+    level: RegionSimplification,
+    mut actions: Option<&mut Actions>,
+) -> u64 {
+    if level == RegionSimplification::Disabled {
+        return 0;
+    }
+    let mut changes = 0;
+    let mut stack = m.regions(root).to_vec();
+    while let Some(region) = stack.pop() {
+        if m.entry(region).is_some() && !m.has_one_block(region) && allows(&mut actions, m, region) {
+            changes += erase_unreachable(m, region) + erase_unneeded(m, region);
+            if level == RegionSimplification::Aggressive {
+                changes += merge_equal(m, region) + replace_constant_args(m, region);
+            }
+        }
+        for block in m.region_blocks(region) {
+            stack.extend(m.block_ops(block).flat_map(|op| m.regions(op).iter().copied()));
+        }
+    }
+    changes
+}
+
+fn allows(actions: &mut Option<&mut Actions>, m: &Module, region: Region) -> bool {
+    const TAG: &str = "simplify-region";
+    let Some(actions) = actions else { return true };
+    let allowed = actions.begin(TAG, "", Unit::Region(region), m);
+    if allowed {
+        actions.end(TAG);
+    }
+    allowed
+}
+
+/// Erases the blocks to which no path from the entry leads.
+fn erase_unreachable(m: &mut Module, region: Region) -> u64 {
+    let mut stack: Vec<Block> = m.entry(region).into_iter().collect();
+    let mut reachable: FxHashSet<Block> = stack.iter().copied().collect();
+    while let Some(block) = stack.pop() {
+        stack.extend(successors(m, block).filter(|&next| reachable.insert(next)));
+    }
+    let dead: Vec<Block> = m.region_blocks(region).filter(|block| !reachable.contains(block)).collect();
+    erase_blocks(m, &dead);
+    dead.len() as u64
+}
+
+/// Erases blocks of which no other block uses a value or goes to one.
+fn erase_blocks(m: &mut Module, blocks: &[Block]) {
+    for &block in blocks {
+        for op in m.block_ops(block).flat_map(|op| m.ops_under(op)).collect::<Vec<_>>() {
+            m.set_operands(op, &[]);
+        }
+    }
+    blocks.iter().for_each(|&block| m.erase_block(block));
+}
+
+/// The branches to each block: the terminator and the number of the successor.
+type Preds = FxHashMap<Block, Vec<(Op, usize)>>;
+
+fn predecessors(m: &Module, region: Region) -> Preds {
+    let mut preds = Preds::default();
+    for block in m.region_blocks(region) {
+        let Some(last) = m.last_op(block) else { continue };
+        for (i, &to) in m.successors(last).iter().enumerate() {
+            preds.entry(to).or_default().push((last, i));
+        }
+    }
+    preds
+}
+
+/// Which operands of a terminator become arguments of its successor `i`, if that is known and fits.
+fn forwarded(m: &Module, terminator: Op, i: usize) -> Option<Range<usize>> {
+    let range = m.info(terminator)?.successor_operands?(m, terminator, i);
+    let block = *m.successors(terminator).get(i)?;
+    (range.len() == m.block_args(block).len() && range.end <= m.operands(terminator).len()).then_some(range)
+}
+
+/// Which values of a region matter: they reach an effect, a nested region or the way out.
+struct Needed<'a> {
+    m: &'a Module,
+    region: Region,
+    preds: &'a Preds,
+    ops: FxHashSet<Op>,
+    args: FxHashSet<Value>,
+    pending: Vec<Pending>,
+}
+
+/// What was found to matter and was not followed yet.
+enum Pending {
+    Op(Op),
+    /// Argument `.1` of a block.
+    Arg(Block, u32),
+}
+
+impl Needed<'_> {
+    fn find(&mut self) {
+        let m = self.m;
+        for op in m.region_blocks(self.region).flat_map(|block| m.block_ops(block)) {
+            if !is_removable(m, op) || !m.regions(op).is_empty() {
+                self.op(op);
+            }
+        }
+        while let Some(pending) = self.pending.pop() {
+            match pending {
+                Pending::Op(op) => {
+                    self.operands(op);
+                    for &inner in &m.ops_under(op)[1..] {
+                        m.operands(inner).iter().for_each(|&value| self.value(value));
+                    }
+                }
+                Pending::Arg(block, i) => self.arg(block, i),
+            }
+        }
+    }
+
+    fn op(&mut self, op: Op) {
+        if self.ops.insert(op) {
+            self.pending.push(Pending::Op(op));
+        }
+    }
+
+    /// What a branch forwards to an argument matters only if the argument does.
+    fn operands(&mut self, op: Op) {
+        let m = self.m;
+        let mut held_back = vec![false; m.operands(op).len()];
+        for (i, &block) in m.successors(op).iter().enumerate() {
+            match forwarded(m, op, i) {
+                Some(range) => held_back[range].fill(true),
+                None => m.block_args(block).iter().for_each(|&arg| self.value(arg)),
+            }
+        }
+        for (&value, held_back) in m.operands(op).iter().zip(held_back) {
+            if !held_back {
+                self.value(value);
+            }
+        }
+    }
+
+    fn value(&mut self, value: Value) {
+        let m = self.m;
+        match m.def(value) {
+            Def::Result(op, _) => {
+                if m.parent_block(op).and_then(|b| m.parent_region(b)) == Some(self.region) {
+                    self.op(op);
+                }
+            }
+            Def::Arg(block, i) => {
+                if m.parent_region(block) == Some(self.region) && self.args.insert(value) {
+                    self.pending.push(Pending::Arg(block, i));
+                }
+            }
+        }
+    }
+
+    /// What the branches to a block forward to an argument that matters.
+    fn arg(&mut self, block: Block, i: u32) {
+        for &(terminator, successor) in self.preds.get(&block).map_or(&[][..], Vec::as_slice) {
+            if let Some(range) = forwarded(self.m, terminator, successor) {
+                self.value(self.m.operands(terminator)[range.start + i as usize]);
+            }
+        }
+    }
+}
+
+/// Erases block arguments, what is forwarded to them and ops that all are only needed by each other.
+fn erase_unneeded(m: &mut Module, region: Region) -> u64 {
+    let blocks: Vec<Block> = m.region_blocks(region).skip(1).collect();
+    if blocks.iter().all(|&block| m.block_args(block).is_empty()) {
+        return 0;
+    }
+    let preds = predecessors(m, region);
+    let (ops, args) = (FxHashSet::default(), FxHashSet::default());
+    let mut needed = Needed { m, region, preds: &preds, ops, args, pending: Vec::new() };
+    needed.find();
+    let (needed_ops, needed_args) = (needed.ops, needed.args);
+    let dead: Vec<Op> =
+        m.region_blocks(region).flat_map(|b| m.block_ops(b)).filter(|op| !needed_ops.contains(op)).collect();
+    let mut changes = dead.len() as u64;
+    for &block in &blocks {
+        let keep: Vec<bool> = m.block_args(block).iter().map(|arg| needed_args.contains(arg)).collect();
+        forward_less(m, &preds, block, &keep);
+    }
+    dead.iter().for_each(|&op| m.set_operands(op, &[]));
+    dead.into_iter().for_each(|op| m.erase_op(op));
+    for block in blocks {
+        let keep: Vec<bool> = m.block_args(block).iter().map(|arg| needed_args.contains(arg)).collect();
+        changes += keep.iter().filter(|keep| !**keep).count() as u64;
+        m.retain_block_args(block, |i| keep[i]);
+    }
+    changes
+}
+
+/// Drops from all branches to `block` what they forward to the arguments that are not kept.
+fn forward_less(m: &mut Module, preds: &Preds, block: Block, keep: &[bool]) {
+    if keep.iter().all(|keep| *keep) {
+        return;
+    }
+    let Some(branches) = preds.get(&block) else { return };
+    // One that goes to the block twice has two ranges: the later one first, so that the other stays where it is.
+    let mut branches: Vec<(Op, Range<usize>)> =
+        branches.iter().filter_map(|&(op, i)| Some((op, forwarded(m, op, i)?))).collect();
+    branches.sort_by_key(|(_, range)| std::cmp::Reverse(range.start));
+    for (terminator, range) in branches {
+        m.retain_operands(terminator, |i| !range.contains(&i) || keep[i - range.start]);
+    }
+}
+
+/// Replaces the arguments for which every branch forwards one value by that value.
+fn replace_constant_args(m: &mut Module, region: Region) -> u64 {
+    let preds = predecessors(m, region);
+    let mut changes = 0;
+    for block in m.region_blocks(region).skip(1).collect::<Vec<_>>() {
+        let args = m.block_args(block).to_vec();
+        let values: Vec<Option<Value>> = (0..args.len()).map(|i| only_value(m, &preds, block, i)).collect();
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        let keep: Vec<bool> = values.iter().map(Option::is_none).collect();
+        forward_less(m, &preds, block, &keep);
+        for (&arg, &value) in args.iter().zip(&values) {
+            if let Some(value) = value {
+                m.replace_all_uses(arg, value);
+                changes += 1;
+            }
+        }
+        m.retain_block_args(block, |i| keep[i]);
+    }
+    changes
+}
+
+/// The value that argument `i` always has. Another argument of the same block is none: it may be replaced, too.
+fn only_value(m: &Module, preds: &Preds, block: Block, i: usize) -> Option<Value> {
+    let arg = m.block_args(block)[i];
+    let mut only = None;
+    for &(terminator, successor) in preds.get(&block)? {
+        let range = forwarded(m, terminator, successor)?;
+        let value = m.operands(terminator)[range.start + i];
+        if value != arg && *only.get_or_insert(value) != value {
+            return None;
+        }
+    }
+    only.filter(|&value| m.def_block(value) != Some(block))
+}
+
+/// Of blocks that look alike at first sight, so many are compared.
+const MAX_ALIKE: usize = 16;
+
+/// Sends the branches to a block that does the same as an earlier one there, and erases it.
+fn merge_equal(m: &mut Module, region: Region) -> u64 {
+    let preds = predecessors(m, region);
+    let mut alike: FxHashMap<Vec<u32>, Vec<Block>> = FxHashMap::default();
+    let mut merged = Vec::new();
+    for block in m.region_blocks(region).skip(1).collect::<Vec<_>>() {
+        if !is_closed(m, block) {
+            continue;
+        }
+        let candidates = alike.entry(outline(m, block)).or_default();
+        match candidates.iter().find(|&&other| same_block(m, other, block)) {
+            Some(&other) => {
+                for &(terminator, i) in preds.get(&block).map_or(&[][..], Vec::as_slice) {
+                    m.set_successor(terminator, i, other);
+                }
+                merged.push(block);
+            }
+            None if candidates.len() < MAX_ALIKE => candidates.push(block),
+            None => {}
+        }
+    }
+    erase_blocks(m, &merged);
+    merged.len() as u64
+}
+
+/// Whether nothing outside the block sees its values, and it holds no regions.
+fn is_closed(m: &Module, block: Block) -> bool {
+    let inside = |value: Value| m.uses(value).all(|(user, _)| m.parent_block(user) == Some(block));
+    m.block_args(block).iter().all(|&arg| inside(arg))
+        && m.block_ops(block).all(|op| m.regions(op).is_empty() && m.results(op).all(inside))
+}
+
+/// What equal blocks have in common, quickly found.
+fn outline(m: &Module, block: Block) -> Vec<u32> {
+    let types = m.block_args(block).iter().map(|&arg| m.value_type(arg).0);
+    let ops = m.block_ops(block).flat_map(|op| [m.name(op).0, m.props(op).0, m.attrs(op).0]);
+    types.chain([u32::MAX]).chain(ops).collect()
+}
+
+/// Whether two blocks of one outline do the same to the same values.
+fn same_block(m: &Module, a: Block, b: Block) -> bool {
+    let mut counterpart: FxHashMap<Value, Value> = FxHashMap::default();
+    counterpart.extend(m.block_args(b).iter().copied().zip(m.block_args(a).iter().copied()));
+    for (x, y) in m.block_ops(a).zip(m.block_ops(b)) {
+        let same_operand = |(&v, w): (&Value, &Value)| v == *counterpart.get(w).unwrap_or(w);
+        let same = m.successors(x) == m.successors(y)
+            && m.operands(x).len() == m.operands(y).len()
+            && m.operands(x).iter().zip(m.operands(y)).all(same_operand)
+            && m.results(x).map(|v| m.value_type(v)).eq(m.results(y).map(|v| m.value_type(v)));
+        if !same {
+            return false;
+        }
+        counterpart.extend(m.results(y).zip(m.results(x)));
+    }
+    true
+}
