@@ -33,6 +33,7 @@ pub mod affine;
 mod attrs;
 mod builder;
 mod context;
+pub mod conversion;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
@@ -46,6 +47,7 @@ mod loc;
 mod module;
 mod op_info;
 pub mod pass;
+mod pattern_rewriter;
 pub mod rewrite;
 pub mod symbols;
 pub mod tensor;
@@ -66,6 +68,7 @@ pub use op_info::{
     OpInfo, Traits, TypeConstraint, ValueSpec, symbol_name,
 };
 pub use pass::{Pass, PassInfo, Pipeline};
+pub use pattern_rewriter::{Change, InsertPoint, PatternRewriter};
 pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
 pub use text::{ParseOptions, PrintOptions, parse_module};
