@@ -499,6 +499,10 @@ impl Module {
             assert!(self.is_unused(result), "an erased {} is still used", self.name_text(op));
         }
         self.unlink_op(op);
+        if self.regions(op).is_empty() {
+            self.free_operand_range(self.ops[op].operands);
+            return self.free_op(op);
+        }
         let nested = self.ops_under(op);
         for &inner in &nested {
             self.free_operand_range(self.ops[inner].operands);

@@ -7,6 +7,7 @@ use gradus_ir::PassInfo;
 mod canonicalize;
 mod cse;
 mod dce;
+mod reconcile_unrealized_casts;
 
 /// All passes, alphabetically. The order is that of listings; nothing else depends on it.
-pub const PASSES: &[&PassInfo] = &[&canonicalize::INFO, &cse::INFO, &dce::INFO];
+pub const PASSES: &[&PassInfo] = &[&canonicalize::INFO, &cse::INFO, &dce::INFO, &reconcile_unrealized_casts::INFO];

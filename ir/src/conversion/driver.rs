@@ -5,7 +5,7 @@ use super::journal::Entry;
 use super::pattern::MatchFailure;
 use super::plan::Plan;
 use super::reconcile::reconcile_casts;
-use super::report::{Attempt, ConversionReport, Illegal, Why};
+use super::report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
 use super::rewriter::ConversionRewriter;
 use super::target::Legality;
 use super::{ConversionConfig, ConversionMode};
@@ -62,7 +62,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Converts everything under `root`, and `root` itself unless it is the program.
-    pub(super) fn run(mut self, root: Op) -> Result<ConversionReport, Vec<Diagnostic>> {
+    pub(super) fn run(mut self, root: Op) -> Result<ConversionReport, ConversionErrors> {
         let ops = self.ops_in_order(root);
         for &op in &ops {
             self.rewriter.pending[op] = true;
@@ -83,7 +83,7 @@ impl<'a> Driver<'a> {
         {
             last.notes.push((last.loc, format!("and {} more errors", self.more_errors)));
         }
-        Err(self.errors)
+        Err(ConversionErrors(self.errors))
     }
 
     /// The ops of the program in the order in which they are visited: each before what it holds, and blocks before those

@@ -169,7 +169,18 @@ impl ConversionRewriter<'_> {
             }
         }
         self.journal.entries = entries;
-        self.journal.values.clear();
+        let mut values = std::mem::take(&mut self.journal.values);
+        values.drain(..).for_each(|value| self.drop_cast(value));
+        self.journal.values = values;
+    }
+
+    /// Erases the cast that gave a value its old type, when that was its last user.
+    fn drop_cast(&mut self, value: Value) {
+        if let Some(cast) = self.casts.source_of(self.module, value)
+            && self.module.is_unused(value)
+        {
+            self.free(cast);
+        }
     }
 
     /// Frees an erased op. Its key may be handed out again, so nothing may be known of it.

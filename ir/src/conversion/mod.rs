@@ -61,13 +61,12 @@ mod types;
 pub use casts::CAST;
 pub use pattern::{ConversionPattern, Match, MatchFailure, Operands};
 pub use reconcile::reconcile_casts;
-pub use report::{Attempt, ConversionReport, Illegal, Why};
+pub use report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
 pub use rewriter::ConversionRewriter;
 pub use structural::{convert_call_types, convert_function_types, convert_op_types, convert_return_types};
 pub use target::{ConversionTarget, Legality, Rule};
 pub use types::{Converted, SignatureConversion, TypeConverter, TypeList};
 
-use crate::diag::Diagnostic;
 use crate::module::{Module, Op};
 
 /// What must be legal in the end.
@@ -96,7 +95,7 @@ pub fn apply_conversion<'a>(
     target: &'a ConversionTarget<'a>,
     patterns: &'a [ConversionPattern<'a>],
     config: ConversionConfig,
-) -> Result<ConversionReport, Vec<Diagnostic>> {
+) -> Result<ConversionReport, ConversionErrors> {
     let plan = plan::Plan::new(&m.ctx, target, patterns);
     driver::Driver::new(m, plan, config).run(root)
 }
@@ -107,7 +106,7 @@ pub fn apply_partial_conversion<'a>(
     root: Op,
     target: &'a ConversionTarget<'a>,
     patterns: &'a [ConversionPattern<'a>],
-) -> Result<ConversionReport, Vec<Diagnostic>> {
+) -> Result<ConversionReport, ConversionErrors> {
     apply_conversion(m, root, target, patterns, ConversionConfig { mode: ConversionMode::Partial, fold: true })
 }
 
@@ -117,6 +116,6 @@ pub fn apply_full_conversion<'a>(
     root: Op,
     target: &'a ConversionTarget<'a>,
     patterns: &'a [ConversionPattern<'a>],
-) -> Result<ConversionReport, Vec<Diagnostic>> {
+) -> Result<ConversionReport, ConversionErrors> {
     apply_conversion(m, root, target, patterns, ConversionConfig { mode: ConversionMode::Full, fold: true })
 }

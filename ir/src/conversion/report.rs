@@ -52,6 +52,36 @@ pub struct ConversionReport {
     pub first_left: Vec<Illegal>,
 }
 
+/// The errors of a conversion that failed, at least one: a [`Pass`](crate::Pass) returns them with `?`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConversionErrors(pub(super) Vec<Diagnostic>);
+
+impl ConversionErrors {
+    /// The errors, in the order in which ops are visited.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.0
+    }
+}
+
+impl From<ConversionErrors> for Vec<Diagnostic> {
+    fn from(errors: ConversionErrors) -> Self {
+        errors.0
+    }
+}
+
+/// The first error, with the others as its notes.
+impl From<ConversionErrors> for Diagnostic {
+    fn from(errors: ConversionErrors) -> Self {
+        let mut errors = errors.0.into_iter();
+        let first = errors.next().unwrap_or_else(|| Diagnostic::error(Loc::UNKNOWN, "the conversion failed"));
+        errors.fold(first, |mut first, next| {
+            first.notes.push((next.loc, next.message));
+            first.notes.extend(next.notes);
+            first
+        })
+    }
+}
+
 impl Illegal {
     /// The error of a conversion that fails for this op.
     pub(super) fn error(&self, ctx: &Context, explicitly: bool) -> Diagnostic {

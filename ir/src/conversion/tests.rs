@@ -7,8 +7,8 @@ mod types;
 use super::*;
 use crate::{Arity, Value};
 use crate::{
-    AttrKind, AttrSpec, AttrText, Context, Dialect, GroupSpec, OpInfo, OpState, ParseOptions, PatternRewriter,
-    PrintOptions, Traits, Type, TypeConstraint, ValueSpec, parse_module, verify,
+    AttrKind, AttrSpec, AttrText, Context, Diagnostic, Dialect, GroupSpec, OpInfo, OpState, ParseOptions,
+    PatternRewriter, PrintOptions, Traits, Type, TypeConstraint, ValueSpec, parse_module, verify,
 };
 use insta::assert_snapshot;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ fn convert(
     let rendered = |errors: Vec<Diagnostic>| errors.iter().map(|d| d.render(&ctx)).collect::<String>();
     match apply_conversion(m, root, target, patterns, ConversionConfig { mode, fold: true }) {
         Ok(_) => verify(m).map_or_else(rendered, |()| body(m)),
-        Err(errors) => rendered(errors),
+        Err(errors) => rendered(errors.into()),
     }
 }
 
@@ -391,6 +391,12 @@ t.mlir:3:9: note: no pattern is for 'i.c'
 
 #[test]
 fn many_errors_are_counted() {
+    let mut m = parse(&context(), &"\"i.a\"() : () -> ()\n".repeat(3));
+    let root = m.root();
+    let errors = apply_partial_conversion(&mut m, root, &target(), &[]).expect_err("nothing converts them");
+    assert_eq!(errors.diagnostics().len(), 3);
+    let one: Diagnostic = errors.into();
+    assert_eq!(one.notes.iter().filter(|n| n.1.starts_with("failed to legalize operation 'i.a'")).count(), 2);
     let out = partially(&"\"i.a\"() : () -> ()\n".repeat(30), &target(), &[]);
     assert_eq!(out.matches("error: failed to legalize operation 'i.a'").count(), 20);
     assert!(out.contains("note: and 10 more errors"), "{out}");
