@@ -5,6 +5,7 @@ use crate::edit::OpState;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
 use crate::op_info::{OpArgs, Traits};
+use crate::pattern_rewriter::InsertPoint;
 use crate::typing::infer_results;
 
 /// An insertion point, and ops made there one after the other.
@@ -13,31 +14,35 @@ pub struct Builder<'m> {
     pub module: &'m mut Module,
     block: Block,
     before: Option<Op>,
+    /// The ops made, where somebody wants to know.
+    pub(crate) made: Option<Vec<Op>>,
 }
 
 impl<'m> Builder<'m> {
+    /// At an insertion point.
+    pub fn at(module: &'m mut Module, point: InsertPoint) -> Self {
+        let (block, before) = point.place(module);
+        Builder { module, block, before, made: None }
+    }
+
     /// At the end of a block.
     pub fn at_end(module: &'m mut Module, block: Block) -> Self {
-        Builder { module, block, before: None }
+        Builder::at(module, InsertPoint::End(block))
     }
 
     /// At the start of a block.
     pub fn at_start(module: &'m mut Module, block: Block) -> Self {
-        let before = module.first_op(block);
-        Builder { module, block, before }
+        Builder::at(module, InsertPoint::Start(block))
     }
 
     /// Before an op, which is in a block.
     pub fn before(module: &'m mut Module, op: Op) -> Self {
-        let block = module.parent_block(op).expect("the op is in a block");
-        Builder { module, block, before: Some(op) }
+        Builder::at(module, InsertPoint::Before(op))
     }
 
     /// After an op, which is in a block.
     pub fn after(module: &'m mut Module, op: Op) -> Self {
-        let block = module.parent_block(op).expect("the op is in a block");
-        let before = module.next_op(op);
-        Builder { module, block, before }
+        Builder::at(module, InsertPoint::After(op))
     }
 
     /// Goes to the end of a block.
@@ -80,6 +85,9 @@ impl<'m> Builder<'m> {
     /// Inserts an op that is in no block.
     pub fn insert(&mut self, op: Op) {
         self.module.insert_op(self.block, op, self.before);
+        if let Some(made) = &mut self.made {
+            made.push(op);
+        }
     }
 
     /// Makes a constant of type `ty`: with the constant op of dialect `prefer` if it has one, else of any dialect whose

@@ -160,7 +160,7 @@ pub fn successors(m: &Module, block: Block) -> impl Iterator<Item = Block> + '_ 
 }
 
 /// The blocks reachable from the entry, each before those that only it leads to.
-fn reverse_postorder(m: &Module, region: Region) -> Vec<Block> {
+pub(crate) fn reverse_postorder(m: &Module, region: Region) -> Vec<Block> {
     let Some(entry) = m.entry(region) else { return Vec::new() };
     let mut order = Vec::new();
     let mut seen: rustc_hash::FxHashSet<Block> = [entry].into_iter().collect();

@@ -68,6 +68,13 @@ impl OpState {
     }
 }
 
+/// The arguments of a block, with their places.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct BlockArgs {
+    pub(crate) values: SmallVec<[Value; 2]>,
+    pub(crate) locs: SmallVec<[Loc; 1]>,
+}
+
 impl Module {
     /// An empty program.
     pub fn new(ctx: Arc<Context>) -> Module {
@@ -437,6 +444,27 @@ impl Module {
         }
     }
 
+    /// A block argument that is in no block yet; see [`Module::swap_block_args`].
+    pub(crate) fn detached_arg(&mut self, block: Block, ty: Type) -> Value {
+        self.values.push(ValueData { ty, def: Def::Arg(block, u32::MAX), first_use: Packed::NONE })
+    }
+
+    /// Gives a block other arguments, of which `args` keeps the old ones.
+    pub(crate) fn swap_block_args(&mut self, block: Block, args: &mut BlockArgs) {
+        let data = &mut self.blocks[block];
+        std::mem::swap(&mut data.args, &mut args.values);
+        std::mem::swap(&mut data.arg_locs, &mut args.locs);
+        for (i, &arg) in data.args.iter().enumerate() {
+            self.values[arg].def = Def::Arg(block, i as u32);
+        }
+    }
+
+    /// Frees an unused value that is no argument of its block any more.
+    pub(crate) fn free_arg(&mut self, arg: Value) {
+        assert!(self.is_unused(arg), "an erased block argument is still used");
+        self.values.free(arg);
+    }
+
     /// Puts an op that is in no block at the end of one.
     pub fn append_op(&mut self, block: Block, op: Op) {
         self.insert_op(block, op, None);
@@ -491,13 +519,20 @@ impl Module {
         self.append_op(block, op);
     }
 
+    /// Moves `first` to `last`, ops in a row of one block, before `before` of `to`, or to its end.
+    pub fn move_ops(&mut self, first: Op, last: Op, to: Block, before: Option<Op>) {
+        let mut next = Some(first);
+        while let Some(op) = next {
+            next = self.next_op(op).filter(|_| op != last);
+            self.unlink_op(op);
+            self.insert_op(to, op, before);
+        }
+    }
+
     /// Moves `op` and all after it to the end of `to`.
     pub fn move_tail(&mut self, op: Op, to: Block) {
-        let mut next = Some(op);
-        while let Some(op) = next {
-            next = self.next_op(op);
-            self.move_to_end(op, to);
-        }
+        let last = self.parent_block(op).and_then(|b| self.last_op(b)).expect("the op is in a block");
+        self.move_ops(op, last, to, None);
     }
 
     /// Erases an op and all in its regions. Its results must be unused. Panics otherwise: a caller's bug.
@@ -506,6 +541,10 @@ impl Module {
             assert!(self.is_unused(result), "an erased {} is still used", self.name_text(op));
         }
         self.unlink_op(op);
+        if self.regions(op).is_empty() {
+            self.free_operand_range(self.ops[op].operands);
+            return self.free_op(op);
+        }
         let nested = self.ops_under(op);
         for &inner in &nested {
             self.free_operand_range(self.ops[inner].operands);
@@ -536,7 +575,8 @@ impl Module {
         self.ops.free(op);
     }
 
-    fn free_block(&mut self, block: Block) {
+    /// Frees a block that is in no region and has no ops.
+    pub(crate) fn free_block(&mut self, block: Block) {
         for arg in std::mem::take(&mut self.blocks[block].args) {
             self.values.free(arg);
         }

@@ -34,6 +34,7 @@ mod attrs;
 mod builder;
 mod context;
 pub mod control;
+pub mod conversion;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
@@ -50,6 +51,7 @@ pub mod memory;
 mod module;
 mod op_info;
 pub mod pass;
+mod pattern_rewriter;
 pub mod rewrite;
 pub mod rules;
 mod simplify_regions;
@@ -74,6 +76,7 @@ pub use op_info::{
     OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline};
+pub use pattern_rewriter::{Change, InsertPoint, PatternRewriter};
 pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
 pub use text::{

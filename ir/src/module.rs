@@ -409,6 +409,11 @@ impl Module {
         }
     }
 
+    /// The block after this one in its region.
+    pub fn next_block(&self, block: Block) -> Option<Block> {
+        self.blocks[block].next.get()
+    }
+
     /// The first block of a region.
     #[inline]
     pub fn entry(&self, region: Region) -> Option<Block> {

@@ -7,9 +7,10 @@ use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
 use crate::greedy::{GreedyOptions, RegionSimplification};
-use crate::module::{Def, Module, Op, Region, Value};
+use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::op_info::{FoldResult, Folded, OpArgs, Traits};
 use crate::pass::{Actions, PATTERN, Unit};
+use crate::pattern_rewriter::{Change, PatternRewriter};
 use crate::rules;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -84,7 +85,7 @@ impl<'m> Rewriter<'m> {
     /// A constant usable at `op`: an equal one that exists, or a new one at the start of the enclosing isolated region.
     pub fn constant(&mut self, op: Op, attr: Attr, ty: Type) -> Option<Value> {
         let region = self.constant_region(op)?;
-        if let Some(&found) = self.constants.get(&(region, attr, ty)) {
+        if let Some(found) = self.known_constant((region, attr, ty)) {
             return Some(self.module.result(found, 0));
         }
         let dialect = self.module.ctx.op_dialect(self.module.name(op)).to_owned();
@@ -144,11 +145,7 @@ impl<'m> Rewriter<'m> {
         }
         self.forget_constant(op);
         self.module.erase_op(op);
-        for value in operands {
-            if let Def::Result(def, _) = self.module.def(value) {
-                self.push(def);
-            }
-        }
+        operands.into_iter().for_each(|value| self.push_def(value));
     }
 
     fn forget_constant(&mut self, op: Op) {
@@ -179,6 +176,12 @@ impl<'m> Rewriter<'m> {
         self.erased[op] = false;
     }
 
+    fn push_def(&mut self, value: Value) {
+        if let Def::Result(def, _) = self.module.def(value) {
+            self.push(def);
+        }
+    }
+
     fn push_users(&mut self, value: Value) {
         let users: SmallVec<[Op; 8]> = self.module.uses(value).map(|(op, _)| op).collect();
         for user in users {
@@ -192,13 +195,20 @@ impl<'m> Rewriter<'m> {
         Some((region, self.module.constant(result)?, self.module.value_type(result)))
     }
 
+    /// The constant that its equals in a region merge with. Patterns may have moved or erased the one that was noted.
+    fn known_constant(&self, key: (Region, Attr, Type)) -> Option<Op> {
+        let op = *self.constants.get(&key)?;
+        let here = !self.erased[op] && self.module.parent_block(op) == self.module.entry(key.0);
+        (here && self.constant_key(op) == Some(key)).then_some(op)
+    }
+
     /// Merges a constant with an equal one of its region, or makes it the one, at the region's start.
     fn unique_constant(&mut self, op: Op) -> bool {
         let Some(region) = self.constant_region(op) else { return false };
         let Some((_, attr, ty)) = self.constant_key(op) else { return false };
-        match self.constants.get(&(region, attr, ty)) {
-            Some(&first) if first == op => false,
-            Some(&first) => {
+        match self.known_constant((region, attr, ty)) {
+            Some(first) if first == op => false,
+            Some(first) => {
                 if !self.allows("merge-constant", op) {
                     return false;
                 }
@@ -323,6 +333,61 @@ impl<'m> Rewriter<'m> {
         }
         self.replace(op, &values);
         true
+    }
+}
+
+impl PatternRewriter for Rewriter<'_> {
+    fn module(&self) -> &Module {
+        self.module
+    }
+
+    fn unlogged(&mut self) -> &mut Module {
+        self.module
+    }
+
+    fn note(&mut self, change: Change) {
+        match change {
+            Change::Created(op) => return self.push(op),
+            Change::Cloned(op) => return self.module.ops_under(op).into_iter().for_each(|op| self.push(op)),
+            Change::BlockCreated(_) => return,
+            Change::BlockMoved { .. } => {}
+            Change::Operand { op, old, .. } => {
+                self.push(op);
+                self.push_def(old);
+            }
+            Change::Moved { first, last, .. } => {
+                let next = |&op: &Op| self.module.next_op(op).filter(|_| op != last);
+                let moved: Vec<Op> = std::iter::successors(Some(first), next).collect();
+                moved.into_iter().for_each(|op| self.push(op));
+            }
+        }
+        self.changes += 1;
+    }
+
+    fn erase_empty_block(&mut self, block: Block) {
+        self.changes += 1;
+        self.module.erase_block(block);
+    }
+
+    fn replace_value(&mut self, old: Value, new: &[Value]) {
+        let &[new] = new else { panic!("the greedy driver replaces a value by one value") };
+        self.changes += 1;
+        self.push_users(old);
+        self.module.replace_all_uses(old, new);
+    }
+
+    fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
+        Rewriter::modify(self, op, change);
+    }
+
+    fn drop_operands(&mut self, op: Op) {
+        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
+        self.module.set_operands(op, &[]);
+        operands.into_iter().for_each(|value| self.push_def(value));
+    }
+
+    fn erase(&mut self, op: Op) {
+        Rewriter::erase(self, op);
     }
 }
 

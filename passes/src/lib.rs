@@ -11,6 +11,7 @@ mod dce;
 mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
+mod reconcile_unrealized_casts;
 mod sccp;
 mod strip_debuginfo;
 mod symbol_dce;
@@ -24,6 +25,7 @@ pub const PASSES: &[&PassInfo] = &[
     &inline::INFO,
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
+    &reconcile_unrealized_casts::INFO,
     &sccp::INFO,
     &strip_debuginfo::INFO,
     &symbol_dce::INFO,

@@ -211,7 +211,8 @@ impl<'a> Printer<'a> {
     /// The op's name, without the prefix that the op around it lets one leave out.
     fn custom_name(&mut self, op: Op) {
         let name = self.m.name_text(op);
-        let default = self.m.parent_op(op).and_then(|p| self.m.info(p)).map_or("builtin", |i| i.default_dialect);
+        let around = self.m.parent_op(op).map(|p| self.m.info(p));
+        let default = around.map_or("builtin", |info| info.map_or("", |i| i.default_dialect));
         let short = name.strip_prefix(default).and_then(|n| n.strip_prefix('.')).filter(|n| !n.contains('.'));
         self.out.push_str(short.unwrap_or(name));
     }

@@ -1,0 +1,99 @@
+//! The casts that stand between old and new types while a conversion runs.
+
+use super::types::TypeConverter;
+use crate::context::{Attr, OpName, Type};
+use crate::entity::SideTable;
+use crate::loc::Loc;
+use crate::module::{Module, Op, Value};
+use crate::pattern_rewriter::InsertPoint;
+use rustc_hash::FxHashMap;
+
+/// The op that stands for a value under other types.
+pub const CAST: &str = "builtin.unrealized_conversion_cast";
+
+/// Which way a cast goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Direction {
+    /// From what a value became to the type that it had.
+    Source,
+    /// From what a value of this type became to the types that a pattern expects.
+    Target(Type),
+}
+
+/// A cast that the driver made.
+pub(super) struct Materialization<'a> {
+    pub(super) op: Op,
+    pub(super) direction: Direction,
+    pub(super) types: Option<&'a TypeConverter>,
+}
+
+/// The casts that the driver made.
+pub(super) struct Casts<'a> {
+    name: OpName,
+    made: Vec<Materialization<'a>>,
+    /// One more than the place of a cast in `made`.
+    index: SideTable<Op, u32>,
+    /// Casts of one value to one type, for all its users.
+    shared: FxHashMap<(Value, Type), Op>,
+}
+
+impl<'a> Casts<'a> {
+    pub(super) fn new(m: &Module) -> Self {
+        let name = m.ctx.op_name(CAST);
+        Casts { name, made: Vec::new(), index: SideTable::new(0), shared: FxHashMap::default() }
+    }
+
+    /// Makes a cast.
+    pub(super) fn make(
+        &mut self,
+        m: &mut Module,
+        at: InsertPoint,
+        (inputs, types): (&[Value], &[Type]),
+        direction: Direction,
+        loc: Loc,
+        converter: Option<&'a TypeConverter>,
+    ) -> Op {
+        let (block, next) = at.place(m);
+        let op = m.create_raw(self.name, loc, inputs, types, Attr::EMPTY_DICT, Attr::EMPTY_DICT, &[], 0);
+        m.insert_op(block, op, next);
+        self.made.push(Materialization { op, direction, types: converter });
+        self.index[op] = self.made.len() as u32;
+        if let (&[input], &[ty], Direction::Target(_)) = (inputs, types, direction) {
+            self.shared.insert((input, ty), op);
+        }
+        op
+    }
+
+    /// A cast of `input` to `ty` that exists. Its key may have been handed out again, or its operand replaced.
+    pub(super) fn existing(&self, m: &Module, input: Value, ty: Type) -> Option<Value> {
+        let op = *self.shared.get(&(input, ty))?;
+        let same = self.get(op).is_some() && m.operands(op) == [input] && m.value_type(m.result(op, 0)) == ty;
+        same.then(|| m.result(op, 0))
+    }
+
+    /// What is known of a cast that the driver made.
+    pub(super) fn get(&self, op: Op) -> Option<&Materialization<'a>> {
+        let index = self.index[op].checked_sub(1)?;
+        Some(&self.made[index as usize])
+    }
+
+    /// The cast of the driver that gives `value` its old type.
+    pub(super) fn source_of(&self, m: &Module, value: Value) -> Option<Op> {
+        let op = m.defining_op(value)?;
+        self.get(op).is_some_and(|c| c.direction == Direction::Source).then_some(op)
+    }
+
+    /// Forgets an op that is about to be erased.
+    pub(super) fn forget(&mut self, op: Op) {
+        // Ops of later keys than any cast have no row, and need none.
+        if self.index[op] > 0 {
+            self.index[op] = 0;
+        }
+    }
+
+    /// The casts that exist, in the order in which they were made.
+    pub(super) fn alive(&self) -> Vec<Op> {
+        let rows = self.made.iter().enumerate();
+        rows.filter(|(i, c)| self.index[c.op] == *i as u32 + 1).map(|(_, c)| c.op).collect()
+    }
+}

@@ -1,0 +1,359 @@
+//! The driver: visits ops in order and makes each legal.
+
+use super::casts::Direction;
+use super::journal::Entry;
+use super::pattern::MatchFailure;
+use super::plan::Plan;
+use super::reconcile::reconcile_casts;
+use super::report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
+use super::rewriter::ConversionRewriter;
+use super::target::Legality;
+use super::{ConversionConfig, ConversionMode};
+use crate::builder::{Builder, make_constant};
+use crate::diag::Diagnostic;
+use crate::dominance::reverse_postorder;
+use crate::module::{Block, Module, Op, Region, Value, ValueList};
+use crate::op_info::{FoldResult, Folded, Traits};
+use crate::pattern_rewriter::{Change, PatternRewriter};
+use crate::rewrite::fold;
+use smallvec::SmallVec;
+
+/// Errors and ops left that are reported.
+const MAX_REPORTED: usize = 20;
+
+/// Patterns that are applied to what patterns made, one inside the other.
+const MAX_DEPTH: usize = 64;
+
+/// Patterns that are tried to legalize one op of the program. Where every generated op has several patterns that fail, the
+/// attempts multiply.
+const MAX_ATTEMPTS: u32 = 1 << 14;
+
+pub(super) struct Driver<'a> {
+    rewriter: ConversionRewriter<'a>,
+    plan: Plan<'a>,
+    config: ConversionConfig,
+    /// Patterns whose results are being legalized.
+    applying: Vec<u32>,
+    /// Patterns that may still be tried for the op that is being visited.
+    budget: u32,
+    report: ConversionReport,
+    errors: Vec<Diagnostic>,
+    more_errors: u64,
+}
+
+/// Why an op is not legal.
+struct Failed {
+    legality: Legality,
+    attempts: Vec<Attempt>,
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(m: &'a mut Module, plan: Plan<'a>, config: ConversionConfig) -> Driver<'a> {
+        Driver {
+            rewriter: ConversionRewriter::new(m),
+            plan,
+            config,
+            applying: Vec::new(),
+            budget: 0,
+            report: ConversionReport::default(),
+            errors: Vec::new(),
+            more_errors: 0,
+        }
+    }
+
+    /// Converts everything under `root`, and `root` itself unless it is the program.
+    pub(super) fn run(mut self, root: Op) -> Result<ConversionReport, ConversionErrors> {
+        let ops = self.ops_in_order(root);
+        for &op in &ops {
+            self.rewriter.pending[op] = true;
+        }
+        for op in ops {
+            if std::mem::take(&mut self.rewriter.pending[op]) {
+                self.visit(op);
+            }
+        }
+        if self.errors.is_empty() {
+            self.materialize();
+        }
+        if self.errors.is_empty() {
+            return Ok(self.report);
+        }
+        if self.more_errors > 0
+            && let Some(last) = self.errors.last_mut()
+        {
+            last.notes.push((last.loc, format!("and {} more errors", self.more_errors)));
+        }
+        Err(ConversionErrors(self.errors))
+    }
+
+    /// The ops of the program in the order in which they are visited: each before what it holds, and blocks before those
+    /// that they dominate. Without what is in the regions of ops that are recursively legal.
+    fn ops_in_order(&mut self, root: Op) -> Vec<Op> {
+        let (mut out, mut stack) = (Vec::new(), vec![root]);
+        while let Some(op) = stack.pop() {
+            let m = &*self.rewriter.module;
+            if m.parent_block(op).is_some() {
+                out.push(op);
+            }
+            if m.regions(op).is_empty() {
+                continue;
+            }
+            let plan = self.plan.of(&m.ctx, m.name(op));
+            if self.plan.get(plan).recursive && matches!(self.legality(op), Legality::Legal { .. }) {
+                continue;
+            }
+            let m = &*self.rewriter.module;
+            let at = stack.len();
+            for &region in m.regions(op) {
+                blocks_in_order(m, region, |block| stack.extend(m.block_ops(block)));
+            }
+            stack[at..].reverse();
+        }
+        out
+    }
+
+    /// Makes one op of the program legal, or reports it.
+    fn visit(&mut self, op: Op) {
+        self.budget = MAX_ATTEMPTS;
+        let Err(failed) = self.legalize(op) else { return self.rewriter.commit() };
+        if failed.legality == Legality::Unknown && self.config.mode == ConversionMode::Partial {
+            self.report.left += 1;
+            if self.report.first_left.len() < MAX_REPORTED {
+                let illegal = self.illegal(op, failed);
+                self.report.first_left.push(illegal);
+            }
+            return;
+        }
+        if self.errors.len() == MAX_REPORTED {
+            self.more_errors += 1;
+            return;
+        }
+        let illegal = self.illegal(op, failed);
+        let explicitly = self.config.mode == ConversionMode::Partial;
+        let error = illegal.error(&self.rewriter.module.ctx, explicitly);
+        self.errors.push(error);
+    }
+
+    fn illegal(&mut self, op: Op, failed: Failed) -> Illegal {
+        let m = &*self.rewriter.module;
+        let plan = self.plan.of(&m.ctx, m.name(op));
+        let plan = self.plan.get(plan);
+        let hopeless = plan
+            .hopeless
+            .iter()
+            .map(|&(i, made)| Attempt { pattern: self.plan.patterns[i as usize].name, why: Why::Hopeless(made) });
+        Illegal {
+            op: m.name(op),
+            loc: m.loc(op),
+            objection: self.plan.target.objection(plan.rule, &failed.legality),
+            attempts: failed.attempts.into_iter().chain(hopeless).collect(),
+        }
+    }
+
+    fn legality(&mut self, op: Op) -> Legality {
+        let m = &*self.rewriter.module;
+        let plan = self.plan.of(&m.ctx, m.name(op));
+        self.plan.target.judge(self.plan.get(plan).rule, m, op)
+    }
+
+    /// Makes an op legal, with all that patterns make on the way. When that fails, the program is as it was.
+    fn legalize(&mut self, op: Op) -> Result<(), Failed> {
+        let legality = self.legality(op);
+        if let Legality::Legal { recursively } = legality {
+            if recursively {
+                for inner in self.rewriter.module.ops_under(op) {
+                    self.rewriter.pending[inner] = false;
+                }
+            }
+            return Ok(());
+        }
+        if self.config.fold && self.fold(op) {
+            self.report.converted += u64::from(self.applying.is_empty());
+            return Ok(());
+        }
+        let name = self.rewriter.module.name(op);
+        let plan = self.plan.of(&self.rewriter.module.ctx, name);
+        let mut attempts = Vec::new();
+        for i in 0..self.plan.get(plan).patterns.len() {
+            let pattern = self.plan.get(plan).patterns[i];
+            match self.apply(pattern, op) {
+                Ok(()) => {
+                    self.report.converted += u64::from(self.applying.is_empty());
+                    return Ok(());
+                }
+                Err(why) => attempts.push(Attempt { pattern: self.plan.patterns[pattern as usize].name, why }),
+            }
+        }
+        Err(Failed { legality, attempts })
+    }
+
+    /// Applies a pattern to an op and legalizes what it made. When that fails, the program is as it was.
+    fn apply(&mut self, index: u32, op: Op) -> Result<(), Why> {
+        let start = self.rewriter.journal.entries.len();
+        let result = self.try_apply(index, op, start);
+        if result.is_err() {
+            self.rewriter.rollback(start);
+        }
+        result
+    }
+
+    fn try_apply(&mut self, index: u32, op: Op, start: usize) -> Result<(), Why> {
+        let refused = |why: MatchFailure| Why::Refused(why);
+        let pattern = &self.plan.patterns[index as usize];
+        if !pattern.bounded && self.applying.contains(&index) {
+            return Err(refused("it led here, and applying it again would go in a circle".into()));
+        }
+        if self.applying.len() == MAX_DEPTH {
+            return Err(refused(format!("more than {MAX_DEPTH} patterns led here").into()));
+        }
+        let Some(budget) = self.budget.checked_sub(1) else {
+            return Err(refused(format!("{MAX_ATTEMPTS} patterns were tried for one op").into()));
+        };
+        self.budget = budget;
+        let operands = self.rewriter.operands(op, pattern.types).map_err(refused)?;
+        self.rewriter.types = pattern.types;
+        (pattern.run)(&mut self.rewriter, op, &operands).map_err(refused)?;
+        let end = self.rewriter.journal.entries.len();
+        let touches = |e: &Entry| matches!(e, Entry::Modified(snapshot) if snapshot.op == op);
+        if !self.rewriter.is_erased(op) && !self.rewriter.journal.entries[start..].iter().any(touches) {
+            return Err(refused("it neither replaced nor modified the op".into()));
+        }
+        self.applying.push(index);
+        let result = (start..end).try_for_each(|i| self.legalize_entry(i));
+        self.applying.pop();
+        result
+    }
+
+    /// Legalizes what entry `i` of the journal tells of.
+    fn legalize_entry(&mut self, i: usize) -> Result<(), Why> {
+        match &self.rewriter.journal.entries[i] {
+            Entry::Modified(snapshot) => self.legalize_generated(snapshot.op),
+            &Entry::Change(Change::Created(op)) => self.legalize_generated(op),
+            &Entry::Change(Change::Cloned(op)) => {
+                let ops = self.rewriter.module.ops_under(op);
+                ops.into_iter().try_for_each(|op| self.legalize_generated(op))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn legalize_generated(&mut self, op: Op) -> Result<(), Why> {
+        if self.rewriter.is_erased(op) || self.rewriter.is_cast(op) {
+            return Ok(());
+        }
+        self.legalize(op).map_err(|failed| Why::Generated(Box::new(self.illegal(op, failed))))
+    }
+
+    /// Replaces an op by what it is equal to, if that is legal.
+    fn fold(&mut self, op: Op) -> bool {
+        let m = &*self.rewriter.module;
+        if m.num_results(op) == 0 || m.has_trait(op, Traits::CONSTANT_LIKE) {
+            return false;
+        }
+        let Some(Folded::Results(results)) = fold(m, op) else { return false };
+        let start = self.rewriter.journal.entries.len();
+        let done = self.replace_folded(op, &results).is_some();
+        if !done {
+            self.rewriter.rollback(start);
+        }
+        done
+    }
+
+    fn replace_folded(&mut self, op: Op, results: &[FoldResult]) -> Option<()> {
+        let mut made: SmallVec<[Op; 2]> = SmallVec::new();
+        let mut values = ValueList::new();
+        for (i, result) in results.iter().enumerate() {
+            let m = &mut *self.rewriter.module;
+            let ty = m.value_type(m.result(op, i));
+            let value = match *result {
+                FoldResult::Value(value) => value,
+                FoldResult::Attr(attr) => {
+                    let dialect = m.ctx.op_dialect(m.name(op)).to_owned();
+                    let constant = make_constant(m, attr, ty, &dialect, m.loc(op))?;
+                    Builder::before(m, op).insert(constant);
+                    self.rewriter.note(Change::Created(constant));
+                    made.push(constant);
+                    self.rewriter.module.result(constant, 0)
+                }
+            };
+            if self.rewriter.module.value_type(value) != ty {
+                return None;
+            }
+            values.push(value);
+        }
+        self.rewriter.types = None;
+        self.rewriter.replace(op, &values);
+        made.into_iter().try_for_each(|op| self.legalize_generated(op)).ok()
+    }
+
+    /// Removes the casts that cancel out and makes the others real.
+    fn materialize(&mut self) {
+        let alive = self.rewriter.casts.alive();
+        for cast in reconcile_casts(self.rewriter.module, &alive) {
+            if let Err(error) = self.resolve(cast) {
+                match self.errors.len() < MAX_REPORTED {
+                    true => self.errors.push(error),
+                    false => self.more_errors += 1,
+                }
+            }
+        }
+    }
+
+    fn resolve(&mut self, cast: Op) -> Result<(), Diagnostic> {
+        let m = &mut *self.rewriter.module;
+        let Some(info) = self.rewriter.casts.get(cast) else { return Ok(()) };
+        let (inputs, results): (ValueList, ValueList) = (m.operands(cast).into(), m.results(cast).collect());
+        let types: SmallVec<[crate::Type; 2]> = results.iter().map(|&v| m.value_type(v)).collect();
+        let loc = m.loc(cast);
+        let made = info.types.and_then(|converter| {
+            let b = &mut Builder::before(m, cast);
+            match info.direction {
+                Direction::Source => Some([converter.to_source(b, types[0], &inputs, loc)?].into_iter().collect()),
+                Direction::Target(original) => converter.to_target(b, &types, &inputs, loc, original),
+            }
+        });
+        let fits = |values: &ValueList| values.iter().map(|&v| m.value_type(v)).eq(types.iter().copied());
+        if let Some(values) = made.filter(fits) {
+            for (&result, value) in results.iter().zip(values) {
+                m.replace_all_uses(result, value);
+            }
+            m.erase_op(cast);
+            return Ok(());
+        }
+        if info.types.is_some_and(super::TypeConverter::keeps_casts) {
+            return Ok(());
+        }
+        Err(unresolved(m, cast))
+    }
+}
+
+fn blocks_in_order(m: &Module, region: Region, mut visit: impl FnMut(Block)) {
+    let Some(entry) = m.entry(region) else { return };
+    if m.has_one_block(region) {
+        return visit(entry);
+    }
+    let order = reverse_postorder(m, region);
+    let mut seen: rustc_hash::FxHashSet<Block> = rustc_hash::FxHashSet::default();
+    for block in order.into_iter().chain(m.region_blocks(region)) {
+        if seen.insert(block) {
+            visit(block);
+        }
+    }
+}
+
+/// The error for a cast that is still needed and that nothing makes real.
+fn unresolved(m: &Module, cast: Op) -> Diagnostic {
+    let list = |values: &mut dyn Iterator<Item = Value>| {
+        let texts: Vec<String> = values.map(|v| format!("'{}'", m.ctx.display_type(m.value_type(v)))).collect();
+        texts.join(", ")
+    };
+    let (from, to) = (list(&mut m.operands(cast).iter().copied()), list(&mut m.results(cast)));
+    let message = format!(
+        "failed to legalize unresolved materialization from ({from}) to ({to}) that remained live after conversion"
+    );
+    let error = Diagnostic::error(m.loc(cast), message);
+    match m.results(cast).find_map(|v| m.uses(v).next()) {
+        Some((user, _)) => error.note(m.loc(user), format!("see existing live user here: '{}'", m.name_text(user))),
+        None => error,
+    }
+}

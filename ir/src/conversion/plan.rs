@@ -1,0 +1,111 @@
+//! What target and patterns say of each op name, found out once.
+
+use super::pattern::{ConversionPattern, Root};
+use super::target::ConversionTarget;
+use crate::context::{Context, OpName};
+use crate::entity::SideTable;
+use rustc_hash::FxHashMap;
+
+/// What holds for all ops of a name.
+pub(super) struct NamePlan {
+    /// The target's rule.
+    pub(super) rule: Option<u32>,
+    /// Whether the rule may allow everything in the regions of such an op.
+    pub(super) recursive: bool,
+    /// Patterns, in the order in which they are tried.
+    pub(super) patterns: Vec<u32>,
+    /// Patterns that make an op that cannot become legal, with its name. They are not tried.
+    pub(super) hopeless: Vec<(u32, &'static str)>,
+}
+
+/// Target and patterns by op name.
+pub(super) struct Plan<'a> {
+    pub(super) target: &'a ConversionTarget<'a>,
+    pub(super) patterns: &'a [ConversionPattern<'a>],
+    /// One more than the place of a name's plan in `plans`.
+    index: SideTable<OpName, u32>,
+    plans: Vec<NamePlan>,
+    /// How many patterns it takes from an op that patterns mention to legal ops.
+    depths: FxHashMap<OpName, u32>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        ctx: &Context,
+        target: &'a ConversionTarget<'a>,
+        patterns: &'a [ConversionPattern<'a>],
+    ) -> Plan<'a> {
+        let depths = FxHashMap::default();
+        let mut plan = Plan { target, patterns, index: SideTable::new(0), plans: Vec::new(), depths };
+        // Each round finds the ops that are one pattern farther from legal ones.
+        for _ in 0..=patterns.len() {
+            if !plan.find_depths(ctx) {
+                break;
+            }
+        }
+        plan
+    }
+
+    fn find_depths(&mut self, ctx: &Context) -> bool {
+        let mut changed = false;
+        for pattern in self.patterns {
+            let Root::Op(root) = pattern.root else { continue };
+            let Ok(depth) = self.depth(ctx, pattern) else { continue };
+            let known = self.depths.entry(ctx.op_name(root)).or_insert(u32::MAX);
+            changed |= depth + 1 < *known;
+            *known = (depth + 1).min(*known);
+        }
+        changed
+    }
+
+    /// How many patterns it takes at most from what `pattern` makes to legal ops, or the op that never becomes legal.
+    fn depth(&self, ctx: &Context, pattern: &ConversionPattern<'_>) -> Result<u32, &'static str> {
+        // A pattern for ops of many names may be for any of them.
+        let any = self.patterns.iter().any(|p| !matches!(p.root, Root::Op(_)));
+        let mut depth = 0;
+        for &made in pattern.generated {
+            let name = ctx.op_name(made);
+            if self.target.may_allow(self.target.rule_for(ctx, name)).0 {
+                continue;
+            }
+            let known = self.depths.get(&name).copied().or(any.then_some(1));
+            depth = depth.max(known.ok_or(made)?);
+        }
+        Ok(depth)
+    }
+
+    /// The plan for a name, and its number.
+    pub(super) fn of(&mut self, ctx: &Context, name: OpName) -> usize {
+        if self.index[name] == 0 {
+            let plan = self.make(ctx, name);
+            self.plans.push(plan);
+            self.index[name] = self.plans.len() as u32;
+        }
+        self.index[name] as usize - 1
+    }
+
+    pub(super) fn get(&self, plan: usize) -> &NamePlan {
+        &self.plans[plan]
+    }
+
+    fn make(&self, ctx: &Context, name: OpName) -> NamePlan {
+        let (text, traits) = (ctx.op_name_text(name), ctx.op_info(name).map(|info| info.traits));
+        let (mut tried, mut hopeless) = (Vec::new(), Vec::new());
+        for (i, pattern) in self.patterns.iter().enumerate() {
+            let fits = match pattern.root {
+                Root::Op(root) => root == text,
+                Root::Traits(wanted) => traits.is_some_and(|t| t.has(wanted)),
+                Root::Any => true,
+            };
+            match self.depth(ctx, pattern) {
+                _ if !fits => {}
+                Ok(depth) => tried.push((depth, std::cmp::Reverse(pattern.benefit), i as u32)),
+                Err(made) => hopeless.push((i as u32, made)),
+            }
+        }
+        tried.sort_unstable();
+        let rule = self.target.rule_for(ctx, name);
+        let patterns = tried.into_iter().map(|(_, _, i)| i).collect();
+        NamePlan { rule, recursive: self.target.may_allow(rule).1, patterns, hopeless }
+    }
+}

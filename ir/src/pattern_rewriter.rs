@@ -1,0 +1,285 @@
+//! What patterns change a program through, whichever driver runs them: the greedy one ([`Rewriter`](crate::Rewriter)) or
+//! dialect conversion ([`ConversionRewriter`](crate::conversion::ConversionRewriter)).
+
+use crate::builder::Builder;
+use crate::context::Type;
+use crate::edit::{OpState, ValueMap};
+use crate::loc::Loc;
+use crate::module::{Block, Module, Op, Region, Value, ValueList};
+
+/// Where ops go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InsertPoint {
+    /// Before an op.
+    Before(Op),
+    /// After an op.
+    After(Op),
+    /// At the start of a block.
+    Start(Block),
+    /// At the end of a block.
+    End(Block),
+}
+
+impl InsertPoint {
+    /// Right after the definition of `value`.
+    pub fn after_value(m: &Module, value: Value) -> InsertPoint {
+        match m.def(value) {
+            crate::Def::Result(op, _) => InsertPoint::After(op),
+            crate::Def::Arg(block, _) => InsertPoint::Start(block),
+        }
+    }
+
+    /// The block, and the op there that comes next.
+    pub(crate) fn place(self, m: &Module) -> (Block, Option<Op>) {
+        let block_of = |op| m.parent_block(op).expect("the op is in a block");
+        match self {
+            InsertPoint::Before(op) => (block_of(op), Some(op)),
+            InsertPoint::After(op) => (block_of(op), m.next_op(op)),
+            InsertPoint::Start(block) => (block, m.first_op(block)),
+            InsertPoint::End(block) => (block, None),
+        }
+    }
+}
+
+/// A change that was made, with what it takes to undo it.
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    /// An op was made. What is in its regions is told of separately.
+    Created(Op),
+    /// An op was made with all that is in its regions.
+    Cloned(Op),
+    /// Operand `index` of `op` was `old`.
+    Operand {
+        /// The user.
+        op: Op,
+        /// Which operand.
+        index: u32,
+        /// What it was.
+        old: Value,
+    },
+    /// `first` to `last` were moved; they were in `from`, before `next`.
+    Moved {
+        /// The first of a row of ops.
+        first: Op,
+        /// The last one.
+        last: Op,
+        /// Where they were.
+        from: Block,
+        /// What came after them.
+        next: Option<Op>,
+    },
+    /// A block was made.
+    BlockCreated(Block),
+    /// `block` was moved; it was in `from`, before `next`.
+    BlockMoved {
+        /// The block.
+        block: Block,
+        /// Where it was.
+        from: Region,
+        /// What came after it.
+        next: Option<Block>,
+    },
+}
+
+/// The changes that patterns can make. The driver hears of each.
+pub trait PatternRewriter {
+    /// The program, to look at.
+    fn module(&self) -> &Module;
+
+    /// The program, to change without telling the driver: for the methods of this trait.
+    #[doc(hidden)]
+    fn unlogged(&mut self) -> &mut Module;
+
+    /// Tells the driver.
+    #[doc(hidden)]
+    fn note(&mut self, change: Change);
+
+    /// Takes a block without ops, whose arguments are unused, out of the program.
+    #[doc(hidden)]
+    fn erase_empty_block(&mut self, block: Block);
+
+    /// Makes every use of `old` a use of `new`. The greedy driver takes one value of the same type; dialect conversion
+    /// any number of any types, and casts where the types differ.
+    fn replace_value(&mut self, old: Value, new: &[Value]);
+
+    /// Changes an op in place: operands, attributes, successors, types of results; nothing else.
+    fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module));
+
+    /// Makes the op use nothing.
+    fn drop_operands(&mut self, op: Op);
+
+    /// Erases an op and all in its regions. Nothing may use its results any more.
+    fn erase(&mut self, op: Op);
+
+    /// Makes an op. Errors say why its result types cannot be inferred.
+    fn create(&mut self, at: InsertPoint, state: OpState) -> Result<Op, String> {
+        let op = Builder::at(self.unlogged(), at).try_create(state)?;
+        self.note(Change::Created(op));
+        Ok(op)
+    }
+
+    /// Makes an op before `op`.
+    fn create_before(&mut self, op: Op, state: OpState) -> Result<Op, String> {
+        self.create(InsertPoint::Before(op), state)
+    }
+
+    /// Makes ops with a builder, for declared ops' `build`. The closure inserts ops through the builder and changes
+    /// nothing else.
+    fn build<T>(&mut self, at: InsertPoint, make: impl FnOnce(&mut Builder<'_>) -> T) -> T {
+        let mut builder = Builder::at(self.unlogged(), at);
+        builder.made = Some(Vec::new());
+        let out = make(&mut builder);
+        for op in builder.made.take().unwrap_or_default() {
+            self.note(Change::Created(op));
+        }
+        out
+    }
+
+    /// Replaces the results of `op` by `values`, one each, and erases it.
+    fn replace(&mut self, op: Op, values: &[Value]) {
+        let results: ValueList = self.module().results(op).collect();
+        assert_eq!(results.len(), values.len(), "each result is replaced by one value");
+        for (result, &value) in results.into_iter().zip(values) {
+            self.replace_value(result, &[value]);
+        }
+        self.erase(op);
+    }
+
+    /// Replaces `op` by a new op made from `state`, which has as many results.
+    fn replace_with(&mut self, op: Op, state: OpState) -> Result<Op, String> {
+        let new = self.create_before(op, state)?;
+        let values: ValueList = self.module().results(new).collect();
+        self.replace(op, &values);
+        Ok(new)
+    }
+
+    /// Makes the uses of `old` that `which` accepts (the user, and the number of the operand) uses of `new`, which has
+    /// the same type.
+    fn replace_uses_if(&mut self, old: Value, new: Value, which: impl Fn(&Module, Op, usize) -> bool) {
+        let m = self.module();
+        let uses: Vec<(Op, usize)> = m.uses(old).filter(|&(op, i)| which(m, op, i)).collect();
+        for (op, index) in uses {
+            self.unlogged().set_operand(op, index, new);
+            self.note(Change::Operand { op, index: index as u32, old });
+        }
+    }
+
+    /// Makes the uses of `old` outside the op `except` uses of `new`, which has the same type.
+    fn replace_uses_except(&mut self, old: Value, new: Value, except: Op) {
+        self.replace_uses_if(old, new, |_, op, _| op != except);
+    }
+
+    /// Moves an op.
+    fn move_op(&mut self, op: Op, to: InsertPoint) {
+        let (block, next) = to.place(self.module());
+        if next != Some(op) {
+            self.move_ops(op, op, block, next);
+        }
+    }
+
+    /// Moves `first` to `last`, ops in a row of one block, before `next` of `to`, or to its end.
+    fn move_ops(&mut self, first: Op, last: Op, to: Block, next: Option<Op>) {
+        let m = self.module();
+        let from = m.parent_block(first).expect("the op is in a block");
+        let change = Change::Moved { first, last, from, next: m.next_op(last) };
+        self.unlogged().move_ops(first, last, to, next);
+        self.note(change);
+    }
+
+    /// Copies `op` with all that it holds. Operands found in `map` are replaced; `map` gets the copied values.
+    fn clone_op(&mut self, op: Op, map: &mut ValueMap, at: InsertPoint) -> Op {
+        let (block, next) = at.place(self.module());
+        let copy = self.unlogged().clone_op(op, map);
+        self.unlogged().insert_op(block, copy, next);
+        self.note(Change::Cloned(copy));
+        copy
+    }
+
+    /// Makes a block with arguments of these types and places, before `before` of `region` or at its end.
+    fn create_block(&mut self, region: Region, before: Option<Block>, args: &[(Type, Loc)]) -> Block {
+        let m = self.unlogged();
+        let block = m.create_block();
+        m.insert_block(region, block, before);
+        for &(ty, loc) in args {
+            m.add_block_arg(block, ty, loc);
+        }
+        self.note(Change::BlockCreated(block));
+        block
+    }
+
+    /// Moves `op` and all after it to a new block behind its own, which is left without a terminator. Linear in the
+    /// number of ops moved.
+    fn split_block(&mut self, op: Op) -> Block {
+        let m = self.module();
+        let block = m.parent_block(op).expect("the op is in a block");
+        let region = m.parent_region(block).expect("the block is in a region");
+        let (last, next) = (m.last_op(block).unwrap_or(op), m.next_block(block));
+        let tail = self.create_block(region, next, &[]);
+        self.move_ops(op, last, tail, None);
+        tail
+    }
+
+    /// Moves the ops of `source` before `next` of `to`, or to its end, with `args` for the arguments of `source`, and
+    /// erases `source`.
+    fn inline_block(&mut self, source: Block, to: Block, next: Option<Op>, args: &[Value]) {
+        let params: ValueList = self.module().block_args(source).into();
+        assert_eq!(params.len(), args.len(), "each block argument is replaced by one value");
+        for (param, &arg) in params.into_iter().zip(args) {
+            self.replace_value(param, &[arg]);
+        }
+        let m = self.module();
+        if let (Some(first), Some(last)) = (m.first_op(source), m.last_op(source)) {
+            self.move_ops(first, last, to, next);
+        }
+        self.erase_empty_block(source);
+    }
+
+    /// Moves the ops of `source` before `op`; see [`PatternRewriter::inline_block`].
+    fn inline_block_before(&mut self, source: Block, op: Op, args: &[Value]) {
+        let to = self.module().parent_block(op).expect("the op is in a block");
+        self.inline_block(source, to, Some(op), args);
+    }
+
+    /// Moves the ops of `source` to the end of `dest`; see [`PatternRewriter::inline_block`].
+    fn merge_blocks(&mut self, source: Block, dest: Block, args: &[Value]) {
+        self.inline_block(source, dest, None, args);
+    }
+
+    /// Moves a block before `before` of `to`, or to its end.
+    fn move_block(&mut self, block: Block, to: Region, before: Option<Block>) {
+        let m = self.module();
+        let from = m.parent_region(block).expect("the block is in a region");
+        let change = Change::BlockMoved { block, from, next: m.next_block(block) };
+        let m = self.unlogged();
+        m.unlink_block(block);
+        m.insert_block(to, block, before);
+        self.note(change);
+    }
+
+    /// Moves all blocks of `from` before `before` of `to`, or to its end.
+    fn inline_region(&mut self, from: Region, to: Region, before: Option<Block>) {
+        while let Some(block) = self.module().entry(from) {
+            self.move_block(block, to, before);
+        }
+    }
+
+    /// Moves all blocks of `from` before `before`.
+    fn inline_region_before(&mut self, from: Region, before: Block) {
+        let to = self.module().parent_region(before).expect("the block is in a region");
+        self.inline_region(from, to, Some(before));
+    }
+
+    /// Erases a block and its ops; their values may only be used inside it.
+    fn erase_block(&mut self, block: Block) {
+        let ops: Vec<Op> = self.module().block_ops(block).collect();
+        for &op in &ops {
+            for inner in self.module().ops_under(op) {
+                self.drop_operands(inner);
+            }
+        }
+        for op in ops.into_iter().rev() {
+            self.erase(op);
+        }
+        self.erase_empty_block(block);
+    }
+}

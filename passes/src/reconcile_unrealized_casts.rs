@@ -1,0 +1,47 @@
+//! `reconcile-unrealized-casts`.
+
+use gradus_ir::conversion::{CAST, reconcile_casts};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "reconcile-unrealized-casts",
+    doc: "Removes casts between types under conversion that lead back to where they came from.
+
+# Before / After
+
+```mlir
+%0 = builtin.unrealized_conversion_cast %a : i32 to i64
+%1 = builtin.unrealized_conversion_cast %0 : i64 to i32      // uses of %1 become uses of %a; both casts go
+```
+
+# Does
+
+Follows chains of `builtin.unrealized_conversion_cast`, replaces each that ends in the types of a value before it by that
+value, and drops casts that nothing else uses. Run it after the conversions that left such casts.
+
+# Refuses
+
+Nothing: casts that do not cancel out stay.
+
+# Cost
+
+Linear in the number of ops.",
+    statistics: &[("num-removed", "Number of casts removed")],
+    divisible: true,
+    make: |_| Ok(Box::new(ReconcileUnrealizedCasts)),
+    ..PassInfo::DEFAULT
+};
+
+struct ReconcileUnrealizedCasts;
+
+impl Pass for ReconcileUnrealizedCasts {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let name = m.ctx.op_name(CAST);
+        let mut casts = m.ops_under(op);
+        casts.retain(|&inner| m.name(inner) == name);
+        let left = reconcile_casts(m, &casts);
+        cx.count("num-removed", (casts.len() - left.len()) as u64);
+        Ok(())
+    }
+}
