@@ -68,6 +68,6 @@ pub use op_info::{
 pub use pass::{Pass, PassInfo, Pipeline};
 pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
-pub use text::{ParseOptions, PrintOptions, parse_module};
+pub use text::{ParseOptions, PrintOptions, parse_module, parse_source};
 pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 pub use verify::verify;

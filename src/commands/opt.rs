@@ -1,6 +1,7 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
 use crate::io::{parse, report, write};
+use crate::split::{self, Chunk};
 use crate::{Failure, Streams, Subcommand};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::pass::{Instrumentation, Report};
@@ -56,6 +57,7 @@ fn command() -> Command {
         .arg(flag("mlir-timing", "Print the time of each pass"))
         .arg(flag("mlir-pass-statistics", "Print the counters of each pass"))
         .arg(flag("mlir-disable-threading", "Accepted for compatibility: passes run on one thread").hide(true))
+        .args(split::args())
         .args(passes)
 }
 
@@ -98,11 +100,15 @@ fn instrumentation(matches: &ArgMatches, print: PrintOptions) -> Instrumentation
 }
 
 fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    split::each(matches, streams, one)
+}
+
+/// Processes one program.
+fn one(matches: &ArgMatches, program: &Chunk, output: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = gradus_dialects::context();
     let mut pipeline = pipeline(matches)?;
-    let file: &String = matches.get_one("FILE").expect("has a default");
     let options = ParseOptions { allow_unregistered: matches.get_flag("allow-unregistered-dialect") };
-    let mut m = parse(&ctx, file, options, streams)?;
+    let mut m = parse(&ctx, program, options, streams)?;
     verify(&m).map_err(|d| report(&ctx, &d, streams))?;
     let print = PrintOptions {
         generic: matches.get_flag("mlir-print-op-generic"),
@@ -113,7 +119,6 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let outcome = pipeline.run(&mut m, &how, streams.err).map_err(|d| report(&ctx, &d, streams))?;
         print_report(matches, &outcome, streams);
     }
-    let output: &String = matches.get_one("output").expect("has a default");
     // Like mlir-opt, end with an empty line.
     write(output, streams, |out| m.print(print, out).and_then(|()| out.write_all(b"\n")))
 }

@@ -19,7 +19,7 @@ mod print_alias;
 mod print_attr;
 
 pub(crate) use format::Format;
-pub use parse::{ParseOptions, parse_module};
+pub use parse::{ParseOptions, parse_module, parse_source};
 pub use print::PrintOptions;
 
 use crate::context::{Attr, Context, Type};
