@@ -95,6 +95,5 @@ fn without_near_misses_all_is_as_with_llvm() {
     for case in cases().iter().filter(|c| c.status != c.llvm) {
         let (status, text) = run(case, &["--allow-near-misses"]);
         assert_eq!(status, case.llvm, "{}\n{text}", case.name);
-        assert!(case.name.starts_with("near_miss") || case.llvm > 0, "{} is accepted by LLVM", case.name);
     }
 }

@@ -170,7 +170,12 @@ impl Pattern {
         let regex = match &self.ready {
             Some(regex) => regex,
             None => {
-                fresh = self.compile(&self.nodes(variables)?).map_err(|m| vec![m])?;
+                let nodes = self.nodes(variables)?;
+                if nodes.iter().all(|n| *n == Node::EMPTY) {
+                    // A variable that stands for nothing, alone, is found nowhere by LLVM.
+                    return Ok(None);
+                }
+                fresh = self.compile(&nodes).map_err(|m| vec![m])?;
                 &fresh
             }
         };
