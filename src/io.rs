@@ -1,23 +1,28 @@
 //! Files: the only place that reads and writes them.
 
+use crate::split::Chunk;
 use crate::{Failure, Streams};
-use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_module};
+use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_source};
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Prints diagnostics.
+/// Prints diagnostics, or compares them with those that are expected.
 pub fn report(ctx: &Context, diagnostics: &[Diagnostic], streams: &mut Streams<'_>) -> Failure {
     for d in diagnostics {
-        let _ = streams.err.write_all(d.render(ctx).as_bytes());
+        match &mut streams.expected {
+            Some(verifier) => verifier.process(ctx, d),
+            None => drop(streams.err.write_all(d.render(ctx).as_bytes())),
+        }
     }
     Failure::Reported
 }
 
 /// The bytes of a file, or of standard input for `-`.
-pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
+pub fn read(path: &str, streams: &Streams<'_>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let result = match path {
+        "-" if streams.input.is_some() => return Ok(streams.input.unwrap_or_default().to_vec()),
         "-" => std::io::stdin().read_to_end(&mut bytes).map(|_| ()),
         _ => std::fs::File::open(path).and_then(|mut f| {
             bytes.reserve_exact(f.metadata().map_or(0, |m| m.len() as usize) + 1);
@@ -28,37 +33,44 @@ pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Parses a file of IR. A text that is not UTF-8 is an error at the first byte that is not.
+/// The text of a file. One that is not UTF-8 is an error at the first byte that is not.
+pub fn text(path: &str, streams: &mut Streams<'_>) -> Result<Chunk, Failure> {
+    let name = if path == "-" { "<stdin>" } else { path };
+    match String::from_utf8(read(path, streams)?) {
+        Ok(text) => Ok(Chunk { name: name.to_owned(), text: Arc::new(text), start: (1, 1) }),
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();
+            let ctx = Context::new(&[]);
+            let place = Loc::source(ctx.add_source(name, Arc::new(text)), at);
+            Err(report(&ctx, &[Diagnostic::error(place, "the text is not UTF-8 from here on")], streams))
+        }
+    }
+}
+
+/// Parses a program.
 pub fn parse(
     ctx: &Arc<Context>,
-    path: &str,
+    chunk: &Chunk,
     options: ParseOptions,
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
-    parse_with(parse_module, ctx, path, options, streams)
+    parse_with(parse_source, ctx, chunk, options, streams)
 }
 
-/// A parser of whole files: context, name, text, options.
-pub type Parser = fn(&Arc<Context>, &str, String, ParseOptions) -> Result<Module, Vec<Diagnostic>>;
+/// A parser of a context's source.
+pub type Parser = fn(&Arc<Context>, u32, ParseOptions) -> Result<Module, Vec<Diagnostic>>;
 
 /// [`parse`] with another parser.
 pub fn parse_with(
     parser: Parser,
     ctx: &Arc<Context>,
-    path: &str,
+    chunk: &Chunk,
     options: ParseOptions,
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
-    let name = if path == "-" { "<stdin>" } else { path };
-    match String::from_utf8(read(path)?) {
-        Ok(text) => parser(ctx, name, text, options).map_err(|d| report(ctx, &d, streams)),
-        Err(e) => {
-            let at = e.utf8_error().valid_up_to();
-            let text = String::from_utf8_lossy(&e.as_bytes()[..at]).into_owned();
-            let place = Loc::source(ctx.add_source(name, Arc::new(text)), at);
-            Err(report(ctx, &[Diagnostic::error(place, "the text is not UTF-8 from here on")], streams))
-        }
-    }
+    let source = ctx.add_source_part(&chunk.name, chunk.text.clone(), chunk.start);
+    parser(ctx, source, options).map_err(|d| report(ctx, &d, streams))
 }
 
 /// Writes what `fill` writes: to the output stream for `-`, else to a temporary file that replaces `path` when all went

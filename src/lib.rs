@@ -4,10 +4,14 @@
 //! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`].
 
 mod commands;
+pub mod ere;
+pub mod expected;
+pub mod filecheck;
 mod io;
 mod pass_flags;
 mod print_flags;
 mod roundtrip;
+pub mod split;
 
 pub use gradus_dialects as dialects;
 pub use gradus_ir as ir;
@@ -19,12 +23,29 @@ use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::io::Write;
 
-/// Where a command prints.
+/// What a command reads and where it prints.
 pub struct Streams<'a> {
     /// Results.
-    pub out: &'a mut dyn Write,
+    out: &'a mut dyn Write,
     /// Diagnostics, reports and progress.
-    pub err: &'a mut dyn Write,
+    err: &'a mut dyn Write,
+    /// Standard input, when it is not the process's.
+    input: Option<&'a [u8]>,
+    /// What diagnostics are compared with instead of being printed.
+    expected: Option<&'a mut expected::Verifier>,
+}
+
+impl<'a> Streams<'a> {
+    /// Prints results here, and diagnostics, reports and progress there.
+    pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Streams<'a> {
+        Streams { out, err, input: None, expected: None }
+    }
+
+    /// With this for standard input.
+    #[must_use]
+    pub fn with_input(self, input: &'a [u8]) -> Streams<'a> {
+        Streams { input: Some(input), ..self }
+    }
 }
 
 /// A subcommand: what it is called and takes, and what it does.
@@ -41,6 +62,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::list::SUBCOMMAND,
     commands::doc::SUBCOMMAND,
     commands::completions::SUBCOMMAND,
+    commands::filecheck::SUBCOMMAND,
 ];
 
 /// Why a command failed.
@@ -52,6 +74,8 @@ enum Failure {
     Input(String),
     /// The command was used wrongly: exit status 2.
     Usage(String),
+    /// The same; what is wrong is printed already.
+    Unusable,
 }
 
 impl From<String> for Failure {
@@ -77,7 +101,7 @@ pub fn cli() -> Command {
 /// Runs a command line, the program's name first. Returns the exit status: 0, 1 for wrong input or a check that did not
 /// hold, 2 for wrong usage.
 pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
-    let matches = match cli().try_get_matches_from(args) {
+    let matches = match cli().try_get_matches_from(commands::filecheck::long_flags(args)) {
         Ok(matches) => matches,
         Err(e) if e.use_stderr() => {
             let _ = write!(streams.err, "{}", e.render());
@@ -93,6 +117,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) 
     match (command.run)(matches, streams) {
         Ok(()) => 0,
         Err(Failure::Reported) => 1,
+        Err(Failure::Unusable) => 2,
         Err(Failure::Input(message)) => {
             let _ = writeln!(streams.err, "error: {message}");
             1

@@ -56,7 +56,7 @@ fn console_examples_print_what_they_say() {
             let place = format!("{}:{}: $ {}", path.display(), example.line, example.command);
             let args = arguments(&example.command).unwrap_or_else(|| panic!("{place}: not a gradus command"));
             let (mut out, mut err) = (Vec::new(), Vec::new());
-            gradus::run(args, &mut gradus::Streams { out: &mut out, err: &mut err });
+            gradus::run(args, &mut gradus::Streams::new(&mut out, &mut err));
             let printed = String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&err);
             assert_eq!(printed.trim_end(), example.output.trim_end(), "{place}");
             count += 1;

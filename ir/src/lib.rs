@@ -81,7 +81,7 @@ pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
 pub use text::{
     Directive, OpParser, OpPrinter, Param, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueRef, Values,
-    parse_module, parse_single_op,
+    parse_module, parse_single_op, parse_source,
 };
 pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 pub use typing::TypeRelation;

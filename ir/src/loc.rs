@@ -54,6 +54,8 @@ pub struct SourceFile {
     pub name: Str,
     /// Its text.
     pub text: Arc<String>,
+    /// The line and the column at which it starts in the file of that name; (1, 1) unless it is a part of the file.
+    pub start: (u32, u32),
     lines: OnceLock<Vec<u32>>,
 }
 
@@ -65,15 +67,21 @@ impl SourceFile {
             std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect()
         });
         let line = lines.partition_point(|&start| start as usize <= offset);
-        (line as u32, (offset - lines[line - 1] as usize) as u32 + 1)
+        let column = (offset - lines[line - 1] as usize) as u32;
+        (self.start.0 + line as u32 - 1, column + if line == 1 { self.start.1 } else { 1 })
     }
 }
 
 impl Context {
     /// Adds a text that locations can point into and returns its number.
     pub fn add_source(&self, name: &str, text: Arc<String>) -> u32 {
+        self.add_source_part(name, text, (1, 1))
+    }
+
+    /// The same for a part of a file, which starts at a line and a column of it.
+    pub fn add_source_part(&self, name: &str, text: Arc<String>, start: (u32, u32)) -> u32 {
         let name = self.str(name);
-        self.sources.push(SourceFile { name, text, lines: OnceLock::new() }) as u32
+        self.sources.push(SourceFile { name, text, start, lines: OnceLock::new() }) as u32
     }
 
     /// A text that was parsed.

@@ -41,7 +41,7 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
 }
 
 fn coverage(ctx: &std::sync::Arc<gradus_ir::Context>, file: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let found = check(ctx, read(file)?.into(), file).map_err(|d| report(ctx, &d, streams))?;
+    let found = check(ctx, read(file, streams)?.into(), file).map_err(|d| report(ctx, &d, streams))?;
     let mut text = String::new();
     for (op, count) in &found.supported {
         let _ = writeln!(text, "supported    {count:5}  {op}");

@@ -2,6 +2,7 @@
 
 pub mod completions;
 pub mod doc;
+pub mod filecheck;
 pub mod import;
 pub mod list;
 pub mod model;

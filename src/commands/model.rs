@@ -1,6 +1,6 @@
 //! What every command that takes a program accepts: a model as ONNX, or text.
 
-use crate::io::{parse, read, report};
+use crate::io::{parse, read, report, text};
 use crate::{Failure, Streams};
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::{Context, Module, ParseOptions, verify};
@@ -46,9 +46,9 @@ pub fn load(
 ) -> Result<Module, Failure> {
     let m = if is_onnx(path) {
         let options = import_options(matches, path)?;
-        import(ctx, read(path)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))?
+        import(ctx, read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))?
     } else {
-        parse(ctx, path, parse_options, streams)?
+        parse(ctx, &text(path, streams)?, parse_options, streams)?
     };
     verify(&m).map_err(|d| report(ctx, &d, streams))?;
     Ok(m)

@@ -2,6 +2,7 @@
 
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
+use crate::split::{self, Chunk};
 use crate::{Failure, Streams, Subcommand, print_flags};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::DIALECTS;
@@ -37,6 +38,7 @@ fn command() -> Command {
              mlir-opt --mlir-print-op-generic a.mlir | gradus opt - --allow-unregistered-dialect",
         )
         .args(general)
+        .args(split::args())
         .args(pass_flags::pass_arguments())
         .args(pass_flags::arguments())
         .args(print_flags::arguments())
@@ -51,8 +53,15 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     // What is wrong with the passes is said before a long program is read.
+    pass_flags::pipeline(matches, "builtin.module")?;
+    split::each(matches, streams, one)
+}
+
+/// Processes one program.
+fn one(matches: &ArgMatches, program: &Chunk, output: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let pipeline = pass_flags::pipeline(matches, "builtin.module")?;
-    let mut job = Job { matches, ctx: gradus_dialects::context(), pipeline, timer: Timer::new("root") };
+    let ctx = gradus_dialects::context();
+    let mut job = Job { matches, program, output, ctx, pipeline, timer: Timer::new("root") };
     let start = Instant::now();
     let result = job.run(streams);
     job.timer.wall = start.elapsed();
@@ -63,6 +72,9 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
 /// One program on its way from text to text.
 struct Job<'a> {
     matches: &'a ArgMatches,
+    program: &'a Chunk,
+    /// Where to print.
+    output: &'a str,
     ctx: Arc<Context>,
     pipeline: Pipeline,
     timer: Timer,
@@ -78,9 +90,8 @@ impl Job<'_> {
         let start = Instant::now();
         // Custom forms take it for granted that the program is valid.
         print.generic |= self.flag(UNVERIFIED) && verify(&m).is_err();
-        let output: &String = self.matches.get_one("output").expect("has a default");
         // Like mlir-opt, end with an empty line.
-        write(output, streams, |out| m.print(print, out).and_then(|()| out.write_all(b"\n")))?;
+        write(self.output, streams, |out| m.print(print, out).and_then(|()| out.write_all(b"\n")))?;
         self.timer.parts.push(Timer::part("Output", start.elapsed()));
         Ok(())
     }
@@ -91,16 +102,16 @@ impl Job<'_> {
 
     /// Parses and verifies the input.
     fn read(&self, streams: &mut Streams<'_>) -> Result<Module, Failure> {
-        let file: &String = self.matches.get_one("FILE").expect("has a default");
         let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect") };
         let m = match self.flag("no-implicit-module") {
-            true => io::parse_with(parse_single_op, &self.ctx, file, options, streams)?,
-            false => io::parse(&self.ctx, file, options, streams)?,
+            true => io::parse_with(parse_single_op, &self.ctx, self.program, options, streams)?,
+            false => io::parse(&self.ctx, self.program, options, streams)?,
         };
         if !self.flag(UNVERIFIED)
             && let Err(mut errors) = verify(&m)
         {
-            if self.flag("mlir-print-op-on-diagnostic") {
+            // Notes that nobody wrote down cannot be expected.
+            if self.flag("mlir-print-op-on-diagnostic") && streams.expected.is_none() {
                 errors.iter_mut().for_each(|d| d.show_op(&m));
             }
             return Err(report(&self.ctx, &errors, streams));
@@ -114,6 +125,7 @@ impl Job<'_> {
     /// Runs the passes.
     fn transform(&mut self, m: &mut Module, print: PrintOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let mut how = pass_flags::run_options(self.matches, print);
+        how.op_on_diagnostic &= streams.expected.is_none();
         self.choose_pipeline(m, &mut how)?;
         if self.flag("dump-pass-pipeline") {
             let _ = streams.err.write_all(self.pipeline.dump().as_bytes());

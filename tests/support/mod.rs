@@ -18,7 +18,7 @@ pub struct Output {
 pub fn gradus<S: AsRef<str>>(args: &[S]) -> Output {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let line = std::iter::once("gradus").chain(args.iter().map(AsRef::as_ref)).map(Into::into);
-    let code = gradus::run(line, &mut gradus::Streams { out: &mut out, err: &mut err });
+    let code = gradus::run(line, &mut gradus::Streams::new(&mut out, &mut err));
     let text = |bytes| String::from_utf8(bytes).expect("gradus prints UTF-8");
     Output { code, out: text(out), err: text(err) }
 }

@@ -13,7 +13,7 @@ use crate::{
 use insta::assert_snapshot;
 use std::sync::Arc;
 
-static ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true };
+static ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true, only: None };
 static ATTR: AttrKind = AttrKind { summary: "any attribute", check: |_, _| true, text: AttrText::Full };
 
 const fn attr(name: &'static str) -> AttrSpec {
@@ -84,6 +84,7 @@ static DIALECT: Dialect = Dialect {
     ops: &[&FUNC, &RETURN, &CALL, &BRANCH, &ADD, &CONSTANT],
     attrs: &[],
     constant: Some("t.constant"),
+    ..Dialect::DEFAULT
 };
 
 fn context() -> Arc<Context> {

@@ -23,7 +23,7 @@ mod print_users;
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg};
 pub(crate) use format::Format;
 pub use format::Values;
-pub use parse::{ParseOptions, ValueRef, parse_module, parse_single_op};
+pub use parse::{ParseOptions, ValueRef, parse_module, parse_single_op, parse_source};
 pub use print::PrintOptions;
 
 use crate::context::{Attr, Context, Type};

@@ -35,27 +35,21 @@ pub fn parse_module(
     text: impl Into<Arc<String>>,
     options: ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    parse(ctx, name, text.into(), options, false)
+    parse_source(ctx, ctx.add_source(name, text.into()), options)
 }
 
-/// Parses a file that holds one op, which becomes the root of the program whatever it is.
-pub fn parse_single_op(
-    ctx: &Arc<Context>,
-    name: &str,
-    text: impl Into<Arc<String>>,
-    options: ParseOptions,
-) -> Result<Module, Vec<Diagnostic>> {
-    parse(ctx, name, text.into(), options, true)
+/// The same for a text that the context has already.
+pub fn parse_source(ctx: &Arc<Context>, source: u32, options: ParseOptions) -> Result<Module, Vec<Diagnostic>> {
+    parse(ctx, source, options, false)
 }
 
-fn parse(
-    ctx: &Arc<Context>,
-    name: &str,
-    text: Arc<String>,
-    options: ParseOptions,
-    single: bool,
-) -> Result<Module, Vec<Diagnostic>> {
-    let source = ctx.add_source(name, text.clone());
+/// Parses a text that holds one op, which becomes the root of the program whatever it is.
+pub fn parse_single_op(ctx: &Arc<Context>, source: u32, options: ParseOptions) -> Result<Module, Vec<Diagnostic>> {
+    parse(ctx, source, options, true)
+}
+
+fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -> Result<Module, Vec<Diagnostic>> {
+    let text = ctx.source(source).text.clone();
     if text.len() >= u32::MAX as usize {
         return Err(vec![Diagnostic::error(Loc::source(source, 0), "files are limited to 4 GiB")]);
     }
@@ -251,9 +245,11 @@ impl<'a> Parser<'a> {
     // ---- files
 
     fn file(&mut self, single: bool) {
-        // As in MLIR, a module that nobody wrote is at line 0 of the file.
-        let file = self.ctx.source(self.source).name;
-        let place = self.ctx.attr(AttrData::LocFile { file, pos: [0; 4] });
+        // As in MLIR, a module that nobody wrote is at line 0 of the file, or where the part of a file starts.
+        let source = self.ctx.source(self.source);
+        let (line, column) = if source.start == (1, 1) { (0, 0) } else { source.start };
+        let pos = [line, column, line, column];
+        let place = self.ctx.attr(AttrData::LocFile { file: source.name, pos });
         self.m.set_loc(self.m.root(), Loc::attr(place));
         let body = self.m.body();
         self.block_ops(body, true);

@@ -1,0 +1,444 @@
+//! Finding an expression in a text: an automaton that follows all possibilities at once finds where the leftmost, longest
+//! match is; which part matched what is found afterwards, by trying for each part the longest text first.
+
+use super::{Assert, Node, Set};
+
+/// Programs with more instructions are refused.
+const MAX_PROGRAM: usize = 1 << 17;
+
+/// Matching needs more steps than seem worthwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooComplex;
+
+/// Where the groups of a match are, by number from 1; number 0 is the whole match.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Captures(Vec<Option<(usize, usize)>>);
+
+impl Captures {
+    /// Start and end of a group.
+    pub fn get(&self, group: u32) -> Option<(usize, usize)> {
+        *self.0.get(group as usize)?
+    }
+
+    /// Start and end of all that matched.
+    pub fn whole(&self) -> (usize, usize) {
+        self.0[0].expect("a match is somewhere")
+    }
+}
+
+/// An instruction. After those that do not say otherwise comes the next one.
+#[derive(Clone, Copy)]
+enum Inst {
+    Byte(u8),
+    Set(u32),
+    Assert(Assert),
+    /// Goes on here and there.
+    Split(u32, u32),
+    Jump(u32),
+}
+
+/// A stretch of the program: from its first instruction to behind its last one.
+#[derive(Clone, Copy)]
+struct Range {
+    start: u32,
+    end: u32,
+}
+
+/// A part of the outermost sequence.
+#[derive(Clone, Copy)]
+enum Item {
+    Part(Range),
+    Open(u32),
+    Close(u32),
+    Back(u32),
+}
+
+/// An expression that is ready to be found.
+pub struct Regex {
+    program: Vec<Inst>,
+    sets: Vec<Set>,
+    items: Vec<Item>,
+    /// What a match can begin with, when it cannot be empty and nothing else is asked of its place.
+    first: Option<Set>,
+    newline: bool,
+    groups: usize,
+    has_back: bool,
+}
+
+impl Regex {
+    /// Prepares a sequence of parts. The groups with numbers in `wanted` and those that are referred to must not be
+    /// inside of alternatives or repetitions; that, and an expression that is too big, is an error.
+    pub fn new(nodes: &[Node], wanted: &[u32], newline: bool) -> Result<Regex, String> {
+        let mut back = Vec::new();
+        nodes.iter().for_each(|n| referred(n, &mut back));
+        let mut program = Program { insts: Vec::new(), sets: Vec::new(), groups: Vec::new() };
+        let mut items = Vec::new();
+        let needed = |n: u32| wanted.contains(&n) || back.contains(&n);
+        for node in nodes {
+            program.item(node, &needed, &mut items)?;
+        }
+        let groups = wanted.iter().chain(&back).copied().max().unwrap_or(0) as usize;
+        for n in wanted.iter().chain(&back) {
+            if !items.iter().any(|i| matches!(i, Item::Open(open) if open == n)) {
+                return Err(format!("there is no group {n}"));
+            }
+        }
+        let Program { insts, sets, .. } = program;
+        let mut regex = Regex { program: insts, sets, items, first: None, newline, groups, has_back: !back.is_empty() };
+        regex.first = regex.first_bytes();
+        Ok(regex)
+    }
+
+    /// The leftmost match in the text, and of those the longest.
+    pub fn find(&self, text: &[u8]) -> Result<Option<Captures>, TooComplex> {
+        let mut run = Run::new(self, text);
+        let mut from = 0;
+        loop {
+            let Some((start, end)) = run.leftmost(from)? else { return Ok(None) };
+            if self.items.iter().all(|i| matches!(i, Item::Part(_))) {
+                return Ok(Some(Captures(vec![Some((start, end))])));
+            }
+            let ends = if self.has_back { run.ends(self.whole(), start, text.len())? } else { vec![end] };
+            for end in ends.into_iter().rev() {
+                if let Some(captures) = run.captures(start, end)? {
+                    return Ok(Some(captures));
+                }
+            }
+            from = start + 1;
+        }
+    }
+
+    fn whole(&self) -> Range {
+        Range { start: 0, end: self.program.len() as u32 }
+    }
+
+    fn first_bytes(&self) -> Option<Set> {
+        let mut run = Run::new(self, &[]);
+        let (mut set, mut any) = (Set::EMPTY, false);
+        run.mark += 1;
+        run.work.push(0);
+        while let Some(pc) = run.work.pop() {
+            if std::mem::replace(&mut run.marks[pc as usize], run.mark) == run.mark {
+                continue;
+            }
+            match self.program.get(pc as usize) {
+                None | Some(Inst::Assert(_)) => any = true,
+                Some(Inst::Byte(b)) => set.add(*b),
+                Some(Inst::Set(i)) => set.union(self.sets[*i as usize]),
+                Some(Inst::Split(a, b)) => run.work.extend([*a, *b]),
+                Some(Inst::Jump(to)) => run.work.push(*to),
+            }
+        }
+        (!any).then_some(set)
+    }
+}
+
+/// The groups that are referred to.
+fn referred(node: &Node, found: &mut Vec<u32>) {
+    match node {
+        Node::Literal(_) | Node::Byte(_) | Node::Assert(_) => {}
+        Node::Group(_, inner) | Node::Plus(inner) => referred(inner, found),
+        Node::Concat(list) | Node::Alt(list) => list.iter().for_each(|n| referred(n, found)),
+        Node::Back(n) => found.push(*n),
+    }
+}
+
+/// A program that is being written.
+struct Program<'a> {
+    insts: Vec<Inst>,
+    sets: Vec<Set>,
+    /// The complete groups of the outermost sequence: what a back-reference may stand for at most.
+    groups: Vec<(u32, &'a Node)>,
+}
+
+impl<'a> Program<'a> {
+    /// Adds a part of the outermost sequence. Only what must be known separately becomes several items.
+    fn item(&mut self, node: &'a Node, needed: &impl Fn(u32) -> bool, items: &mut Vec<Item>) -> Result<(), String> {
+        match node {
+            Node::Concat(list) if node.mentions(needed) => {
+                list.iter().try_for_each(|n| self.item(n, needed, items))?;
+            }
+            Node::Group(n, inner) if needed(*n) => {
+                items.push(Item::Open(*n));
+                self.item(inner, needed, items)?;
+                items.push(Item::Close(*n));
+                self.groups.push((*n, inner));
+            }
+            Node::Back(n) => {
+                let Some((_, group)) = self.groups.iter().rev().find(|g| g.0 == *n) else {
+                    return Err("invalid backreference number".into());
+                };
+                // For the automaton this is the group once more; whether it is the same text is seen afterwards.
+                self.node(group)?;
+                items.push(Item::Back(*n));
+            }
+            Node::Group(_, inner) if inner.mentions(needed) => self.item(inner, needed, items)?,
+            _ if node.mentions(needed) => {
+                return Err("a back-reference inside of alternatives or a repetition is not supported".into());
+            }
+            _ => items.push(Item::Part(self.range(node)?)),
+        }
+        Ok(())
+    }
+
+    fn range(&mut self, node: &'a Node) -> Result<Range, String> {
+        let start = self.here();
+        self.node(node)?;
+        Ok(Range { start, end: self.here() })
+    }
+
+    fn here(&self) -> u32 {
+        self.insts.len() as u32
+    }
+
+    fn node(&mut self, node: &'a Node) -> Result<(), String> {
+        if self.insts.len() > MAX_PROGRAM {
+            return Err("regular expression too big".into());
+        }
+        match node {
+            Node::Literal(text) => self.insts.extend(text.iter().map(|b| Inst::Byte(*b))),
+            Node::Byte(set) => {
+                let known = self.sets.iter().rev().take(8).position(|s| s == set);
+                let index = known.map_or(self.sets.len(), |back| self.sets.len() - 1 - back);
+                if known.is_none() {
+                    self.sets.push(*set);
+                }
+                self.insts.push(Inst::Set(index as u32));
+            }
+            Node::Assert(what) => self.insts.push(Inst::Assert(*what)),
+            Node::Group(_, inner) => self.node(inner)?,
+            Node::Concat(list) => list.iter().try_for_each(|n| self.node(n))?,
+            Node::Alt(list) => self.alternatives(list)?,
+            Node::Plus(inner) => {
+                let start = self.here();
+                self.node(inner)?;
+                let next = self.here() + 1;
+                self.insts.push(Inst::Split(start, next));
+            }
+            // An item of its own, or refused before.
+            Node::Back(_) => {}
+        }
+        Ok(())
+    }
+
+    fn alternatives(&mut self, list: &'a [Node]) -> Result<(), String> {
+        let mut jumps = Vec::new();
+        for (i, node) in list.iter().enumerate() {
+            if i + 1 == list.len() {
+                self.node(node)?;
+                break;
+            }
+            let split = self.insts.len();
+            self.insts.push(Inst::Jump(0));
+            self.node(node)?;
+            jumps.push(self.insts.len());
+            self.insts.push(Inst::Jump(0));
+            self.insts[split] = Inst::Split(split as u32 + 1, self.here());
+        }
+        let end = self.here();
+        jumps.into_iter().for_each(|j| self.insts[j] = Inst::Jump(end));
+        Ok(())
+    }
+}
+
+/// A choice that was made: an item, where it starts, and where else it could end.
+struct Frame {
+    pos: usize,
+    ends: Vec<usize>,
+}
+
+/// A search in one text.
+struct Run<'a> {
+    regex: &'a Regex,
+    text: &'a [u8],
+    steps: u64,
+    /// By instruction, the number of the last position at which it was reached.
+    marks: Vec<u64>,
+    mark: u64,
+    work: Vec<u32>,
+}
+
+impl<'a> Run<'a> {
+    fn new(regex: &'a Regex, text: &'a [u8]) -> Run<'a> {
+        let steps = 20_000_000 + 200 * text.len() as u64;
+        Run { regex, text, steps, marks: vec![0; regex.program.len() + 1], mark: 0, work: Vec::new() }
+    }
+
+    fn spend(&mut self, steps: usize) -> Result<(), TooComplex> {
+        self.steps = self.steps.checked_sub(steps as u64).ok_or(TooComplex)?;
+        Ok(())
+    }
+
+    fn holds(&self, assert: Assert, pos: usize) -> bool {
+        let before = pos.checked_sub(1).map(|i| self.text[i]);
+        let after = self.text.get(pos).copied();
+        let newline = |b: Option<u8>| b.is_none() || (self.regex.newline && b == Some(b'\n'));
+        let word = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_');
+        match assert {
+            Assert::LineStart => newline(before),
+            Assert::LineEnd => newline(after),
+            Assert::WordStart => !word(before) && word(after),
+            Assert::WordEnd => word(before) && !word(after),
+        }
+    }
+
+    /// Follows all instructions that take no byte from `pc` on. Gives those that take one, and `end` when it is reached;
+    /// what was reached at this position before is left out.
+    fn follow(&mut self, pc: u32, end: u32, pos: usize, mut reach: impl FnMut(u32)) -> Result<(), TooComplex> {
+        self.work.push(pc);
+        while let Some(pc) = self.work.pop() {
+            self.spend(1)?;
+            if std::mem::replace(&mut self.marks[pc as usize], self.mark) == self.mark {
+                continue;
+            }
+            if pc == end {
+                reach(pc);
+                continue;
+            }
+            match self.regex.program[pc as usize] {
+                Inst::Byte(_) | Inst::Set(_) => reach(pc),
+                Inst::Assert(what) if self.holds(what, pos) => self.work.push(pc + 1),
+                Inst::Assert(_) => {}
+                Inst::Split(a, b) => self.work.extend([b, a]),
+                Inst::Jump(to) => self.work.push(to),
+            }
+        }
+        Ok(())
+    }
+
+    fn takes(&self, pc: u32, byte: u8) -> bool {
+        match self.regex.program[pc as usize] {
+            Inst::Byte(b) => b == byte,
+            Inst::Set(i) => self.regex.sets[i as usize].has(byte),
+            _ => false,
+        }
+    }
+
+    /// Start and end of the leftmost, longest match that starts at `from` or later.
+    fn leftmost(&mut self, from: usize) -> Result<Option<(usize, usize)>, TooComplex> {
+        let end = self.regex.program.len() as u32;
+        let mut best: Option<(usize, usize)> = None;
+        // Instructions that wait for a byte, with where their match would start, the earliest first.
+        let (mut now, mut next): (Vec<(u32, usize)>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
+        let mut pos = from;
+        loop {
+            self.mark += 1;
+            next.clear();
+            let fresh = if best.is_none() { Some((0, pos)) } else { None };
+            let byte = pos.checked_sub(1).map(|i| self.text[i]);
+            for (pc, start) in now.drain(..).chain(fresh) {
+                // `fresh` has not waited for a byte.
+                let is_fresh = start == pos;
+                if best.is_some_and(|b| start > b.0) || !(is_fresh || byte.is_some_and(|b| self.takes(pc, b))) {
+                    continue;
+                }
+                let mut found = false;
+                let pc = if is_fresh { pc } else { pc + 1 };
+                self.follow(pc, end, pos, |pc| if pc == end { found = true } else { next.push((pc, start)) })?;
+                if found {
+                    best = Some((start, pos));
+                }
+            }
+            std::mem::swap(&mut now, &mut next);
+            if pos == self.text.len() || (best.is_some() && now.is_empty()) {
+                return Ok(best);
+            }
+            pos += 1;
+            if now.is_empty()
+                && let Some(first) = &self.regex.first
+            {
+                let Some(skip) = self.text[pos..].iter().position(|b| first.has(*b)) else { return Ok(best) };
+                self.spend(skip / 16)?;
+                pos += skip;
+            }
+        }
+    }
+
+    /// Where a stretch of the program that starts at `pos` can end, up to `limit`, in ascending order.
+    fn ends(&mut self, range: Range, pos: usize, limit: usize) -> Result<Vec<usize>, TooComplex> {
+        let (mut found, mut now, mut next) = (Vec::new(), vec![], vec![]);
+        self.mark += 1;
+        let mut at_end = false;
+        let mut collect = |pc: u32, list: &mut Vec<u32>| if pc == range.end { at_end = true } else { list.push(pc) };
+        self.follow(range.start, range.end, pos, |pc| collect(pc, &mut now))?;
+        let mut pos = pos;
+        loop {
+            if std::mem::take(&mut at_end) {
+                found.push(pos);
+            }
+            if now.is_empty() || pos == limit {
+                return Ok(found);
+            }
+            let byte = self.text[pos];
+            pos += 1;
+            self.mark += 1;
+            for pc in now.drain(..) {
+                if self.takes(pc, byte) {
+                    self.follow(
+                        pc + 1,
+                        range.end,
+                        pos,
+                        |pc| {
+                            if pc == range.end { at_end = true } else { next.push(pc) }
+                        },
+                    )?;
+                }
+            }
+            std::mem::swap(&mut now, &mut next);
+        }
+    }
+
+    /// The places of the groups when the whole is from `start` to `end`: each item takes the longest text with which
+    /// the others can still match.
+    fn captures(&mut self, start: usize, end: usize) -> Result<Option<Captures>, TooComplex> {
+        let items = &self.regex.items;
+        let mut frames: Vec<Frame> = Vec::new();
+        let mut failed = rustc_hash::FxHashSet::default();
+        let mut pos = start;
+        loop {
+            let i = frames.len();
+            if i == items.len() && pos == end {
+                return Ok(Some(self.places(&frames, start, end)));
+            }
+            let ends = match items.get(i) {
+                _ if failed.contains(&(i, pos)) => Vec::new(),
+                None => Vec::new(),
+                Some(Item::Part(range)) => self.ends(*range, pos, end)?,
+                Some(Item::Open(_) | Item::Close(_)) => vec![pos],
+                Some(Item::Back(n)) => self.same_again(*n, &frames, pos, end),
+            };
+            frames.push(Frame { pos, ends });
+            loop {
+                self.spend(1)?;
+                let Some(frame) = frames.last_mut() else { return Ok(None) };
+                if let Some(next) = frame.ends.pop() {
+                    pos = next;
+                    break;
+                }
+                let frame = frames.pop().expect("there is a last one");
+                // What failed fails again, unless it depends on what a group was.
+                if !self.regex.has_back {
+                    failed.insert((frames.len(), frame.pos));
+                }
+            }
+        }
+    }
+
+    /// Where a group is, by the choices that were made.
+    fn group(&self, n: u32, frames: &[Frame]) -> Option<(usize, usize)> {
+        let items = &self.regex.items;
+        let at = |is: &dyn Fn(&Item) -> bool| items.iter().rposition(is).and_then(|i| frames.get(i)).map(|f| f.pos);
+        Some((at(&|i| matches!(i, Item::Open(m) if *m == n))?, at(&|i| matches!(i, Item::Close(m) if *m == n))?))
+    }
+
+    fn same_again(&self, n: u32, frames: &[Frame], pos: usize, end: usize) -> Vec<usize> {
+        let Some((from, to)) = self.group(n, frames) else { return Vec::new() };
+        let fits = self.text[pos..end].starts_with(&self.text[from..to]);
+        if fits { vec![pos + to - from] } else { Vec::new() }
+    }
+
+    fn places(&self, frames: &[Frame], start: usize, end: usize) -> Captures {
+        let groups = (1..=self.regex.groups as u32).map(|n| self.group(n, frames));
+        Captures(std::iter::once(Some((start, end))).chain(groups).collect())
+    }
+}

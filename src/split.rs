@@ -1,0 +1,148 @@
+//! `--split-input-file` and `--verify-diagnostics`: a file as several programs, and what is expected of them.
+
+use crate::expected::{Level, Verifier};
+use crate::io::{self, write};
+use crate::{Failure, Streams};
+use clap::{Arg, ArgMatches};
+use gradus_ir::diag::Severity;
+use gradus_ir::{Context, Diagnostic, Loc};
+use std::sync::Arc;
+
+/// The line between two programs.
+pub const MARKER: &str = "// -----";
+/// A marker without so many bytes at its end is a near miss.
+const NEAR: usize = 2;
+
+/// A part of a file that is a program.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// What the file is called in messages.
+    pub name: String,
+    /// The program.
+    pub text: Arc<String>,
+    /// The line and the column at which it starts in the file, from 1.
+    pub start: (u32, u32),
+}
+
+/// The flags.
+pub fn args() -> [Arg; 3] {
+    let optional = |name: &'static str| Arg::new(name).long(name).num_args(0..=1).require_equals(true);
+    [
+        optional("split-input-file")
+            .value_name("MARKER")
+            .default_missing_value(MARKER)
+            .help("Take what is between lines of '// -----' as programs of their own"),
+        Arg::new("output-split-marker")
+            .long("output-split-marker")
+            .value_name("TEXT")
+            .default_value(MARKER)
+            .help("What is printed between two programs of a file"),
+        optional("verify-diagnostics")
+            .value_name("LEVEL")
+            .default_missing_value("all")
+            .value_parser(["", "all", "only-expected"])
+            .help("Compare diagnostics with the comments 'expected-error {{...}}' in the program"),
+    ]
+}
+
+/// Calls `one` for each program of the file that the arguments name, with where to print it. Fails if any of them does;
+/// when diagnostics are verified, if these are not as expected.
+pub(crate) fn each(
+    matches: &ArgMatches,
+    streams: &mut Streams<'_>,
+    one: impl Fn(&ArgMatches, &Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let option = |name: &str| matches.get_one::<String>(name);
+    let file = option("FILE").expect("has a default");
+    let output = option("output").expect("has a default");
+    let whole = io::text(file, streams)?;
+    let chunks = match option("split-input-file").map(String::as_str) {
+        None if option("verify-diagnostics").is_none() => return one(matches, &whole, output, streams),
+        None => vec![whole.clone()],
+        Some(marker) => {
+            let marker = if marker.is_empty() { MARKER } else { marker };
+            if marker.len() <= NEAR || !marker.is_ascii() {
+                return Err(Failure::Usage(format!("the marker '{marker}' is too short, or not ASCII")));
+            }
+            let (chunks, near_misses) = split(&whole, marker);
+            near_misses.into_iter().for_each(|at| warn(&whole, at, streams));
+            chunks
+        }
+    };
+    let level =
+        option("verify-diagnostics").map(|l| if l == "only-expected" { Level::OnlyExpected } else { Level::All });
+    let mut verifier = level.map(|level| Verifier::new(&whole.name, &whole.text, level));
+    let (mut printed, mut failed) = (Vec::new(), false);
+    for (i, chunk) in chunks.iter().enumerate() {
+        if i > 0 {
+            printed.extend_from_slice(option("output-split-marker").expect("has a default").as_bytes());
+            printed.push(b'\n');
+        }
+        let mut part =
+            Streams { out: &mut printed, err: streams.err, input: streams.input, expected: verifier.as_mut() };
+        match (one(matches, chunk, "-", &mut part), &mut part.expected) {
+            (Ok(()), _) => {}
+            (Err(Failure::Reported), _) => failed = true,
+            (Err(Failure::Input(message) | Failure::Usage(message)), Some(verifier)) => {
+                verifier.process(&Context::new(&[]), &Diagnostic::error(Loc::UNKNOWN, message));
+            }
+            (Err(other), _) => return Err(other),
+        }
+    }
+    if let Some(verifier) = verifier {
+        let (good, report) = verifier.finish();
+        let _ = streams.err.write_all(report.as_bytes());
+        failed = !good;
+    }
+    // A file appears only when all is well, as with a single program.
+    if output == "-" || !failed {
+        write(output, streams, |out| out.write_all(&printed))?;
+    }
+    if failed { Err(Failure::Reported) } else { Ok(()) }
+}
+
+fn warn(whole: &Chunk, at: usize, streams: &mut Streams<'_>) {
+    let ctx = Context::new(&[]);
+    let place = Loc::source(ctx.add_source(&whole.name, whole.text.clone()), at);
+    let mut warning = Diagnostic::error(place, "near miss with file split marker");
+    warning.severity = Severity::Warning;
+    let _ = streams.err.write_all(warning.render(&ctx).as_bytes());
+}
+
+/// The programs between markers, and the places that are nearly markers. A marker counts wherever it is in a line.
+pub fn split(whole: &Chunk, marker: &str) -> (Vec<Chunk>, Vec<usize>) {
+    let text = whole.text.as_str();
+    let (stem, rest) = marker.split_at(marker.len() - NEAR);
+    let (mut chunks, mut near_misses) = (Vec::new(), Vec::new());
+    let (mut from, mut place) = (0, whole.start);
+    let mut add = |from: usize, to: usize, chunks: &mut Vec<Chunk>| {
+        let part = Arc::new(text[from..to].to_owned());
+        chunks.push(Chunk { name: whole.name.clone(), text: part, start: place });
+        place = after(place, &text[from..(to + marker.len()).min(text.len())]);
+    };
+    for (at, _) in text.match_indices(stem) {
+        let behind = &text[at + stem.len()..];
+        // As in mlir-opt, nothing ends with a marker: something must come after it.
+        if behind.starts_with(rest) && behind.len() > rest.len() {
+            add(from, at, &mut chunks);
+            from = at + marker.len();
+        } else {
+            near_misses.push(at + stem.len());
+        }
+    }
+    if from < text.len() {
+        add(from, text.len(), &mut chunks);
+    }
+    (chunks, near_misses)
+}
+
+/// The line and column behind a text that starts at `place`.
+fn after((line, column): (u32, u32), text: &str) -> (u32, u32) {
+    match text.rsplit_once('\n') {
+        None => (line, column.saturating_add(text.len() as u32)),
+        Some((before, last)) => {
+            let lines = 1 + before.bytes().filter(|b| *b == b'\n').count();
+            (line.saturating_add(lines as u32), last.len() as u32 + 1)
+        }
+    }
+}
