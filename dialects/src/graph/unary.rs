@@ -1,7 +1,7 @@
 //! Elementwise ops of one operand: arithmetic, rounding, activation functions, tests and conversion.
 
 use super::args::{Inputs, choice, float, int, one, unary};
-use super::kernels;
+use super::kernels::{self, RoundMode};
 use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
@@ -225,7 +225,7 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 /// Conversion to another element type.
 ///
-/// Floats truncate towards zero and saturate, integers lose high bits, everything but zero is true.
+/// Floats become integers by truncation towards zero, saturated; integers lose high bits; everything but zero is true.
 ///
 /// ```mlir
 /// %y = graph.cast %x to f16 : (tensor<4xf32>) -> tensor<4xf16>
@@ -236,17 +236,19 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     format = "$x `to` $to attr-dict `:` functional-type(operands, results)",
     infer = infer_cast,
     fold = fold_cast,
-    eval = cast
+    eval = cast,
+    verify = |m, op| checked(m, op, round_mode)
 )]
 pub struct CastOp {
     /// The operand.
     x: Operand<TENSOR>,
     /// The element type of the result.
     to: Attribute<ELEM_TYPE>,
-    /// Of no effect: it is about 8-bit floats.
+    /// Whether 8-bit floats saturate rather than overflow.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// Of no effect: it is about 8-bit floats.
+    /// How to round to `f8E8M0FNU`: `up`, `down` or `nearest`.
+    #[default = "\"up\""]
     round_mode: OptAttribute<STRING>,
     /// The converted elements.
     y: OpResult<TENSOR>,
@@ -264,7 +266,13 @@ fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let to = args.attr("to").and_then(|a| args.ctx().as_type(a)).and_then(|t| args.ctx().dtype(t));
     let to = to.ok_or_else(|| Trap::unsupported("a cast to this type"))?;
-    unary(data, |x| kernels::cast(x, to))
+    let (saturate, round) = (args.flag("saturate"), round_mode(args)?);
+    unary(data, |x| kernels::cast_with(x, to, saturate, round))
+}
+
+fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, String> {
+    let modes = [("up", RoundMode::Up), ("down", RoundMode::Down), ("nearest", RoundMode::Nearest)];
+    choice(args, "round_mode", &modes)
 }
 
 /// Conversion to the element type of another tensor, whose elements are of no effect.
@@ -272,16 +280,24 @@ fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.cast_like %x, %like : (tensor<4xf32>, tensor<1xi8>) -> tensor<4xi8>
 /// ```
-#[op("graph.cast_like", format = GENERIC, infer = infer_cast_like, fold = fold_cast, eval = cast_like)]
+#[op(
+    "graph.cast_like",
+    format = GENERIC,
+    infer = infer_cast_like,
+    fold = fold_cast,
+    eval = cast_like,
+    verify = |m, op| checked(m, op, round_mode)
+)]
 pub struct CastLikeOp {
     /// The operand.
     x: Operand<TENSOR>,
     /// What has the wanted element type.
     target_type: Operand<TENSOR>,
-    /// Of no effect: it is about 8-bit floats.
+    /// Whether 8-bit floats saturate rather than overflow.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// Of no effect: it is about 8-bit floats.
+    /// How to round to `f8E8M0FNU`: `up`, `down` or `nearest`.
+    #[default = "\"up\""]
     round_mode: OptAttribute<STRING>,
     /// The converted elements.
     y: OpResult<TENSOR>,
@@ -294,7 +310,8 @@ fn infer_cast_like(args: &OpArgs<'_>) -> infer::Types {
 
 fn cast_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let inputs = Inputs::new(args, data);
-    one(kernels::cast(inputs.get("x")?, inputs.get("target_type")?.dtype()))
+    let (x, to) = (inputs.get("x")?, inputs.get("target_type")?.dtype());
+    one(kernels::cast_with(x, to, args.flag("saturate"), round_mode(args)?))
 }
 
 /// Softmax: exponentials divided by their sum, along an axis.

@@ -6,6 +6,8 @@
 
 use super::attribute_type;
 use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
+use super::tensor::dtype;
+use gradus_dialects::graph::onnx_number;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
@@ -210,7 +212,7 @@ impl Rewrite<'_> {
     fn float_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
         if let Some(a) = self.take(attr, AttributeType::Float)? {
             let known = self.values.shape(self.input(0)).map(|(_, dtype)| dtype);
-            let dtype = known.filter(|d| d.is_float()).unwrap_or(DType::F32);
+            let dtype = known.filter(|d| d.is_float() && !d.is_narrow()).unwrap_or(DType::F32);
             self.insert_constant(i, &floats_to_tensor(dtype, &[], vec![f64::from(a.f)]));
         }
         Ok(())
@@ -249,13 +251,17 @@ fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// The largest number of a [`DataType`].
+const MAX_DATA_TYPE: i32 = DataType::Float6e3m2 as i32;
+
 /// The type was spelled out.
 fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
     let Some(to) = n.take("to", AttributeType::String)? else { return Ok(()) };
     let word = String::from_utf8_lossy(&to.s).to_ascii_uppercase();
-    let known = DTYPES.iter().find(|(_, t)| format!("{t:?}").eq_ignore_ascii_case(&word));
-    let (_, data_type) = known.ok_or_else(|| format!("element type '{word}' is not supported"))?;
-    n.set_int("to", *data_type as i64);
+    let known = (1..=MAX_DATA_TYPE).find(|&n| {
+        DataType::try_from(n).is_ok_and(|t| dtype(n).is_ok() && format!("{t:?}").eq_ignore_ascii_case(&word))
+    });
+    n.set_int("to", known.ok_or_else(|| format!("element type '{word}' is not supported"))?.into());
     Ok(())
 }
 
@@ -373,26 +379,9 @@ fn resize_without_empties(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The element types that can be computed with, and ONNX's numbers for them.
-const DTYPES: [(DType, DataType); 13] = [
-    (DType::Bool, DataType::Bool),
-    (DType::I8, DataType::Int8),
-    (DType::I16, DataType::Int16),
-    (DType::I32, DataType::Int32),
-    (DType::I64, DataType::Int64),
-    (DType::U8, DataType::Uint8),
-    (DType::U16, DataType::Uint16),
-    (DType::U32, DataType::Uint32),
-    (DType::U64, DataType::Uint64),
-    (DType::F16, DataType::Float16),
-    (DType::BF16, DataType::Bfloat16),
-    (DType::F32, DataType::Float),
-    (DType::F64, DataType::Double),
-];
-
 /// The tensor as a message that shares its bytes.
 fn tensor_proto(tensor: &Tensor) -> TensorProto {
-    let data_type = DTYPES.iter().find(|(d, _)| *d == tensor.dtype()).map_or(0, |(_, t)| *t as i32);
+    let data_type = onnx_number(tensor.dtype()).unwrap_or(0) as i32;
     let dims = tensor.shape().iter().map(|&d| d as i64).collect();
     TensorProto { data_type, dims, raw_data: tensor.bytes().clone(), ..TensorProto::default() }
 }

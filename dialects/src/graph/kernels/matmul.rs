@@ -1,9 +1,8 @@
 //! Matrix products: `MatMul` with numpy's rules, and `Gemm`.
 
 use super::KernelResult;
-use super::cast::via_f32;
 use super::gemm::{Matrix, Packed, gemm as product};
-use super::num::{Num, dispatch};
+use super::num::{Num, dispatch, wide};
 use super::shape::{broadcast_shapes, checked_elements, matmul_output_dims};
 use super::walk::{Walk, zip_map};
 use gradus_ir::tensor::Tensor;
@@ -14,11 +13,7 @@ pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
     if a.dtype() != b.dtype() {
         return Err(format!("matmul of {a:?} and {b:?}"));
     }
-    if let Some(out) = via_f32(a, &[Some(b)], |a, rest| rest[0].map_or_else(|| Err("matmul".into()), |b| matmul(a, b)))
-    {
-        return out;
-    }
-    dispatch!(number, "matmul", a.dtype(), T => {
+    dispatch!(number, "matmul", (a, b), T => {
         let (shape, out) = stacked(&a.as_slice::<T>(), a.shape(), &b.as_slice::<T>(), b.shape(), |c: &mut T, s| {
             *c = c.add(s);
         })?;
@@ -100,14 +95,9 @@ pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelR
     if c.is_some_and(|c| broadcast_shapes(c.shape(), &shape).as_ref() != Ok(&shape)) {
         return Err(format!("gemm: {c:?} does not broadcast to {shape:?}"));
     }
-    if let Some(out) = via_f32(a, &[Some(b), c], |a, rest| match rest {
-        [Some(b), c] => gemm(a, b, *c, attrs),
-        _ => Err("gemm needs two matrices".into()),
-    }) {
-        return out;
-    }
+    let c = c.map(wide).transpose()?;
     let (m, n, k) = (shape[0], shape[1], a.shape()[usize::from(!attrs.trans_a)]);
-    dispatch!(number, "gemm", a.dtype(), T => {
+    dispatch!(number, "gemm", (a, b), T => {
         let (left, right, mut out) = (a.as_slice::<T>(), b.as_slice::<T>(), vec![T::ZERO; size]);
         if size > 0 && k > 0 {
             let (row_step, step) = if attrs.trans_a { (1, m) } else { (k, 1) };
@@ -116,7 +106,7 @@ pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelR
             product(&packed, &Matrix { data: &right, row_step, step }, n, &mut out, |c, s| *c = c.add(s));
         }
         scale(&mut out, attrs.alpha);
-        if let Some(c) = c {
+        if let Some(c) = &c {
             let mut added = c.as_slice::<T>().into_owned();
             scale(&mut added, attrs.beta);
             out = zip_map(&Walk::new([&shape, c.shape()])?, &out, &added, Num::add);

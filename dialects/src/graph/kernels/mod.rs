@@ -4,6 +4,7 @@
 //! no input makes one panic. Results above 2^31 elements are refused. The [`shape`] module has the shape rules, which
 //! shape inference shares.
 
+mod attention;
 mod binary;
 mod cast;
 mod conv;
@@ -22,6 +23,7 @@ mod reduce;
 mod resize;
 pub mod shape;
 mod softmax;
+mod state;
 mod unary;
 mod walk;
 
@@ -30,8 +32,9 @@ use gradus_ir::tensor::Tensor;
 /// What a kernel returns: the result, or why the operands are wrong.
 pub type KernelResult = Result<Tensor, String>;
 
+pub use attention::{Attention, AttentionInputs, Rotary, attention, rotary_embedding, swiglu};
 pub use binary::*;
-pub use cast::cast;
+pub use cast::{RoundMode, cast, cast_with};
 pub use conv::{conv, conv_transpose};
 pub use dropout::{dropout, ratio_of};
 pub use generate::*;
@@ -48,4 +51,5 @@ pub use quant::*;
 pub use reduce::{Reduction, arg_max, arg_min, cum_sum, reduce};
 pub use resize::{AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode, resize};
 pub use softmax::{log_softmax, softmax};
+pub use state::{LinearAttention, LinearInputs, causal_conv_with_state, linear_attention, tensor_scatter};
 pub use unary::*;
