@@ -18,10 +18,13 @@ mod norm;
 mod pool;
 mod quantized;
 mod reduce;
+mod region;
 mod repeat;
 mod reshape;
 mod resize;
+mod search;
 mod unary;
+mod vision;
 
 pub use attention::*;
 pub use binary::*;
@@ -33,10 +36,13 @@ pub use norm::*;
 pub use pool::*;
 pub use quantized::*;
 pub use reduce::*;
+pub use region::*;
 pub use repeat::*;
 pub use reshape::*;
 pub use resize::*;
+pub use search::*;
 pub use unary::*;
+pub use vision::*;
 
 use crate::constraint::{TENSOR, kind};
 use gradus_ir::{AttrData, AttrKind, AttrText, Context, DType, Dialect, Folded, OpArgs, OpInfo, Type, Value};
@@ -111,6 +117,7 @@ pub fn onnx_type(ctx: &Context, number: i64) -> Option<Type> {
 
 /// Names that the rule for words would cut in the wrong places.
 const NAMES: &[(&str, &str)] = &[
+    ("Col2Im", "col2im"),
     ("IsNaN", "is_nan"),
     ("MatMul", "matmul"),
     ("MatMulInteger", "matmul_integer"),
@@ -158,7 +165,10 @@ const FILES: &[&[&[&OpInfo]]] = &[
     movement::OPS,
     repeat::OPS,
     index::OPS,
+    search::OPS,
     resize::OPS,
+    vision::OPS,
+    region::OPS,
 ];
 
 const fn count(files: &[&[&[&OpInfo]]]) -> usize {

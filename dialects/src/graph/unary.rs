@@ -5,7 +5,7 @@ use super::kernels::{self, RoundMode};
 use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 
 const SAME: Traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE);
 const IDEMPOTENT: Traits = SAME.and(Traits::IDEMPOTENT);
@@ -75,6 +75,24 @@ unary! {
         "The natural logarithm." "%y = graph.log %x : tensor<4xf32>";
     ErfOp "graph.erf" FLOAT_TENSOR SAME erf()
         "The error function." "%y = graph.erf %x : tensor<4xf32>";
+    AcosOp "graph.acos" FLOAT_TENSOR SAME acos()
+        "The inverse of the cosine; NaN outside -1..1." "%y = graph.acos %x : tensor<4xf32>";
+    AcoshOp "graph.acosh" FLOAT_TENSOR SAME acosh()
+        "The inverse of the hyperbolic cosine; NaN below 1." "%y = graph.acosh %x : tensor<4xf32>";
+    AsinOp "graph.asin" FLOAT_TENSOR SAME asin()
+        "The inverse of the sine; NaN outside -1..1." "%y = graph.asin %x : tensor<4xf32>";
+    AsinhOp "graph.asinh" FLOAT_TENSOR SAME asinh()
+        "The inverse of the hyperbolic sine." "%y = graph.asinh %x : tensor<4xf32>";
+    AtanOp "graph.atan" FLOAT_TENSOR SAME atan()
+        "The inverse of the tangent." "%y = graph.atan %x : tensor<4xf32>";
+    AtanhOp "graph.atanh" FLOAT_TENSOR SAME atanh()
+        "The inverse of the hyperbolic tangent; NaN outside -1..1." "%y = graph.atanh %x : tensor<4xf32>";
+    CoshOp "graph.cosh" FLOAT_TENSOR SAME cosh()
+        "The hyperbolic cosine." "%y = graph.cosh %x : tensor<4xf32>";
+    SinhOp "graph.sinh" FLOAT_TENSOR SAME sinh()
+        "The hyperbolic sine." "%y = graph.sinh %x : tensor<4xf32>";
+    TanOp "graph.tan" FLOAT_TENSOR SAME tan()
+        "The tangent." "%y = graph.tan %x : tensor<4xf32>";
     SinOp "graph.sin" FLOAT_TENSOR SAME sin()
         "The sine." "%y = graph.sin %x : tensor<4xf32>";
     CosOp "graph.cos" FLOAT_TENSOR SAME cos()
@@ -105,6 +123,9 @@ unary! {
     HardSigmoidOp "graph.hard_sigmoid" FLOAT_TENSOR SAME
         hard_sigmoid(alpha "2.000000e-01 : f32", beta "5.000000e-01 : f32")
         "alpha * x + beta, limited to 0 and 1." "%y = graph.hard_sigmoid %x : tensor<4xf32>";
+    ShrinkOp "graph.shrink" TENSOR SAME shrink(lambd "5.000000e-01 : f32", bias "0.000000e+00 : f32")
+        "Elements below -lambd plus bias, elements above lambd less bias, and 0 between."
+        "%y = graph.shrink %x {bias = 1.000000e+00 : f32} : tensor<4xf32>";
     ThresholdedReluOp "graph.thresholded_relu" FLOAT_TENSOR SAME thresholded_relu(alpha "1.000000e+00 : f32")
         "Each element where it is above alpha, else 0." "%y = graph.thresholded_relu %x : tensor<4xf32>";
 }
@@ -275,6 +296,43 @@ fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, String> {
     choice(args, "round_mode", &modes)
 }
 
+/// The bits of every element as those of another type with as many bits.
+///
+/// ```mlir
+/// %y = graph.bit_cast %x to i32 : (tensor<4xf32>) -> tensor<4xi32>
+/// ```
+#[op(
+    "graph.bit_cast",
+    traits = Traits::ELEMENTWISE,
+    format = "$x `to` $to attr-dict `:` functional-type(operands, results)",
+    infer = infer_bit_cast,
+    fold = fold_cast,
+    eval = bit_cast
+)]
+pub struct BitCastOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The element type of the result.
+    to: Attribute<ELEM_TYPE>,
+    /// The same bits.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_bit_cast(args: &OpArgs<'_>) -> infer::Types {
+    let types = infer_cast(args)?;
+    let bits = |t: Type| args.ctx().dtype(args.ctx().element_type(t)).map(DType::bits);
+    if bits(types[0]) != bits(infer::ty(args, "x")?) {
+        return Err("requires element types of as many bits".into());
+    }
+    Ok(types)
+}
+
+fn bit_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let to = args.attr("to").and_then(|a| args.ctx().as_type(a)).and_then(|t| args.ctx().dtype(t));
+    let to = to.ok_or_else(|| Trap::unsupported("a cast to this type"))?;
+    unary(data, |x| kernels::bit_cast(x, to))
+}
+
 /// Conversion to the element type of another tensor, whose elements are of no effect.
 ///
 /// ```mlir
@@ -383,6 +441,7 @@ pub(super) const OPS: &[&[&OpInfo]] = &[
         IsInfOp::INFO,
         ClipOp::INFO,
         CastOp::INFO,
+        BitCastOp::INFO,
         CastLikeOp::INFO,
         SoftmaxOp::INFO,
         LogSoftmaxOp::INFO,

@@ -168,6 +168,23 @@ logic! {
     bitwise_xor = ^, int;
 }
 
+/// `BitShift` (11, 28), on integers: to the left, or to the right, where copies of the sign bit follow. Shifts by a
+/// negative number or at least as many bits as there are leave nothing but those.
+pub fn bit_shift(a: &Tensor, b: &Tensor, right: bool) -> KernelResult {
+    same_dtype("bit_shift", a, b)?;
+    let bits = a.dtype().bits();
+    dispatch!(int, "bit_shift", (a, b), T => map2::<T>(a, b, |x, y| {
+        let by = u32::try_from(y).ok().filter(|&y| y < bits);
+        match (by, right) {
+            (Some(by), true) => x >> by,
+            (Some(by), false) => x << by,
+            // Half of the bits at a time, as no shift may be by all of them.
+            (None, true) => x >> (T::BITS / 2) >> (T::BITS / 2 - 1) >> 1,
+            (None, false) => T::ZERO,
+        }
+    }))
+}
+
 /// `Where` (9, 16): elements of `x` where `cond` (`Bool`) holds, else of `y`. All three broadcast; any element type.
 pub fn where_select(cond: &Tensor, x: &Tensor, y: &Tensor) -> KernelResult {
     same_dtype("where", x, y)?;

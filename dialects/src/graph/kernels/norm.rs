@@ -1,9 +1,11 @@
 //! Normalizations. Statistics and the normalization itself are computed in `f64`, and rounded once.
 
 use super::KernelResult;
-use super::binary::{add, mul};
+use super::binary::{add, div, mul, sub};
+use super::cast::cast;
 use super::movement::around;
-use super::num::{Num, Real, dispatch};
+use super::num::{Num, Real, dispatch, unsupported};
+use super::reduce::{Reduction, reduce};
 use super::shape::{broadcast_shapes, normalize_axis};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
@@ -204,6 +206,18 @@ pub fn rms_normalization(x: &Tensor, scale: &Tensor, axis: i64, epsilon: f64) ->
         Ok(Tensor::from_vec(x.shape(), out))
     })?;
     affine("rms_normalization", &y, scale, None)
+}
+
+/// `MeanVarianceNormalization` (9, 13): elements less their mean over `axes`, divided by the standard deviation.
+pub fn mean_variance_normalization(x: &Tensor, axes: &[i64]) -> KernelResult {
+    let mean = |t: &Tensor| reduce(t, Reduction::Mean, axes, true, false);
+    let wide = cast(x, DType::F64)?;
+    let center = mean(&wide)?;
+    let variance = sub(&mean(&mul(&wide, &wide)?)?, &mul(&center, &center)?)?;
+    // Rounding may leave less than nothing.
+    let deviation = variance.to_f64().iter().map(|v| v.max(0.0).sqrt() + 1e-9).collect();
+    let y = div(&sub(&wide, &center)?, &floats_to_tensor(DType::F64, variance.shape(), deviation))?;
+    if x.dtype().is_float() { cast(&y, x.dtype()) } else { Err(unsupported("mean_variance_normalization", x.dtype())) }
 }
 
 /// The attributes of [`lrn`].

@@ -194,6 +194,15 @@ pub(super) trait Real:
     fn sqrt(self) -> Self;
     fn sin(self) -> Self;
     fn cos(self) -> Self;
+    fn tan(self) -> Self;
+    fn asin(self) -> Self;
+    fn acos(self) -> Self;
+    fn atan(self) -> Self;
+    fn sinh(self) -> Self;
+    fn cosh(self) -> Self;
+    fn asinh(self) -> Self;
+    fn acosh(self) -> Self;
+    fn atanh(self) -> Self;
     fn floor(self) -> Self;
     fn ceil(self) -> Self;
     fn round_even(self) -> Self;
@@ -201,20 +210,17 @@ pub(super) trait Real:
 }
 
 macro_rules! real {
-    ($($t:ty, $tolerance:expr);*) => { $(impl Real for $t {
-        fn exp(self) -> Self { self.exp() }
-        fn exp_m1(self) -> Self { self.exp_m1() }
-        fn ln(self) -> Self { self.ln() }
-        fn ln_1p(self) -> Self { self.ln_1p() }
-        fn tanh(self) -> Self { self.tanh() }
-        fn sqrt(self) -> Self { self.sqrt() }
-        fn sin(self) -> Self { self.sin() }
-        fn cos(self) -> Self { self.cos() }
-        fn floor(self) -> Self { self.floor() }
-        fn ceil(self) -> Self { self.ceil() }
-        fn round_even(self) -> Self { self.round_ties_even() }
-        fn erf(self) -> Self { erf(f64::from(self), $tolerance) as $t }
-    })* };
+    (@ $t:ty, $tolerance:expr; $($name:ident)*) => {
+        impl Real for $t {
+            $(fn $name(self) -> Self { self.$name() })*
+            fn round_even(self) -> Self { self.round_ties_even() }
+            fn erf(self) -> Self { erf(f64::from(self), $tolerance) as $t }
+        }
+    };
+    ($($t:ty, $tolerance:expr);*) => { $(
+        real! { @ $t, $tolerance; exp exp_m1 ln ln_1p sqrt floor ceil sin cos tan asin acos atan
+            sinh cosh tanh asinh acosh atanh }
+    )* };
 }
 real! { f32, 1e-9; f64, 1e-17 }
 

@@ -209,22 +209,45 @@ pub fn arg_min(x: &Tensor, axis: i64, keepdims: bool, select_last_index: bool) -
 /// `CumSum` (11, 14): running sums along `axis`, in the element type; without the element itself when `exclusive`, from
 /// the end when `reverse`.
 pub fn cum_sum(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
-    let axis = normalize_axis(axis, x.rank())?;
-    let (extent, inner) = (x.shape()[axis], around(x.shape(), axis).1);
     dispatch!(number, "cum_sum", (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
-        let block = extent.saturating_mul(inner).max(1);
-        for lane in 0..out.len() / block * inner {
-            let (mut sum, base) = (T::ZERO, lane / inner * block + lane % inner);
-            for i in 0..extent {
-                let at = base + inner * if reverse { extent - 1 - i } else { i };
-                let next = sum.add(out[at]);
-                out[at] = if exclusive { sum } else { next };
-                sum = next;
-            }
-        }
+        run_along(&mut out, x.shape(), axis, exclusive, reverse, T::ZERO, T::add)?;
         Ok(Tensor::from_vec(x.shape(), out))
     })
+}
+
+/// `CumProd` (26): running products along `axis`; as [`cum_sum`] in all else.
+pub fn cum_prod(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
+    dispatch!(number, "cum_prod", (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        run_along(&mut out, x.shape(), axis, exclusive, reverse, T::ONE, T::mul)?;
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+/// Replaces every element by what `f` makes of it and those before it along `axis`.
+fn run_along<T: Copy>(
+    data: &mut [T],
+    shape: &[usize],
+    axis: i64,
+    exclusive: bool,
+    reverse: bool,
+    start: T,
+    f: impl Fn(T, T) -> T,
+) -> Result<(), String> {
+    let axis = normalize_axis(axis, shape.len())?;
+    let (extent, inner) = (shape[axis], around(shape, axis).1);
+    let block = extent.saturating_mul(inner).max(1);
+    for lane in 0..data.len() / block * inner {
+        let (mut sum, base) = (start, lane / inner * block + lane % inner);
+        for i in 0..extent {
+            let at = base + inner * if reverse { extent - 1 - i } else { i };
+            let next = f(sum, data[at]);
+            data[at] = if exclusive { sum } else { next };
+            sum = next;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Float functions compute narrow floats in `f32` and round once at the end. NaN passes through all of them.
 
 use super::KernelResult;
+use super::cast::from_f64s;
 use super::num::{Num, Real, dispatch, unsupported, widened};
 use gradus_ir::tensor::{DType, Elem, Tensor};
 
@@ -75,6 +76,24 @@ real_functions! {
         let inner = R::lit((2.0 / std::f64::consts::PI).sqrt()) * (x + R::lit(0.044_715) * x * x * x);
         R::lit(0.5) * x * (R::ONE + inner.tanh())
     };
+    /// `Acos` (7, 22); NaN outside -1..1.
+    acos(x) = x.acos();
+    /// `Acosh` (9, 22); NaN below 1.
+    acosh(x) = x.acosh();
+    /// `Asin` (7, 22); NaN outside -1..1.
+    asin(x) = x.asin();
+    /// `Asinh` (9, 22).
+    asinh(x) = x.asinh();
+    /// `Atan` (7, 22).
+    atan(x) = x.atan();
+    /// `Atanh` (9, 22); NaN outside -1..1.
+    atanh(x) = x.atanh();
+    /// `Cosh` (9, 22).
+    cosh(x) = x.cosh();
+    /// `Sinh` (9, 22).
+    sinh(x) = x.sinh();
+    /// `Tan` (7, 22).
+    tan(x) = x.tan();
     /// `Sin` (7, 22).
     sin(x) = x.sin();
     /// `Cos` (7, 22).
@@ -115,6 +134,28 @@ number_functions! {
     neg(x: T) = Num::neg(x);
     /// `Sign` (9, 13): -1, 0 or 1.
     sign(x: T) = Num::sign(x);
+}
+
+/// `Shrink` (9): elements below `-lambd` plus `bias`, elements above `lambd` less `bias`, and 0 between.
+pub fn shrink(x: &Tensor, lambd: f64, bias: f64) -> KernelResult {
+    if x.dtype() == DType::Bool {
+        return Err(unsupported("shrink", x.dtype()));
+    }
+    let shrunk = |v: f64| match v {
+        v if v < -lambd => v + bias,
+        v if v > lambd => v - bias,
+        v if v.is_nan() => v,
+        _ => 0.0,
+    };
+    Ok(from_f64s(x.dtype(), x.shape(), x.to_f64().into_iter().map(shrunk).collect()))
+}
+
+/// `BitCast` (26): the bits of every element as those of a type with as many bits.
+pub fn bit_cast(x: &Tensor, to: DType) -> KernelResult {
+    if x.dtype().bits() != to.bits() {
+        return Err(format!("bit_cast of {} to {to}", x.dtype()));
+    }
+    Tensor::new(to, x.shape().to_vec(), x.bytes().clone())
 }
 
 /// `Not` (1): logical negation of booleans.
