@@ -199,6 +199,15 @@ pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     known_value(args.module, args.opt_operand(name)?, &mut MAX_STEPS.clone())
 }
 
+/// The shape of the first result, for ops for which it depends on the elements of operands, when these are known.
+pub(super) fn evaluated_shape(args: &OpArgs<'_>) -> Option<Vec<i64>> {
+    let operands =
+        args.operands.iter().map(|&v| known_value(args.module, v, &mut MAX_STEPS.clone()).map(Datum::Tensor));
+    let operands = operands.collect::<Option<Vec<Datum>>>()?;
+    let results = eval_op(args, &operands).ok()?;
+    results.first().and_then(|r| r.tensor().ok()).map(|t| extents(t.shape()))
+}
+
 /// The short tensor that a value always is. Ops are looked at as long as there are `steps` left: programs that have not
 /// been verified may be circular.
 fn known_value(m: &Module, value: Value, steps: &mut u32) -> Option<Tensor> {

@@ -17,12 +17,14 @@ mod movement;
 mod norm;
 mod pool;
 mod quantized;
+mod recurrent;
 mod reduce;
 mod region;
 mod repeat;
 mod reshape;
 mod resize;
 mod search;
+mod signal;
 mod unary;
 mod vision;
 
@@ -35,12 +37,14 @@ pub use movement::*;
 pub use norm::*;
 pub use pool::*;
 pub use quantized::*;
+pub use recurrent::*;
 pub use reduce::*;
 pub use region::*;
 pub use repeat::*;
 pub use reshape::*;
 pub use resize::*;
 pub use search::*;
+pub use signal::*;
 pub use unary::*;
 pub use vision::*;
 
@@ -169,6 +173,8 @@ const FILES: &[&[&[&OpInfo]]] = &[
     resize::OPS,
     vision::OPS,
     region::OPS,
+    recurrent::OPS,
+    signal::OPS,
 ];
 
 const fn count(files: &[&[&[&OpInfo]]]) -> usize {

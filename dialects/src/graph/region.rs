@@ -127,7 +127,7 @@ fn max_roi_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     "graph.non_max_suppression",
     traits = Traits::OPERAND_SEGMENTS,
     format = "$boxes `,` $scores (`most` $max_output_boxes_per_class^)? (`iou` $iou_threshold^)? (`score` $score_threshold^)? attr-dict `:` functional-type(operands, results)",
-    infer = |args| infer::one(args, Some(vec![DYNAMIC, 3]), Type::I64),
+    infer = infer_non_max_suppression,
     eval = non_max_suppression
 )]
 pub struct NonMaxSuppressionOp {
@@ -146,6 +146,11 @@ pub struct NonMaxSuppressionOp {
     center_point_box: OptAttribute<I64>,
     /// The chosen boxes.
     y: OpResult<I64_TENSOR>,
+}
+
+fn infer_non_max_suppression(args: &OpArgs<'_>) -> infer::Types {
+    let count = infer::evaluated_shape(args).map_or(DYNAMIC, |s| s[0]);
+    infer::one(args, Some(vec![count, 3]), Type::I64)
 }
 
 fn non_max_suppression(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -103,8 +103,7 @@ pub struct NonZeroOp {
 
 fn infer_non_zero(args: &OpArgs<'_>) -> infer::Types {
     let rank = infer::dims(args, "x").map_or(DYNAMIC, |d| d.len() as i64);
-    let known = infer::constant(args, "x").and_then(|x| kernels::non_zero(&x).ok());
-    let count = known.map_or(DYNAMIC, |t| t.shape()[1] as i64);
+    let count = infer::evaluated_shape(args).map_or(DYNAMIC, |s| s[1]);
     infer::one(args, Some(vec![rank, count]), Type::I64)
 }
 
@@ -170,8 +169,9 @@ pub struct UniqueOp {
 
 fn infer_unique(args: &OpArgs<'_>) -> infer::Types {
     let (elem, x) = (infer::elem(args, "x")?, infer::dims(args, "x"));
-    let known = infer::constant(args, "x").and_then(|x| kernels::unique(&x, args.int("axis"), true).ok());
-    let different = known.map_or(DYNAMIC, |t| t[1].len() as i64);
+    let axis = args.int("axis").unwrap_or(0);
+    let known = infer::evaluated_shape(args).and_then(|s| Some(s[normalize_axis(axis, s.len()).ok()?]));
+    let different = known.unwrap_or(DYNAMIC);
     let (dims, all) = match (args.int("axis"), x) {
         (None, x) => (Some(vec![different]), x.map_or(DYNAMIC, |x| infer::product(&x))),
         (Some(_), None) => (None, DYNAMIC),

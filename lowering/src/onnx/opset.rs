@@ -47,10 +47,11 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["BatchNormalization"], 7, |n| n.drop("is_test")),
     (&["BatchNormalization"], 9, spatial),
     (&["BatchNormalization"], 14, |n| n.only_outputs(1, "training mode is not supported")),
-    (&["GroupNormalization"], 21, |_| Err("one scale per group (before version 21) is not supported".into())),
+    (&["GroupNormalization"], 21, scale_per_group),
     (&["Dropout"], 7, |n| n.drop("is_test")),
     (&["Dropout"], 12, |n| n.float_to_input("ratio", 1)),
     (&["RNN", "GRU", "LSTM"], 7, |n| n.drop("output_sequence")),
+    (&["DFT"], 20, |n| n.default_int("axis", 1).and_then(|()| n.int_to_input("axis", 2))),
     (&["Reshape"], 5, |n| n.ints_to_input("shape", 1)),
     (&["Tile"], 6, |_| Err("tiling along one axis (before version 6) is not supported".into())),
     (&["Squeeze", "Unsqueeze", "ReduceSum"], 13, |n| n.ints_to_input("axes", 1)),
@@ -64,6 +65,8 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["TopK"], 10, |n| n.int_to_input("k", 1)),
     (&["Scatter"], ANY, |n| n.rename("ScatterElements")),
     (&["Softmax", "LogSoftmax", "Hardmax"], 13, flattening),
+    (&["GridSample"], 20, |n| n.rename_words("mode", &[("bilinear", "linear"), ("bicubic", "cubic")])),
+    (&["RoiAlign"], 16, |n| n.default_string("coordinate_transformation_mode", "output_half_pixel")),
     (&["Upsample"], 7, upsample_factors),
     (&["Upsample"], 9, |n| n.floats_to_input("scales", 1)),
     (&["Upsample"], 11, |n| n.rename("Resize")),
@@ -153,6 +156,22 @@ impl Rewrite<'_> {
         Ok(())
     }
 
+    fn default_string(&mut self, name: &str, s: &'static str) -> Result<(), String> {
+        if !self.node.attribute.iter().any(|a| a.name == name) {
+            self.set_string(name, s);
+        }
+        Ok(())
+    }
+
+    fn rename_words(&mut self, name: &str, words: &[(&str, &'static str)]) -> Result<(), String> {
+        for a in self.node.attribute.iter_mut().filter(|a| a.name == name) {
+            if let Some((_, new)) = words.iter().find(|(old, _)| a.s == old) {
+                a.s = (*new).into();
+            }
+        }
+        Ok(())
+    }
+
     fn only_outputs(&self, n: usize, otherwise: &str) -> Result<(), String> {
         if self.node.output.iter().skip(n).all(String::is_empty) { Ok(()) } else { Err(otherwise.to_owned()) }
     }
@@ -218,13 +237,17 @@ impl Rewrite<'_> {
         Ok(())
     }
 
+    /// A new node of operand `i` and a constant list, whose result becomes operand `i`.
+    fn insert_with(&mut self, i: usize, op_type: &str, list: Vec<i64>) {
+        let old = self.input(i).to_owned();
+        self.insert_constant(i, &Tensor::from_vec(&[list.len()], list));
+        let list = self.input(i).to_owned();
+        self.insert(i, op_type, vec![old, list], vec![]);
+    }
+
     /// Appends dimensions of extent 1 to operand `i`, of the given rank.
     fn append_dims(&mut self, i: usize, rank: usize, n: usize) {
-        let old = self.input(i).to_owned();
-        let axes: Vec<i64> = (rank..rank + n).map(|d| d as i64).collect();
-        self.insert_constant(i, &Tensor::from_vec(&[n], axes));
-        let axes = self.input(i).to_owned();
-        self.insert(i, "Unsqueeze", vec![old, axes], vec![]);
+        self.insert_with(i, "Unsqueeze", (rank..rank + n).map(|d| d as i64).collect());
     }
 
     fn rank(&self, i: usize) -> Result<usize, String> {
@@ -305,6 +328,22 @@ fn channel_slope(n: &mut Rewrite<'_>) -> Result<(), String> {
     let (x, slope) = (n.rank(0)?, n.rank(1)?);
     if slope == 1 && x > 2 {
         n.append_dims(1, 1, x - 2);
+    }
+    Ok(())
+}
+
+/// Scale and bias were per group, not per channel.
+fn scale_per_group(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let groups = n.node.attribute.iter().find(|a| a.name == "num_groups").map_or(0, |a| a.i);
+    let channels = n.values.shape(n.input(0)).and_then(|(dims, _)| dims.get(1).copied()).filter(|&c| c >= 0);
+    let channels = channels.ok_or("the number of channels is needed, but not known")?;
+    if groups <= 0 || channels % groups != 0 {
+        return Err(format!("{channels} channels do not split into {groups} groups"));
+    }
+    for i in [1, 2] {
+        n.insert_with(i, "Unsqueeze", vec![1]);
+        n.insert_with(i, "Expand", vec![groups, channels / groups]);
+        n.insert_with(i, "Reshape", vec![-1]);
     }
     Ok(())
 }

@@ -116,7 +116,8 @@ pub fn max_roi_pool(x: &Tensor, rois: &Tensor, output: [i64; 2], spatial_scale: 
     let data = x.to_f64();
     for roi in rois.to_f64().chunks_exact(5) {
         let image = (roi[0] >= 0.0 && roi[0] < n as f64).then_some(roi[0] as usize).ok_or_else(wrong)?;
-        let corner = |i: usize| (roi[i] * spatial_scale).round();
+        // In the precision of its attribute, as rounding decides between elements.
+        let corner = |i: usize| f64::from((roi[i] as f32 * spatial_scale as f32).round());
         // The elements of each bin along an axis, whose first corner is at `low` in the region.
         let bins = |low: usize, bins: usize, extent: usize| -> Vec<std::ops::Range<usize>> {
             let length = (corner(low + 2) - corner(low) + 1.0).max(1.0) / bins as f64;
