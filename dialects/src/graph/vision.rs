@@ -154,8 +154,9 @@ fn infer_deform_conv(args: &OpArgs<'_>) -> infer::Types {
 
 fn deform_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
-    let (x, w, offset, groups) = (i.get("x")?, i.get("w")?, i.get("offset")?, int(args, "offset_group")?);
-    one(kernels::deform_conv(x, w, offset, i.opt("b")?, i.opt("mask")?, &conv(args)?, groups))
+    let (x, weight, offset) = (i.get("x")?, i.get("w")?, i.get("offset")?);
+    let inputs = kernels::DeformInputs { x, weight, offset, bias: i.opt("b")?, mask: i.opt("mask")? };
+    one(kernels::deform_conv(&inputs, &conv(args)?, int(args, "offset_group")?))
 }
 
 /// Puts maxima back where they were before pooling; everything else is zero.

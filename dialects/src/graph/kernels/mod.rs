@@ -62,7 +62,7 @@ pub use recurrent::*;
 pub use reduce::{Reduction, arg_max, arg_min, cum_prod, cum_sum, reduce};
 pub use region::{RoiAlign, Suppression, max_roi_pool, non_max_suppression, roi_align};
 pub use resize::{AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode, resize};
-pub use sample::{Sample, SampleMode, SamplePadding, affine_grid, deform_conv, grid_sample};
+pub use sample::{DeformInputs, Sample, SampleMode, SamplePadding, affine_grid, deform_conv, grid_sample};
 pub use search::*;
 pub use signal::*;
 pub use softmax::{log_softmax, softmax};

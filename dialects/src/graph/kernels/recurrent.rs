@@ -183,68 +183,107 @@ impl Layer<'_> {
     }
 }
 
+/// The extents of a layer.
+struct Sizes {
+    steps: usize,
+    batch: usize,
+    width: usize,
+    directions: usize,
+    hidden: usize,
+}
+
+impl Sizes {
+    /// Checks that all operands fit each other; sequences are told apart by the second axis.
+    fn new(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<Sizes, String> {
+        let wrong = |what: &Tensor| format!("a recurrent layer of {:?}: {what:?} does not fit", inputs.x);
+        let (&[steps, batch, width], &[directions, _, hidden]) = (inputs.x.shape(), inputs.r.shape()) else {
+            return Err(wrong(inputs.r));
+        };
+        let rows = attrs.cell.gates().saturating_mul(hidden);
+        let states = [directions, batch, hidden];
+        let shapes: [(Option<&Tensor>, &[usize]); 7] = [
+            (Some(inputs.w), &[directions, rows, width]),
+            (Some(inputs.r), &[directions, rows, hidden]),
+            (inputs.b, &[directions, rows.saturating_mul(2)]),
+            (inputs.lengths, &[batch]),
+            (inputs.h, &states),
+            (inputs.c, &states),
+            (inputs.p, &[directions, hidden.saturating_mul(3)]),
+        ];
+        let bad = shapes.iter().find_map(|(t, shape)| t.filter(|t| t.shape() != *shape));
+        if let Some(bad) = bad {
+            return Err(wrong(bad));
+        }
+        let functions = attrs.cell.activations().len();
+        if directions != attrs.reversed.len() || attrs.activations.len() != functions * directions {
+            return Err(format!("each of {directions} directions needs {functions} activation functions"));
+        }
+        checked_elements(&[steps, directions, batch, hidden]).and(checked_elements(&states))?;
+        Ok(Sizes { steps, batch, width, directions, hidden })
+    }
+
+    /// The length of every sequence.
+    fn lengths(&self, given: Option<&Tensor>) -> Result<Vec<usize>, String> {
+        let given = given.map_or_else(|| Some(vec![self.steps as i64; self.batch]), Tensor::to_i64);
+        let known = |l: i64| usize::try_from(l).ok().filter(|&l| l <= self.steps);
+        let lengths = given.and_then(|l| l.into_iter().map(known).collect());
+        lengths.ok_or_else(|| format!("sequences of at most {} elements have other lengths", self.steps))
+    }
+}
+
+/// The part of a list that belongs to one of the directions; nothing of an empty list.
+fn part(all: &[f64], direction: usize, directions: usize) -> &[f64] {
+    let n = all.len() / directions.max(1);
+    &all[direction * n..(direction + 1) * n]
+}
+
 /// `RNN`, `GRU` and `LSTM` (1, 7, 14, 22): the states after every element, `[T, D, B, H]`, and the last ones, `[D, B, H]`.
 /// Elements beyond the length of a sequence give zeros.
 pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<[Tensor; 3], String> {
-    let first = |t: &Tensor| if attrs.batch_first { transpose(t, &[1, 0, 2]) } else { Ok(t.clone()) };
-    let wrong = |what: &dyn std::fmt::Debug| format!("a recurrent layer of {:?}: {what:?} does not fit", inputs.x);
-    let x = first(inputs.x)?;
-    let (&[steps, batch, width], &[d, _, hidden]) = (x.shape(), inputs.r.shape()) else { return Err(wrong(inputs.r)) };
-    let (rows, states) = (attrs.cell.gates().saturating_mul(hidden), [d, batch, hidden]);
-    let (h, c) = (inputs.h.map(first).transpose()?, inputs.c.map(first).transpose()?);
-    let shapes: [(Option<&Tensor>, &[usize]); 6] = [
-        (Some(inputs.w), &[d, rows, width]),
-        (Some(inputs.r), &[d, rows, hidden]),
-        (inputs.b, &[d, rows.saturating_mul(2)]),
-        (h.as_ref(), &states),
-        (c.as_ref(), &states),
-        (inputs.p, &[d, hidden.saturating_mul(3)]),
-    ];
-    if let Some((bad, _)) = shapes.iter().find(|(t, shape)| t.is_some_and(|t| t.shape() != *shape)) {
-        return Err(wrong(bad));
+    if attrs.batch_first {
+        return batch_first(inputs, attrs);
     }
-    let functions = attrs.cell.activations().len();
-    if d != attrs.reversed.len() || attrs.activations.len() != functions * d {
-        return Err(format!("a recurrent layer of {d} directions needs {functions} activation functions for each"));
-    }
-    let lengths = match inputs.lengths.map(Tensor::to_i64) {
-        Some(lengths) => lengths.filter(|l| l.len() == batch).ok_or_else(|| wrong(&inputs.lengths))?,
-        None => vec![steps as i64; batch],
-    };
-    let y_shape = [steps, d, batch, hidden];
-    let (mut y, n) = (vec![0.0; checked_elements(&y_shape)?], checked_elements(&states)?);
+    let sizes = Sizes::new(inputs, attrs)?;
+    let Sizes { steps, batch, width, directions, hidden } = sizes;
+    let (y_shape, states) = ([steps, directions, batch, hidden], [directions, batch, hidden]);
+    let (functions, rows) = (attrs.cell.activations().len(), attrs.cell.gates() * hidden);
     let numbers = |t: Option<&Tensor>, n: usize| t.map_or_else(|| vec![0.0; n], Tensor::to_f64);
-    let (data, w, r) = (x.to_f64(), inputs.w.to_f64(), inputs.r.to_f64());
-    let (b, p) = (numbers(inputs.b, d * rows * 2), numbers(inputs.p, d * hidden * 3));
-    let (mut h, mut c) = (numbers(h.as_ref(), n), numbers(c.as_ref(), n));
-    for (direction, at) in (0..d).flat_map(|d| (0..batch).map(move |b| (d, b))) {
-        let part =
-            |all: &'_ [f64], n: usize| -> std::ops::Range<usize> { direction * n..all.len().min((direction + 1) * n) };
+    let (data, w, r) = (inputs.x.to_f64(), inputs.w.to_f64(), inputs.r.to_f64());
+    let (b, p) = (numbers(inputs.b, directions * rows * 2), numbers(inputs.p, directions * hidden * 3));
+    let n = states.iter().product();
+    let (mut y, mut h, mut c) = (vec![0.0; steps * n], numbers(inputs.h, n), numbers(inputs.c, n));
+    let lengths = sizes.lengths(inputs.lengths)?;
+    for (direction, at) in (0..directions).flat_map(|d| (0..batch).map(move |b| (d, b))) {
         let layer = Layer {
             cell: attrs.cell,
             hidden,
-            w: &w[part(&w, rows * width)],
-            r: &r[part(&r, rows * hidden)],
-            b: &b[part(&b, rows * 2)],
-            p: &p[part(&p, hidden * 3)],
+            w: part(&w, direction, directions),
+            r: part(&r, direction, directions),
+            b: part(&b, direction, directions),
+            p: part(&p, direction, directions),
             activations: &attrs.activations[direction * functions..][..functions],
             clip: attrs.clip.filter(|c| *c > 0.0).unwrap_or(f64::INFINITY),
         };
-        let length = usize::try_from(lengths[at]).ok().filter(|&l| l <= steps).ok_or_else(|| wrong(&lengths))?;
         let place = (direction * batch + at) * hidden;
         let mut state = h[place..place + hidden].to_vec();
-        for i in 0..length {
-            let t = if attrs.reversed[direction] { length - 1 - i } else { i };
+        for i in 0..lengths[at] {
+            let t = if attrs.reversed[direction] { lengths[at] - 1 - i } else { i };
             layer.step(&data[(t * batch + at) * width..][..width], &mut state, &mut c[place..place + hidden]);
-            y[((t * d + direction) * batch + at) * hidden..][..hidden].copy_from_slice(&state);
+            y[((t * directions + direction) * batch + at) * hidden..][..hidden].copy_from_slice(&state);
         }
         h[place..place + hidden].copy_from_slice(&state);
     }
-    let out = |shape: &[usize], v, perm: &[i64]| {
-        let t = from_f64s(x.dtype(), shape, v);
-        if attrs.batch_first { transpose(&t, perm) } else { Ok(t) }
-    };
-    Ok([out(&y_shape, y, &[2, 0, 1, 3])?, out(&states, h, &[1, 0, 2])?, out(&states, c, &[1, 0, 2])?])
+    let dtype = inputs.x.dtype();
+    Ok([from_f64s(dtype, &y_shape, y), from_f64s(dtype, &states, h), from_f64s(dtype, &states, c)])
+}
+
+/// [`recurrent`] where the first axis tells sequences apart.
+fn batch_first(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<[Tensor; 3], String> {
+    let swapped = |t: &Tensor| transpose(t, &[1, 0, 2]);
+    let (x, h, c) = (swapped(inputs.x)?, inputs.h.map(swapped).transpose()?, inputs.c.map(swapped).transpose()?);
+    let inputs = RecurrentInputs { x: &x, h: h.as_ref(), c: c.as_ref(), ..*inputs };
+    let [y, h, c] = recurrent(&inputs, &Recurrent { batch_first: false, ..attrs.clone() })?;
+    Ok([transpose(&y, &[2, 0, 1, 3])?, swapped(&h)?, swapped(&c)?])
 }
 
 #[cfg(test)]

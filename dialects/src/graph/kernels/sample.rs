@@ -3,7 +3,7 @@
 use super::KernelResult;
 use super::cast::from_f64s;
 use super::matmul::stacked;
-use super::shape::{ConvAttrs, checked_elements, conv_window, product, strides};
+use super::shape::{ConvAttrs, Window, checked_elements, conv_window, product, strides};
 use gradus_ir::tensor::Tensor;
 
 /// How elements between positions are found.
@@ -187,66 +187,54 @@ pub fn affine_grid(theta: &Tensor, size: &[i64], align_corners: bool) -> KernelR
     Ok(from_f64s(theta.dtype(), &shape, out))
 }
 
-/// `DeformConv` (19, 22): a convolution of `[N, C, D...]` by `[M, C / group, K...]` whose taps are displaced by `offset`,
-/// `[N, offset_group * taps * rank, O...]`, weighted by `mask`, `[N, offset_group * taps, O...]`, and read by linear
-/// interpolation; plus a `bias` of `[M]`.
-pub fn deform_conv(
-    x: &Tensor,
-    weight: &Tensor,
-    offset: &Tensor,
-    bias: Option<&Tensor>,
-    mask: Option<&Tensor>,
-    attrs: &ConvAttrs,
-    offset_group: i64,
-) -> KernelResult {
+/// The operands of [`deform_conv`].
+#[derive(Clone, Copy, Debug)]
+pub struct DeformInputs<'a> {
+    /// `[N, C, D...]`
+    pub x: &'a Tensor,
+    /// `[M, C / group, K...]`
+    pub weight: &'a Tensor,
+    /// How far each tap is displaced along each axis, `[N, offset_group * taps * rank, O...]`.
+    pub offset: &'a Tensor,
+    /// What is added, `[M]`.
+    pub bias: Option<&'a Tensor>,
+    /// The weight of what each tap reads, `[N, offset_group * taps, O...]`.
+    pub mask: Option<&'a Tensor>,
+}
+
+/// `DeformConv` (19, 22): a convolution whose taps are displaced and read by linear interpolation; the channels are in
+/// `offset_group` groups that have offsets of their own.
+pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i64) -> KernelResult {
+    let DeformInputs { x, weight, offset, bias, mask } = *inputs;
     let wrong = |what: &Tensor| format!("deform_conv of {x:?} by {weight:?}: {what:?} does not fit");
     let (group, window) = conv_window(x.shape(), weight.shape(), attrs)?;
     let (&[n, c, ..], &[m, per_group, ..]) = (x.shape(), weight.shape()) else { return Err(wrong(x)) };
     let parts = usize::try_from(offset_group).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
     let parts = parts.ok_or_else(|| format!("{c} channels do not split into {offset_group} groups of offsets"))?;
-    let (rank, taps) = (window.input.len(), product(&window.kernel));
+    let (rank, taps, outputs) = (window.input.len(), product(&window.kernel), product(&window.output));
     let expected = |channels: usize| [&[n, channels], window.output.as_slice()].concat();
-    if offset.shape() != expected(parts.saturating_mul(taps).saturating_mul(rank)) {
-        return Err(wrong(offset));
-    }
-    let bad = mask.filter(|m| m.shape() != expected(parts.saturating_mul(taps)));
-    if let Some(bad) = bad.or(bias.filter(|b| b.shape() != [m])) {
+    let bad_offset = offset.shape() != expected(parts.saturating_mul(taps).saturating_mul(rank));
+    let bad_mask = mask.filter(|m| m.shape() != expected(parts.saturating_mul(taps)));
+    let bad_bias = bias.filter(|b| b.shape() != [m]);
+    if let Some(bad) = Some(offset).filter(|_| bad_offset).or(bad_mask).or(bad_bias) {
         return Err(wrong(bad));
     }
-    let (outputs, area, shape) = (product(&window.output), product(&window.input), expected(m));
-    let (total, columns) = (checked_elements(&shape)?, checked_elements(&[c, taps, outputs])?);
-    let (data, weights, shifts) = (x.to_f64(), weight.to_f64(), offset.to_f64());
-    let (mask, bias, steps) = (mask.map(Tensor::to_f64), bias.map(Tensor::to_f64), strides(&window.input));
+    let shape = expected(m);
+    let total = checked_elements(&shape)?;
+    checked_elements(&[c, taps, outputs])?;
+    let (weights, bias) = (weight.to_f64(), bias.map(Tensor::to_f64));
+    let reader = Displaced {
+        window,
+        parts,
+        channels: c,
+        data: x.to_f64(),
+        offsets: offset.to_f64(),
+        mask: mask.map(Tensor::to_f64),
+    };
+    let (rows, depth) = (m / group, per_group * taps);
     let mut y = Vec::with_capacity(total);
     for sample in 0..if total > 0 { n } else { 0 } {
-        let mut read = vec![0.0; columns];
-        for (part, (tap, o)) in
-            (0..parts).flat_map(|p| (0..taps * outputs).map(move |i| (p, (i / outputs, i % outputs))))
-        {
-            let at = (sample * parts + part) * taps + tap;
-            let (mut kernel, mut place) = (tap, o);
-            let mut coordinates = vec![0.0; rank];
-            for axis in (0..rank).rev() {
-                let k = kernel % window.kernel[axis] * window.dilations[axis];
-                let start = place % window.output[axis] * window.strides[axis];
-                (kernel, place) = (kernel / window.kernel[axis], place / window.output[axis]);
-                let shift = shifts[(at * rank + axis) * outputs + o];
-                coordinates[axis] = (start + k) as f64 - window.pads_begin[axis] as f64 + shift;
-            }
-            let plain = Sample::default();
-            let near = |(&x, &n): (&f64, &usize)| -> Taps {
-                linear(x).into_iter().filter_map(|(p, w)| Some((plain.inside(p, n)?, w))).collect()
-            };
-            let near: Vec<Taps> = coordinates.iter().zip(&window.input).map(near).collect();
-            let near = combine(&near, &steps);
-            let factor = mask.as_ref().map_or(1.0, |m| m[at * outputs + o]);
-            for channel in part * (c / parts)..(part + 1) * (c / parts) {
-                let image = (sample * c + channel) * area;
-                read[(channel * taps + tap) * outputs + o] =
-                    near.iter().map(|&(p, w)| data[image + p] * w).sum::<f64>() * factor;
-            }
-        }
-        let (rows, depth) = (m / group, per_group * taps);
+        let read = reader.columns(sample);
         for g in 0..group {
             let (w, r) =
                 (&weights[g * rows * depth..][..rows * depth], &read[g * depth * outputs..][..depth * outputs]);
@@ -256,6 +244,55 @@ pub fn deform_conv(
         }
     }
     Ok(from_f64s(x.dtype(), &shape, y))
+}
+
+/// What the taps of a [`deform_conv`] read.
+struct Displaced {
+    window: Window,
+    /// How many groups of channels have offsets of their own.
+    parts: usize,
+    channels: usize,
+    data: Vec<f64>,
+    offsets: Vec<f64>,
+    mask: Option<Vec<f64>>,
+}
+
+impl Displaced {
+    /// For a sample, the matrix of what each tap of each channel (row) reads for each output position (column).
+    fn columns(&self, sample: usize) -> Vec<f64> {
+        let (taps, outputs) = (product(&self.window.kernel), product(&self.window.output));
+        let (area, share) = (product(&self.window.input), self.channels / self.parts);
+        let mut read = vec![0.0; self.channels * taps * outputs];
+        for i in 0..self.parts * taps * outputs {
+            let (part, tap, o) = (i / outputs / taps, i / outputs % taps, i % outputs);
+            let at = (sample * self.parts + part) * taps + tap;
+            let near = self.near(at, tap, o);
+            let factor = self.mask.as_ref().map_or(1.0, |m| m[at * outputs + o]);
+            for channel in part * share..(part + 1) * share {
+                let image = &self.data[(sample * self.channels + channel) * area..][..area];
+                let sum: f64 = near.iter().map(|&(p, w)| image[p] * w).sum();
+                read[(channel * taps + tap) * outputs + o] = sum * factor;
+            }
+        }
+        read
+    }
+
+    /// The elements around the place of a tap for an output position, with the offsets at `at`.
+    fn near(&self, at: usize, tap: usize, o: usize) -> Taps {
+        let (window, rank) = (&self.window, self.window.input.len());
+        let (mut kernel, mut place) = (tap, o);
+        let mut axes = vec![Taps::new(); rank];
+        for axis in (0..rank).rev() {
+            let k = kernel % window.kernel[axis] * window.dilations[axis];
+            let start = place % window.output[axis] * window.strides[axis];
+            (kernel, place) = (kernel / window.kernel[axis], place / window.output[axis]);
+            let shift = self.offsets[(at * rank + axis) * product(&window.output) + o];
+            let x = (start + k) as f64 - window.pads_begin[axis] as f64 + shift;
+            let inside = |(p, w)| Some((Sample::default().inside(p, window.input[axis])?, w));
+            axes[axis] = linear(x).into_iter().filter_map(inside).collect();
+        }
+        combine(&axes, &strides(&window.input))
+    }
 }
 
 #[cfg(test)]
@@ -293,8 +330,9 @@ mod tests {
         let x = Tensor::from_vec(&[1, 1, 1, 3], vec![1f32, 3.0, 5.0]);
         let (w, offset) = (Tensor::from_vec(&[1, 1, 1, 1], vec![2f32]), vec![0f32, 0.0, 0.0, 0.5, 0.0, 1.0]);
         let offset = Tensor::from_vec(&[1, 2, 1, 3], offset);
-        let y = deform_conv(&x, &w, &offset, None, None, &ConvAttrs::default(), 1).unwrap();
+        let inputs = DeformInputs { x: &x, weight: &w, offset: &offset, bias: None, mask: None };
+        let y = deform_conv(&inputs, &ConvAttrs::default(), 1).unwrap();
         assert_eq!(y.to_f64(), [4.0, 6.0, 0.0]);
-        assert!(deform_conv(&x, &w, &x, None, None, &ConvAttrs::default(), 1).is_err());
+        assert!(deform_conv(&DeformInputs { offset: &x, ..inputs }, &ConvAttrs::default(), 1).is_err());
     }
 }
