@@ -15,4 +15,6 @@ mod hostile;
 mod mlir;
 #[path = "conformance/onnx.rs"]
 mod onnx;
+#[path = "conformance/onnx_coverage.rs"]
+mod onnx_coverage;
 mod support;

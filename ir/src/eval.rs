@@ -192,16 +192,21 @@ pub fn ints_to_tensor(dtype: DType, shape: &[usize], values: &[i64]) -> Tensor {
         DType::I32 => Tensor::from_vec(shape, values.iter().map(|&v| v as i32).collect()),
         DType::U32 => Tensor::from_vec(shape, values.iter().map(|&v| v as u32).collect()),
         DType::U64 => Tensor::from_vec(shape, values.iter().map(|&v| v as u64).collect()),
+        narrow if narrow.is_narrow() => Tensor::from_bits(narrow, shape, values.iter().map(|&v| v as u8).collect()),
         _ => Tensor::from_vec(shape, values.to_vec()),
     }
 }
 
 /// The tensor of `values`, each rounded to the float type.
 pub fn floats_to_tensor(dtype: DType, shape: &[usize], values: Vec<f64>) -> Tensor {
-    match dtype {
-        DType::F16 => Tensor::from_vec(shape, values.iter().map(|&v| half::f16::from_f64(v)).collect()),
-        DType::BF16 => Tensor::from_vec(shape, values.iter().map(|&v| half::bf16::from_f64(v)).collect()),
-        DType::F32 => Tensor::from_vec(shape, values.iter().map(|&v| v as f32).collect()),
+    match (dtype, dtype.float_kind()) {
+        (DType::F16, _) => Tensor::from_vec(shape, values.iter().map(|&v| half::f16::from_f64(v)).collect()),
+        (DType::BF16, _) => Tensor::from_vec(shape, values.iter().map(|&v| half::bf16::from_f64(v)).collect()),
+        (DType::F32, _) => Tensor::from_vec(shape, values.iter().map(|&v| v as f32).collect()),
+        (narrow, Some(kind)) if narrow.is_narrow() => {
+            let bits = |&v: &f64| crate::float::from_f64(kind, v) as u8;
+            Tensor::from_bits(narrow, shape, values.iter().map(bits).collect())
+        }
         _ => Tensor::from_vec(shape, values),
     }
 }

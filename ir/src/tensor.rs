@@ -3,71 +3,96 @@
 //! Bytes are reference counted: cloning a [`Tensor`], slicing a file into constants or turning a constant into an
 //! operand never copies elements. Elements are stored row-major, little-endian, each in a whole number of bytes.
 
+use crate::float::{self, FloatKind};
 use bytemuck::Pod;
 use bytes::Bytes;
 use half::{bf16, f16};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The element types that can be computed with. Types that MLIR can spell but nothing executes (say `i7` or `f80`) have
-/// no `DType`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs, reason = "the names are the field's own")]
-pub enum DType {
-    Bool,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    BF16,
-    F32,
-    F64,
+/// Defines the element types: integers as name, bits, and whether they have a sign; floats by their MLIR format.
+macro_rules! dtypes {
+    (integers { $($i:ident $text:literal $bits:literal $signed:literal;)* } floats { $($f:ident)* }) => {
+        /// The element types that can be computed with. Types that MLIR can spell but nothing executes (say `i7` or
+        /// `f80`) have no `DType`.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs, reason = "the names are the field's own")]
+        pub enum DType {
+            $($i,)*
+            $($f,)*
+        }
+
+        impl DType {
+            /// Every element type.
+            pub const ALL: &[DType] = &[$(DType::$i,)* $(DType::$f,)*];
+
+            /// The spelling of the type in MLIR's syntax.
+            pub const fn name(self) -> &'static str {
+                match self { $(DType::$i => $text,)* $(DType::$f => FloatKind::$f.name(),)* }
+            }
+
+            /// The bits that an element has, of which a tensor stores whole bytes.
+            pub const fn bits(self) -> u32 {
+                match self { $(DType::$i => $bits,)* $(DType::$f => FloatKind::$f.width(),)* }
+            }
+
+            /// Whether the type is a signed integer.
+            pub const fn is_signed(self) -> bool {
+                match self { $(DType::$i => $signed,)* $(DType::$f => false,)* }
+            }
+
+            /// The format of a floating-point type.
+            pub const fn float_kind(self) -> Option<FloatKind> {
+                match self { $(DType::$i => None,)* $(DType::$f => Some(FloatKind::$f),)* }
+            }
+        }
+    };
+}
+
+dtypes! {
+    integers {
+        Bool "i1" 1 false;
+        I2 "i2" 2 true;
+        I4 "i4" 4 true;
+        I8 "i8" 8 true;
+        I16 "i16" 16 true;
+        I32 "i32" 32 true;
+        I64 "i64" 64 true;
+        U2 "ui2" 2 false;
+        U4 "ui4" 4 false;
+        U8 "ui8" 8 false;
+        U16 "ui16" 16 false;
+        U32 "ui32" 32 false;
+        U64 "ui64" 64 false;
+    }
+    floats {
+        F4E2M1FN F6E2M3FN F6E3M2FN
+        F8E5M2 F8E4M3 F8E4M3FN F8E5M2FNUZ F8E4M3FNUZ F8E4M3B11FNUZ F8E3M4 F8E8M0FNU
+        BF16 F16 F32 F64
+    }
 }
 
 impl DType {
     /// Bytes per element.
     pub const fn size(self) -> usize {
-        match self {
-            DType::Bool | DType::I8 | DType::U8 => 1,
-            DType::I16 | DType::U16 | DType::F16 | DType::BF16 => 2,
-            DType::I32 | DType::U32 | DType::F32 => 4,
-            DType::I64 | DType::U64 | DType::F64 => 8,
-        }
+        self.bits().div_ceil(8) as usize
     }
 
     /// Whether the type is one of the floating-point types.
     pub const fn is_float(self) -> bool {
-        matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+        self.float_kind().is_some()
     }
 
-    /// Whether the type is a signed integer.
-    pub const fn is_signed(self) -> bool {
-        matches!(self, DType::I8 | DType::I16 | DType::I32 | DType::I64)
+    /// Whether an element has fewer bits than any Rust type for it: it is stored as the low bits of a byte, the others
+    /// zero, and has no [`Elem`]. So do floats of 8 bits and fewer.
+    pub const fn is_narrow(self) -> bool {
+        self.bits() < 8 && !matches!(self, DType::Bool) || self.is_float() && self.bits() == 8
     }
 }
 
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            DType::Bool => "i1",
-            DType::I8 => "i8",
-            DType::I16 => "i16",
-            DType::I32 => "i32",
-            DType::I64 => "i64",
-            DType::U8 => "ui8",
-            DType::U16 => "ui16",
-            DType::U32 => "ui32",
-            DType::U64 => "ui64",
-            DType::F16 => "f16",
-            DType::BF16 => "bf16",
-            DType::F32 => "f32",
-            DType::F64 => "f64",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -122,6 +147,14 @@ impl Tensor {
         Tensor { dtype: DType::Bool, ..Tensor::from_vec(shape, data) }
     }
 
+    /// A tensor of a type that [is narrow](DType::is_narrow), from the bits of its elements; others are dropped.
+    pub fn from_bits(dtype: DType, shape: &[usize], mut data: Vec<u8>) -> Tensor {
+        debug_assert!(dtype.is_narrow());
+        let mask = u8::MAX >> (8 - dtype.bits());
+        data.iter_mut().for_each(|b| *b &= mask);
+        Tensor { dtype, ..Tensor::from_vec(shape, data) }
+    }
+
     /// A tensor of rank 0.
     pub fn scalar<T: Elem>(value: T) -> Tensor {
         Tensor::from_vec(&[], vec![value])
@@ -158,10 +191,10 @@ impl Tensor {
     }
 
     /// The elements. Borrowed when the bytes are aligned for `T`, as everything but slices of files is; otherwise a copy.
-    /// Panics when `T` is not the tensor's type (`u8` also reads booleans): a caller's bug.
+    /// Panics when `T` is not the tensor's type (`u8` also reads booleans and the bits of narrow types): a caller's bug.
     pub fn as_slice<T: Elem>(&self) -> Cow<'_, [T]> {
-        let bool_as_u8 = self.dtype == DType::Bool && T::DTYPE == DType::U8;
-        assert!(T::DTYPE == self.dtype || bool_as_u8, "{} read as {}", self.dtype, T::DTYPE);
+        let as_u8 = (self.dtype == DType::Bool || self.dtype.is_narrow()) && T::DTYPE == DType::U8;
+        assert!(T::DTYPE == self.dtype || as_u8, "{} read as {}", self.dtype, T::DTYPE);
         match bytemuck::try_cast_slice(&self.data) {
             Ok(slice) => Cow::Borrowed(slice),
             Err(_) => Cow::Owned(bytemuck::pod_collect_to_vec(&self.data)),
@@ -179,7 +212,8 @@ impl Tensor {
             t.as_slice::<T>().iter().map(|&x| f(x)).collect()
         }
         match self.dtype {
-            DType::Bool | DType::U8 => all::<u8>(self, f64::from),
+            DType::Bool | DType::U2 | DType::U4 | DType::U8 => all::<u8>(self, f64::from),
+            DType::I2 | DType::I4 => all::<u8>(self, |x| sign_extend(x, self.dtype.bits()).into()),
             DType::I8 => all::<i8>(self, f64::from),
             DType::I16 => all::<i16>(self, f64::from),
             DType::I32 => all::<i32>(self, f64::from),
@@ -191,6 +225,10 @@ impl Tensor {
             DType::BF16 => all::<bf16>(self, f64::from),
             DType::F32 => all::<f32>(self, f64::from),
             DType::F64 => all::<f64>(self, |x| x),
+            narrow => match narrow.float_kind() {
+                Some(kind) => all::<u8>(self, |x| float::to_f64(kind, x.into())),
+                None => vec![],
+            },
         }
     }
 
@@ -201,7 +239,8 @@ impl Tensor {
             t.as_slice::<T>().iter().map(|&x| f(x)).collect()
         }
         match self.dtype {
-            DType::Bool | DType::U8 => all::<u8>(self, |x| Some(x.into())),
+            DType::Bool | DType::U2 | DType::U4 | DType::U8 => all::<u8>(self, |x| Some(x.into())),
+            DType::I2 | DType::I4 => all::<u8>(self, |x| Some(sign_extend(x, self.dtype.bits()).into())),
             DType::I8 => all::<i8>(self, |x| Some(x.into())),
             DType::I16 => all::<i16>(self, |x| Some(x.into())),
             DType::I32 => all::<i32>(self, |x| Some(x.into())),
@@ -209,7 +248,7 @@ impl Tensor {
             DType::U16 => all::<u16>(self, |x| Some(x.into())),
             DType::U32 => all::<u32>(self, |x| Some(x.into())),
             DType::U64 => all::<u64>(self, |x| i64::try_from(x).ok()),
-            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => None,
+            _ => None,
         }
     }
 }
@@ -218,6 +257,12 @@ impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor<{:?}x{}>", self.shape, self.dtype)
     }
+}
+
+/// The value of the low bits of a byte, of which the highest is the sign.
+fn sign_extend(byte: u8, bits: u32) -> i8 {
+    let unused = 8 - bits;
+    (byte << unused).cast_signed() >> unused
 }
 
 /// The number of elements of `shape`, or `None` when it overflows.

@@ -236,45 +236,25 @@ impl Context {
 
     /// The element type that evaluation uses for an element of type `ty`. Signless integers read as signed.
     pub fn dtype(&self, ty: Type) -> Option<DType> {
-        Some(match *self.type_data(ty) {
-            TypeData::Index => DType::I64,
-            TypeData::Integer { width: 1, .. } => DType::Bool,
-            TypeData::Integer { width, sign } => match (width, sign == Signedness::Unsigned) {
-                (8, false) => DType::I8,
-                (16, false) => DType::I16,
-                (32, false) => DType::I32,
-                (64, false) => DType::I64,
-                (8, true) => DType::U8,
-                (16, true) => DType::U16,
-                (32, true) => DType::U32,
-                (64, true) => DType::U64,
-                _ => return None,
-            },
-            TypeData::Float(FloatKind::F16) => DType::F16,
-            TypeData::Float(FloatKind::BF16) => DType::BF16,
-            TypeData::Float(FloatKind::F32) => DType::F32,
-            TypeData::Float(FloatKind::F64) => DType::F64,
-            _ => return None,
-        })
+        let all = || DType::ALL.iter().copied();
+        match *self.type_data(ty) {
+            TypeData::Index => Some(DType::I64),
+            TypeData::Integer { width: 1, .. } => Some(DType::Bool),
+            TypeData::Integer { width, sign } => {
+                let signed = sign != Signedness::Unsigned;
+                all().find(|d| !d.is_float() && d.bits() == width && d.is_signed() == signed)
+            }
+            TypeData::Float(kind) => all().find(|d| d.float_kind() == Some(kind)),
+            _ => None,
+        }
     }
 
     /// The element type of the text for `dtype`; the inverse of [`Context::dtype`] up to signlessness.
     pub fn dtype_type(&self, dtype: DType) -> Type {
-        let unsigned = |width| self.int_type(width, Signedness::Unsigned);
-        match dtype {
-            DType::Bool => Type::I1,
-            DType::I8 => Type::I8,
-            DType::I16 => Type::I16,
-            DType::I32 => Type::I32,
-            DType::I64 => Type::I64,
-            DType::U8 => unsigned(8),
-            DType::U16 => unsigned(16),
-            DType::U32 => unsigned(32),
-            DType::U64 => unsigned(64),
-            DType::F16 => Type::F16,
-            DType::BF16 => Type::BF16,
-            DType::F32 => Type::F32,
-            DType::F64 => Type::F64,
+        let signless = dtype == DType::Bool || dtype.is_signed();
+        match dtype.float_kind() {
+            Some(kind) => self.ty(TypeData::Float(kind)),
+            None => self.int_type(dtype.bits(), if signless { Signedness::Signless } else { Signedness::Unsigned }),
         }
     }
 }

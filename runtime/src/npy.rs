@@ -7,6 +7,7 @@
 //! Files are not trusted: a header that promises more than the file holds is refused before anything is allocated for
 //! it, and a deflated entry may not promise more than deflate can express.
 
+use gradus_ir::eval::{floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::{DType, Tensor};
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -368,6 +369,7 @@ fn write_array(w: &mut impl Write, t: &Tensor) -> Result<(), String> {
     if t.rank() > MAX_RANK {
         return Err(format!("NumPy has no arrays of rank {}", t.rank()));
     }
+    let t = &known_to_numpy(t);
     let descr = match t.dtype() {
         DType::Bool => "|b1",
         DType::I8 => "|i1",
@@ -377,10 +379,11 @@ fn write_array(w: &mut impl Write, t: &Tensor) -> Result<(), String> {
         DType::F16 => "<f2",
         DType::I32 => "<i4",
         DType::U32 => "<u4",
-        DType::F32 | DType::BF16 => "<f4",
+        DType::F32 => "<f4",
         DType::I64 => "<i8",
         DType::U64 => "<u8",
         DType::F64 => "<f8",
+        other => return Err(format!("NumPy has no arrays of {other}")),
     };
     let shape: String = t.shape().iter().map(|n| format!("{n},")).collect();
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
@@ -391,11 +394,20 @@ fn write_array(w: &mut impl Write, t: &Tensor) -> Result<(), String> {
     let field = u16::try_from(length).map_err(|e| e.to_string())?;
     w.write_all(&field.to_le_bytes()).map_err(io)?;
     writeln!(w, "{dict:<0$}", length - 1).map_err(io)?;
-    if t.dtype() != DType::BF16 {
-        return w.write_all(t.bytes()).map_err(io);
+    w.write_all(t.bytes()).map_err(io)
+}
+
+/// The same values in a type that NumPy has: `f32` for the floats that it lacks, a byte for integers of fewer bits.
+fn known_to_numpy(t: &Tensor) -> Tensor {
+    match (t.dtype(), t.to_i64()) {
+        (dtype, Some(values)) if dtype.is_narrow() => {
+            ints_to_tensor(if dtype.is_signed() { DType::I8 } else { DType::U8 }, t.shape(), &values)
+        }
+        (dtype, None) if dtype.is_narrow() || dtype == DType::BF16 => {
+            floats_to_tensor(DType::F32, t.shape(), t.to_f64())
+        }
+        _ => t.clone(),
     }
-    // A `bf16` is the upper half of an `f32`.
-    t.bytes().as_chunks().0.iter().try_for_each(|&[low, high]| w.write_all(&[0, 0, low, high])).map_err(io)
 }
 
 /// Writes a file under another name in the same folder, then moves it to `path`: nobody sees half a file.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,8 +12,12 @@ pub struct Corpus(BTreeMap<String, Vec<u8>>);
 impl Corpus {
     /// Reads `tests/conformance/NAME.tar.gz`.
     pub fn open(name: &str) -> Corpus {
-        let path = crate::support::root().join(format!("tests/conformance/{name}.tar.gz"));
-        let file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Corpus::read(&crate::support::root().join(format!("tests/conformance/{name}.tar.gz")))
+    }
+
+    /// Reads an archive.
+    pub fn read(path: &Path) -> Corpus {
+        let file = std::fs::File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(file));
         let mut files = BTreeMap::new();
         for entry in archive.entries().expect("the archive can be read") {

@@ -205,7 +205,7 @@ fn tensor(dtype: DType, shape: &[usize], random: &mut Random) -> Tensor {
     if dtype.is_float() {
         return floats_to_tensor(dtype, shape, (0..n).map(|_| random.float()).collect());
     }
-    let width = 8 * dtype.size() as u32;
+    let width = dtype.bits();
     let mut int = || if small { random.next() as i64 & 3 } else { random.int(width) };
     let values: Vec<i64> = (0..n).map(|_| int()).collect();
     ints_to_tensor(dtype, shape, &values)

@@ -129,7 +129,11 @@ pub(super) fn window(args: &OpArgs<'_>) -> Result<WindowAttrs, String> {
         strides: list(args, "strides"),
         dilations: list(args, "dilations"),
         pads: list(args, "pads"),
-        auto_pad: choice(args, "auto_pad", &auto_pad)?,
+        auto_pad: if args.info.attr("auto_pad").is_some() {
+            choice(args, "auto_pad", &auto_pad)?
+        } else {
+            AutoPad::NotSet
+        },
         ceil_mode: args.flag("ceil_mode"),
     })
 }

@@ -1,9 +1,10 @@
 //! Elementwise ops of several operands, which broadcast: arithmetic, comparison, logic, selection.
 
-use super::args::{Inputs, binary, one, variadic};
+use super::args::{Inputs, binary, choice, one, variadic};
 use super::kernels;
+use super::unary::checked;
 use super::{GENERIC, infer};
-use crate::constraint::{BOOL_TENSOR, I64, INT_TENSOR, TENSOR};
+use crate::constraint::{BOOL_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, op};
 
@@ -105,6 +106,36 @@ pub struct ModOp {
     c: OpResult<TENSOR>,
 }
 
+/// Integers shifted by a number of bits, to the left or to the right.
+///
+/// Copies of the sign bit follow to the right. Shifts by a negative number or at least as many bits as there are leave
+/// nothing but those.
+///
+/// ```mlir
+/// %c = graph.bit_shift %a, %b {direction = "LEFT"} : (tensor<4xui8>, tensor<ui8>) -> tensor<4xui8>
+/// ```
+#[op(
+    "graph.bit_shift",
+    format = GENERIC,
+    infer = infer::elementwise,
+    eval = |args, data| binary(data, |a, b| kernels::bit_shift(a, b, to_the_right(args)?)),
+    verify = |m, op| checked(m, op, to_the_right)
+)]
+pub struct BitShiftOp {
+    /// What is shifted.
+    a: Operand<INT_TENSOR>,
+    /// By how much.
+    b: Operand<INT_TENSOR>,
+    /// `LEFT` or `RIGHT`.
+    direction: Attribute<STRING>,
+    /// The shifted integers.
+    c: OpResult<INT_TENSOR>,
+}
+
+fn to_the_right(args: &OpArgs<'_>) -> Result<bool, String> {
+    choice(args, "direction", &[("LEFT", false), ("RIGHT", true)])
+}
+
 /// Ops of one or more operands. A row: struct, name, kernel, documentation, example.
 macro_rules! variadic {
     ($($Op:ident $name:literal $kernel:ident $doc:literal $example:literal;)*) => { $(
@@ -172,4 +203,4 @@ fn eval_where(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 /// The ops of this file.
-pub(super) const OPS: &[&[&OpInfo]] = &[BINARY, VARIADIC, &[ModOp::INFO, WhereOp::INFO]];
+pub(super) const OPS: &[&[&OpInfo]] = &[BINARY, VARIADIC, &[ModOp::INFO, BitShiftOp::INFO, WhereOp::INFO]];

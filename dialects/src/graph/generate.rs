@@ -95,6 +95,9 @@ pub struct RangeOp {
     limit: Operand<TENSOR>,
     /// The step, a scalar.
     delta: Operand<TENSOR>,
+    /// The number of the type in ONNX that 16-bit floats are computed in; of no effect.
+    #[default = "1 : i64"]
+    stash_type: OptAttribute<I64>,
     /// The numbers.
     y: OpResult<TENSOR>,
 }

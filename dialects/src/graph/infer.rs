@@ -1,7 +1,8 @@
 //! What the ops' shape inference shares. A dimension that cannot be known is `?`, a shape of unknown rank is `None`.
 
+use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::tensor::Tensor;
-use gradus_ir::{AttrData, DYNAMIC, Module, OpArgs, Type, TypeData, Value};
+use gradus_ir::{AttrData, DYNAMIC, FoldResult, Folded, Module, OpArgs, Type, TypeData, Value};
 
 /// What inference returns.
 pub(super) type Types = Result<Vec<Type>, String>;
@@ -188,12 +189,53 @@ pub(super) fn like_first(args: &OpArgs<'_>) -> Types {
 /// Constants that shapes are made from are short; expanding others would cost time for nothing.
 const MAX_LIST: i64 = 1 << 12;
 
-/// The short tensor that an operand always has, in an attribute or among the resources.
+/// Shapes are computed from few numbers, and in few steps; looking further would cost time for nothing.
+const MAX_COMPUTED: i64 = 1 << 8;
+const MAX_STEPS: u32 = 32;
+
+/// The short tensor that an operand always has: a constant, or what ops of this dialect make of constants and of the
+/// shapes in types.
 pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
-    let value = args.opt_operand(name)?;
-    let attr = args.module.constant(value)?;
-    let len = product(args.ctx().static_shape(args.ctx().attr_type(attr)?)?);
-    if (0..=MAX_LIST).contains(&len) { attr_tensor(args.module, attr) } else { None }
+    known_value(args.module, args.opt_operand(name)?, &mut MAX_STEPS.clone())
+}
+
+/// The shape of the first result, for ops for which it depends on the elements of operands, when these are known.
+pub(super) fn evaluated_shape(args: &OpArgs<'_>) -> Option<Vec<i64>> {
+    let operands =
+        args.operands.iter().map(|&v| known_value(args.module, v, &mut MAX_STEPS.clone()).map(Datum::Tensor));
+    let operands = operands.collect::<Option<Vec<Datum>>>()?;
+    let results = eval_op(args, &operands).ok()?;
+    results.first().and_then(|r| r.tensor().ok()).map(|t| extents(t.shape()))
+}
+
+/// The short tensor that a value always is. Ops are looked at as long as there are `steps` left: programs that have not
+/// been verified may be circular.
+fn known_value(m: &Module, value: Value, steps: &mut u32) -> Option<Tensor> {
+    let len = |ty| m.ctx.static_shape(ty).map(product);
+    if let Some(attr) = m.constant(value) {
+        let short = (0..=MAX_LIST).contains(&len(m.ctx.attr_type(attr)?)?);
+        return if short { attr_tensor(m, attr) } else { None };
+    }
+    let op = m.defining_op(value)?;
+    let info = m.info(op).filter(|info| info.name.starts_with("graph."))?;
+    let index = m.results(op).position(|r| r == value)?;
+    if !(0..=MAX_COMPUTED).contains(&len(m.value_type(value))?) {
+        return None;
+    }
+    *steps = steps.checked_sub(1)?;
+    m.with_args(op, |args| {
+        let unknown = vec![None; args.operands.len()];
+        if let Some(Folded::Results(results)) = info.fold.and_then(|fold| fold(args, &unknown)) {
+            return match *results.get(index)? {
+                FoldResult::Attr(attr) => attr_tensor(m, attr),
+                FoldResult::Value(same) => known_value(m, same, steps),
+            };
+        }
+        let operands = args.operands.iter().map(|&v| known_value(m, v, steps).map(Datum::Tensor));
+        let operands = operands.collect::<Option<Vec<Datum>>>()?;
+        let result = eval_op(args, &operands).ok()?.into_iter().nth(index)?;
+        if let Datum::Tensor(t) = result { Some(t) } else { None }
+    })?
 }
 
 /// The tensor of a constant's attribute.

@@ -1,6 +1,6 @@
 //! Convolutions and matrix products.
 
-use super::args::{Inputs, binary, conv, float, list, one};
+use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::kernels;
 use super::kernels::shape::{ConvAttrs, ConvTransposeAttrs, conv_output_dims, conv_transpose_output_dims};
 use super::unary::checked;
@@ -285,5 +285,47 @@ fn eval_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::gemm(inputs.get("a")?, inputs.get("b")?, inputs.opt("c")?, &attrs))
 }
 
+/// Sums of products over named axes.
+///
+/// Each term names the axes of an operand; what the result does not name is summed over.
+///
+/// ```mlir
+/// %y = graph.einsum %a, %b {equation = "bij,bjk->bik"} : (tensor<2x4x8xf32>, tensor<2x8x3xf32>) -> tensor<2x4x3xf32>
+/// ```
+#[op("graph.einsum", format = GENERIC, infer = infer_einsum, eval = eval_einsum)]
+pub struct EinsumOp {
+    /// The operands, at least one.
+    inputs: Operands<TENSOR>,
+    /// What is multiplied and summed.
+    equation: Attribute<STRING>,
+    /// The sums.
+    y: OpResult<TENSOR>,
+}
+
+fn equation<'a>(args: &OpArgs<'a>) -> Result<&'a str, String> {
+    let text = args.attr("equation").and_then(|a| args.ctx().as_str(a));
+    text.ok_or_else(|| "requires the string attribute 'equation'".into())
+}
+
+fn infer_einsum(args: &OpArgs<'_>) -> infer::Types {
+    let elem = infer::common_elem(args, &["inputs"])?;
+    let shape = |&v| args.ctx().shape(args.module.value_type(v)).map(<[i64]>::to_vec);
+    let Some(shapes) = args.operands.iter().map(shape).collect::<Option<Vec<_>>>() else {
+        return infer::one(args, None, elem);
+    };
+    let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
+    let unify = |a, b| match (a, b) {
+        (1, other) | (other, 1) => Ok(other),
+        _ => infer::unify(a, b),
+    };
+    let dims = kernels::Equation::parse(equation(args)?, &ranks)?.output_dims(&shapes, unify)?;
+    infer::one(args, Some(dims), elem)
+}
+
+fn eval_einsum(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    variadic(data, |inputs| kernels::einsum(inputs, equation(args)?))
+}
+
 /// The ops of this file.
-pub(super) const OPS: &[&[&OpInfo]] = &[&[ConvOp::INFO, ConvTransposeOp::INFO, MatMulOp::INFO, GemmOp::INFO]];
+pub(super) const OPS: &[&[&OpInfo]] =
+    &[&[ConvOp::INFO, ConvTransposeOp::INFO, MatMulOp::INFO, GemmOp::INFO, EinsumOp::INFO]];

@@ -6,6 +6,7 @@
 //! A result that an operator may leave out is there when the op has that many results.
 
 mod args;
+mod attention;
 mod binary;
 mod generate;
 mod index;
@@ -16,12 +17,18 @@ mod movement;
 mod norm;
 mod pool;
 mod quantized;
+mod recurrent;
 mod reduce;
+mod region;
 mod repeat;
 mod reshape;
 mod resize;
+mod search;
+mod signal;
 mod unary;
+mod vision;
 
+pub use attention::*;
 pub use binary::*;
 pub use generate::*;
 pub use index::*;
@@ -30,11 +37,16 @@ pub use movement::*;
 pub use norm::*;
 pub use pool::*;
 pub use quantized::*;
+pub use recurrent::*;
 pub use reduce::*;
+pub use region::*;
 pub use repeat::*;
 pub use reshape::*;
 pub use resize::*;
+pub use search::*;
+pub use signal::*;
 pub use unary::*;
+pub use vision::*;
 
 use crate::constraint::{TENSOR, kind};
 use gradus_ir::{AttrData, AttrKind, AttrText, Context, DType, Dialect, Folded, OpArgs, OpInfo, Type, Value};
@@ -63,35 +75,60 @@ fn same_as(args: &OpArgs<'_>, value: Value) -> Option<Folded> {
     (args.result_types == [args.module.value_type(value)]).then(|| value.into())
 }
 
+/// The element types that ONNX has, and its numbers for them.
+const ONNX_TYPES: &[(i64, DType)] = &[
+    (1, DType::F32),
+    (2, DType::U8),
+    (3, DType::I8),
+    (4, DType::U16),
+    (5, DType::I16),
+    (6, DType::I32),
+    (7, DType::I64),
+    (9, DType::Bool),
+    (10, DType::F16),
+    (11, DType::F64),
+    (12, DType::U32),
+    (13, DType::U64),
+    (16, DType::BF16),
+    (17, DType::F8E4M3FN),
+    (18, DType::F8E4M3FNUZ),
+    (19, DType::F8E5M2),
+    (20, DType::F8E5M2FNUZ),
+    (21, DType::U4),
+    (22, DType::I4),
+    (23, DType::F4E2M1FN),
+    (24, DType::F8E8M0FNU),
+    (25, DType::U2),
+    (26, DType::I2),
+    (27, DType::F6E2M3FN),
+    (28, DType::F6E3M2FN),
+];
+
 /// The element type with that number in ONNX.
+pub fn onnx_dtype(number: i64) -> Option<DType> {
+    ONNX_TYPES.iter().find(|t| t.0 == number).map(|t| t.1)
+}
+
+/// The number that an element type has in ONNX.
+pub fn onnx_number(dtype: DType) -> Option<i64> {
+    ONNX_TYPES.iter().find(|t| t.1 == dtype).map(|t| t.0)
+}
+
+/// The type of elements with that number in ONNX.
 pub fn onnx_type(ctx: &Context, number: i64) -> Option<Type> {
-    let dtype = match number {
-        1 => DType::F32,
-        2 => DType::U8,
-        3 => DType::I8,
-        4 => DType::U16,
-        5 => DType::I16,
-        6 => DType::I32,
-        7 => DType::I64,
-        9 => DType::Bool,
-        10 => DType::F16,
-        11 => DType::F64,
-        12 => DType::U32,
-        13 => DType::U64,
-        16 => DType::BF16,
-        _ => return None,
-    };
-    Some(ctx.dtype_type(dtype))
+    onnx_dtype(number).map(|dtype| ctx.dtype_type(dtype))
 }
 
 /// Names that the rule for words would cut in the wrong places.
 const NAMES: &[(&str, &str)] = &[
+    ("Col2Im", "col2im"),
     ("IsNaN", "is_nan"),
     ("MatMul", "matmul"),
     ("MatMulInteger", "matmul_integer"),
     ("PRelu", "prelu"),
     ("QLinearConv", "qlinear_conv"),
     ("QLinearMatMul", "qlinear_matmul"),
+    ("SwiGLU", "swiglu"),
 ];
 
 /// The name of the op for an ONNX operator: its words in lower case, joined by underscores.
@@ -123,6 +160,7 @@ const FILES: &[&[&[&OpInfo]]] = &[
     unary::OPS,
     binary::OPS,
     linear::OPS,
+    attention::OPS,
     quantized::OPS,
     pool::OPS,
     norm::OPS,
@@ -131,7 +169,12 @@ const FILES: &[&[&[&OpInfo]]] = &[
     movement::OPS,
     repeat::OPS,
     index::OPS,
+    search::OPS,
     resize::OPS,
+    vision::OPS,
+    region::OPS,
+    recurrent::OPS,
+    signal::OPS,
 ];
 
 const fn count(files: &[&[&[&OpInfo]]]) -> usize {

@@ -1,11 +1,11 @@
 //! Normalizations.
 
-use super::args::{Inputs, float, int, one, several, unary};
+use super::args::{Inputs, float, int, list, one, several, unary};
 use super::kernels;
 use super::kernels::shape::normalize_axis;
 use super::unary::{checked, infer_along_axis};
 use super::{GENERIC, infer};
-use crate::constraint::{F32, FLOAT_TENSOR, I64};
+use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, op};
 
@@ -252,6 +252,28 @@ fn rms_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::rms_normalization(i.get("x")?, i.get("scale")?, int(args, "axis")?, float(args, "epsilon")?))
 }
 
+/// Elements less their mean over some axes, divided by the standard deviation.
+///
+/// ```mlir
+/// %y = graph.mean_variance_normalization %x {axes = array<i64: 0, 1>} : tensor<4x8xf32>
+/// ```
+#[op(
+    "graph.mean_variance_normalization",
+    traits = Traits::SAME_TYPE,
+    format = "$x attr-dict `:` type($y)",
+    infer = infer::same,
+    eval = |args, data| unary(data, |x| kernels::mean_variance_normalization(x, &list(args, "axes")))
+)]
+pub struct MeanVarianceNormalizationOp {
+    /// The operand.
+    x: Operand<FLOAT_TENSOR>,
+    /// The axes.
+    #[default = "array<i64: 0, 2, 3>"]
+    axes: OptAttribute<I64_ARRAY>,
+    /// The normalized elements.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
 /// Local response normalization: division by a power of the mean square over neighbouring channels.
 ///
 /// ```mlir
@@ -337,6 +359,7 @@ pub(super) const OPS: &[&[&OpInfo]] = &[&[
     GroupNormalizationOp::INFO,
     LayerNormalizationOp::INFO,
     RmsNormalizationOp::INFO,
+    MeanVarianceNormalizationOp::INFO,
     LrnOp::INFO,
     LpNormalizationOp::INFO,
 ]];

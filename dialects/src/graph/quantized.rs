@@ -4,7 +4,7 @@ use super::args::{Inputs, conv, int, one, several};
 use super::kernels;
 use super::linear::{conv_shape, matmul_shape};
 use super::unary::checked;
-use super::{GENERIC, infer, onnx_type};
+use super::{GENERIC, infer, onnx_dtype, onnx_type};
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Traits, Type, op};
@@ -203,8 +203,9 @@ fn qlinear_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::qlinear_conv(x, w, scale, zero, i.opt("b")?, &conv(args)?))
 }
 
-/// Quantization: `x / y_scale`, rounded half to even, plus the zero point, saturated.
+/// Quantization: `x / y_scale` plus the zero point, in an integer or small float type, saturated.
 ///
+/// In an integer type the quotient is rounded half to even first.
 /// The scale is a scalar, a vector along `axis`, or, with a block size, a tensor that is that much smaller along `axis`.
 /// The zero point decides the type of the result; without one it is `output_dtype`, or `ui8`.
 ///
@@ -216,9 +217,9 @@ pub struct QuantizeLinearOp {
     /// The operand.
     x: Operand<TENSOR>,
     /// Its scale.
-    y_scale: Operand<FLOAT_TENSOR>,
+    y_scale: Operand<TENSOR>,
     /// The zero point of the result.
-    y_zero_point: OptOperand<INT_TENSOR>,
+    y_zero_point: OptOperand<TENSOR>,
     /// Along which axis parameters differ.
     #[default = "1 : i64"]
     axis: OptAttribute<I64>,
@@ -228,14 +229,14 @@ pub struct QuantizeLinearOp {
     /// The number of the result's type in ONNX; 0 for that of the zero point.
     #[default = "0 : i64"]
     output_dtype: OptAttribute<I64>,
-    /// The number of the type in ONNX that the quotient is computed in; of no effect.
+    /// The number of the type in ONNX that the quotient is rounded to; 0 for that of the scale.
     #[default = "0 : i64"]
     precision: OptAttribute<I64>,
-    /// Of no effect: it is about 8-bit floats.
+    /// Whether 8-bit floats saturate; everything else always does.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// The integers.
-    y: OpResult<INT_TENSOR>,
+    /// The numbers in few bits.
+    y: OpResult<TENSOR>,
 }
 
 /// The element type of a quantization.
@@ -256,11 +257,17 @@ fn infer_quantize(args: &OpArgs<'_>) -> infer::Types {
 fn quantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let to = args.ctx().dtype(quantized_type(args)?).ok_or_else(|| Trap::unsupported("quantization to this type"))?;
-    let (zero, axis, block) = (i.opt("y_zero_point")?, int(args, "axis")?, int(args, "block_size")?);
-    one(kernels::quantize_linear(i.get("x")?, i.get("y_scale")?, zero, to, axis, block))
+    let attrs = kernels::Quantize {
+        to,
+        precision: onnx_dtype(int(args, "precision")?),
+        axis: int(args, "axis")?,
+        block_size: int(args, "block_size")?,
+        saturate: args.flag("saturate"),
+    };
+    one(kernels::quantize_linear(i.get("x")?, i.get("y_scale")?, i.opt("y_zero_point")?, &attrs))
 }
 
-/// Dequantization: `(x - x_zero_point) * x_scale`, in the scale's type.
+/// Dequantization: `(x - x_zero_point) * x_scale`, in the scale's type or another one.
 ///
 /// Parameters are laid out as for `graph.quantize_linear`.
 ///
@@ -269,38 +276,43 @@ fn quantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op("graph.dequantize_linear", format = GENERIC, infer = infer_dequantize, eval = dequantize)]
 pub struct DequantizeLinearOp {
-    /// The integers.
-    x: Operand<INT_TENSOR>,
+    /// The quantized numbers.
+    x: Operand<TENSOR>,
     /// Their scale.
     x_scale: Operand<FLOAT_TENSOR>,
     /// Their zero point.
-    x_zero_point: OptOperand<INT_TENSOR>,
+    x_zero_point: OptOperand<TENSOR>,
     /// Along which axis parameters differ.
     #[default = "1 : i64"]
     axis: OptAttribute<I64>,
     /// How many elements along the axis share parameters; 0 for one parameter per position.
     #[default = "0 : i64"]
     block_size: OptAttribute<I64>,
-    /// The number of the result's type in ONNX, which has to be the scale's; 0 for just that.
+    /// The number of the result's type in ONNX; 0 for that of the scale.
     #[default = "0 : i64"]
     output_dtype: OptAttribute<I64>,
     /// The numbers.
     y: OpResult<FLOAT_TENSOR>,
 }
 
+/// The element type of a dequantization.
+fn dequantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
+    match int(args, "output_dtype")? {
+        0 => infer::elem(args, "x_scale"),
+        given => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not the number of a type")),
+    }
+}
+
 fn infer_dequantize(args: &OpArgs<'_>) -> infer::Types {
     infer::common_elem(args, &["x", "x_zero_point"])?;
-    let (scale, given) = (infer::elem(args, "x_scale")?, int(args, "output_dtype")?);
-    if given != 0 && onnx_type(args.ctx(), given) != Some(scale) {
-        return Err("attribute 'output_dtype' should be the type of the scale".into());
-    }
-    Ok(vec![args.ctx().with_element(infer::ty(args, "x")?, scale)])
+    Ok(vec![args.ctx().with_element(infer::ty(args, "x")?, dequantized_type(args)?)])
 }
 
 fn dequantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let (zero, axis, block) = (i.opt("x_zero_point")?, int(args, "axis")?, int(args, "block_size")?);
-    one(kernels::dequantize_linear(i.get("x")?, i.get("x_scale")?, zero, axis, block))
+    let to = args.ctx().dtype(dequantized_type(args)?).ok_or_else(|| Trap::unsupported("floats of this type"))?;
+    one(kernels::dequantize_linear(i.get("x")?, i.get("x_scale")?, zero, to, axis, block))
 }
 
 /// Quantization to `ui8` with a scale and zero point that fit the operand, which are results too.

@@ -6,7 +6,7 @@ use super::kernels::{self, Reduction};
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{OpArgs, OpDecl, OpInfo, Tensor, Type, op};
 
 /// Reductions. A row: struct, name, kind, documentation, example.
 macro_rules! reductions {
@@ -147,32 +147,46 @@ fn infer_position(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, infer::dims(args, "x").map(shape).transpose()?, Type::I64)
 }
 
-/// Running sums along an axis.
-///
-/// ```mlir
-/// %y = graph.cum_sum %x, %axis {reverse = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>
-/// ```
-#[op("graph.cum_sum", traits = Traits::NONE, format = GENERIC, infer = infer::same, eval = cum_sum)]
-pub struct CumSumOp {
-    /// The operand.
-    x: Operand<TENSOR>,
-    /// The axis, a scalar.
-    axis: Operand<INT_TENSOR>,
-    /// Whether an element is left out of its own sum.
-    #[default = "0 : i64"]
-    exclusive: OptAttribute<I64>,
-    /// Whether sums run from the end.
-    #[default = "0 : i64"]
-    reverse: OptAttribute<I64>,
-    /// The sums.
-    y: OpResult<TENSOR>,
+/// Running sums and products. A row: struct, name, kernel, documentation, example.
+macro_rules! running {
+    ($($Op:ident $name:literal $kernel:ident $doc:literal $example:literal;)*) => { $(
+        #[doc = $doc]
+        ///
+        /// ```mlir
+        #[doc = $example]
+        /// ```
+        #[op($name, format = GENERIC, infer = infer::same, eval = |args, data| running(args, data, kernels::$kernel))]
+        pub struct $Op {
+            /// The operand.
+            x: Operand<TENSOR>,
+            /// The axis, a scalar.
+            axis: Operand<INT_TENSOR>,
+            /// Whether an element is left out of what it becomes.
+            #[default = "0 : i64"]
+            exclusive: OptAttribute<I64>,
+            /// Whether to start from the end.
+            #[default = "0 : i64"]
+            reverse: OptAttribute<I64>,
+            /// What each element and those before it make.
+            y: OpResult<TENSOR>,
+        }
+    )* };
 }
 
-fn cum_sum(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+running! {
+    CumSumOp "graph.cum_sum" cum_sum "Running sums along an axis."
+        "%y = graph.cum_sum %x, %axis {reverse = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>";
+    CumProdOp "graph.cum_prod" cum_prod "Running products along an axis."
+        "%y = graph.cum_prod %x, %axis {exclusive = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>";
+}
+
+type Running = fn(&Tensor, i64, bool, bool) -> kernels::KernelResult;
+
+fn running(args: &OpArgs<'_>, data: &[Datum], kernel: Running) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let axis = i.int("axis")?.unwrap_or(0);
-    one(kernels::cum_sum(i.get("x")?, axis, args.flag("exclusive"), args.flag("reverse")))
+    one(kernel(i.get("x")?, axis, args.flag("exclusive"), args.flag("reverse")))
 }
 
 /// The ops of this file.
-pub(super) const OPS: &[&[&OpInfo]] = &[REDUCTIONS, &[ArgMaxOp::INFO, ArgMinOp::INFO, CumSumOp::INFO]];
+pub(super) const OPS: &[&[&OpInfo]] = &[REDUCTIONS, &[ArgMaxOp::INFO, ArgMinOp::INFO, CumSumOp::INFO, CumProdOp::INFO]];

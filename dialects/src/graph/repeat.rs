@@ -207,20 +207,23 @@ fn infer_depth_to_space(args: &OpArgs<'_>) -> infer::Types {
 /// Moves blocks of space of `[N, C, H, W]` into channels.
 ///
 /// ```mlir
-/// %y = graph.space_to_depth %x {blocksize = 2 : i64} : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
+/// %y = graph.space_to_depth %x {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
 /// ```
 #[op(
     "graph.space_to_depth",
     format = GENERIC,
     infer = infer_space_to_depth,
-    eval = |args, data| unary(data, |x| kernels::space_to_depth(x, int(args, "blocksize")?, false)),
-    verify = |m, op| checked(m, op, block)
+    eval = |args, data| unary(data, |x| kernels::space_to_depth(x, int(args, "blocksize")?, column_major(args)?)),
+    verify = |m, op| checked(m, op, |args| block(args).and(column_major(args)))
 )]
 pub struct SpaceToDepthOp {
     /// The operand, `[N, C, H, W]`.
     x: Operand<TENSOR>,
     /// The extents of a block.
     blocksize: Attribute<I64>,
+    /// `DCR` when depth is the inner part of the channels, `CRD` when it is the outer one.
+    #[default = "\"DCR\""]
+    mode: OptAttribute<STRING>,
     /// The rearranged operand.
     y: OpResult<TENSOR>,
 }

@@ -202,6 +202,18 @@ fn shapes_follow_constant_operands() {
         c("[1, 0]", 2)
     );
     check(&slice, "tensor<?x0x4xf32>");
+    // What is computed from shapes and constants is as good as a constant.
+    let computed = [
+        "%c = graph.constant dense<[-1, 2]> : tensor<2xi64>",
+        "%i = graph.constant dense<1> : tensor<1xi64>",
+        "%w = graph.constant dense<0.0> : tensor<5x3x4xf32>",
+        "%s = graph.shape %w : (tensor<5x3x4xf32>) -> tensor<3xi64>",
+        "%g = graph.gather %s, %i : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>",
+        "%m = graph.mul %g, %c : (tensor<1xi64>, tensor<2xi64>) -> tensor<2xi64>",
+        "%a = graph.abs %m : tensor<2xi64>",
+        "%y = graph.reshape %x, %a : (tensor<?x3x4xf32>, tensor<2xi64>) -> tensor<*xf32>",
+    ];
+    check(&computed.join("\n"), "tensor<3x6xf32>");
 }
 
 #[test]

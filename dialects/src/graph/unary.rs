@@ -1,11 +1,11 @@
 //! Elementwise ops of one operand: arithmetic, rounding, activation functions, tests and conversion.
 
 use super::args::{Inputs, choice, float, int, one, unary};
-use super::kernels;
+use super::kernels::{self, RoundMode};
 use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 
 const SAME: Traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE);
 const IDEMPOTENT: Traits = SAME.and(Traits::IDEMPOTENT);
@@ -75,6 +75,24 @@ unary! {
         "The natural logarithm." "%y = graph.log %x : tensor<4xf32>";
     ErfOp "graph.erf" FLOAT_TENSOR SAME erf()
         "The error function." "%y = graph.erf %x : tensor<4xf32>";
+    AcosOp "graph.acos" FLOAT_TENSOR SAME acos()
+        "The inverse of the cosine; NaN outside -1..1." "%y = graph.acos %x : tensor<4xf32>";
+    AcoshOp "graph.acosh" FLOAT_TENSOR SAME acosh()
+        "The inverse of the hyperbolic cosine; NaN below 1." "%y = graph.acosh %x : tensor<4xf32>";
+    AsinOp "graph.asin" FLOAT_TENSOR SAME asin()
+        "The inverse of the sine; NaN outside -1..1." "%y = graph.asin %x : tensor<4xf32>";
+    AsinhOp "graph.asinh" FLOAT_TENSOR SAME asinh()
+        "The inverse of the hyperbolic sine." "%y = graph.asinh %x : tensor<4xf32>";
+    AtanOp "graph.atan" FLOAT_TENSOR SAME atan()
+        "The inverse of the tangent." "%y = graph.atan %x : tensor<4xf32>";
+    AtanhOp "graph.atanh" FLOAT_TENSOR SAME atanh()
+        "The inverse of the hyperbolic tangent; NaN outside -1..1." "%y = graph.atanh %x : tensor<4xf32>";
+    CoshOp "graph.cosh" FLOAT_TENSOR SAME cosh()
+        "The hyperbolic cosine." "%y = graph.cosh %x : tensor<4xf32>";
+    SinhOp "graph.sinh" FLOAT_TENSOR SAME sinh()
+        "The hyperbolic sine." "%y = graph.sinh %x : tensor<4xf32>";
+    TanOp "graph.tan" FLOAT_TENSOR SAME tan()
+        "The tangent." "%y = graph.tan %x : tensor<4xf32>";
     SinOp "graph.sin" FLOAT_TENSOR SAME sin()
         "The sine." "%y = graph.sin %x : tensor<4xf32>";
     CosOp "graph.cos" FLOAT_TENSOR SAME cos()
@@ -105,6 +123,9 @@ unary! {
     HardSigmoidOp "graph.hard_sigmoid" FLOAT_TENSOR SAME
         hard_sigmoid(alpha "2.000000e-01 : f32", beta "5.000000e-01 : f32")
         "alpha * x + beta, limited to 0 and 1." "%y = graph.hard_sigmoid %x : tensor<4xf32>";
+    ShrinkOp "graph.shrink" TENSOR SAME shrink(lambd "5.000000e-01 : f32", bias "0.000000e+00 : f32")
+        "Elements below -lambd plus bias, elements above lambd less bias, and 0 between."
+        "%y = graph.shrink %x {bias = 1.000000e+00 : f32} : tensor<4xf32>";
     ThresholdedReluOp "graph.thresholded_relu" FLOAT_TENSOR SAME thresholded_relu(alpha "1.000000e+00 : f32")
         "Each element where it is above alpha, else 0." "%y = graph.thresholded_relu %x : tensor<4xf32>";
 }
@@ -225,7 +246,7 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 /// Conversion to another element type.
 ///
-/// Floats truncate towards zero and saturate, integers lose high bits, everything but zero is true.
+/// Floats become integers by truncation towards zero, saturated; integers lose high bits; everything but zero is true.
 ///
 /// ```mlir
 /// %y = graph.cast %x to f16 : (tensor<4xf32>) -> tensor<4xf16>
@@ -236,17 +257,19 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     format = "$x `to` $to attr-dict `:` functional-type(operands, results)",
     infer = infer_cast,
     fold = fold_cast,
-    eval = cast
+    eval = cast,
+    verify = |m, op| checked(m, op, round_mode)
 )]
 pub struct CastOp {
     /// The operand.
     x: Operand<TENSOR>,
     /// The element type of the result.
     to: Attribute<ELEM_TYPE>,
-    /// Of no effect: it is about 8-bit floats.
+    /// Whether 8-bit floats saturate rather than overflow.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// Of no effect: it is about 8-bit floats.
+    /// How to round to `f8E8M0FNU`: `up`, `down` or `nearest`.
+    #[default = "\"up\""]
     round_mode: OptAttribute<STRING>,
     /// The converted elements.
     y: OpResult<TENSOR>,
@@ -264,7 +287,50 @@ fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let to = args.attr("to").and_then(|a| args.ctx().as_type(a)).and_then(|t| args.ctx().dtype(t));
     let to = to.ok_or_else(|| Trap::unsupported("a cast to this type"))?;
-    unary(data, |x| kernels::cast(x, to))
+    let (saturate, round) = (args.flag("saturate"), round_mode(args)?);
+    unary(data, |x| kernels::cast_with(x, to, saturate, round))
+}
+
+fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, String> {
+    let modes = [("up", RoundMode::Up), ("down", RoundMode::Down), ("nearest", RoundMode::Nearest)];
+    choice(args, "round_mode", &modes)
+}
+
+/// The bits of every element as those of another type with as many bits.
+///
+/// ```mlir
+/// %y = graph.bit_cast %x to i32 : (tensor<4xf32>) -> tensor<4xi32>
+/// ```
+#[op(
+    "graph.bit_cast",
+    traits = Traits::ELEMENTWISE,
+    format = "$x `to` $to attr-dict `:` functional-type(operands, results)",
+    infer = infer_bit_cast,
+    fold = fold_cast,
+    eval = bit_cast
+)]
+pub struct BitCastOp {
+    /// The operand.
+    x: Operand<TENSOR>,
+    /// The element type of the result.
+    to: Attribute<ELEM_TYPE>,
+    /// The same bits.
+    y: OpResult<TENSOR>,
+}
+
+fn infer_bit_cast(args: &OpArgs<'_>) -> infer::Types {
+    let types = infer_cast(args)?;
+    let bits = |t: Type| args.ctx().dtype(args.ctx().element_type(t)).map(DType::bits);
+    if bits(types[0]) != bits(infer::ty(args, "x")?) {
+        return Err("requires element types of as many bits".into());
+    }
+    Ok(types)
+}
+
+fn bit_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let to = args.attr("to").and_then(|a| args.ctx().as_type(a)).and_then(|t| args.ctx().dtype(t));
+    let to = to.ok_or_else(|| Trap::unsupported("a cast to this type"))?;
+    unary(data, |x| kernels::bit_cast(x, to))
 }
 
 /// Conversion to the element type of another tensor, whose elements are of no effect.
@@ -272,16 +338,24 @@ fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.cast_like %x, %like : (tensor<4xf32>, tensor<1xi8>) -> tensor<4xi8>
 /// ```
-#[op("graph.cast_like", format = GENERIC, infer = infer_cast_like, fold = fold_cast, eval = cast_like)]
+#[op(
+    "graph.cast_like",
+    format = GENERIC,
+    infer = infer_cast_like,
+    fold = fold_cast,
+    eval = cast_like,
+    verify = |m, op| checked(m, op, round_mode)
+)]
 pub struct CastLikeOp {
     /// The operand.
     x: Operand<TENSOR>,
     /// What has the wanted element type.
     target_type: Operand<TENSOR>,
-    /// Of no effect: it is about 8-bit floats.
+    /// Whether 8-bit floats saturate rather than overflow.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// Of no effect: it is about 8-bit floats.
+    /// How to round to `f8E8M0FNU`: `up`, `down` or `nearest`.
+    #[default = "\"up\""]
     round_mode: OptAttribute<STRING>,
     /// The converted elements.
     y: OpResult<TENSOR>,
@@ -294,7 +368,8 @@ fn infer_cast_like(args: &OpArgs<'_>) -> infer::Types {
 
 fn cast_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let inputs = Inputs::new(args, data);
-    one(kernels::cast(inputs.get("x")?, inputs.get("target_type")?.dtype()))
+    let (x, to) = (inputs.get("x")?, inputs.get("target_type")?.dtype());
+    one(kernels::cast_with(x, to, args.flag("saturate"), round_mode(args)?))
 }
 
 /// Softmax: exponentials divided by their sum, along an axis.
@@ -366,6 +441,7 @@ pub(super) const OPS: &[&[&OpInfo]] = &[
         IsInfOp::INFO,
         ClipOp::INFO,
         CastOp::INFO,
+        BitCastOp::INFO,
         CastLikeOp::INFO,
         SoftmaxOp::INFO,
         LogSoftmaxOp::INFO,

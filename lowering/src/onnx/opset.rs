@@ -6,6 +6,8 @@
 
 use super::attribute_type;
 use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
+use super::tensor::dtype;
+use gradus_dialects::graph::onnx_number;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
@@ -45,10 +47,11 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["BatchNormalization"], 7, |n| n.drop("is_test")),
     (&["BatchNormalization"], 9, spatial),
     (&["BatchNormalization"], 14, |n| n.only_outputs(1, "training mode is not supported")),
-    (&["GroupNormalization"], 21, |_| Err("one scale per group (before version 21) is not supported".into())),
+    (&["GroupNormalization"], 21, scale_per_group),
     (&["Dropout"], 7, |n| n.drop("is_test")),
     (&["Dropout"], 12, |n| n.float_to_input("ratio", 1)),
     (&["RNN", "GRU", "LSTM"], 7, |n| n.drop("output_sequence")),
+    (&["DFT"], 20, |n| n.default_int("axis", 1).and_then(|()| n.int_to_input("axis", 2))),
     (&["Reshape"], 5, |n| n.ints_to_input("shape", 1)),
     (&["Tile"], 6, |_| Err("tiling along one axis (before version 6) is not supported".into())),
     (&["Squeeze", "Unsqueeze", "ReduceSum"], 13, |n| n.ints_to_input("axes", 1)),
@@ -62,6 +65,8 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["TopK"], 10, |n| n.int_to_input("k", 1)),
     (&["Scatter"], ANY, |n| n.rename("ScatterElements")),
     (&["Softmax", "LogSoftmax", "Hardmax"], 13, flattening),
+    (&["GridSample"], 20, |n| n.rename_words("mode", &[("bilinear", "linear"), ("bicubic", "cubic")])),
+    (&["RoiAlign"], 16, |n| n.default_string("coordinate_transformation_mode", "output_half_pixel")),
     (&["Upsample"], 7, upsample_factors),
     (&["Upsample"], 9, |n| n.floats_to_input("scales", 1)),
     (&["Upsample"], 11, |n| n.rename("Resize")),
@@ -151,6 +156,22 @@ impl Rewrite<'_> {
         Ok(())
     }
 
+    fn default_string(&mut self, name: &str, s: &'static str) -> Result<(), String> {
+        if !self.node.attribute.iter().any(|a| a.name == name) {
+            self.set_string(name, s);
+        }
+        Ok(())
+    }
+
+    fn rename_words(&mut self, name: &str, words: &[(&str, &'static str)]) -> Result<(), String> {
+        for a in self.node.attribute.iter_mut().filter(|a| a.name == name) {
+            if let Some((_, new)) = words.iter().find(|(old, _)| a.s == old) {
+                a.s = (*new).into();
+            }
+        }
+        Ok(())
+    }
+
     fn only_outputs(&self, n: usize, otherwise: &str) -> Result<(), String> {
         if self.node.output.iter().skip(n).all(String::is_empty) { Ok(()) } else { Err(otherwise.to_owned()) }
     }
@@ -210,19 +231,23 @@ impl Rewrite<'_> {
     fn float_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
         if let Some(a) = self.take(attr, AttributeType::Float)? {
             let known = self.values.shape(self.input(0)).map(|(_, dtype)| dtype);
-            let dtype = known.filter(|d| d.is_float()).unwrap_or(DType::F32);
+            let dtype = known.filter(|d| d.is_float() && !d.is_narrow()).unwrap_or(DType::F32);
             self.insert_constant(i, &floats_to_tensor(dtype, &[], vec![f64::from(a.f)]));
         }
         Ok(())
     }
 
+    /// A new node of operand `i` and a constant list, whose result becomes operand `i`.
+    fn insert_with(&mut self, i: usize, op_type: &str, list: Vec<i64>) {
+        let old = self.input(i).to_owned();
+        self.insert_constant(i, &Tensor::from_vec(&[list.len()], list));
+        let list = self.input(i).to_owned();
+        self.insert(i, op_type, vec![old, list], vec![]);
+    }
+
     /// Appends dimensions of extent 1 to operand `i`, of the given rank.
     fn append_dims(&mut self, i: usize, rank: usize, n: usize) {
-        let old = self.input(i).to_owned();
-        let axes: Vec<i64> = (rank..rank + n).map(|d| d as i64).collect();
-        self.insert_constant(i, &Tensor::from_vec(&[n], axes));
-        let axes = self.input(i).to_owned();
-        self.insert(i, "Unsqueeze", vec![old, axes], vec![]);
+        self.insert_with(i, "Unsqueeze", (rank..rank + n).map(|d| d as i64).collect());
     }
 
     fn rank(&self, i: usize) -> Result<usize, String> {
@@ -249,13 +274,17 @@ fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// The largest number of a [`DataType`].
+const MAX_DATA_TYPE: i32 = DataType::Float6e3m2 as i32;
+
 /// The type was spelled out.
 fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
     let Some(to) = n.take("to", AttributeType::String)? else { return Ok(()) };
     let word = String::from_utf8_lossy(&to.s).to_ascii_uppercase();
-    let known = DTYPES.iter().find(|(_, t)| format!("{t:?}").eq_ignore_ascii_case(&word));
-    let (_, data_type) = known.ok_or_else(|| format!("element type '{word}' is not supported"))?;
-    n.set_int("to", *data_type as i64);
+    let known = (1..=MAX_DATA_TYPE).find(|&n| {
+        DataType::try_from(n).is_ok_and(|t| dtype(n).is_ok() && format!("{t:?}").eq_ignore_ascii_case(&word))
+    });
+    n.set_int("to", known.ok_or_else(|| format!("element type '{word}' is not supported"))?.into());
     Ok(())
 }
 
@@ -299,6 +328,22 @@ fn channel_slope(n: &mut Rewrite<'_>) -> Result<(), String> {
     let (x, slope) = (n.rank(0)?, n.rank(1)?);
     if slope == 1 && x > 2 {
         n.append_dims(1, 1, x - 2);
+    }
+    Ok(())
+}
+
+/// Scale and bias were per group, not per channel.
+fn scale_per_group(n: &mut Rewrite<'_>) -> Result<(), String> {
+    let groups = n.node.attribute.iter().find(|a| a.name == "num_groups").map_or(0, |a| a.i);
+    let channels = n.values.shape(n.input(0)).and_then(|(dims, _)| dims.get(1).copied()).filter(|&c| c >= 0);
+    let channels = channels.ok_or("the number of channels is needed, but not known")?;
+    if groups <= 0 || channels % groups != 0 {
+        return Err(format!("{channels} channels do not split into {groups} groups"));
+    }
+    for i in [1, 2] {
+        n.insert_with(i, "Unsqueeze", vec![1]);
+        n.insert_with(i, "Expand", vec![groups, channels / groups]);
+        n.insert_with(i, "Reshape", vec![-1]);
     }
     Ok(())
 }
@@ -373,26 +418,9 @@ fn resize_without_empties(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The element types that can be computed with, and ONNX's numbers for them.
-const DTYPES: [(DType, DataType); 13] = [
-    (DType::Bool, DataType::Bool),
-    (DType::I8, DataType::Int8),
-    (DType::I16, DataType::Int16),
-    (DType::I32, DataType::Int32),
-    (DType::I64, DataType::Int64),
-    (DType::U8, DataType::Uint8),
-    (DType::U16, DataType::Uint16),
-    (DType::U32, DataType::Uint32),
-    (DType::U64, DataType::Uint64),
-    (DType::F16, DataType::Float16),
-    (DType::BF16, DataType::Bfloat16),
-    (DType::F32, DataType::Float),
-    (DType::F64, DataType::Double),
-];
-
 /// The tensor as a message that shares its bytes.
 fn tensor_proto(tensor: &Tensor) -> TensorProto {
-    let data_type = DTYPES.iter().find(|(d, _)| *d == tensor.dtype()).map_or(0, |(_, t)| *t as i32);
+    let data_type = onnx_number(tensor.dtype()).unwrap_or(0) as i32;
     let dims = tensor.shape().iter().map(|&d| d as i64).collect();
     TensorProto { data_type, dims, raw_data: tensor.bytes().clone(), ..TensorProto::default() }
 }

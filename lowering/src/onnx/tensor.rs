@@ -6,6 +6,7 @@
 
 use super::proto::{DataLocation, DataType, TensorProto};
 use bytes::Bytes;
+use gradus_dialects::graph::onnx_dtype;
 use gradus_ir::tensor::{DType, Elem, Tensor};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -15,31 +16,18 @@ use std::path::{Component, Path, PathBuf};
 /// external data are refused.
 ///
 /// # Errors
-/// Names the tensor and the reason: an element type that nothing computes with (strings, complex numbers, 8-bit floats
-/// and everything narrower than a byte), bad dimensions, a payload of another size than the dimensions ask for, an
-/// element that is no value of its type, or external data that is out of reach.
+/// Names the tensor and the reason: an element type that nothing computes with (strings, complex numbers), bad
+/// dimensions, a payload of another size than the dimensions ask for, an element that is no value of its type, or
+/// external data that is out of reach.
 pub fn to_tensor(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
     convert(t, dir).map_err(|e| format!("tensor '{}': {e}", t.name))
 }
 
 /// The element type that gradus computes with for ONNX's `data_type`. Errors with the name of a type that has none.
 pub fn dtype(data_type: i32) -> Result<DType, String> {
-    let named = DataType::try_from(data_type).map_err(|_| format!("unknown element type {data_type}"))?;
-    Ok(match named {
-        DataType::Float => DType::F32,
-        DataType::Uint8 => DType::U8,
-        DataType::Int8 => DType::I8,
-        DataType::Uint16 => DType::U16,
-        DataType::Int16 => DType::I16,
-        DataType::Int32 => DType::I32,
-        DataType::Int64 => DType::I64,
-        DataType::Bool => DType::Bool,
-        DataType::Float16 => DType::F16,
-        DataType::Double => DType::F64,
-        DataType::Uint32 => DType::U32,
-        DataType::Uint64 => DType::U64,
-        DataType::Bfloat16 => DType::BF16,
-        other => return Err(format!("element type {other:?} is not supported")),
+    onnx_dtype(data_type.into()).ok_or_else(|| match DataType::try_from(data_type) {
+        Ok(known) => format!("element type {known:?} is not supported"),
+        Err(_) => format!("unknown element type {data_type}"),
     })
 }
 
@@ -50,11 +38,17 @@ fn convert(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
         return Err("segment: tensors stored in pieces are not supported".to_owned());
     }
     let data = match DataLocation::try_from(t.data_location) {
-        Ok(DataLocation::External) => external(t, dir, len * dtype.size())?,
+        Ok(DataLocation::External) => external(t, dir, stored_bytes(dtype, len))?,
         Ok(DataLocation::Default) if t.raw_data.is_empty() => return from_fields(t, dtype, &shape, len),
         Ok(DataLocation::Default) => t.raw_data.clone(),
         Err(_) => return Err(format!("data_location: unknown location {}", t.data_location)),
     };
+    if dtype.is_narrow() {
+        if data.len() != stored_bytes(dtype, len) {
+            return Err(format!("payload: {} bytes cannot be a {dtype} tensor of shape {shape:?}", data.len()));
+        }
+        return Ok(Tensor::from_bits(dtype, &shape, unpack(dtype, &data, len)));
+    }
     let tensor = Tensor::new(dtype, shape, data).map_err(|e| format!("payload: {e}"))?;
     if dtype == DType::Bool
         && let Some(i) = tensor.bytes().iter().position(|&b| b > 1)
@@ -62,6 +56,20 @@ fn convert(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
         return Err(format!("payload: byte {i} is {}, not a boolean", tensor.bytes()[i]));
     }
     aligned(tensor)
+}
+
+/// The bytes that elements take in a file, where those of fewer than 8 bits are packed.
+fn stored_bytes(dtype: DType, len: usize) -> usize {
+    if dtype.is_narrow() { (len as u128 * u128::from(dtype.bits())).div_ceil(8) as usize } else { len * dtype.size() }
+}
+
+/// A byte per element from a stream of bits, of which the lowest of each byte comes first.
+fn unpack(dtype: DType, data: &[u8], len: usize) -> Vec<u8> {
+    let bits = dtype.bits() as usize;
+    let byte = |i: usize| u16::from(data.get(i).copied().unwrap_or(0));
+    // An element may begin in one byte and end in the next; bits beyond it are dropped later.
+    let element = |i: usize| (byte(i * bits / 8) | byte(i * bits / 8 + 1) << 8) >> (i * bits % 8);
+    (0..len).map(|i| element(i) as u8).collect()
 }
 
 /// The dimensions and the number of elements. Zero extents do not excuse the others: strides are computed from each.
@@ -99,6 +107,9 @@ fn flat<T: Elem>(elements: Vec<T>) -> Bytes {
 
 /// Converts elements that are stored in the field for their type.
 fn from_fields(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Result<Tensor, String> {
+    if dtype.is_narrow() {
+        return narrow_from_field(t, dtype, shape, len);
+    }
     let (field, found) = match dtype {
         DType::F32 => ("float_data", t.float_data.len()),
         DType::F64 => ("double_data", t.double_data.len()),
@@ -134,8 +145,25 @@ fn from_fields(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Re
             Some(i) => return Err(bad(i, &t.int32_data[i])),
             None => flat(narrow!(t.int32_data => u8)),
         },
+        other => return Err(format!("{field}: elements of type {other} have no field")),
     };
     Tensor::new(dtype, shape.to_vec(), data)
+}
+
+/// Elements of at most 8 bits: each entry of the field has one of 8 or 6 bits, or a byte packed with smaller ones.
+fn narrow_from_field(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Result<Tensor, String> {
+    let packed = 8 % dtype.bits() == 0;
+    let (wanted, found) = (if packed { stored_bytes(dtype, len) } else { len }, t.int32_data.len());
+    if found != wanted {
+        return Err(format!("int32_data: {found} entries cannot be a {dtype} tensor of shape {shape:?}"));
+    }
+    // Packed signed elements may have been written as a signed byte.
+    let byte = |(i, &v): (usize, &i32)| match v {
+        -128..=255 => Ok(v as u8),
+        _ => Err(format!("int32_data[{i}]: {v} is not a byte")),
+    };
+    let bytes = t.int32_data.iter().enumerate().map(byte).collect::<Result<Vec<u8>, String>>()?;
+    Ok(Tensor::from_bits(dtype, shape, if packed { unpack(dtype, &bytes, len) } else { bytes }))
 }
 
 /// Reads `want` bytes of external data.
@@ -242,6 +270,23 @@ mod tests {
     }
 
     #[test]
+    fn small_elements_are_unpacked() {
+        let four = to_tensor(&raw(DataType::Int4, &[3], vec![0x8f, 0x07]), None).unwrap();
+        assert_eq!(four.to_i64().unwrap(), [-1, -8, 7]);
+        let two = to_tensor(&raw(DataType::Uint2, &[4], vec![0b11_10_01_00]), None).unwrap();
+        assert_eq!(two.to_i64().unwrap(), [0, 1, 2, 3]);
+        let six = to_tensor(&raw(DataType::Float6e3m2, &[4], vec![0x0c, 0xc3, 0x30]), None).unwrap();
+        assert_eq!(six.to_f64(), [1.0; 4]);
+        let mut t = raw(DataType::Uint4, &[3], vec![]);
+        t.int32_data = vec![0x21, 0x03];
+        assert_eq!(to_tensor(&t, None).unwrap().to_i64().unwrap(), [1, 2, 3]);
+        t.data_type = DataType::Float8e5m2 as i32;
+        assert!(error(&t).contains("int32_data: 2 entries cannot be a f8E5M2 tensor"));
+        t.int32_data = vec![0x3c, 0xbc, 256];
+        assert!(error(&t).contains("int32_data[2]: 256 is not a byte"));
+    }
+
+    #[test]
     fn hostile_tensors_are_refused() {
         assert!(error(&raw(DataType::Float, &[-1], vec![])).contains("dims[0]: -1 is not an extent"));
         assert!(error(&raw(DataType::Float, &[1 << 40, 1 << 40], vec![])).contains("dims[1]: the tensor is too large"));
@@ -249,7 +294,8 @@ mod tests {
         assert!(error(&raw(DataType::Float, &[1 << 40], vec![])).contains("float_data: 0 elements"));
         assert!(error(&raw(DataType::Float, &[2], vec![0; 7])).contains("payload: 7 bytes cannot be"));
         assert!(error(&raw(DataType::Bool, &[2], vec![1, 2])).contains("byte 1 is 2, not a boolean"));
-        assert!(error(&raw(DataType::Int4, &[2], vec![0])).contains("element type Int4 is not supported"));
+        assert!(error(&raw(DataType::Int4, &[3], vec![0])).contains("1 bytes cannot be a i4 tensor"));
+        assert!(error(&raw(DataType::Complex64, &[], vec![0; 8])).contains("element type Complex64 is not supported"));
         assert!(error(&raw(DataType::String, &[], vec![])).contains("element type String is not supported"));
         let unknown = TensorProto { data_type: 99, ..TensorProto::default() };
         assert!(error(&unknown).contains("unknown element type 99"));

@@ -1,9 +1,10 @@
 //! Elementwise operations on several operands, with numpy broadcasting: arithmetic, comparison, logic, selection.
 //!
-//! The operands of one call have one element type unless said otherwise. Integers wrap; the 16-bit floats compute in
-//! `f32` and round after every operation.
+//! The operands of one call have one element type unless said otherwise. Integers wrap; narrow floats compute in `f32`
+//! and round after every operation.
 
 use super::KernelResult;
+use super::cast::from_f64s;
 use super::movement::from_bytes;
 use super::num::{Num, Real, dispatch, unsupported};
 use super::walk::{Walk, zip_map};
@@ -43,7 +44,7 @@ macro_rules! arithmetic {
         $(#[$doc])*
         pub fn $name(a: &Tensor, b: &Tensor) -> KernelResult {
             same_dtype(stringify!($name), a, b)?;
-            dispatch!(number, stringify!($name), a.dtype(), T => map2::<T>(a, b, Num::$method))
+            dispatch!(number, stringify!($name), (a, b), T => map2::<T>(a, b, Num::$method))
         }
     )* };
 }
@@ -64,7 +65,7 @@ arithmetic! {
 pub fn div(a: &Tensor, b: &Tensor) -> KernelResult {
     same_dtype("div", a, b)?;
     no_zero_divisor("div", b)?;
-    dispatch!(number, "div", a.dtype(), T => map2::<T>(a, b, Num::div))
+    dispatch!(number, "div", (a, b), T => map2::<T>(a, b, Num::div))
 }
 
 /// `Mod` (10, 13): the remainder, with the sign of the dividend when `fmod`, else with that of the divisor. A zero
@@ -72,7 +73,7 @@ pub fn div(a: &Tensor, b: &Tensor) -> KernelResult {
 pub fn modulo(a: &Tensor, b: &Tensor, fmod: bool) -> KernelResult {
     same_dtype("mod", a, b)?;
     no_zero_divisor("mod", b)?;
-    dispatch!(number, "mod", a.dtype(), T => {
+    dispatch!(number, "mod", (a, b), T => {
         if fmod { map2::<T>(a, b, Num::rem_trunc) } else { map2::<T>(a, b, Num::rem_floor) }
     })
 }
@@ -86,7 +87,7 @@ pub fn pow(a: &Tensor, b: &Tensor) -> KernelResult {
     if b.dtype() == DType::Bool {
         return Err(unsupported("pow", DType::Bool));
     }
-    dispatch!(number, "pow", a.dtype(), T => {
+    dispatch!(number, "pow", (a), T => {
         let base = a.as_slice::<T>();
         let out = match &exponents {
             Some(exponents) => zip_map(&walk, &base, exponents, |x, e| Num::powi(x, e.unsigned_abs())),
@@ -111,7 +112,7 @@ pub fn equal(a: &Tensor, b: &Tensor) -> KernelResult {
     if a.dtype() == DType::Bool {
         return test2::<u8>(a, b, |x, y| x == y);
     }
-    dispatch!(number, "equal", a.dtype(), T => test2::<T>(a, b, |x, y| x == y))
+    dispatch!(number, "equal", (a, b), T => test2::<T>(a, b, |x, y| x == y))
 }
 
 macro_rules! comparison {
@@ -119,7 +120,7 @@ macro_rules! comparison {
         $(#[$doc])*
         pub fn $name(a: &Tensor, b: &Tensor) -> KernelResult {
             same_dtype(stringify!($name), a, b)?;
-            dispatch!(number, stringify!($name), a.dtype(), T => test2::<T>(a, b, |x, y| x $op y))
+            dispatch!(number, stringify!($name), (a, b), T => test2::<T>(a, b, |x, y| x $op y))
         }
     )* };
 }
@@ -142,14 +143,14 @@ macro_rules! logic {
             logic!(@$types $name, a, b, $op)
         }
     )* };
-    (@bool $name:ident, $a:expr, $b:expr, $op:tt) => {
+    (@bool $name:ident, $a:ident, $b:ident, $op:tt) => {
         match $a.dtype() {
             DType::Bool => test2::<u8>($a, $b, |x, y| (x $op y) & 1 == 1),
             other => Err(unsupported(stringify!($name), other)),
         }
     };
-    (@int $name:ident, $a:expr, $b:expr, $op:tt) => {
-        dispatch!(int, stringify!($name), $a.dtype(), T => map2::<T>($a, $b, |x, y| x $op y))
+    (@int $name:ident, $a:ident, $b:ident, $op:tt) => {
+        dispatch!(int, stringify!($name), ($a, $b), T => map2::<T>($a, $b, |x, y| x $op y))
     };
 }
 logic! {
@@ -165,6 +166,23 @@ logic! {
     bitwise_or = |, int;
     /// `BitwiseXor` (18), on integers.
     bitwise_xor = ^, int;
+}
+
+/// `BitShift` (11, 28), on integers: to the left, or to the right, where copies of the sign bit follow. Shifts by a
+/// negative number or at least as many bits as there are leave nothing but those.
+pub fn bit_shift(a: &Tensor, b: &Tensor, right: bool) -> KernelResult {
+    same_dtype("bit_shift", a, b)?;
+    let bits = a.dtype().bits();
+    dispatch!(int, "bit_shift", (a, b), T => map2::<T>(a, b, |x, y| {
+        let by = u32::try_from(y).ok().filter(|&y| y < bits);
+        match (by, right) {
+            (Some(by), true) => x >> by,
+            (Some(by), false) => x << by,
+            // Half of the bits at a time, as no shift may be by all of them.
+            (None, true) => x >> (T::BITS / 2) >> (T::BITS / 2 - 1) >> 1,
+            (None, false) => T::ZERO,
+        }
+    }))
 }
 
 /// `Where` (9, 16): elements of `x` where `cond` (`Bool`) holds, else of `y`. All three broadcast; any element type.
@@ -211,13 +229,16 @@ pub fn sum(inputs: &[&Tensor]) -> KernelResult {
 /// `Mean` (8, 13): the elementwise mean of any number of float operands.
 pub fn mean(inputs: &[&Tensor]) -> KernelResult {
     let total = sum(inputs)?;
-    dispatch!(float, "mean", total.dtype(), T => div(&total, &Tensor::scalar(T::from_f64(inputs.len() as f64))))
+    if !total.dtype().is_float() {
+        return Err(unsupported("mean", total.dtype()));
+    }
+    div(&total, &from_f64s(total.dtype(), &[], vec![inputs.len() as f64]))
 }
 
 /// `PRelu` (7, 9, 16): `x` where it is not negative, else `slope * x`; `slope` must broadcast to `x`'s shape.
 pub fn prelu(x: &Tensor, slope: &Tensor) -> KernelResult {
     same_dtype("prelu", x, slope)?;
-    dispatch!(number, "prelu", x.dtype(), T => map2::<T>(x, slope, |x, s| if Num::is_negative(x) { s.mul(x) } else { x }))
+    dispatch!(number, "prelu", (x, slope), T => map2::<T>(x, slope, |x, s| if Num::is_negative(x) { s.mul(x) } else { x }))
 }
 
 /// `Clip` (11, 12, 13): limits elements to `min..=max`, either of which may be absent and is a scalar. When `min` is

@@ -2,25 +2,19 @@
 //! block by block while the product packs its operand, and is never stored whole.
 
 use super::KernelResult;
-use super::cast::via_f32;
 use super::gemm::{Columns, KC, Matrix, Packed, gemm};
-use super::num::{Num, dispatch};
+use super::num::{Num, dispatch, wide};
 use super::shape::{ConvAttrs, ConvTransposeAttrs, Window, checked_elements, conv_transpose_window, conv_window};
-use gradus_ir::tensor::{DType, Tensor};
+use gradus_ir::tensor::Tensor;
 use std::ops::Range;
 
 /// `Conv` (1, 11, 22): `x` of `[N, C, D...]` by `weight` of `[M, C / group, K...]`, plus a `bias` of `[M]`.
 pub fn conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &ConvAttrs) -> KernelResult {
     check_types("conv", x, weight, bias, weight.shape().first().copied())?;
-    if let Some(out) = via_f32(x, &[Some(weight), bias], |x, rest| match rest {
-        [Some(w), b] => conv(x, w, *b, attrs),
-        _ => Err("conv needs weights".into()),
-    }) {
-        return out;
-    }
+    let bias = bias.map(wide).transpose()?;
     let plan = Plan::new(x.shape(), weight.shape(), attrs)?;
-    dispatch!(real, "conv", x.dtype(), T => {
-        let bias = bias.map(|b| b.as_slice::<T>());
+    dispatch!(float, "conv", (x, weight), T => {
+        let bias = bias.as_ref().map(|b| b.as_slice::<T>());
         let start = |m: usize| bias.as_ref().map_or(T::ZERO, |b| b[m]);
         let out = plan.run(&x.as_slice::<T>(), &weight.as_slice::<T>(), start, |c: &mut T, s| *c = c.add(s));
         Ok(Tensor::from_vec(&plan.shape, out))
@@ -240,22 +234,15 @@ pub fn conv_transpose(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs:
     let (group, window) = conv_transpose_window(x.shape(), weight.shape(), attrs)?;
     let m = weight.shape()[1].checked_mul(group);
     check_types("conv_transpose", x, weight, bias, m)?;
-    if matches!(x.dtype(), DType::F16 | DType::BF16)
-        && let Some(out) = via_f32(x, &[Some(weight), bias], |x, rest| match rest {
-            [Some(w), b] => conv_transpose(x, w, *b, attrs),
-            _ => Err("conv_transpose needs weights".into()),
-        })
-    {
-        return out;
-    }
+    let bias = bias.map(wide).transpose()?;
     if x.rank() < 3 {
         return Err("conv_transpose needs spatial axes".into());
     }
     let shape = super::shape::conv_transpose_output_dims(x.shape(), weight.shape(), attrs)?;
     checked_elements(&shape)?;
     checked_elements(&[&weight.shape()[1..], &window.input].concat())?;
-    dispatch!(real, "conv_transpose", x.dtype(), T => {
-        let bias = bias.map(|b| b.as_slice::<T>());
+    dispatch!(float, "conv_transpose", (x, weight), T => {
+        let bias = bias.as_ref().map(|b| b.as_slice::<T>());
         let start = |m: usize| bias.as_ref().map_or(T::ZERO, |b| b[m]);
         let out = transposed(&x.as_slice::<T>(), &weight.as_slice::<T>(), x.shape()[1], group, &window, &shape, start);
         Ok(Tensor::from_vec(&shape, out))

@@ -1,10 +1,12 @@
 //! Operations that make tensors from little: constants, ranges, one-hot vectors and triangles.
 
 use super::KernelResult;
+use super::cast::{cast, from_f64s};
 use super::movement::{buffer, from_bytes};
-use super::num::{Num, dispatch};
+use super::num::unsupported;
 use super::shape::{MAX_ELEMENTS, checked_elements, normalize_axis, product};
-use gradus_ir::tensor::Tensor;
+use gradus_ir::eval::ints_to_tensor;
+use gradus_ir::tensor::{DType, Tensor};
 
 /// `ConstantOfShape` (9, 20, 21): a tensor whose every element is that of `value`, which has exactly one.
 pub fn constant_of_shape(shape: &[i64], value: &Tensor) -> KernelResult {
@@ -21,27 +23,20 @@ pub fn range(start: &Tensor, limit: &Tensor, delta: &Tensor) -> KernelResult {
     if [limit, delta].iter().any(|t| t.dtype() != start.dtype()) || [start, limit, delta].iter().any(|t| t.len() != 1) {
         return Err("range needs three scalars of one type".into());
     }
-    dispatch!(number, "range", start.dtype(), T => {
-        let scalar = |t: &Tensor| t.as_slice::<T>()[0];
-        let (first, step) = (scalar(start), scalar(delta));
-        let count = match (start.to_i64(), limit.to_i64(), delta.to_i64()) {
-            // 64-bit integers are not all exact in f64.
-            (Some(s), Some(l), Some(d)) => int_count(s[0].into(), l[0].into(), d[0].into())?,
-            _ => float_count(first.to_f64(), scalar(limit).to_f64(), step.to_f64())?,
-        };
-        let float = start.dtype().is_float();
-        let at = |i: usize| {
-            let exact = || T::from_f64(first.to_f64() + i as f64 * step.to_f64());
-            if float { exact() } else { first.add(step.mul(T::from_f64(i as f64))) }
-        };
-        // Narrow integers: the position itself may not fit, but addition wraps to the right element.
-        if float || start.dtype().size() >= 4 {
-            return Ok(Tensor::from_vec(&[count], (0..count).map(at).collect()));
-        }
-        let mut value = first;
-        let next = |_| { let v = value; value = value.add(step); v };
-        Ok(Tensor::from_vec(&[count], (0..count).map(next).collect()))
-    })
+    if start.dtype() == DType::Bool {
+        return Err(unsupported("range", DType::Bool));
+    }
+    // 64-bit integers are not all exact in f64.
+    if let (Some(s), Some(l), Some(d)) = (start.to_i64(), limit.to_i64(), delta.to_i64()) {
+        let (first, step) = (s[0], d[0]);
+        let count = int_count(first.into(), l[0].into(), step.into())?;
+        let values: Vec<i64> = (0i64..).take(count).map(|i| first.wrapping_add(step.wrapping_mul(i))).collect();
+        return Ok(ints_to_tensor(start.dtype(), &[count], &values));
+    }
+    let scalar = |t: &Tensor| t.to_f64()[0];
+    let (first, step) = (scalar(start), scalar(delta));
+    let count = float_count(first, scalar(limit), step)?;
+    Ok(from_f64s(start.dtype(), &[count], (0..count).map(|i| first + i as f64 * step).collect()))
 }
 
 /// The number of elements of an integer range.
@@ -112,21 +107,18 @@ pub fn trilu(x: &Tensor, k: i64, upper: bool) -> KernelResult {
 }
 
 /// `EyeLike` (9, 22): ones on the `k`-th diagonal of a matrix of `shape`, zeros elsewhere.
-pub fn eye_like(shape: &[usize], k: i64, dtype: gradus_ir::tensor::DType) -> KernelResult {
+pub fn eye_like(shape: &[usize], k: i64, dtype: DType) -> KernelResult {
     let [rows, columns] = *shape else {
         return Err(format!("eye_like needs a matrix, not {shape:?}"));
     };
-    let n = checked_elements(shape)?;
-    dispatch!(number, "eye_like", dtype, T => {
-        let mut out = vec![T::ZERO; n];
-        for r in 0..rows {
-            let column = k.saturating_add(r as i64);
-            if let Some(c) = usize::try_from(column).ok().filter(|&c| c < columns) {
-                out[r * columns + c] = T::ONE;
-            }
+    let mut out = vec![0; checked_elements(shape)?];
+    for r in 0..rows {
+        let column = k.saturating_add(r as i64);
+        if let Some(c) = usize::try_from(column).ok().filter(|&c| c < columns) {
+            out[r * columns + c] = 1;
         }
-        Ok(Tensor::from_vec(shape, out))
-    })
+    }
+    cast(&Tensor::from_bools(shape, out), dtype)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Matrix products: `MatMul` with numpy's rules, and `Gemm`.
 
 use super::KernelResult;
-use super::cast::via_f32;
+use super::cast::from_f64s;
 use super::gemm::{Matrix, Packed, gemm as product};
-use super::num::{Num, dispatch};
+use super::num::{Num, dispatch, wide};
 use super::shape::{broadcast_shapes, checked_elements, matmul_output_dims};
 use super::walk::{Walk, zip_map};
 use gradus_ir::tensor::Tensor;
@@ -14,11 +14,7 @@ pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
     if a.dtype() != b.dtype() {
         return Err(format!("matmul of {a:?} and {b:?}"));
     }
-    if let Some(out) = via_f32(a, &[Some(b)], |a, rest| rest[0].map_or_else(|| Err("matmul".into()), |b| matmul(a, b)))
-    {
-        return out;
-    }
-    dispatch!(number, "matmul", a.dtype(), T => {
+    dispatch!(number, "matmul", (a, b), T => {
         let (shape, out) = stacked(&a.as_slice::<T>(), a.shape(), &b.as_slice::<T>(), b.shape(), |c: &mut T, s| {
             *c = c.add(s);
         })?;
@@ -62,6 +58,37 @@ pub(super) fn stacked<T: Num, C: Clone + Default>(
     Ok((shape, out))
 }
 
+/// `Det` (11, 22): the determinants of square float matrices, by elimination in `f64`.
+pub fn det(x: &Tensor) -> KernelResult {
+    let &[ref batch @ .., n, m] = x.shape() else { return Err(format!("the determinant of {x:?}")) };
+    if n != m || !x.dtype().is_float() {
+        return Err(format!("the determinant of {x:?}"));
+    }
+    let (mut data, count) = (x.to_f64(), checked_elements(batch)?);
+    let one = |matrix: &mut [f64]| {
+        let mut product = 1.0;
+        for k in 0..n {
+            let largest = |a: &usize, b: &usize| matrix[a * n + k].abs().total_cmp(&matrix[b * n + k].abs());
+            let pivot = (k..n).max_by(largest).unwrap_or(k);
+            if pivot != k {
+                (0..n).for_each(|j| matrix.swap(k * n + j, pivot * n + j));
+                product = -product;
+            }
+            product *= matrix[k * n + k];
+            if matrix[k * n + k] == 0.0 {
+                return 0.0;
+            }
+            for i in k + 1..n {
+                let factor = matrix[i * n + k] / matrix[k * n + k];
+                (k..n).for_each(|j| matrix[i * n + j] -= factor * matrix[k * n + j]);
+            }
+        }
+        product
+    };
+    let out = if n == 0 { vec![1.0; count] } else { data.chunks_exact_mut(n * n).map(one).collect() };
+    Ok(from_f64s(x.dtype(), batch, out))
+}
+
 /// The attributes of [`gemm`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gemm {
@@ -100,14 +127,9 @@ pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelR
     if c.is_some_and(|c| broadcast_shapes(c.shape(), &shape).as_ref() != Ok(&shape)) {
         return Err(format!("gemm: {c:?} does not broadcast to {shape:?}"));
     }
-    if let Some(out) = via_f32(a, &[Some(b), c], |a, rest| match rest {
-        [Some(b), c] => gemm(a, b, *c, attrs),
-        _ => Err("gemm needs two matrices".into()),
-    }) {
-        return out;
-    }
+    let c = c.map(wide).transpose()?;
     let (m, n, k) = (shape[0], shape[1], a.shape()[usize::from(!attrs.trans_a)]);
-    dispatch!(number, "gemm", a.dtype(), T => {
+    dispatch!(number, "gemm", (a, b), T => {
         let (left, right, mut out) = (a.as_slice::<T>(), b.as_slice::<T>(), vec![T::ZERO; size]);
         if size > 0 && k > 0 {
             let (row_step, step) = if attrs.trans_a { (1, m) } else { (k, 1) };
@@ -116,7 +138,7 @@ pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelR
             product(&packed, &Matrix { data: &right, row_step, step }, n, &mut out, |c, s| *c = c.add(s));
         }
         scale(&mut out, attrs.alpha);
-        if let Some(c) = c {
+        if let Some(c) = &c {
             let mut added = c.as_slice::<T>().into_owned();
             scale(&mut added, attrs.beta);
             out = zip_map(&Walk::new([&shape, c.shape()])?, &out, &added, Num::add);
@@ -145,6 +167,13 @@ mod tests {
         assert_eq!(matmul(&stack, &m).unwrap().to_i64().unwrap(), [1, 2, 3, 4]);
         assert_eq!(matmul(&m, &stack.reshape(vec![2, 2, 1]).unwrap()).unwrap().to_i64().unwrap(), [1, 3, 2, 4]);
         assert!(matmul(&v, &Tensor::scalar(1i32)).is_err());
+    }
+
+    #[test]
+    fn determinants() {
+        let x = Tensor::from_vec(&[2, 2, 2], vec![0f32, 2.0, 3.0, 4.0, 1.0, 2.0, 2.0, 4.0]);
+        assert_eq!(det(&x).unwrap().to_f64(), [-6.0, 0.0]);
+        assert!(det(&x.reshape(vec![1, 8]).unwrap()).is_err());
     }
 
     #[test]

@@ -4,13 +4,16 @@
 //! no input makes one panic. Results above 2^31 elements are refused. The [`shape`] module has the shape rules, which
 //! shape inference shares.
 
+mod attention;
 mod binary;
 mod cast;
 mod conv;
 mod dropout;
+mod einsum;
 mod gemm;
 mod generate;
 mod index;
+mod loss;
 mod matmul;
 mod movement;
 mod norm;
@@ -18,11 +21,18 @@ mod num;
 mod pad;
 mod pool;
 mod quant;
+mod recurrent;
 mod reduce;
+mod region;
 mod resize;
+mod sample;
+mod search;
 pub mod shape;
+mod signal;
 mod softmax;
+mod state;
 mod unary;
+mod unpool;
 mod walk;
 
 use gradus_ir::tensor::Tensor;
@@ -30,13 +40,16 @@ use gradus_ir::tensor::Tensor;
 /// What a kernel returns: the result, or why the operands are wrong.
 pub type KernelResult = Result<Tensor, String>;
 
+pub use attention::{Attention, AttentionInputs, Rotary, attention, rotary_embedding, swiglu};
 pub use binary::*;
-pub use cast::cast;
+pub use cast::{RoundMode, cast, cast_with};
 pub use conv::{conv, conv_transpose};
 pub use dropout::{dropout, ratio_of};
+pub use einsum::{Equation, einsum};
 pub use generate::*;
 pub use index::*;
-pub use matmul::{Gemm, gemm, matmul};
+pub use loss::*;
+pub use matmul::{Gemm, det, gemm, matmul};
 pub use movement::{
     concat, depth_to_space, expand, flatten, reshape, shape_of, size_of, slice, space_to_depth, split, squeeze, tile,
     transpose, unsqueeze,
@@ -45,7 +58,14 @@ pub use norm::*;
 pub use pad::{PadMode, pad};
 pub use pool::*;
 pub use quant::*;
-pub use reduce::{Reduction, arg_max, arg_min, cum_sum, reduce};
+pub use recurrent::*;
+pub use reduce::{Reduction, arg_max, arg_min, cum_prod, cum_sum, reduce};
+pub use region::{RoiAlign, Suppression, max_roi_pool, non_max_suppression, roi_align};
 pub use resize::{AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode, resize};
+pub use sample::{DeformInputs, Sample, SampleMode, SamplePadding, affine_grid, deform_conv, grid_sample};
+pub use search::*;
+pub use signal::*;
 pub use softmax::{log_softmax, softmax};
+pub use state::{LinearAttention, LinearInputs, causal_conv_with_state, linear_attention, tensor_scatter};
 pub use unary::*;
+pub use unpool::{center_crop_pad, col2im, max_unpool, unpool_dims};

@@ -1,10 +1,13 @@
 //! Normalizations. Statistics and the normalization itself are computed in `f64`, and rounded once.
 
 use super::KernelResult;
-use super::binary::{add, mul};
+use super::binary::{add, div, mul, sub};
+use super::cast::cast;
 use super::movement::around;
-use super::num::{Num, Real, dispatch};
+use super::num::{Num, Real, dispatch, unsupported};
+use super::reduce::{Reduction, reduce};
 use super::shape::{broadcast_shapes, normalize_axis};
+use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// A float vector of `n` elements, as `f64`.
@@ -25,7 +28,7 @@ fn channels(op: &str, x: &Tensor) -> Result<(usize, usize), String> {
 
 /// Scales and shifts each channel of `[N, C, ...]`.
 fn per_channel(op: &str, x: &Tensor, factors: &[(f64, f64)], inner: usize) -> KernelResult {
-    dispatch!(float, op, x.dtype(), T => {
+    dispatch!(float, op, (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
         for (i, row) in out.chunks_exact_mut(inner.max(1)).enumerate() {
             let (a, b) = factors[i % factors.len()];
@@ -97,13 +100,11 @@ pub fn batch_normalization_training(
     };
     let y = per_channel(op, x, &(0..c).map(factor).collect::<Vec<_>>(), inner)?;
     let update = |to: &Tensor, old: &[f64], new: &dyn Fn(usize) -> f64| {
-        dispatch!(float, op, to.dtype(), T => {
-            let out = (0..c).map(|i| T::from_f64(old[i] * momentum + new(i) * (1.0 - momentum))).collect();
-            Ok(Tensor::from_vec(&[c], out))
-        })
+        let out = (0..c).map(|i| old[i] * momentum + new(i) * (1.0 - momentum)).collect();
+        floats_to_tensor(to.dtype(), &[c], out)
     };
-    let mean = update(mean, &old_mean, &|i| batch[i].0)?;
-    Ok(BatchStatistics { y, mean, var: update(var, &old_var, &|i| batch[i].1)? })
+    let mean = update(mean, &old_mean, &|i| batch[i].0);
+    Ok(BatchStatistics { y, mean, var: update(var, &old_var, &|i| batch[i].1) })
 }
 
 /// The mean and `1 / sqrt(variance + epsilon)` of some elements.
@@ -131,7 +132,7 @@ pub fn group_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, groups: i6
     }
     let groups = usize::try_from(groups).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
     let per_group = c / groups.ok_or_else(|| format!("{op}: {c} channels do not split into the groups"))?;
-    dispatch!(float, op, x.dtype(), T => {
+    dispatch!(float, op, (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
         for (g, block) in out.chunks_exact_mut(per_group * inner).enumerate() {
             let (mean, inverse) = statistics(block, epsilon);
@@ -172,7 +173,7 @@ pub fn layer_normalization(
     let rows = super::shape::checked_elements(&shape)?;
     let n = x.len().checked_div(rows).unwrap_or(0);
     let (mut means, mut inverses) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-    let y = dispatch!(float, op, x.dtype(), T => {
+    let y = dispatch!(float, op, (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
         for i in 0..rows {
             let row = &mut out[i * n..(i + 1) * n];
@@ -195,7 +196,7 @@ pub fn layer_normalization(
 pub fn rms_normalization(x: &Tensor, scale: &Tensor, axis: i64, epsilon: f64) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
     let n = x.shape()[axis].saturating_mul(around(x.shape(), axis).1);
-    let y = dispatch!(float, "rms_normalization", x.dtype(), T => {
+    let y = dispatch!(float, "rms_normalization", (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
         for row in out.chunks_exact_mut(n.max(1)) {
             let square = row.iter().map(|v| v.to_f64() * v.to_f64()).sum::<f64>() / n as f64;
@@ -205,6 +206,18 @@ pub fn rms_normalization(x: &Tensor, scale: &Tensor, axis: i64, epsilon: f64) ->
         Ok(Tensor::from_vec(x.shape(), out))
     })?;
     affine("rms_normalization", &y, scale, None)
+}
+
+/// `MeanVarianceNormalization` (9, 13): elements less their mean over `axes`, divided by the standard deviation.
+pub fn mean_variance_normalization(x: &Tensor, axes: &[i64]) -> KernelResult {
+    let mean = |t: &Tensor| reduce(t, Reduction::Mean, axes, true, false);
+    let wide = cast(x, DType::F64)?;
+    let center = mean(&wide)?;
+    let variance = sub(&mean(&mul(&wide, &wide)?)?, &mul(&center, &center)?)?;
+    // Rounding may leave less than nothing.
+    let deviation = variance.to_f64().iter().map(|v| v.max(0.0).sqrt() + 1e-9).collect();
+    let y = div(&sub(&wide, &center)?, &floats_to_tensor(DType::F64, variance.shape(), deviation))?;
+    if x.dtype().is_float() { cast(&y, x.dtype()) } else { Err(unsupported("mean_variance_normalization", x.dtype())) }
 }
 
 /// The attributes of [`lrn`].
@@ -232,7 +245,7 @@ pub fn lrn(x: &Tensor, attrs: &Lrn) -> KernelResult {
     let (c, inner) = channels("lrn", x)?;
     let size = usize::try_from(attrs.size).ok().filter(|&s| s > 0).ok_or("lrn: size should be positive")?;
     let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
-    dispatch!(float, "lrn", x.dtype(), T => {
+    dispatch!(float, "lrn", (x), T => {
         let data = x.as_slice::<T>();
         let mut out = Vec::with_capacity(data.len());
         let mut sums = vec![0.0; if data.is_empty() { 0 } else { inner }];
@@ -259,7 +272,7 @@ pub fn lp_normalization(x: &Tensor, axis: i64, p: i64) -> KernelResult {
     if !(1..=2).contains(&p) {
         return Err(format!("lp_normalization is not defined for p = {p}"));
     }
-    dispatch!(float, "lp_normalization", x.dtype(), T => {
+    dispatch!(float, "lp_normalization", (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
         for block in out.chunks_exact_mut(extent.saturating_mul(inner).max(1)) {
             for i in 0..inner {

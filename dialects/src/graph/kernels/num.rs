@@ -1,32 +1,33 @@
 //! What the kernels need from an element type: arithmetic with the wrapping, rounding and NaN rules of ONNX, and the
-//! macro that turns a runtime [`DType`](gradus_ir::tensor::DType) into a Rust type.
+//! macro that turns a runtime [`DType`] into a Rust type.
+//!
+//! Arithmetic happens in five types; the others are brought into one of them and back ([`compute_type`]). That keeps
+//! the number of copies of each kernel low, and makes every kernel work for every element type.
 
-use gradus_ir::tensor::{DType, Elem};
-use half::{bf16, f16};
+use super::KernelResult;
+use super::cast::cast;
+use gradus_ir::tensor::{DType, Elem, Tensor};
 
-/// Runs `$body` with `$t` bound to the Rust type of a runtime element type; `$body` is a `Result`. The first word says
-/// which types are accepted: `number` is everything but `Bool`, `float` the four float types, `real` `f32` and `f64`
-/// (narrower floats are widened by the caller), `int` the integers. Others are an error that names `$op`.
+/// Runs `$body`, a [`KernelResult`], with `$t` bound to the Rust type that the tensors compute in, to which they have
+/// been brought; a result of that type is brought back to the first one's. The first word says which types are
+/// accepted: `number` is everything but `Bool`, `float` the floats, `int` the integers. Others are an error that names
+/// `$op`.
 macro_rules! dispatch {
-    (@ $op:expr, $dtype:expr, $t:ident => $body:expr; $($d:ident $r:ty),*) => {
-        match $dtype {
+    (@ $op:expr, ($x:ident $(, $y:ident)*), $t:ident => $body:expr; $($d:ident $r:ty),*) => {{
+        let stated = $x.dtype();
+        $crate::graph::kernels::num::widened([$x $(, $y)*], |[$x $(, $y)*]| match $x.dtype() {
             $(gradus_ir::tensor::DType::$d => { type $t = $r; $body })*
-            #[allow(unreachable_patterns, reason = "the list may be complete")]
-            other => Err($crate::graph::kernels::num::unsupported($op, other)),
-        }
+            _ => Err($crate::graph::kernels::num::unsupported($op, stated)),
+        })
+    }};
+    (number, $op:expr, $x:tt, $t:ident => $body:expr) => {
+        dispatch!(@ $op, $x, $t => $body; I32 i32, I64 i64, U64 u64, F32 f32, F64 f64)
     };
-    (number, $op:expr, $dtype:expr, $t:ident => $body:expr) => {
-        dispatch!(@ $op, $dtype, $t => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
-            F16 half::f16, BF16 half::bf16, F32 f32, F64 f64)
+    (float, $op:expr, $x:tt, $t:ident => $body:expr) => {
+        dispatch!(@ $op, $x, $t => $body; F32 f32, F64 f64)
     };
-    (float, $op:expr, $dtype:expr, $t:ident => $body:expr) => {
-        dispatch!(@ $op, $dtype, $t => $body; F16 half::f16, BF16 half::bf16, F32 f32, F64 f64)
-    };
-    (real, $op:expr, $dtype:expr, $t:ident => $body:expr) => {
-        dispatch!(@ $op, $dtype, $t => $body; F32 f32, F64 f64)
-    };
-    (int, $op:expr, $dtype:expr, $t:ident => $body:expr) => {
-        dispatch!(@ $op, $dtype, $t => $body; I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+    (int, $op:expr, $x:tt, $t:ident => $body:expr) => {
+        dispatch!(@ $op, $x, $t => $body; I32 i32, I64 i64, U64 u64)
     };
 }
 pub(super) use dispatch;
@@ -36,7 +37,37 @@ pub(super) fn unsupported(op: &str, dtype: DType) -> String {
     format!("{op} is not defined for {dtype} tensors")
 }
 
-/// Arithmetic on one element. Integers wrap; the 16-bit floats compute in `f32` and round after each operation.
+/// The type that elements of `dtype` are computed in: it holds all of their values, and what its arithmetic gives,
+/// rounded or cut to `dtype`, is what that of `dtype` would.
+pub(super) fn compute_type(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool | DType::F64 | DType::U64 | DType::I64 => dtype,
+        DType::U32 => DType::U64,
+        _ if dtype.is_float() => DType::F32,
+        _ => DType::I32,
+    }
+}
+
+/// A tensor in the type that its elements are computed in.
+pub(super) fn wide(t: &Tensor) -> KernelResult {
+    cast(t, compute_type(t.dtype()))
+}
+
+/// Applies `f` to tensors in the types that they are computed in, and brings a result in that of the first one back.
+pub(super) fn widened<const N: usize>(
+    inputs: [&Tensor; N],
+    f: impl FnOnce([&Tensor; N]) -> KernelResult,
+) -> KernelResult {
+    let wanted = inputs[0].dtype();
+    let mut wide = inputs.map(Tensor::clone);
+    for t in &mut wide {
+        *t = self::wide(t)?;
+    }
+    let out = f(std::array::from_fn(|i| &wide[i]))?;
+    if out.dtype() == compute_type(wanted) { cast(&out, wanted) } else { Ok(out) }
+}
+
+/// Arithmetic on one element. Integers wrap.
 pub(super) trait Num: Elem {
     const ZERO: Self;
     const ONE: Self;
@@ -111,8 +142,8 @@ macro_rules! int_num {
     (@signed $x:expr) => { $x.wrapping_abs() };
     (@unsigned $x:expr) => { $x };
 }
-int_num! { signed, i128::signum, i8, i16, i32, i64 }
-int_num! { unsigned, i128::signum, u8, u16, u32, u64 }
+int_num! { signed, i128::signum, i32, i64 }
+int_num! { unsigned, i128::signum, u64 }
 
 macro_rules! float_num {
     ($($t:ty),*) => { $(impl Num for $t {
@@ -141,29 +172,6 @@ macro_rules! float_num {
 }
 float_num! { f32, f64 }
 
-macro_rules! half_num {
-    ($($t:ty),*) => { $(impl Num for $t {
-        const ZERO: Self = <$t>::ZERO;
-        const ONE: Self = <$t>::ONE;
-        const LOWEST: Self = <$t>::NEG_INFINITY;
-        const HIGHEST: Self = <$t>::INFINITY;
-        fn add(self, other: Self) -> Self { Self::from_f32(self.to_f32() + other.to_f32()) }
-        fn sub(self, other: Self) -> Self { Self::from_f32(self.to_f32() - other.to_f32()) }
-        fn mul(self, other: Self) -> Self { Self::from_f32(self.to_f32() * other.to_f32()) }
-        fn div(self, other: Self) -> Self { Self::from_f32(self.to_f32() / other.to_f32()) }
-        fn rem_trunc(self, other: Self) -> Self { Self::from_f32(self.to_f32() % other.to_f32()) }
-        fn rem_floor(self, other: Self) -> Self { Self::from_f32(Num::rem_floor(self.to_f32(), other.to_f32())) }
-        fn min(self, other: Self) -> Self { if self < other || self.is_nan() { self } else { other } }
-        fn max(self, other: Self) -> Self { if self > other || self.is_nan() { self } else { other } }
-        fn abs(self) -> Self { Self::from_f32(self.to_f32().abs()) }
-        fn neg(self) -> Self { -self }
-        fn sign(self) -> Self { Self::from_f32(Num::sign(self.to_f32())) }
-        fn to_f64(self) -> f64 { self.into() }
-        fn from_f64(x: f64) -> Self { <$t>::from_f64(x) }
-    })* };
-}
-half_num! { f16, bf16 }
-
 /// The functions of a real variable that activations and normalizations are written in, for `f32` and `f64`.
 pub(super) trait Real:
     Num
@@ -186,6 +194,15 @@ pub(super) trait Real:
     fn sqrt(self) -> Self;
     fn sin(self) -> Self;
     fn cos(self) -> Self;
+    fn tan(self) -> Self;
+    fn asin(self) -> Self;
+    fn acos(self) -> Self;
+    fn atan(self) -> Self;
+    fn sinh(self) -> Self;
+    fn cosh(self) -> Self;
+    fn asinh(self) -> Self;
+    fn acosh(self) -> Self;
+    fn atanh(self) -> Self;
     fn floor(self) -> Self;
     fn ceil(self) -> Self;
     fn round_even(self) -> Self;
@@ -193,20 +210,17 @@ pub(super) trait Real:
 }
 
 macro_rules! real {
-    ($($t:ty, $tolerance:expr);*) => { $(impl Real for $t {
-        fn exp(self) -> Self { self.exp() }
-        fn exp_m1(self) -> Self { self.exp_m1() }
-        fn ln(self) -> Self { self.ln() }
-        fn ln_1p(self) -> Self { self.ln_1p() }
-        fn tanh(self) -> Self { self.tanh() }
-        fn sqrt(self) -> Self { self.sqrt() }
-        fn sin(self) -> Self { self.sin() }
-        fn cos(self) -> Self { self.cos() }
-        fn floor(self) -> Self { self.floor() }
-        fn ceil(self) -> Self { self.ceil() }
-        fn round_even(self) -> Self { self.round_ties_even() }
-        fn erf(self) -> Self { erf(f64::from(self), $tolerance) as $t }
-    })* };
+    (@ $t:ty, $tolerance:expr; $($name:ident)*) => {
+        impl Real for $t {
+            $(fn $name(self) -> Self { self.$name() })*
+            fn round_even(self) -> Self { self.round_ties_even() }
+            fn erf(self) -> Self { erf(f64::from(self), $tolerance) as $t }
+        }
+    };
+    ($($t:ty, $tolerance:expr);*) => { $(
+        real! { @ $t, $tolerance; exp exp_m1 ln ln_1p sqrt floor ceil sin cos tan asin acos atan
+            sinh cosh tanh asinh acosh atanh }
+    )* };
 }
 real! { f32, 1e-9; f64, 1e-17 }
 
@@ -252,7 +266,7 @@ mod tests {
     #[test]
     fn remainders_follow_their_sign_rule() {
         assert_eq!((Num::rem_floor(-7i32, 3), Num::rem_trunc(-7i32, 3)), (2, -1));
-        assert_eq!(Num::rem_floor(i8::MIN, -1), 0);
-        assert_eq!(Num::rem_floor(7u8, 4), 3);
+        assert_eq!(Num::rem_floor(i32::MIN, -1), 0);
+        assert_eq!(Num::rem_floor(7u64, 4), 3);
     }
 }

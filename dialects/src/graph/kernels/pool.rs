@@ -1,6 +1,8 @@
 //! Pooling over sliding windows and over whole images.
 
 use super::KernelResult;
+use super::cast::from_f64s;
+use super::movement::{buffer, from_bytes};
 use super::num::{Num, dispatch, unsupported};
 use super::shape::{Window, WindowAttrs, checked_elements, pool_window};
 use gradus_ir::tensor::{DType, Tensor};
@@ -108,11 +110,9 @@ pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[
     let window = pool_window(x.shape(), attrs)?;
     let shape = out_shape(x, &window);
     let area: usize = window.input.iter().product();
-    let index = |image: usize, at: usize| -> i64 {
-        let at = if column_major { transposed_index(&window.input, at) } else { at };
-        i64::try_from(image * area + at).unwrap_or(i64::MAX)
-    };
-    dispatch!(number, "max_pool", x.dtype(), T => {
+    let index = |image: usize, at: usize| (image * area + transposed_index(&window.input, at)) as i64;
+    let outputs: usize = window.output.iter().product::<usize>().max(1);
+    let indices = dispatch!(number, "max_pool", (x), T => {
         let best = |_, image: &[T], positions: &[usize], _| {
             let mut positions = positions.iter();
             let mut best = positions.next().map_or((T::LOWEST, usize::MAX), |&p| (image[p], p));
@@ -123,16 +123,23 @@ pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[
             }
             best.1
         };
-        let data = x.as_slice::<T>();
-        let at = each_window(&data, x.shape(), &window, best)?;
-        let outputs: usize = window.output.iter().product::<usize>().max(1);
-        let image = |i: usize| i / outputs;
-        let values = at.iter().enumerate().map(|(i, &p)| data.get(p.saturating_add(image(i) * area)).copied());
-        let values = values.map(|v| v.unwrap_or(T::LOWEST)).collect();
-        let index = |(i, &p): (usize, &usize)| if p == usize::MAX { -1 } else { index(image(i), p) };
-        let indices = at.iter().enumerate().map(index).collect();
-        Ok([Tensor::from_vec(&shape, values), Tensor::from_vec(&shape, indices)])
-    })
+        let at = each_window(&x.as_slice::<T>(), x.shape(), &window, best)?;
+        let row_major = |(i, &p): (usize, &usize)| if p == usize::MAX { -1 } else { (i / outputs * area + p) as i64 };
+        Ok(Tensor::from_vec(&shape, at.iter().enumerate().map(row_major).collect()))
+    })?;
+    let (size, lowest) = (x.dtype().size(), from_f64s(x.dtype(), &[], vec![f64::NEG_INFINITY]));
+    let mut values = buffer(x.dtype(), &shape)?;
+    let at = indices.as_slice::<i64>();
+    for p in at.iter() {
+        let from = usize::try_from(*p).map_or(&lowest.bytes()[..], |p| &x.bytes()[p * size..(p + 1) * size]);
+        values.extend_from_slice(from);
+    }
+    let index = |(i, &p): (usize, &i64)| match usize::try_from(p) {
+        Ok(p) if column_major => index(i / outputs, p % area),
+        _ => p,
+    };
+    let indices = Tensor::from_vec(&shape, at.iter().enumerate().map(index).collect());
+    Ok([from_bytes(x.dtype(), &shape, values)?, indices])
 }
 
 /// The column-major index of the position whose row-major index is `at`.
@@ -155,7 +162,7 @@ fn pool_float(
     finish: impl Fn(f64, usize, usize) -> f64,
 ) -> KernelResult {
     let window = pool_window(x.shape(), attrs)?;
-    dispatch!(float, op, x.dtype(), T => {
+    dispatch!(float, op, (x), T => {
         let fold = |_, image: &[T], positions: &[usize], padded: usize| {
             let sum = positions.iter().map(|&p| step(image[p].to_f64())).sum();
             T::from_f64(finish(sum, positions.len(), padded))
@@ -193,7 +200,7 @@ fn global<T: Num>(x: &Tensor, f: impl Fn(&[T]) -> T) -> KernelResult {
 
 /// `GlobalAveragePool` (1, 22): the mean of every image of a float `[N, C, D...]`.
 pub fn global_average_pool(x: &Tensor) -> KernelResult {
-    dispatch!(float, "global_average_pool", x.dtype(), T => global::<T>(x, |image| {
+    dispatch!(float, "global_average_pool", (x), T => global::<T>(x, |image| {
         T::from_f64(image.iter().map(|v| v.to_f64()).sum::<f64>() / image.len() as f64)
     }))
 }
@@ -203,7 +210,7 @@ pub fn global_max_pool(x: &Tensor) -> KernelResult {
     if x.dtype() == DType::Bool {
         return Err(unsupported("global_max_pool", x.dtype()));
     }
-    dispatch!(number, "global_max_pool", x.dtype(), T => global::<T>(x, |image| {
+    dispatch!(number, "global_max_pool", (x), T => global::<T>(x, |image| {
         image.iter().fold(T::LOWEST, |m, &v| Num::max(m, v))
     }))
 }
@@ -211,7 +218,7 @@ pub fn global_max_pool(x: &Tensor) -> KernelResult {
 /// `GlobalLpPool` (1, 2, 22): the `p`-norm of every image of a float `[N, C, D...]`.
 pub fn global_lp_pool(x: &Tensor, p: i64) -> KernelResult {
     let p = p as f64;
-    dispatch!(float, "global_lp_pool", x.dtype(), T => global::<T>(x, |image| {
+    dispatch!(float, "global_lp_pool", (x), T => global::<T>(x, |image| {
         T::from_f64(image.iter().map(|v| v.to_f64().abs().powf(p)).sum::<f64>().powf(1.0 / p))
     }))
 }

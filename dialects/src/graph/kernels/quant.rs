@@ -2,12 +2,15 @@
 //! half to even and saturated.
 
 use super::KernelResult;
+use super::binary::{div, mul};
+use super::cast::{RoundMode, cast_with, from_f64s};
 use super::conv::Plan;
 use super::matmul::stacked;
-use super::num::{Num, Real, dispatch, unsupported};
+use super::num::unsupported;
 use super::shape::{ConvAttrs, broadcast_shapes, normalize_axis};
 use super::walk::{Walk, zip_map};
-use gradus_ir::tensor::{DType, Elem, Tensor};
+use gradus_ir::eval::floats_to_tensor;
+use gradus_ir::tensor::{DType, Tensor};
 
 /// An 8-bit tensor less its zero point, whose `shape` broadcasts to the tensor's. The differences are 9-bit integers,
 /// kept as `f32`: sums of 256 products are exact in it and far faster than in integers.
@@ -115,10 +118,8 @@ fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, Str
     if a.len() != 1 || c.len() != 1 || a.dtype() != b.dtype() || a.dtype() != c.dtype() {
         return Err(format!("{op}: scales {a:?}, {b:?} and {c:?} do not go together"));
     }
-    dispatch!(float, op, a.dtype(), T => {
-        let (a, c) = (a.as_slice::<T>()[0], c.as_slice::<T>()[0]);
-        Ok(b.as_slice::<T>().iter().map(|&b| a.mul(b).div(c).to_f64()).collect())
-    })
+    let scalar = |t: &Tensor| t.reshape(vec![]);
+    Ok(div(&mul(b, &scalar(a)?)?, &scalar(c)?)?.to_f64())
 }
 
 /// Scales accumulators (`scale` is a scalar or has the given shape), adds the zero point, rounds and saturates.
@@ -130,11 +131,9 @@ fn requantize(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &T
     if walk.shape != shape {
         return Err(format!("scales of {:?} do not fit a result of {shape:?}", scale.1));
     }
-    dispatch!(int, "requantize", zero.dtype(), T => {
-        let z = zero.as_slice::<T>()[0].to_f64();
-        let f = |sum: i32, s: f64| T::from_f64((f64::from(sum) * s + z).round_ties_even());
-        Ok(Tensor::from_vec(shape, zip_map(&walk, sums, scale.0, f)))
-    })
+    let z = zero.to_f64()[0];
+    let f = |sum: i32, s: f64| (f64::from(sum) * s + z).round_ties_even();
+    Ok(from_f64s(zero.dtype(), shape, zip_map(&walk, sums, scale.0, f)))
 }
 
 /// `QLinearMatMul` (10, 21): the product of quantized tensors, quantized by `y_scale` and `y_zero`. The scale and zero
@@ -230,10 +229,52 @@ fn zeros(op: &str, zero: Option<&Tensor>, scale: &Tensor) -> Result<Vec<f64>, St
     }
 }
 
-/// `QuantizeLinear` (10, 13, 19, 21): `x / scale`, rounded half to even, plus the zero point, saturated to `to` (an
-/// 8- or 16-bit integer type, that of `zero`). `scale` is a scalar, a vector along `axis`, or, with a `block_size` other
-/// than 0, a tensor that is that much smaller along `axis`.
-pub fn quantize_linear(
+/// The attributes of [`quantize_linear`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quantize {
+    /// The type of the result.
+    pub to: DType,
+    /// The type that the quotient is rounded to; that of the scale when `None`.
+    pub precision: Option<DType>,
+    /// Along which axis parameters differ.
+    pub axis: i64,
+    /// How many elements along the axis share parameters; 0 for one parameter per position.
+    pub block_size: i64,
+    /// Whether 8-bit floats saturate. Everything else always does.
+    pub saturate: bool,
+}
+
+/// `QuantizeLinear` (10, 13, 19, 21, 23, 25): `x / scale` plus the zero point in an integer type, for which the quotient
+/// is rounded half to even, or a float of at most 8 bits. `scale` is a scalar, a vector along the axis, or, with a block
+/// size other than 0, a tensor that is that much smaller along the axis.
+pub fn quantize_linear(x: &Tensor, scale: &Tensor, zero: Option<&Tensor>, attrs: &Quantize) -> KernelResult {
+    let (op, to) = ("quantize_linear", attrs.to);
+    let integer = matches!(to, DType::U8 | DType::I8 | DType::U16 | DType::I16);
+    if zero.is_some_and(|z| z.dtype() != to) || !(integer || to.is_narrow()) {
+        return Err(format!("{op} to {to} with a zero point {zero:?}"));
+    }
+    let layout = Layout::new(x, scale, attrs.axis, attrs.block_size)?;
+    let zeros = zeros(op, zero, scale)?;
+    // What is half-way depends on the precision of the quotient.
+    let precision = match attrs.precision.unwrap_or(scale.dtype()) {
+        wide if wide.is_float() && !wide.is_narrow() => wide,
+        _ if x.dtype().is_float() => x.dtype(),
+        _ => DType::F64,
+    };
+    let round = |v: Vec<f64>| floats_to_tensor(precision, x.shape(), v).to_f64();
+    let divisors = floats_to_tensor(precision, scale.shape(), scale.to_f64()).to_f64();
+    let quotients = round(layout.map(&round(x.to_f64()), |v, i| v / divisors[i]));
+    let integral = |v: f64| if to.is_float() { v } else { v.round_ties_even() };
+    let shifted = layout.map(&quotients, |q, i| integral(q) + zeros[i]);
+    match to.is_float() {
+        true => cast_with(&Tensor::from_vec(x.shape(), shifted), to, attrs.saturate, RoundMode::Up),
+        false => Ok(from_f64s(to, x.shape(), shifted)),
+    }
+}
+
+/// `DequantizeLinear` (10, 13, 19, 21, 23, 25): `(x - zero) * scale` as a `to`. `x` is of an integer type or a float of
+/// at most 8 bits (without zero point for `i32`); parameters are laid out as for [`quantize_linear`].
+pub fn dequantize_linear(
     x: &Tensor,
     scale: &Tensor,
     zero: Option<&Tensor>,
@@ -241,51 +282,18 @@ pub fn quantize_linear(
     axis: i64,
     block_size: i64,
 ) -> KernelResult {
-    let op = "quantize_linear";
-    if zero.is_some_and(|z| z.dtype() != to) || !matches!(to, DType::U8 | DType::I8 | DType::U16 | DType::I16) {
-        return Err(format!("{op} to {to} with a zero point {zero:?}"));
-    }
-    let layout = Layout::new(x, scale, axis, block_size)?;
-    let zeros = zeros(op, zero, scale)?;
-    // The quotient is rounded to the operands' type, as that decides what is half-way.
-    let quotients: Vec<f64> = if x.dtype() == scale.dtype() {
-        dispatch!(float, op, x.dtype(), T => {
-            let s = scale.as_slice::<T>();
-            Ok(layout.map(&x.as_slice::<T>(), |v, i| v.div(s[i]).to_f64()))
-        })?
-    } else {
-        let s = scale.to_f64();
-        layout.map(&x.to_f64(), |v, i| v / s[i])
-    };
-    dispatch!(int, op, to, T => {
-        let out: Vec<T> = layout.map(&quotients, |q, i| T::from_f64(q.round_ties_even() + zeros[i]));
-        Ok(Tensor::from_vec(x.shape(), out))
-    })
-}
-
-/// `DequantizeLinear` (10, 13, 19, 21): `(x - zero) * scale`, in the scale's type. `x` is an integer tensor (without zero
-/// point for `i32`); parameters are laid out as for [`quantize_linear`].
-pub fn dequantize_linear(
-    x: &Tensor,
-    scale: &Tensor,
-    zero: Option<&Tensor>,
-    axis: i64,
-    block_size: i64,
-) -> KernelResult {
     let op = "dequantize_linear";
-    if zero.is_some_and(|z| z.dtype() != x.dtype()) || x.dtype().is_float() {
-        return Err(format!("{op} of {x:?} with a zero point {zero:?}"));
+    let quantized = !x.dtype().is_float() || x.dtype().is_narrow();
+    if zero.is_some_and(|z| z.dtype() != x.dtype()) || !quantized || !to.is_float() {
+        return Err(format!("{op} of {x:?} to {to} with a zero point {zero:?}"));
     }
     let layout = Layout::new(x, scale, axis, block_size)?;
     let (zeros, s) = (zeros(op, zero, scale)?, scale.to_f64());
-    dispatch!(float, op, scale.dtype(), R => {
-        let f = |v: f64, i: usize| {
-            // Differences of integers and their product with the scale are computed in f32, unless the result is wider.
-            if R::DTYPE == DType::F64 { R::from_f64((v - zeros[i]) * s[i]) }
-            else { R::from_f64(f64::from((v as f32 - zeros[i] as f32) * s[i] as f32)) }
-        };
-        Ok(Tensor::from_vec(x.shape(), layout.map(&x.to_f64(), f)))
-    })
+    // Differences of integers and their product with the scale are computed in f32, unless the result is wider.
+    let exact = |v: f64, i: usize| (v - zeros[i]) * s[i];
+    let single = |v: f64, i: usize| f64::from((v as f32 - zeros[i] as f32) * s[i] as f32);
+    let out = if to == DType::F64 { layout.map(&x.to_f64(), exact) } else { layout.map(&x.to_f64(), single) };
+    Ok(floats_to_tensor(to, x.shape(), out))
 }
 
 /// `DynamicQuantizeLinear` (11): an `f32` tensor as `u8`, with the scale and zero point that its range (widened to hold
@@ -298,10 +306,10 @@ pub fn dynamic_quantize_linear(x: &Tensor) -> Result<[Tensor; 3], String> {
     let high = values.iter().fold(0f32, |m, &v| f32::max(m, v));
     let low = values.iter().fold(0f32, |m, &v| f32::min(m, v));
     let scale = if high == low { 1.0 } else { high - low } / 255.0;
-    let zero = (0.0 - low / scale).clamp(0.0, 255.0).round_even();
-    let quantize = |v: &f32| u8::from_f64(f64::from((v / scale).round_even() + zero));
-    let out = values.iter().map(quantize).collect();
-    Ok([Tensor::from_vec(x.shape(), out), Tensor::scalar(scale), Tensor::scalar(u8::from_f64(zero.into()))])
+    let zero = (0.0 - low / scale).clamp(0.0, 255.0).round_ties_even();
+    // Conversion of a float saturates.
+    let out = values.iter().map(|v| ((v / scale).round_ties_even() + zero) as u8).collect();
+    Ok([Tensor::from_vec(x.shape(), out), Tensor::scalar(scale), Tensor::scalar(zero as u8)])
 }
 
 #[cfg(test)]
@@ -320,11 +328,17 @@ mod tests {
     #[test]
     fn quantization_rounds_to_even_and_saturates() {
         let x = Tensor::from_vec(&[4], vec![1f32, 3.0, -1000.0, 1000.0]);
-        let q = quantize_linear(&x, &Tensor::scalar(2f32), Some(&Tensor::scalar(10u8)), DType::U8, 1, 0).unwrap();
+        let attrs = |to| Quantize { to, precision: None, axis: 0, block_size: 0, saturate: true };
+        let (two, ten) = (Tensor::scalar(2f32), Tensor::scalar(10u8));
+        let q = quantize_linear(&x, &two, Some(&ten), &attrs(DType::U8)).unwrap();
         assert_eq!(q.to_i64().unwrap(), [10, 12, 0, 255]);
-        let back = dequantize_linear(&q, &Tensor::scalar(2f32), Some(&Tensor::scalar(10u8)), 1, 0).unwrap();
+        let back = dequantize_linear(&q, &two, Some(&ten), DType::F32, 1, 0).unwrap();
         assert_eq!(back.to_f64(), [0.0, 4.0, -20.0, 490.0]);
-        assert!(quantize_linear(&x, &x, None, DType::I32, 0, 0).is_err());
+        let four = quantize_linear(&x, &two, None, &attrs(DType::I4)).unwrap();
+        assert_eq!(four.to_i64().unwrap(), [0, 2, -8, 7]);
+        let eight = quantize_linear(&x, &two, None, &attrs(DType::F8E4M3FN)).unwrap();
+        assert_eq!(eight.to_f64(), [0.5, 1.5, -448.0, 448.0]);
+        assert!(quantize_linear(&x, &x, None, &attrs(DType::I32)).is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reductions along axes: sums, norms, extrema and their positions, and running sums.
 
 use super::KernelResult;
+use super::cast::from_f64s;
 use super::movement::{around, transpose};
 use super::num::{Num, Real, dispatch, unsupported};
 use super::shape::{normalize_axes, normalize_axis, reduce_dims};
@@ -106,9 +107,16 @@ pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_wi
         };
         return Ok(Tensor::from_bools(&shape, out));
     }
-    dispatch!(number, "reduce", x.dtype(), T => {
-        let data = x.as_slice::<T>();
-        let out = if x.dtype().is_float() { reduce_float::<T>(&data, &lanes, kind) } else { reduce_int::<T>(&data, &lanes, kind) };
+    let limits = from_f64s(x.dtype(), &[2], vec![f64::NEG_INFINITY, f64::INFINITY]);
+    let (x, limits) = (&x, &limits);
+    dispatch!(number, "reduce", (x, limits), T => {
+        let (data, limits) = (x.as_slice::<T>(), limits.as_slice::<T>());
+        let out = match kind {
+            Reduction::Max => fold(&data, &lanes, limits[0], Num::max, |a| a),
+            Reduction::Min => fold(&data, &lanes, limits[1], Num::min, |a| a),
+            _ if x.dtype().is_float() => reduce_float::<T>(&data, &lanes, kind),
+            _ => reduce_int::<T>(&data, &lanes, kind),
+        };
         Ok(Tensor::from_vec(&shape, out))
     })
 }
@@ -117,8 +125,7 @@ pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_wi
 fn reduce_float<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
     let back = |v: f64| T::from_f64(v);
     match kind {
-        Reduction::Max => fold(data, lanes, T::LOWEST, Num::max, |a| a),
-        Reduction::Min => fold(data, lanes, T::HIGHEST, Num::min, |a| a),
+        Reduction::Max | Reduction::Min => vec![],
         Reduction::Sum => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), back),
         Reduction::Mean => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), |a: f64| back(a / lanes.extent as f64)),
         Reduction::Prod => fold(data, lanes, 1.0, |a, v| a * v.to_f64(), back),
@@ -167,7 +174,7 @@ fn arg(x: &Tensor, axis: i64, keepdims: bool, last: bool, largest: bool) -> Kern
     if lanes == 0 && super::shape::checked_elements(&shape)? > 0 {
         return Err("an empty axis has no extremum".into());
     }
-    dispatch!(number, "arg_max", x.dtype(), T => {
+    dispatch!(number, "arg_max", (x), T => {
         let data = x.as_slice::<T>();
         let mut out = Vec::new();
         for lane in 0..if data.is_empty() { 0 } else { outer * inner } {
@@ -202,22 +209,45 @@ pub fn arg_min(x: &Tensor, axis: i64, keepdims: bool, select_last_index: bool) -
 /// `CumSum` (11, 14): running sums along `axis`, in the element type; without the element itself when `exclusive`, from
 /// the end when `reverse`.
 pub fn cum_sum(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
-    let axis = normalize_axis(axis, x.rank())?;
-    let (extent, inner) = (x.shape()[axis], around(x.shape(), axis).1);
-    dispatch!(number, "cum_sum", x.dtype(), T => {
+    dispatch!(number, "cum_sum", (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
-        let block = extent.saturating_mul(inner).max(1);
-        for lane in 0..out.len() / block * inner {
-            let (mut sum, base) = (T::ZERO, lane / inner * block + lane % inner);
-            for i in 0..extent {
-                let at = base + inner * if reverse { extent - 1 - i } else { i };
-                let next = sum.add(out[at]);
-                out[at] = if exclusive { sum } else { next };
-                sum = next;
-            }
-        }
+        run_along(&mut out, x.shape(), axis, exclusive, reverse, T::ZERO, T::add)?;
         Ok(Tensor::from_vec(x.shape(), out))
     })
+}
+
+/// `CumProd` (26): running products along `axis`; as [`cum_sum`] in all else.
+pub fn cum_prod(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
+    dispatch!(number, "cum_prod", (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        run_along(&mut out, x.shape(), axis, exclusive, reverse, T::ONE, T::mul)?;
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+/// Replaces every element by what `f` makes of it and those before it along `axis`.
+fn run_along<T: Copy>(
+    data: &mut [T],
+    shape: &[usize],
+    axis: i64,
+    exclusive: bool,
+    reverse: bool,
+    start: T,
+    f: impl Fn(T, T) -> T,
+) -> Result<(), String> {
+    let axis = normalize_axis(axis, shape.len())?;
+    let (extent, inner) = (shape[axis], around(shape, axis).1);
+    let block = extent.saturating_mul(inner).max(1);
+    for lane in 0..data.len() / block * inner {
+        let (mut sum, base) = (start, lane / inner * block + lane % inner);
+        for i in 0..extent {
+            let at = base + inner * if reverse { extent - 1 - i } else { i };
+            let next = f(sum, data[at]);
+            data[at] = if exclusive { sum } else { next };
+            sum = next;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

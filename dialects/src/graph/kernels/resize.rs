@@ -2,8 +2,8 @@
 //! which input positions make up every output position, and with what weight.
 
 use super::KernelResult;
+use super::cast::from_f64s;
 use super::movement::{around, from_bytes};
-use super::num::{Num, dispatch};
 use super::shape::{MAX_ELEMENTS, checked_elements, normalize_axes};
 use gradus_ir::tensor::Tensor;
 
@@ -168,24 +168,35 @@ pub fn resize(x: &Tensor, roi: &[f64], scales: &[f32], sizes: &[i64], axes: &[i6
             tables.push((axis, table(x.shape()[axis], shape[axis], factors[axis], roi, attrs)));
         }
     }
-    dispatch!(number, "resize", x.dtype(), T => {
-        let outside = T::from_f64(attrs.extrapolation);
-        if attrs.mode == ResizeMode::Nearest {
-            let (mut data, mut dims) = (x.as_slice::<T>().into_owned(), x.shape().to_vec());
-            for (axis, table) in &tables {
-                let first = |s: &[(usize, f64)], lane: &dyn Fn(usize) -> T| s.first().map_or(outside, |s| lane(s.0));
-                (data, dims) = along(&data, &dims, *axis, table, outside, first)?;
-            }
-            return Ok(Tensor::from_vec(&dims, data));
-        }
-        let (mut data, mut dims) = (x.to_f64(), x.shape().to_vec());
-        for (axis, table) in &tables {
-            let sum = |s: &[(usize, f64)], lane: &dyn Fn(usize) -> f64| s.iter().map(|&(p, w)| lane(p) * w).sum();
-            (data, dims) = along(&data, &dims, *axis, table, attrs.extrapolation, sum)?;
-        }
-        let round = |v: f64| if x.dtype().is_float() { v } else { v.round_ties_even() };
-        Ok(Tensor::from_vec(&dims, data.iter().map(|&v| T::from_f64(round(v))).collect()))
-    })
+    if attrs.mode == ResizeMode::Nearest {
+        let outside = from_f64s(x.dtype(), &[], vec![attrs.extrapolation]);
+        return match x.dtype().size() {
+            1 => nearest::<1>(x, &tables, &outside),
+            2 => nearest::<2>(x, &tables, &outside),
+            4 => nearest::<4>(x, &tables, &outside),
+            _ => nearest::<8>(x, &tables, &outside),
+        };
+    }
+    let (mut data, mut dims) = (x.to_f64(), x.shape().to_vec());
+    for (axis, table) in &tables {
+        let sum = |s: &[(usize, f64)], lane: &dyn Fn(usize) -> f64| s.iter().map(|&(p, w)| lane(p) * w).sum();
+        (data, dims) = along(&data, &dims, *axis, table, attrs.extrapolation, sum)?;
+    }
+    if !x.dtype().is_float() {
+        data.iter_mut().for_each(|v| *v = v.round_ties_even());
+    }
+    Ok(from_f64s(x.dtype(), &dims, data))
+}
+
+/// Resamples elements of `N` bytes without looking into them.
+fn nearest<const N: usize>(x: &Tensor, tables: &[(usize, Vec<Sources>)], outside: &Tensor) -> KernelResult {
+    let outside: [u8; N] = outside.bytes()[..].try_into().map_err(|_| "elements of another size")?;
+    let (mut data, mut dims) = (x.bytes().as_chunks::<N>().0.to_vec(), x.shape().to_vec());
+    for (axis, table) in tables {
+        let first = |s: &[(usize, f64)], lane: &dyn Fn(usize) -> [u8; N]| s.first().map_or(outside, |s| lane(s.0));
+        (data, dims) = along(&data, &dims, *axis, table, outside, first)?;
+    }
+    from_bytes(x.dtype(), &dims, data.into_flattened())
 }
 
 /// Resamples one axis: `f` makes an element from its sources and a view of the lane.

@@ -13,7 +13,7 @@ fn lanes(op: &str, x: &Tensor, axis: i64, flatten: bool, f: impl Fn(&mut [f64]))
     if flatten {
         (extent, inner) = (extent.saturating_mul(inner), 1);
     }
-    dispatch!(float, op, x.dtype(), T => {
+    dispatch!(float, op, (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
         let mut lane = vec![0.0; if out.is_empty() { 0 } else { extent }];
         for block in out.chunks_exact_mut(extent.saturating_mul(inner).max(1)) {

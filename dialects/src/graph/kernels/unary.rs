@@ -1,11 +1,11 @@
 //! Elementwise operations on one operand: arithmetic, rounding, and activation functions.
 //!
-//! Float functions compute `f16` and `bf16` in `f32` and round once at the end. NaN passes through all of them.
+//! Float functions compute narrow floats in `f32` and round once at the end. NaN passes through all of them.
 
 use super::KernelResult;
-use super::num::{Num, Real, dispatch, unsupported};
+use super::cast::from_f64s;
+use super::num::{Num, Real, dispatch, unsupported, widened};
 use gradus_ir::tensor::{DType, Elem, Tensor};
-use half::{bf16, f16};
 
 /// Applies `f` to every element.
 fn map<T: Elem, R: Elem>(x: &Tensor, f: impl Fn(T) -> R) -> KernelResult {
@@ -14,13 +14,11 @@ fn map<T: Elem, R: Elem>(x: &Tensor, f: impl Fn(T) -> R) -> KernelResult {
 
 /// Applies a function of a real variable to a float tensor.
 fn map_real(op: &str, x: &Tensor, f: impl Fn(f32) -> f32, wide: impl Fn(f64) -> f64) -> KernelResult {
-    match x.dtype() {
-        DType::F16 => map(x, |v: f16| f16::from_f32(f(v.to_f32()))),
-        DType::BF16 => map(x, |v: bf16| bf16::from_f32(f(v.to_f32()))),
-        DType::F32 => map(x, f),
-        DType::F64 => map(x, wide),
-        other => Err(unsupported(op, other)),
-    }
+    widened([x], |[v]| match v.dtype() {
+        DType::F32 => map(v, f),
+        DType::F64 => map(v, wide),
+        _ => Err(unsupported(op, x.dtype())),
+    })
 }
 
 /// Defines kernels from formulas over [`Real`]; parameters are `f64` attributes.
@@ -78,6 +76,24 @@ real_functions! {
         let inner = R::lit((2.0 / std::f64::consts::PI).sqrt()) * (x + R::lit(0.044_715) * x * x * x);
         R::lit(0.5) * x * (R::ONE + inner.tanh())
     };
+    /// `Acos` (7, 22); NaN outside -1..1.
+    acos(x) = x.acos();
+    /// `Acosh` (9, 22); NaN below 1.
+    acosh(x) = x.acosh();
+    /// `Asin` (7, 22); NaN outside -1..1.
+    asin(x) = x.asin();
+    /// `Asinh` (9, 22).
+    asinh(x) = x.asinh();
+    /// `Atan` (7, 22).
+    atan(x) = x.atan();
+    /// `Atanh` (9, 22); NaN outside -1..1.
+    atanh(x) = x.atanh();
+    /// `Cosh` (9, 22).
+    cosh(x) = x.cosh();
+    /// `Sinh` (9, 22).
+    sinh(x) = x.sinh();
+    /// `Tan` (7, 22).
+    tan(x) = x.tan();
     /// `Sin` (7, 22).
     sin(x) = x.sin();
     /// `Cos` (7, 22).
@@ -105,7 +121,7 @@ macro_rules! number_functions {
     ($($(#[$doc:meta])* $name:ident($x:ident: $t:ident) = $body:expr;)*) => { $(
         $(#[$doc])*
         pub fn $name(x: &Tensor) -> KernelResult {
-            dispatch!(number, stringify!($name), x.dtype(), $t => map::<$t, $t>(x, |$x| $body))
+            dispatch!(number, stringify!($name), (x), $t => map::<$t, $t>(x, |$x| $body))
         }
     )* };
 }
@@ -120,6 +136,28 @@ number_functions! {
     sign(x: T) = Num::sign(x);
 }
 
+/// `Shrink` (9): elements below `-lambd` plus `bias`, elements above `lambd` less `bias`, and 0 between.
+pub fn shrink(x: &Tensor, lambd: f64, bias: f64) -> KernelResult {
+    if x.dtype() == DType::Bool {
+        return Err(unsupported("shrink", x.dtype()));
+    }
+    let shrunk = |v: f64| match v {
+        v if v < -lambd => v + bias,
+        v if v > lambd => v - bias,
+        v if v.is_nan() => v,
+        _ => 0.0,
+    };
+    Ok(from_f64s(x.dtype(), x.shape(), x.to_f64().into_iter().map(shrunk).collect()))
+}
+
+/// `BitCast` (26): the bits of every element as those of a type with as many bits.
+pub fn bit_cast(x: &Tensor, to: DType) -> KernelResult {
+    if x.dtype().bits() != to.bits() {
+        return Err(format!("bit_cast of {} to {to}", x.dtype()));
+    }
+    Tensor::new(to, x.shape().to_vec(), x.bytes().clone())
+}
+
 /// `Not` (1): logical negation of booleans.
 pub fn not(x: &Tensor) -> KernelResult {
     match x.dtype() {
@@ -130,19 +168,19 @@ pub fn not(x: &Tensor) -> KernelResult {
 
 /// `BitwiseNot` (18), on integers.
 pub fn bitwise_not(x: &Tensor) -> KernelResult {
-    dispatch!(int, "bitwise_not", x.dtype(), T => map::<T, T>(x, |v| !v))
+    dispatch!(int, "bitwise_not", (x), T => map::<T, T>(x, |v| !v))
 }
 
 /// `IsNaN` (9, 13, 20): whether elements are NaN, as booleans.
 pub fn is_nan(x: &Tensor) -> KernelResult {
-    dispatch!(float, "is_nan", x.dtype(), T => {
+    dispatch!(float, "is_nan", (x), T => {
         Ok(Tensor::from_bools(x.shape(), x.as_slice::<T>().iter().map(|v| u8::from(v.is_nan())).collect()))
     })
 }
 
 /// `IsInf` (10, 20): whether elements are infinite, as booleans; each sign can be left out.
 pub fn is_inf(x: &Tensor, detect_positive: bool, detect_negative: bool) -> KernelResult {
-    dispatch!(float, "is_inf", x.dtype(), T => {
+    dispatch!(float, "is_inf", (x), T => {
         let test = |v: &T| (detect_positive && *v == T::HIGHEST) || (detect_negative && *v == T::LOWEST);
         Ok(Tensor::from_bools(x.shape(), x.as_slice::<T>().iter().map(|v| u8::from(test(v))).collect()))
     })

@@ -1,0 +1,169 @@
+//! Regions of images: pooling over them, and choosing among boxes.
+
+use super::args::{Inputs, choice, float, int, list, one};
+use super::unary::checked;
+use super::{GENERIC, infer, kernels};
+use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+
+/// Pools regions of images, by linear interpolation between elements.
+///
+/// A region is `[x1, y1, x2, y2]`; it is divided into bins, each of which becomes the mean or maximum of samples.
+///
+/// ```mlir
+/// %y = graph.roi_align %x, %rois, %at {output_height = 2 : i64, output_width = 3 : i64} : (tensor<1x4x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x4x2x3xf32>
+/// ```
+#[op(
+    "graph.roi_align",
+    format = GENERIC,
+    infer = infer_roi_align,
+    eval = roi_align,
+    verify = |m, op| checked(m, op, roi_attrs)
+)]
+pub struct RoiAlignOp {
+    /// The images, `[N, C, H, W]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// The regions, `[R, 4]`.
+    rois: Operand<FLOAT_TENSOR>,
+    /// The image that each region is of, `[R]`.
+    batch_indices: Operand<I64_TENSOR>,
+    /// `half_pixel`, or `output_half_pixel` for coordinates without a shift by half an element.
+    #[default = "\"half_pixel\""]
+    coordinate_transformation_mode: OptAttribute<STRING>,
+    /// `avg` or `max`.
+    #[default = "\"avg\""]
+    mode: OptAttribute<STRING>,
+    /// The height of the result.
+    #[default = "1 : i64"]
+    output_height: OptAttribute<I64>,
+    /// The width of the result.
+    #[default = "1 : i64"]
+    output_width: OptAttribute<I64>,
+    /// The number of samples along each side of a bin; as many as elements when 0.
+    #[default = "0 : i64"]
+    sampling_ratio: OptAttribute<I64>,
+    /// From the coordinates of regions to those of the images.
+    #[default = "1.000000e+00 : f32"]
+    spatial_scale: OptAttribute<F32>,
+    /// The pooled regions, `[R, C, output_height, output_width]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlign, String> {
+    let modes = [("half_pixel", true), ("output_half_pixel", false)];
+    Ok(kernels::RoiAlign {
+        output: [int(args, "output_height")?, int(args, "output_width")?],
+        sampling_ratio: int(args, "sampling_ratio")?,
+        spatial_scale: float(args, "spatial_scale")?,
+        half_pixel: choice(args, "coordinate_transformation_mode", &modes)?,
+        max: choice(args, "mode", &[("avg", false), ("max", true)])?,
+    })
+}
+
+/// The shape of pooled regions.
+fn pooled(args: &OpArgs<'_>, output: [i64; 2]) -> infer::Types {
+    if output.iter().any(|&d| d <= 0) {
+        return Err(format!("regions cannot be pooled to {output:?}"));
+    }
+    let axis = |name, i: usize| infer::dims(args, name).and_then(|d| d.get(i).copied()).unwrap_or(DYNAMIC);
+    let dims = vec![axis("rois", 0), axis("x", 1), output[0], output[1]];
+    infer::one(args, Some(dims), infer::common_elem(args, &["x", "rois"])?)
+}
+
+fn infer_roi_align(args: &OpArgs<'_>) -> infer::Types {
+    pooled(args, roi_attrs(args)?.output)
+}
+
+fn roi_align(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    one(kernels::roi_align(i.get("x")?, i.get("rois")?, i.get("batch_indices")?, &roi_attrs(args)?))
+}
+
+/// The largest elements of the parts of regions of images.
+///
+/// A region is `[image, x1, y1, x2, y2]`, rounded to whole elements.
+///
+/// ```mlir
+/// %y = graph.max_roi_pool %x, %rois {pooled_shape = array<i64: 2, 3>} : (tensor<1x4x8x8xf32>, tensor<5x5xf32>) -> tensor<5x4x2x3xf32>
+/// ```
+#[op("graph.max_roi_pool", format = GENERIC, infer = infer_max_roi_pool, eval = max_roi_pool)]
+pub struct MaxRoiPoolOp {
+    /// The images, `[N, C, H, W]`.
+    x: Operand<FLOAT_TENSOR>,
+    /// The regions, `[R, 5]`.
+    rois: Operand<FLOAT_TENSOR>,
+    /// The extents of the result.
+    pooled_shape: Attribute<I64_ARRAY>,
+    /// From the coordinates of regions to those of the images.
+    #[default = "1.000000e+00 : f32"]
+    spatial_scale: OptAttribute<F32>,
+    /// The pooled regions, `[R, C, H, W]`.
+    y: OpResult<FLOAT_TENSOR>,
+}
+
+fn pooled_shape(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
+    list(args, "pooled_shape").try_into().map_err(|list| format!("regions cannot be pooled to {list:?}"))
+}
+
+fn infer_max_roi_pool(args: &OpArgs<'_>) -> infer::Types {
+    pooled(args, pooled_shape(args)?)
+}
+
+fn max_roi_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let (x, rois) = (i.get("x")?, i.get("rois")?);
+    one(kernels::max_roi_pool(x, rois, pooled_shape(args)?, float(args, "spatial_scale")?))
+}
+
+/// Boxes by descending score, without those that overlap an earlier one too much.
+///
+/// The result has one row of image, class and box for each.
+///
+/// ```mlir
+/// %y = graph.non_max_suppression %boxes, %scores most %n iou %t : (tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
+/// ```
+#[op(
+    "graph.non_max_suppression",
+    traits = Traits::OPERAND_SEGMENTS,
+    format = "$boxes `,` $scores (`most` $max_output_boxes_per_class^)? (`iou` $iou_threshold^)? (`score` $score_threshold^)? attr-dict `:` functional-type(operands, results)",
+    infer = infer_non_max_suppression,
+    eval = non_max_suppression
+)]
+pub struct NonMaxSuppressionOp {
+    /// The boxes, `[N, S, 4]`.
+    boxes: Operand<FLOAT_TENSOR>,
+    /// Their scores, `[N, C, S]`.
+    scores: Operand<FLOAT_TENSOR>,
+    /// How many boxes are wanted per image and class; none when absent.
+    max_output_boxes_per_class: OptOperand<I64_TENSOR>,
+    /// How much of their union two boxes may share; 0 when absent.
+    iou_threshold: OptOperand<FLOAT_TENSOR>,
+    /// The score that a box must exceed.
+    score_threshold: OptOperand<FLOAT_TENSOR>,
+    /// Whether boxes are center and extents, x first, rather than two corners, y first.
+    #[default = "0 : i64"]
+    center_point_box: OptAttribute<I64>,
+    /// The chosen boxes.
+    y: OpResult<I64_TENSOR>,
+}
+
+fn infer_non_max_suppression(args: &OpArgs<'_>) -> infer::Types {
+    let count = infer::evaluated_shape(args).map_or(DYNAMIC, |s| s[0]);
+    infer::one(args, Some(vec![count, 3]), Type::I64)
+}
+
+fn non_max_suppression(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let i = Inputs::new(args, data);
+    let number = |name| Ok::<_, Trap>(i.opt(name)?.and_then(|t| t.to_f64().first().copied()));
+    let attrs = kernels::Suppression {
+        most: i.int("max_output_boxes_per_class")?.unwrap_or(0),
+        iou: number("iou_threshold")?.unwrap_or(0.0),
+        score: number("score_threshold")?,
+        centered: args.flag("center_point_box"),
+    };
+    one(kernels::non_max_suppression(i.get("boxes")?, i.get("scores")?, &attrs))
+}
+
+/// The ops of this file.
+pub(super) const OPS: &[&[&OpInfo]] = &[&[RoiAlignOp::INFO, MaxRoiPoolOp::INFO, NonMaxSuppressionOp::INFO]];

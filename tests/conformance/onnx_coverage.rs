@@ -1,0 +1,124 @@
+//! The table of ONNX's operators in `docs/onnx-coverage.md`: written from the operators that ONNX has, the ops that the
+//! dialect has, and the tests that pass.
+
+use crate::onnx::{CASES, Case};
+use crate::support::root;
+use gradus::dialects::graph::{self, op_name};
+use gradus::ir::OpInfo;
+use std::fmt::Write as _;
+
+/// The test that writes the document.
+const COMMAND: &str = "INSTA_UPDATE=always cargo test --release --test conformance onnx";
+
+/// An operator of ONNX.
+struct Operator {
+    name: &'static str,
+    /// The versions of the operator set that changed it.
+    versions: Vec<i64>,
+    /// What it is about besides tensors of numbers.
+    about: &'static str,
+    attributes: Vec<&'static str>,
+}
+
+fn operators() -> Vec<Operator> {
+    let rows = include_str!("onnx_operators.tsv").lines().skip(1).map(|l| l.split('\t').collect::<Vec<_>>());
+    let operator = |row: Vec<&'static str>| Operator {
+        name: row[0],
+        versions: row[1].split(' ').map(|v| v.parse().expect("versions are numbers")).collect(),
+        about: row[2],
+        attributes: row[3].split_whitespace().collect(),
+    };
+    rows.map(operator).collect()
+}
+
+/// The op that an operator becomes.
+fn op(operator: &Operator) -> Option<&'static OpInfo> {
+    // An operator that was replaced is known under its new name.
+    let newest = gradus::lowering::onnx::opset::newest_name(operator.name, 1);
+    let name = op_name(newest);
+    graph::DIALECT.ops.iter().copied().find(|info| info.name == name)
+}
+
+/// `passed / total`, or nothing when there are none.
+fn score<'a>(cases: impl Iterator<Item = &'a Case>) -> String {
+    let (mut passed, mut total) = (0, 0);
+    for case in cases {
+        passed += usize::from(case.outcome.is_ok());
+        total += 1;
+    }
+    if total == 0 { String::new() } else { format!("{passed} / {total}") }
+}
+
+/// Why an operator has no op.
+fn reason(operator: &Operator) -> String {
+    match operator.about {
+        "" => "not supported yet".to_owned(),
+        about => format!("{about} are not supported"),
+    }
+}
+
+fn document() -> String {
+    let operators = operators();
+    let covered = operators.iter().filter(|o| op(o).is_some()).count();
+    let newest = operators.iter().flat_map(|o| &o.versions).max().expect("there are operators");
+    let mut text = format!(
+        "# ONNX coverage\n\n\
+         Written by `{COMMAND}`; a test compares it.\n\n\
+         {covered} of the {} operators of ONNX up to operator set {newest} are ops of the `graph` dialect. A model of an\n\
+         older version is brought into the newest form.\n\n## Tests\n\n\
+         ONNX's node tests in `tests/conformance`: those that pass, of all. Plain tests have static shapes and common element\n\
+         types; the imported program's types say the shapes of their outputs.\n\n\
+         | tier | plain | special |\n|---|---|---|\n",
+        operators.len()
+    );
+    for (tier, name) in [("A", "A: convolutional networks"), ("B", "B: transformers"), ("C", "C: quantized networks")] {
+        let of = |plain| score(CASES.iter().filter(move |c| c.tier == tier && c.plain == plain));
+        let _ = writeln!(text, "| {name} | {} | {} |", of(true), of(false));
+    }
+    text.push_str("\nThose that do not pass, and why:\n\n");
+    for case in CASES.iter() {
+        if let Err(why) = &case.outcome {
+            let _ = writeln!(text, "- `{}`: {why}", case.name);
+        }
+    }
+    text.push_str(
+        "\n## Operators\n\nThe versions are those of the operator set that changed the operator, of which all are read. Tests count for every\n\
+         operator that they use.\n\n| operator | versions | op | plain tests | special tests |\n|---|---|---|---|---|\n",
+    );
+    for operator in &operators {
+        let versions: Vec<String> = operator.versions.iter().map(i64::to_string).collect();
+        let place = op(operator).map_or_else(|| reason(operator), |info| format!("`{}`", info.name));
+        let of = |plain| score(CASES.iter().filter(move |c| c.ops.contains(&operator.name) && c.plain == plain));
+        let _ =
+            writeln!(text, "| {} | {} | {place} | {} | {} |", operator.name, versions.join(", "), of(true), of(false));
+    }
+    text
+}
+
+#[test]
+fn onnx_coverage_is_up_to_date() {
+    if std::env::var("GRADUS_ONNX_CORPUS").is_ok() {
+        return;
+    }
+    let (path, have) = (root().join("docs/onnx-coverage.md"), document());
+    if std::env::var("INSTA_UPDATE").as_deref() == Ok("always") {
+        std::fs::write(&path, &have).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
+    let want = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = have.lines().zip(want.lines()).find(|(a, b)| a != b);
+    assert!(have == want, "docs/onnx-coverage.md is out of date ({differs:?}); write it with {COMMAND}");
+}
+
+/// Every attribute of the newest version has a place in the declaration, under its own name.
+#[test]
+fn onnx_attributes_are_declared() {
+    // Spelled differently there, or about strings.
+    let elsewhere =
+        ["value_string", "value_strings", "sparse_value", "value_int", "value_ints", "value_float", "value_floats"];
+    let mut missing = Vec::new();
+    for (operator, info) in operators().iter().filter_map(|o| Some((o, op(o)?))) {
+        let undeclared = operator.attributes.iter().filter(|a| info.attr(a).is_none() && !elsewhere.contains(a));
+        missing.extend(undeclared.filter(|_| operator.about != "replaced").map(|a| format!("{}: {a}", operator.name)));
+    }
+    assert!(missing.is_empty(), "attributes without a declaration: {missing:?}");
+}
