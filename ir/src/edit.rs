@@ -634,6 +634,11 @@ impl Module {
         copy
     }
 
+    /// Copies the blocks of `from` to the end of `to`; see [`Module::clone_op`].
+    pub fn clone_region_into(&mut self, from: Region, to: Region, map: &mut ValueMap) {
+        self.clone_region(from, to, map, &mut HashMap::default());
+    }
+
     fn clone_region(&mut self, from: Region, to: Region, map: &mut ValueMap, blocks: &mut BlockMap) {
         let sources: Vec<Block> = self.region_blocks(from).collect();
         for &source in &sources {

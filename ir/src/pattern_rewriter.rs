@@ -46,8 +46,13 @@ impl InsertPoint {
 pub enum Change {
     /// An op was made. What is in its regions is told of separately.
     Created(Op),
-    /// An op was made with all that is in its regions.
-    Cloned(Op),
+    /// An op was copied with all that is in its regions.
+    Cloned {
+        /// The original.
+        from: Op,
+        /// The new op.
+        copy: Op,
+    },
     /// Operand `index` of `op` was `old`.
     Operand {
         /// The user.
@@ -191,8 +196,22 @@ pub trait PatternRewriter {
         let (block, next) = at.place(self.module());
         let copy = self.unlogged().clone_op(op, map);
         self.unlogged().insert_op(block, copy, next);
-        self.note(Change::Cloned(copy));
+        self.note(Change::Cloned { from: op, copy });
         copy
+    }
+
+    /// Copies the blocks of `from` to the end of `to`; see [`PatternRewriter::clone_op`].
+    fn clone_region(&mut self, from: Region, to: Region, map: &mut ValueMap) {
+        let m = self.module();
+        let last = m.region_blocks(to).next_back();
+        let originals: Vec<Op> = m.region_blocks(from).flat_map(|block| m.block_ops(block)).collect();
+        self.unlogged().clone_region_into(from, to, map);
+        let m = self.module();
+        let first = last.map_or_else(|| m.entry(to), |block| m.next_block(block));
+        let made: Vec<Block> = std::iter::successors(first, |&block| m.next_block(block)).collect();
+        let copies: Vec<Op> = made.iter().flat_map(|&block| m.block_ops(block)).collect();
+        made.into_iter().for_each(|block| self.note(Change::BlockCreated(block)));
+        originals.into_iter().zip(copies).for_each(|(from, copy)| self.note(Change::Cloned { from, copy }));
     }
 
     /// Makes a block with arguments of these types and places, before `before` of `region` or at its end.
@@ -281,5 +300,110 @@ pub trait PatternRewriter {
             self.erase(op);
         }
         self.erase_empty_block(block);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rewrite::rewrite_greedily;
+    use crate::{
+        Context, Dialect, OpInfo, ParseOptions, Pattern, PrintOptions, Rewriter, Traits, parse_module, verify,
+    };
+
+    /// What any driver can run: the op's block takes the op's place, and a copy of its region goes before it.
+    fn unpack(r: &mut impl PatternRewriter, op: Op) -> bool {
+        let m = r.module();
+        let &[region] = m.regions(op) else { return false };
+        let (Some(block), operands) = (m.entry(region), m.operands(op).to_vec()) else { return false };
+        let state = OpState { regions: 1, ..OpState::new(&m.ctx, "u.copy", m.loc(op)) };
+        let copy = r.create_before(op, state).expect("has no results");
+        let to = r.module().regions(copy)[0];
+        r.clone_region(region, to, &mut ValueMap::default());
+        let end = r.module().last_op(block).expect("the block has a terminator");
+        r.inline_block_before(block, op, &operands);
+        let results = r.module().operands(end).to_vec();
+        r.erase(end);
+        r.replace(op, &results);
+        true
+    }
+
+    static BOX: OpInfo = OpInfo {
+        name: "t.box",
+        traits: Traits::ISOLATED,
+        effects: crate::Effects::Unknown,
+        patterns: &[Pattern { name: "unpack", run: |r: &mut Rewriter<'_>, op| unpack(r, op) }],
+        ..OpInfo::DEFAULT
+    };
+    static CONSTANT: OpInfo = OpInfo {
+        name: "t.constant",
+        attrs: &[crate::AttrSpec {
+            name: "value",
+            doc: "",
+            optional: false,
+            kind: &crate::AttrKind { summary: "", check: |_, _| true, text: crate::AttrText::Full },
+            default: None,
+        }],
+        results: &[crate::ValueSpec {
+            name: "result",
+            doc: "",
+            arity: crate::Arity::One,
+            ty: &crate::TypeConstraint { summary: "", check: |_, _| true },
+        }],
+        traits: Traits::CONSTANT_LIKE,
+        ..OpInfo::DEFAULT
+    };
+    static DIALECT: Dialect =
+        Dialect { name: "t", doc: "", ops: &[&BOX, &CONSTANT], attrs: &[], constant: Some("t.constant") };
+
+    #[test]
+    fn the_greedy_driver_looks_at_what_was_moved_and_copied() {
+        // The inner constant is known to the region that it leaves.
+        let text = r#"
+            %0 = "u.def"() : () -> i32
+            %1 = "t.box"(%0) ({
+            ^a(%x: i32):
+              %2 = "t.constant"() <{value = 1 : i32}> : () -> i32
+              %3 = "t.box"(%2) ({
+              ^b(%y: i32):
+                %4 = "t.constant"() <{value = 1 : i32}> : () -> i32
+                "u.use"(%4) : (i32) -> ()
+                "u.end"(%y) : (i32) -> ()
+              }) : (i32) -> i32
+              "u.end"(%3) : (i32) -> ()
+            }) : (i32) -> i32
+            "u.use"(%1) : (i32) -> ()
+        "#;
+        let options = ParseOptions { allow_unregistered: true };
+        let mut m = parse_module(&Context::new(&[&DIALECT]), "t", text.to_owned(), options).expect("parses");
+        let root = m.root();
+        rewrite_greedily(&mut m, root);
+        verify(&m).expect("is valid");
+        insta::assert_snapshot!(m.to_text(PrintOptions::default()), @r#"
+"builtin.module"() ({
+  %0 = "t.constant"() <{value = 1 : i32}> : () -> i32
+  %1 = "u.def"() : () -> i32
+  "u.copy"() ({
+  ^bb0(%arg0: i32):
+    %2 = "t.constant"() <{value = 1 : i32}> : () -> i32
+    "u.copy"() ({
+    ^bb0(%arg1: i32):
+      %3 = "t.constant"() <{value = 1 : i32}> : () -> i32
+      "u.use"(%3) : (i32) -> ()
+      "u.end"(%arg1) : (i32) -> ()
+    }) : () -> ()
+    "u.use"(%2) : (i32) -> ()
+    "u.end"(%2) : (i32) -> ()
+  }) : () -> ()
+  "u.copy"() ({
+  ^bb0(%arg0: i32):
+    %2 = "t.constant"() <{value = 1 : i32}> : () -> i32
+    "u.use"(%2) : (i32) -> ()
+    "u.end"(%arg0) : (i32) -> ()
+  }) : () -> ()
+  "u.use"(%0) : (i32) -> ()
+  "u.use"(%0) : (i32) -> ()
+}) : () -> ()
+"#);
     }
 }

@@ -348,7 +348,7 @@ impl PatternRewriter for Rewriter<'_> {
     fn note(&mut self, change: Change) {
         match change {
             Change::Created(op) => return self.push(op),
-            Change::Cloned(op) => return self.module.ops_under(op).into_iter().for_each(|op| self.push(op)),
+            Change::Cloned { copy, .. } => return self.module.ops_under(copy).into_iter().for_each(|op| self.push(op)),
             Change::BlockCreated(_) => return,
             Change::BlockMoved { .. } => {}
             Change::Operand { op, old, .. } => {

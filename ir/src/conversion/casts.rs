@@ -64,6 +64,14 @@ impl<'a> Casts<'a> {
         op
     }
 
+    /// Notes that `copy` is a copy of `from`, whatever that is.
+    pub(super) fn copy(&mut self, from: Op, copy: Op) {
+        if let Some(&Materialization { direction, types, .. }) = self.get(from) {
+            self.made.push(Materialization { op: copy, direction, types });
+            self.index[copy] = self.made.len() as u32;
+        }
+    }
+
     /// A cast of `input` to `ty` that exists. Its key may have been handed out again, or its operand replaced.
     pub(super) fn existing(&self, m: &Module, input: Value, ty: Type) -> Option<Value> {
         let op = *self.shared.get(&(input, ty))?;

@@ -229,8 +229,8 @@ impl<'a> Driver<'a> {
         match &self.rewriter.journal.entries[i] {
             Entry::Modified(snapshot) => self.legalize_generated(snapshot.op),
             &Entry::Change(Change::Created(op)) => self.legalize_generated(op),
-            &Entry::Change(Change::Cloned(op)) => {
-                let ops = self.rewriter.module.ops_under(op);
+            &Entry::Change(Change::Cloned { copy, .. }) => {
+                let ops = self.rewriter.module.ops_under(copy);
                 ops.into_iter().try_for_each(|op| self.legalize_generated(op))
             }
             _ => Ok(()),

@@ -136,12 +136,12 @@ impl ConversionRewriter<'_> {
     fn undo_change(&mut self, change: Change, dead: &mut Dead) {
         let m = &mut *self.module;
         match change {
-            Change::Created(op) | Change::Cloned(op) => {
+            Change::Created(op) | Change::Cloned { copy: op, .. } => {
                 m.unlink_op(op);
                 for inner in m.ops_under(op) {
                     m.set_operands(inner, &[]);
+                    self.casts.forget(inner);
                 }
-                self.casts.forget(op);
                 dead.ops.push(op);
             }
             Change::Operand { op, index, old } => m.set_operand(op, index as usize, old),

@@ -248,7 +248,11 @@ impl PatternRewriter for ConversionRewriter<'_> {
     fn note(&mut self, change: Change) {
         match change {
             Change::Created(op) => self.erased[op] = false,
-            Change::Cloned(op) => self.set_erased(op, false),
+            Change::Cloned { from, copy } => {
+                self.set_erased(copy, false);
+                let pairs = self.module.ops_under(from).into_iter().zip(self.module.ops_under(copy));
+                pairs.for_each(|(from, copy)| self.casts.copy(from, copy));
+            }
             _ => {}
         }
         self.journal.entries.push(Entry::Change(change));
