@@ -8,6 +8,7 @@ pub mod ere;
 pub mod expected;
 pub mod filecheck;
 mod io;
+pub mod runline;
 pub mod split;
 
 pub use gradus_dialects as dialects;

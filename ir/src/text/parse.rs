@@ -49,7 +49,7 @@ pub fn parse_source(ctx: &Arc<Context>, source: u32, options: ParseOptions) -> R
         Err((at, message, first)) => {
             let d = Diagnostic::error(Loc::source(source, at), message);
             return Err(vec![match first {
-                Some(first) => d.note(Loc::source(source, first), "previously defined here"),
+                Some(first) => d.note(Loc::source(source, first), "first defined here"),
                 None => d,
             }]);
         }
