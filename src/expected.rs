@@ -9,7 +9,7 @@
 //! // expected-error-re@-2 {{with a regular expression: {{[0-9]+}} bytes}}
 //! ```
 //!
-//! One goes on a line, at its end. Notes that only suggest something, which mlir-opt does not do, may go unmentioned.
+//! One goes on a line, at its end. Notes that mlir-opt does not have, because they only help, may go unmentioned.
 
 use crate::ere::{self, Flags, Node, Regex};
 use gradus_ir::diag::Severity;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 /// The severities, by their words in comments.
 const SEVERITIES: [Severity; 4] = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
-/// How notes begin that may go unmentioned.
-const HINTS: [&str; 1] = ["did you mean "];
+/// How notes begin that mlir-opt does not have.
+const HINTS: [&str; 4] = ["did you mean ", "first defined here", "opened here", "in a region of this operation"];
 
 /// What is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

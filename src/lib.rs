@@ -11,6 +11,7 @@ mod io;
 mod pass_flags;
 mod print_flags;
 mod roundtrip;
+pub mod runline;
 pub mod split;
 
 pub use gradus_dialects as dialects;

@@ -1,20 +1,23 @@
 //! Golden tests: every chunk of every `.mlir` file under `tests/golden` is several tests.
 //!
 //! A file begins with `// RUN: gradus opt %s ...`, as a user would paste it with the file's name for `%s`; lines of
-//! `// -----` divide it into chunks, which are independent programs. A chunk says what it expects in one of two ways:
+//! `// -----` divide it into chunks, which are independent programs. It asserts in one of three ways:
 //!
-//! - comments `// expected-error {{text}}` (also `-note`, and `@+1`, `@-1`, `@below`, `@above`, `@unknown` after the
-//!   word): the command fails with exactly these errors, each on its line;
-//! - none: the command succeeds, and all it prints is the snapshot beside the file.
+//! - `| FileCheck %s` at the end of its RUN lines: what they print is as its `// CHECK` lines say. The file is run as a
+//!   whole, exactly as lit does, so it takes `--split-input-file` to have several chunks;
+//! - comments `// expected-error {{text}}` in a chunk: the command gives exactly these diagnostics, each on its line (the
+//!   rules of `--verify-diagnostics`, which need not be among the flags);
+//! - neither: the command succeeds, and all it prints is the snapshot beside the file.
 //!
-//! A chunk of the second kind is a program, and is tested in four more ways; see [`harness::modes`] and
+//! A chunk that expects no diagnostics is a program, and is tested in four more ways; see [`harness::modes`] and
 //! [`harness::meaning`]. So whoever adds a file gets five tests for one. `cargo test --test golden -- cse` runs those
 //! with `cse` in their names.
 
 mod harness;
 mod support;
 
-use harness::case::{Case, read_file};
+use harness::case::Case;
+use harness::file::Golden;
 use harness::{meaning, modes};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
@@ -28,10 +31,11 @@ fn main() -> ExitCode {
     let work = tempfile::tempdir().expect("a folder for the chunks can be made");
     let (mut trials, mut snapshots) = (Vec::new(), BTreeSet::new());
     for file in support::files(&folder, "mlir") {
-        match read_file(&folder, &file, work.path()) {
-            Ok(cases) => {
-                snapshots.extend(cases.iter().filter(|c| c.expected.is_empty()).map(Case::snapshot_path));
-                trials.extend(cases.into_iter().flat_map(|case| tests(&Arc::new(case))));
+        match Golden::read(&folder, &file, work.path()) {
+            Ok(golden) => {
+                let compared = golden.cases.iter().filter(|c| !golden.is_checked() && !c.expects);
+                snapshots.extend(compared.map(Case::snapshot_path));
+                trials.extend(tests(golden));
             }
             Err(why) => {
                 let name = file.strip_prefix(&folder).expect("is inside").display().to_string();
@@ -43,21 +47,40 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
+/// The tests of one file.
+fn tests(mut golden: Golden) -> Vec<Trial> {
+    let (cases, checked) = (std::mem::take(&mut golden.cases), golden.is_checked());
+    let mut trials = Vec::new();
+    if checked {
+        let name = golden.name.clone();
+        let run =
+            move || modes::run_lines(&golden).map_err(|why| Failed::from(format!("{why}\n{}", golden.reproduce())));
+        trials.push(Trial::test(name, run));
+    }
+    trials.extend(cases.into_iter().flat_map(|case| chunk_tests(&Arc::new(case), checked)));
+    trials
+}
+
 /// The tests of one chunk.
-fn tests(case: &Arc<Case>) -> Vec<Trial> {
+fn chunk_tests(case: &Arc<Case>, checked: bool) -> Vec<Trial> {
     let test = |mode: &str, run: fn(&Case) -> Result<(), String>| {
         let (case, name) = (case.clone(), format!("{}{mode}", case.name));
         Trial::test(name, move || run(&case).map_err(|why| Failed::from(format!("{why}\n{}", case.reproduce()))))
     };
-    if !case.expected.is_empty() {
-        return vec![test("", modes::errors)];
+    let mut trials = Vec::new();
+    if case.expects {
+        trials.push(test(if checked { "::diagnostics" } else { "" }, modes::diagnostics));
+    } else if !checked {
+        trials.push(test("", modes::snapshot));
     }
-    let mut trials = vec![
-        test("", modes::snapshot),
+    if !case.is_program() {
+        return trials;
+    }
+    trials.extend([
         test("::roundtrip", modes::roundtrip),
         test("::generic", modes::generic),
         test("::verify-each", modes::verify_each),
-    ];
+    ]);
     if meaning::has_functions(case) {
         // A program of which nothing can be executed is shown as ignored: it must not look like one that was checked.
         trials.push(test("::meaning", meaning::check).with_ignored_flag(!meaning::can_execute(case)));

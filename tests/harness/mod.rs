@@ -1,6 +1,6 @@
 //! The machinery of the golden tests.
 
 pub mod case;
-pub mod expect;
+pub mod file;
 pub mod meaning;
 pub mod modes;

@@ -1,37 +1,63 @@
-//! What is tested of a chunk besides its meaning.
+//! What is tested of a file and of a chunk besides its meaning.
 
 use super::case::Case;
-use super::expect::compare;
+use super::file::Golden;
 use crate::support::gradus;
+use gradus::runline::Output;
 use std::path::Path;
 
 /// How to accept what changed on purpose.
 const UPDATE: &str = "to accept the new output: cargo insta review, or INSTA_UPDATE=always cargo test --test golden";
 
-/// The command fails with the expected errors and prints nothing else.
-pub fn errors(case: &Case) -> Result<(), String> {
-    let output = gradus(&case.command());
-    compare(&case.expected, &output.err, &case.input.display().to_string())?;
+/// Every RUN line of the file succeeds, as in lit.
+pub fn run_lines(golden: &Golden) -> Result<(), String> {
+    let path = golden.path.to_str().expect("golden files have plain names");
+    for run in &golden.runs {
+        let Output { status, err, .. } = run.run(path);
+        if status != 0 {
+            let (text, line) = (&run.text, run.line);
+            return Err(format!("line {line}: {text}\nexit status {status}\n{}", String::from_utf8_lossy(&err)));
+        }
+    }
+    Ok(())
+}
+
+/// The command gives exactly the expected diagnostics, and prints nothing else if there is an error among them.
+pub fn diagnostics(case: &Case) -> Result<(), String> {
+    let verified = gradus(&case.command_verifying(true));
+    if verified.code != 0 {
+        let printed = gradus(&case.command_verifying(false)).err;
+        return Err(format!("{}\nprinted without --verify-diagnostics:\n{printed}", verified.err));
+    }
+    let text = std::fs::read_to_string(&case.input).map_err(|e| e.to_string())?;
+    let output = gradus(&case.command_verifying(false));
     match output.code {
-        0 => Err("errors are expected, but the exit status is 0".into()),
-        _ if !output.out.is_empty() => Err(format!("a failing command printed a result:\n{}", output.out)),
+        0 if text.contains("expected-error") => Err("errors are expected, but the exit status is 0".into()),
+        1.. if !output.out.is_empty() => Err(format!("a failing command printed a result:\n{}", output.out)),
         _ => Ok(()),
     }
 }
 
-/// The command succeeds, and all it prints is as in the snapshot.
+/// The RUN lines succeed, and all they print is as in the snapshot.
 pub fn snapshot(case: &Case) -> Result<(), String> {
-    let output = gradus(&case.command());
-    if output.code != 0 {
-        return Err(format!("exit status {}\n{}", output.code, output.err));
-    }
-    let mut text = output.out;
-    if !output.err.is_empty() {
-        text += &format!("// ---- standard error\n{}", output.err);
+    let mut text = String::new();
+    for run in &case.runs {
+        let output = run.run(case.input_name());
+        let err = String::from_utf8_lossy(&output.err);
+        if output.status != 0 {
+            return Err(format!("{}\nexit status {}\n{err}", run.text, output.status));
+        }
+        if case.runs.len() > 1 {
+            text += &format!("// ---- {}\n", run.text);
+        }
+        text += &String::from_utf8_lossy(&output.out);
+        if !err.is_empty() {
+            text += &format!("// ---- standard error\n{err}");
+        }
     }
     // Where temporary files are differs from run to run; what the golden file is called does not.
     let name = case.file.file_name().expect("is a file").to_string_lossy();
-    let text = text.replace(&case.input.display().to_string(), &name);
+    let text = text.replace(case.input_name(), &name);
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(case.file.parent().unwrap_or(Path::new("/")));
     settings.set_prepend_module_to_snapshot(false);

@@ -58,7 +58,7 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
         Err((at, message, first)) => {
             let d = Diagnostic::error(Loc::source(source, at), message);
             return Err(vec![match first {
-                Some(first) => d.note(Loc::source(source, first), "previously defined here"),
+                Some(first) => d.note(Loc::source(source, first), "first defined here"),
                 None => d,
             }]);
         }

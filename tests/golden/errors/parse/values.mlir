@@ -7,6 +7,7 @@ func.func @f() -> i32 {
 
 // -----
 
+// expected-note@+1 {{previously defined here}}
 func.func @f(%a: i32) {
   "t.x"() : () -> ()
   // expected-error@+1 {{redefinition of SSA value '%a'}}
@@ -16,6 +17,7 @@ func.func @f(%a: i32) {
 
 // -----
 
+// expected-note@+1 {{prior use here}}
 func.func @f(%a: i32) {
   // expected-error@+1 {{expects different type than prior uses: 'f32' vs 'i32'}}
   "t.x"(%a) : (f32) -> ()

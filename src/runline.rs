@@ -1,0 +1,287 @@
+//! RUN lines: the commands of a test, in comments at its top, as lit reads them. They run here in this process.
+//!
+//! ```mlir
+//! // RUN: gradus opt %s --cse | FileCheck %s
+//! // RUN: not gradus opt %s --cze 2>&1 | \
+//! // RUN:   FileCheck %s --check-prefix=ERR
+//! ```
+//!
+//! A line is a pipeline of `gradus` and `FileCheck`, each perhaps behind `not`, with `%s` for the file. Quotes, `2>&1`,
+//! `< %s` and a backslash at the end are understood; nothing else of a shell is.
+
+use crate::{Streams, run};
+use std::ffi::OsString;
+use std::io::Write;
+use std::sync::Mutex;
+
+/// What introduces a line.
+const KEYWORD: &str = "RUN:";
+
+/// A command of a pipeline.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Stage {
+    /// Whether the command is to fail: `not`.
+    pub inverted: bool,
+    /// The command and its arguments, with `%s`.
+    pub words: Vec<String>,
+    /// Whether standard error goes where standard output goes: `2>&1`.
+    pub errors_too: bool,
+    /// The file that is standard input, with `%s`.
+    pub input: Option<String>,
+}
+
+impl Stage {
+    /// Whether it checks its input.
+    pub fn is_check(&self) -> bool {
+        let words: Vec<&str> = self.words.iter().take(2).map(String::as_str).collect();
+        matches!(words[..], ["FileCheck", ..] | ["gradus", "filecheck"])
+    }
+
+    /// The prefixes of the directives that it checks.
+    pub fn prefixes(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut words = self.words.iter();
+        while let Some(word) = words.next() {
+            let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(n, v)| (n, Some(v)));
+            if matches!(name.trim_start_matches('-'), "check-prefix" | "check-prefixes") && name.starts_with('-') {
+                let value = value.or_else(|| words.next().map(String::as_str)).unwrap_or("");
+                found.extend(value.split(',').map(str::to_owned));
+            }
+        }
+        if found.is_empty() { vec!["CHECK".into()] } else { found }
+    }
+
+    /// The arguments of `gradus`, with `file` for `%s`.
+    fn arguments(&self, file: &str) -> Vec<OsString> {
+        let (first, rest) = self.words.split_first().expect("a command has a name");
+        let fixed: &[&str] = if first == "FileCheck" { &["gradus", "filecheck"] } else { &["gradus"] };
+        let words = fixed.iter().map(|w| OsString::from(*w));
+        words.chain(rest.iter().map(|w| OsString::from(w.replace("%s", file)))).collect()
+    }
+}
+
+/// The commands of a RUN line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pipeline {
+    /// The line of the file on which it begins, from 1.
+    pub line: usize,
+    /// The commands; there is one at least.
+    pub stages: Vec<Stage>,
+    /// The pipeline as it is written.
+    pub text: String,
+}
+
+/// What a pipeline did.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// The exit status of the last command that failed, or 0.
+    pub status: u8,
+    /// What the last command printed to standard output.
+    pub out: Vec<u8>,
+    /// What all commands printed to standard error.
+    pub err: Vec<u8>,
+}
+
+/// The pipelines of a file. An error is a line that cannot be run here.
+pub fn pipelines(text: &str) -> Result<Vec<Pipeline>, String> {
+    let mut found: Vec<Pipeline> = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (i, line) in text.lines().enumerate() {
+        let Some((_, command)) = line.split_once(KEYWORD) else { continue };
+        let (number, mut whole) = open.take().unwrap_or((i + 1, String::new()));
+        let command = command.trim();
+        whole += command.strip_suffix('\\').unwrap_or(command);
+        if command.ends_with('\\') {
+            open = Some((number, whole));
+        } else {
+            found.push(pipeline(number, whole.trim()).map_err(|e| format!("line {number}: {e}"))?);
+        }
+    }
+    match open {
+        Some((number, _)) => Err(format!("line {number}: the RUN line goes on, but there is no next one")),
+        None => Ok(found),
+    }
+}
+
+fn pipeline(line: usize, text: &str) -> Result<Pipeline, String> {
+    let mut stages = vec![Stage::default()];
+    let mut words = tokens(text)?.into_iter();
+    while let Some(token) = words.next() {
+        let stage = stages.last_mut().expect("there is one");
+        match token {
+            Token::Word(word) if word == "not" && stage.words.is_empty() => stage.inverted = true,
+            Token::Word(word) => stage.words.push(word),
+            Token::ErrorsToo => stage.errors_too = true,
+            Token::Pipe => stages.push(Stage::default()),
+            Token::Input => match words.next() {
+                Some(Token::Word(word)) => stage.input = Some(word),
+                _ => return Err("'<' needs a file".into()),
+            },
+        }
+    }
+    for stage in &stages {
+        match stage.words.first().map(String::as_str) {
+            Some("gradus" | "FileCheck") => {}
+            Some(other) => return Err(format!("'{other}' cannot be run: there are gradus, FileCheck, and not")),
+            None => return Err("a command is missing".into()),
+        }
+        let other = |w: &&String| w.match_indices('%').any(|(i, _)| !w[i..].starts_with("%s"));
+        if let Some(word) = stage.words.iter().filter(|_| !stage.is_check()).find(other) {
+            return Err(format!("'{word}': only %s is replaced"));
+        }
+    }
+    Ok(Pipeline { line, stages, text: text.to_owned() })
+}
+
+enum Token {
+    Word(String),
+    Pipe,
+    ErrorsToo,
+    Input,
+}
+
+/// Divides a command line as a shell does, as far as that goes here.
+fn tokens(text: &str) -> Result<Vec<Token>, String> {
+    let (mut tokens, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let taken = if quote.is_none() && rest.starts_with("2>&1") && word.is_none() { 4 } else { c.len_utf8() };
+        let operator = match (c, quote) {
+            _ if taken == 4 && c == '2' => Some(Token::ErrorsToo),
+            ('|', None) => Some(Token::Pipe),
+            ('<', None) => Some(Token::Input),
+            ('>' | '&' | ';' | '$' | '`' | '(' | ')' | '\\', None) => {
+                return Err(format!("'{c}' is not understood here"));
+            }
+            _ => None,
+        };
+        match (c, quote) {
+            _ if operator.is_some() => tokens.extend(word.take().map(Token::Word).into_iter().chain(operator)),
+            (c, Some(q)) if c == q => quote = None,
+            (c, Some(_)) => word.get_or_insert_default().push(c),
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (' ' | '\t', None) => tokens.extend(word.take().map(Token::Word)),
+            (c, None) => word.get_or_insert_default().push(c),
+        }
+        rest = &rest[taken..];
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed".into());
+    }
+    tokens.extend(word.map(Token::Word));
+    Ok(tokens)
+}
+
+impl Pipeline {
+    /// The stage that checks the output of those before it.
+    pub fn check(&self) -> Option<&Stage> {
+        self.stages.iter().find(|s| s.is_check())
+    }
+
+    /// Runs all commands, with `file` for `%s`.
+    pub fn run(&self, file: &str) -> Output {
+        execute(&self.stages, file)
+    }
+
+    /// Runs the commands in front of the one that checks.
+    pub fn run_before_check(&self, file: &str) -> Output {
+        let end = self.stages.iter().position(Stage::is_check).unwrap_or(self.stages.len());
+        execute(&self.stages[..end], file)
+    }
+}
+
+/// A place that several writers share.
+struct Shared<'a>(&'a Mutex<Vec<u8>>);
+
+impl Write for Shared<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn execute(stages: &[Stage], file: &str) -> Output {
+    let mut all = Output::default();
+    for stage in stages {
+        let input = match &stage.input {
+            None => std::mem::take(&mut all.out),
+            Some(path) => match std::fs::read(path.replace("%s", file)) {
+                Ok(bytes) => bytes,
+                Err(e) => {
+                    all.err.extend(format!("error: cannot read '{path}': {e}\n").bytes());
+                    all.status = 1;
+                    continue;
+                }
+            },
+        };
+        let (out, err) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+        let (mut to_out, mut to_err) = (Shared(&out), Shared(if stage.errors_too { &out } else { &err }));
+        let status = run(stage.arguments(file), &mut Streams::new(&mut to_out, &mut to_err).with_input(&input));
+        let inner = |m: Mutex<Vec<u8>>| m.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.out = inner(out);
+        all.err.extend(inner(err));
+        match (status, stage.inverted) {
+            (0, false) => {}
+            (0, true) => all.status = 1,
+            (failed, false) => all.status = failed,
+            (_, true) => {}
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        match pipelines(text) {
+            Err(e) => e,
+            Ok(all) => {
+                all.iter().map(|p| format!("{:?}", p.stages.iter().map(|s| &s.words).collect::<Vec<_>>())).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_divided_as_by_a_shell() {
+        assert_eq!(
+            shown("// RUN: gradus opt %s --p='a b|c' 2>&1 | FileCheck %s"),
+            r#"[["gradus", "opt", "%s", "--p=a b|c"], ["FileCheck", "%s"]]"#
+        );
+        assert_eq!(shown("// RUN: gradus opt \\\n// RUN:   %s\nmodule {}"), r#"[["gradus", "opt", "%s"]]"#);
+        let all = pipelines("// RUN: not gradus opt - < %s 2>&1").unwrap();
+        let stage = &all[0].stages[0];
+        assert!(stage.inverted && stage.errors_too && stage.input.as_deref() == Some("%s"), "{stage:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_said() {
+        assert_eq!(shown("// RUN: cat %s"), "line 1: 'cat' cannot be run: there are gradus, FileCheck, and not");
+        assert_eq!(shown("\n// RUN: gradus opt %s > %t"), "line 2: '>' is not understood here");
+        assert_eq!(shown("// RUN: gradus opt %t"), "line 1: '%t': only %s is replaced");
+        assert_eq!(shown("// RUN: gradus opt '%s"), "line 1: a quote is not closed");
+        assert_eq!(shown("// RUN: gradus opt |"), "line 1: a command is missing");
+        assert_eq!(shown("// RUN: gradus opt \\"), "line 1: the RUN line goes on, but there is no next one");
+    }
+
+    #[test]
+    fn pipelines_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f.mlir").display().to_string();
+        let text = "// RUN: gradus opt %s | gradus opt | FileCheck %s\n// RUN: gradus opt %s | not FileCheck %s -check-prefix=B\n\
+                    // CHECK: func.func private @f()\n// B: @g\nfunc.func private @f()\n";
+        std::fs::write(&file, text).unwrap();
+        for pipeline in pipelines(text).unwrap() {
+            let output = pipeline.run(&file);
+            assert_eq!(output.status, 0, "{}", String::from_utf8_lossy(&output.err));
+        }
+    }
+}
