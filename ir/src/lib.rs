@@ -36,6 +36,7 @@ mod context;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
+mod divide;
 pub mod dominance;
 mod edit;
 pub mod entity;
@@ -48,6 +49,7 @@ mod module;
 mod op_info;
 pub mod pass;
 pub mod rewrite;
+mod share;
 mod simplify_regions;
 pub mod symbols;
 pub mod tensor;

@@ -34,7 +34,6 @@ To merge ops with effects, with regions, or that are not registered.
 
 Linear in the number of ops.",
     statistics: &[("num-cse'd", "Number of operations CSE'd"), ("num-dce'd", "Number of operations DCE'd")],
-    divisible: true,
     make: |_| Ok(Box::new(Cse)),
     ..PassInfo::DEFAULT
 };
@@ -91,6 +90,10 @@ impl Pass for Cse {
             m.erase_op(op);
         }
         Ok(())
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
     }
 }
 
