@@ -11,7 +11,8 @@ use crate::{entity, entity::Entity};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::{BuildHasher, Hash};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 entity!(/** An interned string. */ Str, "str");
 entity!(/** An interned type. */ Type, "type");
@@ -22,34 +23,57 @@ entity!(/** An interned op name, registered or not. */ OpName, "opname");
 pub(crate) struct Interner<K, T> {
     rows: boxcar::Vec<T>,
     index: Mutex<HashTable<u32>>,
+    /// Rows asked for lately, by hash: one more than the row's number, 0 for none. What threads ask for again and again
+    /// they find here without the lock.
+    recent: Box<[AtomicU32]>,
     key: std::marker::PhantomData<K>,
 }
 
+/// Rows that are found without the lock.
+const RECENT: usize = 1 << 12;
+
 impl<K: Entity, T: Eq + Hash> Interner<K, T> {
     pub(crate) fn new() -> Self {
-        Interner { rows: boxcar::Vec::new(), index: Mutex::new(HashTable::new()), key: std::marker::PhantomData }
+        let recent = (0..RECENT).map(|_| AtomicU32::new(0)).collect();
+        Interner { rows: boxcar::Vec::new(), index: Mutex::default(), recent, key: std::marker::PhantomData }
+    }
+
+    /// The key of the row that `is` accepts, if it was asked for lately.
+    #[inline]
+    fn recent(&self, hash: u64, is: impl Fn(&T) -> bool) -> Option<K> {
+        let i = self.recent[hash as usize % RECENT].load(Ordering::Acquire).checked_sub(1)?;
+        is(&self.rows[i as usize]).then(|| K::new(i as usize))
     }
 
     /// The key of the row that `is` accepts, or of the row that `make` gives. `hash` must be the row's.
     fn intern_with(&self, hash: u64, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> K {
-        let mut index = self.index.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(&i) = index.find(hash, |&i| is(&self.rows[i as usize])) {
-            return K::new(i as usize);
+        if let Some(key) = self.recent(hash, &is) {
+            return key;
         }
-        let i = self.rows.push(make());
-        index.insert_unique(hash, i as u32, |&i| FxBuildHasher.hash_one(&self.rows[i as usize]));
-        K::new(i)
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = index.find(hash, |&i| is(&self.rows[i as usize])).copied();
+        self.note(hash, found.unwrap_or_else(|| self.add(&mut index, hash, make())))
     }
 
     pub(crate) fn intern(&self, row: T) -> K {
         let hash = FxBuildHasher.hash_one(&row);
-        let mut index = self.index.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(&i) = index.find(hash, |&i| self.rows[i as usize] == row) {
-            return K::new(i as usize);
+        if let Some(key) = self.recent(hash, |other| *other == row) {
+            return key;
         }
-        let i = self.rows.push(row);
-        index.insert_unique(hash, i as u32, |&i| FxBuildHasher.hash_one(&self.rows[i as usize]));
-        K::new(i)
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = index.find(hash, |&i| self.rows[i as usize] == row).copied();
+        self.note(hash, found.unwrap_or_else(|| self.add(&mut index, hash, row)))
+    }
+
+    fn add(&self, index: &mut HashTable<u32>, hash: u64, row: T) -> u32 {
+        let i = self.rows.push(row) as u32;
+        index.insert_unique(hash, i, |&i| FxBuildHasher.hash_one(&self.rows[i as usize]));
+        i
+    }
+
+    fn note(&self, hash: u64, i: u32) -> K {
+        self.recent[hash as usize % RECENT].store(i + 1, Ordering::Release);
+        K::new(i as usize)
     }
 
     #[inline]
@@ -98,7 +122,7 @@ pub struct Context {
     rules: std::sync::OnceLock<crate::rules::RuleTable>,
     /// Declared defaults that were read, by the address of their text.
     defaults: Mutex<rustc_hash::FxHashMap<usize, Attr>>,
-    pub(crate) next_distinct: std::sync::atomic::AtomicU32,
+    pub(crate) next_distinct: AtomicU32,
 }
 
 impl Context {
@@ -113,7 +137,7 @@ impl Context {
             sources: boxcar::Vec::new(),
             rules: std::sync::OnceLock::new(),
             defaults: Mutex::default(),
-            next_distinct: std::sync::atomic::AtomicU32::new(0),
+            next_distinct: AtomicU32::new(0),
         };
         ctx.intern_well_known_types();
         ctx.intern_well_known_attrs();
@@ -171,7 +195,7 @@ impl Context {
 
     /// The value of a declared default. Panics when it cannot be read: a mistake in the declaration.
     pub fn default_attr(&self, text: &'static str) -> Attr {
-        let mut defaults = self.defaults.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut defaults = self.defaults.lock().unwrap_or_else(PoisonError::into_inner);
         let read = || self.parse_attr(text).unwrap_or_else(|e| panic!("default '{text}': {e}"));
         *defaults.entry(text.as_ptr() as usize).or_insert_with(read)
     }

@@ -27,8 +27,13 @@ struct Node {
 impl Dominance {
     /// Computes the facts for everything under `root`.
     pub fn new(m: &Module, root: Op) -> Dominance {
+        Dominance::of_all(m, vec![root])
+    }
+
+    /// Computes the facts for everything under some ops.
+    pub(crate) fn of_all(m: &Module, roots: Vec<Op>) -> Dominance {
         let mut d = Dominance { order: SideTable::new(0), tree: FxHashMap::default() };
-        let mut stack = vec![root];
+        let mut stack = roots;
         while let Some(op) = stack.pop() {
             for &region in m.regions(op) {
                 for block in m.region_blocks(region) {

@@ -59,6 +59,11 @@ impl<K: Entity> Packed<K> {
     pub fn get(self) -> Option<K> {
         (self.0 != u32::MAX).then(|| K::new(self.0 as usize))
     }
+
+    /// The key that `f` gives for this one, if there is one.
+    pub fn map<L: Entity>(self, f: impl FnOnce(K) -> L) -> Packed<L> {
+        self.get().map(f).into()
+    }
 }
 
 impl<K: Entity> From<Option<K>> for Packed<K> {
@@ -117,7 +122,17 @@ impl<K: Entity, V> Table<K, V> {
         self.free.push(key.index() as u32);
     }
 
-    /// One more than the largest index in use: the size of a [`SideTable`] for these keys.
+    /// All rows by index, those that are marked as erased among them.
+    pub fn rows(&self) -> &[V] {
+        &self.rows
+    }
+
+    /// The keys of the rows that are marked as erased.
+    pub fn erased(&self) -> impl ExactSizeIterator<Item = K> + '_ {
+        self.free.iter().map(|&i| K::new(i as usize))
+    }
+
+    /// One more than the largest index in use.
     pub fn capacity(&self) -> usize {
         self.rows.len()
     }

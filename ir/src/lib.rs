@@ -38,6 +38,7 @@ pub mod conversion;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
+mod divide;
 pub mod dominance;
 mod edit;
 pub mod effects;
@@ -54,6 +55,7 @@ pub mod pass;
 mod pattern_rewriter;
 pub mod rewrite;
 pub mod rules;
+mod share;
 mod simplify_regions;
 pub mod symbols;
 pub mod tensor;

@@ -348,13 +348,13 @@ mod tests {
             name: "result",
             doc: "",
             arity: crate::Arity::One,
-            ty: &crate::TypeConstraint { summary: "", check: |_, _| true },
+            ty: &crate::TypeConstraint { summary: "", check: |_, _| true, only: None },
         }],
         traits: Traits::CONSTANT_LIKE,
         ..OpInfo::DEFAULT
     };
     static DIALECT: Dialect =
-        Dialect { name: "t", doc: "", ops: &[&BOX, &CONSTANT], attrs: &[], constant: Some("t.constant") };
+        Dialect { name: "t", doc: "", ops: &[&BOX, &CONSTANT], attrs: &[], constant: Some("t.constant"), ..Dialect::DEFAULT };
 
     #[test]
     fn the_greedy_driver_looks_at_what_was_moved_and_copied() {

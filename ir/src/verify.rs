@@ -17,7 +17,8 @@
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Context, OpName, Str, Type};
 use crate::diag::Diagnostic;
-use crate::dominance::Dominance;
+use crate::divide::{count_ops, divide};
+use crate::dominance::{Dominance, is_graph};
 use crate::module::{Block, Def, Module, Op, Value};
 use crate::op_info::{Arity, AttrText, OpInfo, Traits, ValueSpec, group_range, segment_sizes, symbol_name};
 use crate::symbols::SymbolTables;
@@ -34,9 +35,46 @@ pub fn verify(m: &Module) -> Result<(), Vec<Diagnostic>> {
 /// Checks `op` and everything under it. What an op inside another says about symbols is not checked: that is not its own
 /// business, see [`verify_references`].
 pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
-    let mut v = Verifier::new(m, op);
+    let mut v = Verifier::new(m, Dominance::new(m, op), m.parent_block(op).is_none());
     v.tree(op);
-    if v.errors.is_empty() { Ok(()) } else { Err(v.errors) }
+    done(v.errors)
+}
+
+/// [`verify_op`] with the ops directly in `op` divided among threads. The errors are the same.
+pub fn verify_on(m: &Module, op: Op, threads: usize) -> Result<(), Vec<Diagnostic>> {
+    // Where order means nothing, the ops of a block do not depend on their neighbours.
+    let &[region] = m.regions(op) else { return verify_op(m, op) };
+    if threads < 2 || !m.has_one_block(region) || m.info(op).is_none() || !is_graph(m, region) {
+        return verify_op(m, op);
+    }
+    let ops: Vec<Op> = m.block_ops(m.only_block(region)).collect();
+    let sizes: Vec<usize> = ops.iter().map(|&op| count_ops(m, op)).collect();
+    let ranges = divide(&sizes, threads);
+    if ranges.len() < 2 {
+        return verify_op(m, op);
+    }
+    let symbols = m.parent_block(op).is_none();
+    let part = |ops: &[Op]| {
+        let mut v = Verifier::new(m, Dominance::of_all(m, ops.to_vec()), symbols);
+        ops.iter().for_each(|&op| v.tree(op));
+        v.errors
+    };
+    let mut v = Verifier::new(m, Dominance::of_all(m, Vec::new()), symbols);
+    v.op(op);
+    std::thread::scope(|scope| {
+        let (own, others) = ranges.split_first().expect("there are at least two");
+        let threads: Vec<_> = others.iter().map(|r| scope.spawn(|| part(&ops[r.clone()]))).collect();
+        v.errors.extend(part(&ops[own.clone()]));
+        for thread in threads {
+            v.errors.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+    });
+    done(v.errors)
+}
+
+fn done(mut errors: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
+    errors.truncate(MAX_ERRORS);
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// Checks only what the ops under the program's root say about symbols.
@@ -50,8 +88,7 @@ pub fn verify_references(m: &Module, root: Op) -> Result<(), Vec<Diagnostic>> {
             errors.push(op_error(m, op, &message));
         }
     }
-    errors.truncate(MAX_ERRORS);
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    done(errors)
 }
 
 fn op_error(m: &Module, op: Op, message: &str) -> Diagnostic {
@@ -72,13 +109,13 @@ struct Verifier<'a> {
 type Check = Result<(), String>;
 
 impl<'a> Verifier<'a> {
-    fn new(m: &'a Module, root: Op) -> Self {
+    fn new(m: &'a Module, dominance: Dominance, symbols: bool) -> Self {
         Verifier {
             m,
             ctx: &m.ctx,
-            dominance: Dominance::new(m, root),
+            dominance,
             errors: Vec::new(),
-            symbols: m.parent_block(root).is_none().then(SymbolTables::default),
+            symbols: symbols.then(SymbolTables::default),
             checked_attrs: FxHashMap::default(),
         }
     }

@@ -64,7 +64,6 @@ Linear in the number of ops and of changes.",
         option("top-down", "Seed the worklist in general top-down order", OptionKind::Bool(true)),
     ],
     statistics: &[("num-changes", "Number of changes")],
-    divisible: true,
     make: |options| Ok(Box::new(Canonicalize::new(options))),
     ..PassInfo::DEFAULT
 };
@@ -106,5 +105,10 @@ impl Pass for Canonicalize {
             return Err(Diagnostic::error(m.loc(op), "canonicalization did not converge within its limits"));
         }
         Ok(())
+    }
+
+    /// A limit on all rewrites is none on those of a part.
+    fn is_divisible(&self) -> bool {
+        self.options.max_rewrites.is_none()
     }
 }

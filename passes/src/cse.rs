@@ -35,7 +35,6 @@ To merge ops with other effects, with regions of several blocks, or that are not
 
 Linear in the number of ops.",
     statistics: &[("num-cse'd", "Number of operations CSE'd"), ("num-dce'd", "Number of operations DCE'd")],
-    divisible: true,
     make: |_| Ok(Box::new(Cse)),
     ..PassInfo::DEFAULT
 };
@@ -94,6 +93,10 @@ impl Pass for Cse {
             m.erase_op(op);
         }
         Ok(())
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
     }
 }
 

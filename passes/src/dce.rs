@@ -28,7 +28,6 @@ To drop ops that are not declared to be free of effects, unregistered ones among
 
 Linear in the number of ops.",
     statistics: &[("num-dce'd", "Number of operations DCE'd")],
-    divisible: true,
     make: |_| Ok(Box::new(Dce)),
     ..PassInfo::DEFAULT
 };
@@ -54,5 +53,9 @@ impl Pass for Dce {
             ops.extend(operands.into_iter().filter_map(|v| m.defining_op(v)));
         }
         Ok(())
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
     }
 }

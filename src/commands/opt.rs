@@ -7,7 +7,8 @@ use crate::{Failure, Streams, Subcommand, print_flags};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::DIALECTS;
 use gradus_ir::pass::{Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
-use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op, verify};
+use gradus_ir::verify::{verify, verify_on};
+use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op};
 use gradus_passes::PASSES;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -107,8 +108,9 @@ impl Job<'_> {
             true => io::parse_with(parse_single_op, &self.ctx, self.program, options, streams)?,
             false => io::parse(&self.ctx, self.program, options, streams)?,
         };
+        let threads = pass_flags::run_options(self.matches, PrintOptions::default()).max_threads();
         if !self.flag(UNVERIFIED)
-            && let Err(mut errors) = verify(&m)
+            && let Err(mut errors) = verify_on(&m, m.root(), threads)
         {
             // Notes that nobody wrote down cannot be expected.
             if self.flag("mlir-print-op-on-diagnostic") && streams.expected.is_none() {

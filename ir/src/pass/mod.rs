@@ -33,6 +33,7 @@ mod context;
 mod dump;
 mod log;
 mod options;
+mod parallel;
 mod parse;
 mod pipeline;
 mod reproducer;
@@ -74,9 +75,6 @@ pub struct PassInfo {
     pub requires: &'static [&'static Property],
     /// What holds of the program when the pass has run.
     pub establishes: &'static [&'static Property],
-    /// Promises that what the pass does inside a function depends on nothing but the function, and what it does outside
-    /// on no function's body. Then several threads may run it on one program.
-    pub divisible: bool,
     /// Makes the pass. Errors say what is wrong with an option's value.
     pub make: fn(&Options) -> Result<Box<dyn Pass>, String>,
 }
@@ -92,7 +90,6 @@ impl PassInfo {
         statistics: &[],
         requires: &[],
         establishes: &[],
-        divisible: false,
         make: |_| Err("this pass cannot be made".into()),
     };
 
@@ -122,6 +119,13 @@ impl std::fmt::Debug for PassInfo {
 pub trait Pass: Send {
     /// Runs on `op`. The error says why the pass cannot do its work; the program may then be in any state.
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic>;
+
+    /// Whether running on an op is the same as running on parts of the functions in it, and on the rest: what the pass
+    /// does and says inside a function depends on nothing but the function, what it does outside on no function's body,
+    /// and it goes through the functions in order. Then several threads may run it on one program.
+    fn is_divisible(&self) -> bool {
+        false
+    }
 }
 
 /// The pass of that name. The error suggests the nearest one.

@@ -35,7 +35,7 @@ impl Scheduled {
     }
 
     /// The same pass once more, for another thread.
-    fn again(&self) -> Scheduled {
+    pub(super) fn again(&self) -> Scheduled {
         let pass = (self.info.make)(&self.options).expect("these options made the pass before");
         Scheduled { info: self.info, options: self.options.clone(), pass, counts: vec![0; self.counts.len()] }
     }

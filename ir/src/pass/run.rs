@@ -4,6 +4,7 @@ use super::PassInfo;
 use super::actions::{Actions, PASS, Unit};
 use super::context::PassContext;
 use super::dump::{Dumps, IrPrinting};
+use super::parallel::functions_in;
 use super::pipeline::{ANY, Pipeline, Scheduled, Step};
 use super::reproducer::{CrashReproducer, Reproducer, local_pipeline, place};
 use super::timing::Timer;
@@ -11,7 +12,7 @@ use crate::diag::Diagnostic;
 use crate::loc::Loc;
 use crate::module::{Module, Op};
 use crate::op_info::Traits;
-use crate::verify::{verify_op, verify_references};
+use crate::verify::{verify_on, verify_references};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -106,14 +107,8 @@ impl Pipeline {
         let mut parts = Timer::of_steps(self);
         let whole = how.crash_reproducer.as_ref().filter(|r| !r.local);
         let whole = whole.map(|r| (r.path.clone(), how.reproducer(self.reproducer_text()).to_text(m)));
-        let mut runner = Runner {
-            how,
-            emit: &mut *watch.emit,
-            actions: watch.actions.as_mut(),
-            dumps: Dumps::new(&how.printing),
-            failures: Vec::new(),
-        };
-        let result = runner.steps(self, m, root, &mut parts);
+        let mut runner = Runner::new(how, &mut *watch.emit, watch.actions.as_mut(), how.max_threads());
+        let result = runner.steps(self, m, root, &mut parts).map_err(|_| Failed);
         if let (Err(Failed), Some((path, text))) = (result, whole) {
             runner.write_reproducer(path, text);
         }
@@ -128,23 +123,43 @@ impl RunOptions {
     }
 }
 
+/// Why a step did not come to its end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Stop {
+    /// A pass failed, or the program is not valid.
+    Failed,
+    /// A pass panicked. Nothing in the program can be relied on any more.
+    Panicked,
+}
+
 /// A pass that failed, for the reproducer.
-struct Failure {
+pub(super) struct Failure {
     loc: Loc,
     place: String,
 }
 
 /// The state of one run on one thread.
-struct Runner<'r> {
-    how: &'r RunOptions,
-    emit: &'r mut (dyn FnMut(Event) + 'r),
+pub(super) struct Runner<'r> {
+    pub(super) how: &'r RunOptions,
+    /// How many threads may be used.
+    pub(super) threads: usize,
+    pub(super) emit: &'r mut (dyn FnMut(Event) + 'r),
     actions: Option<&'r mut Actions>,
     dumps: Dumps<'r>,
-    failures: Vec<Failure>,
+    pub(super) failures: Vec<Failure>,
 }
 
-impl Runner<'_> {
-    fn steps(&mut self, p: &mut Pipeline, m: &mut Module, op: Op, timers: &mut [Timer]) -> Result<(), Failed> {
+impl<'r> Runner<'r> {
+    pub(super) fn new(
+        how: &'r RunOptions,
+        emit: &'r mut (dyn FnMut(Event) + 'r),
+        actions: Option<&'r mut Actions>,
+        threads: usize,
+    ) -> Self {
+        Runner { how, threads, emit, actions, dumps: Dumps::new(&how.printing), failures: Vec::new() }
+    }
+
+    fn steps(&mut self, p: &mut Pipeline, m: &mut Module, op: Op, timers: &mut [Timer]) -> Result<(), Stop> {
         for (step, timer) in p.steps.iter_mut().zip(timers) {
             match step {
                 Step::Pass(pass) => self.pass(pass, m, op, timer)?,
@@ -154,25 +169,22 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs each pipeline on its ops. One that fails does not keep the others from running.
-    fn nested(&mut self, list: &mut [Pipeline], m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
+    /// Runs pipelines on the ops directly in `op`.
+    fn nested(&mut self, list: &mut Vec<Pipeline>, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Stop> {
         if !self.begin("OpToOpPassAdaptor", m, op) {
             return Ok(());
         }
         let start = Instant::now();
-        let mut result = Ok(());
-        let several = list.len() > 1;
-        for (i, target) in targets(list, m, op) {
-            let start = Instant::now();
-            let part = if several { &mut timer.parts[i] } else { &mut *timer };
-            if self.steps(&mut list[i], m, target, &mut part.parts).is_err() {
-                result = Err(Failed);
-            }
-            if several {
-                part.add(start.elapsed());
-            }
-        }
-        timer.add(start.elapsed());
+        let targets: Vec<Op> = inner_ops(m, op).into_iter().filter(|&t| pipeline_for(list, m, t).is_some()).collect();
+        let watched = self.actions.is_some()
+            || self.how.printing.is_on()
+            || self.how.crash_reproducer.as_ref().is_some_and(|r| r.local);
+        let parallel = if watched { None } else { self.in_parallel(list, m, op, &targets, timer) };
+        let result = parallel.unwrap_or_else(|| {
+            let result = self.on_targets(list, m, &targets, timer);
+            timer.add(start.elapsed());
+            result
+        });
         self.end();
         // The passes were verified without a look at the ops around theirs.
         if result.is_ok()
@@ -181,15 +193,41 @@ impl Runner<'_> {
             && let Err(errors) = verify_references(m, op)
         {
             self.report(m, errors);
-            result = Err(Failed);
+            return Err(Stop::Failed);
         }
         result
     }
 
-    fn pass(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
+    /// Runs on each op the pipeline that fits it. That one failed does not keep the others from running.
+    pub(super) fn on_targets(
+        &mut self,
+        list: &mut [Pipeline],
+        m: &mut Module,
+        targets: &[Op],
+        timer: &mut Timer,
+    ) -> Result<(), Stop> {
+        let mut result = Ok(());
+        let several = list.len() > 1;
+        for &target in targets {
+            let Some(i) = pipeline_for(list, m, target) else { continue };
+            let start = Instant::now();
+            let part = if several { &mut timer.parts[i] } else { &mut *timer };
+            match self.steps(&mut list[i], m, target, &mut part.parts) {
+                Err(Stop::Panicked) => return Err(Stop::Panicked),
+                other => result = result.max(other),
+            }
+            if several {
+                part.add(start.elapsed());
+            }
+        }
+        result
+    }
+
+    fn pass(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Stop> {
         let info = pass.info;
         if let Err(d) = may_run(info, m, op) {
-            return self.fail(m, vec![d]);
+            self.report(m, vec![d]);
+            return Err(Stop::Failed);
         }
         let (event, before) = self.dumps.before(info, m, op);
         self.emit(event);
@@ -200,30 +238,42 @@ impl Runner<'_> {
         });
         let mut result = Ok(());
         if self.begin(&info.class_name(), m, op) {
-            let start = Instant::now();
-            result = self.guarded(pass, m, op);
-            timer.add(start.elapsed());
+            result = self.divided(pass, m, op, timer);
             self.end();
-        }
-        if let Err(Panicked::Yes) = result {
-            // Nothing in the program can be relied on any more.
-            return self.failed(info, m, op, local);
         }
         if result.is_ok() && self.how.verify_each {
             result = self.verify(info, m, op);
         }
-        if result.is_err() {
-            let event = self.dumps.failed(info, m, op);
-            self.emit(event);
-            return self.failed(info, m, op, local);
+        if let Err(stop) = result {
+            if stop == Stop::Failed {
+                let event = self.dumps.failed(info, m, op);
+                self.emit(event);
+            }
+            self.failed(info, m, op, local);
+            return Err(stop);
         }
         let event = self.dumps.after(info, m, op, before);
         self.emit(event);
         Ok(())
     }
 
-    /// Runs a pass and reports what it has to say.
-    fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Panicked> {
+    /// Runs a pass, on several threads if it allows that and nobody counts the steps.
+    fn divided(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Stop> {
+        let start = Instant::now();
+        let divisible = self.threads > 1 && m.has_trait(op, Traits::SYMBOL_TABLE) && pass.pass.is_divisible();
+        if divisible && self.actions.is_none() {
+            let functions = functions_in(m, op);
+            if let Some(result) = self.in_parallel(pass, m, op, &functions, timer) {
+                return result;
+            }
+        }
+        let result = self.guarded(pass, m, op);
+        timer.add(start.elapsed());
+        result
+    }
+
+    /// Runs a pass on this thread and reports what it has to say.
+    pub(super) fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Stop> {
         let mut cx = PassContext::new(pass.info, &mut pass.counts, self.actions.as_deref_mut());
         let result = catch_unwind(AssertUnwindSafe(|| pass.pass.run(m, op, &mut cx)));
         let mut said = cx.diagnostics;
@@ -232,7 +282,7 @@ impl Runner<'_> {
                 said.extend(result.err());
                 let failed = said.iter().any(Diagnostic::is_error);
                 self.report(m, said);
-                if failed { Err(Panicked::No) } else { Ok(()) }
+                if failed { Err(Stop::Failed) } else { Ok(()) }
             }
             Err(panic) => {
                 let (message, loc) = (panic_message(&*panic), m.loc(op));
@@ -244,28 +294,27 @@ impl Runner<'_> {
                 }
                 said.push(d);
                 said.into_iter().for_each(|d| (self.emit)(Event::Diagnostic(d)));
-                Err(Panicked::Yes)
+                Err(Stop::Panicked)
             }
         }
     }
 
-    fn verify(&mut self, info: &PassInfo, m: &Module, op: Op) -> Result<(), Panicked> {
-        let Err(mut errors) = verify_op(m, op) else { return Ok(()) };
+    fn verify(&mut self, info: &PassInfo, m: &Module, op: Op) -> Result<(), Stop> {
+        let Err(mut errors) = verify_on(m, op, self.threads) else { return Ok(()) };
         for d in &mut errors {
             d.notes.push((m.loc(op), format!("after pass '{}'", info.name)));
         }
         self.report(m, errors);
-        Err(Panicked::No)
+        Err(Stop::Failed)
     }
 
     /// Notes that a pass failed, and writes the reproducer of it alone if there is one.
-    fn failed(&mut self, info: &PassInfo, m: &Module, op: Op, local: Option<(PathBuf, String)>) -> Result<(), Failed> {
+    fn failed(&mut self, info: &PassInfo, m: &Module, op: Op, local: Option<(PathBuf, String)>) {
         self.failures.push(Failure { loc: m.loc(op), place: place(info, m, op) });
         if let Some((path, text)) = local {
             self.write_reproducer(path, text);
             self.failures.clear();
         }
-        Err(Failed)
     }
 
     fn write_reproducer(&mut self, path: PathBuf, text: String) {
@@ -280,11 +329,6 @@ impl Runner<'_> {
             );
         (self.emit)(Event::File { path, text });
         (self.emit)(Event::Diagnostic(d));
-    }
-
-    fn fail(&mut self, m: &Module, diagnostics: Vec<Diagnostic>) -> Result<(), Failed> {
-        self.report(m, diagnostics);
-        Err(Failed)
     }
 
     fn report(&mut self, m: &Module, diagnostics: Vec<Diagnostic>) {
@@ -313,26 +357,23 @@ impl Runner<'_> {
     }
 }
 
-/// Whether a pass that failed did so by a panic.
-enum Panicked {
-    No,
-    Yes,
-}
-
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it said nothing")
 }
 
-/// The ops directly in the regions of `op` that a pipeline of the list runs on, with its number.
-fn targets(list: &[Pipeline], m: &Module, op: Op) -> Vec<(usize, Op)> {
+fn inner_ops(m: &Module, op: Op) -> Vec<Op> {
     let regions = m.regions(op).iter();
-    let ops = regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b));
-    let fits = |p: &Pipeline, op: Op| match p.anchor.as_str() {
+    regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b)).collect()
+}
+
+/// The number of the pipeline that runs on `op`.
+fn pipeline_for(list: &[Pipeline], m: &Module, op: Op) -> Option<usize> {
+    let fits = |p: &Pipeline| match p.anchor.as_str() {
         ANY => m.has_trait(op, Traits::ISOLATED),
         name => m.name_text(op) == name,
     };
-    ops.filter_map(|op| Some((list.iter().position(|p| fits(p, op))?, op))).collect()
+    list.iter().position(fits)
 }
 
 /// Passes run on the program, or on registered ops that see nothing of what is around them.

@@ -58,11 +58,20 @@ impl Timer {
         pipeline.steps.iter().map(step).collect()
     }
 
-    /// Adds what another thread measured at the same time for the same steps.
-    pub(super) fn join(&mut self, other: &Timer) {
-        self.wall = self.wall.max(other.wall);
-        self.user += other.user;
-        self.parts.iter_mut().zip(&other.parts).for_each(|(part, other)| part.join(other));
+    /// The same timers with nothing measured.
+    pub(super) fn blank(&self) -> Timer {
+        Timer { parts: self.parts.iter().map(Timer::blank).collect(), ..Timer::new(self.name.clone()) }
+    }
+
+    /// Adds what threads measured for the same steps in the time that went by.
+    pub(super) fn add_threads(&mut self, threads: &[Timer], wall: Duration) {
+        self.wall += wall;
+        self.user += threads.iter().map(|t| t.user).sum::<Duration>();
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let parts: Vec<Timer> = threads.iter().map(|t| t.parts[i].clone()).collect();
+            let longest = parts.iter().map(|t| t.wall).max().unwrap_or_default();
+            part.add_threads(&parts, longest);
+        }
     }
 
     /// The report.
@@ -239,9 +248,9 @@ mod tests {
     #[test]
     fn threads_that_work_together_show_both_times() {
         let mut timer = tree();
-        let other = timer.clone();
-        timer.parts[0].join(&other.parts[0]);
-        timer.user += Duration::from_millis(500);
+        let threads = [timer.parts[0].clone(), timer.parts[0].clone()];
+        timer.parts[0] = timer.parts[0].blank();
+        timer.parts[0].add_threads(&threads, Duration::from_millis(500));
         let text = timer.report(Display::Nested, TimingFormat::Text);
         assert!(text.contains("  ----User Time----  ----Wall Time----  ----Name----"), "{text}");
         assert!(text.contains("    1.0000 ( 66.7%)    0.5000 ( 50.0%)  'f' Pipeline"), "{text}");

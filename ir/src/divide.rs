@@ -1,0 +1,61 @@
+//! Dividing work among threads.
+
+use crate::module::{Module, Op};
+use std::ops::Range;
+
+/// Threads are not worth their while for fewer ops each.
+const MIN_OPS: usize = 2048;
+
+/// Divides a row of things of so many ops into at most `parts` ranges of about equal size. One range when there is too
+/// little for more.
+pub(crate) fn divide(sizes: &[usize], parts: usize) -> Vec<Range<usize>> {
+    let total: usize = sizes.iter().sum();
+    let parts = parts.min(total / MIN_OPS).max(1);
+    let (mut ranges, mut start, mut sum) = (Vec::new(), 0, 0);
+    for (i, size) in sizes.iter().enumerate() {
+        sum += size;
+        // A thing goes where most of it belongs.
+        let next = sizes.get(i + 1).copied().unwrap_or(0);
+        if (sum + next / 2) * parts >= total * (ranges.len() + 1) && ranges.len() + 1 < parts {
+            ranges.push(start..i + 1);
+            start = i + 1;
+        }
+    }
+    if start < sizes.len() {
+        ranges.push(start..sizes.len());
+    }
+    ranges
+}
+
+/// How many ops there are in `op`, itself included.
+pub(crate) fn count_ops(m: &Module, op: Op) -> usize {
+    let (mut n, mut stack) = (1, vec![op]);
+    while let Some(op) = stack.pop() {
+        for block in m.regions(op).iter().flat_map(|&r| m.region_blocks(r)) {
+            for inner in m.block_ops(block) {
+                n += 1;
+                if !m.regions(inner).is_empty() {
+                    stack.push(inner);
+                }
+            }
+        }
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_about_equal() {
+        assert_eq!(divide(&[1000; 8], 2), [0..4, 4..8]);
+        assert_eq!(divide(&[6000, 1000, 1000, 4000], 2), [0..1, 1..4]);
+        assert_eq!(divide(&[1000, 1000, 1000, 9000], 2), [0..3, 3..4]);
+        assert_eq!(divide(&[100; 30], 4), [0..30]);
+        assert_eq!(divide(&[20_000], 4), [0..1]);
+        assert_eq!(divide(&[], 4), []);
+        let many = divide(&[700; 100], 7);
+        assert_eq!((many.len(), many.iter().map(ExactSizeIterator::len).max()), (7, Some(15)));
+    }
+}

@@ -1,0 +1,189 @@
+//! Several threads: each gets some of the functions of a program as a share of its own, runs the passes there, and the
+//! shares are brought back. What anybody outside sees does not depend on the number of threads.
+
+use super::pipeline::{Pipeline, Scheduled};
+use super::run::{Event, Failure, RunOptions, Runner, Stop};
+use super::timing::Timer;
+use crate::divide::{count_ops, divide};
+use crate::module::{Module, Op};
+use crate::op_info::Traits;
+use crate::share::{Share, hollow};
+use std::panic::resume_unwind;
+use std::thread;
+use std::time::Instant;
+
+/// What can be divided among threads.
+pub(super) trait Work: Send + Sized {
+    /// Whether the functions after one that failed are worked on nevertheless.
+    const GOES_ON: bool;
+
+    /// The same passes, made anew.
+    fn again(&self) -> Self;
+
+    /// Adds the counts of what [`Work::again`] made.
+    fn add_counts(&mut self, other: &Self);
+
+    /// Works on functions, which are ops in `op`.
+    fn run(
+        &mut self,
+        runner: &mut Runner<'_>,
+        m: &mut Module,
+        op: Op,
+        functions: &[Op],
+        timer: &mut Timer,
+    ) -> Result<(), Stop>;
+}
+
+/// Pipelines, each on some of the functions.
+impl Work for Vec<Pipeline> {
+    const GOES_ON: bool = true;
+
+    fn again(&self) -> Self {
+        self.iter().map(Pipeline::again).collect()
+    }
+
+    fn add_counts(&mut self, other: &Self) {
+        self.iter_mut().zip(other).for_each(|(pipeline, other)| pipeline.add_counts(other));
+    }
+
+    fn run(
+        &mut self,
+        runner: &mut Runner<'_>,
+        m: &mut Module,
+        _: Op,
+        functions: &[Op],
+        timer: &mut Timer,
+    ) -> Result<(), Stop> {
+        runner.on_targets(self, m, functions, timer)
+    }
+}
+
+/// One pass on the op around the functions, which it treats one by one.
+impl Work for Scheduled {
+    const GOES_ON: bool = false;
+
+    fn again(&self) -> Self {
+        Scheduled::again(self)
+    }
+
+    fn add_counts(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(n, more)| *n += more);
+    }
+
+    fn run(&mut self, runner: &mut Runner<'_>, m: &mut Module, op: Op, _: &[Op], _: &mut Timer) -> Result<(), Stop> {
+        runner.guarded(self, m, op)
+    }
+}
+
+/// What came of a share.
+struct Outcome<W> {
+    share: Share,
+    work: W,
+    events: Vec<Event>,
+    failures: Vec<Failure>,
+    timer: Timer,
+    result: Result<(), Stop>,
+}
+
+impl RunOptions {
+    /// How many threads there are.
+    pub fn max_threads(&self) -> usize {
+        match self.threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        }
+    }
+}
+
+/// The functions directly in `op` that have bodies.
+pub(super) fn functions_in(m: &Module, op: Op) -> Vec<Op> {
+    let regions = m.regions(op).iter();
+    let ops = regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b));
+    ops.filter(|&op| is_function(m, op) && m.entry(m.regions(op)[0]).is_some()).collect()
+}
+
+fn is_function(m: &Module, op: Op) -> bool {
+    m.has_trait(op, Traits::FUNCTION.and(Traits::ISOLATED)) && m.regions(op).len() == 1
+}
+
+impl Runner<'_> {
+    /// Runs `work` on functions of `op`, each thread on some of them. `None` when one thread has to do it all.
+    pub(super) fn in_parallel<W: Work>(
+        &mut self,
+        work: &mut W,
+        m: &mut Module,
+        op: Op,
+        functions: &[Op],
+        timer: &mut Timer,
+    ) -> Option<Result<(), Stop>> {
+        let begin = Instant::now();
+        let parts = self.parts(m, op, functions)?;
+        let (&own, others) = parts.split_first()?;
+        let shares = take_all(m, op, others)?;
+        others.iter().for_each(|ops| hollow(m, ops));
+        let (how, mut own_timer) = (self.how, timer.blank());
+        let mut result = Ok(());
+        let outcomes: Vec<Outcome<W>> = thread::scope(|scope| {
+            let threads: Vec<_> = shares
+                .into_iter()
+                .map(|share| {
+                    let (work, timer) = (work.again(), timer.blank());
+                    scope.spawn(move || on_share(how, share, work, timer))
+                })
+                .collect();
+            let start = Instant::now();
+            result = work.run(self, m, op, own, &mut own_timer);
+            own_timer.add(start.elapsed());
+            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        let panicked = outcomes.iter().any(|o| o.result == Err(Stop::Panicked)) || result == Err(Stop::Panicked);
+        let mut timers = vec![own_timer];
+        for outcome in outcomes {
+            timers.push(outcome.timer);
+            if !panicked {
+                outcome.share.give_back(m);
+            }
+            // From here on nothing would have happened on one thread.
+            if result == Err(Stop::Panicked) || result.is_err() && !W::GOES_ON {
+                continue;
+            }
+            outcome.events.into_iter().for_each(|event| (self.emit)(event));
+            self.failures.extend(outcome.failures);
+            work.add_counts(&outcome.work);
+            result = result.max(outcome.result);
+        }
+        timer.add_threads(&timers, begin.elapsed());
+        Some(result)
+    }
+
+    /// The functions for each thread.
+    fn parts<'f>(&self, m: &Module, op: Op, functions: &'f [Op]) -> Option<Vec<&'f [Op]>> {
+        let threads = self.threads.min(functions.len());
+        let &[region] = m.regions(op) else { return None };
+        if threads < 2 || !m.has_one_block(region) || !functions.iter().all(|&f| is_function(m, f)) {
+            return None;
+        }
+        let sizes: Vec<usize> = functions.iter().map(|&f| count_ops(m, f)).collect();
+        let ranges = divide(&sizes, threads);
+        (ranges.len() > 1).then(|| ranges.into_iter().map(|r| &functions[r]).collect())
+    }
+}
+
+/// A share for each part, taken by threads of their own.
+fn take_all(m: &Module, op: Op, parts: &[&[Op]]) -> Option<Vec<Share>> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = parts.iter().map(|ops| scope.spawn(|| Share::take(m, op, ops))).collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+fn on_share<W: Work>(how: &RunOptions, mut share: Share, mut work: W, mut timer: Timer) -> Outcome<W> {
+    let (start, mut events) = (Instant::now(), Vec::new());
+    let mut emit = |event| events.push(event);
+    let mut runner = Runner::new(how, &mut emit, None, 1);
+    let (functions, root) = (share.functions(), share.module.root());
+    let result = work.run(&mut runner, &mut share.module, root, &functions, &mut timer);
+    let failures = runner.failures;
+    timer.add(start.elapsed());
+    Outcome { share, work, events, failures, timer, result }
+}
