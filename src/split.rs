@@ -45,6 +45,11 @@ pub fn args() -> [Arg; 3] {
     ]
 }
 
+/// Whether the program says which diagnostics to expect.
+pub fn verifies(matches: &ArgMatches) -> bool {
+    matches.contains_id("verify-diagnostics")
+}
+
 /// Calls `one` for each program of the file that the arguments name, with where to print it. Fails if any of them does;
 /// when diagnostics are verified, if these are not as expected.
 pub(crate) fn each(

@@ -3,15 +3,15 @@
 
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::{
-    Context, Dialect, Effects, Module, OpArgs, OpDecl, ParseOptions, PrintOptions, Traits, TypeConstraint, op,
+    Context, Dialect, Effects, Module, Op, OpDecl, ParseOptions, PrintOptions, Traits, TypeConstraint, op,
     parse_module, verify,
 };
 use std::ops::Range;
 
-const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true };
+const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true, only: None };
 
 /// Goes to a block.
-#[op("cf.br", traits = Traits::TERMINATOR, branch = all)]
+#[op("cf.br", traits = Traits::TERMINATOR, successor_operands = all)]
 struct Br {
     /// The arguments of the block.
     args: Operands<ANY>,
@@ -20,7 +20,7 @@ struct Br {
 }
 
 /// Goes to one of two blocks.
-#[op("cf.cond_br", traits = Traits::TERMINATOR.and(Traits::OPERAND_SEGMENTS), branch = either)]
+#[op("cf.cond_br", traits = Traits::TERMINATOR.and(Traits::OPERAND_SEGMENTS), successor_operands = either)]
 struct CondBr {
     /// Which.
     condition: Operand<ANY>,
@@ -43,17 +43,17 @@ struct Add {
     sum: OpResult<ANY>,
 }
 
-fn all(args: &OpArgs<'_>, _: usize) -> Option<Range<usize>> {
-    Some(0..args.operands.len())
+fn all(m: &Module, op: Op, _: usize) -> Range<usize> {
+    0..m.operands(op).len()
 }
 
-fn either(args: &OpArgs<'_>, i: usize) -> Option<Range<usize>> {
-    let first = 1 + args.operand("then_args").len();
-    Some(if i == 0 { 1..first } else { first..args.operands.len() })
+fn either(m: &Module, op: Op, i: usize) -> Range<usize> {
+    let first = 1 + m.operand_group(op, 1).len();
+    if i == 0 { 1..first } else { first..m.operands(op).len() }
 }
 
-const CF: Dialect = Dialect { name: "cf", doc: "", ops: &[Br::INFO, CondBr::INFO], attrs: &[], constant: None };
-const T: Dialect = Dialect { name: "t", doc: "", ops: &[Add::INFO], attrs: &[], constant: None };
+const CF: Dialect = Dialect { name: "cf", doc: "", ops: &[Br::INFO, CondBr::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
+const T: Dialect = Dialect { name: "t", doc: "", ops: &[Add::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
 
 /// Simplifies the blocks of one op and prints them.
 #[track_caller]

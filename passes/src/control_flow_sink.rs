@@ -32,7 +32,6 @@ To move ops with effects on memory, and into loops.
 
 Linear in the number of uses times the depth of nesting.",
     statistics: &[("num-sunk", "Number of operations sunk")],
-    divisible: true,
     make: |_| Ok(Box::new(ControlFlowSink)),
     ..PassInfo::DEFAULT
 };

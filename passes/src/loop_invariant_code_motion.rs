@@ -31,7 +31,6 @@ To move ops that read or write memory, or that are undefined for some operands: 
 
 Linear in the number of ops times the depth of nesting.",
     statistics: &[("num-hoisted", "Number of operations hoisted")],
-    divisible: true,
     make: |_| Ok(Box::new(Licm)),
     ..PassInfo::DEFAULT
 };

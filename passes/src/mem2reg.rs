@@ -35,7 +35,6 @@ Slots whose address is used otherwise or in nested regions, and branches that ca
 
 Linear in the number of ops, plus the dominance frontiers of the blocks with stores.",
     statistics: &[("num-promoted", "Number of slots promoted")],
-    divisible: true,
     make: |_| Ok(Box::new(Mem2Reg)),
     ..PassInfo::DEFAULT
 };

@@ -28,7 +28,6 @@ Nothing: casts that do not cancel out stay.
 
 Linear in the number of ops.",
     statistics: &[("num-removed", "Number of casts removed")],
-    divisible: true,
     make: |_| Ok(Box::new(ReconcileUnrealizedCasts)),
     ..PassInfo::DEFAULT
 };

@@ -25,7 +25,6 @@ Nothing.
 # Cost
 
 Linear in the number of ops.",
-    divisible: true,
     make: |_| Ok(Box::new(StripDebugInfo)),
     ..PassInfo::DEFAULT
 };

@@ -53,8 +53,10 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let text = listing(matches);
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
-    // What is wrong with the passes is said before a long program is read.
-    pass_flags::pipeline(matches, "builtin.module")?;
+    // What is wrong with the passes is said before a long program is read, unless the program says to expect it.
+    if !split::verifies(matches) {
+        pass_flags::pipeline(matches, "builtin.module")?;
+    }
     split::each(matches, streams, one)
 }
 
