@@ -2,7 +2,7 @@
 //! and generators read.
 
 use crate::context::{Attr, Context, Str, Type};
-use crate::control::{ControlFn, EdgesFn, JumpFn, SuccessorOperandsFn};
+use crate::control::{ControlFn, ControlMemoryFn, EdgesFn, JumpFn, SuccessorOperandsFn};
 use crate::effects::Effects;
 use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
@@ -161,6 +161,8 @@ traits! {
     AFFINE_SCOPE = 17,
     /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
     RESULT_SEGMENTS = 18,
+    /// What is allocated on the stack in its regions lives until they are left.
+    ALLOCATION_SCOPE = 24,
 }
 
 impl Traits {
@@ -378,6 +380,8 @@ pub struct OpInfo {
     pub exec: Option<ExecFn>,
     /// The meaning, of ops with regions.
     pub control: Option<ControlFn>,
+    /// The meaning, of ops with regions that use memory themselves.
+    pub control_memory: Option<ControlMemoryFn>,
     /// The meaning, of branches.
     pub jump: Option<JumpFn>,
     /// What a branch carries to its successors.
@@ -416,6 +420,7 @@ impl OpInfo {
         eval: None,
         exec: None,
         control: None,
+        control_memory: None,
         jump: None,
         successor_operands: None,
         edges: None,

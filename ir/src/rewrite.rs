@@ -1,5 +1,7 @@
 //! Rewriting: patterns, and the driver that applies them and the folders until nothing changes.
 
+mod blocks;
+
 use crate::builder::{Builder, make_constant};
 use crate::context::{Attr, Type};
 use crate::edit::OpState;

@@ -222,7 +222,8 @@ fn value_groups(
             }
             if !(spec.ty.check)(ctx, ty(at)) {
                 let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
-                return Err(format!("{what} #{at} must be {summary}, but got '{found}'"));
+                let list = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
+                return Err(format!("{what} #{at} must be {list}{summary}, but got '{found}'"));
             }
         }
     }

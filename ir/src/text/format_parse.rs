@@ -204,6 +204,9 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
             let text = format!("{}{number}", if negative { "-" } else { "" });
             p.fine.attr_of_type(&text, *ty).map_err(|e| p.fine_error(at, e))?
         }
+        AttrText::SymbolName if p.cur.peek() != b'@' => {
+            return Err(p.error(at, "expected valid '@'-identifier for symbol name"));
+        }
         AttrText::SymbolName => {
             let symbol = p.attr()?;
             match ctx.as_symbol(symbol) {
