@@ -35,6 +35,8 @@ pub struct AttrKind {
 pub enum AttrText {
     /// As any attribute, with its type.
     Full,
+    /// In full by a directive, never by an alias.
+    Inlined,
     /// An integer or float without its type, which is always this one.
     Bare(Type),
     /// A symbol's name, `@f`, for a string attribute.

@@ -354,7 +354,7 @@ fn symbol(m: &Module, op: Op) -> Check {
         let word = ctx.as_str(visibility).unwrap_or("");
         if !["public", "private", "nested"].contains(&word) {
             return Err(format!(
-                "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got '{word}'"
+                "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got \"{word}\""
             ));
         }
     }

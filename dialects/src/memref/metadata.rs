@@ -25,10 +25,7 @@ use gradus_ir::{
     infer = infer_metadata,
     eval = metadata,
     result_names = metadata_names,
-    patterns = &[
-        Pattern { name: "constant-metadata", run: constant_metadata },
-        Pattern { name: "metadata-of-cast", run: metadata_of_cast },
-    ]
+    patterns = &[Pattern { name: "simplify-metadata", run: simplify_metadata }]
 )]
 pub struct ExtractStridedMetadataOp {
     /// The memref.
@@ -129,7 +126,12 @@ fn known_metadata(m: &Module, memref: Value) -> Option<Vec<i64>> {
     Some([&[layout.offset], m.ctx.shape(ty)?, &layout.strides].concat())
 }
 
-/// What the type says is a constant.
+/// What the type says is a constant; and the metadata of a cast of a ranked memref are those of the memref.
+fn simplify_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let constant = constant_metadata(r, op);
+    super::cast::fold_casts(r, op, None) || constant
+}
+
 fn constant_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(known) = known_metadata(m, ExtractStridedMetadataOp(op).source(m)) else { return false };
@@ -145,11 +147,6 @@ fn constant_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
         changed = true;
     }
     changed
-}
-
-/// The metadata of a cast of a ranked memref are those of the memref.
-fn metadata_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
-    super::cast::fold_casts(r, op, None)
 }
 
 fn verify_reinterpret(m: &Module, op: Op) -> Result<(), String> {

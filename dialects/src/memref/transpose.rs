@@ -7,12 +7,15 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
-    Attr, AttrData, AttrKind, Context, Directive, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type,
-    TypeData, op,
+    Attr, AttrData, AttrKind, AttrText, Context, Directive, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter,
+    Type, TypeData, op,
 };
 
 /// An affine map.
-const MAP: AttrKind = kind("AffineMap attribute", |c, a| matches!(c.attr_data(a), AttrData::AffineMap(_)));
+const MAP: AttrKind = AttrKind {
+    text: AttrText::Inlined,
+    ..kind("AffineMap attribute", |c, a| matches!(c.attr_data(a), AttrData::AffineMap(_)))
+};
 
 /// The same elements with their dimensions in another order.
 ///

@@ -192,7 +192,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
     p.cur.skip_space();
     let at = p.cur.pos;
     let value = match &spec.kind.text {
-        AttrText::Full => p.attr()?,
+        AttrText::Full | AttrText::Inlined => p.attr()?,
         AttrText::Flag => Attr::UNIT,
         AttrText::Type => {
             let ty = p.ty()?;
