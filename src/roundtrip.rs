@@ -12,7 +12,8 @@ pub fn check(m: &Module, options: ParseOptions, streams: &mut Streams<'_>) -> Re
     let parse = if m.name_text(m.root()) == "builtin.module" { parse_source } else { parse_single_op };
     for generic in [false, true] {
         let text = m.to_text(PrintOptions { generic, ..exact });
-        let again = parse(&m.ctx, m.ctx.add_source("roundtrip", text.into()), options).map_err(|d| report(&m.ctx, &d, streams))?;
+        let again = parse(&m.ctx, m.ctx.add_source("roundtrip", text.into()), options)
+            .map_err(|d| report(&m.ctx, &d, streams))?;
         let found = again.to_text(exact);
         if found != reference {
             return Err(Failure::Input(difference(&reference, &found)));

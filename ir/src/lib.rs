@@ -47,6 +47,7 @@ pub mod equal;
 pub mod eval;
 pub mod float;
 pub mod greedy;
+pub mod layout;
 mod loc;
 pub mod memory;
 mod module;

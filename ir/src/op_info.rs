@@ -2,7 +2,7 @@
 //! and generators read.
 
 use crate::context::{Attr, Context, Str, Type};
-use crate::control::{ControlFn, EdgesFn, JumpFn, SuccessorOperandsFn};
+use crate::control::{ControlFn, ControlMemoryFn, EdgesFn, JumpFn, SuccessorOperandsFn};
 use crate::effects::Effects;
 use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
@@ -36,6 +36,8 @@ pub struct AttrKind {
 pub enum AttrText {
     /// As any attribute, with its type.
     Full,
+    /// In full by a directive, never by an alias.
+    Inlined,
     /// An integer or float without its type, which is always this one.
     Bare(Type),
     /// A symbol's name, `@f`, for a string attribute.
@@ -162,6 +164,8 @@ traits! {
     AFFINE_SCOPE = 17,
     /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
     RESULT_SEGMENTS = 18,
+    /// What is allocated on the stack in its regions lives until they are left.
+    ALLOCATION_SCOPE = 24,
 }
 
 impl Traits {
@@ -183,6 +187,8 @@ pub struct OpArgs<'a> {
     pub module: &'a Module,
     /// The declaration.
     pub info: &'static OpInfo,
+    /// The op, when it exists.
+    pub op: Option<Op>,
     /// All operands.
     pub operands: &'a [Value],
     /// The dictionary of inherent attributes.
@@ -204,9 +210,13 @@ impl<'a> OpArgs<'a> {
 
     /// The operands of the declared group `name`; empty for an absent optional.
     pub fn operand(&self, name: &str) -> &'a [Value] {
-        let Some(i) = self.info.operands.iter().position(|s| s.name == name) else { return &[] };
-        let range = segment(self.ctx(), self.info, self.props, self.operands.len(), i);
-        self.operands.get(range).unwrap_or(&[])
+        self.operands.get(self.operand_range(name)).unwrap_or(&[])
+    }
+
+    /// Which of all operands are those of the declared group `name`.
+    pub fn operand_range(&self, name: &str) -> std::ops::Range<usize> {
+        let Some(i) = self.info.operands.iter().position(|s| s.name == name) else { return 0..0 };
+        segment(self.ctx(), self.info, self.props, self.operands.len(), i)
     }
 
     /// The first operand of the declared group `name`, if any.
@@ -256,15 +266,16 @@ pub(crate) fn segment_sizes(ctx: &Context, props: Attr, name: &str) -> Option<Ve
     ctx.dict_get(props, ctx.str(name)).and_then(|a| ctx.as_ints(a))
 }
 
-/// The range of group `i` of `specs` among `total` values. Without stated sizes, the one group that is not of arity one
-/// takes what the others leave.
+/// The range of group `i` of `specs` among `total` values. Without stated sizes, the groups that are not of arity one share
+/// evenly what the others leave; there is one such group, or results are declared to come in groups of one size.
 pub(crate) fn group_range(
     specs: &[ValueSpec],
     sizes: Option<&[i64]>,
     total: usize,
     i: usize,
 ) -> std::ops::Range<usize> {
-    let loose = total.saturating_sub(specs.iter().filter(|s| s.arity == Arity::One).count());
+    let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
+    let loose = total.saturating_sub(fixed) / (specs.len() - fixed).max(1);
     let size = |j: usize| match sizes {
         Some(sizes) => sizes.get(j).map_or(0, |&n| usize::try_from(n).unwrap_or(0)),
         None if specs[j].arity == Arity::One => 1,
@@ -384,6 +395,8 @@ pub struct OpInfo {
     pub exec: Option<ExecFn>,
     /// The meaning, of ops with regions.
     pub control: Option<ControlFn>,
+    /// The meaning, of ops with regions that use memory themselves.
+    pub control_memory: Option<ControlMemoryFn>,
     /// The meaning, of branches.
     pub jump: Option<JumpFn>,
     /// What a branch carries to its successors.
@@ -424,6 +437,7 @@ impl OpInfo {
         eval: None,
         exec: None,
         control: None,
+        control_memory: None,
         jump: None,
         successor_operands: None,
         edges: None,

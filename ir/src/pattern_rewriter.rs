@@ -353,8 +353,14 @@ mod tests {
         traits: Traits::CONSTANT_LIKE,
         ..OpInfo::DEFAULT
     };
-    static DIALECT: Dialect =
-        Dialect { name: "t", doc: "", ops: &[&BOX, &CONSTANT], attrs: &[], constant: Some("t.constant"), ..Dialect::DEFAULT };
+    static DIALECT: Dialect = Dialect {
+        name: "t",
+        doc: "",
+        ops: &[&BOX, &CONSTANT],
+        attrs: &[],
+        constant: Some("t.constant"),
+        ..Dialect::DEFAULT
+    };
 
     #[test]
     fn the_greedy_driver_looks_at_what_was_moved_and_copied() {

@@ -1,5 +1,7 @@
 //! Rewriting: patterns, and the driver that applies them and the folders until nothing changes.
 
+mod blocks;
+
 use crate::builder::{Builder, make_constant};
 use crate::context::{Attr, Type};
 use crate::edit::OpState;
@@ -139,13 +141,19 @@ impl<'m> Rewriter<'m> {
     /// Erases an op whose results are unused.
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
-        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
-        for inner in self.module.ops_under(op) {
+        let nested = self.module.ops_under(op);
+        let operands = nested.iter().flat_map(|&inner| self.module.operands(inner));
+        let defs: SmallVec<[Op; 4]> = operands.filter_map(|&value| self.module.defining_op(value)).collect();
+        for inner in nested {
             self.erased[inner] = true;
         }
         self.forget_constant(op);
         self.module.erase_op(op);
-        operands.into_iter().for_each(|value| self.push_def(value));
+        for def in defs {
+            if !self.erased[def] {
+                self.push(def);
+            }
+        }
     }
 
     fn forget_constant(&mut self, op: Op) {
@@ -159,8 +167,16 @@ impl<'m> Rewriter<'m> {
 
     /// Changes an op in place: operands, attributes, successors.
     pub fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
+        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
         self.changes += 1;
+        for value in operands {
+            if let Some(def) = self.module.defining_op(value)
+                && self.module.is_unused(value)
+            {
+                self.push(def);
+            }
+        }
         self.push(op);
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
         for result in results {

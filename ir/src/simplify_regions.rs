@@ -1,10 +1,10 @@
 //! Simplification of control flow: what cannot be reached, what no path needs, and what is there twice.
 
 use crate::dominance::successors;
+use crate::effects::is_removable;
 use crate::greedy::RegionSimplification;
 use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::pass::{Actions, Unit};
-use crate::effects::is_removable;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 

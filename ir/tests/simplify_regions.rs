@@ -52,7 +52,8 @@ fn either(m: &Module, op: Op, i: usize) -> Range<usize> {
     if i == 0 { 1..first } else { first..m.operands(op).len() }
 }
 
-const CF: Dialect = Dialect { name: "cf", doc: "", ops: &[Br::INFO, CondBr::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
+const CF: Dialect =
+    Dialect { name: "cf", doc: "", ops: &[Br::INFO, CondBr::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
 const T: Dialect = Dialect { name: "t", doc: "", ops: &[Add::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
 
 /// Simplifies the blocks of one op and prints them.

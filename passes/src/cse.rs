@@ -4,7 +4,8 @@ use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::{Access, Effects, is_dead};
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::{
-    Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassContext, PassInfo, Region, Traits, Type, Value};
+    Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
+};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 

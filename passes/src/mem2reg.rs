@@ -3,7 +3,8 @@
 use gradus_ir::control::{carried_group, carry_also};
 use gradus_ir::dominance::{Dominance, is_graph, successors};
 use gradus_ir::{
-    Block, Builder, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, SlotRole, Type, TypeData, Value,
+    Block, Builder, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, SlotRole, Type,
+    TypeData, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 

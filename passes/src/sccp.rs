@@ -7,7 +7,8 @@ use gradus_ir::eval::Datum;
 use gradus_ir::rewrite::fold_given;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
-    Attr, Block, Builder, Diagnostic, FoldResult, Folded, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
+    Attr, Block, Builder, Diagnostic, FoldResult, Folded, Module, Op, Pass, PassContext, PassInfo, Region, Traits,
+    Type, Value,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -96,13 +97,7 @@ fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 
     made.replaced
 }
 
-fn replace_value(
-    m: &mut Module,
-    block: Block,
-    value: Value,
-    values: &SideTable<Value, Lattice>,
-    made: &mut Made,
-) {
+fn replace_value(m: &mut Module, block: Block, value: Value, values: &SideTable<Value, Lattice>, made: &mut Made) {
     let Lattice::Constant(attr) = values[value] else { return };
     if m.is_unused(value) {
         return;

@@ -192,7 +192,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
     p.cur.skip_space();
     let at = p.cur.pos;
     let value = match &spec.kind.text {
-        AttrText::Full => p.attr()?,
+        AttrText::Full | AttrText::Inlined => p.attr()?,
         AttrText::Flag => Attr::UNIT,
         AttrText::Type => {
             let ty = p.ty()?;
@@ -203,6 +203,9 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
             let number = p.cur.number();
             let text = format!("{}{number}", if negative { "-" } else { "" });
             p.fine.attr_of_type(&text, *ty).map_err(|e| p.fine_error(at, e))?
+        }
+        AttrText::SymbolName if p.cur.peek() != b'@' => {
+            return Err(p.error(at, "expected valid '@'-identifier for symbol name"));
         }
         AttrText::SymbolName => {
             let symbol = p.attr()?;
@@ -346,7 +349,8 @@ fn result_types_of<'a>(
     if let Some(ty) = same {
         return Ok(s.info.results.iter().map(|_| ty).collect());
     }
-    let args = OpArgs { module: &p.m, info: s.info, operands: &op.operands, props: op.props, result_types: &[] };
+    let args =
+        OpArgs { module: &p.m, info: s.info, op: None, operands: &op.operands, props: op.props, result_types: &[] };
     match typing::infer_results(&args) {
         Ok(types) => Ok(types.into()),
         Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", s.info.name))),

@@ -4,10 +4,11 @@
 use super::number::Numbering;
 use super::print_alias::{AliasBuilder, Aliases};
 use super::print_attr::AttrPrinter;
-use crate::context::{Attr, Type};
+use crate::context::{Attr, Str, Type};
 use crate::entity::SideTable;
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value};
+use crate::op_info::{AttrSpec, AttrText};
 use std::fmt::Write as _;
 use std::io;
 
@@ -108,12 +109,17 @@ fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasB
         builder.visit_type(m.value_type(result));
     }
     let (props, attrs) = (m.ctx.dict_entries(m.props(op)), m.ctx.dict_entries(m.attrs(op)));
+    let inlined = |spec: &AttrSpec| matches!(spec.kind.text, AttrText::Inlined);
+    let custom = m.info(op).filter(|info| !options.generic && info.attrs.iter().any(inlined));
+    let is_inlined = |name: Str| custom.is_some_and(|info| info.attr(m.ctx.text(name)).is_some_and(inlined));
     // Both dictionaries are sorted; MLIR visits them merged.
     let (mut i, mut j) = (0, 0);
     while i < props.len() || j < attrs.len() {
         let take_prop = j == attrs.len() || (i < props.len() && m.ctx.text(props[i].0) <= m.ctx.text(attrs[j].0));
         let entry = if take_prop { &props[i] } else { &attrs[j] };
-        builder.visit_attr(entry.1);
+        if !is_inlined(entry.0) {
+            builder.visit_attr(entry.1);
+        }
         if take_prop { i += 1 } else { j += 1 }
     }
 }
