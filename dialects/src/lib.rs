@@ -12,9 +12,11 @@ pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod math;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
-pub const DIALECTS: &[&Dialect] = &[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT];
+pub const DIALECTS: &[&Dialect] =
+    &[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT, &math::DIALECT];
 
 /// A context in which all dialects are registered.
 pub fn context() -> Arc<Context> {
