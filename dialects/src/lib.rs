@@ -13,6 +13,7 @@ pub mod directives;
 pub mod func;
 pub mod graph;
 pub mod math;
+pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
 pub const DIALECTS: &[&Dialect] =
