@@ -161,6 +161,11 @@ traits! {
     AFFINE_SCOPE = 17,
     /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
     RESULT_SEGMENTS = 18,
+    /// In the region that ends a parallel loop's body, puts a part into what the operand group `dest` names. It has no
+    /// results; its meaning gives what is there afterwards.
+    COMBINING = 19,
+    /// Stays as it is when all operands are constant: many of them in a row would make as many large constants.
+    NO_CONSTANT_FOLDING = 24,
 }
 
 impl Traits {

@@ -2,7 +2,7 @@
 
 use crate::builder::{Builder, make_constant};
 use crate::context::{Attr, Type};
-use crate::edit::OpState;
+use crate::edit::{OpState, ValueMap};
 use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
@@ -57,6 +57,18 @@ impl<'m> Rewriter<'m> {
         Ok(new)
     }
 
+    /// Makes a copy of `inner`, with all that it holds, before `op`. Operands found in `map` are replaced; `map` gets the
+    /// copied values.
+    pub fn clone_before(&mut self, op: Op, inner: Op, map: &mut ValueMap) -> Op {
+        let copy = self.module.clone_op(inner, map);
+        let block = self.module.parent_block(op).expect("the op is in a block");
+        self.module.insert_op(block, copy, Some(op));
+        for new in self.module.ops_under(copy) {
+            self.push(new);
+        }
+        copy
+    }
+
     /// A constant usable at `op`: an equal one that exists, or a new one at the start of the enclosing isolated region.
     pub fn constant(&mut self, op: Op, attr: Attr, ty: Type) -> Option<Value> {
         let region = self.constant_region(op)?;
@@ -108,14 +120,22 @@ impl<'m> Rewriter<'m> {
     /// Erases an op whose results are unused.
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
-        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
+        let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
         for inner in self.module.ops_under(op) {
+            operands.extend_from_slice(self.module.operands(inner));
             self.erased[inner] = true;
         }
         self.forget_constant(op);
         self.module.erase_op(op);
-        for value in operands {
-            if let Def::Result(def, _) = self.module.def(value) {
+        self.push_sources(&operands);
+    }
+
+    /// What defines the values may have become dead, or simpler, now that they are used less.
+    fn push_sources(&mut self, values: &[Value]) {
+        for &value in values {
+            if let Def::Result(def, _) = self.module.def(value)
+                && !self.erased[def]
+            {
                 self.push(def);
             }
         }
@@ -132,8 +152,10 @@ impl<'m> Rewriter<'m> {
 
     /// Changes an op in place: operands, attributes, successors.
     pub fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
+        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
         self.changes += 1;
+        self.push_sources(&operands);
         self.push(op);
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
         for result in results {
@@ -288,8 +310,11 @@ fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
 }
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
-    if args.info.eval.is_none() || constants.is_empty() || !matches!(args.info.effects, Effects::Pure | Effects::MayUb)
-    {
+    let info = args.info;
+    if info.eval.is_none() || constants.is_empty() || !matches!(info.effects, Effects::Pure | Effects::MayUb) {
+        return None;
+    }
+    if info.traits.has(Traits::NO_CONSTANT_FOLDING) {
         return None;
     }
     let ctx = args.ctx();
