@@ -12,12 +12,21 @@ pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod math;
 pub mod memref;
+pub mod tensor;
 pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
-pub const DIALECTS: &[&Dialect] =
-    &[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT, &memref::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[
+    &arith::DIALECT,
+    &builtin::DIALECT,
+    &func::DIALECT,
+    &graph::DIALECT,
+    &math::DIALECT,
+    &memref::DIALECT,
+    &tensor::DIALECT,
+];
 
 /// A context in which all dialects are registered.
 pub fn context() -> Arc<Context> {

@@ -164,6 +164,11 @@ traits! {
     AFFINE_SCOPE = 17,
     /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
     RESULT_SEGMENTS = 18,
+    /// In the region that ends a parallel loop's body, puts a part into what the operand group `dest` names. It has no
+    /// results; its meaning gives what is there afterwards.
+    COMBINING = 19,
+    /// Stays as it is when all operands are constant: many of them in a row would make as many large constants.
+    NO_CONSTANT_FOLDING = 20,
     /// What is allocated on the stack in its regions lives until they are left.
     ALLOCATION_SCOPE = 24,
 }

@@ -4,7 +4,7 @@ mod blocks;
 
 use crate::builder::{Builder, make_constant};
 use crate::context::{Attr, Type};
-use crate::edit::OpState;
+use crate::edit::{OpState, ValueMap};
 use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
@@ -84,6 +84,18 @@ impl<'m> Rewriter<'m> {
         Ok(new)
     }
 
+    /// Makes a copy of `inner`, with all that it holds, before `op`. Operands found in `map` are replaced; `map` gets the
+    /// copied values.
+    pub fn clone_before(&mut self, op: Op, inner: Op, map: &mut ValueMap) -> Op {
+        let copy = self.module.clone_op(inner, map);
+        let block = self.module.parent_block(op).expect("the op is in a block");
+        self.module.insert_op(block, copy, Some(op));
+        for new in self.module.ops_under(copy) {
+            self.push(new);
+        }
+        copy
+    }
+
     /// A constant usable at `op`: an equal one that exists, or a new one at the start of the enclosing isolated region.
     pub fn constant(&mut self, op: Op, attr: Attr, ty: Type) -> Option<Value> {
         let region = self.constant_region(op)?;
@@ -141,16 +153,22 @@ impl<'m> Rewriter<'m> {
     /// Erases an op whose results are unused.
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
-        let nested = self.module.ops_under(op);
-        let operands = nested.iter().flat_map(|&inner| self.module.operands(inner));
-        let defs: SmallVec<[Op; 4]> = operands.filter_map(|&value| self.module.defining_op(value)).collect();
-        for inner in nested {
+        let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
+        for inner in self.module.ops_under(op) {
+            operands.extend_from_slice(self.module.operands(inner));
             self.erased[inner] = true;
         }
         self.forget_constant(op);
         self.module.erase_op(op);
-        for def in defs {
-            if !self.erased[def] {
+        self.push_sources(&operands);
+    }
+
+    /// What defines the values may have become dead, or simpler, now that they are used less.
+    fn push_sources(&mut self, values: &[Value]) {
+        for &value in values {
+            if let Def::Result(def, _) = self.module.def(value)
+                && !self.erased[def]
+            {
                 self.push(def);
             }
         }
@@ -170,13 +188,7 @@ impl<'m> Rewriter<'m> {
         let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
         self.changes += 1;
-        for value in operands {
-            if let Some(def) = self.module.defining_op(value)
-                && self.module.is_unused(value)
-            {
-                self.push(def);
-            }
-        }
+        self.push_sources(&operands);
         self.push(op);
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
         for result in results {
@@ -452,8 +464,11 @@ fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
 }
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
-    if args.info.eval.is_none() || constants.is_empty() || !matches!(args.info.effects, Effects::Pure | Effects::MayUb)
-    {
+    let info = args.info;
+    if info.eval.is_none() || constants.is_empty() || !matches!(info.effects, Effects::Pure | Effects::MayUb) {
+        return None;
+    }
+    if info.traits.has(Traits::NO_CONSTANT_FOLDING) {
         return None;
     }
     let ctx = args.ctx();

@@ -146,12 +146,10 @@ pub(super) fn map_float(
 }
 
 /// Applies `f` under the promises of `fastmath`: a NaN or infinity against them gives poison.
-fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(f64, f64) -> f64) -> Result<Vec<Datum>, Trap> {
+pub(crate) fn promised(args: &OpArgs<'_>, data: &[Datum], f: impl Fn(&[f64]) -> f64) -> Result<Vec<Datum>, Trap> {
     let (nnan, ninf) = super::finite_promises(args);
     map_float(args, data, |x| {
-        let out = f(x[0], *x.get(1).unwrap_or(&0.0));
-        // A NaN that comes from nowhere has no sign of its own; processors differ in which they give it.
-        let out = if out.is_nan() && !x.iter().any(|v| v.is_nan()) { f64::NAN } else { out };
+        let out = f(x);
         let seen = || x.iter().copied().chain([out]);
         let broken = (nnan && seen().any(f64::is_nan)) || (ninf && seen().any(f64::is_infinite));
         (!broken).then_some(out)
@@ -161,7 +159,12 @@ fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(f64, f64) -> f64) -> Result
 macro_rules! meaning {
     ($($name:ident = |$a:ident, $b:ident| $value:expr;)*) => { $(
         fn $name(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-            promised(args, data, |$a, $b| $value)
+            promised(args, data, |x| {
+                let ($a, $b) = (x[0], *x.get(1).unwrap_or(&0.0));
+                let out: f64 = $value;
+                // A NaN that comes from nowhere has no sign of its own; processors differ in which they give it.
+                if out.is_nan() && !x.iter().any(|v| v.is_nan()) { f64::NAN } else { out }
+            })
         }
     )* };
 }
@@ -180,7 +183,7 @@ meaning! {
 }
 
 /// The larger or smaller of two, NaN if either is, zeros ordered by sign.
-fn pick(a: f64, b: f64, larger: bool) -> f64 {
+pub(crate) fn pick(a: f64, b: f64, larger: bool) -> f64 {
     if a.is_nan() || b.is_nan() {
         return f64::NAN;
     }

@@ -169,7 +169,7 @@ fn infer_carry(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
 // ---- meaning
 
 /// The width of the operands' elements. An error beyond what evaluation holds.
-pub(super) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
+pub(crate) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
     let ctx = args.ctx();
     match ctx.int_width(ctx.element_type(args.operand_type(0))) {
         Some(w @ 1..=64) => Ok(w),
@@ -178,13 +178,13 @@ pub(super) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
 }
 
 /// `v` as a signed integer of `width` bits.
-pub(super) fn wrap(v: i128, width: u32) -> i64 {
+pub(crate) fn wrap(v: i128, width: u32) -> i64 {
     let shift = 128 - width;
     ((v << shift) >> shift) as i64
 }
 
 /// The bits of `v` as an unsigned integer of `width` bits.
-pub(super) fn unsigned(v: i64, width: u32) -> u64 {
+pub(crate) fn unsigned(v: i64, width: u32) -> u64 {
     v as u64 & (u64::MAX >> (64 - width))
 }
 

@@ -6,9 +6,9 @@
 mod cast;
 mod compare;
 mod constant;
-mod float;
+pub(crate) mod float;
 mod fold;
-mod int;
+pub(crate) mod int;
 mod rules;
 
 pub use cast::*;
@@ -45,7 +45,7 @@ fn has_word(args: &OpArgs<'_>, name: &str, word: &str) -> bool {
 }
 
 /// Whether the op promises that there are no NaNs, and no infinities.
-fn finite_promises(args: &OpArgs<'_>) -> (bool, bool) {
+pub(crate) fn finite_promises(args: &OpArgs<'_>) -> (bool, bool) {
     let fast = has_word(args, "fastmath", "fast");
     (fast || has_word(args, "fastmath", "nnan"), fast || has_word(args, "fastmath", "ninf"))
 }

@@ -58,7 +58,9 @@ fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut
         }
         _ => {}
     }
-    if is_empty(p, op, elem) || is_flag(info, elem) {
+    // MLIR writes the blank before a list of operands even if there are none.
+    let operands = matches!(elem, Elem::Operand(_) | Elem::AllOperands);
+    if (is_empty(p, op, elem) && !operands) || is_flag(info, elem) {
         return Ok(());
     }
     if b.wanted || !b.punctuation {
@@ -83,7 +85,7 @@ fn literal(p: &mut Printer<'_>, text: &str, b: &mut Blanks) {
     b.wanted = text.len() != 1 || !text.starts_with(['<', '(', '{', '[']);
 }
 
-/// Variadic lists print nothing, not even a blank, when they are empty.
+/// Whether there is nothing of it to print.
 fn is_empty(p: &Printer<'_>, op: Op, elem: &Elem) -> bool {
     match elem {
         Elem::Operand(i) => p.m.operand_group(op, *i).is_empty(),

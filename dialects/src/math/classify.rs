@@ -1,0 +1,72 @@
+//! Questions about floats.
+
+use crate::arith::{FASTMATH, bool_like, finite_promises};
+use crate::constraint::{BOOL_LIKE, FLOAT_LIKE};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::float::FloatKind;
+use gradus_ir::{OpArgs, Tensor, TypeRelation, op};
+
+macro_rules! questions {
+    ($($Op:ident $name:literal $doc:literal $answer:expr;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            relations = SHAPED_LIKE_OPERAND,
+            eval = |args, data| answer(args, data, $answer),
+            format = "$operand attr-dict `:` type($operand)"
+        )]
+        pub struct $Op {
+            /// The operand.
+            operand: Operand<FLOAT_LIKE>,
+            /// Promises about the operand.
+            #[default = "#arith.fastmath<none>"]
+            fastmath: Attribute<FASTMATH>,
+            /// The answer.
+            result: OpResult<BOOL_LIKE>,
+        }
+    )* };
+}
+
+const SHAPED_LIKE_OPERAND: &[TypeRelation] = &[TypeRelation::Derived {
+    to: "result",
+    from: "operand",
+    of: |ctx, ty| Some(bool_like(ctx, ty)),
+    summary: "result type has i1 element type and same shape as operands",
+}];
+
+questions! {
+    IsFiniteOp "math.isfinite" "Whether a float is neither infinite nor NaN.\n\n```mlir\n%0 = math.isfinite %a : f32\n```" |v, _| v.is_finite();
+    IsInfOp "math.isinf" "Whether a float is infinite.\n\n```mlir\n%0 = math.isinf %a : f32\n```" |v, _| v.is_infinite();
+    IsNaNOp "math.isnan" "Whether a float is NaN.\n\n```mlir\n%0 = math.isnan %a : f32\n```" |v, _| v.is_nan();
+    IsNormalOp "math.isnormal" "Whether a float is neither zero, subnormal, infinite nor NaN.\n\n```mlir\n%0 = math.isnormal %a : f32\n```" |v, least| v.is_finite() && v.abs() >= least;
+}
+
+/// Answers for each float `f(value, smallest normal value)`.
+fn answer(args: &OpArgs<'_>, data: &[Datum], f: fn(f64, f64) -> bool) -> Result<Vec<Datum>, Trap> {
+    let ctx = args.ctx();
+    let kind = ctx.float_kind(ctx.element_type(args.operand_type(0)));
+    let least = kind.and_then(min_normal).ok_or_else(|| Trap::unsupported("floats of this type"))?;
+    let (nnan, ninf) = finite_promises(args);
+    let broken = |v: f64| (nnan && v.is_nan()) || (ninf && v.is_infinite());
+    let Datum::Tensor(tensor) = &data[0] else {
+        let value = data[0].float()?;
+        let known = Datum::Int(-i64::from(f(value, least)));
+        return Ok(vec![if broken(value) { Datum::Poison } else { known }]);
+    };
+    let values = tensor.to_f64();
+    if values.iter().any(|&v| broken(v)) {
+        return Ok(vec![Datum::Poison]);
+    }
+    let answers = values.iter().map(|&v| u8::from(f(v, least))).collect();
+    Ok(vec![Datum::Tensor(Tensor::from_bools(tensor.shape(), answers))])
+}
+
+/// The smallest positive normal value of a type.
+fn min_normal(kind: FloatKind) -> Option<f64> {
+    Some(match kind {
+        FloatKind::F16 => 2f64.powi(-14),
+        FloatKind::BF16 | FloatKind::F32 => f64::from(f32::MIN_POSITIVE),
+        FloatKind::F64 => f64::MIN_POSITIVE,
+        _ => return None,
+    })
+}

@@ -1,0 +1,244 @@
+//! Functions of floats.
+
+use crate::arith::FASTMATH;
+use crate::arith::float::promised;
+use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
+use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
+use gradus_ir::float::FloatKind;
+use gradus_ir::{OpArgs, Traits, TypeRelation, declared_names, op};
+
+macro_rules! unary {
+    ($($Op:ident $name:literal $doc:literal $narrow:expr, $wide:expr;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = Traits::SAME_TYPE,
+            eval = |args, data| function(args, data, |x| ($narrow)(x[0]), |x| ($wide)(x[0])),
+            format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        )]
+        pub struct $Op {
+            /// The operand.
+            operand: Operand<FLOAT_LIKE>,
+            /// Promises about the operand and result.
+            #[default = "#arith.fastmath<none>"]
+            fastmath: Attribute<FASTMATH>,
+            /// The function's value.
+            result: OpResult<FLOAT_LIKE>,
+        }
+    )* };
+}
+
+unary! {
+    AbsFOp "math.absf" "The absolute value of a float.\n\n```mlir\n%0 = math.absf %a : f64\n```" f32::abs, f64::abs;
+    AcosOp "math.acos" "The arc cosine.\n\n```mlir\n%0 = math.acos %a : f64\n```" f32::acos, f64::acos;
+    AcoshOp "math.acosh" "The inverse of the hyperbolic cosine.\n\n```mlir\n%0 = math.acosh %a : f64\n```" libm::acoshf, libm::acosh;
+    AsinOp "math.asin" "The arc sine.\n\n```mlir\n%0 = math.asin %a : f64\n```" f32::asin, f64::asin;
+    AsinhOp "math.asinh" "The inverse of the hyperbolic sine.\n\n```mlir\n%0 = math.asinh %a : f64\n```" libm::asinhf, libm::asinh;
+    AtanOp "math.atan" "The arc tangent.\n\n```mlir\n%0 = math.atan %a : f64\n```" f32::atan, f64::atan;
+    AtanhOp "math.atanh" "The inverse of the hyperbolic tangent.\n\n```mlir\n%0 = math.atanh %a : f64\n```" libm::atanhf, libm::atanh;
+    CbrtOp "math.cbrt" "The cube root.\n\n```mlir\n%0 = math.cbrt %a : f64\n```" f32::cbrt, f64::cbrt;
+    CeilOp "math.ceil" "The value rounded toward infinity.\n\n```mlir\n%0 = math.ceil %a : f64\n```" f32::ceil, f64::ceil;
+    CosOp "math.cos" "The cosine.\n\n```mlir\n%0 = math.cos %a : f64\n```" f32::cos, f64::cos;
+    CoshOp "math.cosh" "The hyperbolic cosine.\n\n```mlir\n%0 = math.cosh %a : f64\n```" f32::cosh, f64::cosh;
+    ErfOp "math.erf" "The error function.\n\n```mlir\n%0 = math.erf %a : f64\n```" libm::erff, libm::erf;
+    ErfcOp "math.erfc" "One minus the error function, without cancellation.\n\n```mlir\n%0 = math.erfc %a : f64\n```" libm::erfcf, libm::erfc;
+    ExpOp "math.exp" "The exponential function.\n\n```mlir\n%0 = math.exp %a : f64\n```" f32::exp, f64::exp;
+    Exp2Op "math.exp2" "Two to the power of the value.\n\n```mlir\n%0 = math.exp2 %a : f64\n```" f32::exp2, f64::exp2;
+    ExpM1Op "math.expm1" "The exponential function minus one, without cancellation.\n\n```mlir\n%0 = math.expm1 %a : f64\n```" f32::exp_m1, f64::exp_m1;
+    FloorOp "math.floor" "The value rounded toward minus infinity.\n\n```mlir\n%0 = math.floor %a : f64\n```" f32::floor, f64::floor;
+    LogOp "math.log" "The natural logarithm.\n\n```mlir\n%0 = math.log %a : f64\n```" f32::ln, f64::ln;
+    Log10Op "math.log10" "The logarithm to base 10.\n\n```mlir\n%0 = math.log10 %a : f64\n```" f32::log10, f64::log10;
+    Log1pOp "math.log1p" "The natural logarithm of one plus the value, without cancellation.\n\n```mlir\n%0 = math.log1p %a : f64\n```" f32::ln_1p, f64::ln_1p;
+    Log2Op "math.log2" "The logarithm to base 2.\n\n```mlir\n%0 = math.log2 %a : f64\n```" f32::log2, f64::log2;
+    RoundOp "math.round" "The nearest integer; halves are rounded away from zero.\n\n```mlir\n%0 = math.round %a : f64\n```" f32::round, f64::round;
+    RoundEvenOp "math.roundeven" "The nearest integer; halves are rounded to the even one.\n\n```mlir\n%0 = math.roundeven %a : f64\n```" f32::round_ties_even, f64::round_ties_even;
+    RsqrtOp "math.rsqrt" "One divided by the square root.\n\n```mlir\n%0 = math.rsqrt %a : f64\n```" |v: f32| 1.0 / v.sqrt(), |v: f64| 1.0 / v.sqrt();
+    SinOp "math.sin" "The sine.\n\n```mlir\n%0 = math.sin %a : f64\n```" f32::sin, f64::sin;
+    SinhOp "math.sinh" "The hyperbolic sine.\n\n```mlir\n%0 = math.sinh %a : f64\n```" f32::sinh, f64::sinh;
+    SqrtOp "math.sqrt" "The square root; NaN for negative values.\n\n```mlir\n%0 = math.sqrt %a : f64\n```" f32::sqrt, f64::sqrt;
+    TanOp "math.tan" "The tangent.\n\n```mlir\n%0 = math.tan %a : f64\n```" f32::tan, f64::tan;
+    TanhOp "math.tanh" "The hyperbolic tangent.\n\n```mlir\n%0 = math.tanh %a : f64\n```" f32::tanh, f64::tanh;
+    TruncOp "math.trunc" "The value rounded toward zero.\n\n```mlir\n%0 = math.trunc %a : f64\n```" f32::trunc, f64::trunc;
+}
+
+macro_rules! binary {
+    ($($Op:ident $name:literal $doc:literal $narrow:expr, $wide:expr;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = Traits::SAME_TYPE,
+            eval = |args, data| function(args, data, |x| $narrow(x[0], x[1]), |x| $wide(x[0], x[1])),
+            format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+        )]
+        pub struct $Op {
+            /// Left operand.
+            lhs: Operand<FLOAT_LIKE>,
+            /// Right operand.
+            rhs: Operand<FLOAT_LIKE>,
+            /// Promises about the operands and result.
+            #[default = "#arith.fastmath<none>"]
+            fastmath: Attribute<FASTMATH>,
+            /// The function's value.
+            result: OpResult<FLOAT_LIKE>,
+        }
+    )* };
+}
+
+binary! {
+    Atan2Op "math.atan2" "The angle of the point (rhs, lhs), between minus pi and pi.\n\n```mlir\n%0 = math.atan2 %y, %x : f32\n```" f32::atan2, f64::atan2;
+    CopySignOp "math.copysign" "The magnitude of the first operand with the sign of the second.\n\n```mlir\n%0 = math.copysign %a, %b : f64\n```" f32::copysign, f64::copysign;
+    PowFOp "math.powf" "The first operand to the power of the second.\n\n```mlir\n%0 = math.powf %a, %b : f64\n```" f32::powf, f64::powf;
+}
+
+/// `a * b + c`, rounded once.
+///
+/// ```mlir
+/// %0 = math.fma %a, %b, %c : f64
+/// ```
+#[op(
+    "math.fma",
+    traits = Traits::SAME_TYPE,
+    eval = |args, data| function(args, data, |x| x[0].mul_add(x[1], x[2]), |x| x[0].mul_add(x[1], x[2])),
+    format = "$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+)]
+pub struct FmaOp {
+    /// The first factor.
+    a: Operand<FLOAT_LIKE>,
+    /// The second factor.
+    b: Operand<FLOAT_LIKE>,
+    /// What is added.
+    c: Operand<FLOAT_LIKE>,
+    /// Promises about the operands and result.
+    #[default = "#arith.fastmath<none>"]
+    fastmath: Attribute<FASTMATH>,
+    /// The sum.
+    result: OpResult<FLOAT_LIKE>,
+}
+
+/// A float limited to a range.
+///
+/// It is `maximum(minimum(value, max), min)`: NaN if any operand is, and `min` where the range is empty.
+///
+/// ```mlir
+/// %0 = math.clampf %value to [%min, %max] : f64
+/// ```
+#[op(
+    "math.clampf",
+    traits = Traits::SAME_TYPE,
+    eval = clamp,
+    format = "$value `to` ` ` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+)]
+pub struct ClampFOp {
+    /// The value.
+    value: Operand<FLOAT_LIKE>,
+    /// The lower bound.
+    min: Operand<FLOAT_LIKE>,
+    /// The upper bound.
+    max: Operand<FLOAT_LIKE>,
+    /// Promises about the operands and result.
+    #[default = "#arith.fastmath<none>"]
+    fastmath: Attribute<FASTMATH>,
+    /// The value within the bounds.
+    result: OpResult<FLOAT_LIKE>,
+}
+
+/// A float to the power of a signed integer.
+///
+/// ```mlir
+/// %0 = math.fpowi %base, %exponent : f32, i32
+/// ```
+#[op(
+    "math.fpowi",
+    traits = Traits::ELEMENTWISE,
+    relations = &[TypeRelation::Same(&["lhs", "result"])],
+    eval = fpowi,
+    format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)"
+)]
+pub struct FPowIOp {
+    /// The base.
+    lhs: Operand<FLOAT_LIKE>,
+    /// The exponent.
+    rhs: Operand<INT_OR_INDEX_LIKE>,
+    /// Promises about the base and result.
+    #[default = "#arith.fastmath<none>"]
+    fastmath: Attribute<FASTMATH>,
+    /// The power.
+    result: OpResult<FLOAT_LIKE>,
+}
+
+/// The sine and the cosine.
+///
+/// ```mlir
+/// %sin, %cos = math.sincos %a : f64
+/// ```
+#[op(
+    "math.sincos",
+    relations = &[TypeRelation::Same(&["operand", "sin", "cos"])],
+    eval = sincos,
+    result_names = declared_names,
+    format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
+)]
+pub struct SincosOp {
+    /// The angle.
+    operand: Operand<FLOAT_LIKE>,
+    /// Promises about the operand and results.
+    #[default = "#arith.fastmath<none>"]
+    fastmath: Attribute<FASTMATH>,
+    /// The sine.
+    sin: OpResult<FLOAT_LIKE>,
+    /// The cosine.
+    cos: OpResult<FLOAT_LIKE>,
+}
+
+/// Evaluates a function that the machine has for `f32` and `f64`; narrower types are computed in `f64` and rounded.
+fn function(
+    args: &OpArgs<'_>,
+    data: &[Datum],
+    narrow: impl Fn(&[f32]) -> f32,
+    wide: impl Fn(&[f64]) -> f64,
+) -> Result<Vec<Datum>, Trap> {
+    let ctx = args.ctx();
+    if ctx.float_kind(ctx.element_type(args.operand_type(0))) != Some(FloatKind::F32) {
+        return promised(args, data, wide);
+    }
+    promised(args, data, |x| {
+        let mut narrowed = [0.0; 3];
+        narrowed.iter_mut().zip(x).for_each(|(to, from)| *to = *from as f32);
+        f64::from(narrow(&narrowed[..x.len()]))
+    })
+}
+
+fn clamp(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    promised(args, data, |x| crate::arith::float::pick(crate::arith::float::pick(x[0], x[2], false), x[1], true))
+}
+
+fn fpowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let exponents = match &data[1] {
+        Datum::Tensor(t) => {
+            let ints = t.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
+            let floats = ints.into_iter().map(|v| v as f64).collect();
+            Datum::Tensor(floats_to_tensor(gradus_ir::DType::F64, t.shape(), floats))
+        }
+        scalar => Datum::Float(scalar.int()? as f64),
+    };
+    promised(args, &[data[0].clone(), exponents], |x| powi(x[0], x[1] as i64))
+}
+
+/// `base` multiplied with itself, as often as it takes by squaring.
+fn powi(base: f64, exponent: i64) -> f64 {
+    let (mut power, mut factor, mut left) = (1.0, base, exponent.unsigned_abs());
+    while left > 0 {
+        if left & 1 == 1 {
+            power *= factor;
+        }
+        factor *= factor;
+        left >>= 1;
+    }
+    if exponent < 0 { 1.0 / power } else { power }
+}
+
+fn sincos(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let sin = function(args, data, |x| x[0].sin(), |x| x[0].sin())?;
+    let cos = function(args, data, |x| x[0].cos(), |x| x[0].cos())?;
+    Ok([sin, cos].concat())
+}

@@ -1,0 +1,84 @@
+//! Functions of integers.
+
+use crate::arith::int::{unsigned, width, wrap};
+use crate::constraint::INT_OR_INDEX_LIKE;
+use gradus_ir::eval::{Datum, Trap, map_int};
+use gradus_ir::{Effects, OpArgs, Traits, op};
+
+macro_rules! unary {
+    ($($Op:ident $name:literal $doc:literal $value:expr;)*) => { $(
+        #[doc = $doc]
+        #[op(
+            $name,
+            traits = Traits::SAME_TYPE,
+            eval = |args, data| map(args, data, $value),
+            format = "$operand attr-dict `:` type($result)"
+        )]
+        pub struct $Op {
+            /// The operand.
+            operand: Operand<INT_OR_INDEX_LIKE>,
+            /// The function's value.
+            result: OpResult<INT_OR_INDEX_LIKE>,
+        }
+    )* };
+}
+
+unary! {
+    AbsIOp "math.absi" "The absolute value of a signed integer; the lowest one stays as it is.\n\n```mlir\n%0 = math.absi %a : i64\n```" |v, _| i128::from(v).abs();
+    CountLeadingZerosOp "math.ctlz" "The number of zero bits above the highest one; the width for zero.\n\n```mlir\n%0 = math.ctlz %a : i32\n```" |v, w| i128::from(unsigned(v, w).leading_zeros() + w - 64);
+    CtPopOp "math.ctpop" "The number of one bits.\n\n```mlir\n%0 = math.ctpop %a : i32\n```" |v, w| i128::from(unsigned(v, w).count_ones());
+    CountTrailingZerosOp "math.cttz" "The number of zero bits below the lowest one; the width for zero.\n\n```mlir\n%0 = math.cttz %a : i32\n```" |v, w| i128::from(unsigned(v, w).trailing_zeros().min(w));
+}
+
+/// A signed integer to the power of another, wrapped.
+///
+/// Powers with a negative exponent are divided: they are 0 unless the base is 1 or -1, and undefined for the base 0.
+///
+/// ```mlir
+/// %0 = math.ipowi %base, %exponent : i32
+/// ```
+#[op(
+    "math.ipowi",
+    traits = Traits::SAME_TYPE,
+    effects = Effects::MayUb,
+    eval = ipowi,
+    format = "$lhs `,` $rhs attr-dict `:` type($result)"
+)]
+pub struct IPowIOp {
+    /// The base.
+    lhs: Operand<INT_OR_INDEX_LIKE>,
+    /// The exponent.
+    rhs: Operand<INT_OR_INDEX_LIKE>,
+    /// The power.
+    result: OpResult<INT_OR_INDEX_LIKE>,
+}
+
+fn map(args: &OpArgs<'_>, data: &[Datum], f: fn(i64, u32) -> i128) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    Ok(vec![map_int(data, None, |x| Ok(Some(wrap(f(x[0], w), w))))?])
+}
+
+fn ipowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let w = width(args)?;
+    let power = |base: i64, exponent: i64| match (base, exponent) {
+        (0, ..0) => Err(Trap::Ub("division by zero: zero to a negative power".into())),
+        (1, ..0) => Ok(1),
+        (-1, ..0) => Ok(if exponent & 1 == 0 { 1 } else { -1 }),
+        (_, ..0) => Ok(0),
+        _ => Ok(power(base, exponent)),
+    };
+    Ok(vec![map_int(data, None, |x| Ok(Some(wrap(power(x[0], x[1])?.into(), w))))?])
+}
+
+/// `base` to a power that is not negative, modulo 2^64.
+fn power(base: i64, exponent: i64) -> i64 {
+    let (mut power, mut factor, mut left) = (1i64, base, exponent);
+    while left > 0 {
+        if left & 1 == 1 {
+            power = power.wrapping_mul(factor);
+        }
+        factor = factor.wrapping_mul(factor);
+        left >>= 1;
+    }
+    power
+}

@@ -1,0 +1,71 @@
+//! `math`: functions of floats and integers beyond arithmetic, and of vectors and tensors of them, element by element.
+//!
+//! Values are those of the machine's own mathematical library, so that a folded constant has the bits that mlir-opt gives
+//! it and that the compiled program would compute.
+
+mod classify;
+mod float;
+mod int;
+
+pub use classify::*;
+pub use float::*;
+pub use int::*;
+
+use gradus_ir::{Dialect, OpDecl};
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "math",
+    doc: "Mathematical functions on floats and integers, scalar or element by element.",
+    ops: &[
+        AbsFOp::INFO,
+        AcosOp::INFO,
+        AcoshOp::INFO,
+        AsinOp::INFO,
+        AsinhOp::INFO,
+        AtanOp::INFO,
+        AtanhOp::INFO,
+        CbrtOp::INFO,
+        CeilOp::INFO,
+        CosOp::INFO,
+        CoshOp::INFO,
+        ErfOp::INFO,
+        ErfcOp::INFO,
+        ExpOp::INFO,
+        Exp2Op::INFO,
+        ExpM1Op::INFO,
+        FloorOp::INFO,
+        LogOp::INFO,
+        Log10Op::INFO,
+        Log1pOp::INFO,
+        Log2Op::INFO,
+        RoundOp::INFO,
+        RoundEvenOp::INFO,
+        RsqrtOp::INFO,
+        SinOp::INFO,
+        SinhOp::INFO,
+        SqrtOp::INFO,
+        TanOp::INFO,
+        TanhOp::INFO,
+        TruncOp::INFO,
+        Atan2Op::INFO,
+        CopySignOp::INFO,
+        PowFOp::INFO,
+        FmaOp::INFO,
+        ClampFOp::INFO,
+        FPowIOp::INFO,
+        SincosOp::INFO,
+        IsFiniteOp::INFO,
+        IsInfOp::INFO,
+        IsNaNOp::INFO,
+        IsNormalOp::INFO,
+        AbsIOp::INFO,
+        CountLeadingZerosOp::INFO,
+        CtPopOp::INFO,
+        CountTrailingZerosOp::INFO,
+        IPowIOp::INFO,
+    ],
+    attrs: &[],
+    constant: None,
+    ..Dialect::DEFAULT
+};

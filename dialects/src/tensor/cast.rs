@@ -1,0 +1,157 @@
+//! Tensors under other types.
+
+use super::types::{self, NUMBER_TENSOR, castable, join, shape};
+use super::{data, names};
+use crate::constraint::TENSOR;
+use crate::views::{Mixed, Slice, dropped_dims};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Tensor, Type, op,
+};
+
+/// A tensor under a type that knows more or less of its extents. They are undefined behaviour where they are not as the
+/// type says.
+///
+/// ```mlir
+/// %0 = tensor.cast %a : tensor<4x?xf32> to tensor<?x8xf32>
+/// ```
+#[op(
+    "tensor.cast",
+    effects = gradus_ir::Effects::MayUb,
+    verify = verify_cast,
+    fold = fold_same_type,
+    eval = cast,
+    patterns = &[CHAINED_CASTS, CAST_OF_SLICE, super::create::CAST_OF_EMPTY],
+    result_names = |_, _| names("cast"),
+    format = "$source attr-dict `:` type($source) `to` type($dest)"
+)]
+pub struct CastOp {
+    /// The tensor.
+    source: Operand<TENSOR>,
+    /// The same tensor.
+    dest: OpResult<TENSOR>,
+}
+
+/// The same bits as elements of another type of the same width.
+///
+/// ```mlir
+/// %0 = tensor.bitcast %a : tensor<4xui32> to tensor<4xi32>
+/// ```
+#[op(
+    "tensor.bitcast",
+    verify = verify_bitcast,
+    fold = fold_same_type,
+    eval = bitcast,
+    patterns = &[CHAINED_BITCASTS],
+    format = "$source attr-dict `:` type($source) `to` type($dest)"
+)]
+pub struct BitcastOp {
+    /// The tensor.
+    source: Operand<NUMBER_TENSOR>,
+    /// Its bits.
+    dest: OpResult<NUMBER_TENSOR>,
+}
+
+/// A cast of a cast is one cast, unless the one between knows more than the others: it may be wrong.
+const CHAINED_CASTS: Pattern = Pattern { name: "chained casts", run: chained_casts };
+
+/// A slice that is cast to a type that knows more is such a slice at once.
+const CAST_OF_SLICE: Pattern = Pattern { name: "cast of slice", run: cast_of_slice };
+
+const CHAINED_BITCASTS: Pattern = Pattern { name: "chained bitcasts", run: chained_bitcasts };
+
+fn types_of(m: &Module, op: Op) -> (Type, Type) {
+    (m.value_type(m.operands(op)[0]), m.value_type(m.result(op, 0)))
+}
+
+fn verify_types(m: &Module, op: Op, compatible: fn(&Context, Type, Type) -> bool) -> Result<(), String> {
+    let (from, to) = types_of(m, op);
+    if compatible(&m.ctx, from, to) {
+        return Ok(());
+    }
+    let (from, to) = (m.ctx.display_type(from), m.ctx.display_type(to));
+    Err(format!("operand type '{from}' and result type '{to}' are cast incompatible"))
+}
+
+fn verify_cast(m: &Module, op: Op) -> Result<(), String> {
+    verify_types(m, op, castable)
+}
+
+fn verify_bitcast(m: &Module, op: Op) -> Result<(), String> {
+    verify_types(m, op, |ctx, from, to| {
+        let width = |ty| {
+            let elem = ctx.element_type(ty);
+            ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(|k| k.width()))
+        };
+        width(from) == width(to) && castable(ctx, ctx.with_element(from, ctx.element_type(to)), to)
+    })
+}
+
+fn fold_same_type(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    (args.result_types == [args.operand_type(0)]).then(|| args.operands[0].into())
+}
+
+fn chained_casts(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let (between, to) = types_of(m, op);
+    let Some(first) = CastOp::defining(m, m.operands(op)[0]) else { return false };
+    let source = first.source(m);
+    let from = m.value_type(source);
+    let all = join(&m.ctx, from, between).and_then(|ty| join(&m.ctx, ty, to));
+    if all.is_none() || all != join(&m.ctx, from, to) {
+        return false;
+    }
+    replace_by_cast(r, op, CastOp::INFO.name, source)
+}
+
+fn chained_bitcasts(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let Some(first) = BitcastOp::defining(m, m.operands(op)[0]) else { return false };
+    let source = first.source(m);
+    replace_by_cast(r, op, BitcastOp::INFO.name, source)
+}
+
+/// Replaces `op` by a cast of `source` to the same type.
+fn replace_by_cast(r: &mut Rewriter<'_>, op: Op, name: &str, source: gradus_ir::Value) -> bool {
+    let m = r.module();
+    let ty = m.value_type(m.result(op, 0));
+    let mut state = OpState::new(&m.ctx, name, m.loc(op));
+    state.operand_group(&[source]);
+    state.result_types.push(ty);
+    r.replace_with(op, state).is_ok()
+}
+
+fn cast_of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let (between, to) = types_of(m, op);
+    let Some(slice) = super::ExtractSliceOp::defining(m, m.operands(op)[0]) else { return false };
+    let (known, want) = (shape(&m.ctx, between), shape(&m.ctx, to));
+    if known == want || !types::keeps_extents(&m.ctx, between, to) {
+        return false;
+    }
+    let Some(mut lists) = m.args(slice.0).map(|args| Slice::of(&args)) else { return false };
+    let Some(dropped) = dropped_dims(&lists.statics()[1], known) else { return false };
+    let kept = lists.sizes.iter_mut().zip(dropped).filter(|(_, dropped)| !dropped);
+    for ((size, _), &dim) in kept.zip(want) {
+        if dim != DYNAMIC {
+            *size = Mixed::Static(dim);
+        }
+    }
+    let mut state = OpState::new(&m.ctx, super::ExtractSliceOp::INFO.name, m.loc(op));
+    state.operand_group(&[slice.source(m)]);
+    lists.add_to(&m.ctx, &mut state);
+    state.result_types.push(to);
+    r.replace_with(op, state).is_ok()
+}
+
+fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    data::check_shape(args.ctx(), args.result_types[0], data[0].tensor()?.shape())?;
+    Ok(data.to_vec())
+}
+
+fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (tensor, to) = (data[0].tensor()?, args.result_types[0]);
+    data::check_shape(args.ctx(), to, tensor.shape())?;
+    let dtype = data::dtype(args.ctx(), to)?;
+    Ok(vec![Datum::Tensor(Tensor::new(dtype, tensor.shape().to_vec(), tensor.bytes().clone())?)])
+}

@@ -1,0 +1,183 @@
+//! Tensors from sizes and scalars.
+
+use super::types::{self, STATIC_TENSOR, dynamic_dims, ranked_element, shape, with_shape};
+use super::{CastOp, data, names};
+use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
+use crate::views::{Mixed, fold_entries, split};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, TypeRelation, Value,
+    op,
+};
+
+/// A tensor of a shape; its elements are poison until they are replaced.
+///
+/// ```mlir
+/// %0 = tensor.empty(%n) : tensor<4x?xf32>
+/// ```
+#[op(
+    "tensor.empty",
+    verify = |m, op| verify_sizes(m, EmptyOp(op).dynamic_sizes(m).len(), EmptyOp(op).result(m)),
+    eval = |_, _| Ok(vec![Datum::Poison]),
+    patterns = &[CONSTANT_SIZES],
+    format = "`(` $dynamicSizes `)` attr-dict `:` type($result)"
+)]
+pub struct EmptyOp {
+    /// The extents that the type does not have.
+    #[name = "dynamicSizes"]
+    dynamic_sizes: Operands<INDEX>,
+    /// The tensor.
+    result: OpResult<RANKED_TENSOR>,
+}
+
+/// A tensor all of whose elements are one scalar.
+///
+/// ```mlir
+/// %0 = tensor.splat %s[%n] : tensor<4x?xf32>
+/// ```
+#[op(
+    "tensor.splat",
+    relations = &[TypeRelation::Derived {
+        to: "input",
+        from: "aggregate",
+        of: ranked_element,
+        summary: "operand type matches element type of result",
+    }],
+    verify = |m, op| verify_sizes(m, SplatOp(op).dynamic_sizes(m).len(), SplatOp(op).aggregate(m)),
+    fold = fold_splat,
+    eval = splat,
+    result_names = |_, _| names("splat"),
+    format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
+)]
+pub struct SplatOp {
+    /// The element.
+    input: Operand<ANY>,
+    /// The extents that the type does not have.
+    #[name = "dynamicSizes"]
+    dynamic_sizes: Operands<INDEX>,
+    /// The tensor.
+    aggregate: OpResult<RANKED_TENSOR>,
+}
+
+/// A tensor of scalars, the last dimension fastest.
+///
+/// ```mlir
+/// %0 = tensor.from_elements %a, %b : tensor<2xf32>
+/// ```
+#[op(
+    "tensor.from_elements",
+    relations = &[TypeRelation::Derived {
+        to: "elements",
+        from: "result",
+        of: ranked_element,
+        summary: MATCHING,
+    }],
+    verify = verify_from_elements,
+    fold = fold_from_elements,
+    eval = from_elements,
+    result_names = |_, _| names("from_elements"),
+    format = "$elements attr-dict `:` type($result)"
+)]
+pub struct FromElementsOp {
+    /// The elements.
+    elements: Operands<ANY>,
+    /// The tensor.
+    result: OpResult<STATIC_TENSOR>,
+}
+
+const MATCHING: &str = "operand types match result element type";
+
+/// Sizes that are constant are in the type.
+const CONSTANT_SIZES: Pattern = Pattern { name: "constant sizes", run: constant_sizes };
+
+/// An empty tensor that is cast to a type that knows more is of that type at once.
+pub(super) const CAST_OF_EMPTY: Pattern = Pattern { name: "cast of empty", run: cast_of_empty };
+
+/// Checks that there are as many sizes as the type of `result` leaves open.
+pub(super) fn verify_sizes(m: &Module, given: usize, result: Value) -> Result<(), String> {
+    let needed = dynamic_dims(shape(&m.ctx, m.value_type(result)));
+    if given == needed {
+        return Ok(());
+    }
+    Err(format!("incorrect number of dynamic sizes, has {given}, expected {needed}"))
+}
+
+fn verify_from_elements(m: &Module, op: Op) -> Result<(), String> {
+    let op = FromElementsOp(op);
+    let count = shape(&m.ctx, m.value_type(op.result(m))).iter().fold(1i64, |n, &d| n.saturating_mul(d));
+    if count == op.elements(m).len() as i64 { Ok(()) } else { Err(format!("failed to verify that {MATCHING}")) }
+}
+
+/// The extents of the type `ty`, with `sizes` for those that it leaves open.
+fn mixed_sizes(ctx: &Context, ty: Type, sizes: &[Value]) -> Vec<Mixed> {
+    let mut sizes = sizes.iter();
+    let entry = |&d: &i64| match if d == DYNAMIC { sizes.next() } else { None } {
+        Some(&size) => Mixed::Dynamic(size),
+        None => Mixed::Static(d),
+    };
+    shape(ctx, ty).iter().map(entry).collect()
+}
+
+/// The type `ty` and values with those that are constant sizes in the type; `None` when none are.
+pub(super) fn folded_sizes(m: &Module, ty: Type, sizes: &[Value]) -> Option<(Type, Vec<Value>)> {
+    let mut list = mixed_sizes(&m.ctx, ty, sizes);
+    if !fold_entries(m, &mut list, false) {
+        return None;
+    }
+    let (shape, values) = split(&list);
+    Some((with_shape(&m.ctx, ty, &shape), values))
+}
+
+fn constant_sizes(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let ty = m.value_type(m.result(op, 0));
+    let Some((ty, values)) = folded_sizes(m, ty, &EmptyOp(op).dynamic_sizes(m)) else { return false };
+    let state = empty(m, op, &values, ty);
+    types::replace_and_cast(r, op, state)
+}
+
+fn empty(m: &Module, at: Op, sizes: &[Value], ty: Type) -> OpState {
+    let mut state = OpState::new(&m.ctx, EmptyOp::INFO.name, m.loc(at));
+    state.operand_group(sizes);
+    state.result_types.push(ty);
+    state
+}
+
+fn cast_of_empty(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let cast = CastOp(op);
+    let Some(source) = EmptyOp::defining(m, cast.source(m)) else { return false };
+    let (from, to) = (m.value_type(cast.source(m)), m.value_type(cast.dest(m)));
+    if !types::keeps_extents(&m.ctx, from, to) {
+        return false;
+    }
+    let open = mixed_sizes(&m.ctx, from, &source.dynamic_sizes(m)).into_iter().zip(shape(&m.ctx, to));
+    let open: Vec<Mixed> = open.filter(|(_, d)| **d == DYNAMIC).map(|(entry, _)| entry).collect();
+    let state = empty(m, op, &split(&open).1, to);
+    r.replace_with(op, state).is_ok()
+}
+
+/// A splat of a constant is one, even of more elements than are ever computed.
+fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    data::splat_constant(args.ctx(), constants[0]?, *args.result_types.first()?).map(Folded::from)
+}
+
+/// Constant scalars are a constant tensor, of any element type that has numbers.
+fn fold_from_elements(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    let elements: Option<Vec<Attr>> = constants.iter().copied().collect();
+    data::constant_of(args.ctx(), &elements?, *args.result_types.first()?).map(Folded::from)
+}
+
+fn splat(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let shape = data::sizes_of(ctx, ty, &data[1..])?;
+    let one = data::from_scalars(data::dtype(ctx, ty)?, &[], &data[..1])?;
+    let count = shape.iter().product();
+    Ok(vec![Datum::Tensor(data::take(&one, &shape, std::iter::repeat_n(0, count)))])
+}
+
+fn from_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let shape = data::sizes_of(ctx, ty, &[])?;
+    Ok(vec![Datum::Tensor(data::from_scalars(data::dtype(ctx, ty)?, &shape, data)?)])
+}

@@ -1,0 +1,201 @@
+//! Tensors at run time: elements, and copies of parts.
+
+use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
+use gradus_ir::tensor::checked_len;
+use gradus_ir::{Attr, Dense};
+use gradus_ir::{AttrData, Context, DType, DYNAMIC, Int, Tensor, Type, TypeData};
+
+/// Tensors of more elements are refused.
+const MAX_ELEMENTS: usize = 1 << 26;
+
+/// The shape that `sizes` make. Negative ones are undefined behaviour, too many elements not supported.
+pub(super) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
+    let one = |&n: &i64| usize::try_from(n).map_err(|_| Trap::Ub(format!("a tensor of the negative extent {n}")));
+    let shape: Vec<usize> = sizes.iter().map(one).collect::<Result<_, _>>()?;
+    match checked_len(&shape) {
+        Some(n) if n <= MAX_ELEMENTS => Ok(shape),
+        _ => Err(Trap::unsupported(format!("tensors of more than {MAX_ELEMENTS} elements"))),
+    }
+}
+
+/// The extents of the type `ty`, with `sizes` for those that are not known.
+pub(super) fn sizes_of(ctx: &Context, ty: Type, sizes: &[Datum]) -> Result<Vec<usize>, Trap> {
+    let mut sizes = sizes.iter();
+    let known = |&dim: &i64| match if dim == DYNAMIC { sizes.next() } else { None } {
+        Some(size) => size.int(),
+        None => Ok(dim),
+    };
+    let all: Vec<i64> = super::types::shape(ctx, ty).iter().map(known).collect::<Result<_, _>>()?;
+    extents(&all)
+}
+
+/// Errors when a tensor of this shape is not of the type `ty`: undefined behaviour.
+pub(super) fn check_shape(ctx: &Context, ty: Type, shape: &[usize]) -> Result<(), Trap> {
+    let Some(want) = ctx.shape(ty) else { return Ok(()) };
+    let fits = |(&d, &n): (&i64, &usize)| d == DYNAMIC || usize::try_from(d) == Ok(n);
+    if want.len() == shape.len() && want.iter().zip(shape).all(fits) {
+        return Ok(());
+    }
+    Err(Trap::Ub(format!("a tensor of shape {shape:?} is not of type '{}'", ctx.display_type(ty))))
+}
+
+/// How tensors of the type `ty` hold their elements.
+pub(super) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
+    ctx.dtype(ctx.element_type(ty)).ok_or_else(|| Trap::unsupported("tensors of this element type"))
+}
+
+/// The number of the element at `indices`. Indices outside the shape are undefined behaviour.
+pub(super) fn position(shape: &[usize], indices: &[i64]) -> Result<usize, Trap> {
+    let mut at = 0;
+    for (dim, (&size, &index)) in shape.iter().zip(indices).enumerate() {
+        let inside = usize::try_from(index).ok().filter(|&i| i < size);
+        let outside = || Trap::Ub(format!("index {index} is out of bounds of dimension {dim} of size {size}"));
+        at = at * size + inside.ok_or_else(outside)?;
+    }
+    Ok(at)
+}
+
+/// Element number `at`.
+pub(super) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
+    let one = take(tensor, &[], [at]);
+    if tensor.dtype().is_float() {
+        return Ok(Datum::Float(one.to_f64()[0]));
+    }
+    let bits = match tensor.dtype() {
+        // One bit is its own sign, as it is for scalars.
+        DType::Bool => -i64::from(one.bytes()[0]),
+        DType::U64 => one.as_slice::<u64>()[0] as i64,
+        _ => one.to_i64().map_or(0, |v| v[0]),
+    };
+    Ok(Datum::Int(bits))
+}
+
+/// A tensor of scalars.
+pub(super) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> Result<Tensor, Trap> {
+    if dtype.is_float() {
+        let floats: Result<Vec<f64>, Trap> = scalars.iter().map(Datum::float).collect();
+        return Ok(floats_to_tensor(dtype, shape, floats?));
+    }
+    let ints: Result<Vec<i64>, Trap> = scalars.iter().map(Datum::int).collect();
+    Ok(ints_to_tensor(dtype, shape, &ints?))
+}
+
+/// The tensor of the elements with these numbers.
+pub(super) fn take(from: &Tensor, shape: &[usize], numbers: impl IntoIterator<Item = usize>) -> Tensor {
+    let (size, bytes) = (from.dtype().size(), from.bytes());
+    let mut out = Vec::with_capacity(size * checked_len(shape).unwrap_or(0));
+    numbers.into_iter().for_each(|at| out.extend_from_slice(&bytes[at * size..(at + 1) * size]));
+    Tensor::new(from.dtype(), shape.to_vec(), out.into()).expect("there are as many numbers as elements")
+}
+
+/// `to` with the elements with these numbers replaced by those of `from`, in order.
+pub(super) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = usize>) -> Tensor {
+    let size = to.dtype().size();
+    let mut out = to.bytes().to_vec();
+    for (source, at) in from.bytes().chunks_exact(size).zip(numbers) {
+        out[at * size..(at + 1) * size].copy_from_slice(source);
+    }
+    Tensor::new(to.dtype(), to.shape().to_vec(), out.into()).expect("the shape is as before")
+}
+
+/// The numbers of the elements of a part of a tensor of this shape, row by row. A part that is not inside is undefined
+/// behaviour.
+pub(super) fn part(shape: &[usize], [offsets, sizes, strides]: &[Vec<i64>; 3]) -> Result<Vec<usize>, Trap> {
+    let counts = extents(sizes)?;
+    let mut numbers = vec![0; usize::from(!counts.contains(&0))];
+    for (dim, &extent) in shape.iter().enumerate() {
+        let (offset, stride, count) = (offsets[dim], strides[dim], counts[dim]);
+        let last = (count as i64 - 1).checked_mul(stride).and_then(|n| n.checked_add(offset));
+        let inside = |i: i64| usize::try_from(i).is_ok_and(|i| i < extent);
+        if count > 0 && !(inside(offset) && last.is_some_and(inside)) {
+            return Err(Trap::Ub(format!("a slice is out of bounds of dimension {dim} of size {extent}")));
+        }
+        let along = |i: usize| (offset + i as i64 * stride) as usize;
+        numbers = numbers.iter().flat_map(|&n| (0..count).map(move |i| n * extent + along(i))).collect();
+    }
+    Ok(numbers)
+}
+
+/// Element number `at` of a constant tensor, of any element type that has numbers.
+pub(super) fn constant_element(ctx: &Context, tensor: Attr, at: usize) -> Option<Attr> {
+    match ctx.attr_data(tensor) {
+        AttrData::Dense(dense) => dense_element(ctx, dense, at),
+        AttrData::Sparse { ty, indices, values } => sparse_element(ctx, *ty, (*indices, *values), at),
+        _ => None,
+    }
+}
+
+fn dense_element(ctx: &Context, dense: &Dense, at: usize) -> Option<Attr> {
+    let elem = ctx.element_type(dense.ty);
+    let width = ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(|k| k.width()))?;
+    let size = (width as usize).div_ceil(8);
+    let start = if dense.splat { 0 } else { at.checked_mul(size)? };
+    let bytes = dense.data.get(start..start.checked_add(size)?)?;
+    let mut wide = [0; 16];
+    wide.get_mut(..size)?.copy_from_slice(bytes);
+    let bits = u128::from_le_bytes(wide);
+    if ctx.float_kind(elem).is_some() {
+        return Some(ctx.attr(AttrData::Float { ty: elem, bits: [bits as u64, (bits >> 64) as u64] }));
+    }
+    (width <= 64).then(|| ctx.int_attr(elem, bits as i64))
+}
+
+/// The value whose row of indices names element `at`; zero if none does.
+fn sparse_element(ctx: &Context, ty: Type, (indices, values): (Attr, Attr), at: usize) -> Option<Attr> {
+    let (shape, rows) = (ctx.static_shape(ty)?, ctx.dense_tensor(indices)?.to_i64()?);
+    let names = |row: &[i64]| row.iter().zip(shape).fold(0i64, |n, (&i, &d)| n.wrapping_mul(d).wrapping_add(i));
+    let row = rows.chunks_exact(shape.len().max(1)).position(|row| names(row) == at as i64);
+    match row {
+        Some(row) => constant_element(ctx, values, row),
+        None => zero(ctx, ctx.element_type(ty)),
+    }
+}
+
+fn zero(ctx: &Context, ty: Type) -> Option<Attr> {
+    match ctx.type_data(ty) {
+        TypeData::Float(_) => Some(ctx.float_attr(ty, 0.0)),
+        _ if ctx.int_width(ty).is_some() => Some(ctx.attr(AttrData::Integer { ty, value: Int::Small(0) })),
+        _ => None,
+    }
+}
+
+/// The dense constant of type `ty` that has the elements of `tensor`; of a splat, any number of them.
+pub(super) fn retyped_constant(ctx: &Context, tensor: Attr, ty: Type, splat_only: bool) -> Option<Attr> {
+    let AttrData::Dense(dense) = ctx.attr_data(tensor) else { return None };
+    ctx.static_shape(ty)?;
+    (dense.splat || !splat_only)
+        .then(|| ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: dense.splat, data: dense.data.clone() }))))
+}
+
+/// The bytes of one element that is the scalar `value`, of any type that has numbers.
+fn scalar_bytes(ctx: &Context, value: Attr, out: &mut Vec<u8>) -> Option<()> {
+    let (width, bits) = match ctx.attr_data(value) {
+        AttrData::Float { ty, bits } => (ctx.float_kind(*ty)?.width(), u128::from(bits[0]) | u128::from(bits[1]) << 64),
+        AttrData::Integer { ty: Type::I1, value: Int::Small(v) } => (1, u128::from(v & 1 != 0)),
+        AttrData::Integer { ty, value: Int::Small(v) } => (ctx.int_width(*ty)?, i128::from(*v) as u128),
+        _ => return None,
+    };
+    let unused = 128u32.checked_sub(width).filter(|&n| n < 128)?;
+    let bits = bits << unused >> unused;
+    out.extend_from_slice(&bits.to_le_bytes()[..(width as usize).div_ceil(8)]);
+    Some(())
+}
+
+/// The constant of type `ty` whose elements are `scalars`.
+pub(super) fn constant_of(ctx: &Context, scalars: &[Attr], ty: Type) -> Option<Attr> {
+    let mut data = Vec::new();
+    scalars.iter().try_for_each(|&scalar| scalar_bytes(ctx, scalar, &mut data))?;
+    let splat = !scalars.is_empty() && scalars.iter().all(|s| *s == scalars[0]);
+    if splat {
+        data.truncate(data.len() / scalars.len());
+    }
+    Some(ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat, data: data.into() }))))
+}
+
+/// The constant of type `ty` all of whose elements are `scalar`.
+pub(super) fn splat_constant(ctx: &Context, scalar: Attr, ty: Type) -> Option<Attr> {
+    ctx.static_shape(ty)?;
+    let mut data = Vec::new();
+    scalar_bytes(ctx, scalar, &mut data)?;
+    Some(ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data: data.into() }))))
+}

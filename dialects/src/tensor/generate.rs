@@ -1,0 +1,200 @@
+//! Tensors whose elements a region computes one by one.
+
+use super::create::{folded_sizes, verify_sizes};
+use super::types::{dynamic_dims, ranked_element, shape};
+use super::{data, names};
+use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
+use gradus_ir::control::{Edge, Event, Next, Point};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    DType, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, Region, Rewriter, Tensor, Traits, Type, op,
+};
+
+/// A tensor whose elements a region computes from their indices.
+///
+/// ```mlir
+/// %0 = tensor.generate %n {
+/// ^bb0(%i: index, %j: index):
+///   %sum = arith.addi %i, %j : index
+///   tensor.yield %sum : index
+/// } : tensor<4x?xindex>
+/// ```
+#[op(
+    "tensor.generate",
+    traits = Traits::SINGLE_BLOCK,
+    effects = Effects::Recursive,
+    implicit_terminator = "tensor.yield",
+    verify = verify_generate,
+    control = generate,
+    edges = |_, _| element_edges(),
+    patterns = &[CONSTANT_EXTENTS],
+    result_names = |_, _| names("generated"),
+    format = "$dynamicExtents $body attr-dict `:` type($result)"
+)]
+pub struct GenerateOp {
+    /// The extents that the type does not have.
+    #[name = "dynamicExtents"]
+    dynamic_extents: Operands<INDEX>,
+    /// Computes an element from its indices.
+    body: Region,
+    /// The tensor.
+    result: OpResult<RANKED_TENSOR>,
+}
+
+/// The element that a region computes.
+#[op(
+    "tensor.yield",
+    traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
+    parents = &["tensor.generate", "tensor.pad"],
+    format = "$value attr-dict `:` type($value)"
+)]
+pub struct YieldOp {
+    /// The element.
+    value: Operand<ANY>,
+}
+
+/// Extents that are constant are in the type.
+const CONSTANT_EXTENTS: Pattern = Pattern { name: "constant extents", run: constant_extents };
+
+/// A region that is run any number of times, each for one element.
+pub(super) fn element_edges() -> smallvec::SmallVec<[Edge; 4]> {
+    // No values travel along: the op makes the region's arguments and its own result.
+    let (op, body) = (Point::Op, Point::Region(0));
+    let made = |from, to| Edge::new(from, to).carrying(usize::MAX, usize::MAX);
+    smallvec::smallvec![made(op, body), made(body, body), made(body, op), made(op, op)]
+}
+
+fn verify_generate(m: &Module, op: Op) -> Result<(), String> {
+    let op = GenerateOp(op);
+    let ty = m.value_type(op.result(m));
+    verify_sizes(m, op.dynamic_extents(m).len(), op.result(m))?;
+    let Some(block) = m.entry(op.body(m)) else {
+        return Err("region #0 ('body') failed to verify constraint: region with 1 blocks".into());
+    };
+    let args = m.block_args(block);
+    if args.len() != shape(&m.ctx, ty).len() {
+        return Err("must have one body argument per input dimension".into());
+    }
+    if args.iter().any(|&arg| m.value_type(arg) != Type::INDEX) {
+        return Err("all body arguments must be index".into());
+    }
+    let Some(end) = m.last_op(block) else { return Ok(()) };
+    let Some(end) = YieldOp::cast(m, end) else {
+        return Err(format!("expects regions to end with 'tensor.yield', found '{}'", m.name_text(end)));
+    };
+    if m.operands(end.0).first().map(|&v| m.value_type(v)) != ranked_element(&m.ctx, ty) {
+        return Err("body must be terminated with a `yield` operation of the tensor element type".into());
+    }
+    Ok(())
+}
+
+fn constant_extents(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let generate = GenerateOp(op);
+    let ty = m.value_type(generate.result(m));
+    let Some((ty, extents)) = folded_sizes(m, ty, &generate.dynamic_extents(m)) else { return false };
+    debug_assert_eq!(extents.len(), dynamic_dims(shape(&m.ctx, ty)));
+    let mut state = OpState::new(&m.ctx, GenerateOp::INFO.name, m.loc(op));
+    state.operand_group(&extents);
+    state.result_types.push(ty);
+    let body = generate.body(m);
+    replace_with_body(r, op, state, body)
+}
+
+/// Replaces `op` by a new op that takes over its region.
+pub(super) fn replace_with_body(r: &mut Rewriter<'_>, op: Op, mut state: OpState, body: Region) -> bool {
+    state.regions = 1;
+    let Ok(new) = r.create_before(op, state) else { return false };
+    r.modify(new, |m| m.move_blocks(body, m.regions(new)[0]));
+    let value = r.module().result(new, 0);
+    let ty = r.module().value_type(r.module().result(op, 0));
+    let Some(value) = super::types::cast_before(r, op, value, ty) else { return false };
+    r.replace(op, &[value]);
+    true
+}
+
+fn generate(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    if data.contains(&Datum::Poison) {
+        return Err(Trap::Ub("a tensor of a poison extent".into()));
+    }
+    let shape = data::sizes_of(ctx, ty, data)?;
+    let mut elements = Elements::after(event, shape.len(), data::dtype(ctx, ty)?)?;
+    if elements.len() < shape.iter().product() {
+        let mut next = indices(&shape, elements.len());
+        next.append(&mut elements.chunks);
+        return Ok(Next::Region(0, next));
+    }
+    elements.finish(&shape).map(|result| Next::Done(vec![result]))
+}
+
+/// The indices of element number `at`.
+pub(super) fn indices(shape: &[usize], mut at: usize) -> Vec<Datum> {
+    let mut indices = vec![Datum::Int(0); shape.len()];
+    for (index, &extent) in indices.iter_mut().zip(shape).rev() {
+        *index = Datum::Int((at % extent) as i64);
+        at /= extent;
+    }
+    indices
+}
+
+/// The elements that were computed so far. They travel behind the region's arguments, in chunks whose lengths are falling
+/// powers of two, so that adding one copies few.
+pub(super) struct Elements {
+    pub(super) chunks: Vec<Datum>,
+    dtype: DType,
+}
+
+impl Elements {
+    /// Those before the region ran, and the one that it yielded; `rank` is the number of the region's own arguments.
+    pub(super) fn after(event: Event<'_>, rank: usize, dtype: DType) -> Result<Elements, Trap> {
+        let Event::Left { args, yielded, .. } = event else { return Ok(Elements { chunks: Vec::new(), dtype }) };
+        let mut elements = Elements { chunks: args.get(rank..).unwrap_or(&[]).to_vec(), dtype };
+        let yielded = yielded.first().ok_or_else(|| Trap::unsupported("a region that yields nothing"))?;
+        match yielded {
+            // One poison element makes the whole tensor poison.
+            Datum::Poison => elements.chunks = vec![Datum::Poison, Datum::Int(elements.len() as i64 + 1)],
+            scalar => elements.push(data::from_scalars(dtype, &[1], std::slice::from_ref(scalar))?),
+        }
+        Ok(elements)
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        let count = |chunk: &Datum| match chunk {
+            Datum::Tensor(t) => t.len(),
+            Datum::Int(n) => *n as usize,
+            _ => 0,
+        };
+        self.chunks.iter().map(count).sum()
+    }
+
+    /// Adds elements.
+    pub(super) fn push(&mut self, mut next: Tensor) {
+        if let [Datum::Poison, Datum::Int(count)] = &mut self.chunks[..] {
+            *count += next.len() as i64;
+            return;
+        }
+        while let Some(Datum::Tensor(last)) =
+            self.chunks.pop_if(|c| matches!(c, Datum::Tensor(t) if t.len() <= next.len()))
+        {
+            next = joined(self.dtype, &[last.len() + next.len()], &[last, next]);
+        }
+        self.chunks.push(Datum::Tensor(next));
+    }
+
+    /// The tensor of all of them.
+    pub(super) fn finish(self, shape: &[usize]) -> Result<Datum, Trap> {
+        if self.chunks.first() == Some(&Datum::Poison) {
+            return Ok(Datum::Poison);
+        }
+        let chunks: Vec<Tensor> = self.chunks.iter().map(|c| c.tensor().cloned()).collect::<Result<_, _>>()?;
+        Ok(Datum::Tensor(joined(self.dtype, shape, &chunks)))
+    }
+}
+
+/// The elements of several tensors, one after the other.
+fn joined(dtype: DType, shape: &[usize], parts: &[Tensor]) -> Tensor {
+    let bytes: Vec<u8> = parts.iter().flat_map(|t| t.bytes().iter().copied()).collect();
+    Tensor::new(dtype, shape.to_vec(), bytes.into()).expect("the parts make up the shape")
+}

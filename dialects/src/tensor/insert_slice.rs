@@ -1,0 +1,207 @@
+//! Parts of tensors replaced.
+
+use super::slice::{is_whole, part_type, same_slice, verify_slice, with_constants};
+use super::types::{before_cast, cast_before, replace_and_cast, shape, with_shape};
+use super::{ExtractSliceOp, data, names};
+use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
+use crate::directives::DYNAMIC_INDEX_LIST;
+use crate::views::{Mixed, Slice, constant_entry, dropped_dims, rank_reduced};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    Access, Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits,
+    TypeRelation, Value, op,
+};
+
+/// A tensor with a part replaced by another tensor, which may leave out dimensions of size one. A part that is not inside
+/// is undefined behaviour.
+///
+/// ```mlir
+/// %0 = tensor.insert_slice %s into %a[0, %i] [4, 1] [1, 1] : tensor<4xf32> into tensor<8x16xf32>
+/// ```
+#[op(
+    "tensor.insert_slice",
+    traits = Traits::OPERAND_SEGMENTS.and(Traits::NO_CONSTANT_FOLDING),
+    effects = Effects::MayUb,
+    directives = &[&DYNAMIC_INDEX_LIST],
+    relations = &[TypeRelation::Derived {
+        to: "result",
+        from: "dest",
+        of: |_, ty| Some(ty),
+        summary: "expected result type to match dest type",
+    }],
+    verify = verify,
+    fold = fold_insert_slice,
+    eval = insert_slice,
+    patterns = &[CONSTANT_ENTRIES, INSERT_OVER_INSERT, INSERT_OF_CAST],
+    result_names = |_, _| names("inserted_slice"),
+    format = "$source `into` $dest `` custom<DynamicIndexList>($offsets, $static_offsets)
+              custom<DynamicIndexList>($sizes, $static_sizes)
+              custom<DynamicIndexList>($strides, $static_strides)
+              attr-dict `:` type($source) `into` type($dest)"
+)]
+pub struct InsertSliceOp {
+    /// The part.
+    source: Operand<RANKED_TENSOR>,
+    /// The tensor before.
+    dest: Operand<RANKED_TENSOR>,
+    /// Where the part begins.
+    offsets: Operands<INDEX>,
+    /// How many elements it has.
+    sizes: Operands<INDEX>,
+    /// Every how many elements it takes one.
+    strides: Operands<INDEX>,
+    /// All offsets, with placeholders for those that are operands.
+    static_offsets: Attribute<I64_ARRAY>,
+    /// All sizes.
+    static_sizes: Attribute<I64_ARRAY>,
+    /// All strides.
+    static_strides: Attribute<I64_ARRAY>,
+    /// The tensor after.
+    result: OpResult<RANKED_TENSOR>,
+}
+
+/// Replaces a part of a tensor that the threads of a parallel loop make together.
+///
+/// ```mlir
+/// tensor.parallel_insert_slice %s into %a[0, %i] [4, 1] [1, 1] : tensor<4xf32> into tensor<8x16xf32>
+/// ```
+#[op(
+    "tensor.parallel_insert_slice",
+    traits = Traits::OPERAND_SEGMENTS.and(Traits::COMBINING),
+    effects = Effects::Memory(&[(Access::Write, "dest")]),
+    parents = &["scf.forall.in_parallel"],
+    directives = &[&DYNAMIC_INDEX_LIST],
+    verify = verify,
+    eval = insert_slice,
+    patterns = &[CONSTANT_ENTRIES, INSERT_OF_CAST],
+    format = "$source `into` $dest `` custom<DynamicIndexList>($offsets, $static_offsets)
+              custom<DynamicIndexList>($sizes, $static_sizes)
+              custom<DynamicIndexList>($strides, $static_strides)
+              attr-dict `:` type($source) `into` type($dest)"
+)]
+pub struct ParallelInsertSliceOp {
+    /// The part.
+    source: Operand<RANKED_TENSOR>,
+    /// The tensor.
+    dest: Operand<RANKED_TENSOR>,
+    /// Where the part begins.
+    offsets: Operands<INDEX>,
+    /// How many elements it has.
+    sizes: Operands<INDEX>,
+    /// Every how many elements it takes one.
+    strides: Operands<INDEX>,
+    /// All offsets, with placeholders for those that are operands.
+    static_offsets: Attribute<I64_ARRAY>,
+    /// All sizes.
+    static_sizes: Attribute<I64_ARRAY>,
+    /// All strides.
+    static_strides: Attribute<I64_ARRAY>,
+}
+
+/// Constants among offsets, sizes and strides are in the attributes, and sizes in the type of the part.
+const CONSTANT_ENTRIES: Pattern = Pattern { name: "constant entries", run: constant_entries };
+
+/// What is inserted where something was inserted before replaces it.
+const INSERT_OVER_INSERT: Pattern = Pattern { name: "insert over insert", run: insert_over_insert };
+
+/// Parts and tensors that forgot extents are taken as they were before.
+const INSERT_OF_CAST: Pattern = Pattern { name: "insert of cast", run: insert_of_cast };
+
+/// The operands that both ops have.
+fn source_and_dest(m: &Module, op: Op) -> (Value, Value) {
+    (m.operands(op)[0], m.operands(op)[1])
+}
+
+fn verify(m: &Module, op: Op) -> Result<(), String> {
+    let (source, dest) = source_and_dest(m, op);
+    m.args(op).map_or(Ok(()), |args| verify_slice(&args, m.value_type(dest), m.value_type(source)))
+}
+
+fn fold_insert_slice(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    let m = args.module;
+    let (source, dest) = (args.operands[0], args.operands[1]);
+    let slice = Slice::of(args);
+    if m.value_type(source) == m.value_type(dest) && is_whole(m, &slice, dest) {
+        return Some(source.into());
+    }
+    if slice.sizes.iter().any(|&size| constant_entry(m, size) == Some(0)) {
+        return Some(dest.into());
+    }
+    let extract = ExtractSliceOp::defining(m, source).filter(|e| e.source(m) == dest)?;
+    same_slice(m, &slice, &Slice::of(&m.args(extract.0)?)).then(|| dest.into())
+}
+
+/// Replaces `op` by the same op on other operands, its result cast to the type that it had.
+fn rebuild(r: &mut Rewriter<'_>, op: Op, source: Value, dest: Value, slice: &Slice) -> bool {
+    let m = r.module();
+    let mut state = OpState::new(&m.ctx, m.name_text(op), m.loc(op));
+    state.operand_group(&[source]);
+    state.operand_group(&[dest]);
+    slice.add_to(&m.ctx, &mut state);
+    if m.num_results(op) > 0 {
+        return replace_and_cast(r, op, state);
+    }
+    let made = r.create_before(op, state).is_ok();
+    if made {
+        r.erase(op);
+    }
+    made
+}
+
+fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let (source, dest) = source_and_dest(m, op);
+    let whole = m.value_type(dest);
+    let Some(before) = m.args(op).map(|args| Slice::of(&args)) else { return false };
+    let Some(after) = with_constants(m, &before, whole) else { return false };
+    let Some(part) = part_type(&m.ctx, &before, &after, whole, m.value_type(source)) else { return false };
+    let Some(source) = cast_before(r, op, source, part) else { return false };
+    rebuild(r, op, source, dest, &after)
+}
+
+fn insert_over_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let (source, dest) = source_and_dest(m, op);
+    let Some(first) = InsertSliceOp::defining(m, dest) else { return false };
+    let (Some(mine), Some(its)) = (m.args(op), m.args(first.0)) else { return false };
+    let same =
+        m.value_type(source) == m.value_type(first.source(m)) && same_slice(m, &Slice::of(&mine), &Slice::of(&its));
+    if !same {
+        return false;
+    }
+    let before = first.dest(m);
+    r.modify(op, |m| m.set_operand(op, 1, before));
+    true
+}
+
+fn insert_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let ctx = &m.ctx;
+    let (source, dest) = source_and_dest(m, op);
+    let (new_source, new_dest) = (before_cast(m, source), before_cast(m, dest));
+    if new_source.is_none() && new_dest.is_none() {
+        return false;
+    }
+    let (new_source, new_dest) = (new_source.unwrap_or(source), new_dest.unwrap_or(dest));
+    let Some(mut slice) = m.args(op).map(|args| Slice::of(&args)) else { return false };
+    let Some(dropped) = dropped_dims(&slice.statics()[1], shape(ctx, m.value_type(source))) else { return false };
+    let kept = slice.sizes.iter_mut().zip(dropped).filter(|(_, dropped)| !dropped);
+    for ((size, _), &extent) in kept.zip(shape(ctx, m.value_type(new_source))) {
+        if extent != DYNAMIC {
+            *size = Mixed::Static(extent);
+        }
+    }
+    let full = with_shape(ctx, m.value_type(new_dest), &slice.statics()[1]);
+    let fits = rank_reduced(ctx, full, m.value_type(new_source)).is_ok()
+        && slice.verify_in_bounds(shape(ctx, m.value_type(new_dest))).is_ok();
+    fits && rebuild(r, op, new_source, new_dest, &slice)
+}
+
+fn insert_slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (source, dest) = (data[0].tensor()?, data[1].tensor()?);
+    let numbers = data::part(dest.shape(), &Slice::at_run_time(args, data)?)?;
+    if numbers.len() != source.len() {
+        return Err(Trap::Ub("an inserted tensor is not of the size of the slice".into()));
+    }
+    Ok(vec![Datum::Tensor(data::put(source, dest, numbers))])
+}

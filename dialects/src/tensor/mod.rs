@@ -1,0 +1,77 @@
+//! `tensor`: tensors as values, made of scalars, of each other's parts, and under other shapes.
+//!
+//! What a type says of a tensor's shape holds: a cast to a type that does not fit, a slice or an index outside are
+//! undefined. Elements that nothing was put into are poison; until tensors can hold single poison elements, such a tensor is
+//! poison as a whole.
+
+mod cast;
+mod concat;
+mod create;
+mod data;
+mod element;
+mod gather;
+mod generate;
+mod insert_slice;
+mod pad;
+mod reassociate;
+mod shape;
+mod slice;
+mod types;
+
+pub use cast::{BitcastOp, CastOp};
+pub use concat::ConcatOp;
+pub use create::{EmptyOp, FromElementsOp, SplatOp};
+pub use element::{ExtractOp, InsertOp};
+pub use gather::{GatherOp, ScatterOp};
+pub use generate::{GenerateOp, YieldOp};
+pub use insert_slice::{InsertSliceOp, ParallelInsertSliceOp};
+pub use pad::PadOp;
+pub use reassociate::{CollapseShapeOp, ExpandShapeOp};
+pub use shape::{DimOp, RankOp, ReshapeOp};
+pub use slice::ExtractSliceOp;
+
+use gradus_ir::{Dialect, Module, OpDecl, Value};
+
+/// The name of an op's one result.
+fn names(name: &str) -> Vec<(usize, String)> {
+    vec![(0, name.to_owned())]
+}
+
+/// The tensor that the op that makes `value` writes into: one of the same shape.
+fn destination(m: &Module, value: Value) -> Option<Value> {
+    let insert = InsertOp::defining(m, value).map(|op| op.dest(m));
+    let slice = || InsertSliceOp::defining(m, value).map(|op| op.dest(m));
+    insert.or_else(slice).or_else(|| ScatterOp::defining(m, value).map(|op| op.dest(m)))
+}
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "tensor",
+    doc: "Tensors as values: elements, slices, reshapes, casts.",
+    ops: &[
+        CastOp::INFO,
+        BitcastOp::INFO,
+        DimOp::INFO,
+        RankOp::INFO,
+        ReshapeOp::INFO,
+        EmptyOp::INFO,
+        SplatOp::INFO,
+        FromElementsOp::INFO,
+        GenerateOp::INFO,
+        YieldOp::INFO,
+        ExtractOp::INFO,
+        InsertOp::INFO,
+        ExtractSliceOp::INFO,
+        InsertSliceOp::INFO,
+        ParallelInsertSliceOp::INFO,
+        CollapseShapeOp::INFO,
+        ExpandShapeOp::INFO,
+        ConcatOp::INFO,
+        PadOp::INFO,
+        GatherOp::INFO,
+        ScatterOp::INFO,
+    ],
+    attrs: &[],
+    constant: None,
+    ..Dialect::DEFAULT
+};

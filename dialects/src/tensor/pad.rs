@@ -1,0 +1,183 @@
+//! Tensors with margins.
+
+mod fold;
+
+use super::generate::{Elements, YieldOp, element_edges, indices};
+use super::types::{shape, with_shape};
+use super::{data, names};
+use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
+use crate::directives::DYNAMIC_INDEX_LIST;
+use crate::views::{Mixed, mixed_entries, runtime_entries};
+use gradus_ir::control::{Event, Next};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    AttrKind, AttrText, Context, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, Region, Tensor, Traits, Type, Value, op,
+};
+
+/// A tensor with elements added before and after it in each dimension, or, where a number is negative, taken away. A region
+/// computes the added elements from their indices in the result. `nofold` keeps the op even if it adds nothing.
+///
+/// ```mlir
+/// %0 = tensor.pad %a low[0, %n] high[1, 0] {
+/// ^bb0(%i: index, %j: index):
+///   tensor.yield %s : f32
+/// } : tensor<4x?xf32> to tensor<5x?xf32>
+/// ```
+#[op(
+    "tensor.pad",
+    traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK),
+    effects = Effects::Recursive,
+    implicit_terminator = "tensor.yield",
+    directives = &[&DYNAMIC_INDEX_LIST],
+    verify = verify,
+    fold = fold::fold_pad,
+    control = pad,
+    edges = |_, _| element_edges(),
+    patterns = fold::PATTERNS,
+    result_names = |_, _| names("padded"),
+    format = "$source (`nofold` $nofold^)? `low` `` custom<DynamicIndexList>($low, $static_low)
+              `high` `` custom<DynamicIndexList>($high, $static_high)
+              $region attr-dict `:` type($source) `to` type($result)"
+)]
+pub struct PadOp {
+    /// The tensor.
+    source: Operand<RANKED_TENSOR>,
+    /// How many elements come before it.
+    low: Operands<INDEX>,
+    /// How many elements come after it.
+    high: Operands<INDEX>,
+    /// All numbers of elements before it, with placeholders for those that are operands.
+    static_low: Attribute<I64_ARRAY>,
+    /// All numbers of elements after it.
+    static_high: Attribute<I64_ARRAY>,
+    /// Whether the op stays even if it adds nothing.
+    nofold: OptAttribute<NOFOLD>,
+    /// Computes an added element from its indices.
+    region: Region,
+    /// The tensor with its margins.
+    result: OpResult<RANKED_TENSOR>,
+}
+
+const NOFOLD: AttrKind = AttrKind { text: AttrText::Flag, ..crate::constraint::UNIT };
+
+/// The margins of an op: before and after.
+fn margins(args: &OpArgs<'_>) -> [Vec<Mixed>; 2] {
+    [mixed_entries(args, "low", "static_low"), mixed_entries(args, "high", "static_high")]
+}
+
+/// The type of `from` with margins.
+fn padded_type(ctx: &Context, from: Type, [low, high]: &[Vec<Mixed>; 2]) -> Option<Type> {
+    let sum = |((&d, l), h): ((&i64, &Mixed), &Mixed)| match (d, l.or_placeholder(), h.or_placeholder()) {
+        (DYNAMIC, ..) | (_, DYNAMIC, _) | (.., DYNAMIC) => Some(DYNAMIC),
+        (d, l, h) => d.checked_add(l)?.checked_add(h).filter(|n| *n >= 0),
+    };
+    let extents = shape(ctx, from);
+    if extents.len() != low.len() || extents.len() != high.len() {
+        return None;
+    }
+    let sums: Option<Vec<i64>> = extents.iter().zip(low).zip(high).map(sum).collect();
+    Some(with_shape(ctx, from, &sums?))
+}
+
+/// The value that a region yields for every element, if it does not compute it.
+fn padding_value(m: &Module, region: Region) -> Option<Value> {
+    let block = m.entry(region)?;
+    let value = YieldOp::cast(m, m.last_op(block)?)?.value(m);
+    match m.defining_op(value) {
+        Some(def) if m.is_inside(def, m.block_op(block)?) => None,
+        None if m.block_args(block).contains(&value) => None,
+        _ => Some(value),
+    }
+}
+
+fn verify(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let pad = PadOp(op);
+    let (from, to) = (m.value_type(pad.source(m)), m.value_type(pad.result(m)));
+    let Some(args) = m.args(op) else { return Ok(()) };
+    for (group, statics) in [("low", "static_low"), ("high", "static_high")] {
+        let open = args.ints(statics).unwrap_or_default().iter().filter(|&&n| n == DYNAMIC).count();
+        let given = args.operand(group).len();
+        if open != given {
+            return Err(format!(
+                "expected the number of '{group}' to match the number of dynamic entries in '{statics}' ({given} vs {open})"
+            ));
+        }
+    }
+    let Some(want) = padded_type(ctx, from, &margins(&args)) else {
+        let (from, to) = (ctx.display_type(from), ctx.display_type(to));
+        return Err(format!("failed to infer expectedType from sourceType '{from}', specified resultType is '{to}'"));
+    };
+    let (have, known) = (shape(ctx, to), shape(ctx, want));
+    let fits = have.len() == known.len() && have.iter().zip(known).all(|(a, b)| a == b || *b == DYNAMIC);
+    if !fits || ctx.element_type(from) != ctx.element_type(to) {
+        let (have, want) = (ctx.display_type(to), ctx.display_type(want));
+        return Err(format!("specified type '{have}' does not match the inferred type '{want}'"));
+    }
+    verify_region(m, pad.region(m), known.len(), ctx.element_type(to))
+}
+
+fn verify_region(m: &Module, region: Region, rank: usize, elem: Type) -> Result<(), String> {
+    let Some(block) = m.entry(region) else {
+        return Err("region #0 ('region') failed to verify constraint: region with 1 blocks".into());
+    };
+    let args = m.block_args(block);
+    if args.len() != rank {
+        return Err(format!("expected the block to have {rank} arguments"));
+    }
+    if let Some(i) = args.iter().position(|&arg| m.value_type(arg) != Type::INDEX) {
+        return Err(format!("expected block argument {} to be an index", i + 1));
+    }
+    let Some(end) = m.last_op(block) else { return Ok(()) };
+    let Some(end) = YieldOp::cast(m, end) else {
+        return Err(format!("expects regions to end with 'tensor.yield', found '{}'", m.name_text(end)));
+    };
+    if m.operands(end.0).first().map(|&v| m.value_type(v)) != Some(elem) {
+        return Err("expected yield type to match shape element type".into());
+    }
+    Ok(())
+}
+
+/// Where the elements of the result come from.
+struct Layout<'a> {
+    source: &'a Tensor,
+    low: Vec<i64>,
+    shape: Vec<usize>,
+}
+
+impl<'a> Layout<'a> {
+    fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<Layout<'a>, Trap> {
+        let source = data[0].tensor()?;
+        let low = runtime_entries(args, data, "low", "static_low")?;
+        let high = runtime_entries(args, data, "high", "static_high")?;
+        let sizes = source.shape().iter().zip(&low).zip(&high);
+        let sizes: Vec<i64> = sizes.map(|((&d, &l), &h)| (d as i64).saturating_add(l).saturating_add(h)).collect();
+        let shape = data::extents(&sizes)?;
+        data::check_shape(args.ctx(), args.result_types[0], &shape)?;
+        Ok(Layout { source, low, shape })
+    }
+
+    /// The element of the source that element `at` of the result is, unless it is an added one.
+    fn inner(&self, at: &[Datum]) -> Option<usize> {
+        let shifted = at.iter().zip(&self.low).map(|(i, low)| i.int().map_or(-1, |i| i.saturating_sub(*low)));
+        data::position(self.source.shape(), &shifted.collect::<Vec<_>>()).ok()
+    }
+}
+
+fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
+    if data.contains(&Datum::Poison) {
+        return Ok(Next::Done(vec![Datum::Poison]));
+    }
+    let layout = Layout::new(args, data)?;
+    let mut elements = Elements::after(event, layout.shape.len(), layout.source.dtype())?;
+    let count = layout.shape.iter().product();
+    while elements.len() < count {
+        let mut at = indices(&layout.shape, elements.len());
+        let Some(number) = layout.inner(&at) else {
+            at.append(&mut elements.chunks);
+            return Ok(Next::Region(0, at));
+        };
+        elements.push(data::take(layout.source, &[1], [number]));
+    }
+    elements.finish(&layout.shape).map(|result| Next::Done(vec![result]))
+}

@@ -1,0 +1,291 @@
+//! Dimensions joined and split.
+
+use super::types::{before_cast, castable, dynamic_dims, is_tensor, replace_and_cast, shape, with_shape};
+use super::{CastOp, FromElementsOp, SplatOp, data, names};
+use crate::constraint::{I64_ARRAY, INDEX, TENSOR};
+use crate::directives::DYNAMIC_INDEX_LIST;
+use crate::views::{self, Mixed, REASSOCIATION, Reassociation, Reshapes, add_mixed, constant_entry, mixed_entries};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value, op,
+};
+
+/// A tensor with groups of neighbouring dimensions joined.
+///
+/// ```mlir
+/// %0 = tensor.collapse_shape %a [[0, 1], [2]] : tensor<2x3x4xf32> into tensor<6x4xf32>
+/// ```
+#[op(
+    "tensor.collapse_shape",
+    effects = Effects::MayUb,
+    verify = verify_collapse,
+    fold = |args, constants| fold_reshape(args, constants, ExpandShapeOp::INFO),
+    eval = collapse,
+    patterns = &[COMPOSE, COLLAPSE_OF_EXPAND, COLLAPSE_OF_CAST, RESHAPE_OF_SCALARS],
+    result_names = |_, _| names("collapsed"),
+    format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
+)]
+pub struct CollapseShapeOp {
+    /// The tensor.
+    src: Operand<TENSOR>,
+    /// Which dimensions become one.
+    reassociation: Attribute<REASSOCIATION>,
+    /// The tensor of lower rank.
+    result: OpResult<TENSOR>,
+}
+
+/// A tensor with dimensions split. Extents whose product is not the one that is split are undefined behaviour.
+///
+/// ```mlir
+/// %0 = tensor.expand_shape %a [[0, 1], [2]] output_shape [%n, 3, 4] : tensor<?x4xf32> into tensor<?x3x4xf32>
+/// ```
+#[op(
+    "tensor.expand_shape",
+    effects = Effects::MayUb,
+    directives = &[&DYNAMIC_INDEX_LIST],
+    verify = verify_expand,
+    fold = |args, constants| fold_reshape(args, constants, CollapseShapeOp::INFO),
+    eval = expand,
+    patterns = &[COMPOSE, EXPAND_OF_COLLAPSE, CONSTANT_EXTENTS, RESHAPE_OF_SCALARS],
+    result_names = |_, _| names("expanded"),
+    format = "$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape)
+              attr-dict `:` type($src) `into` type($result)"
+)]
+pub struct ExpandShapeOp {
+    /// The tensor.
+    src: Operand<TENSOR>,
+    /// The extents that are not known.
+    output_shape: Operands<INDEX>,
+    /// Which dimensions one becomes.
+    reassociation: Attribute<REASSOCIATION>,
+    /// All extents, with placeholders for those that are operands.
+    static_output_shape: Attribute<I64_ARRAY>,
+    /// The tensor of higher rank.
+    result: OpResult<TENSOR>,
+}
+
+const OPS: Reshapes =
+    Reshapes { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
+
+/// Two reshapes of a kind in a row are one.
+const COMPOSE: Pattern = Pattern { name: "compose reshapes", run: |r, op| views::compose_reshapes(r, op) };
+
+const COLLAPSE_OF_EXPAND: Pattern =
+    Pattern { name: "collapse of expand", run: |r, op| views::collapse_of_expand(r, op, &OPS) };
+
+const EXPAND_OF_COLLAPSE: Pattern =
+    Pattern { name: "expand of collapse", run: |r, op| views::expand_of_collapse(r, op, &OPS) };
+
+/// A tensor that forgot extents is collapsed before they are forgotten.
+const COLLAPSE_OF_CAST: Pattern = Pattern { name: "collapse of cast", run: collapse_of_cast };
+
+/// Extents that are constant are in the type, where the source knows that they are.
+const CONSTANT_EXTENTS: Pattern = Pattern { name: "constant extents", run: constant_extents };
+
+/// A tensor of given scalars, or of one scalar, is made in its shape at once.
+const RESHAPE_OF_SCALARS: Pattern = Pattern { name: "reshape of scalars", run: reshape_of_scalars };
+
+// ---- verification
+
+fn reshape_of(m: &Module, op: Op) -> (Type, Type, Reassociation) {
+    let groups = views::reassociation_of(&m.ctx, m.inherent_attr(op, "reassociation"));
+    (m.value_type(m.operands(op)[0]), m.value_type(m.result(op, 0)), groups)
+}
+
+fn verify_collapse(m: &Module, op: Op) -> Result<(), String> {
+    let (expanded, collapsed, groups) = reshape_of(m, op);
+    verify_groups(&m.ctx, expanded, collapsed, &groups)
+}
+
+fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let (collapsed, expanded, groups) = reshape_of(m, op);
+    let rank = shape(ctx, expanded).len();
+    if rank < shape(ctx, collapsed).len() {
+        return Err(format!(
+            "expected the expanded type, '{}' to have a higher (or same) rank than the collapsed type, '{}'.",
+            ctx.display_type(expanded),
+            ctx.display_type(collapsed)
+        ));
+    }
+    let stated = m.args(op).and_then(|args| args.ints("static_output_shape")).unwrap_or_default();
+    if stated.len() != rank {
+        return Err(format!(
+            "expected number of static shape dims to be equal to the output rank ({rank}) but found {} inputs instead",
+            stated.len()
+        ));
+    }
+    let (open, given) = (dynamic_dims(&stated), ExpandShapeOp(op).output_shape(m).len());
+    if open != given {
+        return Err(format!(
+            "mismatch in dynamic dims in output_shape and static_output_shape: static_output_shape has {open} dynamic dims while output_shape has {given} values"
+        ));
+    }
+    verify_groups(ctx, expanded, collapsed, &groups)
+}
+
+/// Checks that `groups` are all dimensions of `expanded` in order, and that they make up the dimensions of `collapsed`.
+fn verify_groups(ctx: &Context, expanded: Type, collapsed: Type, groups: &[Vec<i64>]) -> Result<(), String> {
+    let (Some(fine), Some(coarse)) = (ctx.shape(expanded), ctx.shape(collapsed)) else {
+        return Err("requires ranked tensors".into());
+    };
+    if groups.iter().any(Vec::is_empty) {
+        return Err("reassociation indices must not be empty".into());
+    }
+    if coarse.len() != groups.len() {
+        let (rank, count) = (coarse.len(), groups.len());
+        return Err(format!("expected collapsed rank ({rank}) to equal the number of reassociation maps ({count})."));
+    }
+    let size = groups.iter().flatten().max().map_or(0, |&last| last.saturating_add(1).max(0));
+    if !groups.is_empty() && size != fine.len() as i64 {
+        let rank = fine.len();
+        return Err(format!(
+            "expected reassociation map #0 to have size equal to the expanded rank ({rank}), but it is  {size}."
+        ));
+    }
+    let mut next = 0..;
+    for (i, group) in groups.iter().enumerate() {
+        if !group.iter().all(|&dim| next.next() == Some(dim)) {
+            return Err(format!("expected reassociation map #{i} to be valid and contiguous."));
+        }
+    }
+    for (i, (group, &extent)) in groups.iter().zip(coarse).enumerate() {
+        verify_extent(i, extent, joined(fine, group))?;
+    }
+    let want = ctx.with_element(collapsed, ctx.element_type(expanded));
+    if want != collapsed {
+        let (want, have) = (ctx.display_type(want), ctx.display_type(collapsed));
+        return Err(format!("expected collapsed type to be '{want}', but got '{have}'"));
+    }
+    Ok(())
+}
+
+fn verify_extent(i: usize, have: i64, want: i64) -> Result<(), String> {
+    match want {
+        _ if have == want => Ok(()),
+        DYNAMIC => Err(format!(
+            "expected dimension {i} of collapsed type to be dynamic since one or more of the corresponding dimensions in the expanded type is dynamic"
+        )),
+        _ => Err(format!("expected dimension {i} of collapsed type to be static value of {want}")),
+    }
+}
+
+/// The extent that a group of dimensions makes.
+fn joined(shape: &[i64], group: &[i64]) -> i64 {
+    let extents = group.iter().filter_map(|&i| shape.get(usize::try_from(i).ok()?));
+    extents.fold(1, |n, &d| if n == DYNAMIC || d == DYNAMIC { DYNAMIC } else { n.saturating_mul(d) })
+}
+
+// ---- folding
+
+fn fold_reshape(args: &OpArgs<'_>, constants: &[Option<Attr>], inverse: &'static gradus_ir::OpInfo) -> Option<Folded> {
+    let constant = constants[0].and_then(|c| data::retyped_constant(args.ctx(), c, *args.result_types.first()?, false));
+    constant.map(Folded::from).or_else(|| views::fold_reshape(args, inverse))
+}
+
+fn collapse_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let ctx = &m.ctx;
+    let (_, to, groups) = reshape_of(m, op);
+    let Some(source) = before_cast(m, m.operands(op)[0]) else { return false };
+    let known = shape(ctx, m.value_type(source));
+    let shape: Vec<i64> = groups.iter().map(|group| joined(known, group)).collect();
+    let mut state = OpState::new(ctx, CollapseShapeOp::INFO.name, m.loc(op));
+    state.operand_group(&[source]);
+    state.inherent(ctx, "reassociation", m.inherent_attr(op, "reassociation"));
+    state.result_types.push(with_shape(ctx, to, &shape));
+    replace_and_cast(r, op, state)
+}
+
+fn constant_extents(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let ctx = &m.ctx;
+    let (from, to, groups) = reshape_of(m, op);
+    let Some(source) = before_cast(m, m.operands(op)[0]) else { return false };
+    let known = shape(ctx, m.value_type(source));
+    let Some(mut output) = m.args(op).map(|args| mixed_entries(&args, "output_shape", "static_output_shape")) else {
+        return false;
+    };
+    let mut changed = false;
+    for (group, _) in groups.iter().zip(known).filter(|(_, extent)| **extent != DYNAMIC) {
+        for &i in group {
+            let Some(entry) = usize::try_from(i).ok().and_then(|i| output.get_mut(i)) else { return false };
+            let Some(n) = constant_entry(m, *entry).filter(|n| *n >= 0) else { continue };
+            changed |= std::mem::replace(entry, Mixed::Static(n)) != *entry;
+        }
+    }
+    let old = shape(ctx, to);
+    let fine: Vec<i64> =
+        output.iter().zip(old).map(|(e, &d)| if d == DYNAMIC { e.or_placeholder() } else { d }).collect();
+    let coarse: Vec<i64> = groups.iter().map(|group| joined(&fine, group)).collect();
+    let fits = coarse.iter().zip(known).all(|(&a, &b)| a == b || a == DYNAMIC || b == DYNAMIC);
+    if !changed || !fits {
+        return false;
+    }
+    let (from, to) = (with_shape(ctx, from, &coarse), with_shape(ctx, to, &fine));
+    let mut state = OpState::new(ctx, ExpandShapeOp::INFO.name, m.loc(op));
+    let reassociation = m.inherent_attr(op, "reassociation");
+    let Some(source) = super::types::cast_before(r, op, source, from) else { return false };
+    let ctx = &r.module().ctx;
+    state.operand_group(&[source]);
+    add_mixed(ctx, &mut state, "static_output_shape", &output);
+    state.inherent(ctx, "reassociation", reassociation);
+    state.result_types.push(to);
+    replace_and_cast(r, op, state)
+}
+
+fn reshape_of_scalars(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let (from, to, _) = reshape_of(m, op);
+    let source = m.operands(op)[0];
+    if m.ctx.static_shape(from).is_none() || m.ctx.static_shape(to).is_none() {
+        return false;
+    }
+    let made = match (FromElementsOp::defining(m, source), SplatOp::defining(m, source)) {
+        (Some(elements), _) => elements.0,
+        (_, Some(splat)) => splat.0,
+        _ => return false,
+    };
+    let scalars: Vec<Value> = m.operands(made).to_vec();
+    let mut state = OpState::new(&m.ctx, m.name_text(made), m.loc(op));
+    state.operand_group(&scalars);
+    state.result_types.push(to);
+    r.replace_with(op, state).is_ok()
+}
+
+// ---- meaning
+
+fn run_time_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<i64>, Trap> {
+    let stated = views::runtime_entries(args, data, "output_shape", "static_output_shape")?;
+    // What the type knows goes before what the list says.
+    let known = shape(args.ctx(), args.result_types[0]).iter();
+    Ok(known.zip(stated).map(|(&d, n)| if d == DYNAMIC { n } else { d }).collect())
+}
+
+fn collapse(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let tensor = data[0].tensor()?;
+    let from: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+    let groups = views::reassociation_of(args.ctx(), args.attr("reassociation"));
+    let shape: Vec<i64> = groups.iter().map(|group| joined(&from, group)).collect();
+    reshaped(args, tensor, &shape)
+}
+
+fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let tensor = data[0].tensor()?;
+    let shape = run_time_shape(args, data)?;
+    let groups = views::reassociation_of(args.ctx(), args.attr("reassociation"));
+    for (group, &extent) in groups.iter().zip(tensor.shape()) {
+        if joined(&shape, group) != extent as i64 {
+            return Err(Trap::Ub(format!("an extent of {extent} is split into ones whose product is another")));
+        }
+    }
+    reshaped(args, tensor, &shape)
+}
+
+fn reshaped(args: &OpArgs<'_>, tensor: &gradus_ir::Tensor, shape: &[i64]) -> Result<Vec<Datum>, Trap> {
+    debug_assert!(is_tensor(args.ctx(), args.result_types[0]));
+    let shape = data::extents(shape)?;
+    data::check_shape(args.ctx(), args.result_types[0], &shape)?;
+    let reshaped = tensor.reshape(shape).map_err(|_| Trap::Ub("a reshape to another number of elements".into()))?;
+    Ok(vec![Datum::Tensor(reshaped)])
+}

@@ -1,0 +1,203 @@
+//! Parts of tensors taken out.
+
+use super::types::{before_cast, replace_and_cast, shape, with_shape};
+use super::{DimOp, InsertSliceOp, data, names};
+use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
+use crate::directives::DYNAMIC_INDEX_LIST;
+use crate::views::{Mixed, RankError, Slice, constant_entry, dropped_dims, fold_entries, rank_reduced};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    Attr, Context, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, Value, op,
+};
+
+/// The part of a tensor that begins at some indices and takes every so many elements. Dimensions of size one may be left
+/// out of its type. A part that is not inside the tensor is undefined behaviour.
+///
+/// ```mlir
+/// %0 = tensor.extract_slice %a[0, %i] [4, 1] [1, 1] : tensor<8x16xf32> to tensor<4xf32>
+/// ```
+#[op(
+    "tensor.extract_slice",
+    traits = Traits::OPERAND_SEGMENTS.and(Traits::NO_CONSTANT_FOLDING),
+    effects = Effects::MayUb,
+    directives = &[&DYNAMIC_INDEX_LIST],
+    verify = verify_extract_slice,
+    infer = infer_extract_slice,
+    fold = fold_extract_slice,
+    eval = extract_slice,
+    patterns = &[CONSTANT_ENTRIES, SLICE_OF_CAST],
+    result_names = |_, _| names("extracted_slice"),
+    format = "$source `` custom<DynamicIndexList>($offsets, $static_offsets)
+              custom<DynamicIndexList>($sizes, $static_sizes)
+              custom<DynamicIndexList>($strides, $static_strides)
+              attr-dict `:` type($source) `to` type($result)"
+)]
+pub struct ExtractSliceOp {
+    /// The tensor.
+    source: Operand<RANKED_TENSOR>,
+    /// Where the part begins.
+    offsets: Operands<INDEX>,
+    /// How many elements it has.
+    sizes: Operands<INDEX>,
+    /// Every how many elements it takes one.
+    strides: Operands<INDEX>,
+    /// All offsets, with placeholders for those that are operands.
+    static_offsets: Attribute<I64_ARRAY>,
+    /// All sizes.
+    static_sizes: Attribute<I64_ARRAY>,
+    /// All strides.
+    static_strides: Attribute<I64_ARRAY>,
+    /// The part.
+    result: OpResult<RANKED_TENSOR>,
+}
+
+/// Constants among offsets, sizes and strides are in the attributes, and sizes in the type.
+const CONSTANT_ENTRIES: Pattern = Pattern { name: "constant entries", run: constant_entries };
+
+/// A part of a tensor that forgot extents is a part of the tensor before.
+const SLICE_OF_CAST: Pattern = Pattern { name: "slice of cast", run: slice_of_cast };
+
+// ---- what ops on slices share
+
+/// Checks the lists of a slice of `whole`, and that `part` is its type, or one without some unit dimensions.
+pub(super) fn verify_slice(args: &OpArgs<'_>, whole: Type, part: Type) -> Result<(), String> {
+    let ctx = args.ctx();
+    let extents = shape(ctx, whole);
+    Slice::verify(args, [extents.len(); 3])?;
+    let slice = Slice::of(args);
+    let [_, sizes, _] = slice.statics();
+    let full = with_shape(ctx, whole, &sizes);
+    rank_reduced(ctx, full, part).map_err(|error| match error {
+        RankError::Rank => "expected rank to be smaller or equal to the other rank. ".to_owned(),
+        RankError::Size => {
+            format!("expected type to be '{}' or a rank-reduced version. (size mismatch) ", ctx.display_type(full))
+        }
+        RankError::Element => format!("expected element type to be '{}'", ctx.display_type(ctx.element_type(whole))),
+    })?;
+    slice.verify_in_bounds(extents)
+}
+
+/// Whether two slices are the same, as far as is known.
+pub(super) fn same_slice(m: &Module, a: &Slice, b: &Slice) -> bool {
+    let same =
+        |(&x, &y): (&Mixed, &Mixed)| x == y || constant_entry(m, x).is_some_and(|n| constant_entry(m, y) == Some(n));
+    let lists = [(&a.offsets, &b.offsets), (&a.sizes, &b.sizes), (&a.strides, &b.strides)];
+    lists.iter().all(|(x, y)| x.len() == y.len() && x.iter().zip(*y).all(same))
+}
+
+/// Whether a slice is the whole of `tensor`.
+pub(super) fn is_whole(m: &Module, slice: &Slice, tensor: Value) -> bool {
+    let extents = shape(&m.ctx, m.value_type(tensor));
+    let covers = |(dim, (&size, &extent)): (usize, (&Mixed, &i64))| match (constant_entry(m, size), size) {
+        (Some(n), _) => n == extent,
+        (None, Mixed::Dynamic(value)) => DimOp::defining(m, value)
+            .is_some_and(|op| op.source(m) == tensor && m.constant_int(op.index(m)) == Some(dim as i64)),
+        (None, Mixed::Static(_)) => false,
+    };
+    slice.is_leading(m) && slice.sizes.iter().zip(extents).enumerate().all(covers)
+}
+
+/// The slice of `whole` with constants among its values as numbers, as long as it is inside; `None` if there are none.
+pub(super) fn with_constants(m: &Module, slice: &Slice, whole: Type) -> Option<Slice> {
+    let extents = shape(&m.ctx, whole);
+    let lists: [fn(&mut Slice) -> (&mut Vec<Mixed>, bool); 3] =
+        [|s| (&mut s.offsets, false), |s| (&mut s.sizes, false), |s| (&mut s.strides, true)];
+    let (mut best, mut changed) = (slice.clone(), false);
+    for list in lists {
+        let mut folded = best.clone();
+        let (entries, negative) = list(&mut folded);
+        if !fold_entries(m, entries, negative) {
+            continue;
+        }
+        if folded.verify_in_bounds(extents).is_err() {
+            break;
+        }
+        (best, changed) = (folded, true);
+    }
+    changed.then_some(best)
+}
+
+/// The type of a part of `whole`, without the unit dimensions that `reduced`, the type of the part before its sizes were
+/// folded, leaves out.
+pub(super) fn part_type(ctx: &Context, before: &Slice, after: &Slice, whole: Type, reduced: Type) -> Option<Type> {
+    let dropped = dropped_dims(&before.statics()[1], shape(ctx, reduced))?;
+    let sizes =
+        after.statics()[1].iter().zip(dropped).filter(|(_, dropped)| !dropped).map(|(&n, _)| n).collect::<Vec<_>>();
+    Some(with_shape(ctx, whole, &sizes))
+}
+
+// ---- tensor.extract_slice
+
+fn verify_extract_slice(m: &Module, op: Op) -> Result<(), String> {
+    let slice = ExtractSliceOp(op);
+    let (whole, part) = (m.value_type(slice.source(m)), m.value_type(slice.result(m)));
+    m.args(op).map_or(Ok(()), |args| verify_slice(&args, whole, part))
+}
+
+fn infer_extract_slice(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    // A part may leave out unit dimensions; its type is checked by `verify`.
+    if let [part] = *args.result_types {
+        return Ok(vec![part]);
+    }
+    let sizes = args.ints("static_sizes").ok_or("requires attribute 'static_sizes'")?;
+    Ok(vec![with_shape(args.ctx(), args.operand_type(0), &sizes)])
+}
+
+fn fold_extract_slice(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    let (m, ctx) = (args.module, args.ctx());
+    let (source, part) = (args.operands[0], *args.result_types.first()?);
+    if let Some(splat) = constants[0].and_then(|c| data::retyped_constant(ctx, c, part, true)) {
+        return Some(splat.into());
+    }
+    let slice = Slice::of(args);
+    if m.value_type(source) == part && is_whole(m, &slice, source) {
+        return Some(source.into());
+    }
+    let insert = InsertSliceOp::defining(m, source)?;
+    let inserted = insert.source(m);
+    let same = m.value_type(inserted) == part && same_slice(m, &slice, &Slice::of(&m.args(insert.0)?));
+    same.then(|| inserted.into())
+}
+
+fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let extract = ExtractSliceOp(op);
+    let source = extract.source(m);
+    let whole = m.value_type(source);
+    let Some(before) = m.args(op).map(|args| Slice::of(&args)) else { return false };
+    let Some(after) = with_constants(m, &before, whole) else { return false };
+    let Some(part) = part_type(&m.ctx, &before, &after, whole, m.value_type(extract.result(m))) else { return false };
+    let mut state = OpState::new(&m.ctx, ExtractSliceOp::INFO.name, m.loc(op));
+    state.operand_group(&[source]);
+    after.add_to(&m.ctx, &mut state);
+    state.result_types.push(part);
+    replace_and_cast(r, op, state)
+}
+
+fn slice_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let Some(source) = before_cast(m, ExtractSliceOp(op).source(m)) else { return false };
+    let Some(slice) = m.args(op).map(|args| Slice::of(&args)) else { return false };
+    if slice.verify_in_bounds(shape(&m.ctx, m.value_type(source))).is_err() {
+        return false;
+    }
+    r.modify(op, |m| m.set_operand(op, 0, source));
+    true
+}
+
+/// The shape of a part of these sizes under a type that may leave out unit dimensions.
+fn part_shape(ctx: &Context, sizes: &[i64], statics: &[i64], part: Type) -> Result<Vec<usize>, Trap> {
+    let dropped =
+        dropped_dims(statics, shape(ctx, part)).ok_or_else(|| Trap::unsupported("a slice of another type"))?;
+    let kept: Vec<i64> = sizes.iter().zip(dropped).filter(|(_, dropped)| !dropped).map(|(&n, _)| n).collect();
+    data::extents(&kept)
+}
+
+fn extract_slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let ctx = args.ctx();
+    let (tensor, lists) = (data[0].tensor()?, Slice::at_run_time(args, data)?);
+    let numbers = data::part(tensor.shape(), &lists)?;
+    let statics = args.ints("static_sizes").unwrap_or_default();
+    let shape = part_shape(ctx, &lists[1], &statics, args.result_types[0])?;
+    Ok(vec![Datum::Tensor(data::take(tensor, &shape, numbers))])
+}

@@ -1,0 +1,148 @@
+//! Tensor types: which can be cast to which, and what is known of both.
+
+use gradus_ir::{Attr, Context, DYNAMIC, Module, Op, OpDecl, OpState, Rewriter, Type, TypeConstraint, TypeData, Value};
+
+use super::CastOp;
+
+/// Tensors whose extents are all known.
+pub(super) const STATIC_TENSOR: TypeConstraint = TypeConstraint {
+    summary: "statically shaped tensor of any type values",
+    check: |c, t| matches!(c.type_data(t), TypeData::Tensor { .. }) && c.static_shape(t).is_some(),
+    only: None,
+};
+
+/// Tensors that have an extent to ask for.
+pub(super) const SIZED_TENSOR: TypeConstraint = TypeConstraint {
+    summary: "non-0-ranked or unranked tensor",
+    check: |c, t| match c.type_data(t) {
+        TypeData::Tensor { shape, .. } => !shape.is_empty(),
+        data => matches!(data, TypeData::UnrankedTensor(_)),
+    },
+    only: None,
+};
+
+/// Tensors of integers and floats.
+pub(super) const NUMBER_TENSOR: TypeConstraint = TypeConstraint {
+    summary: "tensor of signless integer or unsigned integer or signed integer or floating-point values",
+    check: |c, t| {
+        let elem = c.element_type(t);
+        is_tensor(c, t) && elem != Type::INDEX && (c.int_width(elem).is_some() || c.float_kind(elem).is_some())
+    },
+    only: None,
+};
+
+/// Tensors that hold indices.
+pub(super) const INDEX_TENSOR: TypeConstraint = TypeConstraint {
+    summary: "ranked tensor of signless integer or index values",
+    check: |c, t| matches!(c.type_data(t), TypeData::Tensor { .. }) && is_signless_or_index(c, c.element_type(t)),
+    only: None,
+};
+
+/// Tensors that hold a shape.
+pub(super) const SHAPE_TENSOR: TypeConstraint = TypeConstraint {
+    summary: "1D tensor of signless integer or index values",
+    check: |c, t| matches!(c.shape(t), Some([_])) && (INDEX_TENSOR.check)(c, t),
+    only: None,
+};
+
+pub(super) fn is_tensor(ctx: &Context, ty: Type) -> bool {
+    matches!(ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::UnrankedTensor(_))
+}
+
+fn is_signless_or_index(ctx: &Context, ty: Type) -> bool {
+    (crate::constraint::INT_OR_INDEX.check)(ctx, ty)
+}
+
+/// The extents of a ranked tensor; none of any other type.
+pub(super) fn shape(ctx: &Context, ty: Type) -> &[i64] {
+    ctx.shape(ty).unwrap_or(&[])
+}
+
+/// How many extents are not known.
+pub(super) fn dynamic_dims(shape: &[i64]) -> usize {
+    shape.iter().filter(|&&d| d == DYNAMIC).count()
+}
+
+/// The element type of a ranked tensor; for type relations.
+pub(super) fn ranked_element(ctx: &Context, ty: Type) -> Option<Type> {
+    match ctx.type_data(ty) {
+        TypeData::Tensor { elem, .. } => Some(*elem),
+        _ => None,
+    }
+}
+
+/// The attribute after the element type.
+fn encoding(ctx: &Context, ty: Type) -> Option<Attr> {
+    match ctx.type_data(ty) {
+        TypeData::Tensor { encoding, .. } => *encoding,
+        _ => None,
+    }
+}
+
+/// A tensor of the element type and encoding of `ty`.
+pub(super) fn with_shape(ctx: &Context, ty: Type, shape: &[i64]) -> Type {
+    let (elem, encoding) = (ctx.element_type(ty), encoding(ctx, ty));
+    ctx.ty(TypeData::Tensor { shape: shape.into(), elem, encoding })
+}
+
+/// What is known when a tensor has both types; `None` when none can have.
+pub(super) fn join(ctx: &Context, a: Type, b: Type) -> Option<Type> {
+    if !is_tensor(ctx, a) || !is_tensor(ctx, b) || ctx.element_type(a) != ctx.element_type(b) {
+        return None;
+    }
+    let (Some(x), Some(y)) = (ctx.shape(a), ctx.shape(b)) else {
+        return Some(if ctx.shape(a).is_some() { a } else { b });
+    };
+    let both = |(&p, &q): (&i64, &i64)| match (p, q) {
+        (DYNAMIC, known) | (known, DYNAMIC) => Some(known),
+        _ => (p == q).then_some(p),
+    };
+    let joined: Option<Vec<i64>> = x.iter().zip(y).map(both).collect();
+    (x.len() == y.len()).then_some(())?;
+    Some(ctx.tensor_type(&joined?, ctx.element_type(a)))
+}
+
+/// Whether `tensor.cast` can go from one type to the other.
+pub(super) fn castable(ctx: &Context, from: Type, to: Type) -> bool {
+    join(ctx, from, to).is_some()
+}
+
+/// Whether every extent that `from` knows `to` knows too; both are of one rank, element type and encoding.
+pub(super) fn keeps_extents(ctx: &Context, from: Type, to: Type) -> bool {
+    let (Some(x), Some(y)) = (ctx.shape(from), ctx.shape(to)) else { return false };
+    is_tensor(ctx, from)
+        && is_tensor(ctx, to)
+        && ctx.element_type(from) == ctx.element_type(to)
+        && encoding(ctx, from) == encoding(ctx, to)
+        && x.len() == y.len()
+        && x.iter().zip(y).all(|(&a, &b)| a == DYNAMIC || b != DYNAMIC)
+}
+
+/// What a cast that only forgets extents is of: its users may as well take that.
+pub(super) fn before_cast(m: &Module, value: Value) -> Option<Value> {
+    let source = CastOp::defining(m, value)?.source(m);
+    keeps_extents(&m.ctx, m.value_type(value), m.value_type(source)).then_some(source)
+}
+
+/// `value` under the type `ty`, cast before `op` if it has another one.
+pub(super) fn cast_before(r: &mut Rewriter<'_>, op: Op, value: Value, ty: Type) -> Option<Value> {
+    let m = r.module();
+    if m.value_type(value) == ty {
+        return Some(value);
+    }
+    let mut state = OpState::new(&m.ctx, CastOp::INFO.name, m.loc(op));
+    state.operand_group(&[value]);
+    state.result_types.push(ty);
+    let cast = r.create_before(op, state).ok()?;
+    Some(r.module().result(cast, 0))
+}
+
+/// Replaces `op` by a new op that may know more of its result, cast back to the type that `op` had.
+pub(super) fn replace_and_cast(r: &mut Rewriter<'_>, op: Op, state: OpState) -> bool {
+    let ty = r.module().value_type(r.module().result(op, 0));
+    let Ok(new) = r.create_before(op, state) else { return false };
+    let value = r.module().result(new, 0);
+    let Some(value) = cast_before(r, op, value, ty) else { return false };
+    r.replace(op, &[value]);
+    true
+}
