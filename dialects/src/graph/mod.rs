@@ -220,4 +220,6 @@ pub const DIALECT: Dialect = Dialect {
 };
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;
