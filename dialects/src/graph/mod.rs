@@ -221,4 +221,6 @@ pub const DIALECT: Dialect = Dialect {
 };
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;

@@ -196,10 +196,12 @@ fn fold_split(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let (x, axis) = (i.get("x")?, int(args, "axis")?);
+    let count = parts(args)?;
     let sizes = match i.ints("split")? {
-        Some(sizes) => infer::all_known(&sizes).ok_or_else(|| Trap::unsupported("a split into negative extents"))?,
-        None => split_sizes(x.shape()[normalize_axis(axis, x.rank())?], parts(args)?)?,
+        Some(sizes) => infer::all_known(&sizes).filter(|s| s.len() == count),
+        None => Some(split_sizes(x.shape()[normalize_axis(axis, x.rank())?], count)?),
     };
+    let sizes = sizes.ok_or_else(|| Trap::unsupported(format!("a split that does not give {count} parts")))?;
     Ok(kernels::split(x, axis, &sizes)?.into_iter().map(Datum::Tensor).collect())
 }
 
@@ -264,8 +266,12 @@ fn infer_slice(args: &OpArgs<'_>) -> infer::Types {
 fn slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let [starts, ends, axes, steps] = ["starts", "ends", "axes", "steps"].map(|name| i.ints(name));
-    let (axes, steps) = (axes?.unwrap_or_default(), steps?.unwrap_or_default());
-    one(kernels::slice(i.get("x")?, &starts?.unwrap_or_default(), &ends?.unwrap_or_default(), &axes, &steps))
+    let (starts, ends, axes, steps) = (starts?.unwrap_or_default(), ends?.unwrap_or_default(), axes?, steps?);
+    // To the kernel an empty list is an absent one.
+    if [&axes, &steps].iter().any(|list| list.as_ref().is_some_and(|l| l.len() != starts.len())) {
+        return Err(Trap::unsupported("a slice without as many starts, axes and steps"));
+    }
+    one(kernels::slice(i.get("x")?, &starts, &ends, &axes.unwrap_or_default(), &steps.unwrap_or_default()))
 }
 
 /// The ops of this file.

@@ -141,9 +141,13 @@ fn infer_pad(args: &OpArgs<'_>) -> infer::Types {
 fn pad(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let (pads, axes) = (i.ints("pads")?.unwrap_or_default(), i.ints("axes")?);
-    if axes.as_ref().is_some_and(Vec::is_empty) && pads.is_empty() {
-        // To the kernel an empty list is an absent one, which means all axes.
-        return one(Ok(i.get("x")?.clone()));
+    // To the kernel an empty list is an absent one, which means all axes.
+    match &axes {
+        Some(axes) if axes.len() * 2 != pads.len() => {
+            return Err(Trap::unsupported("padding without two pads for each axis"));
+        }
+        Some(axes) if axes.is_empty() => return one(Ok(i.get("x")?.clone())),
+        _ => {}
     }
     one(kernels::pad(i.get("x")?, &pads, &axes.unwrap_or_default(), pad_mode(args)?, i.opt("constant_value")?))
 }

@@ -7,6 +7,7 @@ use super::KernelResult;
 use super::cast::from_f64s;
 use super::movement::from_bytes;
 use super::num::{Num, Real, dispatch, unsupported};
+use super::shape::broadcast_shapes;
 use super::walk::{Walk, zip_map};
 use gradus_ir::tensor::{DType, Elem, Tensor};
 
@@ -238,6 +239,9 @@ pub fn mean(inputs: &[&Tensor]) -> KernelResult {
 /// `PRelu` (7, 9, 16): `x` where it is not negative, else `slope * x`; `slope` must broadcast to `x`'s shape.
 pub fn prelu(x: &Tensor, slope: &Tensor) -> KernelResult {
     same_dtype("prelu", x, slope)?;
+    if broadcast_shapes(x.shape(), slope.shape()).as_deref() != Ok(x.shape()) {
+        return Err(format!("prelu: {slope:?} does not broadcast to {x:?}"));
+    }
     dispatch!(number, "prelu", (x, slope), T => map2::<T>(x, slope, |x, s| if Num::is_negative(x) { s.mul(x) } else { x }))
 }
 

@@ -117,8 +117,9 @@ fn statistics<T: Num>(row: &[T], epsilon: f64) -> (f64, f64) {
 
 /// `InstanceNormalization` (6, 22): normalizes every image of `[N, C, D...]`, then scales and shifts per channel.
 pub fn instance_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, epsilon: f64) -> KernelResult {
-    let c = channels("instance_normalization", x)?.0;
-    group_normalization(x, scale, bias, i64::try_from(c).unwrap_or(0), epsilon)
+    // Without channels there is nothing in the one group.
+    let groups = channels("instance_normalization", x)?.0.max(1);
+    group_normalization(x, scale, bias, i64::try_from(groups).unwrap_or(0), epsilon)
 }
 
 /// `GroupNormalization` (21): normalizes each of `groups` groups of channels of every sample, then scales and shifts per
@@ -127,11 +128,12 @@ pub fn group_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, groups: i6
     let op = "group_normalization";
     let (c, inner) = channels(op, x)?;
     let (scale, bias) = (vector(op, "scale", scale, c)?, vector(op, "bias", bias, c)?);
-    if x.is_empty() && x.dtype().is_float() {
-        return Ok(x.clone());
+    let known = usize::try_from(groups).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
+    let groups = known.ok_or_else(|| format!("{op}: {c} channels do not split into {groups} groups"))?;
+    if x.is_empty() {
+        return if x.dtype().is_float() { Ok(x.clone()) } else { Err(unsupported(op, x.dtype())) };
     }
-    let groups = usize::try_from(groups).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
-    let per_group = c / groups.ok_or_else(|| format!("{op}: {c} channels do not split into the groups"))?;
+    let per_group = c / groups;
     dispatch!(float, op, (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
         for (g, block) in out.chunks_exact_mut(per_group * inner).enumerate() {

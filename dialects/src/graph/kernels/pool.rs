@@ -124,7 +124,8 @@ pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[
             best.1
         };
         let at = each_window(&x.as_slice::<T>(), x.shape(), &window, best)?;
-        let row_major = |(i, &p): (usize, &usize)| if p == usize::MAX { -1 } else { (i / outputs * area + p) as i64 };
+        let none = |p: usize| p == usize::MAX || area == 0;
+        let row_major = |(i, &p): (usize, &usize)| if none(p) { -1 } else { (i / outputs * area + p) as i64 };
         Ok(Tensor::from_vec(&shape, at.iter().enumerate().map(row_major).collect()))
     })?;
     let (size, lowest) = (x.dtype().size(), from_f64s(x.dtype(), &[], vec![f64::NEG_INFINITY]));

@@ -212,6 +212,9 @@ pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i
     let parts = usize::try_from(offset_group).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
     let parts = parts.ok_or_else(|| format!("{c} channels do not split into {offset_group} groups of offsets"))?;
     let (rank, taps, outputs) = (window.input.len(), product(&window.kernel), product(&window.output));
+    if rank == 0 {
+        return Err(wrong(x));
+    }
     let expected = |channels: usize| [&[n, channels], window.output.as_slice()].concat();
     let bad_offset = offset.shape() != expected(parts.saturating_mul(taps).saturating_mul(rank));
     let bad_mask = mask.filter(|m| m.shape() != expected(parts.saturating_mul(taps)));

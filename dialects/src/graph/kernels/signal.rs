@@ -110,10 +110,13 @@ pub fn stft(x: &Tensor, step: i64, window: Option<&Tensor>, length: Option<i64>,
     let &[batch, n, parts] = x.shape() else { return Err(format!("stft of {x:?}")) };
     let length = match (length, window) {
         (Some(length), _) => usize::try_from(length).map_err(|_| format!("frames of {length}"))?,
-        (None, Some(window)) => window.len(),
+        (None, Some(window)) => window.shape().first().copied().unwrap_or(0),
         (None, None) => n,
     };
     let count = frames(n, length, step)?;
+    if window.is_some_and(|w| w.shape() != [length]) {
+        return Err(format!("stft: a window of {window:?} for frames of {length}"));
+    }
     let mut all = Vec::new();
     checked_elements(&[batch, count, length, parts])?;
     for i in 0..count as i64 {
