@@ -7,10 +7,12 @@ mod commands;
 pub mod ere;
 pub mod expected;
 pub mod filecheck;
+pub mod generate;
 mod io;
 pub mod runline;
 pub mod split;
 
+pub use commands::update_checks::NOTE as UPDATE_CHECKS_NOTE;
 pub use gradus_dialects as dialects;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
@@ -61,6 +63,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::doc::SUBCOMMAND,
     commands::completions::SUBCOMMAND,
     commands::filecheck::SUBCOMMAND,
+    commands::update_checks::SUBCOMMAND,
 ];
 
 /// Why a command failed.
