@@ -7,6 +7,7 @@ mod commands;
 pub mod ere;
 pub mod expected;
 pub mod filecheck;
+pub mod generate;
 mod io;
 mod pass_flags;
 mod print_flags;
@@ -14,6 +15,7 @@ mod roundtrip;
 pub mod runline;
 pub mod split;
 
+pub use commands::update_checks::NOTE as UPDATE_CHECKS_NOTE;
 pub use gradus_dialects as dialects;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
@@ -64,6 +66,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::doc::SUBCOMMAND,
     commands::completions::SUBCOMMAND,
     commands::filecheck::SUBCOMMAND,
+    commands::update_checks::SUBCOMMAND,
 ];
 
 /// Why a command failed.

@@ -176,9 +176,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
 }
 
 impl Pipeline {
-    /// The stage that checks the output of those before it.
+    /// The last stage, when it checks what those before it print.
     pub fn check(&self) -> Option<&Stage> {
-        self.stages.iter().find(|s| s.is_check())
+        self.stages.last().filter(|s| s.is_check())
     }
 
     /// Runs all commands, with `file` for `%s`.
@@ -186,10 +186,9 @@ impl Pipeline {
         execute(&self.stages, file)
     }
 
-    /// Runs the commands in front of the one that checks.
+    /// Runs the commands in front of the last one.
     pub fn run_before_check(&self, file: &str) -> Output {
-        let end = self.stages.iter().position(Stage::is_check).unwrap_or(self.stages.len());
-        execute(&self.stages[..end], file)
+        execute(&self.stages[..self.stages.len() - 1], file)
     }
 }
 

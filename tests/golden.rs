@@ -18,7 +18,7 @@ mod support;
 
 use harness::case::Case;
 use harness::file::Golden;
-use harness::{meaning, modes};
+use harness::{meaning, modes, selftest};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -43,6 +43,7 @@ fn main() -> ExitCode {
             }
         }
     }
+    trials.extend(selftest::tests());
     trials.push(Trial::test("no_snapshot_is_left_over", move || left_over(&folder, &snapshots)));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -51,11 +52,16 @@ fn main() -> ExitCode {
 fn tests(mut golden: Golden) -> Vec<Trial> {
     let (cases, checked) = (std::mem::take(&mut golden.cases), golden.is_checked());
     let mut trials = Vec::new();
+    let golden = Arc::new(golden);
+    let test = |mode: &str, run: fn(&Golden) -> Result<(), String>| {
+        let (golden, name) = (golden.clone(), format!("{}{mode}", golden.name));
+        Trial::test(name, move || run(&golden).map_err(|why| Failed::from(format!("{why}\n{}", golden.reproduce()))))
+    };
     if checked {
-        let name = golden.name.clone();
-        let run =
-            move || modes::run_lines(&golden).map_err(|why| Failed::from(format!("{why}\n{}", golden.reproduce())));
-        trials.push(Trial::test(name, run));
+        trials.push(test("", modes::run_lines));
+    }
+    if golden.is_generated() {
+        trials.push(test("::up-to-date", modes::up_to_date));
     }
     trials.extend(cases.into_iter().flat_map(|case| chunk_tests(&Arc::new(case), checked)));
     trials
@@ -68,12 +74,14 @@ fn chunk_tests(case: &Arc<Case>, checked: bool) -> Vec<Trial> {
         Trial::test(name, move || run(&case).map_err(|why| Failed::from(format!("{why}\n{}", case.reproduce()))))
     };
     let mut trials = Vec::new();
-    if case.expects {
-        trials.push(test(if checked { "::diagnostics" } else { "" }, modes::diagnostics));
-    } else if !checked {
-        trials.push(test("", modes::snapshot));
+    match (case.expects, checked) {
+        (false, true) => {}
+        (false, false) => trials.push(test("", modes::snapshot)),
+        (true, false) => trials.push(test("", modes::diagnostics)),
+        (true, true) if case.is_good() => trials.push(test("::diagnostics", modes::diagnostics)),
+        (true, true) => {}
     }
-    if !case.is_program() {
+    if case.expects || !case.is_good() {
         return trials;
     }
     trials.extend([

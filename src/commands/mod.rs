@@ -8,3 +8,4 @@ pub mod list;
 pub mod model;
 pub mod opt;
 pub mod run;
+pub mod update_checks;

@@ -31,9 +31,9 @@ impl Case {
         self.input.to_str().expect("temporary files have plain names")
     }
 
-    /// Whether the chunk is a program that its first command is to accept.
-    pub fn is_program(&self) -> bool {
-        !self.expects && !self.first().inverted
+    /// Whether its first command is to accept the file, or find just what is expected.
+    pub fn is_good(&self) -> bool {
+        !self.first().inverted
     }
 
     /// The arguments of the first RUN line's first command, with the chunk's file for `%s`.

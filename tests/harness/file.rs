@@ -3,7 +3,7 @@
 use super::case::Case;
 use gradus::expected::{expects_any, near_misses};
 use gradus::filecheck::{Options, Text, directive_places};
-use gradus::runline::{Pipeline, pipelines};
+use gradus::runline::{Pipeline, Stage, pipelines};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,8 @@ pub struct Golden {
     pub name: String,
     /// Where it is.
     pub path: PathBuf,
+    /// All of it.
+    text: String,
     /// Its RUN lines.
     pub runs: Vec<Pipeline>,
     /// Its programs.
@@ -31,20 +33,25 @@ impl Golden {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
         let runs = runs(&text)?;
         let name = path.strip_prefix(folder).expect("is inside").with_extension("").display().to_string();
-        let mut golden = Golden { name, path: path.to_owned(), runs, cases: Vec::new() };
-        golden.check_directives(&text)?;
-        if let Some(line) = near_misses(&text).first() {
+        let mut golden = Golden { name, path: path.to_owned(), text, runs, cases: Vec::new() };
+        golden.check_directives()?;
+        if let Some(line) = near_misses(&golden.text).first() {
             return Err(format!(
                 "line {line}: expected-* needs a severity, maybe a place (@+1, @below, ...), and {{{{text}}}} at the end"
             ));
         }
-        golden.chunks(&text, work)?;
+        golden.cases = golden.chunks(work)?;
         Ok(golden)
     }
 
     /// Whether FileCheck decides; otherwise each chunk has a snapshot or expected diagnostics.
     pub fn is_checked(&self) -> bool {
         self.runs.iter().any(|run| run.check().is_some())
+    }
+
+    /// Whether its directives are written by the tool.
+    pub fn is_generated(&self) -> bool {
+        self.text.contains(gradus::UPDATE_CHECKS_NOTE)
     }
 
     /// How to run all of it by hand.
@@ -55,9 +62,10 @@ impl Golden {
     }
 
     /// Every line that looks like a directive must be read by some run.
-    fn check_directives(&self, text: &str) -> Result<(), String> {
-        let used: BTreeSet<String> = self.runs.iter().filter_map(Pipeline::check).flat_map(|c| c.prefixes()).collect();
-        for (i, line) in text.lines().enumerate() {
+    fn check_directives(&self) -> Result<(), String> {
+        let checks = || self.runs.iter().flat_map(|run| &run.stages).filter(|s| s.is_check());
+        let used: BTreeSet<String> = checks().flat_map(Stage::prefixes).collect();
+        for (i, line) in self.text.lines().enumerate() {
             let Some((_, comment)) = line.split_once("//") else { continue };
             let Some((word, _)) = comment.trim_start().split_once(':') else { continue };
             let base =
@@ -70,28 +78,27 @@ impl Golden {
             }
         }
         let options = |prefixes| Options { check_prefixes: prefixes, ..Options::default() };
-        let text = Text { name: "", bytes: text.as_bytes() };
+        let text = Text { name: "", bytes: self.text.as_bytes() };
         let reads_any = |c: Vec<String>| !directive_places(&options(c), text).is_empty();
-        match self.runs.iter().filter_map(Pipeline::check).find(|c| !reads_any(c.prefixes())) {
+        match checks().find(|c| !reads_any(c.prefixes())) {
             Some(check) => Err(format!("'{}' asserts nothing: there are no such directives", check.words.join(" "))),
             None => Ok(()),
         }
     }
 
-    fn chunks(&mut self, text: &str, work: &Path) -> Result<(), String> {
-        let lines: Vec<&str> = text.lines().collect();
+    fn chunks(&self, work: &Path) -> Result<Vec<Case>, String> {
+        let lines: Vec<&str> = self.text.lines().collect();
         let splits = self.runs[0].stages[0].words.iter().any(|w| w.starts_with("--split-input-file"));
         // Where FileCheck decides, the file is what the RUN line takes it for.
         let divided = splits || !self.is_checked();
         let markers = (0..lines.len()).filter(|&i| divided && lines[i].starts_with(MARKER)).map(|i| i + 1);
         let starts: Vec<usize> = std::iter::once(0).chain(markers).collect();
-        for (i, &start) in starts.iter().enumerate() {
+        let chunk = |(i, &start): (usize, &usize)| {
             let end = starts.get(i + 1).map_or(lines.len(), |next| next - 1);
             let number = (starts.len() > 1).then_some(i + 1);
-            let case = self.chunk(&lines[start..end], start, number, work)?;
-            self.cases.push(case);
-        }
-        Ok(())
+            self.chunk(&lines[start..end], start, number, work)
+        };
+        starts.iter().enumerate().map(chunk).collect()
     }
 
     /// The chunk of these lines, with so many before it.

@@ -4,3 +4,4 @@ pub mod case;
 pub mod file;
 pub mod meaning;
 pub mod modes;
+pub mod selftest;

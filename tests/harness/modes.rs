@@ -22,6 +22,13 @@ pub fn run_lines(golden: &Golden) -> Result<(), String> {
     Ok(())
 }
 
+/// `gradus update-checks` would write what is there.
+pub fn up_to_date(golden: &Golden) -> Result<(), String> {
+    let path = golden.path.to_str().expect("golden files have plain names");
+    let output = gradus(&["update-checks", "--check", path]);
+    if output.code == 0 { Ok(()) } else { Err(format!("{}to accept: gradus update-checks FILE", output.err)) }
+}
+
 /// The command gives exactly the expected diagnostics, and prints nothing else if there is an error among them.
 pub fn diagnostics(case: &Case) -> Result<(), String> {
     let verified = gradus(&case.command_verifying(true));

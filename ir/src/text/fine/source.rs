@@ -92,7 +92,8 @@ impl<'s> Source<'s> {
 /// How deep a text nests, and where its long element lists are.
 ///
 /// The depth is never less than what the rules will find. A comment is skipped by the rules, but is text in the body of a
-/// dialect's attribute; so brackets that open in one count, and brackets that close do not. Likewise `>=` closes nothing.
+/// dialect's attribute; so inside of brackets those that open in a comment count, and those that close do not. Likewise
+/// `>=` closes nothing.
 fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
     let bytes = text.as_bytes();
     let (mut depth, mut deepest, mut bodies, mut i) = (0usize, 0, Vec::new(), 0);
@@ -120,7 +121,9 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
             Class::Quote => i = string_end(bytes, i + 1) - 1,
             Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
                 let end = memchr::memchr(b'\n', &bytes[i..]).map_or(bytes.len(), |n| i + n);
-                depth += bytes[i..end].iter().filter(|&&b| CLASSES[b as usize] == Class::Open).count();
+                if depth > 0 {
+                    depth += bytes[i..end].iter().filter(|&&b| CLASSES[b as usize] == Class::Open).count();
+                }
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
                     return Err(FineError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));

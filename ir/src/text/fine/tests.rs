@@ -148,6 +148,7 @@ fn hostile_input_is_refused() {
     for hidden in ["[// ]\n", "[affine_set<(d) : (d >= 0, d >= 0, d >= 0)>, "] {
         assert!(round_trip(&hidden.repeat(10_000)).contains("nesting deeper"), "{hidden}");
     }
+    assert_eq!(round_trip(&format!("[1]{}", "// [[\n".repeat(10_000))), "[1]");
     let nested = format!("{}1{}", "[".repeat(250), "]".repeat(250));
     let on_small_stack = move || round_trip(&nested).len();
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(on_small_stack);

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // expected-error@+1 {{integer constant out of range for attribute}}
 "t.x"() {a = 256 : i8} : () -> ()

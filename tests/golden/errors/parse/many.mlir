@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --verify-diagnostics
 
 // One error does not hide those after it.
 func.func @a() {

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s
+// RUN: gradus opt %s --split-input-file --verify-diagnostics
 
 // expected-error@+1 {{unregistered operation 't.x'}}
 "t.x"() : () -> ()

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // expected-error@+1 {{closed}}
 "t.x"() {a = "no end} : () -> ()

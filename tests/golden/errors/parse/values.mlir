@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 func.func @f() -> i32 {
   // expected-error@+1 {{use of undeclared SSA value name '%missing'}}

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // Terminators end blocks; branches stay in their region and spare its entry.
 func.func @empty() {

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s
+// RUN: gradus opt %s --split-input-file --verify-diagnostics
 
 // Shapes that do not fit, or are not what the op gives.
 func.func @matmul(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {

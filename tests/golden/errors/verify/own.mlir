@@ -1,4 +1,4 @@
-// RUN: gradus opt %s
+// RUN: gradus opt %s --split-input-file --verify-diagnostics
 
 // An op's own checks, and types that are inferred.
 func.func @returns(%a: i32) -> f32 {

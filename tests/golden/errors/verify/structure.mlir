@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // Regions, successors and parents are as declared.
 // expected-error@+1 {{'builtin.module' op requires 1 region, but has 2}}

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s
+// RUN: gradus opt %s --verify-diagnostics
 
 // The names of a symbol table are unique.
 // expected-note@+1 {{see existing symbol definition here}}

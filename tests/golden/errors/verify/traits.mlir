@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // What the traits promise.
 func.func @same_type(%a: i32, %b: i64) {

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --allow-unregistered-dialect
+// RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // Operands and results are as many and of such types as declared.
 func.func @count(%a: i32) {

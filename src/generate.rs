@@ -1,0 +1,380 @@
+//! Writing `CHECK` lines for what a command prints, so that they accept exactly that, up to the names of values and
+//! aliases.
+//!
+//! A function begins with a label, and its other lines follow each on the next. Names are captured where they first
+//! occur: `[[V0:%.*]] = arith.addi [[A]], [[B]]`. What a module needs around its ops is left out.
+
+use crate::ere::{self, Flags, Node, Regex};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Captures of a line; FileCheck can refer to no further ones.
+const MAX_CAPTURES: usize = 9;
+/// The expression of a capture, and the one for lines in which that takes too much.
+const LOOSE: &str = ".*";
+const STRICT: &str = "[a-zA-Z0-9_$.-]+";
+
+/// Words that would mean something in the file that the lines are written to: to lit, FileCheck or the tool.
+const SPECIAL: [&str; 8] = ["RUN:", "XFAIL:", "REQUIRES:", "UNSUPPORTED:", "DEFINE:", "END.", "// -----", "expected-"];
+
+/// The lines for one function, or for what is between functions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The function's name.
+    pub symbol: Option<String>,
+    /// The lines, `// CHECK...`, without newlines.
+    pub lines: Vec<String>,
+}
+
+/// The function that a line of a program defines: `func.func @f` or, in generic form, `sym_name = "f"`.
+pub fn symbol(line: &str) -> Option<String> {
+    let line = line.trim_start();
+    let op = line.split([' ', '(']).next().unwrap_or("").trim_matches('"');
+    if !op.ends_with("func") {
+        return None;
+    }
+    let name = |rest: &str| match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next().unwrap_or("").to_owned(),
+        None => rest.chars().take_while(|c| is_name(*c)).collect(),
+    };
+    let generic = || Some(name(line.split_once("sym_name = ")?.1));
+    let plain = || Some(name(line.split_once('@')?.1));
+    if line.starts_with('"') { generic() } else { plain() }
+}
+
+/// What is the same for all lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// The prefix of the directives.
+    pub prefix: &'a str,
+    /// All prefixes of the file that the lines are written to.
+    pub prefixes: &'a [String],
+    /// How the output names the file it came from, which differs from run to run.
+    pub file: &'a str,
+}
+
+/// The blocks for what was printed for one program.
+pub fn blocks(printed: &str, settings: Settings<'_>) -> Vec<Block> {
+    let (names, blocks) = (Names::default(), Vec::new());
+    let mut writer = Writer { settings, aliases: aliases(printed), names, blocks, follows: false, indent: 0 };
+    for line in printed.lines() {
+        writer.line(line);
+    }
+    writer.blocks
+}
+
+/// The names of `#alias = ...` and `!alias = ...`, with their signs.
+fn aliases(printed: &str) -> BTreeSet<String> {
+    let defined = |line: &str| {
+        let (name, _) = line.split_once(" = ")?;
+        let good = name.starts_with(['#', '!']) && name[1..].chars().all(is_name);
+        good.then(|| name.to_owned())
+    };
+    printed.lines().filter_map(defined).collect()
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
+}
+
+/// A piece of a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Piece<'a> {
+    Text(&'a str),
+    /// `%name`, `#alias` or `!alias`.
+    Name(&'a str),
+    /// The name of the file.
+    File,
+}
+
+/// What stands for which name: names of values by function, of aliases by program.
+#[derive(Default)]
+struct Names {
+    variables: BTreeMap<String, String>,
+    used: BTreeSet<String>,
+}
+
+impl Names {
+    /// Forgets the values.
+    fn next_function(&mut self) {
+        self.variables.retain(|name, _| !name.starts_with('%'));
+        self.used.retain(|variable| variable.starts_with('$'));
+    }
+
+    /// The variable for a name, and whether it is new.
+    fn variable(&mut self, name: &str) -> (String, bool) {
+        if let Some(known) = self.variables.get(name) {
+            return (known.clone(), false);
+        }
+        let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        let plain: String = name[1..].chars().map(letter).collect();
+        let plain = if plain.starts_with(|c: char| c.is_ascii_digit()) { format!("V{plain}") } else { plain };
+        let global = if name.starts_with('%') { "" } else { "$" };
+        let numbered = (1..).map(|n| format!("{global}{plain}_{n}"));
+        let mut candidates = std::iter::once(format!("{global}{plain}")).chain(numbered);
+        let variable = candidates.find(|v| !self.used.contains(v)).expect("some number is free");
+        self.used.insert(variable.clone());
+        self.variables.insert(name.to_owned(), variable.clone());
+        (variable, true)
+    }
+}
+
+struct Writer<'a> {
+    settings: Settings<'a>,
+    aliases: BTreeSet<String>,
+    names: Names,
+    blocks: Vec<Block>,
+    /// Whether the line before was written, so that the next one can say that it follows.
+    follows: bool,
+    /// How far the line is indented, beyond the function that it is in.
+    indent: usize,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, line: &str) {
+        let text = line.trim();
+        let frame = ["module {", "\"builtin.module\"() ({", "}", "}) : () -> ()"].contains(&line.trim_end());
+        if text.is_empty() || frame {
+            self.follows = false;
+            return;
+        }
+        let symbol = symbol(line);
+        self.indent = (line.len() - line.trim_start().len()).saturating_sub(2);
+        if symbol.is_some() {
+            self.names.next_function();
+            self.blocks.push(Block { symbol, lines: Vec::new() });
+            self.function(text);
+        } else {
+            if self.blocks.is_empty() {
+                self.blocks.push(Block { symbol: None, lines: Vec::new() });
+            }
+            let pieces = self.pieces(text);
+            self.forget_results(&pieces);
+            self.patterns(&pieces, if self.follows { "-NEXT" } else { "" });
+        }
+        self.follows = true;
+    }
+
+    /// What an op defines is captured anew: other regions may have values of the same names.
+    fn forget_results(&mut self, pieces: &[Piece<'_>]) {
+        let equals = |p: &Piece<'_>| matches!(p, Piece::Text(t) if t.contains(" = "));
+        let Some(end) = pieces.iter().position(equals) else { return };
+        let list = |p: &Piece<'_>| matches!(p, Piece::Name(_)) || matches!(p, Piece::Text(t) if !t.contains(['(', '"']));
+        if !pieces[..end].iter().all(list) {
+            return;
+        }
+        for piece in &pieces[..end] {
+            if let Piece::Name(name) = piece
+                && let Some(variable) = self.names.variables.remove(*name)
+            {
+                self.names.used.remove(&variable);
+            }
+        }
+    }
+
+    /// A label must not capture anything: it ends before the first name.
+    fn function(&mut self, text: &str) {
+        let pieces = self.pieces(text);
+        let end = pieces.iter().position(|p| !matches!(p, Piece::Text(_))).unwrap_or(pieces.len());
+        if end == 0 {
+            return self.patterns(&pieces, "");
+        }
+        let label = self.pattern(&pieces[..end], LOOSE);
+        self.push("-LABEL", &label);
+        if end < pieces.len() {
+            self.patterns(&pieces[end..], "-SAME");
+        }
+    }
+
+    fn push(&mut self, suffix: &str, pattern: &str) {
+        let head = format!("// {}{suffix}:", self.settings.prefix);
+        let width = self.settings.prefix.len() + "// -LABEL: ".len() + self.indent;
+        let block = self.blocks.last_mut().expect("a block was begun");
+        block.lines.push(format!("{head:<width$}{}", pattern.trim()));
+    }
+
+    /// Divides a line at names.
+    fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
+        let (mut pieces, mut start, mut at, mut quoted) = (Vec::new(), 0, 0, false);
+        while let Some(c) = text[at..].chars().next() {
+            let name: usize = 1 + text[at + c.len_utf8()..].chars().take_while(|c| is_name(*c)).count();
+            let special = match c {
+                _ if !self.settings.file.is_empty() && text[at..].starts_with(self.settings.file) => Some((Piece::File, self.settings.file.len())),
+                _ if quoted => None,
+                '%' if name > 1 => Some((Piece::Name(&text[at..at + name]), name)),
+                '#' | '!' if self.aliases.contains(&text[at..at + name]) => Some((Piece::Name(&text[at..at + name]), name)),
+                _ => None,
+            };
+            match c {
+                '"' => quoted = !quoted,
+                '\\' if quoted => at += 1,
+                _ => {}
+            }
+            let len = special.as_ref().map_or(c.len_utf8(), |s| s.1);
+            if let Some((piece, _)) = special {
+                pieces.extend((start < at).then(|| Piece::Text(&text[start..at])).into_iter().chain([piece]));
+                start = at + len;
+            }
+            at += len;
+            at = (at..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len());
+        }
+        pieces.extend((start < text.len()).then(|| Piece::Text(&text[start..])));
+        pieces
+    }
+
+    /// Writes the pieces of a line, as one directive unless it has too many captures.
+    fn patterns(&mut self, pieces: &[Piece<'_>], suffix: &str) {
+        let mut suffix = suffix;
+        let mut rest = pieces;
+        while !rest.is_empty() {
+            let mut fresh = BTreeSet::new();
+            let is_fresh = |p: &Piece<'_>| matches!(p, Piece::Name(n) if !self.names.variables.contains_key(*n));
+            let mut end = rest.len();
+            for (i, piece) in rest.iter().enumerate().filter(|(_, p)| is_fresh(p)) {
+                fresh.insert(if let Piece::Name(n) = piece { *n } else { "" });
+                if fresh.len() > MAX_CAPTURES {
+                    end = i;
+                    break;
+                }
+            }
+            let class = if self.is_exact(rest, end) { LOOSE } else { STRICT };
+            let pattern = self.pattern(&rest[..end], class);
+            self.push(suffix, &pattern);
+            (suffix, rest) = ("-SAME", &rest[end..]);
+        }
+    }
+
+    /// Whether loose captures of the first `end` pieces, searched in all of them, take just the names.
+    fn is_exact(&self, pieces: &[Piece<'_>], end: usize) -> bool {
+        let (mut text, mut nodes, mut groups) = (String::new(), Vec::new(), BTreeMap::new());
+        let mut spans = Vec::new();
+        for (i, piece) in pieces.iter().enumerate() {
+            let start = text.len();
+            let (shown, node) = match piece {
+                Piece::Text(t) => (*t, Node::Literal(t.as_bytes().to_vec())),
+                Piece::File => (self.settings.file, any()),
+                Piece::Name(n) if self.names.variables.contains_key(*n) => (*n, Node::Literal(n.as_bytes().to_vec())),
+                Piece::Name(n) => match groups.get(n) {
+                    Some(group) => (*n, Node::Back(*group)),
+                    None => {
+                        let group = groups.len() as u32 + 1;
+                        groups.insert(*n, group);
+                        spans.push((i, group, start, start + n.len()));
+                        let sign = Node::Literal(n.as_bytes()[..1].to_vec());
+                        (*n, Node::Group(group, Box::new(Node::Concat(vec![sign, any()]))))
+                    }
+                },
+            };
+            text += shown;
+            if i < end {
+                nodes.push(node);
+            }
+        }
+        spans.retain(|s| s.0 < end);
+        let wanted: Vec<u32> = spans.iter().map(|s| s.1).collect();
+        let Ok(regex) = Regex::new(&nodes, &wanted, true) else { return false };
+        let Ok(Some(found)) = regex.find(text.as_bytes()) else { return false };
+        found.whole().0 == 0 && spans.iter().all(|(_, group, from, to)| found.get(*group) == Some((*from, *to)))
+    }
+
+    fn pattern(&mut self, pieces: &[Piece<'_>], class: &str) -> String {
+        let mut out = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => out += &self.escaped(text),
+                Piece::File => out += "{{.*}}",
+                Piece::Name(name) => {
+                    let (variable, new) = self.names.variable(name);
+                    let sign = &name[..1];
+                    out += &if new { format!("[[{variable}:{sign}{class}]]") } else { format!("[[{variable}]]") };
+                }
+            }
+        }
+        out
+    }
+
+    /// Text as it matches itself, and means nothing to other readers of the file.
+    fn escaped(&self, text: &str) -> String {
+        let mut out = text.replace("{{", "{{\\{\\{}}").replace("[[", "{{\\[\\[}}");
+        let others = self.settings.prefixes.iter().filter(|p| *p != self.settings.prefix).map(String::as_str);
+        for word in SPECIAL.into_iter().chain(others) {
+            if out.contains(word) {
+                out = out.replace(word, &format!("{{{{{}}}}}{}", &word[..1], &word[1..]));
+            }
+        }
+        out
+    }
+}
+
+/// Any text without a newline.
+fn any() -> Node {
+    let flags = Flags { newline: true, ignore_case: false };
+    ere::parse(LOOSE.as_bytes(), 1, flags).map_or(Node::EMPTY, |parsed| parsed.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filecheck::{self, Options, Text, Verdict};
+
+    /// The lines for a text, which must accept it.
+    fn lines(printed: &str) -> String {
+        let prefixes = ["CHECK".to_owned(), "OTHER".to_owned()];
+        let settings = Settings { prefix: "CHECK", prefixes: &prefixes, file: "some/f.mlir" };
+        let lines: Vec<String> = blocks(printed, settings).into_iter().flat_map(|b| b.lines).collect();
+        let checks = lines.join("\n") + "\n";
+        let options = Options { allow_near_misses: true, ..Options::default() };
+        let input = Text { name: "input", bytes: printed.as_bytes() };
+        let outcome = filecheck::check(&options, Text { name: "checks", bytes: checks.as_bytes() }, input);
+        assert_eq!(outcome.verdict, Verdict::Pass, "{}\n{checks}", outcome.report);
+        lines.iter().map(|l| l.trim_start_matches("// ").to_owned() + "\n").collect()
+    }
+
+    #[test]
+    fn functions_are_labels_and_values_are_captured() {
+        let text = "module {\n  func.func @f(%arg0: i32, %a: i32) {\n    %0:2 = \"t.x\"(%arg0) : (i32) -> (i32, i32)\n    \
+                    \"t.y\"(%0#1, %a) : (i32, i32) -> ()\n  }\n}\n\n";
+        insta::assert_snapshot!(lines(text), @r#"
+        CHECK-LABEL: func.func @f(
+        CHECK-SAME:  [[ARG0:%.*]]: i32, [[A:%.*]]: i32) {
+        CHECK-NEXT:    [[V0:%.*]]:2 = "t.x"([[ARG0]]) : (i32) -> (i32, i32)
+        CHECK-NEXT:    "t.y"([[V0]]#1, [[A]]) : (i32, i32) -> ()
+        CHECK-NEXT:  }
+        "#);
+    }
+
+    #[test]
+    fn regions_define_names_again() {
+        let text = "\"t.r\"() ({\n  %0 = t.a\n}, {\n  %0 = t.b %0\n})\n";
+        insta::assert_snapshot!(lines(text), @r#"
+        CHECK:       "t.r"() ({
+        CHECK-NEXT:  [[V0:%.*]] = t.a
+        CHECK-NEXT:  }, {
+        CHECK-NEXT:  [[V0:%.*]] = t.b [[V0]]
+        CHECK-NEXT:  })
+        "#);
+    }
+
+    #[test]
+    fn text_that_means_something_is_escaped() {
+        let text = "a {{b}} [[c]] [%x] [[%y]] \"%z\" 100% RUN: cat // ----- OTHER: x some/f.mlir:1\n";
+        insta::assert_snapshot!(lines(text), @r#"CHECK:       a {{\{\{}}b}} {{\[\[}}c]] [[[X:%.*]]] {{\[\[}}[[Y:%.*]]]] "%z" 100% {{R}}UN: cat {{/}}/ ----- {{O}}THER: x {{.*}}:1"#);
+    }
+
+    #[test]
+    fn many_captures_take_several_lines() {
+        let names: Vec<String> = (0..12).map(|i| format!("%{i}")).collect();
+        let text = format!("t.x {} {}\n", names.join(", "), names.join(", "));
+        insta::assert_snapshot!(lines(&text), @r"
+        CHECK:       t.x [[V0:%[a-zA-Z0-9_$.-]+]], [[V1:%[a-zA-Z0-9_$.-]+]], [[V2:%[a-zA-Z0-9_$.-]+]], [[V3:%[a-zA-Z0-9_$.-]+]], [[V4:%[a-zA-Z0-9_$.-]+]], [[V5:%[a-zA-Z0-9_$.-]+]], [[V6:%[a-zA-Z0-9_$.-]+]], [[V7:%[a-zA-Z0-9_$.-]+]], [[V8:%[a-zA-Z0-9_$.-]+]],
+        CHECK-SAME:  [[V9:%.*]], [[V10:%.*]], [[V11:%.*]] [[V0]], [[V1]], [[V2]], [[V3]], [[V4]], [[V5]], [[V6]], [[V7]], [[V8]], [[V9]], [[V10]], [[V11]]
+        ");
+    }
+
+    #[test]
+    fn functions_have_names_in_both_forms() {
+        assert_eq!(symbol("  func.func private @f(i32)").as_deref(), Some("f"));
+        assert_eq!(symbol("func.func @\"a b\"() {").as_deref(), Some("a b"));
+        assert_eq!(symbol("\"func.func\"() <{sym_name = \"g\"}> ({").as_deref(), Some("g"));
+        assert_eq!(symbol("call @f() : () -> ()"), None);
+    }
+}
