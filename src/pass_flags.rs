@@ -70,7 +70,7 @@ pub fn pass_arguments() -> impl Iterator<Item = Arg> {
     let of_pass = |info: &&PassInfo| {
         let mut long = info.summary().to_owned();
         for option in info.options {
-            let _ = write!(long, "\n{}", option_line(option));
+            let _ = write!(long, "\n  {}", option_line(option));
         }
         Arg::new(info.name)
             .long(info.name)

@@ -3,9 +3,10 @@
 use crate::module::{Module, Op};
 use crate::pass::{Actions, ITERATION, Unit};
 use crate::rewrite::Rewriter;
-use crate::simplify_regions::simplify_regions;
+use crate::simplify_regions::{erase_unreachable_blocks, simplify_regions};
 
-/// How much is done to control flow after each round.
+/// How much is done to control flow after each round. Unreachable blocks are removed before each round in any case: no
+/// pattern sees them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum RegionSimplification {
     /// Nothing.
@@ -22,7 +23,7 @@ pub enum RegionSimplification {
 pub struct GreedyOptions {
     /// The most rounds. After a round in which control flow was simplified there is another one.
     pub max_iterations: Option<u64>,
-    /// The most folds and patterns in a round.
+    /// The most patterns that are applied in a round.
     pub max_rewrites: Option<u64>,
     /// Whether a round begins with the first op, or with the last.
     pub top_down: bool,
@@ -64,11 +65,13 @@ impl GreedyOptions {
             |name: &str| (self.enabled.is_empty() || named(&self.enabled, name)) && !named(&self.disabled, name);
         let all = self.enabled.is_empty() && self.disabled.is_empty();
         let filter: Option<&dyn Fn(&str) -> bool> = if all { None } else { Some(&tried) };
-        let mut done = Rewritten { changes: 0, converged: false };
+        let mut done = Rewritten { changes: 0, converged: true };
         for round in 1.. {
             if self.max_iterations.is_some_and(|max| round > max) {
                 return done;
             }
+            done.converged = false;
+            done.changes += erase_unreachable_blocks(m, root);
             if let Some(actions) = &mut actions
                 && !actions.begin(ITERATION, &round.to_string(), unit(m, root), m)
             {

@@ -36,7 +36,7 @@ pub struct Rewriter<'m> {
     erased: SideTable<Op, bool>,
     constants: FxHashMap<(Region, Attr, Type), Op>,
     changes: u64,
-    /// Folds and patterns that did something.
+    /// Patterns that did something.
     rewrites: u64,
     /// Who watches, if anybody does, and which patterns are tried, if not all are.
     actions: Option<&'m mut Actions>,
@@ -249,7 +249,7 @@ impl<'m> Rewriter<'m> {
                 let entry = self.module.only_block(region);
                 let first = self.module.first_op(entry);
                 let leads = first.is_some_and(|f| {
-                    f == op || self.module.parent_block(op) == Some(entry) && self.only_constants_before(op)
+                    f == op || self.module.parent_block(op) == Some(entry) && self.follows_known_constant(op)
                 });
                 if !leads {
                     self.module.unlink_op(op);
@@ -260,8 +260,10 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    fn only_constants_before(&self, op: Op) -> bool {
-        self.module.prev_op(op).is_some_and(|p| self.module.has_trait(p, Traits::CONSTANT_LIKE))
+    /// Whether the op comes directly after a constant that has its place at the start of the region already.
+    fn follows_known_constant(&self, op: Op) -> bool {
+        let known = |p: Op| self.constant_key(p).is_some_and(|key| self.constants.get(&key) == Some(&p));
+        self.module.prev_op(op).is_some_and(|p| self.module.has_trait(p, Traits::CONSTANT_LIKE) && known(p))
     }
 
     /// Looks at one op: drops it when dead, folds it, or applies its first pattern that fits.
@@ -277,11 +279,9 @@ impl<'m> Rewriter<'m> {
         if info.traits.has(Traits::CONSTANT_LIKE) {
             return self.unique_constant(op);
         }
-        let changed = self.fold_op(op)
+        self.fold_op(op)
             || info.patterns.iter().any(|pattern| self.apply(pattern.name, op, pattern.run))
-            || self.apply_rules(op);
-        self.rewrites += u64::from(changed);
-        changed
+            || self.apply_rules(op)
     }
 
     fn fold_op(&mut self, op: Op) -> bool {
@@ -317,6 +317,7 @@ impl<'m> Rewriter<'m> {
         if let Some(actions) = &mut self.actions {
             actions.end(PATTERN);
         }
+        self.rewrites += u64::from(changed);
         changed
     }
 

@@ -2,8 +2,9 @@
 //!
 //! A share is a program of its own, with the same context. Its rows are copies of the rows at home with other keys; what
 //! is brought back goes into the places where it came from, so that a program does not grow by being divided, and the
-//! uses of a value stay in their order. A function whose inside is away is a declaration at home.
+//! uses of a value stay in their order. Where a function is away, there is an op at home that nobody knows.
 
+use crate::context::Attr;
 use crate::entity::{Entity, Packed, SideTable, Table};
 use crate::module::{Block, Def, Ext, ExtData, Link, Module, Op, Region, Use, Value};
 
@@ -164,13 +165,12 @@ impl Share {
     }
 }
 
-/// Leaves declarations of functions whose insides are in a share.
+/// Leaves ops that nobody knows in the places of functions that are in a share.
 pub(crate) fn hollow(m: &mut Module, functions: &[Op]) {
+    let name = m.ctx.op_name("gradus.away");
     for &function in functions {
-        for region in m.regions(function).to_vec() {
-            let row = &mut m.regions[region];
-            (row.first, row.last) = (Packed::NONE, Packed::NONE);
-        }
+        let row = &mut m.ops[function];
+        (row.name, row.ext, row.props, row.attrs) = (name, Packed::NONE, Attr::EMPTY_DICT, Attr::EMPTY_DICT);
     }
 }
 

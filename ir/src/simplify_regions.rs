@@ -34,6 +34,21 @@ pub(crate) fn simplify_regions(
     changes
 }
 
+/// Erases the blocks of all regions under `root` to which no path leads. Returns how many.
+pub(crate) fn erase_unreachable_blocks(m: &mut Module, root: Op) -> u64 {
+    let mut erased = 0;
+    let mut stack = m.regions(root).to_vec();
+    while let Some(region) = stack.pop() {
+        if m.entry(region).is_some() && !m.has_one_block(region) {
+            erased += erase_unreachable(m, region);
+        }
+        for block in m.region_blocks(region) {
+            stack.extend(m.block_ops(block).flat_map(|op| m.regions(op).iter().copied()));
+        }
+    }
+    erased
+}
+
 fn allows(actions: &mut Option<&mut Actions>, m: &Module, region: Region) -> bool {
     const TAG: &str = "simplify-region";
     let Some(actions) = actions else { return true };
@@ -263,13 +278,14 @@ fn merge_equal(m: &mut Module, region: Region) -> u64 {
     let mut alike: FxHashMap<Vec<u32>, Vec<Block>> = FxHashMap::default();
     let mut merged = Vec::new();
     for block in m.region_blocks(region).skip(1).collect::<Vec<_>>() {
-        if !is_closed(m, block) {
+        let branches = preds.get(&block).map_or(&[][..], Vec::as_slice);
+        if !is_closed(m, block) || branches.iter().any(|&(op, i)| forwarded(m, op, i).is_none()) {
             continue;
         }
         let candidates = alike.entry(outline(m, block)).or_default();
         match candidates.iter().find(|&&other| same_block(m, other, block)) {
             Some(&other) => {
-                for &(terminator, i) in preds.get(&block).map_or(&[][..], Vec::as_slice) {
+                for &(terminator, i) in branches {
                     m.set_successor(terminator, i, other);
                 }
                 merged.push(block);

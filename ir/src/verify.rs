@@ -208,6 +208,11 @@ impl<'a> Verifier<'a> {
             return Ok(());
         }
         if !self.dominance.dominates(m, value, op) {
+            // What is inside an op that cannot be reached cannot, either.
+            let unreachable = |op| m.parent_block(op).is_some_and(|b| !self.dominance.is_reachable(m, b));
+            if std::iter::successors(m.parent_op(op), |&op| m.parent_op(op)).any(unreachable) {
+                return Ok(());
+            }
             return Err(format!("operand #{i} does not dominate this use"));
         }
         let home = m.def_block(value).and_then(|b| m.parent_region(b));

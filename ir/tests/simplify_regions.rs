@@ -75,6 +75,18 @@ fn check(level: RegionSimplification, body: &str, expected: &str) {
     assert_eq!(m.to_text(PrintOptions::default()), want);
 }
 
+#[test]
+fn blocks_that_unknown_ops_branch_to_are_not_merged() {
+    let body = r#"
+^bb0:
+  "u.switch"()[^bb1, ^bb2] : () -> ()
+^bb1:
+  "u.end"() : () -> ()
+^bb2:
+  "u.end"() : () -> ()"#;
+    check(RegionSimplification::Aggressive, body, body);
+}
+
 const LOOP: &str = r#"
 ^bb0(%a: i32, %c: i1):
   "cf.br"(%a, %a, %a)[^bb1] : (i32, i32, i32) -> ()

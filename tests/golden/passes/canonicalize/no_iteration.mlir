@@ -1,0 +1,8 @@
+// RUN: gradus opt %s --canonicalize="max-iterations=0 test-convergence"
+
+// Nothing happens, and nothing is missed.
+func.func @f(%a: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %0 = arith.addi %a, %c0 : i32
+  return %0 : i32
+}

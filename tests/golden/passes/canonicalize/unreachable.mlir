@@ -1,0 +1,16 @@
+// RUN: gradus opt %s --canonicalize --allow-unregistered-dialect
+
+// Blocks that cannot be reached go, even if they use each other's values; what unknown ops branch to stays.
+func.func @f(%a: i32) -> i32 {
+  "t.br"(%a)[^used] : (i32) -> ()
+^never(%u: i32):
+  "t.never"(%v) ({
+    "t.inner"(%v, %u) : (i32, i32) -> ()
+  }) : (i32) -> ()
+  "t.br"()[^neither] : () -> ()
+^neither:
+  %v = "t.def"(%u) : (i32) -> i32
+  "t.br"(%v)[^never] : (i32) -> ()
+^used(%b: i32):
+  return %b : i32
+}
