@@ -142,6 +142,7 @@ fn parse_transfer(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()>
     if strides != 0 && strides != 2 {
         return p.error_at_op("expected two stride related operands");
     }
+    p.attr_dict()?;
     p.expect(":")?;
     let mut types = vec![p.ty()?];
     while p.eat(",") {
