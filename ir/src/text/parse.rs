@@ -53,7 +53,7 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
     if text.len() >= u32::MAX as usize {
         return Err(vec![Diagnostic::error(Loc::source(source, 0), "files are limited to 4 GiB")]);
     }
-    let aliases = match find_aliases(text) {
+    let aliases = match find_aliases(&text) {
         Ok(aliases) => aliases,
         Err((at, message, first)) => {
             let d = Diagnostic::error(Loc::source(source, at), message);
@@ -63,7 +63,7 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
             }]);
         }
     };
-    let mut parser = Parser::new(ctx, &aliases, source, text, options);
+    let mut parser = Parser::new(ctx, &aliases, source, &text, options);
     parser.file(single);
     let Parser { mut m, diags, fine, .. } = parser;
     if diags.is_empty() {
