@@ -52,6 +52,8 @@ pub(crate) struct BlockData {
     pub(crate) last: Packed<Op>,
     pub(crate) args: SmallVec<[Value; 2]>,
     pub(crate) arg_locs: SmallVec<[Loc; 1]>,
+    /// How many successors of ops it is.
+    pub(crate) uses: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -255,7 +257,14 @@ impl Module {
     /// [`Module::with_args`] for all.
     pub fn args(&self, op: Op) -> Option<OpArgs<'_>> {
         let info = self.info(op)?;
-        Some(OpArgs { module: self, info, operands: self.operands(op), props: self.props(op), result_types: &[] })
+        Some(OpArgs {
+            module: self,
+            info,
+            op: Some(op),
+            operands: self.operands(op),
+            props: self.props(op),
+            result_types: &[],
+        })
     }
 
     /// Calls `f` with the whole view of a registered op.
@@ -387,6 +396,11 @@ impl Module {
         self.last_op(block).filter(|&op| self.info(op).is_none_or(|i| i.traits.has(Traits::TERMINATOR)))
     }
 
+    /// How many branches go to the block; one that goes there twice counts twice.
+    pub fn num_branches_to(&self, block: Block) -> usize {
+        self.blocks[block].uses as usize
+    }
+
     /// The arguments of a block.
     #[inline]
     pub fn block_args(&self, block: Block) -> &[Value] {
@@ -407,6 +421,11 @@ impl Module {
             next: |b: Block| self.blocks[b].next.get(),
             prev: |b: Block| self.blocks[b].prev.get(),
         }
+    }
+
+    /// The block after this one in its region.
+    pub fn next_block(&self, block: Block) -> Option<Block> {
+        self.blocks[block].next.get()
     }
 
     /// The first block of a region.

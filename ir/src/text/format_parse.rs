@@ -56,7 +56,7 @@ fn elems<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, list: &[E
 fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Elem) -> PResult<()> {
     match elem {
         Elem::Literal(text) => literal(p, text),
-        Elem::Space(_) => Ok(()),
+        Elem::Space(_) | Elem::Newline => Ok(()),
         Elem::Operand(i) => {
             let list = operand_list(p, s.info.operands[*i].arity)?;
             s.operands[*i] = list;
@@ -67,16 +67,16 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
             spread(p, s, &list)
         }
         Elem::Attr(i) => attr(p, s, *i),
-        Elem::Region(_) | Elem::AllRegions => {
-            let isolated = s.info.traits.has(Traits::ISOLATED);
-            let region = p.region(isolated, &[])?;
-            if p.m.entry(region).is_none() && s.info.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)) {
-                p.m.add_block(region);
+        Elem::Region(i) if s.info.regions[*i].arity == Arity::Variadic => {
+            if p.next_is(b'{') {
+                region(p, s.info, op)?;
+                while p.cur.eat(",") {
+                    region(p, s.info, op)?;
+                }
             }
-            insert_terminator(p, s.info, region, op.offset);
-            op.regions.push(region);
             Ok(())
         }
+        Elem::Region(_) | Elem::AllRegions => region(p, s.info, op),
         Elem::Successor(_) | Elem::AllSuccessors => loop {
             let block = p.successor()?;
             op.successors.push(block);
@@ -111,6 +111,16 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
     }
 }
 
+fn region(p: &mut Parser<'_>, info: &OpInfo, op: &mut ParsedOp) -> PResult<()> {
+    let region = p.region(info.traits.has(Traits::ISOLATED), &[])?;
+    if p.m.entry(region).is_none() && info.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)) {
+        p.m.add_block(region);
+    }
+    insert_terminator(p, info, region, op.offset);
+    op.regions.push(region);
+    Ok(())
+}
+
 /// Gives the one block of a region the terminator that the text may leave out.
 pub(super) fn insert_terminator(p: &mut Parser<'_>, info: &OpInfo, region: Region, offset: usize) {
     if info.implicit_terminator.is_empty() {
@@ -138,7 +148,7 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
     p.cur.skip_space();
     for elem in then {
         return match elem {
-            Elem::Space(_) => continue,
+            Elem::Space(_) | Elem::Newline => continue,
             Elem::Literal(text) => {
                 let mut ahead = p.cur.clone();
                 if text.starts_with(|c: char| c.is_ascii_alphabetic()) { ahead.eat_word(text) } else { ahead.eat(text) }
@@ -154,6 +164,7 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
                     cases.iter().any(|c| c.0 == word)
                 }
                 AttrText::Words { .. } => p.next_is(b'<'),
+                AttrText::Ints(_) => p.next_is(b'['),
                 _ => !matches!(p.cur.peek(), b':' | b'{' | b'}' | b')' | b',' | b'%' | 0),
             },
             _ => !matches!(p.cur.peek(), b'{' | b'}' | b':' | 0),
@@ -203,6 +214,16 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
             let number = p.cur.number();
             let text = format!("{}{number}", if negative { "-" } else { "" });
             p.fine.attr_of_type(&text, *ty).map_err(|e| p.fine_error(at, e))?
+        }
+        AttrText::Ints(ty) => {
+            if !p.next_is(b'[') {
+                return Err(p.error(at, "expected '['"));
+            }
+            p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
+            let list = p.cur.since(at)[1..].strip_suffix(']').unwrap_or("").trim();
+            let colon = if list.is_empty() { "" } else { ": " };
+            let text = format!("array<{}{colon}{list}>", ctx.display_type(*ty));
+            p.fine.attr(&text).map_err(|e| p.error(at, e.message))?
         }
         AttrText::SymbolName => {
             let symbol = p.attr()?;
@@ -259,6 +280,10 @@ pub(super) fn give(s: &mut State<'_>, values: Values, types: Vec<Type>) {
         Values::Operands => s.all_operand_types = Some(types),
         Values::Results => s.all_result_types = Some(types),
     }
+}
+
+pub(super) fn given<'s>(s: &'s State<'_>, operand: usize) -> &'s [Type] {
+    s.operand_types[operand].as_deref().unwrap_or(&[])
 }
 
 /// Types separated by commas, up to a closing bracket.
@@ -346,7 +371,8 @@ fn result_types_of<'a>(
     if let Some(ty) = same {
         return Ok(s.info.results.iter().map(|_| ty).collect());
     }
-    let args = OpArgs { module: &p.m, info: s.info, operands: &op.operands, props: op.props, result_types: &[] };
+    let args =
+        OpArgs { module: &p.m, info: s.info, op: None, operands: &op.operands, props: op.props, result_types: &[] };
     match typing::infer_results(&args) {
         Ok(types) => Ok(types.into()),
         Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", s.info.name))),
