@@ -13,11 +13,12 @@ pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod scf;
 pub mod ub;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
 pub const DIALECTS: &[&Dialect] =
-    &[&arith::DIALECT, &builtin::DIALECT, &cf::DIALECT, &func::DIALECT, &graph::DIALECT, &ub::DIALECT];
+    &[&arith::DIALECT, &builtin::DIALECT, &cf::DIALECT, &func::DIALECT, &graph::DIALECT, &scf::DIALECT, &ub::DIALECT];
 
 /// A context in which all dialects are registered.
 pub fn context() -> Arc<Context> {

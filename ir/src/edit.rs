@@ -309,6 +309,12 @@ impl Module {
         }
     }
 
+    /// Swaps two regions of an op.
+    pub fn swap_regions(&mut self, op: Op, i: usize, j: usize) {
+        let ext = self.ops[op].ext.get().expect("the op has regions");
+        self.exts[ext].regions.swap(i, j);
+    }
+
     /// Sets successor `i` of a terminator.
     pub fn set_successor(&mut self, op: Op, i: usize, block: Block) {
         let ext = self.ops[op].ext.get().expect("the op has successors");

@@ -412,6 +412,14 @@ impl Module {
         self.blocks[block].arg_locs.get(i).copied().unwrap_or(Loc::UNKNOWN)
     }
 
+    /// Where a value comes from.
+    pub fn value_loc(&self, value: Value) -> Loc {
+        match self.def(value) {
+            Def::Result(op, _) => self.loc(op),
+            Def::Arg(block, i) => self.arg_loc(block, i as usize),
+        }
+    }
+
     /// The blocks of a region, in order.
     pub fn region_blocks(&self, region: Region) -> impl DoubleEndedIterator<Item = Block> + '_ {
         let data = &self.regions[region];

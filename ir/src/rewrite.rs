@@ -141,8 +141,14 @@ impl<'m> Rewriter<'m> {
 
     /// Changes an op in place: operands, attributes, successors.
     pub fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
+        let old: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
         self.changes += 1;
+        for (i, value) in old.into_iter().enumerate() {
+            if self.module.operands(op).get(i) != Some(&value) {
+                self.push_source(value);
+            }
+        }
         self.push(op);
         self.push_around(op);
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();

@@ -4,8 +4,8 @@ use super::{Target, pass_through, replace_by_branch, target};
 use crate::constraint::{ANY, I32_ARRAY, INTEGER, kind};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, AttrData, AttrKind, Context, Dense, Directive, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param,
-    ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueRef, op,
+    Attr, AttrData, AttrKind, Block, Builder, Context, Dense, Directive, Loc, Module, Op, OpArgs, OpDecl, OpParser,
+    OpPrinter, Param, ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueRef, op,
 };
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ pub const INT_ELEMENTS: AttrKind = kind(
         Pattern { name: "flag-is-known-in-destination", run: propagate_flag },
     ],
     directives = &[&CASES],
-    format = "$flag `:` type($flag) `,` `[` `\\n`
+    format = "$flag `:` type($flag) `,` `[`
         custom<SwitchOpCases>($defaultOperands, $caseOperands, $case_values, $case_operand_segments) `]` attr-dict"
 )]
 pub struct SwitchOp {
@@ -65,6 +65,23 @@ pub struct SwitchOp {
     /// Where each case goes.
     #[name = "caseDestinations"]
     case_dests: Successors,
+}
+
+impl SwitchOp {
+    /// A switch that carries nothing.
+    pub fn build_cases(
+        b: &mut Builder<'_>,
+        loc: Loc,
+        flag: Value,
+        default: Block,
+        cases: &[i64],
+        dests: &[Block],
+    ) -> SwitchOp {
+        let ctx = b.module.ctx.clone();
+        let values = (!cases.is_empty()).then(|| values_attr(&ctx, b.module.value_type(flag), cases));
+        let sizes = ctx.i32_array_attr(&vec![0; cases.len()]);
+        SwitchOp::build(b, loc, flag, &[], &[], values, sizes, default, dests, &[])
+    }
 }
 
 const CASES: Directive = Directive { name: "SwitchOpCases", parse: parse_cases, print: print_cases };
@@ -119,6 +136,7 @@ fn parse_target<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Vec<ValueRef<'a>>,
 
 fn print_cases(p: &mut OpPrinter<'_, '_>, _: &[Param]) -> std::io::Result<()> {
     let (m, op) = (p.module(), p.op);
+    p.newline();
     p.text("  default");
     print_target(p, &target(m, op, 0));
     let width = m.ctx.int_width(m.value_type(SwitchOp(op).flag(m))).unwrap_or(64).clamp(1, 64);

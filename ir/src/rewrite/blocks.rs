@@ -59,7 +59,7 @@ impl Rewriter<'_> {
     }
 
     /// What defines `value` may have become simpler, now that it is used less.
-    fn push_source(&mut self, value: Value) {
+    pub(super) fn push_source(&mut self, value: Value) {
         match self.module.def(value) {
             Def::Result(op, _) => self.push(op),
             Def::Arg(block, _) => {
@@ -126,6 +126,12 @@ impl Rewriter<'_> {
         self.push(op);
     }
 
+    /// Moves all blocks of a region to the end of another one.
+    pub fn inline_region(&mut self, from: Region, to: Region) {
+        self.changes += 1;
+        self.module.move_blocks(from, to);
+    }
+
     /// Moves all blocks of a region before a block of another one.
     pub fn inline_region_before(&mut self, region: Region, before: Block) {
         self.changes += 1;
@@ -142,6 +148,40 @@ impl Rewriter<'_> {
         self.module.erase_block(block);
     }
 
+    /// Adds an argument to a block, with the type of `like`.
+    pub fn add_block_arg(&mut self, block: Block, like: Value) -> Value {
+        self.changes += 1;
+        let (ty, loc) = (self.module.value_type(like), self.module.value_loc(like));
+        self.module.add_block_arg(block, ty, loc)
+    }
+
+    /// Replaces `op` by an op made from `state`, which gets its regions. Result `b` of the new op takes the place of
+    /// result `a` of the old one for each `(a, b)`; other results of the old one must be unused.
+    pub fn rebuild(&mut self, op: Op, state: OpState, results: impl IntoIterator<Item = (usize, usize)>) -> Op {
+        self.rebuild_before(op, op, state, results)
+    }
+
+    /// The same, with the new op before another one.
+    pub fn rebuild_before(
+        &mut self,
+        op: Op,
+        before: Op,
+        state: OpState,
+        results: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Op {
+        let block = self.module.parent_block(before).expect("the op is in a block");
+        let new = self.module.create_op(state);
+        self.module.insert_op(block, new, Some(before));
+        self.module.move_regions(op, new);
+        for (a, b) in results {
+            let (old, result) = (self.module.result(op, a), self.module.result(new, b));
+            self.replace_uses(old, result);
+        }
+        self.push(new);
+        self.erase(op);
+        new
+    }
+
     /// Replaces `op` by one without the operands and results for which the functions say `false`; regions and attributes
     /// stay. The dropped results must be unused.
     pub fn shrink(&mut self, op: Op, keep_operand: impl Fn(usize) -> bool, keep_result: impl Fn(usize) -> bool) -> Op {
@@ -150,25 +190,13 @@ impl Rewriter<'_> {
         let mut state = OpState::like(m, op);
         let operands = m.operands(op).iter().enumerate().filter(|&(i, _)| keep_operand(i));
         state.operands = operands.map(|(_, &v)| v).collect();
-        let kept: ValueList = m.results(op).enumerate().filter(|&(i, _)| keep_result(i)).map(|(_, v)| v).collect();
-        state.result_types = kept.iter().map(|&v| m.value_type(v)).collect();
-        let dropped: ValueList = m.operands(op).into();
-        if kept.len() == m.num_results(op) {
-            self.modify(op, |m| m.set_operands(op, &state.operands));
-            dropped.into_iter().for_each(|v| self.push_source(v));
-            return op;
+        let kept: Vec<usize> = (0..m.num_results(op)).filter(|&i| keep_result(i)).collect();
+        state.result_types = kept.iter().map(|&i| m.value_type(m.result(op, i))).collect();
+        if kept.len() < m.num_results(op) {
+            return self.rebuild(op, state, kept.into_iter().enumerate().map(|(new, old)| (old, new)));
         }
-        let block = m.parent_block(op).expect("the op is in a block");
-        let new = m.create_op(state);
-        m.insert_op(block, new, Some(op));
-        m.move_regions(op, new);
-        for (i, old) in kept.into_iter().enumerate() {
-            let result = self.module.result(new, i);
-            self.replace_uses(old, result);
-        }
-        self.push(new);
-        self.erase(op);
-        new
+        self.modify(op, |m| m.set_operands(op, &state.operands));
+        op
     }
 
     /// Erases the arguments of a block for which `keep` says `false`; they must be unused.

@@ -253,6 +253,11 @@ impl<'a> OpParser<'_, 'a> {
         Ok(())
     }
 
+    /// The region that was read last comes before the others.
+    pub fn move_last_region_first(&mut self) {
+        self.op.regions.rotate_right(1);
+    }
+
     /// The next region is not in the text, and has no blocks.
     pub fn empty_region(&mut self) {
         let region = self.p.m.detached_region();

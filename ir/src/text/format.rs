@@ -2,7 +2,7 @@
 //!
 //! | in a format | stands for |
 //! |---|---|
-//! | `` `word` ``, `` `,` `` | that text; `` ` ` `` is a blank, ` `` ` (empty) is no blank, `` `\n` `` a new line |
+//! | `` `word` ``, `` `,` `` | that text; `` ` ` `` is a blank, ` `` ` (empty) is no blank |
 //! | `$name` | an operand group, attribute, region or successor group |
 //! | `type($name)`, `type(operands)`, `type(results)` | types of values |
 //! | `functional-type(a, b)` | `(types of a) -> types of b` |
@@ -29,7 +29,6 @@ pub(crate) enum Elem {
     Literal(String),
     /// A blank, or none, whatever the rules for blanks say.
     Space(bool),
-    Newline,
     Operand(usize),
     Attr(usize),
     Region(usize),
@@ -157,7 +156,6 @@ impl Reader<'_> {
             return Ok(match text.as_str() {
                 "" => Elem::Space(false),
                 " " => Elem::Space(true),
-                "\\n" => Elem::Newline,
                 _ => Elem::Literal(text),
             });
         }

@@ -56,7 +56,7 @@ fn elems<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, list: &[E
 fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Elem) -> PResult<()> {
     match elem {
         Elem::Literal(text) => literal(p, text),
-        Elem::Space(_) | Elem::Newline => Ok(()),
+        Elem::Space(_) => Ok(()),
         Elem::Operand(i) => {
             let list = operand_list(p, s.info.operands[*i].arity)?;
             s.operands[*i] = list;
@@ -105,6 +105,9 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
         Elem::Custom(directive, params) => (directive.parse)(&mut OpParser { p, s, op }, params),
         Elem::Group { then, otherwise, .. } => {
             let taken = present(p, s.info, then);
+            if !taken {
+                no_results(s, then);
+            }
             elems(p, s, op, if taken { then } else { otherwise })
         }
         Elem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
@@ -143,12 +146,23 @@ fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
     p.error_here(format!("expected '{text}'"))
 }
 
+/// Results whose types are in a group that the text leaves out are none.
+fn no_results(s: &mut State<'_>, group: &[Elem]) {
+    for elem in group {
+        if let Elem::Type(values @ Values::Result(i)) = elem
+            && s.info.results[*i].arity != Arity::One
+        {
+            give(s, *values, Vec::new());
+        }
+    }
+}
+
 /// Whether the text here begins the optional group.
 fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
     p.cur.skip_space();
     for elem in then {
         return match elem {
-            Elem::Space(_) | Elem::Newline => continue,
+            Elem::Space(_) => continue,
             Elem::Literal(text) => {
                 let mut ahead = p.cur.clone();
                 if text.starts_with(|c: char| c.is_ascii_alphabetic()) { ahead.eat_word(text) } else { ahead.eat(text) }

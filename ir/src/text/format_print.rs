@@ -48,11 +48,6 @@ fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut
             (b.wanted, b.punctuation) = (false, true);
             return Ok(());
         }
-        Elem::Newline => {
-            p.newline();
-            (b.wanted, b.punctuation) = (false, true);
-            return Ok(());
-        }
         Elem::AttrDict { keyword } => {
             attr_dict(p, info, op, *keyword);
             (b.wanted, b.punctuation) = (true, false);
@@ -170,7 +165,7 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
         }
         Elem::Custom(directive, params) => (directive.print)(&mut OpPrinter { p, info, op }, params)?,
         Elem::Function => super::function::print_function(p, info, op)?,
-        Elem::Literal(_) | Elem::Space(_) | Elem::Newline | Elem::AttrDict { .. } | Elem::Group { .. } => {}
+        Elem::Literal(_) | Elem::Space(_) | Elem::AttrDict { .. } | Elem::Group { .. } => {}
     }
     Ok(())
 }
