@@ -26,6 +26,13 @@ use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::io::Write;
 
+/// All passes: those that stay on their level, and those that lower.
+pub fn all_passes() -> &'static [&'static ir::PassInfo] {
+    static ALL: std::sync::LazyLock<Vec<&'static ir::PassInfo>> =
+        std::sync::LazyLock::new(|| passes::PASSES.iter().chain(lowering::PASSES).copied().collect());
+    &ALL
+}
+
 /// What a command reads and where it prints.
 pub struct Streams<'a> {
     /// Results.

@@ -1,7 +1,7 @@
 //! The flags of `gradus opt` that choose passes and say how they are run, under mlir-opt's names.
 
 use crate::io::Shared;
-use crate::{Failure, Streams};
+use crate::{all_passes, Failure, Streams};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::{
@@ -9,7 +9,6 @@ use gradus_ir::pass::{
     TimingFormat, find_pass,
 };
 use gradus_ir::{PassInfo, PrintOptions};
-use gradus_passes::PASSES;
 use std::fmt::Write;
 
 /// A flag that may also be given as `--name=false`.
@@ -54,7 +53,7 @@ fn one_of(name: &'static str, words: [&'static str; 2], help: &'static str) -> A
 }
 
 fn passes(name: &'static str, help: &'static str) -> Arg {
-    let names = PossibleValuesParser::new(PASSES.iter().map(|info| info.name));
+    let names = PossibleValuesParser::new(all_passes().iter().map(|info| info.name));
     Arg::new(name)
         .long(name)
         .value_name("PASS,...")
@@ -82,7 +81,7 @@ pub fn pass_arguments() -> impl Iterator<Item = Arg> {
             .value_name("OPTIONS")
             .action(ArgAction::Append)
     };
-    let list = PASSES.iter().map(of_pass).collect::<Vec<_>>().into_iter();
+    let list = all_passes().iter().map(of_pass).collect::<Vec<_>>().into_iter();
     let text = value("pass-pipeline", "PIPELINE", "Textual description of the pass pipeline to run");
     list.chain([text]).map(|arg| arg.help_heading("Passes, in the order given"))
 }
@@ -145,7 +144,7 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
 /// `anchor`.
 pub fn pipeline(matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure> {
     let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
-    for info in PASSES {
+    for info in all_passes() {
         let Some(indices) = matches.indices_of(info.name) else { continue };
         let values = matches.get_many::<String>(info.name).into_iter().flatten();
         chosen.extend(indices.zip(values).map(|(i, options)| (i, info.name, options.as_str())));
@@ -154,7 +153,7 @@ pub fn pipeline(matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure>
     let Some(text) = matches.get_one::<String>("pass-pipeline") else {
         let mut pipeline = Pipeline::on(anchor);
         for (_, name, options) in chosen {
-            let info = find_pass(PASSES, name).map_err(Failure::Usage)?;
+            let info = find_pass(all_passes(), name).map_err(Failure::Usage)?;
             pipeline.add(info, options).map_err(Failure::Usage)?;
         }
         return Ok(pipeline);
@@ -167,7 +166,7 @@ pub fn pipeline(matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure>
 
 /// A pipeline from its text, with an error that shows where it is wrong.
 pub fn parse_pipeline(text: &str) -> Result<Pipeline, Failure> {
-    Pipeline::parse(text, PASSES).map_err(|(at, message)| {
+    Pipeline::parse(text, all_passes()).map_err(|(at, message)| {
         let at = text[..at.min(text.len())].chars().count();
         Failure::Usage(format!("{message}\n  {text}\n  {:at$}^", ""))
     })
@@ -192,7 +191,7 @@ pub fn run_options(matches: &ArgMatches, print: PrintOptions) -> RunOptions {
         op_on_diagnostic: matches.get_flag("mlir-print-op-on-diagnostic"),
         threads: if matches.get_flag("mlir-disable-threading") { 1 } else { threads },
         crash_reproducer: path("mlir-pass-pipeline-crash-reproducer").map(|path| CrashReproducer { path, local }),
-        passes: PASSES,
+        passes: all_passes(),
     }
 }
 

@@ -8,24 +8,30 @@ use std::sync::Arc;
 
 pub mod arith;
 pub mod builtin;
+pub mod cf;
 pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
 pub mod math;
 pub mod memref;
+pub mod scf;
 pub mod tensor;
+pub mod ub;
 pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
 pub const DIALECTS: &[&Dialect] = &[
     &arith::DIALECT,
     &builtin::DIALECT,
+    &cf::DIALECT,
     &func::DIALECT,
     &graph::DIALECT,
     &math::DIALECT,
     &memref::DIALECT,
+    &scf::DIALECT,
     &tensor::DIALECT,
+    &ub::DIALECT,
 ];
 
 /// A context in which all dialects are registered.

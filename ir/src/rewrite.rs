@@ -1,6 +1,7 @@
 //! Rewriting: patterns, and the driver that applies them and the folders until nothing changes.
 
 mod blocks;
+pub mod forwarding;
 
 use crate::builder::{Builder, make_constant};
 use crate::context::{Attr, Type};
@@ -9,8 +10,8 @@ use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
 use crate::greedy::{GreedyOptions, RegionSimplification};
-use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::op_info::{FoldResult, Folded, OpArgs, Traits};
+use crate::module::{Block, Module, Op, Region, Value};
+use crate::op_info::{FoldResult, Folded, OpArgs, OpInfo, Traits};
 use crate::pass::{Actions, PATTERN, Unit};
 use crate::pattern_rewriter::{Change, PatternRewriter};
 use crate::rules;
@@ -34,6 +35,9 @@ pub struct Rewriter<'m> {
     worklist: Vec<Op>,
     queued: SideTable<Op, bool>,
     erased: SideTable<Op, bool>,
+    /// Ops around what changed, to look at when nothing else is left, and which ops are on that list.
+    around: Vec<Op>,
+    awaited: SideTable<Op, bool>,
     constants: FxHashMap<(Region, Attr, Type), Op>,
     changes: u64,
     /// Patterns that did something.
@@ -54,6 +58,8 @@ impl<'m> Rewriter<'m> {
             worklist: Vec::new(),
             queued: SideTable::new(false),
             erased: SideTable::new(false),
+            around: Vec::new(),
+            awaited: SideTable::new(false),
             constants: FxHashMap::default(),
             changes: 0,
             rewrites: 0,
@@ -153,6 +159,7 @@ impl<'m> Rewriter<'m> {
     /// Erases an op whose results are unused.
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
+        self.push_around(op);
         let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
         for inner in self.module.ops_under(op) {
             operands.extend_from_slice(self.module.operands(inner));
@@ -163,15 +170,8 @@ impl<'m> Rewriter<'m> {
         self.push_sources(&operands);
     }
 
-    /// What defines the values may have become dead, or simpler, now that they are used less.
     fn push_sources(&mut self, values: &[Value]) {
-        for &value in values {
-            if let Def::Result(def, _) = self.module.def(value)
-                && !self.erased[def]
-            {
-                self.push(def);
-            }
-        }
+        values.iter().for_each(|&value| self.push_source(value));
     }
 
     fn forget_constant(&mut self, op: Op) {
@@ -185,11 +185,16 @@ impl<'m> Rewriter<'m> {
 
     /// Changes an op in place: operands, attributes, successors.
     pub fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
-        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
+        let old: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
         self.changes += 1;
-        self.push_sources(&operands);
+        for (i, value) in old.into_iter().enumerate() {
+            if self.module.operands(op).get(i) != Some(&value) {
+                self.push_source(value);
+            }
+        }
         self.push(op);
+        self.push_around(op);
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
         for result in results {
             self.push_users(result);
@@ -204,10 +209,29 @@ impl<'m> Rewriter<'m> {
         self.erased[op] = false;
     }
 
-    fn push_def(&mut self, value: Value) {
-        if let Def::Result(def, _) = self.module.def(value) {
-            self.push(def);
+    /// The op around a change may have become dead, or simpler.
+    fn push_around(&mut self, op: Op) {
+        if let Some(parent) = self.module.parent_op(op)
+            && !self.awaited[parent]
+        {
+            self.awaited[parent] = true;
+            self.around.push(parent);
         }
+    }
+
+    /// The next op to look at.
+    fn next(&mut self) -> Option<Op> {
+        if self.worklist.is_empty() {
+            for op in std::mem::take(&mut self.around).into_iter().rev() {
+                self.awaited[op] = false;
+                if !self.erased[op] {
+                    self.push(op);
+                }
+            }
+        }
+        let op = self.worklist.pop()?;
+        self.queued[op] = false;
+        Some(op)
     }
 
     fn push_users(&mut self, value: Value) {
@@ -333,9 +357,8 @@ impl<'m> Rewriter<'m> {
         for op in ops {
             self.push(op);
         }
-        while let Some(op) = self.worklist.pop() {
-            self.queued[op] = false;
-            if self.erased[op] {
+        while let Some(op) = self.next() {
+            if op == root || self.erased[op] {
                 continue;
             }
             self.visit(op);
@@ -382,7 +405,7 @@ impl PatternRewriter for Rewriter<'_> {
             Change::BlockMoved { .. } => {}
             Change::Operand { op, old, .. } => {
                 self.push(op);
-                self.push_def(old);
+                self.push_source(old);
             }
             Change::Moved { first, last, .. } => {
                 let next = |&op: &Op| self.module.next_op(op).filter(|_| op != last);
@@ -412,7 +435,7 @@ impl PatternRewriter for Rewriter<'_> {
     fn drop_operands(&mut self, op: Op) {
         let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
         self.module.set_operands(op, &[]);
-        operands.into_iter().for_each(|value| self.push_def(value));
+        operands.into_iter().for_each(|value| self.push_source(value));
     }
 
     fn erase(&mut self, op: Op) {
@@ -446,6 +469,9 @@ pub fn fold(m: &Module, op: Op) -> Option<Folded> {
 /// [`fold`], where `constants` says which operands are known to be constant.
 pub fn fold_given(m: &Module, op: Op, constants: &[Option<Attr>]) -> Option<Folded> {
     let info = m.info(op)?;
+    if is_poisoned(m, info, constants) {
+        return Some(Folded::Results(vec![FoldResult::Attr(m.ctx.poison_attr()); m.num_results(op)]));
+    }
     m.with_args(op, |args| {
         if let Some(folded) = info.fold.and_then(|fold| fold(args, constants)) {
             return Some(folded);
@@ -462,6 +488,15 @@ fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
     let &[operand] = m.operands(op) else { return None };
     let inner = m.defining_op(operand).filter(|&d| m.name(d) == m.name(op) && m.props(d) == m.props(op))?;
     Some(if traits.has(Traits::INVOLUTION) { m.operands(inner)[0] } else { operand })
+}
+
+/// Whether a known operand makes the results poison: always, unless the op looks at poison itself.
+fn is_poisoned(m: &Module, info: &OpInfo, constants: &[Option<Attr>]) -> bool {
+    info.eval.is_some()
+        && info.exec.is_none()
+        && matches!(info.effects, Effects::Pure | Effects::MayUb)
+        && !info.traits.has(Traits::TERMINATOR)
+        && constants.contains(&Some(m.ctx.poison_attr()))
 }
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {

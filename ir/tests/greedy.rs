@@ -8,7 +8,7 @@ use gradus_ir::{
 };
 use std::sync::{Arc, Mutex};
 
-const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true };
+const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true, only: None };
 
 /// Counts down in its attribute, by one or by two at a time.
 #[op("t.count", patterns = &[TWO, ONE], effects = gradus_ir::Effects::Unknown)]
@@ -31,7 +31,7 @@ fn down(r: &mut Rewriter<'_>, op: Op, by: i64) -> bool {
     true
 }
 
-const T: Dialect = Dialect { name: "t", doc: "", ops: &[Count::INFO], attrs: &[], constant: None };
+const T: Dialect = Dialect { name: "t", doc: "", ops: &[Count::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
 
 fn program(numbers: &[i64]) -> Module {
     let ops: String = numbers.iter().map(|n| format!("%{n} = \"t.count\"() {{n = {n}}} : () -> i32\n")).collect();

@@ -7,7 +7,7 @@ use gradus_ir::{
 };
 use std::sync::Arc;
 
-const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true };
+const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true, only: None };
 
 /// A program.
 #[op(
@@ -33,8 +33,8 @@ struct Nothing {
     operands: Operands<ANY>,
 }
 
-const BUILTIN: Dialect = Dialect { name: "builtin", doc: "", ops: &[ModuleOp::INFO], attrs: &[], constant: None };
-const T: Dialect = Dialect { name: "t", doc: "", ops: &[Func::INFO, Nothing::INFO], attrs: &[], constant: None };
+const BUILTIN: Dialect = Dialect { name: "builtin", doc: "", ops: &[ModuleOp::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
+const T: Dialect = Dialect { name: "t", doc: "", ops: &[Func::INFO, Nothing::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
 
 /// Does something to the functions of some names.
 struct Picky {

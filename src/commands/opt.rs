@@ -1,5 +1,6 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
+use crate::all_passes;
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
 use crate::split::{self, Chunk};
@@ -9,7 +10,6 @@ use gradus_dialects::DIALECTS;
 use gradus_ir::pass::{Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
 use gradus_ir::verify::{verify, verify_on};
 use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op};
-use gradus_passes::PASSES;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -206,7 +206,7 @@ fn listing(matches: &ArgMatches) -> String {
         return format!("Available Dialects: {}\n", names.join(","));
     }
     let mut text = String::from("Passes:\n");
-    for info in PASSES {
+    for info in all_passes() {
         let _ = writeln!(text, "  --{:<36} -   {}", info.name, info.summary());
         for option in info.options {
             let name = format!("{}={}", option.name, option.kind.placeholder());

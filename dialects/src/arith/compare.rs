@@ -116,6 +116,7 @@ pub struct CmpFOp {
     verify = verify_select,
     fold = fold_select,
     eval = select,
+    exec = |args, data, _| select_of_poison(args, data),
     format = "$condition `,` $true_value `,` $false_value attr-dict `:` custom<ConditionTypes>($condition, $result)"
 )]
 pub struct SelectOp {
@@ -168,10 +169,16 @@ fn fold_cmpi(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     args.ctx().uniform_attr(*args.result_types.first()?, -f64::from(holds)).map(Folded::from)
 }
 
-/// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y
+/// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y, and what is not poison is
+/// chosen.
 fn fold_select(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
-    if args.operands[1] == args.operands[2] {
-        return Some(args.operands[1].into());
+    let poison = Some(args.ctx().poison_attr());
+    let [_, yes, no] = *args.operands else { return None };
+    if yes == no || c[2] == poison {
+        return Some(yes.into());
+    }
+    if c[1] == poison {
+        return Some(no.into());
     }
     match args.ctx().as_uniform(c[0]?)? {
         0.0 => Some(args.operands[2].into()),
@@ -234,6 +241,16 @@ fn holds(predicate: i64, a: f64, b: f64) -> bool {
         None => 8,
     };
     predicate & bit != 0
+}
+
+/// What is not chosen may be poison.
+fn select_of_poison(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    match data {
+        [Datum::Poison, ..] | [Datum::Tensor(_), Datum::Poison, _] | [Datum::Tensor(_), _, Datum::Poison] => {
+            Ok(vec![Datum::Poison])
+        }
+        _ => select(args, data),
+    }
 }
 
 fn select(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

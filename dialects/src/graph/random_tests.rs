@@ -168,7 +168,7 @@ impl Program {
             props.push((ctx.str("operandSegmentSizes"), ctx.i32_array_attr(&self.sizes)));
         }
         let (module, operands, open) = (&self.module, &self.state.operands, vec![Type::NONE; results.max(1)]);
-        let args = OpArgs { module, info, operands, props: ctx.dict_attr(props), result_types: &open };
+        let args = OpArgs { module, info, operands, props: ctx.dict_attr(props), result_types: &open, op: None };
         let types = info.infer.map(|infer| infer(&args)).expect("every op infers");
         let Ok(results) = eval_op(&args, &self.data) else { return Ok(false) };
         let types = types.map_err(|e| format!("executes, but inference says: {e}"))?;
