@@ -158,7 +158,8 @@ impl Writer<'_> {
     fn forget_results(&mut self, pieces: &[Piece<'_>]) {
         let equals = |p: &Piece<'_>| matches!(p, Piece::Text(t) if t.contains(" = "));
         let Some(end) = pieces.iter().position(equals) else { return };
-        let list = |p: &Piece<'_>| matches!(p, Piece::Name(_)) || matches!(p, Piece::Text(t) if !t.contains(['(', '"']));
+        let list =
+            |p: &Piece<'_>| matches!(p, Piece::Name(_)) || matches!(p, Piece::Text(t) if !t.contains(['(', '"']));
         if !pieces[..end].iter().all(list) {
             return;
         }
@@ -198,10 +199,14 @@ impl Writer<'_> {
         while let Some(c) = text[at..].chars().next() {
             let name: usize = 1 + text[at + c.len_utf8()..].chars().take_while(|c| is_name(*c)).count();
             let special = match c {
-                _ if !self.settings.file.is_empty() && text[at..].starts_with(self.settings.file) => Some((Piece::File, self.settings.file.len())),
+                _ if !self.settings.file.is_empty() && text[at..].starts_with(self.settings.file) => {
+                    Some((Piece::File, self.settings.file.len()))
+                }
                 _ if quoted => None,
                 '%' if name > 1 => Some((Piece::Name(&text[at..at + name]), name)),
-                '#' | '!' if self.aliases.contains(&text[at..at + name]) => Some((Piece::Name(&text[at..at + name]), name)),
+                '#' | '!' if self.aliases.contains(&text[at..at + name]) => {
+                    Some((Piece::Name(&text[at..at + name]), name))
+                }
                 _ => None,
             };
             match c {

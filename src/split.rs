@@ -57,23 +57,41 @@ pub(crate) fn each(
     streams: &mut Streams<'_>,
     one: impl Fn(&ArgMatches, &Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let option = |name: &str| matches.get_one::<String>(name);
-    let file = option("FILE").expect("has a default");
+    let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = option("output").expect("has a default");
-    let whole = io::text(file, streams)?;
-    let chunks = match option("split-input-file").map(String::as_str) {
-        None if option("verify-diagnostics").is_none() => return one(matches, &whole, output, streams),
-        None => vec![whole.clone()],
-        Some(marker) => {
-            let marker = if marker.is_empty() { MARKER } else { marker };
-            if marker.len() <= NEAR || !marker.is_ascii() {
-                return Err(Failure::Usage(format!("the marker '{marker}' is too short, or not ASCII")));
-            }
-            let (chunks, near_misses) = split(&whole, marker);
-            near_misses.into_iter().for_each(|at| warn(&whole, at, streams));
-            chunks
+    let whole = io::text(option("FILE").expect("has a default"), streams)?;
+    match chunks(&whole, option("split-input-file"), streams)? {
+        Some(chunks) => several(matches, &chunks, &whole, streams, one),
+        None if option("verify-diagnostics").is_some() => {
+            several(matches, std::slice::from_ref(&whole), &whole, streams, one)
         }
+        None => one(matches, &whole, output, streams),
+    }
+}
+
+/// The programs of the file, if it is to be split.
+fn chunks(whole: &Chunk, marker: Option<&str>, streams: &mut Streams<'_>) -> Result<Option<Vec<Chunk>>, Failure> {
+    let marker = match marker {
+        None => return Ok(None),
+        Some("") => MARKER,
+        Some(marker) => marker,
     };
+    if marker.len() <= NEAR || !marker.is_ascii() {
+        return Err(Failure::Usage(format!("the marker '{marker}' is too short, or not ASCII")));
+    }
+    let (chunks, near_misses) = split(whole, marker);
+    near_misses.into_iter().for_each(|at| warn(whole, at, streams));
+    Ok(Some(chunks))
+}
+
+fn several(
+    matches: &ArgMatches,
+    chunks: &[Chunk],
+    whole: &Chunk,
+    streams: &mut Streams<'_>,
+    one: impl Fn(&ArgMatches, &Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let level =
         option("verify-diagnostics").map(|l| if l == "only-expected" { Level::OnlyExpected } else { Level::All });
     let mut verifier = level.map(|level| Verifier::new(&whole.name, &whole.text, level));
@@ -100,6 +118,7 @@ pub(crate) fn each(
         failed = !good;
     }
     // A file appears only when all is well, as with a single program.
+    let output = option("output").expect("has a default");
     if output == "-" || !failed {
         write(output, streams, |out| out.write_all(&printed))?;
     }

@@ -109,7 +109,6 @@ struct Buffer {
 }
 
 /// Buffers, by number. Elements that nobody wrote are poison.
-#[derive(Default)]
 pub struct Memory {
     buffers: Vec<Option<Buffer>>,
     /// The live buffers of open scopes, outermost first.
@@ -118,10 +117,25 @@ pub struct Memory {
     elements: usize,
     /// The program's symbols, by which ops find globals.
     pub symbols: SymbolTables,
+    /// More live elements than this are refused.
+    pub limit: usize,
 }
 
-/// More live elements than this are refused.
+/// More live elements than this are refused, unless a [`Memory`] says otherwise.
 const MAX_ELEMENTS: usize = 1 << 26;
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory {
+            buffers: Vec::new(),
+            stack: Vec::new(),
+            globals: FxHashMap::default(),
+            elements: 0,
+            symbols: SymbolTables::default(),
+            limit: MAX_ELEMENTS,
+        }
+    }
+}
 
 impl Memory {
     /// A new buffer on the heap, each element `init`.
@@ -161,9 +175,9 @@ impl Memory {
     }
 
     fn check_room(&self, more: usize) -> Result<(), Trap> {
-        match self.elements.checked_add(more).is_some_and(|n| n <= MAX_ELEMENTS) {
+        match self.elements.checked_add(more).is_some_and(|n| n <= self.limit) {
             true => Ok(()),
-            false => Err(Trap::unsupported(format!("more than {MAX_ELEMENTS} elements of memory"))),
+            false => Err(Trap::unsupported(format!("more than {} elements of memory", self.limit))),
         }
     }
 

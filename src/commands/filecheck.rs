@@ -1,6 +1,6 @@
 //! `gradus filecheck`: LLVM's FileCheck, and stricter.
 
-use crate::filecheck::{Dump, Options, Text, Verdict, check};
+use crate::filecheck::{Dump, Filter, Options, Text, Verdict, check};
 use crate::io::read;
 use crate::{Failure, Streams, Subcommand};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -52,14 +52,21 @@ fn command() -> Command {
                 .help("When to show the input with what was found"),
         )
         .arg(
+            Arg::new("dump-input-filter")
+                .long("dump-input-filter")
+                .value_name("WHICH")
+                .value_parser(["all", "annotation", "annotation-full", "error"])
+                .help("Which lines of it"),
+        )
+        .arg(
             Arg::new("dump-input-context")
                 .long("dump-input-context")
                 .value_name("N")
                 .default_value("5")
                 .value_parser(clap::value_parser!(usize))
-                .help("How many lines around errors"),
+                .help("How many lines around those"),
         )
-        .arg(flag("verbose", "Also report what was found").short('v'))
+        .arg(flag("verbose", "Also report what was found").short('v').visible_alias("vv"))
 }
 
 /// LLVM's tools take long flags with one hyphen too; clap does not.
@@ -97,6 +104,11 @@ fn options(matches: &ArgMatches) -> Options {
             Some("always") => Dump::Always,
             _ => Dump::Fail,
         },
+        dump_input_filter: matches.get_one::<String>("dump-input-filter").map(|f| match f.as_str() {
+            "all" => Filter::All,
+            "error" => Filter::Error,
+            _ => Filter::Annotation,
+        }),
         dump_input_context: *matches.get_one("dump-input-context").unwrap_or(&5),
         verbose: flag("verbose"),
     }

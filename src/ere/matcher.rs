@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
         let end = self.regex.program.len() as u32;
         let mut best: Option<(usize, usize)> = None;
         // Instructions that wait for a byte, with where their match would start, the earliest first.
-        let (mut now, mut next): (Vec<(u32, usize)>, Vec<(u32, usize)>) = (Vec::new(), Vec::new());
+        let (mut now, mut next) = (Vec::<(u32, usize)>::new(), Vec::new());
         let mut pos = from;
         loop {
             self.mark += 1;

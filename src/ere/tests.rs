@@ -1,3 +1,5 @@
+//! Matches are those of LLVM's `Regex`.
+
 use super::*;
 
 /// What an expression finds, and its group 1 if it has one.
@@ -11,7 +13,9 @@ fn find_with(pattern: &str, text: &str, flags: Flags) -> String {
         Err(e) => return format!("error: {e}"),
     };
     let wanted: &[u32] = if groups > 0 { &[1] } else { &[] };
-    let regex = match Regex::new(&[node.clone()], wanted, flags.newline).or_else(|_| Regex::new(&[node], &[], true)) {
+    let regex = match Regex::new(std::slice::from_ref(&node), wanted, flags.newline)
+        .or_else(|_| Regex::new(&[node], &[], true))
+    {
         Ok(regex) => regex,
         Err(e) => return format!("error: {e}"),
     };

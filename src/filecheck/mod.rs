@@ -50,6 +50,17 @@ pub enum Dump {
     Always,
 }
 
+/// Which lines of the input are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Filter {
+    /// All.
+    All,
+    /// Those with an annotation, and those around.
+    Annotation,
+    /// Those with an error, and those around.
+    Error,
+}
+
 /// What the flags of the command say; each has the flag's name.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the command's help says what they mean")]
@@ -67,6 +78,8 @@ pub struct Options {
     pub allow_deprecated_dag_overlap: bool,
     pub allow_near_misses: bool,
     pub dump_input: Dump,
+    /// Errors unless given; all lines when the input is always shown.
+    pub dump_input_filter: Option<Filter>,
     pub dump_input_context: usize,
     pub verbose: bool,
 }
@@ -87,6 +100,7 @@ impl Default for Options {
             allow_deprecated_dag_overlap: false,
             allow_near_misses: false,
             dump_input: Dump::Fail,
+            dump_input_filter: None,
             dump_input_context: 5,
             verbose: false,
         }

@@ -44,8 +44,17 @@ enum Part {
     Node(Node),
     /// A string variable, by name.
     String(Place, String),
-    /// The number with which a block begins, what is computed, and the group that takes it.
-    Number(Place, Expr, Format, Option<u32>),
+    /// A number that is computed.
+    Number(Number),
+}
+
+/// A numeric expression, how its value is written, and the group that takes it.
+struct Number {
+    place: Place,
+    text: String,
+    expr: Expr,
+    format: Format,
+    group: Option<u32>,
 }
 
 /// Where a pattern was found.
@@ -136,31 +145,16 @@ impl Pattern {
                     Some(value) => nodes.push(literal(value, self.ignore_case)),
                     None => errors.push(undefined(*place, name)),
                 },
-                Part::Number(place, expr, format, group) => match self.number(*place, expr, *format, variables) {
+                Part::Number(number) => match number.value(variables) {
                     Ok(text) => {
                         let node = literal(text.as_bytes(), self.ignore_case);
-                        nodes.push(group.map_or(node.clone(), |n| Node::Group(n, Box::new(node))));
+                        nodes.push(number.group.map_or(node.clone(), |n| Node::Group(n, Box::new(node))));
                     }
                     Err(more) => errors.extend(more),
                 },
             }
         }
         if errors.is_empty() { Ok(nodes) } else { Err(errors) }
-    }
-
-    fn number(&self, place: Place, expr: &Expr, format: Format, vars: &Variables) -> Result<String, Vec<Message>> {
-        let overflow = || {
-            let text = "unable to substitute variable or numeric expression: overflow error";
-            vec![Message::error(place, text)]
-        };
-        match expr.eval(vars) {
-            Ok(value) => format.write(value).ok_or_else(overflow),
-            Err(EvalError::Overflow) => Err(overflow()),
-            Err(EvalError::Undefined(list)) => {
-                let at = |offset| Place { offset, ..place };
-                Err(list.into_iter().map(|(offset, name)| undefined(at(offset), &name)).collect())
-            }
-        }
     }
 
     /// Finds the first match in `buffer` and sets the variables that it defines. An error is about the pattern.
@@ -201,15 +195,19 @@ impl Pattern {
         Ok(())
     }
 
-    /// What the variables that are put in stand for now, for messages: place, name, value.
+    /// What is put in now, for messages: the text in the block, and the value.
     pub fn substitutions(&self, variables: &Variables) -> Vec<(String, String)> {
-        let mut list = Vec::new();
+        let mut list: Vec<(String, String)> = Vec::new();
         for part in &self.parts {
-            if let Part::String(_, name) = part
-                && let Some(value) = variables.string(name)
-            {
-                list.push((name.clone(), String::from_utf8_lossy(value).into_owned()));
-            }
+            let pair = match part {
+                Part::Node(_) => None,
+                Part::String(_, name) => {
+                    let value = variables.string(name).map(|v| String::from_utf8_lossy(v).into_owned());
+                    value.map(|v| (name.clone(), v))
+                }
+                Part::Number(number) => number.value(variables).ok().map(|v| (number.text.clone(), v)),
+            };
+            list.extend(pair.filter(|p| !list.contains(p)));
         }
         list
     }
@@ -225,6 +223,24 @@ impl Pattern {
             }
         }
         String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+impl Number {
+    /// The value now, as it is written.
+    fn value(&self, variables: &Variables) -> Result<String, Vec<Message>> {
+        let overflow = || {
+            let text = "unable to substitute variable or numeric expression: overflow error";
+            vec![Message::error(self.place, text)]
+        };
+        match self.expr.eval(variables) {
+            Ok(value) => self.format.write(value).ok_or_else(overflow),
+            Err(EvalError::Overflow) => Err(overflow()),
+            Err(EvalError::Undefined(list)) => {
+                let at = |offset| Place { offset, ..self.place };
+                Err(list.into_iter().map(|(offset, name)| undefined(at(offset), &name)).collect())
+            }
+        }
     }
 }
 
@@ -432,7 +448,9 @@ impl Reader<'_> {
             self.pattern.numbers.push((name, id, block.format, self.groups));
         }
         if let Some(expr) = block.expr {
-            self.pattern.parts.push(Part::Number(self.place(start), expr, block.format, group));
+            let text = String::from_utf8_lossy(&self.text[start..end]).into_owned();
+            let (place, format) = (self.place(start), block.format);
+            self.pattern.parts.push(Part::Number(Number { place, text, expr, format, group }));
             return Ok(());
         }
         let flags = Flags { ignore_case: self.pattern.ignore_case, newline: true };

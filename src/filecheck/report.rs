@@ -1,8 +1,8 @@
 //! Saying what went wrong, where, and what was there instead.
 
-use super::Options;
 use super::directive::{Directive, Kind};
 use super::source::{CHECKS, INPUT, Message, Source, Sources};
+use super::{Dump, Filter, Options};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -78,13 +78,15 @@ impl Report {
     /// Adds the input with its annotations: what is near errors, or all of it.
     pub fn dump(&mut self, options: &Options, sources: &Sources) {
         let input = sources.get(INPUT);
-        let all = options.dump_input == super::Dump::Always;
+        let default = if options.dump_input == Dump::Always { Filter::All } else { Filter::Error };
+        let filter = options.dump_input_filter.unwrap_or(default);
         let context = options.dump_input_context;
         let mut by_line: BTreeMap<usize, Vec<&Annotation>> = BTreeMap::new();
         for a in &self.annotations {
             by_line.entry(input.line_col(a.start).0).or_default().push(a);
         }
-        let errors = by_line.iter().filter(|(_, list)| list.iter().any(|a| a.mark != Mark::Found));
+        let counts = |a: &&Annotation| filter == Filter::Annotation || a.mark != Mark::Found;
+        let errors = by_line.iter().filter(|(_, list)| list.iter().any(counts));
         let errors: Vec<usize> = errors.map(|(line, _)| *line).collect();
         let near = |line: usize| {
             let next = errors.partition_point(|e| e + context < line);
@@ -96,7 +98,7 @@ impl Report {
         // One line more than there is, for what is at the end.
         for line in 0..=input.num_lines() {
             let marks = by_line.get(&line).map(Vec::as_slice).unwrap_or_default();
-            if (line == input.num_lines() && marks.is_empty()) || !(all || near(line)) {
+            if (line == input.num_lines() && marks.is_empty()) || !(filter == Filter::All || near(line)) {
                 left_out |= line < input.num_lines();
                 continue;
             }

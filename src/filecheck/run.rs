@@ -82,15 +82,15 @@ impl Run<'_> {
             Ok(None) => {
                 let which = which.map_or(String::new(), |(i, n)| format!(" ({i} out of {n})"));
                 let text = format!("{}: expected string not found in input{which}", directive.name);
-                self.say(Message::error(directive.pattern.place, text));
-                self.say(Message::note(input(from), "scanning from here"));
+                self.say(&Message::error(directive.pattern.place, text));
+                self.say(&Message::note(input(from), "scanning from here"));
                 self.report.mark(directive, (from, from), Mark::NotFound);
                 self.hints(directive, from, to);
                 None
             }
             Err(errors) => {
-                errors.into_iter().for_each(|e| self.say(e));
-                self.say(Message::note(input(from), format!("when searching for {} from here", directive.name)));
+                errors.into_iter().for_each(|e| self.say(&e));
+                self.say(&Message::note(input(from), format!("when searching for {} from here", directive.name)));
                 self.report.mark(directive, (from, from), Mark::Invalid);
                 None
             }
@@ -108,11 +108,11 @@ impl Run<'_> {
     /// Helps to see why something is not found: the values of variables, and the line that is most like it.
     fn hints(&mut self, directive: &Directive, from: usize, to: usize) {
         for (name, value) in directive.pattern.substitutions(&self.variables) {
-            self.say(Message::note(input(from), format!("with \"{name}\" equal to \"{value}\"")));
+            self.say(&Message::note(input(from), format!("with \"{name}\" equal to \"{value}\"")));
         }
         let example = directive.pattern.example(&self.variables);
         if let Some(near) = super::report::most_like(&example, self.input, from, to) {
-            self.say(Message::note(input(near), "possible intended match here"));
+            self.say(&Message::note(input(near), "possible intended match here"));
             self.report.mark(directive, (near, near), Mark::Near);
         }
     }
@@ -128,13 +128,13 @@ impl Run<'_> {
             (Kind::Same, n) if n > 0 => "is not on the same line as the previous match",
             _ => return true,
         };
-        self.say(Message::error(directive.pattern.place, format!("{}: {problem}", directive.name)));
-        self.say(Message::note(input(found.0), "'next' match was here"));
-        self.say(Message::note(input(start), "previous match ended here"));
+        self.say(&Message::error(directive.pattern.place, format!("{}: {problem}", directive.name)));
+        self.say(&Message::note(input(found.0), "'next' match was here"));
+        self.say(&Message::note(input(start), "previous match ended here"));
         if directive.kind != Kind::Same
             && let Some(first) = lines.1
         {
-            self.say(Message::note(input(start + first), "non-matching line after previous match is here"));
+            self.say(&Message::note(input(start + first), "non-matching line after previous match is here"));
         }
         self.report.mark(directive, found, Mark::WrongLine);
         false
@@ -149,12 +149,12 @@ impl Run<'_> {
                 Ok(None) => continue,
                 Ok(Some((start, end))) => {
                     let text = format!("{}: excluded string found in input", directive.name);
-                    self.say(Message::error(directive.pattern.place, text));
-                    self.say(Message::note(input(start), "found here").over(end - start));
+                    self.say(&Message::error(directive.pattern.place, text));
+                    self.say(&Message::note(input(start), "found here").over(end - start));
                     self.report.mark(directive, (start, end), Mark::Excluded);
                 }
                 Err(errors) => {
-                    errors.into_iter().for_each(|e| self.say(e));
+                    errors.into_iter().for_each(|e| self.say(&e));
                     self.report.mark(directive, (from, from), Mark::Invalid);
                 }
             }
@@ -216,14 +216,14 @@ impl Run<'_> {
     fn verbose(&mut self, directive: &Directive, found: Span) {
         if self.options.verbose && directive.kind != Kind::End {
             let text = format!("{}: expected string found in input", directive.name);
-            self.say(Message { severity: "remark", ..Message::error(directive.pattern.place, text) });
-            self.say(Message::note(input(found.0), "found here").over(found.1 - found.0));
+            self.say(&Message { severity: "remark", ..Message::error(directive.pattern.place, text) });
+            self.say(&Message::note(input(found.0), "found here").over(found.1 - found.0));
             self.report.mark(directive, found, Mark::Found);
         }
     }
 
-    fn say(&mut self, message: Message) {
-        self.report.say(self.sources, &message);
+    fn say(&mut self, message: &Message) {
+        self.report.say(self.sources, message);
     }
 }
 

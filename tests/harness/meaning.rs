@@ -25,6 +25,10 @@ const ROUNDS: u64 = 200;
 /// Memrefs of more elements are not made.
 const MAX_ELEMENTS: i64 = 4096;
 
+/// Calls that run more ops, or use more elements of memory, are not compared.
+const MAX_OPS: u64 = 20_000;
+const MAX_MEMORY: usize = 1 << 14;
+
 /// What a function is called with.
 #[derive(Clone, Debug)]
 enum Arg {
@@ -120,7 +124,8 @@ fn body_args(m: &Module, function: Op) -> Option<Vec<Type>> {
 }
 
 fn call(m: &Module, name: &str, args: Vec<Arg>) -> Outcome {
-    let mut interpreter = Interpreter::new(m);
+    let mut interpreter = Interpreter::new(m).fuel(MAX_OPS);
+    interpreter.memory.limit = MAX_MEMORY;
     let Some(function) = interpreter.function(name) else { return Outcome::Unsupported("it is gone".into()) };
     let mut data = Vec::new();
     for arg in args {

@@ -23,7 +23,11 @@ const FILES: [(&str, &str, &str); 14] = [
     ),
     ("empty_chunk", "// RUN: gradus opt %s\nmodule {}\n// -----\n// nothing\n", "the chunk from line 4 on is empty"),
     ("bad_expectation", "// RUN: gradus opt %s\n// expected-error@1 {{x}}\nmodule {}\n", "line 2: expected-* needs"),
-    ("bad_expectation_end", "// RUN: gradus opt %s\n// expected-error {{x}} y\nmodule {}\n", "line 2: expected-* needs"),
+    (
+        "bad_expectation_end",
+        "// RUN: gradus opt %s\n// expected-error {{x}} y\nmodule {}\n",
+        "line 2: expected-* needs",
+    ),
     ("good", "// RUN: gradus opt %s\nmodule {}\n", ""),
     ("good_check", "// RUN: gradus opt %s | FileCheck %s\n// CHECK: module\nmodule {}\n", ""),
     ("good_error", "// RUN: gradus opt %s\n// expected-error@below {{x}}\nmodul {}\n", ""),

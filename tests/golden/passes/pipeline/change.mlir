@@ -1,0 +1,14 @@
+// RUN: gradus opt %s --dce --cse --mlir-print-ir-after-change -o - 2>&1 | FileCheck %s
+
+// Nothing is dead, so only cse is in the log, which comes before the result.
+
+// CHECK-NOT:   IR Dump After {{.*}}{{dce|DCE}}
+// CHECK:       IR Dump After {{.*}}{{cse|CSE}}
+// CHECK-COUNT-2: arith.muli
+// CHECK-NOT:   IR Dump
+func.func @f(%a: i32) -> i32 {
+  %0 = arith.muli %a, %a : i32
+  %1 = arith.muli %a, %a : i32
+  %2 = arith.addi %0, %1 : i32
+  return %2 : i32
+}

@@ -1,0 +1,21 @@
+// RUN: not gradus opt %s --split-input-file 2>&1 | FileCheck %s
+
+// A part that is wrong does not keep the others from being processed. A marker that is not whole is pointed at.
+
+// CHECK: split_fails.mlir:[[#@LINE+1]]:7: warning: near miss with file split marker
+// ---
+func.func private @first()
+
+// -----
+
+// CHECK: split_fails.mlir:[[#@LINE+2]]:1: error: redefinition of attribute alias id 'a'
+#a = 1
+#a = 2
+
+// -----
+
+// CHECK-LABEL: func.func private @first()
+// CHECK:       {{//}} -----
+// CHECK-NEXT:  {{//}} -----
+// CHECK:       func.func private @last()
+func.func private @last()
