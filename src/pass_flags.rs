@@ -1,7 +1,7 @@
 //! The flags of `gradus opt` that choose passes and say how they are run, under mlir-opt's names.
 
 use crate::io::Shared;
-use crate::{all_passes, Failure, Streams};
+use crate::{Failure, Streams, all_passes};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::{

@@ -33,8 +33,10 @@ struct Nothing {
     operands: Operands<ANY>,
 }
 
-const BUILTIN: Dialect = Dialect { name: "builtin", doc: "", ops: &[ModuleOp::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
-const T: Dialect = Dialect { name: "t", doc: "", ops: &[Func::INFO, Nothing::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
+const BUILTIN: Dialect =
+    Dialect { name: "builtin", doc: "", ops: &[ModuleOp::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
+const T: Dialect =
+    Dialect { name: "t", doc: "", ops: &[Func::INFO, Nothing::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
 
 /// Does something to the functions of some names.
 struct Picky {

@@ -10,8 +10,8 @@ use gradus_dialects::scf::{
     YieldOp,
 };
 use gradus_ir::{
-    Block, Builder, DYNAMIC, Diagnostic, Loc, Module, Op, OpDecl, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
-    ValueList,
+    Block, Builder, DYNAMIC, Diagnostic, Loc, Module, Op, OpDecl, Pass, PassContext, PassInfo, Region, Traits, Type,
+    Value, ValueList,
 };
 
 /// The declaration.

@@ -41,10 +41,8 @@ fn one(name: &str, text: &mut String) -> Result<(), Failure> {
     } else if let Some(d) = DIALECTS.iter().find(|d| d.name == name) {
         dialect(d, text);
     } else {
-        let known = ops()
-            .map(|i| i.name)
-            .chain(all_passes().iter().map(|p| p.name))
-            .chain(DIALECTS.iter().map(|d| d.name));
+        let known =
+            ops().map(|i| i.name).chain(all_passes().iter().map(|p| p.name)).chain(DIALECTS.iter().map(|d| d.name));
         let hint = suggest(name, known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
         return Err(Failure::Input(format!("no dialect, op or pass is called '{name}'{hint}")));
     }

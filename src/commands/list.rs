@@ -24,8 +24,9 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
         "ops" => DIALECTS.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
         _ => all_passes().iter().map(|info| (info.name, info.doc)).collect(),
     };
-    let options =
-        |name: &str| all_passes().iter().find(|info| what == "passes" && info.name == name).map_or(&[][..], |i| i.options);
+    let options = |name: &str| {
+        all_passes().iter().find(|info| what == "passes" && info.name == name).map_or(&[][..], |i| i.options)
+    };
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, doc) in rows {

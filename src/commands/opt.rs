@@ -46,23 +46,28 @@ fn command() -> Command {
 }
 
 fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    if matches.get_flag("emit-bytecode") {
-        return Err(Failure::Usage("--emit-bytecode: MLIR's bytecode is not supported; programs are text".into()));
-    }
     if matches.get_flag("list-passes") || matches.get_flag("show-dialects") {
         let text = listing(matches);
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     // What is wrong with the passes is said before a long program is read, unless the program says to expect it.
     if !split::verifies(matches) {
-        pass_flags::pipeline(matches, "builtin.module")?;
+        requested(matches)?;
     }
     split::each(matches, streams, one)
 }
 
+/// The pipeline that the arguments ask for, if all that they ask for can be done.
+fn requested(matches: &ArgMatches) -> Result<Pipeline, Failure> {
+    if matches.get_flag("emit-bytecode") {
+        return Err(Failure::Usage("--emit-bytecode: MLIR's bytecode is not supported; programs are text".into()));
+    }
+    pass_flags::pipeline(matches, "builtin.module")
+}
+
 /// Processes one program.
 fn one(matches: &ArgMatches, program: &Chunk, output: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let pipeline = pass_flags::pipeline(matches, "builtin.module")?;
+    let pipeline = requested(matches)?;
     let ctx = gradus_dialects::context();
     let mut job = Job { matches, program, output, ctx, pipeline, timer: Timer::new("root") };
     let start = Instant::now();

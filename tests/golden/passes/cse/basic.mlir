@@ -55,8 +55,8 @@ func.func @chains(%a: f32) -> f32 {
 }
 // CHECK-LABEL: func.func @results(
 // CHECK-SAME:  [[ARG0:%.*]]: i8, [[ARG1:%.*]]: i8) -> (i8, i1) {
-// CHECK-NEXT:    [[V0:%.*]]:2 = arith.addui_extended [[ARG0]], [[ARG1]] : i8, i1
-// CHECK-NEXT:    return [[V0]]#0, [[V0]]#1 : i8, i1
+// CHECK-NEXT:    [[SUM:%.*]], [[OVERFLOW:%.*]] = arith.addui_extended [[ARG0]], [[ARG1]] : i8, i1
+// CHECK-NEXT:    return [[SUM]], [[OVERFLOW]] : i8, i1
 // CHECK-NEXT:  }
 func.func @results(%a: i8, %b: i8) -> (i8, i1) {
   %0, %1 = arith.addui_extended %a, %b : i8, i1

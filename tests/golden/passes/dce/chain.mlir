@@ -15,8 +15,8 @@ func.func @chain(%a: i32) -> i32 {
 }
 // CHECK-LABEL: func.func @one_of_two(
 // CHECK-SAME:  [[ARG0:%.*]]: i8, [[ARG1:%.*]]: i8) -> i1 {
-// CHECK-NEXT:    [[V0:%.*]]:2 = arith.addui_extended [[ARG0]], [[ARG1]] : i8, i1
-// CHECK-NEXT:    return [[V0]]#1 : i1
+// CHECK-NEXT:    [[SUM:%.*]], [[OVERFLOW:%.*]] = arith.addui_extended [[ARG0]], [[ARG1]] : i8, i1
+// CHECK-NEXT:    return [[OVERFLOW]] : i1
 // CHECK-NEXT:  }
 func.func @one_of_two(%a: i8, %b: i8) -> i1 {
   %0, %1 = arith.addui_extended %a, %b : i8, i1

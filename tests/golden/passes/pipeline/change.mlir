@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --dce --cse --mlir-print-ir-after-change -o - 2>&1 | FileCheck %s
+// RUN: gradus opt %s --dce --cse --mlir-print-ir-after-all --mlir-print-ir-after-change -o - 2>&1 | FileCheck %s
 
 // Nothing is dead, so only cse is in the log, which comes before the result.
 
