@@ -155,6 +155,63 @@ fn old_versions_become_the_newest() {
 }
 
 #[test]
+fn old_words_and_defaults_become_the_newest() {
+    let word = |name: &str, s: &'static str| AttributeProto {
+        name: name.to_owned(),
+        r#type: AttributeType::String as i32,
+        s: s.into(),
+        ..AttributeProto::default()
+    };
+    let old = |version, node, inputs| {
+        let output = ValueInfoProto { r#type: None, ..value("z", F, &[]) };
+        text(&model(version, vec![node], inputs, vec![output]))
+    };
+    let x = || value("x", F, &["1", "4", "6", "6"]);
+    let grid = || value("g", F, &["1", "2", "3", "2"]);
+    let cubic = node("GridSample", &["x", "g"], &["z"], vec![word("mode", "bicubic")]);
+    contains(
+        &old(16, cubic, vec![x(), grid()]),
+        &["graph.grid_sample", "mode = \"cubic\"", "-> (tensor<1x4x2x3xf32> {"],
+    );
+    let inputs = vec![x(), value("r", F, &["5", "4"]), value("b", DataType::Int64, &["5"])];
+    let align = || node("RoiAlign", &["x", "r", "b"], &["z"], vec![]);
+    contains(&old(10, align(), inputs.clone()), &["\"output_half_pixel\"", "-> (tensor<5x4x1x1xf32> {"]);
+    assert!(!old(16, align(), inputs).contains("output_half_pixel"));
+    let groups = node("GroupNormalization", &["x", "s", "s"], &["z"], vec![int("num_groups", 2)]);
+    let per_group = old(18, groups.clone(), vec![x(), value("s", F, &["2"])]);
+    contains(&per_group, &["graph.expand", "dense<2> : tensor<2xi64>", "tensor<4xf32>, tensor<4xf32>"]);
+    assert!(!old(21, groups, vec![x(), value("s", F, &["4"])]).contains("graph.expand"));
+    let dft = node("DFT", &["x"], &["z"], vec![int("onesided", 1)]);
+    let spectrum = old(17, dft, vec![value("x", F, &["2", "8", "3", "1"])]);
+    contains(&spectrum, &["dense<1> : tensor<1xi64>", "axis", "-> (tensor<2x5x3x2xf32> {"]);
+    contains(&old(12, node("Hardmax", &["x"], &["z"], vec![]), vec![x()]), &["axis = 1", "legacy_flatten = 1"]);
+    contains(&old(9, node("TopK", &["x"], &["z", "i"], vec![int("k", 2)]), vec![x()]), &["tensor<1x4x6x2xi64>"]);
+}
+
+#[test]
+fn results_are_made_up_to_the_last_that_has_a_name() {
+    let all = ["Y", "", "", "scores"];
+    let nodes = vec![node("Attention", &["q", "k", "k", "", "p", "p"], &all, vec![int("is_causal", 1)])];
+    let q = value("q", F, &["1", "4", "3", "8"]);
+    let inputs = vec![q, value("k", F, &["1", "2", "5", "8"]), value("p", F, &["1", "2", "7", "8"])];
+    let outputs = vec![value("Y", F, &["1", "4", "3", "8"]), value("scores", F, &["1", "4", "3", "12"])];
+    let text = text(&model(25, nodes, inputs, outputs));
+    contains(&text, &["%0:4 = graph.attention", "past_key", "tensor<1x2x12x8xf32>", "return %0#0, %0#3"]);
+}
+
+#[test]
+fn small_element_types_are_types() {
+    let cast = |to: DataType| node("Cast", &["x"], &["z"], vec![int("to", to as i64)]);
+    let into = |to: DataType| {
+        let output = value("z", to, &["3"]);
+        text(&model(25, vec![cast(to)], vec![value("x", F, &["3"])], vec![output]))
+    };
+    contains(&into(DataType::Float8e4m3fn), &["to f8E4M3FN", "tensor<3xf8E4M3FN>"]);
+    contains(&into(DataType::Uint4), &["tensor<3xui4>"]);
+    contains(&into(DataType::Float4e2m1), &["tensor<3xf4E2M1FN>"]);
+}
+
+#[test]
 fn equal_splits_are_counted() {
     let split = node("Split", &["x"], &["a", "b"], vec![int("axis", 1)]);
     let m = model(11, vec![split], vec![value("x", F, &["2", "6"])], vec![value("b", F, &["2", "3"])]);

@@ -82,18 +82,17 @@ pub fn modulo(a: &Tensor, b: &Tensor, fmod: bool) -> KernelResult {
 /// `Pow` (7, 12, 13, 15): `a` to the power of `b`, in `a`'s type; the exponent may have any other type. Integers to
 /// non-negative integer powers wrap; everything else goes through `f64`, and integers then truncate and saturate.
 pub fn pow(a: &Tensor, b: &Tensor) -> KernelResult {
+    if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
+        return Err(unsupported("pow", DType::Bool));
+    }
     let exact = !a.dtype().is_float() && !b.dtype().is_float();
     let exponents = if exact { b.to_i64().filter(|e| e.iter().all(|&e| e >= 0)) } else { None };
     let walk = Walk::new([a.shape(), b.shape()])?;
-    if b.dtype() == DType::Bool {
-        return Err(unsupported("pow", DType::Bool));
-    }
-    dispatch!(number, "pow", (a), T => {
-        let base = a.as_slice::<T>();
-        let out = match &exponents {
-            Some(exponents) => zip_map(&walk, &base, exponents, |x, e| Num::powi(x, e.unsigned_abs())),
-            None => zip_map(&walk, &base, &b.to_f64(), |x, e| T::from_f64(power(x.to_f64(), e))),
-        };
+    let Some(exponents) = exponents else {
+        return Ok(from_f64s(a.dtype(), &walk.shape, zip_map(&walk, &a.to_f64(), &b.to_f64(), power)));
+    };
+    dispatch!(int, "pow", (a), T => {
+        let out = zip_map(&walk, &a.as_slice::<T>(), &exponents, |x, e| Num::powi(x, e.unsigned_abs()));
         Ok(Tensor::from_vec(&walk.shape, out))
     })
 }
@@ -116,24 +115,26 @@ pub fn equal(a: &Tensor, b: &Tensor) -> KernelResult {
     dispatch!(number, "equal", (a, b), T => test2::<T>(a, b, |x, y| x == y))
 }
 
-macro_rules! comparison {
-    ($($(#[$doc:meta])* $name:ident = $op:tt;)*) => { $(
-        $(#[$doc])*
-        pub fn $name(a: &Tensor, b: &Tensor) -> KernelResult {
-            same_dtype(stringify!($name), a, b)?;
-            dispatch!(number, stringify!($name), (a, b), T => test2::<T>(a, b, |x, y| x $op y))
-        }
-    )* };
+/// `Less` (7, 9, 13): `a < b`, as booleans.
+pub fn less(a: &Tensor, b: &Tensor) -> KernelResult {
+    same_dtype("comparison", a, b)?;
+    dispatch!(number, "comparison", (a, b), T => test2::<T>(a, b, |x, y| x < y))
 }
-comparison! {
-    /// `Less` (7, 9, 13): `a < b`, as booleans.
-    less = <;
-    /// `LessOrEqual` (12, 16): `a <= b`, as booleans.
-    less_or_equal = <=;
-    /// `Greater` (7, 9, 13): `a > b`, as booleans.
-    greater = >;
-    /// `GreaterOrEqual` (12, 16): `a >= b`, as booleans.
-    greater_or_equal = >=;
+
+/// `LessOrEqual` (12, 16): `a <= b`, as booleans.
+pub fn less_or_equal(a: &Tensor, b: &Tensor) -> KernelResult {
+    same_dtype("comparison", a, b)?;
+    dispatch!(number, "comparison", (a, b), T => test2::<T>(a, b, |x, y| x <= y))
+}
+
+/// `Greater` (7, 9, 13): `a > b`, as booleans.
+pub fn greater(a: &Tensor, b: &Tensor) -> KernelResult {
+    less(b, a)
+}
+
+/// `GreaterOrEqual` (12, 16): `a >= b`, as booleans.
+pub fn greater_or_equal(a: &Tensor, b: &Tensor) -> KernelResult {
+    less_or_equal(b, a)
 }
 
 macro_rules! logic {

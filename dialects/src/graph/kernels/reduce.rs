@@ -107,47 +107,61 @@ pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_wi
         };
         return Ok(Tensor::from_bools(&shape, out));
     }
-    let limits = from_f64s(x.dtype(), &[2], vec![f64::NEG_INFINITY, f64::INFINITY]);
-    let (x, limits) = (&x, &limits);
-    dispatch!(number, "reduce", (x, limits), T => {
-        let (data, limits) = (x.as_slice::<T>(), limits.as_slice::<T>());
-        let out = match kind {
-            Reduction::Max => fold(&data, &lanes, limits[0], Num::max, |a| a),
-            Reduction::Min => fold(&data, &lanes, limits[1], Num::min, |a| a),
-            _ if x.dtype().is_float() => reduce_float::<T>(&data, &lanes, kind),
-            _ => reduce_int::<T>(&data, &lanes, kind),
-        };
-        Ok(Tensor::from_vec(&shape, out))
-    })
-}
-
-/// The reductions of floats, which only compare or accumulate in `f64`.
-fn reduce_float<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
-    let back = |v: f64| T::from_f64(v);
+    let integral = matches!(kind, Reduction::Sum | Reduction::Prod | Reduction::L1 | Reduction::SumSquare);
+    let x = &x;
     match kind {
-        Reduction::Max | Reduction::Min => vec![],
-        Reduction::Sum => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), back),
-        Reduction::Mean => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), |a: f64| back(a / lanes.extent as f64)),
-        Reduction::Prod => fold(data, lanes, 1.0, |a, v| a * v.to_f64(), back),
-        Reduction::L1 => fold(data, lanes, 0.0, |a, v| a + v.to_f64().abs(), back),
-        Reduction::L2 => fold(data, lanes, 0.0, |a, v| a + v.to_f64() * v.to_f64(), |a: f64| back(a.sqrt())),
-        Reduction::LogSum => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), |a: f64| back(a.ln())),
-        Reduction::SumSquare => fold(data, lanes, 0.0, |a, v| a + v.to_f64() * v.to_f64(), back),
-        Reduction::LogSumExp => {
-            let start = (f64::NEG_INFINITY, 0.0);
-            fold(data, lanes, start, |a, v| add_exp(a, v.to_f64()), |(m, s): (f64, f64)| back(log_of(m, s)))
-        }
+        Reduction::Max | Reduction::Min => reduce_order(x, &shape, &lanes, kind == Reduction::Max),
+        _ if x.dtype().is_float() => dispatch!(float, "reduce", (x), T => {
+            Ok(Tensor::from_vec(&shape, reduce_float::<T>(&x.as_slice::<T>(), &lanes, kind)))
+        }),
+        _ if integral => dispatch!(int, "reduce", (x), T => {
+            Ok(Tensor::from_vec(&shape, reduce_int::<T>(&x.as_slice::<T>(), &lanes, kind)))
+        }),
+        // What is no integer truncates.
+        _ => Ok(from_f64s(x.dtype(), &shape, reduce_float(&x.to_f64(), &lanes, kind))),
     }
 }
 
-/// The reductions of integers: sums wrap, and what is not an integer truncates.
+/// The largest or smallest elements; of none, the other end of the type.
+fn reduce_order(x: &Tensor, shape: &[usize], lanes: &Lanes, largest: bool) -> KernelResult {
+    let end = from_f64s(x.dtype(), &[], vec![if largest { f64::NEG_INFINITY } else { f64::INFINITY }]);
+    let end = &end;
+    dispatch!(number, "reduce", (x, end), T => {
+        let (data, start) = (x.as_slice::<T>(), end.as_slice::<T>()[0]);
+        let better = |a, b| if largest { Num::max(a, b) } else { Num::min(a, b) };
+        Ok(Tensor::from_vec(shape, fold(&data, lanes, start, better, |a| a)))
+    })
+}
+
+/// The reductions of floats, which accumulate in `f64`.
+fn reduce_float<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
+    let finish = |sum: f64| {
+        T::from_f64(match kind {
+            Reduction::Mean => sum / lanes.extent as f64,
+            Reduction::L2 => sum.sqrt(),
+            Reduction::LogSum => sum.ln(),
+            _ => sum,
+        })
+    };
+    match kind {
+        Reduction::Prod => fold(data, lanes, 1.0, |a, v| a * v.to_f64(), finish),
+        Reduction::L1 => fold(data, lanes, 0.0, |a, v| a + v.to_f64().abs(), finish),
+        Reduction::L2 | Reduction::SumSquare => fold(data, lanes, 0.0, |a, v| a + v.to_f64() * v.to_f64(), finish),
+        Reduction::LogSumExp => {
+            let start = (f64::NEG_INFINITY, 0.0);
+            fold(data, lanes, start, |a, v| add_exp(a, v.to_f64()), |(m, s)| T::from_f64(log_of(m, s)))
+        }
+        _ => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), finish),
+    }
+}
+
+/// The reductions of integers to integers, which wrap.
 fn reduce_int<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
     match kind {
-        Reduction::Sum => fold(data, lanes, T::ZERO, Num::add, |a| a),
         Reduction::Prod => fold(data, lanes, T::ONE, Num::mul, |a| a),
         Reduction::L1 => fold(data, lanes, T::ZERO, |a: T, v: T| a.add(Num::abs(v)), |a| a),
         Reduction::SumSquare => fold(data, lanes, T::ZERO, |a: T, v: T| a.add(v.mul(v)), |a| a),
-        other => reduce_float(data, lanes, other),
+        _ => fold(data, lanes, T::ZERO, Num::add, |a| a),
     }
 }
 
