@@ -122,6 +122,15 @@ impl<K: Entity, V> Table<K, V> {
         self.free.push(key.index() as u32);
     }
 
+    /// Adds copies of rows after all others.
+    pub fn extend_from(&mut self, rows: &[V])
+    where
+        V: Clone,
+    {
+        self.rows.reserve_exact(rows.len());
+        self.rows.extend_from_slice(rows);
+    }
+
     /// All rows by index, those that are marked as erased among them.
     pub fn rows(&self) -> &[V] {
         &self.rows

@@ -1,40 +1,178 @@
 //! Shares: functions that are taken out of a program, worked on by another thread, and brought back.
 //!
-//! A share is a program of its own, with the same context. Its rows are copies of the rows at home with other keys; what
-//! is brought back goes into the places where it came from, so that a program does not grow by being divided, and the
-//! uses of a value stay in their order. Where a function is away, there is an op at home that nobody knows.
+//! A share is a program of its own, with the same context. Rows of one function are close to each other, so whole windows
+//! of the tables are copied, and a key there is a key here by addition. What is brought back goes into the rows where it
+//! came from: a program does not grow by being divided, and the uses of a value stay in their order. Where a function is
+//! away, there is an op at home that nobody knows.
 
 use crate::context::Attr;
-use crate::entity::{Entity, Packed, SideTable, Table};
-use crate::module::{Block, Def, Ext, ExtData, Link, Module, Op, Region, Use, Value};
+use crate::entity::{Entity, Packed, Table};
+use crate::module::{Block, Def, Ext, Link, Module, Op, Region, Use, Value};
+use std::ops::Range;
 
 /// Some functions of a program.
 pub(crate) struct Share {
     /// The functions, in order, in a copy of the op that is around them at home.
     pub(crate) module: Module,
-    home: Keys,
+    windows: Windows,
 }
 
-/// For each key of a share, by index, the key at home.
-#[derive(Default)]
-struct Keys {
-    ops: Vec<Op>,
-    blocks: Vec<Block>,
-    regions: Vec<Region>,
-    values: Vec<Value>,
-    exts: Vec<Ext>,
-    operands: Vec<Use>,
+/// The windows of all tables.
+struct Windows {
+    ops: Window,
+    blocks: Window,
+    regions: Window,
+    values: Window,
+    exts: Window,
+    operands: Window,
+}
+
+/// Rows of a table at home that were copied into the same table of a share, after rows that only the share has.
+struct Window {
+    /// The rows at home.
+    home: Range<usize>,
+    /// Where they begin in the share.
+    start: usize,
+    /// Which of them belong to the share.
+    mine: Vec<bool>,
+    /// Where rows that are new in the share go at home.
+    new: usize,
+}
+
+impl Window {
+    /// The key here of a key at home. `None` for one that does not belong to the share.
+    #[inline]
+    fn here<K: Entity>(&self, key: K) -> Option<K> {
+        let i = key.index().wrapping_sub(self.home.start);
+        self.mine.get(i).is_some_and(|mine| *mine).then(|| K::new(self.start + i))
+    }
+
+    #[inline]
+    fn here_packed<K: Entity>(&self, key: Packed<K>) -> Option<Packed<K>> {
+        match key.get() {
+            None => Some(Packed::NONE),
+            Some(key) => self.here(key).map(Packed::from),
+        }
+    }
+
+    /// The key at home of a key here.
+    #[inline]
+    fn there<K: Entity>(&self, key: K) -> K {
+        let i = key.index() - self.start;
+        K::new(if i < self.home.len() { self.home.start + i } else { self.new + (i - self.home.len()) })
+    }
+
+    #[inline]
+    fn there_packed<K: Entity>(&self, key: Packed<K>) -> Packed<K> {
+        key.map(|key| self.there(key))
+    }
+
+    /// The keys here of the rows that were copied and belong to the share.
+    fn taken<K: Entity>(&self) -> impl Iterator<Item = K> + '_ {
+        self.mine.iter().enumerate().filter(|(_, mine)| **mine).map(|(i, _)| K::new(self.start + i))
+    }
+
+    /// The keys here of all rows that are to go home: those that were copied, and new ones.
+    fn live<K: Entity, V>(&self, table: &Table<K, V>) -> impl Iterator<Item = K> + use<K, V> {
+        let mut live = vec![false; self.start];
+        live.extend_from_slice(&self.mine);
+        live.resize(table.capacity(), true);
+        table.erased().for_each(|key| live[key.index()] = false);
+        live.into_iter().enumerate().filter(|(_, live)| *live).map(|(i, _)| K::new(i))
+    }
+
+    /// Makes room at home for rows that are new here.
+    fn make_room<K: Entity, V: Clone>(&mut self, here: &Table<K, V>, home: &mut Table<K, V>) {
+        self.new = home.capacity();
+        for row in &here.rows()[self.start + self.home.len()..] {
+            home.push_new(row.clone());
+        }
+    }
 }
 
 impl Share {
-    /// Copies functions that are ops in the only block of `parent`. `None` if they are not isolated: something inside one
-    /// is connected with something outside. The program stays as it is; see [`hollow`].
+    /// Copies functions that are ops in the only block of `parent`. `None` if they are not isolated, so that something
+    /// inside one is connected with something outside, or if they are too scattered. The program stays as it is; see
+    /// [`hollow`].
     pub(crate) fn take(m: &Module, parent: Op, functions: &[Op]) -> Option<Share> {
-        let mut taker = Taker::new(m, parent);
+        let windows = Claims::new(m).windows(m, functions)?;
+        let mut share = Share { module: root_like(m, parent), windows };
+        share.copy_rows(m);
+        share.rename_rows()?;
         for &function in functions {
-            taker.claim(function);
+            let here = share.windows.ops.here(function)?;
+            let body = share.module.body();
+            share.module.append_op(body, here);
         }
-        taker.finish()
+        Some(share)
+    }
+
+    fn copy_rows(&mut self, m: &Module) {
+        let (to, w) = (&mut self.module, &self.windows);
+        to.ops.extend_from(&m.ops.rows()[w.ops.home.clone()]);
+        to.blocks.extend_from(&m.blocks.rows()[w.blocks.home.clone()]);
+        to.regions.extend_from(&m.regions.rows()[w.regions.home.clone()]);
+        to.values.extend_from(&m.values.rows()[w.values.home.clone()]);
+        to.exts.extend_from(&m.exts.rows()[w.exts.home.clone()]);
+        to.operand_values.extend_from_slice(&m.operand_values[w.operands.home.clone()]);
+        to.links.extend_from_slice(&m.links[w.operands.home.clone()]);
+    }
+
+    /// Replaces the keys of home by those of here. `None` when one belongs to something outside.
+    fn rename_rows(&mut self) -> Option<()> {
+        let (m, w) = (&mut self.module, &self.windows);
+        for op in w.ops.taken::<Op>() {
+            let row = &mut m.ops[op];
+            // Only a function is in a block that is not taken; it is linked later.
+            row.parent = w.blocks.here_packed(row.parent).unwrap_or(Packed::NONE);
+            (row.prev, row.next) = match row.parent == Packed::NONE {
+                true => (Packed::NONE, Packed::NONE),
+                false => (w.ops.here_packed(row.prev)?, w.ops.here_packed(row.next)?),
+            };
+            row.ext = w.exts.here_packed(row.ext)?;
+            row.operands.0 = if row.operands.1 > 0 { w.operands.here(Use(row.operands.0))?.0 } else { 0 };
+            row.results.0 = if row.results.1 > 0 { w.values.here(Value(row.results.0))?.0 } else { 0 };
+        }
+        for value in w.values.taken::<Value>() {
+            let row = &mut m.values[value];
+            row.first_use = w.operands.here_packed(row.first_use)?;
+            row.def = match row.def {
+                Def::Result(op, i) => Def::Result(w.ops.here(op)?, i),
+                Def::Arg(block, i) => Def::Arg(w.blocks.here(block)?, i),
+            };
+        }
+        for at in w.operands.taken::<Use>() {
+            let value = &mut m.operand_values[at.index()];
+            *value = w.values.here(*value)?;
+            let Link { owner, prev, next } = m.links[at.index()];
+            let (prev, next) = (w.operands.here_packed(prev)?, w.operands.here_packed(next)?);
+            m.links[at.index()] = Link { owner: w.ops.here(owner)?, prev, next };
+        }
+        for region in w.regions.taken::<Region>() {
+            let row = &mut m.regions[region];
+            row.parent = w.ops.here_packed(row.parent)?;
+            row.first = w.blocks.here_packed(row.first)?;
+            row.last = w.blocks.here_packed(row.last)?;
+        }
+        for block in w.blocks.taken::<Block>() {
+            let row = &mut m.blocks[block];
+            row.parent = w.regions.here_packed(row.parent)?;
+            (row.prev, row.next) = (w.blocks.here_packed(row.prev)?, w.blocks.here_packed(row.next)?);
+            (row.first, row.last) = (w.ops.here_packed(row.first)?, w.ops.here_packed(row.last)?);
+            for arg in &mut row.args {
+                *arg = w.values.here(*arg)?;
+            }
+        }
+        for ext in w.exts.taken::<Ext>() {
+            let row = &mut m.exts[ext];
+            for region in &mut row.regions {
+                *region = w.regions.here(*region)?;
+            }
+            for block in &mut row.successors {
+                *block = w.blocks.here(*block)?;
+            }
+        }
+        Some(())
     }
 
     /// The functions, as they are called here.
@@ -44,123 +182,118 @@ impl Share {
 
     /// Brings the functions back. No function may be missing, and none new.
     pub(crate) fn give_back(mut self, m: &mut Module) {
-        let taken = self.home.ops.len();
         let functions = self.functions();
-        assert!(functions.iter().all(|f| f.index() < taken), "a pass made an op beside a function that it ran on");
+        let known = |f: &Op| f.index() < self.windows.ops.start + self.windows.ops.home.len();
+        assert!(functions.iter().all(known), "a pass made an op beside a function that it ran on");
         self.make_room(m);
         // What is beside a function at home has nothing to do with what is beside it here.
-        let places: Vec<_> = functions
-            .iter()
-            .map(|f| {
-                let row = &m.ops[self.home.ops[f.index()]];
-                (row.parent, row.prev, row.next)
-            })
-            .collect();
-        self.return_rows(m);
-        self.return_operands(m);
+        let place = |f: &Op| {
+            let row = &m.ops[self.windows.ops.there(*f)];
+            (row.parent, row.prev, row.next)
+        };
+        let places: Vec<_> = functions.iter().map(place).collect();
+        for function in &functions {
+            let row = &mut self.module.ops[*function];
+            (row.parent, row.prev, row.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+        }
+        self.return_ops(m);
+        self.return_values(m);
+        self.return_blocks(m);
+        self.return_erased(m);
         for (function, place) in functions.iter().zip(places) {
-            let row = &mut m.ops[self.home.ops[function.index()]];
+            let row = &mut m.ops[self.windows.ops.there(*function)];
             (row.parent, row.prev, row.next) = place;
         }
     }
 
-    /// Gives keys at home to what is new.
     fn make_room(&mut self, m: &mut Module) {
-        fn add<K: Entity, V: Clone>(share: &Table<K, V>, home: &mut Table<K, V>, keys: &mut Vec<K>) {
-            for row in &share.rows()[keys.len()..] {
-                keys.push(home.push_new(row.clone()));
-            }
-        }
-        let (share, home) = (&self.module, &mut self.home);
-        add(&share.ops, &mut m.ops, &mut home.ops);
-        add(&share.blocks, &mut m.blocks, &mut home.blocks);
-        add(&share.regions, &mut m.regions, &mut home.regions);
-        add(&share.values, &mut m.values, &mut home.values);
-        add(&share.exts, &mut m.exts, &mut home.exts);
-        let known = home.operands.len();
-        home.operands.extend((m.operand_values.len()..).take(share.operand_values.len() - known).map(Use::new));
-        m.operand_values.extend_from_slice(&share.operand_values[known..]);
-        m.links.extend_from_slice(&share.links[known..]);
+        let (here, w) = (&self.module, &mut self.windows);
+        w.ops.make_room(&here.ops, &mut m.ops);
+        w.blocks.make_room(&here.blocks, &mut m.blocks);
+        w.regions.make_room(&here.regions, &mut m.regions);
+        w.values.make_room(&here.values, &mut m.values);
+        w.exts.make_room(&here.exts, &mut m.exts);
+        w.operands.new = m.operand_values.len();
+        let known = w.operands.home.len();
+        m.operand_values.extend_from_slice(&here.operand_values[known..]);
+        m.links.extend_from_slice(&here.links[known..]);
     }
 
-    fn return_op(&self, m: &mut Module, op: Op) {
-        let (home, mut row) = (&self.home, self.module.ops[op].clone());
-        row.parent = row.parent.map(|b| home.blocks[b.index()]);
-        row.prev = row.prev.map(|o| home.ops[o.index()]);
-        row.next = row.next.map(|o| home.ops[o.index()]);
-        row.ext = row.ext.map(|e| home.exts[e.index()]);
-        let (start, len) = row.operands;
-        row.operands = (if len > 0 { home.operands[start as usize].0 } else { 0 }, len);
-        let (start, len) = row.results;
-        row.results = (if len > 0 { home.values[start as usize].0 } else { 0 }, len);
-        m.ops[home.ops[op.index()]] = row;
-    }
-
-    /// Everything but the op around the functions, with its region and block.
-    fn return_rows(&self, m: &mut Module) {
-        let (root, body) = (self.module.root, self.module.body());
-        live(&self.module.ops).filter(|&op| op != root).for_each(|op| self.return_op(m, op));
-        let home = &self.home;
-        for block in live(&self.module.blocks).filter(|&b| b != body) {
-            let mut row = self.module.blocks[block].clone();
-            row.parent = row.parent.map(|r| home.regions[r.index()]);
-            row.prev = row.prev.map(|b| home.blocks[b.index()]);
-            row.next = row.next.map(|b| home.blocks[b.index()]);
-            row.first = row.first.map(|o| home.ops[o.index()]);
-            row.last = row.last.map(|o| home.ops[o.index()]);
-            row.args.iter_mut().for_each(|arg| *arg = home.values[arg.index()]);
-            m.blocks[home.blocks[block.index()]] = row;
-        }
-        for region in live(&self.module.regions).filter(|r| r.index() > 0) {
-            let row = &self.module.regions[region];
-            let at = &mut m.regions[home.regions[region.index()]];
-            at.parent = row.parent.map(|o| home.ops[o.index()]);
-            at.first = row.first.map(|b| home.blocks[b.index()]);
-            at.last = row.last.map(|b| home.blocks[b.index()]);
-        }
-        for value in live(&self.module.values) {
-            let row = &self.module.values[value];
-            let at = &mut m.values[home.values[value.index()]];
-            at.ty = row.ty;
-            at.first_use = row.first_use.map(|u| home.operands[u.index()]);
-            at.def = match row.def {
-                Def::Result(op, i) => Def::Result(home.ops[op.index()], i),
-                Def::Arg(block, i) => Def::Arg(home.blocks[block.index()], i),
-            };
-        }
-        for ext in live(&self.module.exts).filter(|e| e.index() > 0) {
-            let row = &self.module.exts[ext];
-            m.exts[home.exts[ext.index()]] = ExtData {
-                regions: row.regions.iter().map(|r| home.regions[r.index()]).collect(),
-                successors: row.successors.iter().map(|b| home.blocks[b.index()]).collect(),
-            };
-        }
-        self.module.ops.erased().for_each(|k| m.ops.free(home.ops[k.index()]));
-        self.module.blocks.erased().for_each(|k| m.blocks.free(home.blocks[k.index()]));
-        self.module.regions.erased().for_each(|k| m.regions.free(home.regions[k.index()]));
-        self.module.values.erased().for_each(|k| m.values.free(home.values[k.index()]));
-        self.module.exts.erased().for_each(|k| m.exts.free(home.exts[k.index()]));
-    }
-
-    fn return_operands(&self, m: &mut Module) {
-        let home = &self.home;
-        for op in live(&self.module.ops) {
-            let (start, len) = self.module.ops[op].operands;
-            for i in start as usize..(start + len) as usize {
-                let (at, Link { owner, prev, next }) = (home.operands[i].index(), self.module.links[i]);
-                m.operand_values[at] = home.values[self.module.operand_values[i].index()];
+    /// Ops and their operands.
+    fn return_ops(&self, m: &mut Module) {
+        let (here, w) = (&self.module, &self.windows);
+        for op in w.ops.live(&here.ops) {
+            let mut row = here.ops[op].clone();
+            let (start, len) = row.operands;
+            for i in start..start + len {
+                let (at, Link { owner, prev, next }) = (w.operands.there(Use(i)).index(), here.links[i as usize]);
+                m.operand_values[at] = w.values.there(here.operand_values[i as usize]);
                 m.links[at] = Link {
-                    owner: home.ops[owner.index()],
-                    prev: prev.map(|u| home.operands[u.index()]),
-                    next: next.map(|u| home.operands[u.index()]),
+                    owner: w.ops.there(owner),
+                    prev: w.operands.there_packed(prev),
+                    next: w.operands.there_packed(next),
                 };
             }
+            row.operands.0 = if len > 0 { w.operands.there(Use(start)).0 } else { 0 };
+            row.results.0 = if row.results.1 > 0 { w.values.there(Value(row.results.0)).0 } else { 0 };
+            row.parent = w.blocks.there_packed(row.parent);
+            (row.prev, row.next) = (w.ops.there_packed(row.prev), w.ops.there_packed(row.next));
+            row.ext = w.exts.there_packed(row.ext);
+            m.ops[w.ops.there(op)] = row;
         }
-        for (len, starts) in self.module.free_operands.iter().enumerate() {
+    }
+
+    fn return_values(&self, m: &mut Module) {
+        let (here, w) = (&self.module, &self.windows);
+        for value in w.values.live(&here.values) {
+            let row = &here.values[value];
+            let home = &mut m.values[w.values.there(value)];
+            home.ty = row.ty;
+            home.first_use = w.operands.there_packed(row.first_use);
+            home.def = match row.def {
+                Def::Result(op, i) => Def::Result(w.ops.there(op), i),
+                Def::Arg(block, i) => Def::Arg(w.blocks.there(block), i),
+            };
+        }
+    }
+
+    /// Blocks, regions, and what ops have of both.
+    fn return_blocks(&self, m: &mut Module) {
+        let (here, w) = (&self.module, &self.windows);
+        for block in w.blocks.live(&here.blocks) {
+            let mut row = here.blocks[block].clone();
+            row.parent = w.regions.there_packed(row.parent);
+            (row.prev, row.next) = (w.blocks.there_packed(row.prev), w.blocks.there_packed(row.next));
+            (row.first, row.last) = (w.ops.there_packed(row.first), w.ops.there_packed(row.last));
+            row.args.iter_mut().for_each(|arg| *arg = w.values.there(*arg));
+            m.blocks[w.blocks.there(block)] = row;
+        }
+        for region in w.regions.live(&here.regions) {
+            let row = &here.regions[region];
+            let home = &mut m.regions[w.regions.there(region)];
+            home.parent = w.ops.there_packed(row.parent);
+            (home.first, home.last) = (w.blocks.there_packed(row.first), w.blocks.there_packed(row.last));
+        }
+        for ext in w.exts.live(&here.exts) {
+            let mut row = here.exts[ext].clone();
+            row.regions.iter_mut().for_each(|region| *region = w.regions.there(*region));
+            row.successors.iter_mut().for_each(|block| *block = w.blocks.there(*block));
+            m.exts[w.exts.there(ext)] = row;
+        }
+    }
+
+    fn return_erased(&self, m: &mut Module) {
+        let (here, w) = (&self.module, &self.windows);
+        here.ops.erased().for_each(|key| m.ops.free(w.ops.there(key)));
+        here.blocks.erased().for_each(|key| m.blocks.free(w.blocks.there(key)));
+        here.regions.erased().for_each(|key| m.regions.free(w.regions.there(key)));
+        here.values.erased().for_each(|key| m.values.free(w.values.there(key)));
+        here.exts.erased().for_each(|key| m.exts.free(w.exts.there(key)));
+        for (len, starts) in here.free_operands.iter().enumerate() {
             if m.free_operands.len() <= len {
                 m.free_operands.resize(len + 1, Vec::new());
             }
-            m.free_operands[len].extend(starts.iter().map(|&start| home.operands[start as usize].0));
+            m.free_operands[len].extend(starts.iter().map(|&start| w.operands.there(Use(start)).0));
         }
     }
 }
@@ -174,179 +307,107 @@ pub(crate) fn hollow(m: &mut Module, functions: &[Op]) {
     }
 }
 
-/// The keys of the rows that are not erased.
-fn live<K: Entity, V>(table: &Table<K, V>) -> impl Iterator<Item = K> + use<K, V> {
-    let mut erased = vec![false; table.capacity()];
-    table.erased().for_each(|key| erased[key.index()] = true);
-    erased.into_iter().enumerate().filter(|(_, erased)| !erased).map(|(i, _)| K::new(i))
+/// A program whose root is like an op of another one, but empty.
+fn root_like(m: &Module, op: Op) -> Module {
+    let mut to = Module::new(m.ctx.clone());
+    to.resources = m.resources.clone();
+    let (row, root) = (&m.ops[op], &mut to.ops[to.root]);
+    (root.name, root.loc, root.props, root.attrs) = (row.name, row.loc, row.props, row.attrs);
+    to
 }
 
-/// Copies rows: first as they are, noting which key became which, then with the keys replaced.
-struct Taker<'a> {
-    from: &'a Module,
-    to: Module,
-    home: Keys,
-    ops: SideTable<Op, Packed<Op>>,
-    blocks: SideTable<Block, Packed<Block>>,
-    regions: SideTable<Region, Packed<Region>>,
-    values: SideTable<Value, Packed<Value>>,
-    exts: SideTable<Ext, Packed<Ext>>,
-    operands: SideTable<Use, Packed<Use>>,
+/// A window may hold so many rows for each one that belongs to the share.
+const MAX_SPREAD: usize = 4;
+
+/// Finds out which rows belong to some functions.
+struct Claims {
+    ops: Claim,
+    blocks: Claim,
+    regions: Claim,
+    values: Claim,
+    exts: Claim,
+    operands: Claim,
 }
 
-impl<'a> Taker<'a> {
-    /// A share with nothing but a copy of `parent`.
-    fn new(from: &'a Module, parent: Op) -> Self {
-        let mut to = Module::new(from.ctx.clone());
-        to.resources = from.resources.clone();
-        let root = &mut to.ops[to.root];
-        let row = &from.ops[parent];
-        (root.name, root.loc, root.props, root.attrs) = (row.name, row.loc, row.props, row.attrs);
-        let region = from.regions(parent)[0];
-        let home = Keys {
-            ops: vec![parent],
-            blocks: vec![from.only_block(region)],
-            regions: vec![region],
-            exts: row.ext.get().into_iter().collect(),
-            ..Keys::default()
-        };
-        Taker {
-            from,
-            to,
-            home,
-            ops: SideTable::new(Packed::NONE),
-            blocks: SideTable::new(Packed::NONE),
-            regions: SideTable::new(Packed::NONE),
-            values: SideTable::new(Packed::NONE),
-            exts: SideTable::new(Packed::NONE),
-            operands: SideTable::new(Packed::NONE),
+/// The claimed rows of a table.
+struct Claim {
+    mine: Vec<bool>,
+    count: usize,
+    range: Range<usize>,
+}
+
+impl Claim {
+    fn new(rows: usize) -> Claim {
+        Claim { mine: vec![false; rows], count: 0, range: usize::MAX..0 }
+    }
+
+    #[inline]
+    fn add(&mut self, rows: Range<usize>) {
+        self.count += rows.len();
+        if !rows.is_empty() {
+            self.range = self.range.start.min(rows.start)..self.range.end.max(rows.end);
+            self.mine[rows].fill(true);
         }
     }
 
-    fn claim(&mut self, function: Op) {
-        for op in self.from.ops_under(function) {
-            self.claim_op(op);
+    fn window(self, start: usize) -> Option<Window> {
+        let home = if self.count == 0 { 0..0 } else { self.range };
+        let fits = home.len() <= MAX_SPREAD * self.count + 1024;
+        fits.then(|| Window { mine: self.mine[home.clone()].to_vec(), home, start, new: 0 })
+    }
+}
+
+impl Claims {
+    fn new(m: &Module) -> Claims {
+        Claims {
+            ops: Claim::new(m.ops.capacity()),
+            blocks: Claim::new(m.blocks.capacity()),
+            regions: Claim::new(m.regions.capacity()),
+            values: Claim::new(m.values.capacity()),
+            exts: Claim::new(m.exts.capacity()),
+            operands: Claim::new(m.operand_values.len()),
         }
-        let at = self.ops[function].get().expect("just claimed");
-        let row = &mut self.to.ops[at];
-        (row.parent, row.prev, row.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
-        let body = self.to.body();
-        self.to.append_op(body, at);
     }
 
-    fn claim_op(&mut self, op: Op) {
-        let from = self.from;
-        let mut row = from.ops[op].clone();
-        row.operands.0 = self.claim_operands(op);
-        row.results.0 = self.to.values.capacity() as u32;
-        for value in from.results(op) {
-            self.claim_value(value);
+    /// Claims what is in the functions. A share has one row of its own for its root op, block and region.
+    fn windows(mut self, m: &Module, functions: &[Op]) -> Option<Windows> {
+        let mut stack = functions.to_vec();
+        while let Some(op) = stack.pop() {
+            self.op(m, op);
+            for &region in m.regions(op) {
+                self.regions.add(region.index()..region.index() + 1);
+                for block in m.region_blocks(region) {
+                    self.blocks.add(block.index()..block.index() + 1);
+                    m.block_args(block).iter().for_each(|arg| self.values.add(arg.index()..arg.index() + 1));
+                    for inner in m.block_ops(block) {
+                        match m.regions(inner) {
+                            [] => self.op(m, inner),
+                            _ => stack.push(inner),
+                        }
+                    }
+                }
+            }
         }
+        Some(Windows {
+            ops: self.ops.window(1)?,
+            blocks: self.blocks.window(1)?,
+            regions: self.regions.window(1)?,
+            values: self.values.window(0)?,
+            exts: self.exts.window(1)?,
+            operands: self.operands.window(0)?,
+        })
+    }
+
+    #[inline]
+    fn op(&mut self, m: &Module, op: Op) {
+        let row = &m.ops[op];
+        let range = |(start, len): (u32, u32)| start as usize..(start + len) as usize;
+        self.ops.add(op.index()..op.index() + 1);
+        self.values.add(range(row.results));
+        self.operands.add(range(row.operands));
         if let Some(ext) = row.ext.get() {
-            self.exts[ext] = self.to.exts.push_new(from.exts[ext].clone()).into();
-            self.home.exts.push(ext);
-            for &region in &from.exts[ext].regions {
-                self.claim_region(region);
-            }
+            self.exts.add(ext.index()..ext.index() + 1);
         }
-        self.ops[op] = self.to.ops.push_new(row).into();
-        self.home.ops.push(op);
-    }
-
-    fn claim_region(&mut self, region: Region) {
-        let from = self.from;
-        self.regions[region] = self.to.regions.push_new(from.regions[region].clone()).into();
-        self.home.regions.push(region);
-        for block in from.region_blocks(region) {
-            self.blocks[block] = self.to.blocks.push_new(from.blocks[block].clone()).into();
-            self.home.blocks.push(block);
-            for &arg in from.block_args(block) {
-                self.claim_value(arg);
-            }
-        }
-    }
-
-    fn claim_value(&mut self, value: Value) {
-        self.values[value] = self.to.values.push_new(self.from.values[value].clone()).into();
-        self.home.values.push(value);
-    }
-
-    fn claim_operands(&mut self, op: Op) -> u32 {
-        let (start, len) = self.from.ops[op].operands;
-        let at = self.to.operand_values.len();
-        let range = start as usize..(start + len) as usize;
-        self.to.operand_values.extend_from_slice(&self.from.operand_values[range.clone()]);
-        self.to.links.extend_from_slice(&self.from.links[range.clone()]);
-        for (i, old) in range.enumerate() {
-            self.operands[Use::new(old)] = Use::new(at + i).into();
-            self.home.operands.push(Use::new(old));
-        }
-        at as u32
-    }
-
-    /// Replaces the keys; a key that was not claimed belongs to something outside.
-    fn finish(mut self) -> Option<Share> {
-        for (i, &op) in self.home.ops.iter().enumerate().skip(1) {
-            let row = &mut self.to.ops[Op::new(i)];
-            row.ext = renamed(&self.exts, row.ext)?;
-            // The functions are linked already.
-            if self.blocks[self.from.ops[op].parent.get()?] != Packed::NONE {
-                row.parent = renamed(&self.blocks, row.parent)?;
-                row.prev = renamed(&self.ops, row.prev)?;
-                row.next = renamed(&self.ops, row.next)?;
-            }
-        }
-        for i in 1..self.home.blocks.len() {
-            let row = &mut self.to.blocks[Block::new(i)];
-            row.parent = renamed(&self.regions, row.parent)?;
-            row.prev = renamed(&self.blocks, row.prev)?;
-            row.next = renamed(&self.blocks, row.next)?;
-            row.first = renamed(&self.ops, row.first)?;
-            row.last = renamed(&self.ops, row.last)?;
-            for arg in &mut row.args {
-                *arg = self.values[*arg].get()?;
-            }
-        }
-        for i in 1..self.home.regions.len() {
-            let row = &mut self.to.regions[Region::new(i)];
-            row.parent = renamed(&self.ops, row.parent)?;
-            row.first = renamed(&self.blocks, row.first)?;
-            row.last = renamed(&self.blocks, row.last)?;
-        }
-        for i in 0..self.home.values.len() {
-            let row = &mut self.to.values[Value::new(i)];
-            row.first_use = renamed(&self.operands, row.first_use)?;
-            row.def = match row.def {
-                Def::Result(op, i) => Def::Result(self.ops[op].get()?, i),
-                Def::Arg(block, i) => Def::Arg(self.blocks[block].get()?, i),
-            };
-        }
-        for i in 1..self.home.exts.len() {
-            let row = &mut self.to.exts[Ext::new(i)];
-            for region in &mut row.regions {
-                *region = self.regions[*region].get()?;
-            }
-            for block in &mut row.successors {
-                *block = self.blocks[*block].get()?;
-            }
-        }
-        for value in &mut self.to.operand_values {
-            *value = self.values[*value].get()?;
-        }
-        for link in &mut self.to.links {
-            link.owner = self.ops[link.owner].get()?;
-            link.prev = renamed(&self.operands, link.prev)?;
-            link.next = renamed(&self.operands, link.next)?;
-        }
-        Some(Share { module: self.to, home: self.home })
-    }
-}
-
-/// The new name of a key, if there is a key. `None` for one that has no new name.
-fn renamed<K: Entity>(names: &SideTable<K, Packed<K>>, key: Packed<K>) -> Option<Packed<K>> {
-    match key.get() {
-        None => Some(Packed::NONE),
-        Some(key) => Some(names[key]).filter(|name| *name != Packed::NONE),
     }
 }
 
@@ -429,7 +490,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(m.num_ops(), m.ops_under(m.root()).len());
     }
 
     #[test]
@@ -449,6 +509,7 @@ mod tests {
             shares.into_iter().for_each(|share| share.give_back(&mut m));
             functions(&whole).into_iter().for_each(|f| change(&mut whole, f, round));
             check(&m);
+            assert_eq!(m.num_ops(), m.ops_under(m.root()).len());
             assert_eq!(m.to_text(PrintOptions::default()), whole.to_text(PrintOptions::default()));
             let users = |m: &Module| -> Vec<usize> {
                 let args = functions(m).into_iter().map(|f| m.block_args(m.only_block(m.regions(f)[0]))[0]);
