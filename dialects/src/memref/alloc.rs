@@ -135,7 +135,8 @@ fn verify_sizes(m: &Module, op: Op) -> Result<(), String> {
 
 fn verify_alloca(m: &Module, op: Op) -> Result<(), String> {
     let mut around = std::iter::successors(m.parent_op(op), |&p| m.parent_op(p));
-    if !around.any(|p| m.has_trait(p, Traits::ALLOCATION_SCOPE)) {
+    // An op around this one that nobody declared may be a scope.
+    if !around.any(|p| m.info(p).is_none_or(|i| i.traits.has(Traits::ALLOCATION_SCOPE))) {
         return Err("requires an ancestor op with AutomaticAllocationScope trait".into());
     }
     verify_sizes(m, op)
@@ -223,14 +224,14 @@ fn constant_sizes(r: &mut Rewriter<'_>, op: Op) -> bool {
 fn dead(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let memory = m.result(op, 0);
-    let users: Vec<Op> = m.uses(memory).map(|(user, _)| user).collect();
-    let writes_or_frees = |&user: &Op| match StoreOp::cast(m, user) {
+    let writes_or_frees = |(user, _): (Op, usize)| match StoreOp::cast(m, user) {
         Some(store) => store.value(m) != memory,
         None => DeallocOp::cast(m, user).is_some(),
     };
-    if !users.iter().all(writes_or_frees) {
+    if !m.uses(memory).all(writes_or_frees) {
         return false;
     }
+    let users: Vec<Op> = m.uses(memory).map(|(user, _)| user).collect();
     users.into_iter().for_each(|user| r.erase(user));
     r.erase(op);
     true

@@ -107,8 +107,8 @@ fn may_allocate(m: &Module, scope: Op) -> bool {
 /// Whether only a terminator follows, in a region of one block: what is allocated then ends at the same time.
 fn is_last(m: &Module, op: Op) -> bool {
     let region = m.parent_block(op).and_then(|b| m.parent_region(b));
-    region.is_some_and(|r| m.has_one_block(r))
-        && m.next_op(op).is_some_and(|next| m.has_trait(next, Traits::TERMINATOR) && m.next_op(next).is_none())
+    let end = m.parent_block(op).and_then(|b| m.terminator(b));
+    region.is_some_and(|r| m.has_one_block(r)) && end.is_some() && m.next_op(op) == end
 }
 
 /// A scope that allocates nothing, or that ends together with a scope around it, is no scope.

@@ -76,8 +76,9 @@ fn verify_view(m: &Module, op: Op) -> Result<(), String> {
         ));
     }
     let open = ctx.shape(to).map_or(0, |s| s.iter().filter(|&&d| d == DYNAMIC).count());
-    if ViewOp(op).sizes(m).len() != open {
-        return Err(format!("incorrect number of size operands for type '{want}'"));
+    let given = ViewOp(op).sizes(m).len();
+    if given != open {
+        return Err(format!("incorrect number of dynamic sizes, has {given}, expected {open}"));
     }
     Ok(())
 }

@@ -54,6 +54,24 @@ impl Slice {
         fold_entries(m, &mut self.strides, true) || offsets || sizes
     }
 
+    /// The same, list by list, where the part does not come to be outside `shape`.
+    pub fn fold_constants_within(&mut self, m: &Module, shape: &[i64]) -> bool {
+        let folds: [fn(&mut Slice, &Module) -> bool; 3] = [
+            |slice, m| fold_entries(m, &mut slice.offsets, false),
+            |slice, m| fold_entries(m, &mut slice.sizes, false),
+            |slice, m| fold_entries(m, &mut slice.strides, true),
+        ];
+        let mut changed = false;
+        for fold in folds {
+            let mut folded = self.clone();
+            if fold(&mut folded, m) && folded.verify_in_bounds(shape).is_ok() {
+                *self = folded;
+                changed = true;
+            }
+        }
+        changed
+    }
+
     /// Whether all offsets are 0 and all strides 1.
     pub fn is_leading(&self, m: &Module) -> bool {
         is_constant(m, &self.offsets, 0) && is_constant(m, &self.strides, 1)

@@ -9,12 +9,12 @@ func.func @view(%bytes: memref<16xi8>, %shift: index, %n: index, %i: index) -> (
   return %1, %3 : i32, f16
 }
 
-func.func @written(%bytes: memref<?xi8>, %shift: index, %v: i16, %w: i1) -> i8 {
+func.func @written(%bytes: memref<8xi8>, %shift: index, %v: i16, %w: i1) -> i8 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %0 = memref.view %bytes[%shift][] : memref<?xi8> to memref<2xi16>
+  %0 = memref.view %bytes[%shift][] : memref<8xi8> to memref<2xi16>
   memref.store %v, %0[%c1] : memref<2xi16>
-  %1 = memref.view %bytes[%shift][] : memref<?xi8> to memref<4xi8>
+  %1 = memref.view %bytes[%shift][] : memref<8xi8> to memref<4xi8>
   %2 = memref.load %1[%c1] : memref<4xi8>
   %3 = memref.view %1[%c1][] : memref<4xi8> to memref<1xi1>
   memref.store %w, %3[%c0] : memref<1xi1>
@@ -32,10 +32,11 @@ func.func @unwritten(%v: i8) -> i16 {
 }
 
 // A shape that is read from memory.
-func.func @reshape(%m: memref<2x3xi32>, %n: i32, %i: index) -> i32 {
+func.func @reshape(%m: memref<2x3xi32>, %i: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %k = arith.constant 3 : i32
+  %n = arith.constant 2 : i32
   %shape = memref.alloca() : memref<2xi32>
   memref.store %k, %shape[%c0] : memref<2xi32>
   memref.store %n, %shape[%c1] : memref<2xi32>

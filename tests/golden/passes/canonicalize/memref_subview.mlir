@@ -1,0 +1,62 @@
+// RUN: gradus opt %s --canonicalize
+
+// All of a memref, by its type or by its entries.
+func.func @whole(%m: memref<4x6xf32>, %d: memref<4x6xf32, strided<[?, ?], offset: ?>>) -> (memref<4x6xf32>, memref<4x6xf32, strided<[6, 1]>>, memref<4x6xf32, strided<[?, ?], offset: ?>>) {
+  %0 = memref.subview %m[0, 0] [4, 6] [1, 1] : memref<4x6xf32> to memref<4x6xf32>
+  %1 = memref.subview %m[0, 0] [4, 6] [1, 1] : memref<4x6xf32> to memref<4x6xf32, strided<[6, 1]>>
+  %2 = memref.subview %d[0, 0] [4, 6] [1, 1] : memref<4x6xf32, strided<[?, ?], offset: ?>> to memref<4x6xf32, strided<[?, ?], offset: ?>>
+  return %0, %1, %2 : memref<4x6xf32>, memref<4x6xf32, strided<[6, 1]>>, memref<4x6xf32, strided<[?, ?], offset: ?>>
+}
+
+// All of a part.
+func.func @part_of_part(%m: memref<?x?xf32>, %o: index, %n: index) -> memref<?x?xf32, strided<[?, 1], offset: ?>> {
+  %0 = memref.subview %m[%o, %o] [%n, %n] [1, 1] : memref<?x?xf32> to memref<?x?xf32, strided<[?, 1], offset: ?>>
+  %1 = memref.subview %0[0, 0] [%n, %n] [1, 1] : memref<?x?xf32, strided<[?, 1], offset: ?>> to memref<?x?xf32, strided<[?, 1], offset: ?>>
+  return %1 : memref<?x?xf32, strided<[?, 1], offset: ?>>
+}
+
+// Constants become part of the type.
+func.func @constants(%m: memref<8x8xf32>, %n: index, %i: index) -> (f32, memref<?x?xf32, strided<[?, ?], offset: ?>>) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %0 = memref.subview %m[%c1, %c2] [%c2, %n] [%c1, %c2] : memref<8x8xf32> to memref<?x?xf32, strided<[?, ?], offset: ?>>
+  %1 = memref.load %0[%i, %i] : memref<?x?xf32, strided<[?, ?], offset: ?>>
+  return %1, %0 : f32, memref<?x?xf32, strided<[?, ?], offset: ?>>
+}
+
+func.func @reduced(%m: memref<8x8x8xf32>, %i: index) -> f32 {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %0 = memref.subview %m[%c1, %i, %c2] [1, 1, %c2] [1, 1, 1] : memref<8x8x8xf32> to memref<?xf32, strided<[1], offset: ?>>
+  %1 = memref.load %0[%i] : memref<?xf32, strided<[1], offset: ?>>
+  return %1 : f32
+}
+
+// Not if the result would be rejected.
+func.func @outside(%m: memref<8xf32>) -> memref<?xf32, strided<[1], offset: ?>> {
+  %c6 = arith.constant 6 : index
+  %0 = memref.subview %m[%c6] [%c6] [1] : memref<8xf32> to memref<?xf32, strided<[1], offset: ?>>
+  return %0 : memref<?xf32, strided<[1], offset: ?>>
+}
+
+func.func @negative(%m: memref<8xf32>) -> memref<?xf32, strided<[1], offset: ?>> {
+  %c-1 = arith.constant -1 : index
+  %0 = memref.subview %m[%c-1] [%c-1] [1] : memref<8xf32> to memref<?xf32, strided<[1], offset: ?>>
+  return %0 : memref<?xf32, strided<[1], offset: ?>>
+}
+
+// The part of a cast is a cast of the part.
+func.func @of_cast(%m: memref<16x16xf32>, %o: index, %i: index) -> (f32, memref<3x4xf32, strided<[?, 1], offset: ?>>) {
+  %0 = memref.cast %m : memref<16x16xf32> to memref<?x?xf32>
+  %1 = memref.subview %0[%o, 2] [3, 4] [1, 1] : memref<?x?xf32> to memref<3x4xf32, strided<[?, 1], offset: ?>>
+  %2 = memref.subview %0[%o, 2] [1, 4] [1, 1] : memref<?x?xf32> to memref<4xf32, strided<[1], offset: ?>>
+  %3 = memref.load %2[%i] : memref<4xf32, strided<[1], offset: ?>>
+  return %3, %1 : f32, memref<3x4xf32, strided<[?, 1], offset: ?>>
+}
+
+// Not of a cast that promises.
+func.func @of_promise(%m: memref<?x?xf32>, %o: index) -> memref<3x4xf32, strided<[16, 1], offset: ?>> {
+  %0 = memref.cast %m : memref<?x?xf32> to memref<16x16xf32>
+  %1 = memref.subview %0[%o, 2] [3, 4] [1, 1] : memref<16x16xf32> to memref<3x4xf32, strided<[16, 1], offset: ?>>
+  return %1 : memref<3x4xf32, strided<[16, 1], offset: ?>>
+}
