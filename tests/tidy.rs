@@ -136,27 +136,20 @@ fn ops_are_documented() {
     no_failures("documentation is made of the doc comments at the declaration", &failures);
 }
 
-/// The values that a piece of IR uses but does not define, with the types that its signatures give them, as parameters.
-/// `first` is the type of the first operand where a line states one type, if it is another one.
-fn parameters(example: &str, first: Option<&str>) -> Option<String> {
-    let mut defined = BTreeSet::new();
-    let mut used: BTreeMap<String, String> = BTreeMap::new();
+/// The values that a piece of IR uses but does not define, each with the types that the line of its first use ends with.
+fn undefined(example: &str) -> BTreeMap<String, Vec<&str>> {
+    let (mut defined, mut used) = (BTreeSet::new(), BTreeMap::new());
     for line in example.lines() {
         let (results, rest) = line.split_once(" = ").unwrap_or(("", line));
-        let (body, signature) = rest.rsplit_once(" : ").unwrap_or((rest, ""));
-        let operands: Vec<&str> = names(body).collect();
-        let types = operand_types(signature);
-        for (i, name) in operands.iter().enumerate() {
-            let stated = if types.len() == 1 && i == 0 { first } else { None };
-            let ty = stated.unwrap_or(&types[i.min(types.len() - 1)]);
-            if !defined.contains(*name) && !used.contains_key(*name) {
-                used.insert((*name).to_owned(), ty.to_owned());
-            }
+        let is_header = line.trim_start().starts_with('^');
+        defined.extend(names(if is_header { line } else { results }));
+        let types: Vec<&str> = rest.rsplit_once(" : ").map_or("", |r| r.1).split(", ").collect();
+        for name in names(rest) {
+            used.entry(name.to_owned()).or_insert_with(|| types.clone());
         }
-        defined.extend(names(results));
     }
-    let typed = used.into_iter().map(|(name, ty)| if ty.is_empty() { None } else { Some(format!("%{name}: {ty}")) });
-    Some(typed.collect::<Option<Vec<_>>>()?.join(", "))
+    used.retain(|name, _| !defined.contains(name.as_str()));
+    used
 }
 
 fn names(text: &str) -> impl Iterator<Item = &str> {
@@ -164,38 +157,47 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split('%').skip(1).map(move |t| t.split(ends).next().unwrap_or(""))
 }
 
-/// The types of operands: `(a, b) -> c`, `a to b`, or `a, b`; the last one is that of all further operands.
-fn operand_types(signature: &str) -> Vec<String> {
-    let from = signature.split(" -> ").next().unwrap_or("").split(" to ").next().unwrap_or("").trim();
-    let list = from.strip_prefix('(').and_then(|l| l.strip_suffix(')')).unwrap_or(from);
-    let (mut types, mut depth) = (vec![String::new()], 0);
-    for c in list.chars() {
-        depth += i32::from(matches!(c, '<' | '(' | '[')) - i32::from(matches!(c, '>' | ')' | ']'));
-        match c {
-            ',' if depth == 0 => types.push(String::new()),
-            ' ' if depth == 0 => {}
-            _ => types.last_mut().expect("is never empty").push(c),
-        }
-    }
-    types
+/// The name and the type in `use of value '%name' expects different type than prior uses: 'type' vs ...`.
+fn expected_type(error: &str) -> Option<(String, String)> {
+    let (name, rest) = error.split_once("use of value '%")?.1.split_once('\'')?;
+    let ty = rest.strip_prefix(" expects different type than prior uses: '")?.split_once("' vs '")?.0;
+    Some((name.to_owned(), ty.to_owned()))
 }
 
-/// Whether an example in an op's doc is IR: as it stands, or in a function with what it uses as parameters.
-fn parses(example: &str) -> Result<(), String> {
-    let run = |text: String| {
-        let ctx = gradus::dialects::context();
-        let options = gradus::ir::ParseOptions { allow_unregistered: false };
-        let parsed = gradus::ir::parse_module(&ctx, "example", text, options).and_then(|m| gradus::ir::verify(&m));
-        parsed.map_err(|d| d[0].render(&ctx))
-    };
+/// Reads and checks a program; the error is as users see it.
+fn check(text: String) -> Result<(), String> {
+    let ctx = gradus::dialects::context();
+    let options = gradus::ir::ParseOptions { allow_unregistered: false };
+    let parsed = gradus::ir::parse_module(&ctx, "example", text, options).and_then(|m| gradus::ir::verify(&m));
+    parsed.map_err(|d| d[0].render(&ctx))
+}
+
+/// Checks an example in a function with what it uses as parameters: of the type that `guess` makes of those on its line,
+/// unless the parser asks for another.
+fn check_in_function(example: &str, guess: fn(&[&str]) -> String) -> Result<(), String> {
     let terminated = example.lines().last().is_some_and(|l| l.trim_start().starts_with("return"));
     let end = if terminated { "" } else { "\"func.return\"() : () -> ()" };
-    let inside = |first: Option<&str>| {
-        let parameters = parameters(example, first).ok_or("the types of its operands cannot be guessed")?;
-        run(format!("func.func private @double(i32) -> i32\nfunc.func @f({parameters}) {{\n{example}\n{end}\n}}\n"))
-    };
-    // `select %c, %a, %b : i32` says nothing of the type of its first operand.
-    run(example.to_owned()).or_else(|_| inside(None).or_else(|why| inside(Some("i1")).map_err(|_| why)))
+    let mut types: BTreeMap<String, String> =
+        undefined(example).into_iter().map(|(n, line)| (n, guess(&line))).collect();
+    for _ in 0..=types.len() {
+        let parameters = types.iter().map(|(name, ty)| format!("%{name}: {ty}")).collect::<Vec<_>>().join(", ");
+        let function = format!("func.func @f({parameters}) {{\n{example}\n{end}\n}}");
+        let Err(why) = check(format!("func.func private @double(i32) -> i32\n{function}\n")) else { return Ok(()) };
+        match expected_type(&why).and_then(|(name, ty)| Some((types.get_mut(&name)?, ty))) {
+            Some((slot, ty)) => *slot = ty,
+            None => return Err(why),
+        }
+    }
+    Err("its values are used as of several types".into())
+}
+
+/// Whether an example in an op's doc is IR: as it stands, or in a function.
+fn parses(example: &str) -> Result<(), String> {
+    // `cmpi slt, %a, %b : i32` does not say all types.
+    check(example.to_owned())
+        .or_else(|_| check_in_function(example, |_| "index".to_owned()))
+        .or_else(|why| check_in_function(example, |types| types[0].to_owned()).map_err(|_| why))
+        .or_else(|why| check_in_function(example, |types| types[types.len() - 1].to_owned()).map_err(|_| why))
 }
 
 #[test]

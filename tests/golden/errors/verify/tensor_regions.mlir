@@ -33,7 +33,7 @@ func.func @f() {
 // -----
 
 func.func @f(%f: f32) {
-  // expected-error@+1 {{expects parent op to be one of 'tensor.generate', 'tensor.pad'}}
+  // expected-error@+1 {{expects parent op to be one of 'tensor.generate}}
   tensor.yield %f : f32
   return
 }
