@@ -5,6 +5,7 @@ use super::{data, names};
 use crate::constraint::TENSOR;
 use crate::views::{Mixed, Slice, dropped_dims};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::float::FloatKind;
 use gradus_ir::{
     Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Tensor, Type, op,
 };
@@ -81,7 +82,7 @@ fn verify_bitcast(m: &Module, op: Op) -> Result<(), String> {
     verify_types(m, op, |ctx, from, to| {
         let width = |ty| {
             let elem = ctx.element_type(ty);
-            ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(|k| k.width()))
+            ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(FloatKind::width))
         };
         width(from) == width(to) && castable(ctx, ctx.with_element(from, ctx.element_type(to)), to)
     })

@@ -1,6 +1,7 @@
 //! Tensors at run time: elements, and copies of parts.
 
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
+use gradus_ir::float::FloatKind;
 use gradus_ir::tensor::checked_len;
 use gradus_ir::{Attr, Dense};
 use gradus_ir::{AttrData, Context, DType, DYNAMIC, Int, Tensor, Type, TypeData};
@@ -127,7 +128,7 @@ pub(super) fn constant_element(ctx: &Context, tensor: Attr, at: usize) -> Option
 
 fn dense_element(ctx: &Context, dense: &Dense, at: usize) -> Option<Attr> {
     let elem = ctx.element_type(dense.ty);
-    let width = ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(|k| k.width()))?;
+    let width = ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(FloatKind::width))?;
     let size = (width as usize).div_ceil(8);
     let start = if dense.splat { 0 } else { at.checked_mul(size)? };
     let bytes = dense.data.get(start..start.checked_add(size)?)?;
@@ -198,4 +199,29 @@ pub(super) fn splat_constant(ctx: &Context, scalar: Attr, ty: Type) -> Option<At
     let mut data = Vec::new();
     scalar_bytes(ctx, scalar, &mut data)?;
     Some(ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data: data.into() }))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_no_tensor_has_are_refused() {
+        assert_eq!(extents(&[2, 0, 3]), Ok(vec![2, 0, 3]));
+        assert!(matches!(extents(&[2, -1]), Err(Trap::Ub(_))));
+        assert!(matches!(extents(&[i64::MAX, i64::MAX]), Err(Trap::Unsupported(_))));
+        assert!(matches!(extents(&[1 << 40]), Err(Trap::Unsupported(_))));
+    }
+
+    #[test]
+    fn parts_are_inside() {
+        let part = |offset: i64, size: i64, stride: i64| part(&[4], &[vec![offset], vec![size], vec![stride]]);
+        assert_eq!(part(3, 4, -1), Ok(vec![3, 2, 1, 0]));
+        assert_eq!(part(1, 2, 2), Ok(vec![1, 3]));
+        assert_eq!(part(9, 0, 1), Ok(vec![]));
+        for (offset, size, stride) in [(1, 4, 1), (-1, 1, 1), (0, 2, 4), (0, 2, -1), (3, 2, i64::MAX), (i64::MIN, 2, 1)]
+        {
+            assert!(matches!(part(offset, size, stride), Err(Trap::Ub(_))), "{offset} {size} {stride}");
+        }
+    }
 }

@@ -60,11 +60,7 @@ pub struct InsertSliceOp {
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// Replaces a part of a tensor that the threads of a parallel loop make together.
-///
-/// ```mlir
-/// tensor.parallel_insert_slice %s into %a[0, %i] [4, 1] [1, 1] : tensor<4xf32> into tensor<8x16xf32>
-/// ```
+/// Replaces a part of a tensor that the threads of a parallel loop make together, as `tensor.insert_slice` does.
 #[op(
     "tensor.parallel_insert_slice",
     traits = Traits::OPERAND_SEGMENTS.and(Traits::COMBINING),

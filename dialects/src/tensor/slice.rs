@@ -100,13 +100,12 @@ pub(super) fn is_whole(m: &Module, slice: &Slice, tensor: Value) -> bool {
 /// The slice of `whole` with constants among its values as numbers, as long as it is inside; `None` if there are none.
 pub(super) fn with_constants(m: &Module, slice: &Slice, whole: Type) -> Option<Slice> {
     let extents = shape(&m.ctx, whole);
-    let lists: [fn(&mut Slice) -> (&mut Vec<Mixed>, bool); 3] =
-        [|s| (&mut s.offsets, false), |s| (&mut s.sizes, false), |s| (&mut s.strides, true)];
+    let lists: [fn(&mut Slice) -> &mut Vec<Mixed>; 3] = [|s| &mut s.offsets, |s| &mut s.sizes, |s| &mut s.strides];
     let (mut best, mut changed) = (slice.clone(), false);
-    for list in lists {
+    for (i, list) in lists.into_iter().enumerate() {
         let mut folded = best.clone();
-        let (entries, negative) = list(&mut folded);
-        if !fold_entries(m, entries, negative) {
+        // Only strides may be negative.
+        if !fold_entries(m, list(&mut folded), i == 2) {
             continue;
         }
         if folded.verify_in_bounds(extents).is_err() {

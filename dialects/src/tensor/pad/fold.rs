@@ -237,7 +237,7 @@ impl<'m> Chain<'m> {
         let [first, second] = &self.slices;
         let (mut slice, mut high) = (second.clone(), self.high[1].clone());
         let is_zero = |entry: Mixed| constant_entry(m, entry) == Some(0);
-        for dim in 0..high.len() {
+        for (dim, high) in high.iter_mut().enumerate() {
             let padded = [!is_zero(self.high[0][dim]), !is_zero(self.high[1][dim])];
             slice.offsets[dim] = match padded {
                 [true, true] => return None,
@@ -250,7 +250,7 @@ impl<'m> Chain<'m> {
                     return None;
                 }
                 slice.sizes[dim] = first.sizes[dim];
-                high[dim] = self.high[0][dim];
+                *high = self.high[0][dim];
             }
         }
         Some((slice, high))

@@ -12,8 +12,12 @@ func.func @sized_splat(%s: i8, %like: tensor<?xf32>) -> tensor<2x?x?xi8> {
   %splat = tensor.splat %s[%n, %n] : tensor<2x?x?xi8>
   return %splat : tensor<2x?x?xi8>
 }
-func.func @splat_of_any_size(%s: i8, %n: index) -> tensor<?xi8> {
-  %splat = tensor.splat %s[%n] : tensor<?xi8>
+func.func @splat_of_some_size(%s: i8, %n: index) -> tensor<?xi8> {
+  %c-9 = arith.constant -9 : index
+  %c7 = arith.constant 7 : index
+  %0 = arith.maxsi %n, %c-9 : index
+  %1 = arith.minsi %0, %c7 : index
+  %splat = tensor.splat %s[%1] : tensor<?xi8>
   return %splat : tensor<?xi8>
 }
 func.func @from_elements(%a: i16, %b: i16, %c: i1, %d: f16) -> (tensor<2x2xi16>, tensor<0xi16>, tensor<i16>, tensor<2xi1>, tensor<1xf16>) {
@@ -25,7 +29,7 @@ func.func @from_elements(%a: i16, %b: i16, %c: i1, %d: f16) -> (tensor<2x2xi16>,
   return %from_elements, %0, %1, %2, %3 : tensor<2x2xi16>, tensor<0xi16>, tensor<i16>, tensor<2xi1>, tensor<1xf16>
 }
 // What nobody put into a tensor is poison.
-func.func @empty(%n: index) -> (tensor<2x3xf32>, tensor<?x4xf32, "here">) {
+func.func @empty_is_poison(%n: index) -> (tensor<2x3xf32>, tensor<?x4xf32, "here">) {
   %0 = tensor.empty() : tensor<2x3xf32>
   %1 = tensor.empty(%n) {note} : tensor<?x4xf32, "here">
   return %0, %1 : tensor<2x3xf32>, tensor<?x4xf32, "here">

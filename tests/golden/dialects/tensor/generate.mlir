@@ -38,8 +38,13 @@ func.func @none(%s: f32) -> (tensor<0x4xf32>, tensor<f32>) {
   } : tensor<f32>
   return %generated, %0 : tensor<0x4xf32>, tensor<f32>
 }
-func.func @any_size(%n: index) -> tensor<?xindex> {
-  %generated = tensor.generate %n {
+// A negative extent is undefined.
+func.func @some_size(%n: index) -> tensor<?xindex> {
+  %c-9 = arith.constant -9 : index
+  %c7 = arith.constant 7 : index
+  %0 = arith.maxsi %n, %c-9 : index
+  %1 = arith.minsi %0, %c7 : index
+  %generated = tensor.generate %1 {
   ^bb0(%i: index):
     tensor.yield %i : index
   } : tensor<?xindex>
