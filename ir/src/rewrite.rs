@@ -117,16 +117,15 @@ impl<'m> Rewriter<'m> {
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
         self.push_around(op);
-        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
+        let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
         for inner in self.module.ops_under(op) {
             self.erased[inner] = true;
+            operands.extend_from_slice(self.module.operands(inner));
         }
         self.forget_constant(op);
         self.module.erase_op(op);
         for value in operands {
-            if let Def::Result(def, _) = self.module.def(value) {
-                self.push(def);
-            }
+            self.push_source(value);
         }
     }
 
@@ -167,11 +166,28 @@ impl<'m> Rewriter<'m> {
 
     /// The op around a change may have become dead, or simpler.
     fn push_around(&mut self, op: Op) {
-        if let Some(parent) = self.module.parent_op(op)
-            && !self.awaited[parent]
-        {
-            self.awaited[parent] = true;
-            self.around.push(parent);
+        if let Some(parent) = self.module.parent_op(op) {
+            self.look_later(parent);
+        }
+    }
+
+    fn look_later(&mut self, op: Op) {
+        if !self.awaited[op] {
+            self.awaited[op] = true;
+            self.around.push(op);
+        }
+    }
+
+    /// What defines `value` may have become dead or simpler, now that it is used less.
+    fn push_source(&mut self, value: Value) {
+        match self.module.def(value) {
+            Def::Result(op, _) if !self.erased[op] => self.push(op),
+            Def::Result(..) => {}
+            Def::Arg(block, _) => {
+                if let Some(op) = self.module.block_op(block).filter(|&op| !self.erased[op]) {
+                    self.look_later(op);
+                }
+            }
         }
     }
 
@@ -352,7 +368,8 @@ fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folde
         }
     }
     let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
-    let results = eval_op(args, &operands?).ok()?;
+    // As in MLIR, a promise that is broken here stays to be seen.
+    let results = eval_op(args, &operands?).ok().filter(|results| !results.contains(&Datum::Poison))?;
     let attrs: Option<Vec<FoldResult>> = results
         .iter()
         .zip(args.result_types)
