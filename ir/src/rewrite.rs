@@ -10,7 +10,7 @@ use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
 use crate::greedy::{GreedyOptions, RegionSimplification};
-use crate::module::{Block, Module, Op, Region, Value};
+use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::op_info::{FoldResult, Folded, OpArgs, OpInfo, Traits};
 use crate::pass::{Actions, PATTERN, Unit};
 use crate::pattern_rewriter::{Change, PatternRewriter};
@@ -167,11 +167,9 @@ impl<'m> Rewriter<'m> {
         }
         self.forget_constant(op);
         self.module.erase_op(op);
-        self.push_sources(&operands);
-    }
-
-    fn push_sources(&mut self, values: &[Value]) {
-        values.iter().for_each(|&value| self.push_source(value));
+        for value in operands {
+            self.push_source(value);
+        }
     }
 
     fn forget_constant(&mut self, op: Op) {
@@ -211,11 +209,28 @@ impl<'m> Rewriter<'m> {
 
     /// The op around a change may have become dead, or simpler.
     fn push_around(&mut self, op: Op) {
-        if let Some(parent) = self.module.parent_op(op)
-            && !self.awaited[parent]
-        {
-            self.awaited[parent] = true;
-            self.around.push(parent);
+        if let Some(parent) = self.module.parent_op(op) {
+            self.look_later(parent);
+        }
+    }
+
+    fn look_later(&mut self, op: Op) {
+        if !self.awaited[op] {
+            self.awaited[op] = true;
+            self.around.push(op);
+        }
+    }
+
+    /// What defines `value` may have become dead or simpler, now that it is used less.
+    fn push_source(&mut self, value: Value) {
+        match self.module.def(value) {
+            Def::Result(op, _) if !self.erased[op] => self.push(op),
+            Def::Result(..) => {}
+            Def::Arg(block, _) => {
+                if let Some(op) = self.module.block_op(block).filter(|&op| !self.erased[op]) {
+                    self.look_later(op);
+                }
+            }
         }
     }
 
@@ -515,7 +530,8 @@ fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folde
         }
     }
     let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
-    let results = eval_op(args, &operands?).ok()?;
+    // As in MLIR, a promise that is broken here stays to be seen.
+    let results = eval_op(args, &operands?).ok().filter(|results| !results.contains(&Datum::Poison))?;
     let attrs: Option<Vec<FoldResult>> = results
         .iter()
         .zip(args.result_types)

@@ -304,8 +304,8 @@ fn value_groups(
             }
             if !(spec.ty.check)(ctx, ty(at)) {
                 let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
-                let list = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
-                return Err(format!("{what} #{at} must be {list}{summary}, but got '{found}'"));
+                let many = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
+                return Err(format!("{what} #{at} must be {many}{summary}, but got '{found}'"));
             }
         }
     }
@@ -347,16 +347,25 @@ pub fn has_words(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
 }
 
 fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {
-    let count = |what: &str, specs: &[crate::op_info::GroupSpec], n: usize| {
+    // How many there must be, if there are others; and whether there may be more.
+    let wanted = |specs: &[crate::op_info::GroupSpec], n: usize| {
         let loose = specs.iter().any(|s| s.arity != Arity::One);
         let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
-        if n < fixed || (!loose && n > fixed) {
-            return Err(format!("requires {fixed} {what}{}, but has {n}", plural(fixed)));
-        }
-        Ok(())
+        (n < fixed || (!loose && n > fixed)).then_some((fixed, loose))
     };
-    count("region", info.regions, m.regions(op).len())?;
-    count("successor", info.successors, m.successors(op).len())?;
+    match wanted(info.regions, m.regions(op).len()) {
+        Some((0, _)) => return Err("requires zero regions".into()),
+        Some((1, false)) => return Err("requires one region".into()),
+        Some((n, loose)) => {
+            return Err(format!("expected {n} {}region{}", if loose { "or more " } else { "" }, plural(n)));
+        }
+        None => {}
+    }
+    let found = m.successors(op).len();
+    if let Some((n, loose)) = wanted(info.successors, found) {
+        let least = if loose { "at least " } else { "" };
+        return Err(format!("requires {least}{n} successor{} but found {found}", plural(n)));
+    }
     if !info.parents.is_empty() {
         let parent = m.parent_op(op).map_or("nothing", |p| m.name_text(p));
         if !info.parents.contains(&parent) {

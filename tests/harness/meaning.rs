@@ -25,9 +25,14 @@ const ROUNDS: u64 = 200;
 /// Memrefs of more elements are not made.
 const MAX_ELEMENTS: i64 = 4096;
 
-/// Calls that run more ops, or use more elements of memory, are not compared.
-const MAX_OPS: u64 = 20_000;
+/// Calls that use more elements of memory are not compared.
 const MAX_MEMORY: usize = 1 << 14;
+
+/// A call that is still running after so many ops is given up.
+const FUEL: u64 = 4096;
+
+/// How many times as many a call may take after the passes.
+const MORE_FUEL: u64 = 16;
 
 /// What a function is called with.
 #[derive(Clone, Debug)]
@@ -42,10 +47,14 @@ enum Arg {
 }
 
 /// What a call came to.
+#[derive(Debug)]
 enum Outcome {
     /// Each result, then what each memref that was given holds: its own value, or sizes and elements.
     Values(Vec<Vec<Datum>>),
     Undefined,
+    /// The program stopped itself, for this reason.
+    Aborted(String),
+    OutOfFuel,
     Unsupported(String),
 }
 
@@ -61,7 +70,7 @@ pub fn can_execute(case: &Case) -> bool {
     let Ok(m) = load(&ctx, &std::fs::read_to_string(&case.input).unwrap_or_default()) else { return false };
     let supported = |name: &String| {
         let args = |round| arguments(&m, name, round);
-        (0..20).filter_map(args).any(|a| !matches!(call(&m, name, a), Outcome::Unsupported(_)))
+        (0..20).filter_map(args).any(|a| !matches!(call(&m, name, a, FUEL), Outcome::Unsupported(_)))
     };
     functions(&m).iter().any(supported)
 }
@@ -90,18 +99,27 @@ pub fn check(case: &Case) -> Result<(), String> {
 fn compare_function(before: &Module, after: &Module, name: &str) -> Result<(), String> {
     for round in 0..ROUNDS {
         let Some(args) = arguments(before, name, round) else { return Ok(()) };
-        let first = call(before, name, args.clone());
-        let Outcome::Values(want) = first else { continue };
-        let have = match call(after, name, args.clone()) {
-            Outcome::Values(have) => have,
-            Outcome::Undefined => return Err(format!("@{name}{args:?} is {want:?}, but undefined after the passes")),
-            Outcome::Unsupported(why) => return Err(format!("@{name} cannot be executed after the passes: {why}")),
-        };
-        if want.len() != have.len() || !want.iter().zip(&have).all(|(a, b)| refine(a, b)) {
-            return Err(format!("@{name}{args:?} is {want:?}, but {have:?} after the passes"));
+        let first = call(before, name, args.clone(), FUEL);
+        if matches!(first, Outcome::Undefined | Outcome::OutOfFuel | Outcome::Unsupported(_)) {
+            continue;
+        }
+        let second = call(after, name, args.clone(), MORE_FUEL * FUEL);
+        if let Outcome::Unsupported(why) = &second {
+            return Err(format!("@{name} cannot be executed after the passes: {why}"));
+        }
+        if !same_outcome(&first, &second) {
+            return Err(format!("@{name}{args:?} is {first:?}, but {second:?} after the passes"));
         }
     }
     Ok(())
+}
+
+fn same_outcome(before: &Outcome, after: &Outcome) -> bool {
+    match (before, after) {
+        (Outcome::Values(a), Outcome::Values(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| refine(a, b)),
+        (Outcome::Aborted(a), Outcome::Aborted(b)) => a == b,
+        _ => false,
+    }
 }
 
 fn load(ctx: &Arc<Context>, text: &str) -> Result<Module, String> {
@@ -123,8 +141,8 @@ fn body_args(m: &Module, function: Op) -> Option<Vec<Type>> {
     Some(m.block_args(entry).iter().map(|&v| m.value_type(v)).collect())
 }
 
-fn call(m: &Module, name: &str, args: Vec<Arg>) -> Outcome {
-    let mut interpreter = Interpreter::new(m).fuel(MAX_OPS);
+fn call(m: &Module, name: &str, args: Vec<Arg>, fuel: u64) -> Outcome {
+    let mut interpreter = Interpreter::new(m).fuel(fuel);
     interpreter.memory.limit = MAX_MEMORY;
     let Some(function) = interpreter.function(name) else { return Outcome::Unsupported("it is gone".into()) };
     let mut data = Vec::new();
@@ -141,6 +159,8 @@ fn call(m: &Module, name: &str, args: Vec<Arg>) -> Outcome {
     match interpreter.call(function, data) {
         Ok(values) => Outcome::Values(values.iter().chain(&given).map(|d| seen(&interpreter.memory, d)).collect()),
         Err(d) if d.message.contains("undefined behavior") => Outcome::Undefined,
+        Err(d) if d.message.starts_with("still running") => Outcome::OutOfFuel,
+        Err(d) if d.message.contains("aborted: ") => Outcome::Aborted(d.message),
         Err(d) => Outcome::Unsupported(d.message),
     }
 }

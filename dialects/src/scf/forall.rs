@@ -145,13 +145,12 @@ fn parse(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
         p.expect_word("step")?;
         parse_control(p, &params[4..6])?;
     }
-    let (mut names, mut outputs, mut at) = (Vec::new(), Vec::new(), None);
+    let (mut names, mut outputs, at) = (Vec::new(), Vec::new(), p.offset());
     if p.eat_word("shared_outs") {
-        at = Some(p.offset());
         (names, outputs) = assignments(p)?;
     }
     let types = arrow_types(p)?;
-    same_count(p, at, outputs.len(), types.len())?;
+    same_count(p, Some(at), outputs.len(), types.len())?;
     p.set_operands(params[6], outputs);
     p.set_types(params[6], types.clone());
     let mut args = Vec::new();

@@ -48,10 +48,10 @@ fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
 /// Replaces a loop that runs once by its body, and the reductions by theirs.
 fn inline(rw: &mut Rewriter<'_>, op: ParallelOp, ivs: &[Value]) {
     let m = rw.module();
-    let (reduce, inits) = (op.reduce(m), op.init_vals(m));
-    let values = reduce.operands(m);
+    let (reduce, inits, body) = (op.reduce(m), op.init_vals(m), op.body(m));
     let regions: Vec<Region> = m.regions(reduce.0).to_vec();
-    rw.inline_block_before(op.body(rw.module()), op.0, ivs);
+    rw.inline_block_before(body, op.0, ivs);
+    let values = reduce.operands(rw.module());
     let mut results = Vec::new();
     for (i, region) in regions.into_iter().enumerate() {
         let block = rw.module().only_block(region);

@@ -114,8 +114,8 @@ fn edges(_: &Module, _: Op) -> SmallVec<[Edge; 4]> {
     let (op, before, after) = (Point::Op, Point::Region(0), Point::Region(1));
     smallvec![
         Edge::new(op, before),
-        Edge::new(before, after).carrying(1, 0),
         Edge::new(before, op).carrying(1, 0),
+        Edge::new(before, after).carrying(1, 0),
         Edge::new(after, before),
     ]
 }

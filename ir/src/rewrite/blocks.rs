@@ -3,7 +3,7 @@
 use super::Rewriter;
 use crate::builder::Builder;
 use crate::edit::OpState;
-use crate::module::{Block, Def, Module, Op, Region, Value, ValueList};
+use crate::module::{Block, Module, Op, Region, Value, ValueList};
 use crate::op_info::{Traits, ValueSpec, group_range, segment_sizes};
 
 impl Rewriter<'_> {
@@ -56,19 +56,6 @@ impl Rewriter<'_> {
             self.push_source(old);
         }
         !uses.is_empty()
-    }
-
-    /// What defines `value` may have become simpler, now that it is used less.
-    pub(super) fn push_source(&mut self, value: Value) {
-        match self.module.def(value) {
-            Def::Result(op, _) if self.erased[op] => {}
-            Def::Result(op, _) => self.push(op),
-            Def::Arg(block, _) => {
-                if let Some(first) = self.module.first_op(block) {
-                    self.push_around(first);
-                }
-            }
-        }
     }
 
     /// Moves the ops of a block before `op`, with `args` for its arguments, and erases the block.

@@ -111,7 +111,7 @@ impl<'a> OpParser<'_, 'a> {
 
     /// Takes a keyword.
     pub fn expect_word(&mut self, word: &str) -> ParseResult<()> {
-        if self.eat_word(word) { Ok(()) } else { self.error_here(format!("expected '{word}'")) }
+        if self.eat_word(word) { Ok(()) } else { Err(self.p.missing_word(word)) }
     }
 
     /// The keyword that comes next; empty when none does.

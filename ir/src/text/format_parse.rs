@@ -134,16 +134,24 @@ pub(super) fn insert_terminator(p: &mut Parser<'_>, info: &OpInfo, region: Regio
         return;
     }
     let name = p.ctx.op_name(info.implicit_terminator);
-    let op = p.m.create_raw(name, p.place(offset), &[], &[], Attr::EMPTY_DICT, Attr::EMPTY_DICT, &[], 0);
+    let own = p.ctx.op_info(name);
+    let regions = own.map_or(0, |i| i.regions.iter().filter(|r| r.arity == Arity::One).count());
+    let op = p.m.create_raw(name, p.place(offset), &[], &[], Attr::EMPTY_DICT, Attr::EMPTY_DICT, &[], regions);
+    if own.is_some_and(|i| i.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR))) {
+        for i in 0..regions {
+            p.m.add_block(p.m.regions(op)[i]);
+        }
+    }
     p.m.append_op(block, op);
 }
 
 fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
     let word = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    if if word { p.cur.eat_word(text) } else { p.cur.eat(text) } {
-        return Ok(());
+    match word {
+        true if p.cur.eat_word(text) => Ok(()),
+        true => Err(p.missing_word(text)),
+        false => p.expect(text),
     }
-    p.error_here(format!("expected '{text}'"))
 }
 
 /// Results whose types are in a group that the text leaves out are none.

@@ -225,6 +225,12 @@ impl<'a> Parser<'a> {
         Err(self.error(self.cur.pos, message))
     }
 
+    /// A keyword is missed where something else is, even if that is on the next line.
+    pub(crate) fn missing_word(&mut self, word: &str) -> Error {
+        self.cur.skip_space();
+        Box::new(Diagnostic::error(self.place(self.cur.pos), format!("expected '{word}'")))
+    }
+
     pub(crate) fn place(&self, offset: usize) -> Loc {
         Loc::source(self.source, offset)
     }
@@ -487,11 +493,28 @@ impl<'a> Parser<'a> {
 
     fn skip_to_op(&mut self) {
         loop {
-            self.cur.skip_line();
+            self.skip_line_and_regions();
             self.cur.skip_space();
             let next = self.cur.peek();
             if self.cur.at_end() || matches!(next, b'%' | b'"' | b'^' | b'}') || next.is_ascii_alphabetic() {
                 return;
+            }
+        }
+    }
+
+    /// Moves to the end of the line, or of the last region that opens on it.
+    fn skip_line_and_regions(&mut self) {
+        while !self.cur.at_end() && self.cur.peek() != b'\n' {
+            let skipped = match self.cur.peek() {
+                b'"' => self.cur.skip_string(),
+                b'{' => self.cur.skip_balanced().is_ok(),
+                _ => false,
+            };
+            if self.cur.rest().starts_with("//") {
+                return self.cur.skip_line();
+            }
+            if !skipped {
+                self.cur.pos += self.cur.rest().chars().next().map_or(0, char::len_utf8);
             }
         }
     }

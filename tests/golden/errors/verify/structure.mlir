@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // Regions, successors and parents are as declared.
-// expected-error@+1 {{'builtin.module' op requires 1 region, but has 2}}
+// expected-error@+1 {{'builtin.module' op requires one region}}
 "builtin.module"() ({
 }, {
 }) : () -> ()
@@ -9,7 +9,7 @@
 // -----
 
 func.func @successor() {
-  // expected-error@+1 {{'func.return' op requires 0 successors, but has 1}}
+  // expected-error@+1 {{'func.return' op requires 0 successors but found 1}}
   "func.return"()[^next] : () -> ()
 ^next:
   return
