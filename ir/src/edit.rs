@@ -596,20 +596,23 @@ impl Module {
         }
         self.unlink_op(op);
         if self.regions(op).is_empty() {
-            self.free_operand_range(self.ops[op].operands);
+            self.drop_uses(op);
             return self.free_op(op);
         }
         let nested = self.ops_under(op);
-        for &inner in &nested {
-            self.free_operand_range(self.ops[inner].operands);
-            self.ops[inner].operands = (0, 0);
-            if let Some(ext) = self.ops[inner].ext.get() {
-                let successors = std::mem::take(&mut self.exts[ext].successors);
-                self.count_branches(&successors, -1);
-            }
-        }
+        nested.iter().for_each(|&inner| self.drop_uses(inner));
         for inner in nested {
             self.free_op(inner);
+        }
+    }
+
+    /// Makes an op use no values and go to no blocks.
+    fn drop_uses(&mut self, op: Op) {
+        self.free_operand_range(self.ops[op].operands);
+        self.ops[op].operands = (0, 0);
+        if let Some(ext) = self.ops[op].ext.get() {
+            let successors = std::mem::take(&mut self.exts[ext].successors);
+            self.count_branches(&successors, -1);
         }
     }
 

@@ -23,7 +23,7 @@ func.func @f(%c: i1, %a: i32, %l: index) {
 func.func @f(%c: i1, %a: i32, %l: index) {
   // expected-error@+1 {{'scf.execute_region' op along control flow edge from Operation scf.yield to parent: region branch point has 0 operands, but region successor needs 1 inputs}}
   %0 = scf.execute_region -> i32 {
-   scf.yield
+   scf.yield // expected-note {{region branch point}}
   }
   return
 }

@@ -97,7 +97,7 @@ func.func @f(%c: i1, %a: i32, %l: index) {
 
 func.func @f(%c: i1, %a: i32, %l: index) {
   // expected-error@+1 {{'scf.for' op expects regions to end with 'scf.yield', found 'test.x'}}
-  "scf.for"(%l, %l, %l) ({
+  "scf.for"(%l, %l, %l) ({ // expected-note {{in custom textual format, the absence of terminator implies 'scf.yield'}}
   ^bb0(%i: index):
     "test.x"() : () -> ()
   }) : (index, index, index) -> ()

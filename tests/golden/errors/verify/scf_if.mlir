@@ -2,7 +2,7 @@
 
 func.func @f(%c: i1, %a: i32) -> i32 {
   // expected-error@+1 {{'scf.if' op along control flow edge from Operation scf.yield to parent: region branch point has 2 operands, but region successor needs 1 inputs}}
-  %0 = "scf.if"(%c) ({ "scf.yield"(%a, %a) : (i32, i32) -> () }, { "scf.yield"(%a) : (i32) -> () }) : (i1) -> i32
+  %0 = "scf.if"(%c) ({ "scf.yield"(%a, %a) : (i32, i32) -> () }, { "scf.yield"(%a) : (i32) -> () }) : (i1) -> i32 // expected-note {{region branch point}}
   return %0 : i32
 }
 
@@ -10,7 +10,7 @@ func.func @f(%c: i1, %a: i32) -> i32 {
 
 func.func @f(%c: i1, %a: i32) -> i64 {
   // expected-error@+1 {{'scf.if' op along control flow edge from Operation scf.yield to parent: successor operand type #0 'i32' should match successor input type #0 'i64'}}
-  %0 = "scf.if"(%c) ({ "scf.yield"(%a) : (i32) -> () }, { "scf.yield"(%a) : (i32) -> () }) : (i1) -> i64
+  %0 = "scf.if"(%c) ({ "scf.yield"(%a) : (i32) -> () }, { "scf.yield"(%a) : (i32) -> () }) : (i1) -> i64 // expected-note {{region branch point}}
   return %0 : i64
 }
 
@@ -28,7 +28,7 @@ func.func @f(%c: i1, %a: i32) {
 
 func.func @f(%c: i1, %a: i32) {
   // expected-error@+1 {{'scf.if' op along control flow edge from Operation scf.yield to parent: region branch point has 0 operands, but region successor needs 1 inputs}}
-  scf.if %c -> i32 {
+  scf.if %c -> i32 { // expected-note {{region branch point}}
     scf.yield %a : i32
   } else {
   }
@@ -39,7 +39,7 @@ func.func @f(%c: i1, %a: i32) {
 
 func.func @f(%c: i1, %a: i32) {
   // expected-error@+1 {{'scf.if' op along control flow edge from Operation scf.yield to parent: region branch point has 0 operands, but region successor needs 1 inputs}}
-  scf.if %c -> i32 {
+  scf.if %c -> i32 { // expected-note {{region branch point}}
   } else {
     scf.yield %a : i32
   }

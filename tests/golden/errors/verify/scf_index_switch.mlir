@@ -95,7 +95,7 @@ func.func @f(%c: i1, %a: i32, %l: index) {
 
 func.func @f(%c: i1, %a: i32, %l: index) {
   // expected-error@+1 {{'scf.index_switch' op along control flow edge from parent to Region #1: region branch point has 0 operands, but region successor needs 1 inputs}}
-  "scf.index_switch"(%l) <{cases = array<i64: 1>}> ({scf.yield}, {
+  "scf.index_switch"(%l) <{cases = array<i64: 1>}> ({scf.yield}, { // expected-note {{region branch point}}
    ^bb0(%x: i32): scf.yield}): (index) -> ()
   return
 }

@@ -3,7 +3,7 @@
 func.func @f(%c: i1, %a: i32) {
   // expected-error@+1 {{'scf.while' op along control flow edge from Operation scf.condition to parent: successor operand type #0 'i32' should match successor input type #0 'i64'}}
   scf.while (%x = %a) : (i32) -> i64 {
-    scf.condition(%c) %x : i32
+    scf.condition(%c) %x : i32 // expected-note {{region branch point}}
   } do {
   ^bb0(%y: i64):
     scf.yield %a : i32
@@ -16,7 +16,7 @@ func.func @f(%c: i1, %a: i32) {
 func.func @f(%c: i1, %a: i32) {
   // expected-error@+1 {{'scf.while' op along control flow edge from Operation scf.condition to Region #1: successor operand type #0 'i32' should match successor input type #0 'i64'}}
   scf.while (%x = %a) : (i32) -> i32 {
-    scf.condition(%c) %x : i32
+    scf.condition(%c) %x : i32 // expected-note {{region branch point}}
   } do {
   ^bb0(%y: i64):
     scf.yield %a : i32
@@ -32,7 +32,7 @@ func.func @f(%c: i1, %a: i32) {
     scf.condition(%c) %x : i32
   } do {
   ^bb0(%y: i32):
-    scf.yield %c : i1
+    scf.yield %c : i1 // expected-note {{region branch point}}
   }
   return
 }
@@ -67,7 +67,7 @@ func.func @f(%c: i1, %a: i32) {
 
 func.func @f(%c: i1, %a: i32, %l: index) {
   // expected-error@+1 {{'scf.while' op along control flow edge from parent to Region #0: successor operand type #0 'i32' should match successor input type #0 'i64'}}
-  "scf.while"(%a) ({
+  "scf.while"(%a) ({ // expected-note {{region branch point}}
   ^bb0(%x: i64):
     scf.condition(%c) %x : i64
   }, {
@@ -81,7 +81,7 @@ func.func @f(%c: i1, %a: i32, %l: index) {
 
 func.func @f(%c: i1, %a: i32, %l: index) {
   // expected-error@+1 {{'scf.while' op along control flow edge from parent to Region #0: region branch point has 1 operands, but region successor needs 0 inputs}}
-  "scf.while"(%a) ({
+  "scf.while"(%a) ({ // expected-note {{region branch point}}
     scf.condition(%c)
   }, {
     scf.yield

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --allow-unregistered-dialect
 
-func.func @f(%f: f32) {
+func.func @f(%f: f32) { // expected-note {{prior use here}}
   // expected-error@+1 {{use of value '%f' expects different type than prior uses: 'index' vs 'f32'}}
   %0 = tensor.empty(%f) : tensor<?xf32>
   return
@@ -96,7 +96,7 @@ func.func @f(%f: f32) {
 
 // -----
 
-func.func @f(%k: i32) {
+func.func @f(%k: i32) { // expected-note {{prior use here}}
   // expected-error@+1 {{use of value '%k' expects different type than prior uses: 'f32' vs 'i32'}}
   %0 = tensor.from_elements %k : tensor<1xf32>
   return

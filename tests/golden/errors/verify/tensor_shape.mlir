@@ -160,7 +160,7 @@ func.func @f(%i: index) {
 
 // -----
 
-func.func @f(%t: tensor<?x4xf32>, %s2: tensor<2xindex>) {
+func.func @f(%t: tensor<?x4xf32>, %s2: tensor<2xindex>) { // expected-note {{prior use here}}
   // expected-error@+1 {{use of value '%t' expects different type than prior uses: 'memref<2xf32>' vs 'tensor<?x4xf32>'}}
   %0 = tensor.reshape %t(%s2) : (memref<2xf32>, tensor<2xindex>) -> tensor<?xf32>
   return

@@ -184,7 +184,7 @@ func.func @f(%t: tensor<?x4xf32>, %v2: tensor<2xf32>) {
 
 // -----
 
-func.func @f(%t: tensor<?x4xf32>, %f: f32) {
+func.func @f(%t: tensor<?x4xf32>, %f: f32) { // expected-note {{prior use here}}
   // expected-error@+1 {{use of value '%f' expects different type than prior uses: 'index' vs 'f32'}}
   %0 = tensor.extract_slice %t[0, 0] [%f, 3] [1, 1] : tensor<?x4xf32> to tensor<?x3xf32>
   return

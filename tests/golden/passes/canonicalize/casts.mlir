@@ -4,10 +4,10 @@
 // CHECK-LABEL: func.func @constants() -> (i32, i32, f32, f32, i8, index, f16) {
 // CHECK-NEXT:    [[CST:%.*]] = arith.constant 2.550000e+02 : f16
 // CHECK-NEXT:    [[C_1:%.*]] = arith.constant -1 : index
-// CHECK-NEXT:    [[V0:%.*]] = ub.poison : i8
 // CHECK-NEXT:    [[CST_0:%.*]] = arith.constant 2.550000e+02 : f32
 // CHECK-NEXT:    [[C_1_I32:%.*]] = arith.constant -1 : i32
 // CHECK-NEXT:    [[C255_I32:%.*]] = arith.constant 255 : i32
+// CHECK-NEXT:    [[V0:%.*]] = arith.fptosi [[CST_0]] : f32 to i8
 // CHECK-NEXT:    return [[C255_I32]], [[C_1_I32]], [[CST_0]], [[CST_0]], [[V0]], [[C_1]], [[CST]] : i32, i32, f32, f32, i8, index, f16
 // CHECK-NEXT:  }
 func.func @constants() -> (i32, i32, f32, f32, i8, index, f16) {
