@@ -338,25 +338,26 @@ struct Claims {
 struct Claim {
     mine: Vec<bool>,
     count: usize,
-    range: Range<usize>,
+    first: usize,
+    end: usize,
 }
 
 impl Claim {
     fn new(rows: usize) -> Claim {
-        Claim { mine: vec![false; rows], count: 0, range: usize::MAX..0 }
+        Claim { mine: vec![false; rows], count: 0, first: rows, end: 0 }
     }
 
     #[inline]
     fn add(&mut self, rows: Range<usize>) {
         self.count += rows.len();
         if !rows.is_empty() {
-            self.range = self.range.start.min(rows.start)..self.range.end.max(rows.end);
+            (self.first, self.end) = (self.first.min(rows.start), self.end.max(rows.end));
             self.mine[rows].fill(true);
         }
     }
 
     fn window(self, start: usize) -> Option<Window> {
-        let home = if self.count == 0 { 0..0 } else { self.range };
+        let home = if self.count == 0 { 0..0 } else { self.first..self.end };
         let fits = home.len() <= MAX_SPREAD * self.count + 1024;
         fits.then(|| Window { mine: self.mine[home.clone()].to_vec(), home, start, new: 0 })
     }
