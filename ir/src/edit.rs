@@ -86,7 +86,7 @@ pub(crate) struct BlockArgs {
 impl Module {
     /// An empty program.
     pub fn new(ctx: Arc<Context>) -> Module {
-        let mut m = Module {
+        let m = Module {
             ctx,
             ops: Table::default(),
             blocks: Table::default(),
@@ -100,12 +100,29 @@ impl Module {
             alias_hints: crate::module::AliasHints::default(),
             root: Op::new(0),
         };
-        let mut state = OpState::new(&m.ctx.clone(), "builtin.module", Loc::UNKNOWN);
+        m.with_root()
+    }
+
+    fn with_root(mut self) -> Module {
+        let mut state = OpState::new(&self.ctx.clone(), "builtin.module", Loc::UNKNOWN);
         state.regions = 1;
-        m.root = m.create_op(state);
-        let region = m.regions(m.root)[0];
-        m.add_block(region);
-        m
+        self.root = self.create_op(state);
+        let region = self.regions(self.root)[0];
+        self.add_block(region);
+        self
+    }
+
+    /// An empty program in the memory of this one.
+    pub(crate) fn emptied(mut self) -> Module {
+        self.ops.clear();
+        self.blocks.clear();
+        self.regions.clear();
+        self.values.clear();
+        self.exts.clear();
+        self.operand_values.clear();
+        self.links.clear();
+        self.free_operands.clear();
+        self.with_root()
     }
 
     /// Makes an op that is in no block yet.

@@ -122,6 +122,12 @@ impl<K: Entity, V> Table<K, V> {
         self.free.push(key.index() as u32);
     }
 
+    /// Removes all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.free.clear();
+    }
+
     /// Adds copies of rows after all others.
     pub fn extend_from(&mut self, rows: &[V])
     where

@@ -93,10 +93,10 @@ impl Window {
 impl Share {
     /// Copies functions that are ops in the only block of `parent`. `None` if they are not isolated, so that something
     /// inside one is connected with something outside, or if they are too scattered. The program stays as it is; see
-    /// [`hollow`].
-    pub(crate) fn take(m: &Module, parent: Op, functions: &[Op]) -> Option<Share> {
+    /// [`hollow`]. The memory of `spare`, a share that was given back, is used again.
+    pub(crate) fn take(m: &Module, parent: Op, functions: &[Op], spare: Option<Module>) -> Option<Share> {
         let windows = Claims::new(m).windows(m, functions)?;
-        let mut share = Share { module: root_like(m, parent), windows };
+        let mut share = Share { module: root_like(m, parent, spare), windows };
         share.copy_rows(m);
         share.rename_rows()?;
         for &function in functions {
@@ -180,8 +180,9 @@ impl Share {
         self.module.block_ops(self.module.body()).collect()
     }
 
-    /// Brings the functions back. No function may be missing, and none new.
-    pub(crate) fn give_back(mut self, m: &mut Module) {
+    /// Brings the functions back. No function may be missing, and none new. Returns the share's program, which nobody needs
+    /// any more.
+    pub(crate) fn give_back(mut self, m: &mut Module) -> Module {
         let functions = self.functions();
         let known = |f: &Op| f.index() < self.windows.ops.start + self.windows.ops.home.len();
         assert!(functions.iter().all(known), "a pass made an op beside a function that it ran on");
@@ -204,6 +205,7 @@ impl Share {
             let row = &mut m.ops[self.windows.ops.there(*function)];
             (row.parent, row.prev, row.next) = place;
         }
+        self.module
     }
 
     fn make_room(&mut self, m: &mut Module) {
@@ -308,8 +310,11 @@ pub(crate) fn hollow(m: &mut Module, functions: &[Op]) {
 }
 
 /// A program whose root is like an op of another one, but empty.
-fn root_like(m: &Module, op: Op) -> Module {
-    let mut to = Module::new(m.ctx.clone());
+fn root_like(m: &Module, op: Op, spare: Option<Module>) -> Module {
+    let mut to = match spare {
+        Some(spare) => spare.emptied(),
+        None => Module::new(m.ctx.clone()),
+    };
     to.resources = m.resources.clone();
     let (row, root) = (&m.ops[op], &mut to.ops[to.root]);
     (root.name, root.loc, root.props, root.attrs) = (row.name, row.loc, row.props, row.attrs);
@@ -333,25 +338,26 @@ struct Claims {
 struct Claim {
     mine: Vec<bool>,
     count: usize,
-    range: Range<usize>,
+    first: usize,
+    end: usize,
 }
 
 impl Claim {
     fn new(rows: usize) -> Claim {
-        Claim { mine: vec![false; rows], count: 0, range: usize::MAX..0 }
+        Claim { mine: vec![false; rows], count: 0, first: rows, end: 0 }
     }
 
     #[inline]
     fn add(&mut self, rows: Range<usize>) {
         self.count += rows.len();
         if !rows.is_empty() {
-            self.range = self.range.start.min(rows.start)..self.range.end.max(rows.end);
+            (self.first, self.end) = (self.first.min(rows.start), self.end.max(rows.end));
             self.mine[rows].fill(true);
         }
     }
 
     fn window(self, start: usize) -> Option<Window> {
-        let home = if self.count == 0 { 0..0 } else { self.range };
+        let home = if self.count == 0 { 0..0 } else { self.first..self.end };
         let fits = home.len() <= MAX_SPREAD * self.count + 1024;
         fits.then(|| Window { mine: self.mine[home.clone()].to_vec(), home, start, new: 0 })
     }
@@ -499,14 +505,14 @@ mod tests {
         for round in 0..3 {
             let all = functions(&m);
             let mut shares: Vec<Share> =
-                [1..2, 2..4].map(|r| Share::take(&m, m.root(), &all[r]).expect("isolated")).into();
+                [1..2, 2..4].map(|r| Share::take(&m, m.root(), &all[r], None).expect("isolated")).into();
             hollow(&mut m, &all[1..]);
             for share in &mut shares {
                 share.functions().into_iter().for_each(|f| change(&mut share.module, f, round));
                 check(&share.module);
             }
             change(&mut m, all[0], round);
-            shares.into_iter().for_each(|share| share.give_back(&mut m));
+            shares.into_iter().for_each(|share| drop(share.give_back(&mut m)));
             functions(&whole).into_iter().for_each(|f| change(&mut whole, f, round));
             check(&m);
             assert_eq!(m.num_ops(), m.ops_under(m.root()).len());
@@ -523,11 +529,14 @@ mod tests {
     fn a_program_does_not_grow_by_being_divided() {
         let mut m = program(&TEXT.repeat(4));
         let rows = m.ops.capacity();
+        let text = m.to_text(PrintOptions::default());
+        let mut spare = None;
         for _ in 0..5 {
             let all = functions(&m);
-            let share = Share::take(&m, m.root(), &all).expect("isolated");
+            let share = Share::take(&m, m.root(), &all, spare).expect("isolated");
             hollow(&mut m, &all);
-            share.give_back(&mut m);
+            spare = Some(share.give_back(&mut m));
+            assert_eq!(m.to_text(PrintOptions::default()), text);
         }
         check(&m);
         assert_eq!(m.ops.capacity(), rows);
@@ -537,8 +546,8 @@ mod tests {
     fn what_sees_something_outside_stays() {
         let m = program("%0 = \"t.def\"() : () -> i32\n\"t.f\"() ({\n\"t.use\"(%0) : (i32) -> ()\n}) : () -> ()");
         let all = functions(&m);
-        assert!(Share::take(&m, m.root(), &all[1..]).is_none());
-        assert!(Share::take(&m, m.root(), &all[..1]).is_none());
-        assert!(Share::take(&m, m.root(), &all).is_some());
+        assert!(Share::take(&m, m.root(), &all[1..], None).is_none());
+        assert!(Share::take(&m, m.root(), &all[..1], None).is_none());
+        assert!(Share::take(&m, m.root(), &all, None).is_some());
     }
 }

@@ -119,7 +119,7 @@ impl Runner<'_> {
         let begin = Instant::now();
         let parts = self.parts(m, op, functions)?;
         let (&own, others) = parts.split_first()?;
-        let shares = take_all(m, op, others)?;
+        let shares = take_all(m, op, others, &mut self.spare)?;
         others.iter().for_each(|ops| hollow(m, ops));
         let (how, mut own_timer) = (self.how, timer.blank());
         let mut result = Ok(());
@@ -141,7 +141,7 @@ impl Runner<'_> {
         for outcome in outcomes {
             timers.push(outcome.timer);
             if !panicked {
-                outcome.share.give_back(m);
+                self.spare.push(outcome.share.give_back(m));
             }
             // From here on nothing would have happened on one thread.
             if result == Err(Stop::Panicked) || result.is_err() && !W::GOES_ON {
@@ -170,9 +170,10 @@ impl Runner<'_> {
 }
 
 /// A share for each part, taken by threads of their own.
-fn take_all(m: &Module, op: Op, parts: &[&[Op]]) -> Option<Vec<Share>> {
+fn take_all(m: &Module, op: Op, parts: &[&[Op]], spare: &mut Vec<Module>) -> Option<Vec<Share>> {
     thread::scope(|scope| {
-        let threads: Vec<_> = parts.iter().map(|ops| scope.spawn(|| Share::take(m, op, ops))).collect();
+        let take = |ops, spare| scope.spawn(move || Share::take(m, op, ops, spare));
+        let threads: Vec<_> = parts.iter().map(|ops| take(*ops, spare.pop())).collect();
         threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }

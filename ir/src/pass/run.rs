@@ -147,6 +147,8 @@ pub(super) struct Runner<'r> {
     actions: Option<&'r mut Actions>,
     dumps: Dumps<'r>,
     pub(super) failures: Vec<Failure>,
+    /// Programs that nobody needs any more, for their memory.
+    pub(super) spare: Vec<Module>,
 }
 
 impl<'r> Runner<'r> {
@@ -156,7 +158,15 @@ impl<'r> Runner<'r> {
         actions: Option<&'r mut Actions>,
         threads: usize,
     ) -> Self {
-        Runner { how, threads, emit, actions, dumps: Dumps::new(&how.printing), failures: Vec::new() }
+        Runner {
+            how,
+            threads,
+            emit,
+            actions,
+            dumps: Dumps::new(&how.printing),
+            failures: Vec::new(),
+            spare: Vec::new(),
+        }
     }
 
     fn steps(&mut self, p: &mut Pipeline, m: &mut Module, op: Op, timers: &mut [Timer]) -> Result<(), Stop> {
@@ -336,6 +346,8 @@ impl<'r> Runner<'r> {
             if self.how.op_on_diagnostic {
                 d.show_op(m);
             }
+            // Outside, and in another share, the key means something else or nothing.
+            d.op = None;
             (self.emit)(Event::Diagnostic(d));
         }
     }
