@@ -207,7 +207,7 @@ fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(mut slice) = m.args(op).map(|args| Slice::of(&args)) else { return false };
     let Some(dropped) = SubViewOp(op).dropped_dims(m) else { return false };
     let shape = m.ctx.shape(m.value_type(source)).unwrap_or(&[]);
-    if !slice.fold_constants_within(m, shape) {
+    if !slice.fold_constants(m, shape) {
         return false;
     }
     replace(r, op, source, &slice, &dropped)

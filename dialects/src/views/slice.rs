@@ -47,15 +47,9 @@ impl Slice {
         [&self.offsets, &self.sizes, &self.strides].map(|list| list.iter().map(|e| e.or_placeholder()).collect())
     }
 
-    /// Makes constants among the values numbers. Whether there were any.
-    pub fn fold_constants(&mut self, m: &Module) -> bool {
-        let offsets = fold_entries(m, &mut self.offsets, false);
-        let sizes = fold_entries(m, &mut self.sizes, false);
-        fold_entries(m, &mut self.strides, true) || offsets || sizes
-    }
-
-    /// The same, list by list, where the part does not come to be outside `shape`.
-    pub fn fold_constants_within(&mut self, m: &Module, shape: &[i64]) -> bool {
+    /// Makes constants among the values numbers, list by list, where the part does not come to be outside `shape`. Whether
+    /// there were any.
+    pub fn fold_constants(&mut self, m: &Module, shape: &[i64]) -> bool {
         let folds: [fn(&mut Slice, &Module) -> bool; 3] = [
             |slice, m| fold_entries(m, &mut slice.offsets, false),
             |slice, m| fold_entries(m, &mut slice.sizes, false),
