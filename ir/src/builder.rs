@@ -4,7 +4,7 @@ use crate::context::{Attr, Type};
 use crate::edit::OpState;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
-use crate::op_info::{OpArgs, Traits};
+use crate::op_info::{Arity, OpArgs, Traits};
 use crate::typing::infer_results;
 
 /// An insertion point, and ops made there one after the other.
@@ -61,7 +61,9 @@ impl<'m> Builder<'m> {
             if info.traits.has(Traits::OPERAND_SEGMENTS) && !state.segments.is_empty() {
                 state.props.push((ctx.str("operandSegmentSizes"), ctx.i32_array_attr(&state.segments)));
             }
-            if state.result_types.is_empty() && !info.results.is_empty() {
+            // Without anything that says how many there are, there are none.
+            let known = info.infer.is_some() || info.results.iter().any(|r| r.arity == Arity::One);
+            if state.result_types.is_empty() && !info.results.is_empty() && known {
                 let props = ctx.dict_attr(state.props.clone());
                 let args =
                     OpArgs { module: self.module, info, op: None, operands: &state.operands, props, result_types: &[] };

@@ -76,7 +76,7 @@ impl<'m> Rewriter<'m> {
         let entry = self.module.only_block(region);
         let first = self.module.first_op(entry);
         self.module.insert_op(entry, new, first);
-        self.erased[new] = false;
+        self.push(new);
         self.constants.insert((region, attr, ty), new);
         Some(self.module.result(new, 0))
     }
@@ -260,6 +260,9 @@ impl<'m> Rewriter<'m> {
         if info.traits.has(Traits::CONSTANT_LIKE) {
             return self.unique_constant(op);
         }
+        if info.traits.has(Traits::COMMUTATIVE) && self.move_constant_right(op) {
+            return true;
+        }
         match fold(self.module, op) {
             Some(Folded::InPlace) => {
                 self.modify(op, |_| ());
@@ -269,6 +272,17 @@ impl<'m> Rewriter<'m> {
             _ => {}
         }
         info.patterns.iter().any(|pattern| (pattern.run)(self, op))
+    }
+
+    /// A constant is the second operand where the order does not matter, so that patterns need not look at both.
+    fn move_constant_right(&mut self, op: Op) -> bool {
+        let m = &*self.module;
+        let &[left, right] = m.operands(op) else { return false };
+        if m.constant(left).is_none() || m.constant(right).is_some() {
+            return false;
+        }
+        self.modify(op, |m| m.set_operands(op, &[right, left]));
+        true
     }
 
     fn replace_folded(&mut self, op: Op, results: &[FoldResult]) -> bool {

@@ -1,7 +1,7 @@
 //! Comparisons and selection.
 
 use super::int::{unsigned, width};
-use super::{FASTMATH, XOrIOp, bool_like};
+use super::{ExtUIOp, FASTMATH, XOrIOp, bool_like};
 use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
 use gradus_ir::eval::{Datum, Trap, ints_to_tensor, map_int};
 use gradus_ir::{
@@ -67,6 +67,7 @@ pub const FLOAT_PREDICATE: AttrKind = AttrKind {
     verify = same_operand_types,
     fold = fold_cmpi,
     eval = cmpi,
+    patterns = &[Pattern { name: "move-constant-right", run: move_constant_right }],
     format = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
 )]
 pub struct CmpIOp {
@@ -118,7 +119,7 @@ pub struct CmpFOp {
     fold = fold_select,
     eval = select,
     exec = |args, data, _| select_of_poison(args, data),
-    patterns = &[Pattern { name: "select-is-negation", run: select_is_negation }],
+    patterns = &[Pattern { name: "select-is-condition", run: select_is_condition }],
     format = "$condition `,` $true_value `,` $false_value attr-dict `:` custom<ConditionTypes>($condition, $result)"
 )]
 pub struct SelectOp {
@@ -211,17 +212,47 @@ fn chosen_by_equality(m: &Module, condition: Value, yes: Value, no: Value) -> Op
     }
 }
 
-/// select(c, false, true) = not c
-fn select_is_negation(rw: &mut Rewriter<'_>, op: Op) -> bool {
+/// select(c, false, true) = not c, and of other integers select(c, 1, 0) and select(c, 0, 1) are c and not c, extended.
+fn select_is_condition(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let select = SelectOp(op);
-    let (yes, no) = (m.constant(select.true_value(m)), m.constant(select.false_value(m)));
-    if (yes, no) != (Some(Attr::FALSE), Some(Attr::TRUE)) {
+    let (mut condition, ty, loc) = (select.condition(m), m.value_type(select.result(m)), m.loc(op));
+    // The bit of a boolean is its sign, too.
+    let one = if ty == Type::I1 { -1 } else { 1 };
+    let negated = match [select.true_value(m), select.false_value(m)].map(|v| m.constant_int(v)) {
+        _ if ty == Type::INDEX => return false,
+        [Some(0), Some(n)] if n == one => true,
+        [Some(n), Some(0)] if n == one => false,
+        _ => return false,
+    };
+    if negated {
+        let Some(always) = rw.constant(op, Attr::TRUE, Type::I1) else { return false };
+        condition = rw.build_before(op, |b| XOrIOp::build(b, loc, condition, always, &[]).result(b.module));
+    }
+    if ty != Type::I1 {
+        condition = rw.build_before(op, |b| ExtUIOp::build(b, loc, condition, &[ty]).out(b.module));
+    }
+    rw.replace(op, &[condition]);
+    true
+}
+
+/// For each predicate the number of the one that holds when the operands change places.
+const SWAPPED: [i64; 10] = [0, 1, 4, 5, 2, 3, 8, 9, 6, 7];
+
+/// A constant is compared on the right.
+fn move_constant_right(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let (left, right) = (CmpIOp(op).lhs(m), CmpIOp(op).rhs(m));
+    let predicate = CmpIOp(op).predicate(m).and_then(|a| m.ctx.as_int(a)).unwrap_or(0);
+    let Some(&swapped) = SWAPPED.get(predicate as usize) else { return false };
+    if m.constant(left).is_none() || m.constant(right).is_some() {
         return false;
     }
-    let (condition, always, loc) = (select.condition(m), select.false_value(m), m.loc(op));
-    let not = rw.build_before(op, |b| XOrIOp::build(b, loc, condition, always, &[]).result(b.module));
-    rw.replace(op, &[not]);
+    let attr = m.ctx.int_attr(Type::I64, swapped);
+    rw.modify(op, |m| {
+        m.set_operands(op, &[right, left]);
+        m.set_attr(op, "predicate", Some(attr));
+    });
     true
 }
 

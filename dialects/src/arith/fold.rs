@@ -1,7 +1,8 @@
 //! Identities of integer arithmetic that hold whatever the operands are. Folding of constants is derived from the ops'
 //! meaning.
 
-use gradus_ir::{Attr, AttrData, Context, Folded, Int, OpArgs, Type};
+use super::{AddIOp, SubIOp};
+use gradus_ir::{Attr, AttrData, Context, Folded, Int, OpArgs, OpDecl, Type, Value};
 
 /// The one integer that a constant is, everywhere if it is a vector or tensor.
 pub(super) fn uniform(ctx: &Context, attr: Option<Attr>) -> Option<i64> {
@@ -44,8 +45,16 @@ fn constant(args: &OpArgs<'_>, value: i64) -> Option<Folded> {
     splat(args.ctx(), *args.result_types.first()?, value).map(Folded::from)
 }
 
-/// x + 0 = x, 0 + x = x
+/// x + 0 = x, (x - y) + y = x
 pub(super) fn addi(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
+    let m = args.module;
+    let less = |x: Value, y: Value| SubIOp::defining(m, x).filter(|d| d.rhs(m) == y).map(|d| d.lhs(m));
+    let [left, right] = *args.operands else { return None };
+    without_zero(args, c).or_else(|| less(left, right).or_else(|| less(right, left)).map(Folded::from))
+}
+
+/// x op 0 = x, 0 op x = x
+fn without_zero(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     match () {
         () if is(args, c[1], 0) => Some(args.operands[0].into()),
         () if is(args, c[0], 0) => Some(args.operands[1].into()),
@@ -53,11 +62,23 @@ pub(super) fn addi(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     }
 }
 
-/// x - 0 = x, x - x = 0
+/// x - 0 = x, x - x = 0, (x + y) - y = x
 pub(super) fn subi(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     match () {
         () if is(args, c[1], 0) => Some(args.operands[0].into()),
         () if same(args) => constant(args, 0),
+        () => {
+            let sum = AddIOp::defining(args.module, args.operands[0])?;
+            other(args.operands[1], sum.lhs(args.module), sum.rhs(args.module)).map(Folded::from)
+        }
+    }
+}
+
+/// The one of `a` and `b` that is not `one`, if the other is.
+fn other(one: Value, a: Value, b: Value) -> Option<Value> {
+    match () {
+        () if one == a => Some(b),
+        () if one == b => Some(a),
         () => None,
     }
 }
@@ -118,7 +139,7 @@ pub(super) fn ori(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
 
 /// x ^ 0 = x, x ^ x = 0
 pub(super) fn xori(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
-    if same(args) { constant(args, 0) } else { addi(args, c) }
+    if same(args) { constant(args, 0) } else { without_zero(args, c) }
 }
 
 /// op(x, x) = x
