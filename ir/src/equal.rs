@@ -1,7 +1,7 @@
 //! Structural equality: whether two ops are the same program but for names, locations and identity.
 
 use crate::module::{Block, Module, Op, Region, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What corresponds to what, as far as the comparison has come. Two values of one side never stand for one of the other.
 #[derive(Default)]
@@ -9,12 +9,25 @@ struct Pairs {
     values: FxHashMap<Value, Value>,
     back: FxHashMap<Value, Value>,
     blocks: FxHashMap<Block, Block>,
+    /// Values that the first side defines, and all that operands correspond to.
+    defined: FxHashSet<Value>,
+    used: Vec<(Value, Value)>,
 }
 
 impl Pairs {
     /// Whether `a` stands for `b`. A value from outside stands for itself; one that has not been met yet is noted.
     fn value(&mut self, a: Value, b: Value) -> bool {
         *self.values.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
+    }
+
+    fn used(&mut self, a: Value, b: Value) -> bool {
+        self.used.push((a, b));
+        self.value(a, b)
+    }
+
+    fn defined(&mut self, a: Value, b: Value) -> bool {
+        self.defined.insert(a);
+        self.value(a, b)
     }
 
     fn block(&mut self, a: Block, b: Block) -> bool {
@@ -27,11 +40,6 @@ impl Pairs {
 /// themselves within one module, and by their order of use across two.
 pub fn structurally_equal(m: &Module, a: Op, n: &Module, b: Op) -> bool {
     let mut pairs = Pairs::default();
-    if std::ptr::eq(m, n) {
-        for &v in m.operands(a).iter().chain(n.operands(b)) {
-            pairs.value(v, v);
-        }
-    }
     let mut work = vec![(a, b)];
     while let Some((a, b)) = work.pop() {
         if !same_op(m, a, n, b, &mut pairs) {
@@ -43,7 +51,7 @@ pub fn structurally_equal(m: &Module, a: Op, n: &Module, b: Op) -> bool {
             }
         }
     }
-    true
+    !std::ptr::eq(m, n) || pairs.used.iter().all(|(x, y)| x == y || pairs.defined.contains(x))
 }
 
 fn same_op(m: &Module, a: Op, n: &Module, b: Op, pairs: &mut Pairs) -> bool {
@@ -54,13 +62,13 @@ fn same_op(m: &Module, a: Op, n: &Module, b: Op, pairs: &mut Pairs) -> bool {
         && m.operands(a).len() == n.operands(b).len()
         && m.successors(a).len() == n.successors(b).len()
         && m.regions(a).len() == n.regions(b).len()
-        && m.operands(a).iter().zip(n.operands(b)).all(|(&x, &y)| same_value(m, x, n, y, pairs))
-        && m.results(a).zip(n.results(b)).all(|(x, y)| same_value(m, x, n, y, pairs))
+        && m.operands(a).iter().zip(n.operands(b)).all(|(&x, &y)| same_type(m, x, n, y) && pairs.used(x, y))
+        && m.results(a).zip(n.results(b)).all(|(x, y)| same_type(m, x, n, y) && pairs.defined(x, y))
         && m.successors(a).iter().zip(n.successors(b)).all(|(&x, &y)| pairs.block(x, y))
 }
 
-fn same_value(m: &Module, a: Value, n: &Module, b: Value, pairs: &mut Pairs) -> bool {
-    m.value_type(a) == n.value_type(b) && pairs.value(a, b)
+fn same_type(m: &Module, a: Value, n: &Module, b: Value) -> bool {
+    m.value_type(a) == n.value_type(b)
 }
 
 /// Pairs the blocks and their arguments, and leaves the ops to be compared in `work`.
@@ -76,7 +84,7 @@ fn same_region(m: &Module, a: Region, n: &Module, b: Region, pairs: &mut Pairs, 
         let same = pairs.block(x, y)
             && m.block_args(x).len() == n.block_args(y).len()
             && m.block_ops(x).count() == n.block_ops(y).count()
-            && args.into_iter().all(|(&x, &y)| same_value(m, x, n, y, pairs));
+            && args.into_iter().all(|(&x, &y)| same_type(m, x, n, y) && pairs.defined(x, y));
         if !same {
             return false;
         }
@@ -121,5 +129,20 @@ mod tests {
             assert!(!structurally_equal(&m, op, &other, other.first_op(other.body()).expect("one op")), "{from}");
         }
         assert!(structurally_equal(&m, m.root(), &m, m.root()));
+    }
+
+    #[test]
+    fn values_from_outside_are_themselves() {
+        let ctx = Context::new(&[]);
+        let text = r#"
+            %a:2 = "t.two"() : () -> (i32, i32)
+            "t.f"() ({ "t.use"(%a#0) : (i32) -> () }) : () -> ()
+            "t.f"() ({ "t.use"(%a#1) : (i32) -> () }) : () -> ()
+            "t.f"() ({ "t.use"(%a#0) : (i32) -> () }) : () -> ()
+        "#;
+        let m = parse(&ctx, text);
+        let ops: Vec<Op> = m.block_ops(m.body()).collect();
+        assert!(!structurally_equal(&m, ops[1], &m, ops[2]));
+        assert!(structurally_equal(&m, ops[1], &m, ops[3]));
     }
 }

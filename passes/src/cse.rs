@@ -1,7 +1,8 @@
 //! `cse`.
 
 use gradus_ir::dominance::{Dominance, is_graph};
-use gradus_ir::effects::is_dead;
+use gradus_ir::effects::{is_dead, is_memory_free};
+use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::Options;
 use gradus_ir::{Attr, Block, Diagnostic, Effects, Module, Op, OpName, Pass, PassInfo, Region, Traits, Type, Value};
 use std::collections::HashMap;
@@ -26,7 +27,7 @@ of commutative ops may be in any order.
 
 # Refuses
 
-To merge ops with effects, with regions, or that are not registered.
+To merge ops with effects, with regions of several blocks, or that are not registered.
 
 # Cost
 
@@ -49,6 +50,8 @@ struct Key {
     attrs: Attr,
     operands: smallvec::SmallVec<[Value; 3]>,
     results: smallvec::SmallVec<[Type; 1]>,
+    /// The names of the ops directly in its regions: what equal regions have in common, quickly found.
+    inner: smallvec::SmallVec<[OpName; 1]>,
 }
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<rustc_hash::FxHasher>>;
@@ -120,7 +123,7 @@ impl Cse {
     }
 
     fn op(&mut self, m: &mut Module, op: Op, graph: bool, dom: &Dominance, known: &mut Known, dead: &mut Vec<Op>) {
-        if is_dead(m, op) && m.regions(op).is_empty() {
+        if is_dead(m, op) {
             self.dead += 1;
             dead.push(op);
             return;
@@ -136,7 +139,9 @@ impl Cse {
             return;
         }
         let key = key_of(m, op);
-        let Some(&first) = known.ops.get(&key) else { return known.insert(key, op) };
+        let Some(&first) = known.ops.get(&key).filter(|&&first| same_regions(m, first, op)) else {
+            return known.insert(key, op);
+        };
         for (old, new) in m.results(op).zip(m.results(first)) {
             m.replace_all_uses(old, new);
         }
@@ -146,9 +151,19 @@ impl Cse {
 }
 
 fn can_merge(m: &Module, op: Op) -> bool {
-    m.info(op).is_some_and(|i| matches!(i.effects, Effects::Pure | Effects::MayUb) && !i.traits.has(Traits::TERMINATOR))
-        && m.regions(op).is_empty()
+    let Some(info) = m.info(op) else { return false };
+    let regions = m.regions(op);
+    !info.traits.has(Traits::TERMINATOR)
         && m.num_results(op) > 0
+        && match info.effects {
+            Effects::Pure | Effects::MayUb => regions.is_empty(),
+            Effects::Recursive => regions.iter().all(|&r| m.has_one_block(r)) && is_memory_free(m, op),
+            _ => false,
+        }
+}
+
+fn same_regions(m: &Module, a: Op, b: Op) -> bool {
+    m.regions(a).is_empty() || structurally_equal(m, a, m, b)
 }
 
 fn key_of(m: &Module, op: Op) -> Key {
@@ -161,6 +176,13 @@ fn key_of(m: &Module, op: Op) -> Key {
         props: m.props(op),
         attrs: m.attrs(op),
         operands,
+        inner: m
+            .regions(op)
+            .iter()
+            .flat_map(|&r| m.region_blocks(r))
+            .flat_map(|b| m.block_ops(b))
+            .map(|op| m.name(op))
+            .collect(),
         results: m.results(op).map(|v| m.value_type(v)).collect(),
     }
 }
