@@ -2,7 +2,7 @@
 
 use crate::constraint::{ANY, DICT_ARRAY, FLAT_SYMBOL, FUNCTION, FUNCTION_TYPE, STRING, SYMBOL_NAME, UNIT};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{Context, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type, op};
+use gradus_ir::{Context, Dialect, Effects, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Traits, Type, Value, op};
 
 /// A function: a name, a type, and a body unless it is defined elsewhere.
 ///
@@ -83,7 +83,8 @@ pub struct CallOp {
     effects = Effects::Unknown,
     format = "$callee `(` $callee_operands `)` attr-dict `:` type($callee)",
     infer = infer_call_indirect,
-    verify = verify_call_indirect
+    verify = verify_call_indirect,
+    patterns = &[Pattern { name: "call-known-function", run: call_known }]
 )]
 pub struct CallIndirectOp {
     /// The function.
@@ -222,6 +223,19 @@ fn verify_call_indirect(m: &Module, op: Op) -> Result<(), String> {
     let callee = m.value_type(m.operands(op)[0]);
     let inputs = m.ctx.function_parts(callee).map_or(&[][..], |(inputs, _)| inputs);
     check_types(&m.ctx, "operand", m.operands(op)[1..].iter().map(|&v| m.value_type(v)), inputs)
+}
+
+/// A call of a constant is a call by name.
+fn call_known(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let call = CallIndirectOp(op);
+    let callee = ConstantOp::defining(m, call.callee(m)).and_then(|c| c.value(m));
+    let (Some(callee), operands, loc) = (callee, call.callee_operands(m), m.loc(op)) else { return false };
+    let types: Vec<Type> = m.results(op).map(|v| m.value_type(v)).collect();
+    let new = rw.build_before(op, |b| CallOp::build(b, loc, &operands, callee, None, None, None, &types));
+    let results: Vec<Value> = rw.module().results(new.0).collect();
+    rw.replace(op, &results);
+    true
 }
 
 /// The dialect.

@@ -113,7 +113,7 @@ impl<'m> Rewriter<'m> {
         let entry = self.module.only_block(region);
         let first = self.module.first_op(entry);
         self.module.insert_op(entry, new, first);
-        self.erased[new] = false;
+        self.push(new);
         self.constants.insert((region, attr, ty), new);
         Some(self.module.result(new, 0))
     }
@@ -319,6 +319,7 @@ impl<'m> Rewriter<'m> {
             return self.unique_constant(op);
         }
         self.fold_op(op)
+            || info.traits.has(Traits::COMMUTATIVE) && self.move_constant_right(op)
             || info.patterns.iter().any(|pattern| self.apply(pattern.name, op, pattern.run))
             || self.apply_rules(op)
     }
@@ -382,6 +383,17 @@ impl<'m> Rewriter<'m> {
             }
         }
         (self.changes, true)
+    }
+
+    /// A constant is the second operand where the order does not matter, so that patterns need not look at both.
+    fn move_constant_right(&mut self, op: Op) -> bool {
+        let m = &*self.module;
+        let &[left, right] = m.operands(op) else { return false };
+        if m.constant(left).is_none() || m.constant(right).is_some() || !self.allows("move-constant", op) {
+            return false;
+        }
+        self.modify(op, |m| m.set_operands(op, &[right, left]));
+        true
     }
 
     fn replace_folded(&mut self, op: Op, results: &[FoldResult]) -> bool {

@@ -328,10 +328,14 @@ fn inline_reduction(m: &mut Module, end: Op, region: Region, args: [Value; 2]) -
         m.block_ops(entry).collect::<Vec<_>>().into_iter().for_each(|inner| m.move_before(inner, end));
         return result;
     }
-    let place = Place::open(m, end);
-    place.inline(m, region);
-    BranchOp::build(&mut Builder::at_end(m, place.before), place.loc, &[], entry, &[]);
-    branch_instead(m, returns, place.after, &[]);
+    // The first block goes on where the iteration is, and the iteration ends in the last one.
+    let (home, last) = (m.parent_block(end).expect("the op is in a block"), m.parent_block(returns));
+    m.erase_op(returns);
+    m.move_to_end(end, last.expect("the op is in a block"));
+    m.block_ops(entry).collect::<Vec<_>>().into_iter().for_each(|inner| m.move_to_end(inner, home));
+    m.erase_block(entry);
+    let next = m.next_block(home).expect("another block follows the loop");
+    m.move_blocks_before(region, next);
     result
 }
 

@@ -12,6 +12,7 @@ pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "condition-holds-after", run: condition_holds_after },
     Pattern { name: "comparison-holds-after", run: comparison_holds_after },
     Pattern { name: "move-if-after", run: move_if_after },
+    Pattern { name: "pass-in-order", run: pass_in_order },
 ];
 
 /// The arguments of the second region, with what the condition passes for them.
@@ -69,6 +70,34 @@ fn comparison_holds_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
         changed = true;
     }
     changed
+}
+
+/// A condition that passes all arguments of its region passes them in their order.
+fn pass_in_order(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let this = WhileOp(op);
+    let (condition, before) = (this.condition(m), m.only_block(this.before(m)));
+    let (args, passed) = (m.block_args(before).to_vec(), condition.args(m));
+    // Where each argument is among those that are passed.
+    let order: Vec<usize> = args.iter().filter_map(|arg| passed.iter().position(|v| v == arg)).collect();
+    if order.len() != args.len() || passed.len() != args.len() || order.is_sorted() {
+        return false;
+    }
+    let after = m.only_block(this.after(m));
+    let old = m.block_args(after).to_vec();
+    let new: Vec<Value> = order.iter().map(|&i| rw.add_block_arg(after, old[i])).collect();
+    for (&i, &value) in order.iter().zip(&new) {
+        rw.replace_uses(old[i], value);
+    }
+    rw.shrink_block_args(after, |i| i >= old.len());
+    let operands: Vec<Value> = [condition.condition(rw.module())].into_iter().chain(args.iter().copied()).collect();
+    rw.modify(condition.0, |m| m.set_operands(condition.0, &operands));
+    let m = rw.module();
+    let mut state = OpState::like(m, op);
+    state.operands = m.operands(op).into();
+    state.result_types = args.iter().map(|&v| m.value_type(v)).collect();
+    rw.rebuild(op, state, order.iter().enumerate().map(|(new, &old)| (old, new)));
+    true
 }
 
 /// What runs last before the decision, and only if that is to go on, runs first afterwards.
