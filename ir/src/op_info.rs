@@ -161,6 +161,8 @@ traits! {
     AFFINE_SCOPE = 17,
     /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
     RESULT_SEGMENTS = 18,
+    /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
+    EXTENT = 20,
 }
 
 impl Traits {

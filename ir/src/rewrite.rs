@@ -6,7 +6,7 @@ use crate::edit::OpState;
 use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
-use crate::module::{Def, Module, Op, Region, Value};
+use crate::module::{Module, Op, Region, Value};
 use crate::op_info::{FoldResult, Folded, OpArgs, Traits};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -108,14 +108,16 @@ impl<'m> Rewriter<'m> {
     /// Erases an op whose results are unused.
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
-        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
-        for inner in self.module.ops_under(op) {
+        let nested = self.module.ops_under(op);
+        let operands = nested.iter().flat_map(|&inner| self.module.operands(inner));
+        let defs: SmallVec<[Op; 4]> = operands.filter_map(|&value| self.module.defining_op(value)).collect();
+        for inner in nested {
             self.erased[inner] = true;
         }
         self.forget_constant(op);
         self.module.erase_op(op);
-        for value in operands {
-            if let Def::Result(def, _) = self.module.def(value) {
+        for def in defs {
+            if !self.erased[def] {
                 self.push(def);
             }
         }
@@ -132,8 +134,16 @@ impl<'m> Rewriter<'m> {
 
     /// Changes an op in place: operands, attributes, successors.
     pub fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
+        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
         self.changes += 1;
+        for value in operands {
+            if let Some(def) = self.module.defining_op(value)
+                && self.module.is_unused(value)
+            {
+                self.push(def);
+            }
+        }
         self.push(op);
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
         for result in results {

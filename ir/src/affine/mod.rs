@@ -18,6 +18,6 @@ mod set;
 mod tests;
 
 pub use expr::{AffineBinOp, AffineBinary, AffineExpr};
-pub use flat::{Linear, MAX_SIZE};
+pub use flat::{Linear, MAX_SIZE, Range};
 pub use map::AffineMap;
 pub use set::IntegerSet;

@@ -137,6 +137,13 @@ pub struct ValueRef<'a> {
     pub(crate) offset: usize,
 }
 
+impl<'a> ValueRef<'a> {
+    /// What tells names apart: `("name", number)`.
+    pub fn key(self) -> (&'a str, u32) {
+        (self.name, self.number)
+    }
+}
+
 /// Everything that was read of an op, before it is made.
 pub(crate) struct ParsedOp {
     pub(crate) name: OpName,
