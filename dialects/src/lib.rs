@@ -12,6 +12,7 @@ pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
 pub const DIALECTS: &[&Dialect] = &[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT];

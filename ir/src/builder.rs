@@ -63,7 +63,8 @@ impl<'m> Builder<'m> {
             }
             if state.result_types.is_empty() && !info.results.is_empty() {
                 let props = ctx.dict_attr(state.props.clone());
-                let args = OpArgs { module: self.module, info, operands: &state.operands, props, result_types: &[] };
+                let args =
+                    OpArgs { module: self.module, info, op: None, operands: &state.operands, props, result_types: &[] };
                 state.result_types = infer_results(&args)?.into();
             }
         }
@@ -103,9 +104,9 @@ pub(crate) fn make_constant(m: &mut Module, attr: Attr, ty: Type, prefer: &str, 
         let props = ctx.dict_attr(state.props.clone());
         let fits = info.attrs.iter().all(|a| a.name != "value" || (a.kind.check)(&ctx, attr))
             && (info.results[0].ty.check)(&ctx, ty);
-        let inferred = info
-            .infer
-            .and_then(|infer| infer(&OpArgs { module: m, info, operands: &[], props, result_types: &[] }).ok());
+        let inferred = info.infer.and_then(|infer| {
+            infer(&OpArgs { module: m, info, op: None, operands: &[], props, result_types: &[] }).ok()
+        });
         if fits && inferred.is_none_or(|types| types == [ty]) {
             state.result_types.push(ty);
             return Some(m.create_op(state));

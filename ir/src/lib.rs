@@ -44,6 +44,7 @@ pub mod entity;
 pub mod equal;
 pub mod eval;
 pub mod float;
+pub mod layout;
 mod loc;
 pub mod memory;
 mod module;

@@ -255,7 +255,14 @@ impl Module {
     /// [`Module::with_args`] for all.
     pub fn args(&self, op: Op) -> Option<OpArgs<'_>> {
         let info = self.info(op)?;
-        Some(OpArgs { module: self, info, operands: self.operands(op), props: self.props(op), result_types: &[] })
+        Some(OpArgs {
+            module: self,
+            info,
+            op: Some(op),
+            operands: self.operands(op),
+            props: self.props(op),
+            result_types: &[],
+        })
     }
 
     /// Calls `f` with the whole view of a registered op.

@@ -184,6 +184,8 @@ pub struct OpArgs<'a> {
     pub module: &'a Module,
     /// The declaration.
     pub info: &'static OpInfo,
+    /// The op, when it exists.
+    pub op: Option<Op>,
     /// All operands.
     pub operands: &'a [Value],
     /// The dictionary of inherent attributes.
@@ -205,9 +207,13 @@ impl<'a> OpArgs<'a> {
 
     /// The operands of the declared group `name`; empty for an absent optional.
     pub fn operand(&self, name: &str) -> &'a [Value] {
-        let Some(i) = self.info.operands.iter().position(|s| s.name == name) else { return &[] };
-        let range = segment(self.ctx(), self.info, self.props, self.operands.len(), i);
-        self.operands.get(range).unwrap_or(&[])
+        self.operands.get(self.operand_range(name)).unwrap_or(&[])
+    }
+
+    /// Which of all operands are those of the declared group `name`.
+    pub fn operand_range(&self, name: &str) -> std::ops::Range<usize> {
+        let Some(i) = self.info.operands.iter().position(|s| s.name == name) else { return 0..0 };
+        segment(self.ctx(), self.info, self.props, self.operands.len(), i)
     }
 
     /// The first operand of the declared group `name`, if any.
@@ -257,15 +263,16 @@ pub(crate) fn segment_sizes(ctx: &Context, props: Attr, name: &str) -> Option<Ve
     ctx.dict_get(props, ctx.str(name)).and_then(|a| ctx.as_ints(a))
 }
 
-/// The range of group `i` of `specs` among `total` values. Without stated sizes, the one group that is not of arity one
-/// takes what the others leave.
+/// The range of group `i` of `specs` among `total` values. Without stated sizes, the groups that are not of arity one share
+/// evenly what the others leave; there is one such group, or results are declared to come in groups of one size.
 pub(crate) fn group_range(
     specs: &[ValueSpec],
     sizes: Option<&[i64]>,
     total: usize,
     i: usize,
 ) -> std::ops::Range<usize> {
-    let loose = total.saturating_sub(specs.iter().filter(|s| s.arity == Arity::One).count());
+    let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
+    let loose = total.saturating_sub(fixed) / (specs.len() - fixed).max(1);
     let size = |j: usize| match sizes {
         Some(sizes) => sizes.get(j).map_or(0, |&n| usize::try_from(n).unwrap_or(0)),
         None if specs[j].arity == Arity::One => 1,

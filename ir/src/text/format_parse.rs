@@ -360,7 +360,8 @@ fn result_types_of<'a>(
     if let Some(ty) = same {
         return Ok(s.info.results.iter().map(|_| ty).collect());
     }
-    let args = OpArgs { module: &p.m, info: s.info, operands: &op.operands, props: op.props, result_types: &[] };
+    let args =
+        OpArgs { module: &p.m, info: s.info, op: None, operands: &op.operands, props: op.props, result_types: &[] };
     match typing::infer_results(&args) {
         Ok(types) => Ok(types.into()),
         Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", s.info.name))),

@@ -149,7 +149,7 @@ impl Importer<'_> {
                 // Until they are known, the types stand for the number of results, which the node alone decides.
                 let (props, open) = (ctx.dict_attr(props), vec![Type::NONE; n]);
                 let (module, operands) = (&self.module, &state.operands);
-                Ok(infer(&OpArgs { module, info, operands, props, result_types: &open })?)
+                Ok(infer(&OpArgs { module, info, op: None, operands, props, result_types: &open })?)
             }
             None if info.traits.has(Traits::SAME_TYPE) && !state.operands.is_empty() => {
                 Ok(vec![self.module.value_type(state.operands[0]); n])

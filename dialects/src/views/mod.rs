@@ -1,0 +1,14 @@
+//! What ops on slices and reshapes share, of tensors as of memrefs: lists that are partly static, offsets with sizes and
+//! strides, and groups of dimensions.
+
+mod mixed;
+mod reassociation;
+mod reshape;
+mod slice;
+
+pub use mixed::{Mixed, add_mixed, constant_entry, fold_entries, is_constant, mixed_entries, runtime_entries, split};
+pub use reassociation::{
+    REASSOCIATION, Reassociation, collapsing, compose, reassociation_attr, reassociation_of, regroup,
+};
+pub use reshape::{Reshapes, collapse_of_expand, compose_reshapes, expand_of_collapse, fold_reshape};
+pub use slice::{RankError, Slice, dropped_dims, rank_reduced};

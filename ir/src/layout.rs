@@ -1,0 +1,154 @@
+//! Where the elements of a memref are: layouts that are a distance per dimension.
+
+use crate::affine::{AffineBinOp, AffineExpr, AffineMap};
+use crate::attrs::AttrData;
+use crate::context::{Attr, Context, Type};
+use crate::types::{DYNAMIC, TypeData};
+use smallvec::SmallVec;
+
+/// A strided layout, in elements; [`DYNAMIC`] where a number is not known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StridedLayout {
+    /// The element that index zero names.
+    pub offset: i64,
+    /// The distance of neighbours in each dimension.
+    pub strides: SmallVec<[i64; 4]>,
+}
+
+impl StridedLayout {
+    /// Row-major without gaps.
+    pub fn row_major(shape: &[i64]) -> StridedLayout {
+        let mut strides: SmallVec<[i64; 4]> = smallvec::smallvec![1; shape.len()];
+        for i in (1..shape.len()).rev() {
+            strides[i - 1] = times(strides[i], shape[i]);
+        }
+        StridedLayout { offset: 0, strides }
+    }
+
+    /// The layout as a map from indices to an element; what is not known is a symbol, the offset first.
+    pub fn to_map(&self) -> AffineMap {
+        let mut symbols = 0;
+        let mut number = |n: i64| {
+            if n != DYNAMIC {
+                return AffineExpr::Constant(n);
+            }
+            symbols += 1;
+            AffineExpr::Symbol(symbols - 1)
+        };
+        let mut sum = number(self.offset);
+        for (dim, &stride) in (0..).zip(&self.strides) {
+            sum = sum + AffineExpr::Dim(dim) * number(stride);
+        }
+        AffineMap::new(self.strides.len() as u32, symbols, [sum])
+    }
+}
+
+/// The product, not known when a factor is not known, unless the other is zero. Wraps like the machine.
+pub fn times(a: i64, b: i64) -> i64 {
+    match (a, b) {
+        (0, _) | (_, 0) => 0,
+        (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
+        _ => a.wrapping_mul(b),
+    }
+}
+
+/// The sum, not known when a summand is not known. Wraps like the machine.
+pub fn plus(a: i64, b: i64) -> i64 {
+    if a == DYNAMIC || b == DYNAMIC { DYNAMIC } else { a.wrapping_add(b) }
+}
+
+/// A layout as expressions of its symbols: the offset and the strides.
+type Linear = (AffineExpr, Vec<AffineExpr>);
+
+impl Context {
+    /// `memref<shape x elem, layout, space>`
+    pub fn memref_type(&self, shape: &[i64], elem: Type, layout: Option<&StridedLayout>, space: Option<Attr>) -> Type {
+        let layout =
+            layout.map(|l| self.attr(AttrData::Strided { offset: l.offset, strides: l.strides.as_slice().into() }));
+        self.ty(TypeData::MemRef { shape: shape.into(), elem, layout, space })
+    }
+
+    /// The memory space of a memref; `None` is the default one.
+    pub fn memory_space(&self, ty: Type) -> Option<Attr> {
+        match self.type_data(ty) {
+            TypeData::MemRef { space, .. } | TypeData::UnrankedMemRef { space, .. } => *space,
+            _ => None,
+        }
+    }
+
+    /// The offset and strides of a memref type; `None` when its layout is not strided, and for other types.
+    pub fn strided_layout(&self, ty: Type) -> Option<StridedLayout> {
+        let TypeData::MemRef { shape, layout, .. } = self.type_data(ty) else { return None };
+        let Some(layout) = layout else { return Some(StridedLayout::row_major(shape)) };
+        let (offset, strides) = self.linear(*layout)?;
+        let known = |e: &AffineExpr| if let AffineExpr::Constant(n) = *e { n } else { DYNAMIC };
+        Some(StridedLayout { offset: known(&offset), strides: strides.iter().map(known).collect() })
+    }
+
+    /// The offset and strides of a memref of type `ty` that has `sizes`, given the symbols of its layout; `None` when
+    /// the layout is not strided or a symbol is missing.
+    pub fn layout_of_sizes(&self, ty: Type, sizes: &[i64], symbols: &[i64]) -> Option<StridedLayout> {
+        let TypeData::MemRef { layout, .. } = self.type_data(ty) else { return None };
+        let Some(layout) = layout else { return Some(StridedLayout::row_major(sizes)) };
+        let (offset, strides) = self.linear(*layout)?;
+        let strides: Option<_> = strides.iter().map(|s| s.eval(&[], symbols)).collect();
+        Some(StridedLayout { offset: offset.eval(&[], symbols)?, strides: strides? })
+    }
+
+    /// Whether the elements of a memref type are row-major without gaps because its layout says nothing else.
+    pub fn has_identity_layout(&self, ty: Type) -> bool {
+        let TypeData::MemRef { layout: Some(layout), .. } = self.type_data(ty) else { return true };
+        match self.attr_data(*layout) {
+            AttrData::AffineMap(map) => map.is_identity(),
+            AttrData::Strided { offset, strides } => *offset == 0 && **strides == [1],
+            _ => false,
+        }
+    }
+
+    /// How many symbols the layout of a memref type has.
+    pub fn layout_symbols(&self, ty: Type) -> usize {
+        let TypeData::MemRef { layout: Some(layout), .. } = self.type_data(ty) else { return 0 };
+        match self.attr_data(*layout) {
+            AttrData::AffineMap(map) if !map.is_identity() => map.num_symbols as usize,
+            AttrData::Strided { offset, strides } => strides.iter().chain([offset]).filter(|&&n| n == DYNAMIC).count(),
+            _ => 0,
+        }
+    }
+
+    fn linear(&self, layout: Attr) -> Option<Linear> {
+        match self.attr_data(layout) {
+            AttrData::AffineMap(map) => linear(map),
+            AttrData::Strided { offset, strides } => {
+                linear(&StridedLayout { offset: *offset, strides: strides.as_ref().into() }.to_map())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Splits the one result of a map into what does not depend on dimensions and a factor for each dimension.
+fn linear(map: &AffineMap) -> Option<Linear> {
+    let [result] = &*map.results else { return None };
+    let zero = AffineExpr::Constant(0);
+    let (mut offset, mut strides) = (zero.clone(), vec![zero; map.num_dims as usize]);
+    let mut terms = vec![(result.clone(), AffineExpr::Constant(1))];
+    while let Some((term, factor)) = terms.pop() {
+        match &term {
+            AffineExpr::Dim(i) => {
+                let stride = strides.get_mut(*i as usize)?;
+                *stride = stride.clone() + factor;
+            }
+            AffineExpr::Symbol(_) | AffineExpr::Constant(_) => offset = offset + term * factor,
+            AffineExpr::Binary(node) => {
+                let (lhs, rhs) = (node.lhs().clone(), node.rhs().clone());
+                match node.op() {
+                    AffineBinOp::Add => terms.extend([(lhs, factor.clone()), (rhs, factor)]),
+                    AffineBinOp::Mul if lhs.is_symbolic_or_constant() => terms.push((rhs, factor * lhs)),
+                    AffineBinOp::Mul => terms.push((lhs, factor * rhs)),
+                    _ => return None,
+                }
+            }
+        }
+    }
+    Some((offset, strides))
+}
