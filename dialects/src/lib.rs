@@ -6,6 +6,7 @@
 use gradus_ir::{Context, Dialect};
 use std::sync::Arc;
 
+pub mod affine;
 pub mod arith;
 pub mod builtin;
 pub mod constraint;
@@ -15,7 +16,8 @@ pub mod graph;
 pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
-pub const DIALECTS: &[&Dialect] = &[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT];
+pub const DIALECTS: &[&Dialect] =
+    &[&affine::DIALECT, &arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT];
 
 /// A context in which all dialects are registered.
 pub fn context() -> Arc<Context> {

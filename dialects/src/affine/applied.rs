@@ -91,7 +91,7 @@ impl Applied {
     fn sort_by_kind(&mut self, m: &Module) {
         let (mut dims, mut symbols) = (Vec::new(), Vec::new());
         let (mut promoted, mut demoted) = (Vec::new(), Vec::new());
-        let mut stays = |value: Value, list: &mut Vec<Value>| {
+        let stays = |value: Value, list: &mut Vec<Value>| {
             list.push(value);
             list.len() as u32 - 1
         };
@@ -104,13 +104,19 @@ impl Applied {
         let dim_places: Vec<Place> = self
             .dims()
             .iter()
-            .map(|&v| if is_symbol(m, v) { Place::Promoted(stays(v, &mut promoted)) } else { Place::Dim(stays(v, &mut dims)) })
+            .map(|&v| {
+                if is_symbol(m, v) { Place::Promoted(stays(v, &mut promoted)) } else { Place::Dim(stays(v, &mut dims)) }
+            })
             .collect();
         let symbol_places: Vec<Place> = self
             .symbols()
             .iter()
             .map(|&v| {
-                if !is_symbol(m, v) && is_dim(m, v) { Place::Demoted(stays(v, &mut demoted)) } else { Place::Symbol(stays(v, &mut symbols)) }
+                if !is_symbol(m, v) && is_dim(m, v) {
+                    Place::Demoted(stays(v, &mut demoted))
+                } else {
+                    Place::Symbol(stays(v, &mut symbols))
+                }
             })
             .collect();
         if promoted.is_empty() && demoted.is_empty() {

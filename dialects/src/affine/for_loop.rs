@@ -17,9 +17,8 @@ use gradus_ir::{
 use smallvec::SmallVec;
 
 /// An integer of type `index`.
-const INDEX_ATTR: AttrKind = kind("index attribute", |c, a| {
-    matches!(c.attr_data(a), AttrData::Integer { ty: Type::INDEX, .. })
-});
+const INDEX_ATTR: AttrKind =
+    kind("index attribute", |c, a| matches!(c.attr_data(a), AttrData::Integer { ty: Type::INDEX, .. }));
 
 /// Runs its body with the induction variable going from the greatest lower bound up to the least upper bound, which is
 /// not reached, in constant steps. Values can be carried from one iteration to the next.
@@ -248,7 +247,8 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     if args.first().is_none_or(|&var| m.value_type(var) != Type::INDEX) {
         return Err("expected body to have a single index argument for the induction variable".into());
     }
-    for (map, operands) in [(bounds.lower, this.lower_bound_operands(m)), (bounds.upper, this.upper_bound_operands(m))] {
+    for (map, operands) in [(bounds.lower, this.lower_bound_operands(m)), (bounds.upper, this.upper_bound_operands(m))]
+    {
         if operands.len() != map.num_inputs() {
             return Err("operand count and affine map dimension and symbol count must match".into());
         }
@@ -300,7 +300,8 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     let (Some(lower), Some(upper)) = (map("lowerBoundMap"), map("upperBoundMap")) else {
         return Err(Trap::unsupported("a loop without bounds"));
     };
-    let step = args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop that does not advance".into()))?;
+    let step =
+        args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop that does not advance".into()))?;
     let (first, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
     let end = results(upper, &data[first..inits])?.into_iter().min().unwrap_or(0);
     let (at, carried) = match event {
@@ -349,7 +350,9 @@ fn set_bounds(rw: &mut Rewriter<'_>, op: Op, lower: &Applied, upper: &Applied) {
 /// Bounds of constants are constants.
 fn constant_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
-    let (Some(old_lower), Some(old_upper)) = (bound(m, ForOp(op), true), bound(m, ForOp(op), false)) else { return false };
+    let (Some(old_lower), Some(old_upper)) = (bound(m, ForOp(op), true), bound(m, ForOp(op), false)) else {
+        return false;
+    };
     let fold = |bound: &Applied, max: bool| {
         let values = fold_results(&bound.to_map(), |i| m.constant_int(bound.operands[i]))?;
         let values = values.into_iter().collect::<Option<Vec<i64>>>()?;
@@ -368,7 +371,9 @@ fn constant_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
 /// Takes in the applies that compute the bounds' operands, and drops what other bounds make redundant.
 fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
-    let (Some(old_lower), Some(old_upper)) = (bound(m, ForOp(op), true), bound(m, ForOp(op), false)) else { return false };
+    let (Some(old_lower), Some(old_upper)) = (bound(m, ForOp(op), true), bound(m, ForOp(op), false)) else {
+        return false;
+    };
     let simple = |bound: &Applied, max: bool| {
         let mut new = bound.clone();
         new.compose(m);

@@ -9,8 +9,8 @@ use gradus_ir::affine::{AffineExpr, IntegerSet};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    AttrData, Block, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern, Rewriter,
-    Traits, Value, op,
+    AttrData, Block, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern,
+    Rewriter, Traits, Value, op,
 };
 use smallvec::SmallVec;
 

@@ -2,7 +2,6 @@
 
 use super::applied::Applied;
 use super::apply::fold_results;
-use super::scope::check_identifiers;
 use super::text::{APPLY, map_data};
 use super::{ApplyOp, MAP, evaluate, replace_with_map, set_map};
 use crate::constraint::INDEX;

@@ -16,6 +16,7 @@ mod index_patterns;
 mod min_max;
 mod parallel;
 mod range;
+mod reduction;
 mod scope;
 mod text;
 
@@ -26,7 +27,8 @@ pub use for_loop::{Bounds, ForOp};
 pub use if_op::IfOp;
 pub use index::{DelinearizeIndexOp, LinearizeIndexOp};
 pub use min_max::{MaxOp, MinOp};
-pub use parallel::ParallelOp;
+pub use parallel::{GroupedBounds, ParallelOp};
+pub use reduction::{REDUCTIONS, Reduction};
 
 use crate::constraint::{ANY, kind};
 use applied::Applied;
@@ -56,9 +58,9 @@ pub struct YieldOp {
 }
 
 fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
-    let parent = m.parent_op(op).filter(|&p| {
-        ParallelOp::cast(m, p).is_some() || IfOp::cast(m, p).is_some() || ForOp::cast(m, p).is_some()
-    });
+    let parent = m
+        .parent_op(op)
+        .filter(|&p| ParallelOp::cast(m, p).is_some() || IfOp::cast(m, p).is_some() || ForOp::cast(m, p).is_some());
     let Some(parent) = parent else { return Err("only terminates affine.if/for/parallel regions".into()) };
     if m.num_results(parent) != m.operands(op).len() {
         return Err("parent of yield must have same number of results as the yield operands".into());

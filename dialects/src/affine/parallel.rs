@@ -1,10 +1,10 @@
 //! `affine.parallel`.
 
 use super::applied::Applied;
+use super::reduction::{REDUCTIONS, Reduction};
 use super::scope::check_identifiers;
 use super::text::{Names, map_data, print_exprs};
 use super::{MAP, results};
-use crate::arith::{ATOMIC_KINDS, AtomicKind};
 use crate::constraint::{ANY, INDEX, kind};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::control::{Edge, Event, Next, Point};
@@ -16,15 +16,17 @@ use gradus_ir::{
 use smallvec::SmallVec;
 
 /// Kinds of reductions.
-const REDUCTIONS: AttrKind = kind("Reduction ops", |c, a| {
-    let is_kind = |&e: &Attr| c.attr_type(e) == Some(Type::I64) && c.as_int(e).is_some_and(|k| AtomicKind::of(k).is_some());
+const REDUCTION_LIST: AttrKind = kind("Reduction ops", |c, a| {
+    let is_kind =
+        |&e: &Attr| c.attr_type(e) == Some(Type::I64) && c.as_int(e).is_some_and(|k| Reduction::of(k).is_some());
     c.as_array(a).is_some_and(|list| list.iter().all(is_kind))
 });
 
 /// 32-bit integers in a dense attribute.
-const GROUPS: AttrKind = kind("32-bit signless integer elements attribute", |c, a| {
-    matches!(c.attr_data(a), AttrData::Dense(dense) if c.element_type(dense.ty) == Type::I32)
-});
+const GROUPS: AttrKind = kind(
+    "32-bit signless integer elements attribute",
+    |c, a| matches!(c.attr_data(a), AttrData::Dense(dense) if c.element_type(dense.ty) == Type::I32),
+);
 
 /// 64-bit integers.
 const STEPS: AttrKind = kind("64-bit integer array attribute", |c, a| {
@@ -56,7 +58,7 @@ const STEPS: AttrKind = kind("64-bit integer array attribute", |c, a| {
 )]
 pub struct ParallelOp {
     /// How each result comes of what the runs yield.
-    reductions: Attribute<REDUCTIONS>,
+    reductions: Attribute<REDUCTION_LIST>,
     /// All lower bounds.
     #[name = "lowerBoundsMap"]
     lower_bounds_map: Attribute<MAP>,
@@ -111,7 +113,7 @@ impl ParallelOp {
     }
 
     /// The kinds of the reductions.
-    pub fn kinds(self, m: &Module) -> Vec<&'static AtomicKind> {
+    pub fn kinds(self, m: &Module) -> Vec<&'static Reduction> {
         m.args(self.0).map(|args| kinds(&args)).unwrap_or_default()
     }
 }
@@ -132,9 +134,9 @@ fn group_sizes(ctx: &Context, attr: Attr, total: usize) -> Option<Vec<i64>> {
     (sum == i64::try_from(total).ok()).then_some(sizes)
 }
 
-fn kinds(args: &OpArgs<'_>) -> Vec<&'static AtomicKind> {
+fn kinds(args: &OpArgs<'_>) -> Vec<&'static Reduction> {
     let numbers = args.attr("reductions").and_then(|a| args.ctx().as_ints(a)).unwrap_or_default();
-    numbers.into_iter().filter_map(AtomicKind::of).collect()
+    numbers.into_iter().filter_map(Reduction::of).collect()
 }
 
 /// `(%i) = (0) to (min(%n, 10)) step (2) reduce ("addf") -> (f32) {...}`
@@ -180,7 +182,7 @@ fn parse_kind(p: &mut OpParser<'_, '_>) -> ParseResult<i64> {
     let at = p.offset();
     let attr = p.attr()?;
     let Some(word) = p.ctx().as_str(attr) else { return p.error(at, "expected a reduction in quotes") };
-    match ATOMIC_KINDS.iter().find(|kind| kind.word == word) {
+    match REDUCTIONS.iter().find(|kind| kind.word == word) {
         Some(kind) => Ok(kind.number),
         None => p.error_in_op(at, &format!("invalid reduction value: {}", p.ctx().display_attr(attr))),
     }
@@ -315,7 +317,8 @@ fn wrong_groups(m: &Module, this: ParallelOp) -> String {
 
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     // The induction variables are made by the op, and the reduced values by all runs together.
-    let (operands, vars) = (m.operands(op).len(), m.entry(ParallelOp(op).region(m)).map_or(0, |b| m.block_args(b).len()));
+    let (operands, vars) =
+        (m.operands(op).len(), m.entry(ParallelOp(op).region(m)).map_or(0, |b| m.block_args(b).len()));
     smallvec::smallvec![
         Edge::new(Point::Op, Point::Region(0)).carrying(operands, vars),
         Edge::new(Point::Op, Point::Op).carrying(operands, m.num_results(op)),
@@ -335,21 +338,26 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         return Err(Trap::Ub("a loop that does not advance".into()));
     }
     let kinds = kinds(args);
-    let next = |at: Vec<i64>, reduced: Vec<Datum>| {
-        Next::Region(0, at.into_iter().map(Datum::Int).chain(reduced).collect())
-    };
+    let next =
+        |at: Vec<i64>, reduced: Vec<Datum>| Next::Region(0, at.into_iter().map(Datum::Int).chain(reduced).collect());
     let (at, entered, yielded) = match event {
         Event::Enter => {
-            let identities = kinds.iter().zip(args.result_types).map(|(kind, &ty)| kind.identity(args.ctx(), ty));
-            let identities = identities.collect::<Result<Vec<Datum>, Trap>>()?;
+            // Without an identity, as for the last value assigned, nothing is there before the first run.
+            let identity = |kind: &Reduction, ty| kind.identity(args.ctx(), ty).and_then(|a| args.ctx().attr_datum(a));
+            let identities =
+                kinds.iter().zip(args.result_types).map(|(k, &ty)| identity(k, ty).unwrap_or(Datum::Poison));
+            let identities: Vec<Datum> = identities.collect();
             let runs = first.iter().zip(&end).all(|(a, b)| a < b);
             return Ok(if runs { next(first, identities) } else { Next::Done(identities) });
         }
         Event::Left { args, yielded, .. } => (args[..steps.len()].to_vec(), &args[steps.len()..], yielded),
     };
-    let reduced = kinds.iter().enumerate().map(|(i, kind)| {
-        kind.combine(args.module, args.result_types[i], entered[i].clone(), yielded[i].clone())
-    });
+    let values = args.op.into_iter().flat_map(|op| args.module.results(op));
+    let reduced = kinds
+        .iter()
+        .zip(values)
+        .enumerate()
+        .map(|(i, (kind, value))| kind.combine(args, value, entered[i].clone(), yielded[i].clone()));
     let reduced = reduced.collect::<Result<Vec<Datum>, Trap>>()?;
     let mut at = at.iter().map(Datum::int).collect::<Result<Vec<i64>, Trap>>()?;
     for i in (0..at.len()).rev() {
@@ -363,11 +371,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
 }
 
 /// The bound of each variable.
-fn extremes(
-    bounds: &GroupedBounds<'_>,
-    data: &[Datum],
-    pick: fn(&[i64]) -> Option<&i64>,
-) -> Result<Vec<i64>, Trap> {
+fn extremes(bounds: &GroupedBounds<'_>, data: &[Datum], pick: fn(&[i64]) -> Option<&i64>) -> Result<Vec<i64>, Trap> {
     if bounds.map.results.is_empty() {
         return Ok(Vec::new());
     }

@@ -105,7 +105,8 @@ impl Known<'_> {
         let (least, greatest) = match *expr {
             AffineExpr::Constant(value) => (Some(value), Some(value)),
             AffineExpr::Dim(_) => {
-                let bounds = self.applied.value_of(expr).and_then(|v| loop_of(self.m, v)).and_then(|l| l.bounds(self.m));
+                let bounds =
+                    self.applied.value_of(expr).and_then(|v| loop_of(self.m, v)).and_then(|l| l.bounds(self.m));
                 let Some(bounds) = bounds else { return false };
                 let upper = bounds.upper.single_constant().and_then(|upper| upper.checked_sub(1));
                 (bounds.lower.single_constant(), upper)
@@ -147,7 +148,8 @@ pub(super) fn drop_redundant(m: &Module, applied: &mut Applied, max: bool) {
     let inputs = ranges(m, &applied.operands);
     let bounds: Vec<Range> = applied.exprs.iter().map(|e| e.range(applied.num_dims, &inputs)).collect();
     // What follows is about a maximum; a minimum is the same upside down.
-    let turned = |(least, greatest): Range| if max { (least, greatest) } else { (greatest.map(|v| !v), least.map(|v| !v)) };
+    let turned =
+        |(least, greatest): Range| if max { (least, greatest) } else { (greatest.map(|v| !v), least.map(|v| !v)) };
     let turned: Vec<Range> = bounds.iter().map(|&b| turned(b)).collect();
     let Some(top) = turned.iter().filter_map(|b| b.0).max() else { return };
     // Who is at least `top`: of constants all but the first are redundant; others make all constants so.

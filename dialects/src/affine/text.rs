@@ -3,7 +3,6 @@
 use gradus_ir::affine::{AffineBinOp, AffineExpr, AffineMap, IntegerSet};
 use gradus_ir::{Attr, AttrData, Directive, OpParser, OpPrinter, ParseResult, Value, ValueRef};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 /// Expressions in parentheses nested deeper than this are an error.
 const MAX_DEPTH: usize = 256;

@@ -35,8 +35,8 @@ impl Module {
 
     /// Writes one op, as a program of its own: with the aliases that it needs and, for the root, the resources.
     pub fn print_op(&self, op: Op, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
-        let aliases = collect_aliases(self, op, options);
         let numbers = Numbering::new(self, op, options.generic);
+        let (aliases, numbers) = collect_aliases(self, op, options, numbers)?;
         let mut printer = Printer::new(self, &aliases, numbers, options, sink);
         printer.out.push_str(aliases.head());
         printer.op(op)?;
@@ -50,10 +50,20 @@ impl Module {
 }
 
 /// Visits everything that may want an alias, in the order that fixes the aliases' numbers.
-fn collect_aliases(m: &Module, op: Op, options: PrintOptions) -> Aliases {
+fn collect_aliases(m: &Module, op: Op, options: PrintOptions, numbers: Numbering) -> io::Result<(Aliases, Numbering)> {
     let mut builder = AliasBuilder::new(&m.ctx, &m.alias_hints);
     visit_aliases(m, op, options, &mut builder);
-    builder.finish()
+    let aliases = builder.finish();
+    if options.generic || aliases.is_empty() {
+        return Ok((aliases, numbers));
+    }
+    // Custom forms say what is printed, and in which order: they print to nowhere.
+    let (none, mut nowhere) = (Aliases::default(), io::sink());
+    let mut printer = Printer::new(m, &none, numbers, options, &mut nowhere);
+    printer.attrs.visitor = Some(AliasBuilder::new(&m.ctx, &m.alias_hints));
+    printer.op(op)?;
+    let Printer { attrs, numbers, .. } = printer;
+    Ok((attrs.visitor.map(AliasBuilder::finish).unwrap_or_default(), numbers))
 }
 
 /// Location, then what the regions hold, then operand types, result types and attributes by name: MLIR's order.
@@ -78,6 +88,11 @@ fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasB
             }
         }
     }
+    visit_types_and_attrs(m, op, builder);
+}
+
+/// Operand types, result types, and the attributes of both dictionaries by name.
+fn visit_types_and_attrs(m: &Module, op: Op, builder: &mut AliasBuilder<'_>) {
     for &operand in m.operands(op) {
         builder.visit_type(m.value_type(operand));
     }
@@ -162,14 +177,22 @@ impl<'a> Printer<'a> {
             self.numbers.groups(self.m, op, &mut self.out);
             self.out.push_str(" = ");
         }
+        let visiting = self.attrs.visitor.is_some();
+        if visiting {
+            // The location counts first, though it is printed last.
+            self.trailing_loc(self.m.loc(op));
+        }
         match self.m.info(op) {
             Some(info) if !self.options.generic && info.format.is_some() => {
                 self.custom_name(op);
                 super::format_print::print_custom(self, info, op)?;
             }
+            _ if visiting => self.visit_generic_op(op)?,
             _ => self.generic_op(op)?,
         }
-        self.trailing_loc(self.m.loc(op));
+        if !visiting {
+            self.trailing_loc(self.m.loc(op));
+        }
         Ok(())
     }
 
@@ -197,6 +220,17 @@ impl<'a> Printer<'a> {
             let attr = self.m.arg_loc(block, i).to_attr(&self.m.ctx);
             self.attrs.trailing_loc_inline(attr, &mut self.out);
         }
+    }
+
+    /// What the generic form mentions counts in another order than it is printed.
+    fn visit_generic_op(&mut self, op: Op) -> io::Result<()> {
+        for &region in self.m.regions(op) {
+            self.region(region, true, true, true)?;
+        }
+        if let Some(visitor) = &mut self.attrs.visitor {
+            visit_types_and_attrs(self.m, op, visitor);
+        }
+        Ok(())
     }
 
     fn generic_op(&mut self, op: Op) -> io::Result<()> {
