@@ -16,6 +16,11 @@ use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::io::Write;
 
+/// All passes: those that stay on their level, and those that lower.
+pub fn all_passes() -> Vec<&'static ir::PassInfo> {
+    passes::PASSES.iter().chain(lowering::PASSES).copied().collect()
+}
+
 /// Where a command prints.
 pub struct Streams<'a> {
     /// Results.

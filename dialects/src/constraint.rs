@@ -65,6 +65,8 @@ types! {
     };
     /// Vectors.
     VECTOR = "vector of any type values", |c, t| matches!(c.type_data(t), TypeData::Vector { .. });
+    /// Integers of any signedness.
+    INTEGER = "integer", integer;
     /// Signless integers and `index`.
     INT_OR_INDEX = "signless integer or index", signless_or_index;
     /// Tensors of anything.
@@ -142,4 +144,9 @@ pub const UNIT: AttrKind = kind("unit attribute", |_, a| a == Attr::UNIT);
 pub const I64_ARRAY: AttrKind = kind(
     "i64 dense array attribute",
     |c, a| matches!(c.attr_data(a), AttrData::DenseArray { elem, .. } if *elem == Type::I64),
+);
+/// `array<i32: ...>`
+pub const I32_ARRAY: AttrKind = kind(
+    "i32 dense array attribute",
+    |c, a| matches!(c.attr_data(a), AttrData::DenseArray { elem, .. } if *elem == Type::I32),
 );

@@ -9,15 +9,26 @@ use std::sync::Arc;
 pub mod affine;
 pub mod arith;
 pub mod builtin;
+pub mod cf;
 pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod scf;
+pub mod ub;
 pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
-pub const DIALECTS: &[&Dialect] =
-    &[&affine::DIALECT, &arith::DIALECT, &builtin::DIALECT, &func::DIALECT, &graph::DIALECT];
+pub const DIALECTS: &[&Dialect] = &[
+    &affine::DIALECT,
+    &arith::DIALECT,
+    &builtin::DIALECT,
+    &cf::DIALECT,
+    &func::DIALECT,
+    &graph::DIALECT,
+    &scf::DIALECT,
+    &ub::DIALECT,
+];
 
 /// A context in which all dialects are registered.
 pub fn context() -> Arc<Context> {

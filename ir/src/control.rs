@@ -2,8 +2,8 @@
 //! its regions, and how that is executed.
 
 use crate::eval::{Datum, Trap};
-use crate::module::{Module, Op};
-use crate::op_info::OpArgs;
+use crate::module::{Module, Op, Value, ValueList};
+use crate::op_info::{OpArgs, Traits};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -45,6 +45,29 @@ impl Edge {
     pub const fn carrying(self, first: usize, target: usize) -> Edge {
         Edge { first, target, ..self }
     }
+
+    /// The ops from whose operands the values come: the op itself, or the terminators that leave the region.
+    pub fn sources(&self, m: &Module, op: Op) -> SmallVec<[Op; 2]> {
+        let Point::Region(i) = self.from else { return smallvec::smallvec![op] };
+        let blocks = m.regions(op).get(i).into_iter().flat_map(|&r| m.region_blocks(r));
+        blocks.filter_map(|b| m.last_op(b)).filter(|&t| m.has_trait(t, Traits::RETURN_LIKE)).collect()
+    }
+
+    /// The operands of `source` that are taken along.
+    pub fn carried<'m>(&self, m: &'m Module, source: Op) -> &'m [Value] {
+        m.operands(source).get(self.first..).unwrap_or(&[])
+    }
+
+    /// The results of the op, or arguments of its region, that receive them.
+    pub fn receivers(&self, m: &Module, op: Op) -> ValueList {
+        match self.to {
+            Point::Op => m.results(op).skip(self.target).collect(),
+            Point::Region(i) => {
+                let entry = m.regions(op).get(i).and_then(|&r| m.entry(r));
+                entry.map_or(&[][..], |b| m.block_args(b)).get(self.target..).unwrap_or(&[]).into()
+            }
+        }
+    }
 }
 
 /// All ways that control can take between an op and its regions.
@@ -61,7 +84,7 @@ pub enum Event<'a> {
         region: usize,
         /// The arguments that it was entered with.
         args: &'a [Datum],
-        /// The operands of its terminator.
+        /// The operands of its terminator; without one, what its combining ops gave.
         yielded: &'a [Datum],
     },
 }
@@ -69,9 +92,10 @@ pub enum Event<'a> {
 /// What happens next while an op with regions is executed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Next {
-    /// A region runs, with these arguments.
+    /// A region runs, with these arguments; those that it does not declare only come back in [`Event::Left`]. Numbers
+    /// beyond the op's regions are those of the terminator of its last region, such as reductions.
     Region(usize, Vec<Datum>),
-    /// The op is done, with these results.
+    /// The op is done, with these results; for a terminator, what the region that it ends yields.
     Done(Vec<Datum>),
 }
 

@@ -50,6 +50,14 @@ impl OpState {
         }
     }
 
+    /// An op like `op`, without operands, results, regions and successors.
+    pub fn like(m: &Module, op: Op) -> OpState {
+        let mut state = OpState::new(&m.ctx, m.name_text(op), m.loc(op));
+        state.props = m.ctx.dict_entries(m.props(op)).to_vec();
+        state.attrs = m.ctx.dict_entries(m.attrs(op)).to_vec();
+        state
+    }
+
     /// Adds the operands of the next declared group.
     pub fn operand_group(&mut self, values: &[Value]) {
         self.segments.push(values.len() as i32);
@@ -131,6 +139,7 @@ impl Module {
         self.ops[op].operands = self.alloc_operands(op, operands);
         self.ops[op].results = self.alloc_results(op, result_types);
         if regions + successors.len() > 0 {
+            self.count_branches(successors, 1);
             let ext = self.exts.push(ExtData { regions: SmallVec::new(), successors: successors.into() });
             self.ops[op].ext = ext.into();
             for _ in 0..regions {
@@ -292,17 +301,42 @@ impl Module {
         region
     }
 
+    /// Gives the regions of `from` to `to`, after those that it has.
+    pub fn move_regions(&mut self, from: Op, to: Op) {
+        let Some(ext) = self.ops[from].ext.get() else { return };
+        for region in std::mem::take(&mut self.exts[ext].regions) {
+            self.attach_region(to, region);
+        }
+    }
+
+    /// Swaps two regions of an op.
+    pub fn swap_regions(&mut self, op: Op, i: usize, j: usize) {
+        let ext = self.ops[op].ext.get().expect("the op has regions");
+        self.exts[ext].regions.swap(i, j);
+    }
+
     /// Sets successor `i` of a terminator.
     pub fn set_successor(&mut self, op: Op, i: usize, block: Block) {
         let ext = self.ops[op].ext.get().expect("the op has successors");
-        self.exts[ext].successors[i] = block;
+        let old = std::mem::replace(&mut self.exts[ext].successors[i], block);
+        self.count_branches(&[old], -1);
+        self.count_branches(&[block], 1);
     }
 
-    /// Adds the successors of an op that has none yet.
+    /// Replaces all successors of an op.
     pub fn set_successors(&mut self, op: Op, blocks: &[Block]) {
         let ext = self.ops[op].ext.get().unwrap_or_else(|| self.exts.push(ExtData::default()));
         self.ops[op].ext = ext.into();
-        self.exts[ext].successors = blocks.into();
+        let old = std::mem::replace(&mut self.exts[ext].successors, blocks.into());
+        self.count_branches(&old, -1);
+        self.count_branches(blocks, 1);
+    }
+
+    fn count_branches(&mut self, to: &[Block], change: i32) {
+        for &block in to {
+            let uses = &mut self.blocks[block].uses;
+            *uses = uses.wrapping_add_signed(change);
+        }
     }
 
     /// Makes an empty block at the end of a region.
@@ -322,6 +356,7 @@ impl Module {
             last: Packed::NONE,
             args: SmallVec::new(),
             arg_locs: SmallVec::new(),
+            uses: 0,
         })
     }
 
@@ -363,6 +398,25 @@ impl Module {
             Some(n) => self.blocks[n].prev = prev,
             None => self.regions[region].last = prev,
         }
+    }
+
+    /// Moves all blocks of `from` to before `before`, which is in another region.
+    pub fn move_blocks_before(&mut self, from: Region, before: Block) {
+        let to = self.parent_region(before).expect("the block is in a region");
+        while let Some(block) = self.entry(from) {
+            self.unlink_block(block);
+            self.insert_block(to, block, Some(before));
+        }
+    }
+
+    /// Makes a block after that of `op`, and moves `op` and all after it there.
+    pub fn split_block(&mut self, op: Op) -> Block {
+        let before = self.parent_block(op).expect("the op is in a block");
+        let region = self.parent_region(before).expect("the block is in a region");
+        let block = self.create_block();
+        self.insert_block(region, block, self.next_block(before));
+        self.move_tail(op, block);
+        block
     }
 
     /// Moves all blocks of `from` to the end of `to`.
@@ -468,6 +522,10 @@ impl Module {
         for &inner in &nested {
             self.free_operand_range(self.ops[inner].operands);
             self.ops[inner].operands = (0, 0);
+            if let Some(ext) = self.ops[inner].ext.get() {
+                let successors = std::mem::take(&mut self.exts[ext].successors);
+                self.count_branches(&successors, -1);
+            }
         }
         for inner in nested {
             self.free_op(inner);

@@ -1,5 +1,6 @@
 //! What ops do besides computing their results, and what follows from it: what can be dropped, moved or merged.
 
+use crate::control::is_loop;
 use crate::module::{Module, Op, Value};
 use crate::op_info::Traits;
 
@@ -74,6 +75,8 @@ pub fn is_speculatable(m: &Module, op: Op) -> bool {
     let Some(info) = m.info(op) else { return false };
     match info.effects {
         Effects::Pure => true,
+        // Nobody promises that a loop ends.
+        Effects::Recursive if (0..m.regions(op).len()).any(|i| is_loop(m, op, i)) => false,
         Effects::Recursive => {
             let blocks = m.regions(op).iter().flat_map(|&r| m.region_blocks(r));
             let mut ops = blocks.flat_map(|b| m.block_ops(b));
@@ -92,7 +95,8 @@ pub fn is_dead(m: &Module, op: Op) -> bool {
 /// only they can see. Undefined behaviour may be dropped.
 pub fn is_removable(m: &Module, op: Op) -> bool {
     let Some(info) = m.info(op) else { return false };
-    if info.traits.has(Traits::TERMINATOR) || info.traits.has(Traits::SYMBOL) || m.parent_block(op).is_none() {
+    let stays = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
+    if stays || m.parent_block(op).is_none() {
         return false;
     }
     for_each_access(m, op, &mut |inner, (access, value)| match access {

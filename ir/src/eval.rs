@@ -29,6 +29,8 @@ pub enum Datum {
 pub enum Trap {
     /// The program has no meaning here: undefined behaviour, with the reason.
     Ub(String),
+    /// The program stops itself, with the reason.
+    Abort(String),
     /// The evaluator cannot do it (a type it does not know, a limit), with the reason.
     Unsupported(String),
 }
@@ -50,6 +52,7 @@ impl std::fmt::Display for Trap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Trap::Ub(reason) => write!(f, "undefined behavior: {reason}"),
+            Trap::Abort(reason) => write!(f, "aborted: {reason}"),
             Trap::Unsupported(reason) => write!(f, "cannot be executed: {reason}"),
         }
     }
@@ -61,6 +64,14 @@ impl Datum {
         match self {
             Datum::Int(v) => Ok(*v),
             other => Err(Trap::unsupported(format!("expected an integer, found {other:?}"))),
+        }
+    }
+
+    /// The integer that decides what runs next. Poison there is undefined behaviour.
+    pub fn decide(&self) -> Result<i64, Trap> {
+        match self {
+            Datum::Poison => Err(Trap::Ub("control flow depends on poison".into())),
+            other => other.int(),
         }
     }
 
@@ -97,13 +108,20 @@ impl Context {
             AttrData::Integer { value: Int::Small(v), .. } => Some(Datum::Int(*v)),
             AttrData::Float { .. } => self.as_float(attr).map(Datum::Float),
             AttrData::Dense(_) => self.dense_tensor(attr).map(Datum::Tensor),
+            AttrData::Dialect { .. } if attr == self.poison_attr() => Some(Datum::Poison),
             _ => None,
         }
     }
 
-    /// The attribute of a value of type `ty`; `None` for poison and for a value that is not of that type.
+    /// How the text spells poison: a constant with this value is poison.
+    pub fn poison_attr(&self) -> Attr {
+        self.default_attr("#ub.poison")
+    }
+
+    /// The attribute of a value of type `ty`; `None` for a value that is not of that type.
     pub fn datum_attr(&self, ty: Type, datum: &Datum) -> Option<Attr> {
         match datum {
+            Datum::Poison => Some(self.poison_attr()),
             Datum::Int(v) if self.int_width(ty).is_some() => Some(self.int_attr(ty, *v)),
             Datum::Float(v) if self.float_kind(ty).is_some() => Some(self.float_attr(ty, *v)),
             Datum::Tensor(t) => {

@@ -52,6 +52,8 @@ pub(crate) struct BlockData {
     pub(crate) last: Packed<Op>,
     pub(crate) args: SmallVec<[Value; 2]>,
     pub(crate) arg_locs: SmallVec<[Loc; 1]>,
+    /// How many successors of ops it is.
+    pub(crate) uses: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -394,6 +396,11 @@ impl Module {
         self.last_op(block).filter(|&op| self.info(op).is_none_or(|i| i.traits.has(Traits::TERMINATOR)))
     }
 
+    /// How many branches go to the block; one that goes there twice counts twice.
+    pub fn num_branches_to(&self, block: Block) -> usize {
+        self.blocks[block].uses as usize
+    }
+
     /// The arguments of a block.
     #[inline]
     pub fn block_args(&self, block: Block) -> &[Value] {
@@ -405,6 +412,14 @@ impl Module {
         self.blocks[block].arg_locs.get(i).copied().unwrap_or(Loc::UNKNOWN)
     }
 
+    /// Where a value comes from.
+    pub fn value_loc(&self, value: Value) -> Loc {
+        match self.def(value) {
+            Def::Result(op, _) => self.loc(op),
+            Def::Arg(block, i) => self.arg_loc(block, i as usize),
+        }
+    }
+
     /// The blocks of a region, in order.
     pub fn region_blocks(&self, region: Region) -> impl DoubleEndedIterator<Item = Block> + '_ {
         let data = &self.regions[region];
@@ -414,6 +429,11 @@ impl Module {
             next: |b: Block| self.blocks[b].next.get(),
             prev: |b: Block| self.blocks[b].prev.get(),
         }
+    }
+
+    /// The block after this one in its region.
+    pub fn next_block(&self, block: Block) -> Option<Block> {
+        self.blocks[block].next.get()
     }
 
     /// The first block of a region.

@@ -43,6 +43,8 @@ pub enum AttrText {
     Flag,
     /// A type, for a type attribute.
     Type,
+    /// `[1, 2]` for a dense array of integers of this type.
+    Ints(Type),
     /// A word for an integer of type `i64` or `i32`: (word, value).
     Cases(Type, &'static [(&'static str, i64)]),
     /// The part in angle brackets of a dialect's enumeration: `#arith.fastmath<nnan,contract>` is `<nnan,contract>`.
@@ -161,6 +163,9 @@ traits! {
     AFFINE_SCOPE = 17,
     /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
     RESULT_SEGMENTS = 18,
+    /// In the region that ends a parallel loop's body, puts a part into what the operand group `dest` names. It has no
+    /// results; its meaning gives what is there afterwards.
+    COMBINING = 19,
     /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
     EXTENT = 20,
 }
@@ -365,6 +370,8 @@ pub struct OpInfo {
     pub default_dialect: &'static str,
     /// Checks what constraints and traits do not say.
     pub verify: Option<VerifyFn>,
+    /// Checks what the op says about its regions, once these are known to be right in themselves.
+    pub verify_regions: Option<VerifyFn>,
     /// Checks what the op says about symbols.
     pub verify_symbols: Option<VerifySymbolsFn>,
     /// Relations between the types of operands and results.
@@ -411,6 +418,7 @@ impl OpInfo {
         implicit_terminator: "",
         default_dialect: "",
         verify: None,
+        verify_regions: None,
         verify_symbols: None,
         relations: &[],
         infer: None,

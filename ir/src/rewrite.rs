@@ -1,5 +1,8 @@
 //! Rewriting: patterns, and the driver that applies them and the folders until nothing changes.
 
+mod blocks;
+pub mod forwarding;
+
 use crate::builder::{Builder, make_constant};
 use crate::context::{Attr, Type};
 use crate::edit::OpState;
@@ -7,7 +10,7 @@ use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
 use crate::module::{Module, Op, Region, Value};
-use crate::op_info::{FoldResult, Folded, OpArgs, Traits};
+use crate::op_info::{FoldResult, Folded, OpArgs, OpInfo, Traits};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -28,6 +31,9 @@ pub struct Rewriter<'m> {
     worklist: Vec<Op>,
     queued: SideTable<Op, bool>,
     erased: SideTable<Op, bool>,
+    /// Ops around what changed, to look at when nothing else is left, and which ops are on that list.
+    around: Vec<Op>,
+    awaited: SideTable<Op, bool>,
     constants: FxHashMap<(Region, Attr, Type), Op>,
     changes: u64,
 }
@@ -40,6 +46,8 @@ impl<'m> Rewriter<'m> {
             worklist: Vec::new(),
             queued: SideTable::with_capacity(false, n),
             erased: SideTable::with_capacity(false, n),
+            around: Vec::new(),
+            awaited: SideTable::new(false),
             constants: FxHashMap::default(),
             changes: 0,
         }
@@ -108,6 +116,7 @@ impl<'m> Rewriter<'m> {
     /// Erases an op whose results are unused.
     pub fn erase(&mut self, op: Op) {
         self.changes += 1;
+        self.push_around(op);
         let nested = self.module.ops_under(op);
         let operands = nested.iter().flat_map(|&inner| self.module.operands(inner));
         let defs: SmallVec<[Op; 4]> = operands.filter_map(|&value| self.module.defining_op(value)).collect();
@@ -134,17 +143,16 @@ impl<'m> Rewriter<'m> {
 
     /// Changes an op in place: operands, attributes, successors.
     pub fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
-        let operands: SmallVec<[Value; 4]> = self.module.operands(op).into();
+        let old: SmallVec<[Value; 4]> = self.module.operands(op).into();
         change(self.module);
         self.changes += 1;
-        for value in operands {
-            if let Some(def) = self.module.defining_op(value)
-                && self.module.is_unused(value)
-            {
-                self.push(def);
+        for (i, value) in old.into_iter().enumerate() {
+            if self.module.operands(op).get(i) != Some(&value) {
+                self.push_source(value);
             }
         }
         self.push(op);
+        self.push_around(op);
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
         for result in results {
             self.push_users(result);
@@ -157,6 +165,31 @@ impl<'m> Rewriter<'m> {
             self.worklist.push(op);
         }
         self.erased[op] = false;
+    }
+
+    /// The op around a change may have become dead, or simpler.
+    fn push_around(&mut self, op: Op) {
+        if let Some(parent) = self.module.parent_op(op)
+            && !self.awaited[parent]
+        {
+            self.awaited[parent] = true;
+            self.around.push(parent);
+        }
+    }
+
+    /// The next op to look at.
+    fn next(&mut self) -> Option<Op> {
+        if self.worklist.is_empty() {
+            for op in std::mem::take(&mut self.around).into_iter().rev() {
+                self.awaited[op] = false;
+                if !self.erased[op] {
+                    self.push(op);
+                }
+            }
+        }
+        let op = self.worklist.pop()?;
+        self.queued[op] = false;
+        Some(op)
     }
 
     fn push_users(&mut self, value: Value) {
@@ -253,9 +286,8 @@ pub fn rewrite_greedily(m: &mut Module, root: Op) -> u64 {
         rewriter.push(op);
     }
     let budget = 64 * (ops.len() as u64 + 1024);
-    while let Some(op) = rewriter.worklist.pop() {
-        rewriter.queued[op] = false;
-        if rewriter.erased[op] {
+    while let Some(op) = rewriter.next() {
+        if op == root || rewriter.erased[op] {
             continue;
         }
         rewriter.visit(op);
@@ -279,6 +311,9 @@ pub fn fold(m: &Module, op: Op) -> Option<Folded> {
         return None;
     }
     let constants: SmallVec<[Option<Attr>; 4]> = m.operands(op).iter().map(|&v| m.constant(v)).collect();
+    if is_poisoned(m, info, &constants) {
+        return Some(Folded::Results(vec![FoldResult::Attr(m.ctx.poison_attr()); m.num_results(op)]));
+    }
     m.with_args(op, |args| {
         if let Some(folded) = info.fold.and_then(|fold| fold(args, &constants)) {
             return Some(folded);
@@ -295,6 +330,15 @@ fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
     let &[operand] = m.operands(op) else { return None };
     let inner = m.defining_op(operand).filter(|&d| m.name(d) == m.name(op) && m.props(d) == m.props(op))?;
     Some(if traits.has(Traits::INVOLUTION) { m.operands(inner)[0] } else { operand })
+}
+
+/// Whether a known operand makes the results poison: always, unless the op looks at poison itself.
+fn is_poisoned(m: &Module, info: &OpInfo, constants: &[Option<Attr>]) -> bool {
+    info.eval.is_some()
+        && info.exec.is_none()
+        && matches!(info.effects, Effects::Pure | Effects::MayUb)
+        && !info.traits.has(Traits::TERMINATOR)
+        && constants.contains(&Some(m.ctx.poison_attr()))
 }
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {

@@ -10,9 +10,13 @@
 //! - [`symbols`]: the names of a symbol table are unique
 //! - [`uses`]: operands are defined, dominate the use, and do not cross an isolated region
 //! - the op's own `verify` and `verify_symbols` and, for result types, `infer`
+//! - once its regions are right in themselves: their implicit terminators, what [`regions::edges`] says that control
+//!   flow carries between them, and the op's own `verify_regions`
 //!
 //! Not checked: anything about unregistered ops but their place in the program; references to symbols, except where an
 //! op's own check does it.
+
+mod regions;
 
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Context, OpName, Str, Type};
@@ -60,16 +64,28 @@ type Check = Result<(), String>;
 impl Verifier<'_> {
     fn tree(&mut self, root: Op) {
         let m = self.m;
-        let mut stack = vec![root];
-        while let Some(op) = stack.pop() {
+        // An op, and for the second visit, after what it holds, how many errors there were before the first.
+        let mut stack: Vec<(Op, Option<usize>)> = vec![(root, None)];
+        while let Some((op, visited)) = stack.pop() {
             if self.errors.len() >= MAX_ERRORS {
                 return;
             }
+            if let Some(errors) = visited {
+                if self.errors.len() == errors {
+                    self.errors.extend(regions::check(m, op).err().map(|d| *d));
+                }
+                continue;
+            }
+            let errors = self.errors.len();
             self.op(op);
+            if m.regions(op).is_empty() {
+                continue;
+            }
+            stack.push((op, Some(errors)));
             let at = stack.len();
             for &region in m.regions(op) {
                 for block in m.region_blocks(region) {
-                    stack.extend(m.block_ops(block));
+                    stack.extend(m.block_ops(block).map(|op| (op, None)));
                 }
             }
             stack[at..].reverse();
@@ -284,8 +300,7 @@ fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {
 }
 
 fn one_of(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|n| format!("'{n}'")).collect();
-    if quoted.len() == 1 { quoted[0].clone() } else { format!("to be one of {}", quoted.join(", ")) }
+    format!("{}'{}'", if names.len() == 1 { "" } else { "to be one of " }, names.join(", "))
 }
 
 fn traits(m: &Module, op: Op, info: &OpInfo) -> Check {

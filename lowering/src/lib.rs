@@ -3,6 +3,14 @@
 //! Each edge is one file, named `from_to`, and holds everything about that step: [`onnx_to_graph`] reads an ONNX model
 //! as a program of the `graph` dialect. What belongs to a format rather than to an edge, such as the messages of an
 //! ONNX file, is in a module named after the format.
+//!
+//! [`PASSES`] is the registry of the edges that are passes: to add one, write its file and add two lines here.
+
+use gradus_ir::PassInfo;
 
 pub mod onnx;
 pub mod onnx_to_graph;
+mod scf_to_cf;
+
+/// All passes that lower, alphabetically. The order is that of listings; nothing else depends on it.
+pub const PASSES: &[&PassInfo] = &[&scf_to_cf::INFO];

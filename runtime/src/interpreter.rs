@@ -83,6 +83,7 @@ impl<'m> Interpreter<'m> {
         let Some(mut block) = m.entry(region) else { return Ok(Vec::new()) };
         frame.enter(m, block, args);
         'blocks: loop {
+            let mut combined = Vec::new();
             for op in m.block_ops(block) {
                 let operands = frame.take_operands(m, op)?;
                 if !m.successors(op).is_empty() {
@@ -92,16 +93,25 @@ impl<'m> Interpreter<'m> {
                     frame.enter(m, block, operands[carried].to_vec());
                     continue 'blocks;
                 }
-                if m.has_trait(op, Traits::TERMINATOR) && m.info(op).is_some_and(|i| i.control.is_none()) {
+                let terminator = m.has_trait(op, Traits::TERMINATOR);
+                if terminator && m.info(op).is_some_and(|i| i.control.is_none() && i.eval.is_none()) {
                     return Ok(operands);
                 }
                 let results = self.step(frame, op, operands)?;
+                if terminator {
+                    return Ok(results);
+                }
+                if m.has_trait(op, Traits::COMBINING) {
+                    frame.combine(m, op, &results);
+                    combined.extend(results);
+                    continue;
+                }
                 for (result, datum) in m.results(op).zip(results) {
                     frame.define(m, result, datum);
                 }
             }
             // A block without a terminator ends its region.
-            return Ok(Vec::new());
+            return Ok(combined);
         }
     }
 
@@ -150,6 +160,8 @@ impl<'m> Interpreter<'m> {
     fn control(&mut self, frame: &mut Frame, op: Op, operands: &[Datum]) -> Result<Vec<Datum>, Diagnostic> {
         let m = self.module;
         let control = m.info(op).and_then(|i| i.control).expect("the caller checked");
+        let own = m.regions(op);
+        let ends = own.last().and_then(|&r| m.terminator(m.entry(r)?)).map_or(&[][..], |t| m.regions(t));
         let ask = |event: Event<'_>| {
             let next = m.with_args(op, |args| control(args, operands, event)).expect("the op is registered");
             next.map_err(|trap| trapped(m, op, &trap))
@@ -160,7 +172,8 @@ impl<'m> Interpreter<'m> {
                 Next::Done(results) => return Ok(results),
                 Next::Region(region, args) => {
                     self.count(op)?;
-                    let inner = m.regions(op)[region];
+                    let inner = own.get(region).or_else(|| ends.get(region - own.len())).copied();
+                    let inner = inner.ok_or_else(|| trapped(m, op, &Trap::unsupported("a region is missing")))?;
                     let entered = args.clone();
                     let yielded = stacker::maybe_grow(128 << 10, 2 << 20, || self.region(frame, inner, args))?;
                     next = ask(Event::Left { region, args: &entered, yielded: &yielded })?;
@@ -188,6 +201,14 @@ impl Frame {
     fn enter(&mut self, m: &Module, block: Block, args: Vec<Datum>) {
         for (&arg, datum) in m.block_args(block).iter().zip(args) {
             self.define(m, arg, datum);
+        }
+    }
+
+    /// What a combining op works on is what it gave, from here on.
+    fn combine(&mut self, m: &Module, op: Op, results: &[Datum]) {
+        let dest = m.args(op).and_then(|args| args.opt_operand("dest"));
+        if let (Some(dest), Some(datum)) = (dest, results.first()) {
+            self.define(m, dest, datum.clone());
         }
     }
 

@@ -1,11 +1,11 @@
 //! `gradus doc`: the declaration of a dialect, op or pass, as Markdown.
 
+use crate::all_passes;
 use crate::{Failure, Streams, Subcommand};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::DIALECTS;
 use gradus_ir::diag::suggest;
 use gradus_ir::{Arity, AttrSpec, Dialect, GroupSpec, OpInfo, PassInfo, Traits, ValueSpec};
-use gradus_passes::PASSES;
 use std::fmt::Write;
 
 /// The declaration.
@@ -25,7 +25,7 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
         None => {
             DIALECTS.iter().for_each(|d| dialect(d, &mut text));
             text.push_str("# Passes\n\n");
-            PASSES.iter().for_each(|info| pass(info, &mut text));
+            all_passes().into_iter().for_each(|info| pass(info, &mut text));
         }
     }
     crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
@@ -35,12 +35,15 @@ fn one(name: &str, text: &mut String) -> Result<(), Failure> {
     let ops = || DIALECTS.iter().flat_map(|d| d.ops);
     if let Some(info) = ops().find(|info| info.name == name) {
         op(info, text);
-    } else if let Some(info) = PASSES.iter().find(|info| info.name == name) {
+    } else if let Some(info) = all_passes().into_iter().find(|info| info.name == name) {
         pass(info, text);
     } else if let Some(d) = DIALECTS.iter().find(|d| d.name == name) {
         dialect(d, text);
     } else {
-        let known = ops().map(|i| i.name).chain(PASSES.iter().map(|p| p.name)).chain(DIALECTS.iter().map(|d| d.name));
+        let known = ops()
+            .map(|i| i.name)
+            .chain(all_passes().into_iter().map(|p| p.name))
+            .chain(DIALECTS.iter().map(|d| d.name));
         let hint = suggest(name, known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
         return Err(Failure::Input(format!("no dialect, op or pass is called '{name}'{hint}")));
     }

@@ -1,9 +1,9 @@
 //! `gradus list`: what there is, a line each.
 
+use crate::all_passes;
 use crate::{Failure, Streams, Subcommand};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::DIALECTS;
-use gradus_passes::PASSES;
 use std::fmt::Write;
 
 /// The declaration.
@@ -21,7 +21,7 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let rows: Vec<(&str, &str)> = match what.as_str() {
         "dialects" => DIALECTS.iter().map(|d| (d.name, d.doc)).collect(),
         "ops" => DIALECTS.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
-        _ => PASSES.iter().map(|info| (info.name, info.doc)).collect(),
+        _ => all_passes().into_iter().map(|info| (info.name, info.doc)).collect(),
     };
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     let mut text = String::new();

@@ -1,11 +1,11 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
+use crate::all_passes;
 use crate::io::{parse, report, write};
 use crate::{Failure, Streams, Subcommand};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::pass::{Instrumentation, Report};
 use gradus_ir::{ParseOptions, Pipeline, PrintOptions, verify};
-use gradus_passes::PASSES;
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -15,7 +15,7 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 }
 
 fn command() -> Command {
-    let passes = PASSES.iter().map(|info| {
+    let passes = all_passes().into_iter().map(|info| {
         let summary = info.doc.lines().next().unwrap_or("");
         Arg::new(info.name)
             .long(info.name)
@@ -62,7 +62,7 @@ fn command() -> Command {
 /// The pipeline that the flags ask for: the text, or single passes in the order of the command line.
 fn pipeline(matches: &ArgMatches) -> Result<Pipeline, Failure> {
     let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
-    for info in PASSES {
+    for info in all_passes() {
         let Some(indices) = matches.indices_of(info.name) else { continue };
         let values = matches.get_many::<String>(info.name).into_iter().flatten();
         chosen.extend(indices.zip(values).map(|(i, options)| (i, info.name, options.as_str())));
@@ -71,7 +71,7 @@ fn pipeline(matches: &ArgMatches) -> Result<Pipeline, Failure> {
     let Some(text) = matches.get_one::<String>("pass-pipeline") else {
         let mut pipeline = Pipeline::any();
         for (_, name, options) in chosen {
-            let info = gradus_ir::pass::find_pass(PASSES, name).map_err(Failure::Usage)?;
+            let info = gradus_ir::pass::find_pass(&all_passes(), name).map_err(Failure::Usage)?;
             pipeline.add(info, options).map_err(Failure::Usage)?;
         }
         return Ok(pipeline);
@@ -79,7 +79,7 @@ fn pipeline(matches: &ArgMatches) -> Result<Pipeline, Failure> {
     if !chosen.is_empty() {
         return Err(Failure::Usage("--pass-pipeline and single passes cannot be combined".into()));
     }
-    Pipeline::parse(text, PASSES)
+    Pipeline::parse(text, &all_passes())
         .map_err(|(at, message)| Failure::Usage(format!("in --pass-pipeline: {message}\n  {text}\n  {:at$}^", "")))
 }
 

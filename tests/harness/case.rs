@@ -37,7 +37,7 @@ impl Case {
     pub fn has_passes(&self) -> bool {
         let is_pass = |a: &String| {
             let name = a.trim_start_matches("--").split('=').next().unwrap_or("");
-            name == "pass-pipeline" || gradus::passes::PASSES.iter().any(|p| p.name == name)
+            name == "pass-pipeline" || gradus::all_passes().iter().any(|p| p.name == name)
         };
         self.args.iter().any(is_pass)
     }

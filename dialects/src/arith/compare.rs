@@ -1,10 +1,12 @@
 //! Comparisons and selection.
 
 use super::int::{unsigned, width};
-use super::{FASTMATH, bool_like};
+use super::{FASTMATH, XOrIOp, bool_like};
 use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
 use gradus_ir::eval::{Datum, Trap, ints_to_tensor, map_int};
-use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Type, op};
+use gradus_ir::{
+    Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, Value, op,
+};
 
 const INT_CASES: &[(&str, i64)] = &[
     ("eq", 0),
@@ -115,6 +117,8 @@ pub struct CmpFOp {
     verify = verify_select,
     fold = fold_select,
     eval = select,
+    exec = |args, data, _| select_of_poison(args, data),
+    patterns = &[Pattern { name: "select-is-negation", run: select_is_negation }],
     format = "$condition `,` $true_value `,` $false_value attr-dict `:` custom<ConditionTypes>($condition, $result)"
 )]
 pub struct SelectOp {
@@ -170,15 +174,55 @@ fn fold_cmpi(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     super::fold::splat(args.ctx(), *args.result_types.first()?, -i64::from(holds)).map(Folded::from)
 }
 
-/// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y
+/// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y, select(c, true, false) = c, and what is not
+/// poison is chosen.
 fn fold_select(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
-    if args.operands[1] == args.operands[2] {
-        return Some(args.operands[1].into());
+    let poison = Some(args.ctx().poison_attr());
+    let [condition, yes, no] = *args.operands else { return None };
+    if yes == no || c[2] == poison {
+        return Some(yes.into());
+    }
+    if c[1] == poison {
+        return Some(no.into());
+    }
+    if (c[1], c[2]) == (Some(Attr::TRUE), Some(Attr::FALSE)) {
+        return Some(condition.into());
+    }
+    if let Some(equal) = chosen_by_equality(args.module, condition, yes, no) {
+        return Some(equal.into());
     }
     match super::fold::uniform(args.ctx(), c[0])? {
         0 => Some(args.operands[2].into()),
         _ => Some(args.operands[1].into()),
     }
+}
+
+/// select(x == y, x, y) = y, select(x != y, x, y) = x
+fn chosen_by_equality(m: &Module, condition: Value, yes: Value, no: Value) -> Option<Value> {
+    let compare = CmpIOp::defining(m, condition)?;
+    let operands = [compare.lhs(m), compare.rhs(m)];
+    if operands != [yes, no] && operands != [no, yes] || m.value_type(condition) != Type::I1 {
+        return None;
+    }
+    match m.ctx.as_int(compare.predicate(m)?)? {
+        0 => Some(no),
+        1 => Some(yes),
+        _ => None,
+    }
+}
+
+/// select(c, false, true) = not c
+fn select_is_negation(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let select = SelectOp(op);
+    let (yes, no) = (m.constant(select.true_value(m)), m.constant(select.false_value(m)));
+    if (yes, no) != (Some(Attr::FALSE), Some(Attr::TRUE)) {
+        return false;
+    }
+    let (condition, always, loc) = (select.condition(m), select.false_value(m), m.loc(op));
+    let not = rw.build_before(op, |b| XOrIOp::build(b, loc, condition, always, &[]).result(b.module));
+    rw.replace(op, &[not]);
+    true
 }
 
 fn cmpi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -236,6 +280,16 @@ fn holds(predicate: i64, a: f64, b: f64) -> bool {
         None => 8,
     };
     predicate & bit != 0
+}
+
+/// What is not chosen may be poison.
+fn select_of_poison(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    match data {
+        [Datum::Poison, ..] | [Datum::Tensor(_), Datum::Poison, _] | [Datum::Tensor(_), _, Datum::Poison] => {
+            Ok(vec![Datum::Poison])
+        }
+        _ => select(args, data),
+    }
 }
 
 fn select(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -1,7 +1,7 @@
 //! Hand-written parts of custom forms, for what MLIR writes by hand too: `custom<Name>($a, type($b))` in a format.
 
 use super::format::Values;
-use super::format_parse::{State, give, insert_terminator, result_types, type_list_until};
+use super::format_parse::{State, give, given, insert_terminator, result_types, type_list_until};
 use super::format_print::{attr_dict, attr_text, is_plain, unspelled, value_types};
 use super::parse::{PResult, ParsedOp, Parser, ValueRef};
 use super::print::Printer;
@@ -256,6 +256,18 @@ impl<'a> OpParser<'_, 'a> {
         Ok(region)
     }
 
+    /// Reads the next region, which must spell its terminator.
+    pub fn terminated_region(&mut self) -> ParseResult<()> {
+        let region = self.p.region(self.s.info.traits.has(crate::Traits::ISOLATED), &[])?;
+        self.op.regions.push(region);
+        Ok(())
+    }
+
+    /// The region that was read last comes before the others.
+    pub fn move_last_region_first(&mut self) {
+        self.op.regions.rotate_right(1);
+    }
+
     /// The next region is not in the text, and has no blocks.
     pub fn empty_region(&mut self) {
         let region = self.p.m.detached_region();
@@ -282,6 +294,12 @@ impl<'a> OpParser<'_, 'a> {
             Param::Types(values) => give(self.s, values, types),
             _ => panic!("{to:?} has no types"),
         }
+    }
+
+    /// The types that were given to an operand group so far.
+    pub fn types_of(&self, group: Param) -> &[Type] {
+        let Param::Operand(i) = group else { panic!("{group:?} is not an operand group") };
+        given(self.s, i)
     }
 
     /// The inherent attribute `to` is that.
@@ -368,6 +386,11 @@ impl<'m> OpPrinter<'_, 'm> {
     /// Writes text as it is.
     pub fn text(&mut self, text: &str) {
         self.p.out.push_str(text);
+    }
+
+    /// Goes to a new line, indented like the op.
+    pub fn newline(&mut self) {
+        self.p.newline();
     }
 
     /// Writes a value's name.

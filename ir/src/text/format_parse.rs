@@ -80,16 +80,16 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
             spread(p, s, &list)
         }
         Elem::Attr(i) => attr(p, s, *i),
-        Elem::Region(_) | Elem::AllRegions => {
-            let isolated = s.info.traits.has(Traits::ISOLATED);
-            let region = p.region(isolated, &[])?;
-            if p.m.entry(region).is_none() && s.info.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)) {
-                p.m.add_block(region);
+        Elem::Region(i) if s.info.regions[*i].arity == Arity::Variadic => {
+            if p.next_is(b'{') {
+                region(p, s.info, op)?;
+                while p.cur.eat(",") {
+                    region(p, s.info, op)?;
+                }
             }
-            insert_terminator(p, s.info, region, op.offset);
-            op.regions.push(region);
             Ok(())
         }
+        Elem::Region(_) | Elem::AllRegions => region(p, s.info, op),
         Elem::Successor(_) | Elem::AllSuccessors => loop {
             let block = p.successor()?;
             op.successors.push(block);
@@ -119,10 +119,23 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
         Elem::Custom(directive, params) => (directive.parse)(&mut OpParser { p, s, op }, params),
         Elem::Group { then, otherwise, .. } => {
             let taken = present(p, s.info, then);
+            if !taken {
+                no_results(s, then);
+            }
             elems(p, s, op, if taken { then } else { otherwise })
         }
         Elem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
     }
+}
+
+fn region(p: &mut Parser<'_>, info: &OpInfo, op: &mut ParsedOp) -> PResult<()> {
+    let region = p.region(info.traits.has(Traits::ISOLATED), &[])?;
+    if p.m.entry(region).is_none() && info.traits.has(Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR)) {
+        p.m.add_block(region);
+    }
+    insert_terminator(p, info, region, op.offset);
+    op.regions.push(region);
+    Ok(())
 }
 
 /// Gives the one block of a region the terminator that the text may leave out.
@@ -147,6 +160,17 @@ fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
     p.error_here(format!("expected '{text}'"))
 }
 
+/// Results whose types are in a group that the text leaves out are none.
+fn no_results(s: &mut State<'_>, group: &[Elem]) {
+    for elem in group {
+        if let Elem::Type(values @ Values::Result(i)) = elem
+            && s.info.results[*i].arity != Arity::One
+        {
+            give(s, *values, Vec::new());
+        }
+    }
+}
+
 /// Whether the text here begins the optional group.
 fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
     p.cur.skip_space();
@@ -168,6 +192,7 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
                     cases.iter().any(|c| c.0 == word)
                 }
                 AttrText::Words { .. } => p.next_is(b'<'),
+                AttrText::Ints(_) => p.next_is(b'['),
                 _ => !matches!(p.cur.peek(), b':' | b'{' | b'}' | b')' | b',' | b'%' | 0),
             },
             _ => !matches!(p.cur.peek(), b'{' | b'}' | b':' | 0),
@@ -217,6 +242,16 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
             let number = p.cur.number();
             let text = format!("{}{number}", if negative { "-" } else { "" });
             p.fine.attr_of_type(&text, *ty).map_err(|e| p.fine_error(at, e))?
+        }
+        AttrText::Ints(ty) => {
+            if !p.next_is(b'[') {
+                return Err(p.error(at, "expected '['"));
+            }
+            p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
+            let list = p.cur.since(at)[1..].strip_suffix(']').unwrap_or("").trim();
+            let colon = if list.is_empty() { "" } else { ": " };
+            let text = format!("array<{}{colon}{list}>", ctx.display_type(*ty));
+            p.fine.attr(&text).map_err(|e| p.error(at, e.message))?
         }
         AttrText::SymbolName => {
             let symbol = p.attr()?;
@@ -273,6 +308,10 @@ pub(super) fn give(s: &mut State<'_>, values: Values, types: Vec<Type>) {
         Values::Operands => s.all_operand_types = Some(types),
         Values::Results => s.all_result_types = Some(types),
     }
+}
+
+pub(super) fn given<'s>(s: &'s State<'_>, operand: usize) -> &'s [Type] {
+    s.operand_types[operand].as_deref().unwrap_or(&[])
 }
 
 /// Types separated by commas, up to a closing bracket.

@@ -7,7 +7,7 @@ use super::print::Printer;
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Type};
 use crate::module::{Module, Op, Region};
-use crate::op_info::{AttrText, OpInfo, Traits};
+use crate::op_info::{Arity, AttrText, OpInfo, Traits};
 use std::io;
 
 /// Where blanks go: whether the last thing was punctuation, and whether one may come next.
@@ -90,7 +90,6 @@ fn is_empty(p: &Printer<'_>, op: Op, elem: &Elem) -> bool {
         Elem::AllOperands => p.m.operands(op).is_empty(),
         Elem::Successor(i) => p.m.successors(op).len() <= *i,
         Elem::AllSuccessors => p.m.successors(op).is_empty(),
-        Elem::Region(i) => p.m.regions(op).len() <= *i,
         Elem::Type(values) => value_types(p, op, *values).is_empty(),
         _ => false,
     }
@@ -130,12 +129,13 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
         Elem::Operand(i) => p.values(&m.operand_group(op, *i)),
         Elem::AllOperands => p.values(m.operands(op)),
         Elem::Attr(i) => attr_text(p, info, op, *i),
-        Elem::Region(i) => {
+        Elem::Region(i) if info.regions[*i].arity == Arity::One => {
             let region = m.regions(op)[*i];
             p.region(region, true, false, !is_plain(m, info, region))?;
         }
-        Elem::AllRegions => {
-            for (i, &region) in m.regions(op).iter().enumerate() {
+        Elem::Region(_) | Elem::AllRegions => {
+            let first = if let Elem::Region(i) = elem { *i } else { 0 };
+            for (i, &region) in m.regions(op).iter().skip(first).enumerate() {
                 p.comma(i);
                 p.region(region, true, false, !is_plain(m, info, region))?;
             }
@@ -201,6 +201,10 @@ pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: u
             super::fine::symbol_name(ctx.as_str(value).unwrap_or("").as_bytes(), &mut p.out);
         }
         (AttrText::Type, AttrData::Type(ty)) => p.ty(*ty),
+        (AttrText::Ints(_), AttrData::DenseArray { .. }) => {
+            let words: Vec<String> = ctx.as_ints(value).unwrap_or_default().iter().map(i64::to_string).collect();
+            p.out.push_str(&format!("[{}]", words.join(", ")));
+        }
         (AttrText::Cases(_, cases), data) => match case_word(cases, data) {
             Some(word) => p.out.push_str(word),
             None => p.attrs.attr(value, &mut p.out),

@@ -1,0 +1,61 @@
+//! `cf`: branches between the blocks of a region, and assertions.
+
+mod branch;
+mod cond;
+mod switch;
+
+pub use branch::{AssertOp, BranchOp};
+pub use cond::CondBranchOp;
+pub use switch::SwitchOp;
+
+use gradus_ir::{Block, Dialect, Module, Op, OpDecl, Rewriter, Value, ValueList};
+
+/// A successor and what becomes of its arguments.
+type Target = (Block, ValueList);
+
+/// Successor `i` of a branch with what is carried there.
+fn target(m: &Module, op: Op, i: usize) -> Target {
+    let range = m.info(op).and_then(|info| info.successor_operands).map_or(0..0, |f| f(m, op, i));
+    (m.successors(op)[i], m.operands(op)[range].into())
+}
+
+/// Replaces a branch by an unconditional one.
+fn replace_by_branch(rw: &mut Rewriter<'_>, op: Op, (dest, values): &Target) {
+    let loc = rw.module().loc(op);
+    rw.build_before(op, |b| BranchOp::build(b, loc, values, *dest, &[]));
+    rw.erase(op);
+}
+
+/// The branch of a block that does nothing else.
+fn only_branch(m: &Module, block: Block) -> Option<BranchOp> {
+    BranchOp::cast(m, m.first_op(block)?)
+}
+
+/// Whether the block begins a row of blocks that only branch, and that never ends. Long rows are taken to be such.
+fn never_ends(m: &Module, block: Block) -> bool {
+    let mut row = std::iter::successors(Some(block), |&b| only_branch(m, b).map(|branch| branch.dest(m)));
+    row.nth(64).is_some()
+}
+
+/// Where a branch to `target` leads to: past a block that only branches on, if its arguments are used for nothing else.
+fn pass_through(m: &Module, (block, values): &Target) -> Option<Target> {
+    let branch = only_branch(m, *block)?;
+    let dest = branch.dest(m);
+    let args = m.block_args(*block);
+    let only_here = |&arg: &Value| m.uses(arg).all(|(user, _)| user == branch.0);
+    if !args.iter().all(only_here) || never_ends(m, *block) {
+        return None;
+    }
+    let operands = branch.dest_operands(m);
+    let carried = operands.iter().map(|v| args.iter().position(|arg| arg == v).map_or(*v, |i| values[i]));
+    Some((dest, carried.collect()))
+}
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "cf",
+    doc: "Control flow between blocks: branches, switches, assertions.",
+    ops: &[AssertOp::INFO, BranchOp::INFO, CondBranchOp::INFO, SwitchOp::INFO],
+    attrs: &[],
+    constant: None,
+};

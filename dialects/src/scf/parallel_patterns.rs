@@ -1,0 +1,94 @@
+//! What becomes simpler about `scf.parallel`.
+
+use super::ParallelOp;
+use super::space::trip_count;
+use gradus_ir::{Module, Op, OpDecl, Pattern, Region, Rewriter, Value};
+
+pub const PATTERNS: &[Pattern] = &[
+    Pattern { name: "drop-trivial-dimensions", run: drop_trivial },
+    Pattern { name: "merge-nested", run: merge_nested },
+];
+
+/// How often each dimension runs.
+fn trips(m: &Module, op: ParallelOp) -> Vec<Option<u8>> {
+    let (lower, upper, step) = (op.lower_bound(m), op.upper_bound(m), op.step(m));
+    let known = |v: Value| m.constant_int(v);
+    (0..step.len()).map(|i| trip_count(known(lower[i]), known(upper[i]), known(step[i]))).collect()
+}
+
+/// A loop that never runs is what it begins with; a dimension that runs once is its lower bound.
+fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let this = ParallelOp(op);
+    let trips = trips(m, this);
+    if trips.contains(&Some(0)) {
+        let inits = this.init_vals(m);
+        rw.replace(op, &inits);
+        return true;
+    }
+    let once: Vec<usize> = (0..trips.len()).filter(|&i| trips[i] == Some(1)).collect();
+    if once.is_empty() {
+        return false;
+    }
+    let (body, lower) = (this.body(m), this.lower_bound(m));
+    if once.len() == trips.len() {
+        inline(rw, this, &lower);
+        return true;
+    }
+    let ivs = m.block_args(body).to_vec();
+    for &i in &once {
+        rw.replace_uses(ivs[i], lower[i]);
+    }
+    rw.shrink_block_args(body, |i| !once.contains(&i));
+    let rank = trips.len();
+    rw.shrink(op, |i| i >= 3 * rank || !once.contains(&(i % rank)), |_| true);
+    true
+}
+
+/// Replaces a loop that runs once by its body, and the reductions by theirs.
+fn inline(rw: &mut Rewriter<'_>, op: ParallelOp, ivs: &[Value]) {
+    let m = rw.module();
+    let (reduce, inits) = (op.reduce(m), op.init_vals(m));
+    let values = reduce.operands(m);
+    let regions: Vec<Region> = m.regions(reduce.0).to_vec();
+    rw.inline_block_before(op.body(rw.module()), op.0, ivs);
+    let mut results = Vec::new();
+    for (i, region) in regions.into_iter().enumerate() {
+        let block = rw.module().only_block(region);
+        let end = rw.module().last_op(block).expect("the reduction has a terminator");
+        rw.inline_block_before(block, op.0, &[inits[i], values[i]]);
+        results.push(rw.module().operands(end)[0]);
+        rw.erase(end);
+    }
+    rw.replace(op.0, &results);
+    rw.erase(reduce.0);
+}
+
+/// A loop that holds nothing but another one, with bounds that do not change, is one with the dimensions of both.
+fn merge_nested(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let outer = ParallelOp(op);
+    let body = outer.body(m);
+    let Some(inner) = m.first_op(body).and_then(|first| ParallelOp::cast(m, first)) else { return false };
+    let alone = m.next_op(inner.0) == m.last_op(body);
+    let reduces = !outer.init_vals(m).is_empty() || !inner.init_vals(m).is_empty();
+    if !alone || reduces || m.operands(inner.0).iter().any(|&v| m.def_block(v) == Some(body)) {
+        return false;
+    }
+    let groups = |op: ParallelOp| [op.lower_bound(m), op.upper_bound(m), op.step(m)];
+    let operands: Vec<Value> = groups(outer)
+        .into_iter()
+        .zip(groups(inner))
+        .flat_map(|(outer, inner)| outer.into_iter().chain(inner))
+        .collect();
+    let rank = (operands.len() / 3) as i32;
+    let sizes = m.ctx.i32_array_attr(&[rank, rank, rank, 0]);
+    let (region, ivs) = (inner.region(m), m.block_args(inner.body(m)).to_vec());
+    let args: Vec<Value> = ivs.into_iter().map(|iv| rw.add_block_arg(body, iv)).collect();
+    rw.replace_with_region(inner.0, region, &args);
+    rw.modify(op, |m| {
+        m.set_operands(op, &operands);
+        m.set_attr(op, "operandSegmentSizes", Some(sizes));
+    });
+    true
+}
