@@ -14,7 +14,7 @@ use gradus_ir::{Context, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, T
 /// ```
 #[op(
     "func.func",
-    traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::FUNCTION).and(Traits::AFFINE_SCOPE),
+    traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::FUNCTION).and(Traits::AFFINE_SCOPE).and(Traits::ALLOCATION_SCOPE),
     effects = Effects::Unknown,
     default_dialect = "func",
     format = "custom<Function>",

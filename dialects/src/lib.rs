@@ -14,6 +14,7 @@ pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod memref;
 pub mod scf;
 pub mod ub;
 pub mod views;
@@ -26,6 +27,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &cf::DIALECT,
     &func::DIALECT,
     &graph::DIALECT,
+    &memref::DIALECT,
     &scf::DIALECT,
     &ub::DIALECT,
 ];

@@ -2,6 +2,7 @@
 //! its regions, and how that is executed.
 
 use crate::eval::{Datum, Trap};
+use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
 use crate::op_info::{OpArgs, Traits};
 use smallvec::SmallVec;
@@ -102,6 +103,9 @@ pub enum Next {
 /// Executes an op with regions, step by step: from its operands and the last event to what happens next. It keeps no
 /// state; what a loop must remember travels in the arguments of its region.
 pub type ControlFn = fn(&OpArgs<'_>, &[Datum], Event<'_>) -> Result<Next, Trap>;
+
+/// [`ControlFn`] of an op that reads or writes memory before or after its regions.
+pub type ControlMemoryFn = fn(&OpArgs<'_>, &[Datum], Event<'_>, &mut Memory) -> Result<Next, Trap>;
 
 /// The number of the successor that a branch takes.
 pub type JumpFn = fn(&OpArgs<'_>, &[Datum]) -> Result<usize, Trap>;

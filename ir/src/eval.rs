@@ -92,6 +92,17 @@ impl Datum {
         }
     }
 
+    /// The elements of a tensor or vector, last dimension fastest; `None` when they are of a type without scalar values.
+    pub fn elements(&self) -> Option<Vec<Datum>> {
+        let Datum::Tensor(tensor) = self else { return None };
+        if tensor.dtype().is_float() {
+            return Some(tensor.to_f64().into_iter().map(Datum::Float).collect());
+        }
+        // One bit is its own sign, as it is for scalars.
+        let sign = if tensor.dtype() == DType::Bool { -1 } else { 1 };
+        Some(tensor.to_i64()?.into_iter().map(|v| Datum::Int(v * sign)).collect())
+    }
+
     /// The tensor.
     pub fn tensor(&self) -> Result<&Tensor, Trap> {
         match self {

@@ -1,7 +1,11 @@
 //! The memory of a program that is being executed.
 
-use crate::context::Str;
-use crate::eval::{Datum, Trap};
+use crate::context::{Context, Type};
+use crate::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
+use crate::layout::StridedLayout;
+use crate::module::Op;
+use crate::symbols::SymbolTables;
+use crate::tensor::{DType, Tensor};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -10,7 +14,9 @@ use smallvec::SmallVec;
 pub struct MemRef {
     /// Which buffer of the [`Memory`].
     pub buffer: u32,
-    /// The element of the buffer that index zero names.
+    /// How elements are made of the buffer's, when those are bytes; `None` when they are the same.
+    pub bytes: Option<ByteView>,
+    /// The element that index zero names.
     pub offset: i64,
     /// The extent of each dimension, in elements.
     pub sizes: SmallVec<[i64; 4]>,
@@ -18,14 +24,24 @@ pub struct MemRef {
     pub strides: SmallVec<[i64; 4]>,
 }
 
+/// A view of bytes as elements of another type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ByteView {
+    /// The byte of the buffer at which element zero begins.
+    pub start: i64,
+    /// What the elements are.
+    pub dtype: DType,
+}
+
 impl MemRef {
     /// A row-major view of a whole buffer.
     pub fn row_major(buffer: u32, sizes: &[i64]) -> MemRef {
-        let mut strides: SmallVec<[i64; 4]> = smallvec::smallvec![1; sizes.len()];
-        for i in (1..sizes.len()).rev() {
-            strides[i - 1] = strides[i].saturating_mul(sizes[i]);
-        }
-        MemRef { buffer, offset: 0, sizes: sizes.into(), strides }
+        MemRef::strided(buffer, sizes, StridedLayout::row_major(sizes))
+    }
+
+    /// A view of a buffer by a layout in which everything is known.
+    pub fn strided(buffer: u32, sizes: &[i64], layout: StridedLayout) -> MemRef {
+        MemRef { buffer, bytes: None, offset: layout.offset, sizes: sizes.into(), strides: layout.strides }
     }
 
     /// The element of the buffer at `indices`. Indices outside the sizes are undefined behaviour.
@@ -56,6 +72,9 @@ impl MemRef {
 
     /// Calls `f` with the indices of every element, last dimension fastest.
     pub fn for_each_index(&self, mut f: impl FnMut(&[i64]) -> Result<(), Trap>) -> Result<(), Trap> {
+        if self.len() > MAX_ELEMENTS as i64 {
+            return Err(Trap::unsupported(format!("more than {MAX_ELEMENTS} elements")));
+        }
         let mut index: SmallVec<[i64; 4]> = smallvec::smallvec![0; self.sizes.len()];
         for _ in 0..self.len() {
             f(&index)?;
@@ -71,72 +90,235 @@ impl MemRef {
     }
 }
 
+/// Where a buffer is: who may write it and who ends its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Storage {
+    /// It lives until it is freed.
+    Heap,
+    /// It lives until its scope ends.
+    Stack,
+    /// It lives as long as the program, which may write it.
+    Global,
+    /// It lives as long as the program and is never written.
+    Constant,
+}
+
+struct Buffer {
+    elements: Vec<Datum>,
+    storage: Storage,
+}
+
 /// Buffers, by number. Elements that nobody wrote are poison.
 #[derive(Default)]
 pub struct Memory {
-    buffers: Vec<Option<Vec<Datum>>>,
-    globals: FxHashMap<Str, u32>,
+    buffers: Vec<Option<Buffer>>,
+    /// The live buffers of open scopes, outermost first.
+    stack: Vec<u32>,
+    globals: FxHashMap<Op, u32>,
     elements: usize,
+    /// The program's symbols, by which ops find globals.
+    pub symbols: SymbolTables,
 }
 
 /// More live elements than this are refused.
 const MAX_ELEMENTS: usize = 1 << 26;
 
 impl Memory {
-    /// A new buffer, each element `init`.
+    /// A new buffer on the heap, each element `init`.
     pub fn alloc(&mut self, elements: i64, init: Datum) -> Result<u32, Trap> {
         let n = usize::try_from(elements).map_err(|_| Trap::Ub("an allocation of negative size".into()))?;
-        let total = self.elements.saturating_add(n);
-        if total > MAX_ELEMENTS {
-            return Err(Trap::unsupported(format!("more than {MAX_ELEMENTS} elements of memory")));
-        }
-        self.elements = total;
-        self.buffers.push(Some(vec![init; n]));
-        Ok(self.buffers.len() as u32 - 1)
+        self.check_room(n)?;
+        self.insert(vec![init; n], Storage::Heap)
     }
 
-    /// Ends the life of a buffer. Later accesses are undefined behaviour.
+    /// A new buffer with those elements.
+    pub fn insert(&mut self, elements: Vec<Datum>, storage: Storage) -> Result<u32, Trap> {
+        self.check_room(elements.len())?;
+        self.elements += elements.len();
+        self.buffers.push(Some(Buffer { elements, storage }));
+        let number = self.buffers.len() as u32 - 1;
+        if storage == Storage::Stack {
+            self.stack.push(number);
+        }
+        Ok(number)
+    }
+
+    /// A new buffer of poison for a memref of type `ty`, and the view of it: `sizes` in all dimensions, and the symbols of
+    /// the layout. A layout that is not strided is taken for row-major: its elements can be told apart, not their distances.
+    pub fn alloc_memref(
+        &mut self,
+        ctx: &Context,
+        ty: Type,
+        sizes: &[i64],
+        symbols: &[i64],
+        storage: Storage,
+    ) -> Result<MemRef, Trap> {
+        let layout = ctx.layout_of_sizes(ty, sizes, symbols).unwrap_or_else(|| StridedLayout::row_major(sizes));
+        let n = usize::try_from(span(sizes, &layout)?).map_err(|_| Trap::unsupported("memory of that size"))?;
+        self.check_room(n)?;
+        let buffer = self.insert(vec![Datum::Poison; n], storage)?;
+        Ok(MemRef::strided(buffer, sizes, layout))
+    }
+
+    fn check_room(&self, more: usize) -> Result<(), Trap> {
+        match self.elements.checked_add(more).is_some_and(|n| n <= MAX_ELEMENTS) {
+            true => Ok(()),
+            false => Err(Trap::unsupported(format!("more than {MAX_ELEMENTS} elements of memory"))),
+        }
+    }
+
+    /// Ends the life of a buffer on the heap. Later accesses are undefined behaviour.
     pub fn free(&mut self, buffer: u32) -> Result<(), Trap> {
-        let freed = self.buffers.get_mut(buffer as usize).and_then(Option::take);
+        let slot = self.buffers.get_mut(buffer as usize);
+        let freed = slot.and_then(|slot| slot.take_if(|b| b.storage == Storage::Heap));
         let freed = freed.ok_or_else(|| Trap::Ub("memory is freed that is not allocated".into()))?;
-        self.elements -= freed.len();
+        self.elements -= freed.elements.len();
         Ok(())
+    }
+
+    /// How many buffers are on the stack: where a scope begins.
+    pub fn scope(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Ends the life of all buffers that came on the stack since the scope began.
+    pub fn leave(&mut self, scope: usize) {
+        for buffer in self.stack.drain(scope.min(self.stack.len())..) {
+            let freed = self.buffers.get_mut(buffer as usize).and_then(Option::take);
+            self.elements -= freed.map_or(0, |b| b.elements.len());
+        }
     }
 
     /// The elements of a live buffer.
     pub fn buffer(&self, buffer: u32) -> Result<&[Datum], Trap> {
-        self.buffers.get(buffer as usize).and_then(|b| b.as_deref()).ok_or_else(use_after_free)
+        let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
+        live.map(|b| b.elements.as_slice()).ok_or_else(use_after_free)
     }
 
     /// The elements of a live buffer, to be changed.
     pub fn buffer_mut(&mut self, buffer: u32) -> Result<&mut [Datum], Trap> {
-        self.buffers.get_mut(buffer as usize).and_then(|b| b.as_deref_mut()).ok_or_else(use_after_free)
+        let live = self.buffers.get_mut(buffer as usize).and_then(Option::as_mut).ok_or_else(use_after_free)?;
+        if live.storage == Storage::Constant {
+            return Err(Trap::Ub("a constant is written".into()));
+        }
+        Ok(&mut live.elements)
+    }
+
+    /// From now on a live buffer is never written.
+    pub fn freeze(&mut self, buffer: u32) -> Result<(), Trap> {
+        let live = self.buffers.get_mut(buffer as usize).and_then(Option::as_mut).ok_or_else(use_after_free)?;
+        live.storage = Storage::Constant;
+        Ok(())
     }
 
     /// The element at `indices`.
     pub fn load(&self, from: &MemRef, indices: &[i64]) -> Result<Datum, Trap> {
-        let at = from.address(indices)?;
-        let element =
-            usize::try_from(at).ok().and_then(|i| self.buffer(from.buffer).map(|b| b.get(i).cloned()).transpose());
-        element.unwrap_or_else(|| Err(outside()))
+        self.load_at(from, from.address(indices)?)
+    }
+
+    /// The element at an address of the view.
+    pub fn load_at(&self, from: &MemRef, address: i64) -> Result<Datum, Trap> {
+        let buffer = self.buffer(from.buffer)?;
+        let Some(view) = from.bytes else {
+            return usize::try_from(address).ok().and_then(|at| buffer.get(at).cloned()).ok_or_else(outside);
+        };
+        let bytes = buffer.get(view.range(address)?).ok_or_else(outside)?;
+        join(view.dtype, bytes)
     }
 
     /// Writes the element at `indices`.
     pub fn store(&mut self, value: Datum, to: &MemRef, indices: &[i64]) -> Result<(), Trap> {
-        let at = usize::try_from(to.address(indices)?).map_err(|_| outside())?;
-        *self.buffer_mut(to.buffer)?.get_mut(at).ok_or_else(outside)? = value;
+        self.store_at(value, to, to.address(indices)?)
+    }
+
+    /// Writes the element at an address of the view.
+    pub fn store_at(&mut self, value: Datum, to: &MemRef, address: i64) -> Result<(), Trap> {
+        let buffer = self.buffer_mut(to.buffer)?;
+        let Some(view) = to.bytes else {
+            let at = usize::try_from(address).map_err(|_| outside())?;
+            *buffer.get_mut(at).ok_or_else(outside)? = value;
+            return Ok(());
+        };
+        let bytes = buffer.get_mut(view.range(address)?).ok_or_else(outside)?;
+        bytes.clone_from_slice(&cut(view.dtype, &value)?);
         Ok(())
     }
 
+    /// The elements of a view, last dimension fastest.
+    pub fn contents(&self, of: &MemRef) -> Result<Vec<Datum>, Trap> {
+        let mut elements = Vec::new();
+        of.for_each_index(|index| {
+            elements.push(self.load(of, index)?);
+            Ok(())
+        })?;
+        Ok(elements)
+    }
+
     /// The buffer of a global, which `init` makes at its first use.
-    pub fn global(&mut self, name: Str, init: impl FnOnce(&mut Memory) -> Result<u32, Trap>) -> Result<u32, Trap> {
-        if let Some(&buffer) = self.globals.get(&name) {
+    pub fn global(&mut self, op: Op, init: impl FnOnce(&mut Memory) -> Result<u32, Trap>) -> Result<u32, Trap> {
+        if let Some(&buffer) = self.globals.get(&op) {
             return Ok(buffer);
         }
         let buffer = init(self)?;
-        self.globals.insert(name, buffer);
+        self.globals.insert(op, buffer);
         Ok(buffer)
     }
+}
+
+impl ByteView {
+    /// The bytes of the element at an address.
+    fn range(self, address: i64) -> Result<std::ops::Range<usize>, Trap> {
+        let size = self.dtype.size();
+        let start = address.checked_mul(size as i64).and_then(|at| at.checked_add(self.start));
+        let start = start.and_then(|at| usize::try_from(at).ok()).ok_or_else(outside)?;
+        Ok(start..start.saturating_add(size))
+    }
+}
+
+/// The element that bytes make; poison if one of them is.
+fn join(dtype: DType, bytes: &[Datum]) -> Result<Datum, Trap> {
+    if bytes.contains(&Datum::Poison) {
+        return Ok(Datum::Poison);
+    }
+    let raw: Result<Vec<u8>, Trap> = bytes.iter().map(|b| b.int().map(|v| v as u8)).collect();
+    let element = Tensor::new(dtype, vec![1], raw?.into())?;
+    if dtype.is_float() {
+        return Ok(Datum::Float(element.to_f64()[0]));
+    }
+    let value = element.to_i64().and_then(|v| v.first().copied()).unwrap_or(0);
+    // One bit is its own sign.
+    Ok(Datum::Int(if dtype == DType::Bool { -value } else { value }))
+}
+
+/// The bytes of an element.
+fn cut(dtype: DType, value: &Datum) -> Result<Vec<Datum>, Trap> {
+    if *value == Datum::Poison {
+        return Ok(vec![Datum::Poison; dtype.size()]);
+    }
+    let element = if dtype.is_float() {
+        floats_to_tensor(dtype, &[1], vec![value.float()?])
+    } else {
+        ints_to_tensor(dtype, &[1], &[value.int()?])
+    };
+    Ok(element.bytes().iter().map(|&b| Datum::Int(i64::from(b as i8))).collect())
+}
+
+/// How many elements a buffer must have for a view of those sizes by that layout.
+fn span(sizes: &[i64], layout: &StridedLayout) -> Result<i64, Trap> {
+    if sizes.iter().any(|&n| n < 0) {
+        return Err(Trap::Ub("an allocation of negative size".into()));
+    }
+    if layout.offset < 0 || layout.strides.iter().any(|&s| s < 0) {
+        return Err(Trap::unsupported("an allocation with elements before its beginning"));
+    }
+    if sizes.contains(&0) {
+        return Ok(0);
+    }
+    let mut last = Some(layout.offset);
+    for (size, stride) in sizes.iter().zip(&layout.strides) {
+        last = (size - 1).checked_mul(*stride).and_then(|n| n.checked_add(last?));
+    }
+    last.and_then(|n| n.checked_add(1)).ok_or_else(|| Trap::unsupported("memory of that size"))
 }
 
 fn use_after_free() -> Trap {

@@ -2,7 +2,7 @@
 //! and generators read.
 
 use crate::context::{Attr, Context, Str, Type};
-use crate::control::{ControlFn, EdgesFn, JumpFn, SuccessorOperandsFn};
+use crate::control::{ControlFn, ControlMemoryFn, EdgesFn, JumpFn, SuccessorOperandsFn};
 use crate::effects::Effects;
 use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
@@ -35,6 +35,8 @@ pub struct AttrKind {
 pub enum AttrText {
     /// As any attribute, with its type.
     Full,
+    /// In full by a directive, never by an alias.
+    Inlined,
     /// An integer or float without its type, which is always this one.
     Bare(Type),
     /// A symbol's name, `@f`, for a string attribute.
@@ -168,6 +170,8 @@ traits! {
     COMBINING = 19,
     /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
     EXTENT = 20,
+    /// What is allocated on the stack in its regions lives until they are left.
+    ALLOCATION_SCOPE = 24,
 }
 
 impl Traits {
@@ -387,6 +391,8 @@ pub struct OpInfo {
     pub exec: Option<ExecFn>,
     /// The meaning, of ops with regions.
     pub control: Option<ControlFn>,
+    /// The meaning, of ops with regions that use memory themselves.
+    pub control_memory: Option<ControlMemoryFn>,
     /// The meaning, of branches.
     pub jump: Option<JumpFn>,
     /// What a branch carries to its successors.
@@ -426,6 +432,7 @@ impl OpInfo {
         eval: None,
         exec: None,
         control: None,
+        control_memory: None,
         jump: None,
         successor_operands: None,
         edges: None,

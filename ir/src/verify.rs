@@ -238,7 +238,8 @@ fn value_groups(
             }
             if !(spec.ty.check)(ctx, ty(at)) {
                 let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
-                return Err(format!("{what} #{at} must be {summary}, but got '{found}'"));
+                let list = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
+                return Err(format!("{what} #{at} must be {list}{summary}, but got '{found}'"));
             }
         }
     }
@@ -368,7 +369,7 @@ fn symbol(m: &Module, op: Op) -> Check {
         let word = ctx.as_str(visibility).unwrap_or("");
         if !["public", "private", "nested"].contains(&word) {
             return Err(format!(
-                "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got '{word}'"
+                "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got \"{word}\""
             ));
         }
     }

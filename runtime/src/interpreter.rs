@@ -4,7 +4,6 @@ use gradus_ir::control::{Event, Next};
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
-use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{Block, Diagnostic, Module, Op, Region, Traits, Value};
 
 /// Calls nested deeper than this are an error, not a stack overflow.
@@ -13,7 +12,6 @@ const MAX_CALLS: usize = 256;
 /// Runs functions of one program.
 pub struct Interpreter<'m> {
     module: &'m Module,
-    symbols: SymbolTables,
     /// What the program allocated and wrote.
     pub memory: Memory,
     /// Called before each op with how many ops have run; for progress.
@@ -28,7 +26,6 @@ impl<'m> Interpreter<'m> {
     pub fn new(module: &'m Module) -> Self {
         Interpreter {
             module,
-            symbols: SymbolTables::default(),
             memory: Memory::default(),
             on_op: Box::new(|_| ()),
             executed: 0,
@@ -51,7 +48,7 @@ impl<'m> Interpreter<'m> {
 
     /// The function of that name in the outermost symbol table.
     pub fn function(&mut self, name: &str) -> Option<Op> {
-        let found = self.symbols.lookup(self.module, self.module.root(), self.module.ctx.str(name))?;
+        let found = self.memory.symbols.lookup(self.module, self.module.root(), self.module.ctx.str(name))?;
         self.module.has_trait(found, Traits::FUNCTION).then_some(found)
     }
 
@@ -79,6 +76,15 @@ impl<'m> Interpreter<'m> {
 
     /// Runs a region until a terminator leaves it. Returns the terminator's operands.
     fn region(&mut self, frame: &mut Frame, region: Region, args: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
+        let scope = self.memory.scope();
+        let result = self.blocks(frame, region, args);
+        if self.module.region_op(region).is_some_and(|op| self.module.has_trait(op, Traits::ALLOCATION_SCOPE)) {
+            self.memory.leave(scope);
+        }
+        result
+    }
+
+    fn blocks(&mut self, frame: &mut Frame, region: Region, args: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
         let m = self.module;
         let Some(mut block) = m.entry(region) else { return Ok(Vec::new()) };
         frame.enter(m, block, args);
@@ -94,7 +100,7 @@ impl<'m> Interpreter<'m> {
                     continue 'blocks;
                 }
                 let terminator = m.has_trait(op, Traits::TERMINATOR);
-                if terminator && m.info(op).is_some_and(|i| i.control.is_none() && i.eval.is_none()) {
+                if terminator && !has_control(m, op) && m.info(op).is_some_and(|i| i.eval.is_none()) {
                     return Ok(operands);
                 }
                 let results = self.step(frame, op, operands)?;
@@ -138,14 +144,14 @@ impl<'m> Interpreter<'m> {
         self.count(op)?;
         let m = self.module;
         if m.has_trait(op, Traits::CALL) {
-            let callee = m.inherent_attr(op, "callee").and_then(|a| self.symbols.resolve(m, op, a));
+            let callee = m.inherent_attr(op, "callee").and_then(|a| self.memory.symbols.resolve(m, op, a));
             let callee = callee.ok_or_else(|| Diagnostic::error(m.loc(op), "the callee does not exist"))?;
             return stacker::maybe_grow(128 << 10, 2 << 20, || self.call(callee, operands));
         }
         let Some(info) = m.info(op) else {
             return Err(trapped(m, op, &Trap::unsupported("the op is not registered")));
         };
-        if info.control.is_some() {
+        if has_control(m, op) {
             return self.control(frame, op, &operands);
         }
         let memory = &mut self.memory;
@@ -159,14 +165,17 @@ impl<'m> Interpreter<'m> {
     /// Executes an op with regions.
     fn control(&mut self, frame: &mut Frame, op: Op, operands: &[Datum]) -> Result<Vec<Datum>, Diagnostic> {
         let m = self.module;
-        let control = m.info(op).and_then(|i| i.control).expect("the caller checked");
         let own = m.regions(op);
         let ends = own.last().and_then(|&r| m.terminator(m.entry(r)?)).map_or(&[][..], |t| m.regions(t));
-        let ask = |event: Event<'_>| {
-            let next = m.with_args(op, |args| control(args, operands, event)).expect("the op is registered");
-            next.map_err(|trap| trapped(m, op, &trap))
+        let ask = |memory: &mut Memory, event: Event<'_>| {
+            let next = m.with_args(op, |args| match (args.info.control, args.info.control_memory) {
+                (Some(control), _) => control(args, operands, event),
+                (None, Some(control)) => control(args, operands, event, memory),
+                (None, None) => unreachable!("the caller checked"),
+            });
+            next.expect("the op is registered").map_err(|trap| trapped(m, op, &trap))
         };
-        let mut next = ask(Event::Enter)?;
+        let mut next = ask(&mut self.memory, Event::Enter)?;
         loop {
             match next {
                 Next::Done(results) => return Ok(results),
@@ -176,11 +185,16 @@ impl<'m> Interpreter<'m> {
                     let inner = inner.ok_or_else(|| trapped(m, op, &Trap::unsupported("a region is missing")))?;
                     let entered = args.clone();
                     let yielded = stacker::maybe_grow(128 << 10, 2 << 20, || self.region(frame, inner, args))?;
-                    next = ask(Event::Left { region, args: &entered, yielded: &yielded })?;
+                    next = ask(&mut self.memory, Event::Left { region, args: &entered, yielded: &yielded })?;
                 }
             }
         }
     }
+}
+
+/// Whether the op moves control between itself and its regions.
+fn has_control(m: &Module, op: Op) -> bool {
+    m.info(op).is_some_and(|i| i.control.is_some() || i.control_memory.is_some())
 }
 
 fn trapped(m: &Module, op: Op, trap: &Trap) -> Diagnostic {

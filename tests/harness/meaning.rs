@@ -2,23 +2,44 @@
 //!
 //! Every function that the interpreter can execute is called with random and with extreme arguments, before the passes
 //! and after. Where the program was undefined or a result was poison before, anything may come after; otherwise the
-//! results are the same bits, NaN being equal to NaN. A chunk that runs no pass is canonicalized, so that a file that is
+//! results are the same bits, NaN being equal to NaN; so is what the memory of memrefs holds that were given or returned.
+//! A chunk that runs no pass is canonicalized, so that a file that is
 //! only about text checks its ops' folding too. The arguments depend on nothing but the function's name.
 
 use super::case::Case;
 use crate::support::gradus;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus::ir::float::{from_f64, to_f64};
-use gradus::ir::{Context, DType, Module, Op, ParseOptions, Tensor, Traits, Type, TypeData, parse_module, symbol_name};
+use gradus::ir::layout::StridedLayout;
+use gradus::ir::memory::{MemRef, Memory, Storage};
+use gradus::ir::{
+    Context, DType, DYNAMIC, Module, Op, ParseOptions, Tensor, Traits, Type, TypeData, parse_module, symbol_name,
+};
 use gradus::runtime::interpreter::Interpreter;
 use std::sync::Arc;
 
 /// How often each function is called.
 const ROUNDS: u64 = 200;
 
+/// Memrefs of more elements are not made.
+const MAX_ELEMENTS: i64 = 4096;
+
+/// What a function is called with.
+#[derive(Clone, Debug)]
+enum Arg {
+    Value(Datum),
+    /// A memref of a buffer of its own.
+    Memory {
+        sizes: Vec<i64>,
+        layout: StridedLayout,
+        contents: Vec<Datum>,
+    },
+}
+
 /// What a call came to.
 enum Outcome {
-    Values(Vec<Datum>),
+    /// Each result, then what each memref that was given holds: its own value, or sizes and elements.
+    Values(Vec<Vec<Datum>>),
     Undefined,
     Unsupported(String),
 }
@@ -71,7 +92,7 @@ fn compare_function(before: &Module, after: &Module, name: &str) -> Result<(), S
             Outcome::Undefined => return Err(format!("@{name}{args:?} is {want:?}, but undefined after the passes")),
             Outcome::Unsupported(why) => return Err(format!("@{name} cannot be executed after the passes: {why}")),
         };
-        if want.len() != have.len() || !want.iter().zip(&have).all(|(a, b)| refines(a, b)) {
+        if want.len() != have.len() || !want.iter().zip(&have).all(|(a, b)| refine(a, b)) {
             return Err(format!("@{name}{args:?} is {want:?}, but {have:?} after the passes"));
         }
     }
@@ -95,14 +116,40 @@ fn body_args(m: &Module, function: Op) -> Option<Vec<Type>> {
     Some(m.block_args(entry).iter().map(|&v| m.value_type(v)).collect())
 }
 
-fn call(m: &Module, name: &str, args: Vec<Datum>) -> Outcome {
+fn call(m: &Module, name: &str, args: Vec<Arg>) -> Outcome {
     let mut interpreter = Interpreter::new(m);
     let Some(function) = interpreter.function(name) else { return Outcome::Unsupported("it is gone".into()) };
-    match interpreter.call(function, args) {
-        Ok(values) => Outcome::Values(values),
+    let mut data = Vec::new();
+    for arg in args {
+        data.push(match arg {
+            Arg::Value(datum) => datum,
+            Arg::Memory { sizes, layout, contents } => match interpreter.memory.insert(contents, Storage::Heap) {
+                Ok(buffer) => Datum::MemRef(Box::new(MemRef::strided(buffer, &sizes, layout))),
+                Err(trap) => return Outcome::Unsupported(trap.to_string()),
+            },
+        });
+    }
+    let given: Vec<Datum> = data.iter().filter(|d| matches!(d, Datum::MemRef(_))).cloned().collect();
+    match interpreter.call(function, data) {
+        Ok(values) => Outcome::Values(values.iter().chain(&given).map(|d| seen(&interpreter.memory, d)).collect()),
         Err(d) if d.message.contains("undefined behavior") => Outcome::Undefined,
         Err(d) => Outcome::Unsupported(d.message),
     }
+}
+
+/// A value as the caller sees it: of a memref its sizes and elements, or poison if it has none any more.
+fn seen(memory: &Memory, datum: &Datum) -> Vec<Datum> {
+    let Datum::MemRef(view) = datum else { return vec![datum.clone()] };
+    match memory.contents(view) {
+        Ok(elements) => view.sizes.iter().map(|&n| Datum::Int(n)).chain(elements).collect(),
+        Err(_) => vec![Datum::Poison],
+    }
+}
+
+/// Whether a value as seen after may stand for the one before.
+fn refine(before: &[Datum], after: &[Datum]) -> bool {
+    matches!(before, [Datum::Poison])
+        || (before.len() == after.len() && before.iter().zip(after).all(|(a, b)| refines(a, b)))
 }
 
 /// Whether `after` may stand for `before`.
@@ -171,13 +218,52 @@ impl Random {
 }
 
 /// The arguments of a round; `None` when a type has no values here.
-fn arguments(m: &Module, name: &str, round: u64) -> Option<Vec<Datum>> {
+fn arguments(m: &Module, name: &str, round: u64) -> Option<Vec<Arg>> {
     let function = Interpreter::new(m).function(name)?;
     let seed = name.bytes().fold(round, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3));
     let mut random = Random(seed);
     // One extent for all dynamic dimensions of a call: operands of different extents would rarely mean anything.
     let extent = 1 + random.next() as usize % 3;
-    body_args(m, function)?.into_iter().map(|ty| datum(&m.ctx, ty, extent, &mut random)).collect()
+    body_args(m, function)?.into_iter().map(|ty| arg(&m.ctx, ty, extent, &mut random)).collect()
+}
+
+fn arg(ctx: &Context, ty: Type, extent: usize, random: &mut Random) -> Option<Arg> {
+    let sizes: Vec<i64> = match ctx.type_data(ty) {
+        TypeData::MemRef { shape, .. } => shape.iter().map(|&d| if d == DYNAMIC { extent as i64 } else { d }).collect(),
+        TypeData::UnrankedMemRef { .. } => vec![extent as i64; random.next() as usize % 3],
+        // Indices are often those of memory: mostly small.
+        TypeData::Index if random.next().is_multiple_of(2) => {
+            return Some(Arg::Value(Datum::Int(random.next() as i64 & 3)));
+        }
+        _ => return datum(ctx, ty, extent, random).map(Arg::Value),
+    };
+    let dtype = ctx.dtype(ctx.element_type(ty))?;
+    let layout = layout(ctx, ty, &sizes, random);
+    let last = sizes.iter().zip(&layout.strides).try_fold(layout.offset, |sum, (size, stride)| {
+        sum.checked_add((size - 1).max(0).checked_mul(*stride).filter(|&n| n >= 0)?)
+    })?;
+    let length = usize::try_from(last).ok().filter(|_| last < MAX_ELEMENTS)? + 1;
+    let contents = Datum::Tensor(tensor(dtype, &[length], random)).elements()?;
+    Some(Arg::Memory { sizes, layout, contents })
+}
+
+/// A layout that the type allows, with gaps where it leaves them open.
+fn layout(ctx: &Context, ty: Type, sizes: &[i64], random: &mut Random) -> StridedLayout {
+    let Some(mut layout) = ctx.strided_layout(ty) else { return StridedLayout::row_major(sizes) };
+    if ctx.has_identity_layout(ty) {
+        return StridedLayout::row_major(sizes);
+    }
+    if layout.offset == DYNAMIC {
+        layout.offset = random.next() as i64 & 3;
+    }
+    let mut next = 1;
+    for (stride, &size) in layout.strides.iter_mut().zip(sizes).rev() {
+        if *stride == DYNAMIC {
+            *stride = next + (random.next() as i64 & 1);
+        }
+        next = next.max(stride.saturating_mul(size));
+    }
+    layout
 }
 
 fn datum(ctx: &Context, ty: Type, extent: usize, random: &mut Random) -> Option<Datum> {

@@ -187,6 +187,18 @@ impl<'a> OpParser<'_, 'a> {
         self.p.attr()
     }
 
+    /// An attribute whose type is `ty` and is not written, such as elements.
+    pub fn attr_of_type(&mut self, ty: Type) -> ParseResult<Attr> {
+        let at = self.offset();
+        if self.word().is_empty() || self.peek() != b'<' {
+            self.p.cur.pos = at;
+            return self.attr();
+        }
+        self.balanced()?;
+        let text = self.p.cur.since(at);
+        self.p.fine.attr_of_type(text, ty).map_err(|e| self.p.fine_error(at, e))
+    }
+
     /// An integer or float literal of type `ty`, written without it.
     pub fn number(&mut self, ty: Type) -> ParseResult<Attr> {
         let at = self.offset();

@@ -231,7 +231,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
     p.cur.skip_space();
     let at = p.cur.pos;
     let value = match &spec.kind.text {
-        AttrText::Full => p.attr()?,
+        AttrText::Full | AttrText::Inlined => p.attr()?,
         AttrText::Flag => Attr::UNIT,
         AttrText::Type => {
             let ty = p.ty()?;
@@ -252,6 +252,9 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
             let colon = if list.is_empty() { "" } else { ": " };
             let text = format!("array<{}{colon}{list}>", ctx.display_type(*ty));
             p.fine.attr(&text).map_err(|e| p.error(at, e.message))?
+        }
+        AttrText::SymbolName if p.cur.peek() != b'@' => {
+            return Err(p.error(at, "expected valid '@'-identifier for symbol name"));
         }
         AttrText::SymbolName => {
             let symbol = p.attr()?;

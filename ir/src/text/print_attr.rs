@@ -64,6 +64,13 @@ impl<'a> AttrPrinter<'a> {
         self.attr_or_alias(attr, Elide::Must, out);
     }
 
+    /// Appends an attribute that is written out even if it has an alias.
+    pub fn attr_inline(&mut self, attr: Attr, out: &mut String) {
+        if self.visitor.is_none() {
+            self.attr_written_out(attr, out);
+        }
+    }
+
     /// Appends `loc(...)`, with the location's alias in it if it has one.
     pub fn trailing_loc(&mut self, loc: Attr, out: &mut String) {
         if let Some(visitor) = &mut self.visitor {

@@ -34,7 +34,7 @@ func.func @terminator() {
 
 // -----
 
-// expected-error@+1 {{visibility expected to be one of ["public", "private", "nested"], but got 'secret'}}
+// expected-error@+1 {{visibility expected to be one of ["public", "private", "nested"], but got "secret"}}
 "func.func"() <{function_type = () -> (), sym_name = "f", sym_visibility = "secret"}> ({
 }) : () -> ()
 

@@ -1,0 +1,255 @@
+//! Reading and writing elements: `load`, `store`, `copy`, `prefetch`.
+
+use super::cast::fold_casts;
+use super::types::{ALIGNMENT, BOOL, element_of_memref};
+use super::{CastOp, indices, rank};
+use crate::constraint::{ANY, ANY_MEMREF, INDEX, MEMREF, kind};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::Memory;
+use gradus_ir::{
+    Access, AttrData, AttrKind, Directive, Effects, Int, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, op,
+};
+
+/// Reads an element. Indices outside the memref are undefined behavior.
+///
+/// ```mlir
+/// %0 = memref.load %m[%i, %j] : memref<8x?xf32>
+/// ```
+#[op(
+    "memref.load",
+    effects = Effects::Memory(&[(Access::Read, "memref")]),
+    relations = &[element_of_memref("result", "result type matches element type of 'memref'")],
+    format = "$memref `[` $indices `]` attr-dict `:` type($memref)",
+    verify = verify_load,
+    exec = load,
+    patterns = &[FOLD_CAST]
+)]
+pub struct LoadOp {
+    /// Where to read.
+    memref: Operand<MEMREF>,
+    /// Which element: an index for each dimension.
+    indices: Operands<INDEX>,
+    /// Whether the element is not worth caching.
+    nontemporal: OptAttribute<BOOL>,
+    /// A promise about the address, in bytes.
+    alignment: OptAttribute<ALIGNMENT>,
+    /// The element.
+    result: OpResult<ANY>,
+}
+
+/// Writes an element. Indices outside the memref are undefined behavior.
+///
+/// ```mlir
+/// memref.store %v, %m[%i] : memref<8xf32>
+/// ```
+#[op(
+    "memref.store",
+    effects = Effects::Memory(&[(Access::Write, "memref")]),
+    relations = &[element_of_memref("value", "type of 'value' matches element type of 'memref'")],
+    format = "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)",
+    verify = verify_store,
+    exec = store,
+    patterns = &[FOLD_CAST_KEEPING_VALUE]
+)]
+pub struct StoreOp {
+    /// What to write.
+    value: Operand<ANY>,
+    /// Where to write it.
+    memref: Operand<MEMREF>,
+    /// Which element: an index for each dimension.
+    indices: Operands<INDEX>,
+    /// Whether the element is not worth caching.
+    nontemporal: OptAttribute<BOOL>,
+    /// A promise about the address, in bytes.
+    alignment: OptAttribute<ALIGNMENT>,
+}
+
+/// Copies all elements to a memref of the same shape, whatever the layouts are.
+///
+/// ```mlir
+/// memref.copy %a, %b : memref<4xf32> to memref<4xf32>
+/// ```
+#[op(
+    "memref.copy",
+    effects = Effects::Memory(&[(Access::Read, "source"), (Access::Write, "target")]),
+    format = "$source `,` $target attr-dict `:` type($source) `to` type($target)",
+    verify = verify_copy,
+    exec = copy,
+    patterns = &[
+        Pattern { name: "copy-of-cast", run: copy_of_cast },
+        Pattern { name: "empty-copy", run: empty_copy },
+        Pattern { name: "self-copy", run: self_copy },
+    ]
+)]
+pub struct CopyOp {
+    /// Where to read.
+    source: Operand<ANY_MEMREF>,
+    /// Where to write.
+    target: Operand<ANY_MEMREF>,
+}
+
+/// Tells that an element will be accessed soon.
+///
+/// ```mlir
+/// memref.prefetch %m[%i], read, locality<3>, data : memref<4xf32>
+/// ```
+#[op(
+    "memref.prefetch",
+    effects = Effects::Unknown,
+    directives = &[&PREFETCH],
+    format = "$memref `[` $indices `]` `,` custom<Prefetch>($isWrite, $localityHint, $isDataCache) attr-dict `:` type($memref)",
+    verify = verify_prefetch,
+    exec = |_, _, _| Ok(vec![]),
+    patterns = &[FOLD_CAST]
+)]
+pub struct PrefetchOp {
+    /// Where the element is.
+    memref: Operand<MEMREF>,
+    /// Which element: an index for each dimension.
+    indices: Operands<INDEX>,
+    /// Whether it will be written.
+    #[name = "isWrite"]
+    is_write: Attribute<BOOL>,
+    /// How long to keep it: from 0, not at all, to 3.
+    #[name = "localityHint"]
+    locality_hint: Attribute<LOCALITY>,
+    /// Whether it is data, not instructions.
+    #[name = "isDataCache"]
+    is_data_cache: Attribute<BOOL>,
+}
+
+/// A number from 0 to 3.
+const LOCALITY: AttrKind =
+    kind("32-bit signless integer attribute whose minimum value is 0 whose maximum value is 3", |c, a| {
+        matches!(c.attr_data(a), AttrData::Integer { ty: Type::I32, value: Int::Small(0..=3) })
+    });
+
+/// `read, locality<3>, data`
+const PREFETCH: Directive = Directive {
+    name: "Prefetch",
+    parse: |p, params| {
+        let write = p.eat_word("write");
+        if !write && !p.eat_word("read") {
+            return p.error_at_op("rw specifier has to be 'read' or 'write'");
+        }
+        p.expect(",")?;
+        p.expect_word("locality")?;
+        p.expect("<")?;
+        let hint = p.number(Type::I32)?;
+        p.expect(">")?;
+        p.expect(",")?;
+        let data = p.eat_word("data");
+        if !data && !p.eat_word("instr") {
+            return p.error_at_op("cache type has to be 'data' or 'instr'");
+        }
+        let (write, data) = (p.ctx().bool_attr(write), p.ctx().bool_attr(data));
+        for (&param, attr) in params.iter().zip([write, hint, data]) {
+            p.set_attr(param, attr);
+        }
+        Ok(())
+    },
+    print: |p, params| {
+        let flag = |i: usize| p.inherent(params[i]) == Some(gradus_ir::Attr::TRUE);
+        let (write, data) = (flag(0), flag(2));
+        p.text(if write { "write" } else { "read" });
+        p.text(", locality<");
+        if let Some(hint) = p.inherent(params[1]) {
+            p.number(hint);
+        }
+        p.text(if data { ">, data" } else { ">, instr" });
+        Ok(())
+    },
+};
+
+/// An access through a cast is one to what was cast.
+pub(super) const FOLD_CAST: Pattern = Pattern { name: "fold-cast", run: |r, op| fold_casts(r, op, None) };
+
+/// The same for ops that store operand 0, which may be a memref itself.
+pub(super) const FOLD_CAST_KEEPING_VALUE: Pattern = Pattern {
+    name: "fold-cast",
+    run: |r, op| {
+        let value = r.module().operands(op)[0];
+        fold_casts(r, op, Some(value))
+    },
+};
+
+fn verify_load(m: &Module, op: Op) -> Result<(), String> {
+    let (want, have) = (rank(m, LoadOp(op).memref(m)), LoadOp(op).indices(m).len());
+    if want == have {
+        return Ok(());
+    }
+    Err(format!("incorrect number of indices for load, expected {want} but got {have}"))
+}
+
+fn verify_store(m: &Module, op: Op) -> Result<(), String> {
+    if rank(m, StoreOp(op).memref(m)) == StoreOp(op).indices(m).len() {
+        return Ok(());
+    }
+    Err("store index operand count not equal to memref rank".into())
+}
+
+fn verify_prefetch(m: &Module, op: Op) -> Result<(), String> {
+    let fits = rank(m, PrefetchOp(op).memref(m)) == PrefetchOp(op).indices(m).len();
+    if fits { Ok(()) } else { Err("too few indices".into()) }
+}
+
+fn verify_copy(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let [from, to] = [CopyOp(op).source(m), CopyOp(op).target(m)].map(|v| m.value_type(v));
+    if ctx.element_type(from) != ctx.element_type(to) {
+        return Err("requires the same element type for all operands".into());
+    }
+    if !super::cast::same_shape(ctx, from, to) {
+        return Err("requires the same shape for all operands".into());
+    }
+    Ok(())
+}
+
+fn load(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    Ok(vec![memory.load(data[0].memref()?, &indices(&data[1..])?)?])
+}
+
+fn store(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    memory.store(data[0].clone(), data[1].memref()?, &indices(&data[2..])?)?;
+    Ok(vec![])
+}
+
+fn copy(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let (from, to) = (data[0].memref()?, data[1].memref()?);
+    if from.sizes != to.sizes {
+        return Err(Trap::Ub("a copy between memrefs of different shapes".into()));
+    }
+    let mut elements = memory.contents(from)?.into_iter();
+    to.for_each_index(|index| memory.store(elements.next().unwrap_or(Datum::Poison), to, index))?;
+    Ok(vec![])
+}
+
+/// Of a cast to a type that says less, the source is copied.
+fn copy_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let foldable = |i: usize| {
+        let cast = CastOp::defining(m, m.operands(op)[i])?;
+        cast.forgets(m).then(|| (i, cast.source(m)))
+    };
+    let Some((i, source)) = [0, 1].into_iter().find_map(foldable) else { return false };
+    r.modify(op, |m| m.set_operand(op, i, source));
+    true
+}
+
+/// Without elements there is nothing to copy.
+fn empty_copy(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let empty = m.operands(op).iter().any(|&v| m.ctx.shape(m.value_type(v)).is_some_and(|s| s.contains(&0)));
+    if empty {
+        r.erase(op);
+    }
+    empty
+}
+
+fn self_copy(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let alike = CopyOp(op).source(r.module()) == CopyOp(op).target(r.module());
+    if alike {
+        r.erase(op);
+    }
+    alike
+}

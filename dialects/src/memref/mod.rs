@@ -1,0 +1,99 @@
+//! `memref`: memory as the program sees it: buffers, views of them, and access to their elements.
+//!
+//! A memref is a view of a buffer: an offset, and for each dimension a size and a stride. Ops that only make views have no
+//! effect; a view that is not what its type promises, or not inside what it is a view of, is poison. Access outside a
+//! view, to memory that is freed, or at a poison address is undefined behavior. New memory is poison until it is written.
+
+mod access;
+mod alloc;
+mod atomic;
+mod cast;
+mod dim;
+mod dma;
+mod global;
+mod metadata;
+mod promise;
+mod scope;
+mod shape;
+mod subview;
+mod transpose;
+mod types;
+mod view;
+
+pub use access::{CopyOp, LoadOp, PrefetchOp, StoreOp};
+pub use alloc::{AllocOp, AllocaOp, DeallocOp, ReallocOp};
+pub use atomic::{ATOMIC_KIND, AtomicRMWOp, AtomicYieldOp, GenericAtomicRMWOp, combining_op};
+pub use cast::{CastOp, MemorySpaceCastOp, castable, fold_casts};
+pub use dim::{DimOp, RankOp};
+pub use dma::{DmaStartOp, DmaWaitOp};
+pub use global::{GetGlobalOp, GlobalOp};
+pub use metadata::{ExtractAlignedPointerAsIndexOp, ExtractStridedMetadataOp, ReinterpretCastOp};
+pub use promise::{AssumeAlignmentOp, DistinctObjectsOp};
+pub use scope::{AllocaScopeOp, AllocaScopeReturnOp};
+pub use shape::{CollapseShapeOp, ExpandShapeOp};
+pub use subview::{SubViewOp, subview_type};
+pub use transpose::TransposeOp;
+pub use view::{ReshapeOp, ViewOp};
+
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Dialect, Module, OpDecl, Value};
+
+/// The number of dimensions of a ranked memref.
+fn rank(m: &Module, memref: Value) -> usize {
+    m.ctx.shape(m.value_type(memref)).map_or(0, <[i64]>::len)
+}
+
+/// An index. Poison is undefined behavior.
+fn index(datum: &Datum) -> Result<i64, Trap> {
+    match datum {
+        Datum::Poison => Err(Trap::Ub("memory is accessed or made with poison for an index".into())),
+        known => known.int(),
+    }
+}
+
+/// Indices. Poison is undefined behavior.
+fn indices(data: &[Datum]) -> Result<Vec<i64>, Trap> {
+    data.iter().map(index).collect()
+}
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "memref",
+    doc: "Memory: buffers, views of them, and access to their elements.",
+    ops: &[
+        AllocOp::INFO,
+        AllocaOp::INFO,
+        AllocaScopeOp::INFO,
+        AllocaScopeReturnOp::INFO,
+        AssumeAlignmentOp::INFO,
+        AtomicRMWOp::INFO,
+        AtomicYieldOp::INFO,
+        CastOp::INFO,
+        CollapseShapeOp::INFO,
+        CopyOp::INFO,
+        DeallocOp::INFO,
+        DimOp::INFO,
+        DistinctObjectsOp::INFO,
+        DmaStartOp::INFO,
+        DmaWaitOp::INFO,
+        ExpandShapeOp::INFO,
+        ExtractAlignedPointerAsIndexOp::INFO,
+        ExtractStridedMetadataOp::INFO,
+        GenericAtomicRMWOp::INFO,
+        GetGlobalOp::INFO,
+        GlobalOp::INFO,
+        LoadOp::INFO,
+        MemorySpaceCastOp::INFO,
+        PrefetchOp::INFO,
+        RankOp::INFO,
+        ReallocOp::INFO,
+        ReinterpretCastOp::INFO,
+        ReshapeOp::INFO,
+        StoreOp::INFO,
+        SubViewOp::INFO,
+        TransposeOp::INFO,
+        ViewOp::INFO,
+    ],
+    attrs: &[],
+    constant: None,
+};

@@ -1,0 +1,274 @@
+//! `subview`: a part of a memref.
+
+use super::CastOp;
+use super::cast::replace_by_cast;
+use crate::constraint::{I64_ARRAY, INDEX, MEMREF};
+use crate::directives::DYNAMIC_INDEX_LIST;
+use crate::views::{Mixed, RankError, Slice, constant_entry, rank_reduced};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::layout::{StridedLayout, plus, times};
+use gradus_ir::memory::MemRef;
+use gradus_ir::{
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, TypeData, op,
+};
+use std::collections::BTreeMap;
+
+/// The part of a memref that begins at offsets and takes so many elements of every so many. Unit dimensions can be left
+/// out. A part outside the memref is poison.
+///
+/// ```mlir
+/// %0 = memref.subview %m[%i, 0] [4, 4] [1, 2] : memref<8x8xf32> to memref<4x4xf32, strided<[8, 2], offset: ?>>
+/// ```
+#[op(
+    "memref.subview",
+    traits = Traits::OPERAND_SEGMENTS,
+    directives = &[&DYNAMIC_INDEX_LIST],
+    format = "$source `` custom<DynamicIndexList>($offsets, $static_offsets) custom<DynamicIndexList>($sizes, $static_sizes) custom<DynamicIndexList>($strides, $static_strides) attr-dict `:` type($source) `to` type($result)",
+    verify = verify,
+    fold = fold,
+    eval = subview,
+    result_names = |_, _| vec![(0, "subview".to_owned())],
+    patterns = &[
+        Pattern { name: "constant-entries", run: constant_entries },
+        Pattern { name: "subview-of-cast", run: subview_of_cast },
+        Pattern { name: "whole-subview", run: whole },
+    ]
+)]
+pub struct SubViewOp {
+    /// The memref.
+    source: Operand<MEMREF>,
+    /// The offsets that are values.
+    offsets: Operands<INDEX>,
+    /// The sizes that are values.
+    sizes: Operands<INDEX>,
+    /// The strides that are values.
+    strides: Operands<INDEX>,
+    /// All offsets, with placeholders for values.
+    static_offsets: Attribute<I64_ARRAY>,
+    /// All sizes, with placeholders for values.
+    static_sizes: Attribute<I64_ARRAY>,
+    /// All strides, with placeholders for values.
+    static_strides: Attribute<I64_ARRAY>,
+    /// The part.
+    result: OpResult<MEMREF>,
+}
+
+impl SubViewOp {
+    /// Which dimensions of the source the result leaves out.
+    pub fn dropped_dims(self, m: &Module) -> Option<Vec<bool>> {
+        let slice = Slice::of(&m.args(self.0)?);
+        let full = subview_type(&m.ctx, m.value_type(self.source(m)), &slice)?;
+        dropped_dims(&m.ctx, full, m.value_type(self.result(m)), &slice.sizes)
+    }
+}
+
+/// The type of the whole part: sizes as given, strides multiplied, offset moved.
+pub fn subview_type(ctx: &Context, source: Type, slice: &Slice) -> Option<Type> {
+    let layout = ctx.strided_layout(source)?;
+    let [offsets, sizes, strides] = slice.statics();
+    let moved = offsets.iter().zip(&layout.strides).map(|(&offset, &stride)| times(offset, stride));
+    let layout = StridedLayout {
+        offset: moved.fold(layout.offset, plus),
+        strides: layout.strides.iter().zip(&strides).map(|(&a, &b)| times(a, b)).collect(),
+    };
+    Some(ctx.memref_type(&sizes, ctx.element_type(source), Some(&layout), ctx.memory_space(source)))
+}
+
+/// Which dimensions are left out on the way from `full` to `reduced`. Where several unit dimensions could be, the strides
+/// decide.
+fn dropped_dims(ctx: &Context, full: Type, reduced: Type, sizes: &[Mixed]) -> Option<Vec<bool>> {
+    let (rank, want) = (ctx.shape(full)?.len(), ctx.shape(reduced)?.len());
+    let mut dropped = vec![false; rank];
+    if rank == want {
+        return Some(dropped);
+    }
+    for (dropped, size) in dropped.iter_mut().zip(sizes) {
+        *dropped = *size == Mixed::Static(1);
+    }
+    let count = |dropped: &[bool]| dropped.iter().filter(|&&d| d).count();
+    if count(&dropped) + want == rank {
+        return Some(dropped);
+    }
+    let (from, to) = (ctx.strided_layout(full)?.strides, ctx.strided_layout(reduced)?.strides);
+    let (mut left, kept) = (occurrences(&from), occurrences(&to));
+    for (dropped, stride) in dropped.iter_mut().zip(&from).filter(|(d, _)| **d) {
+        let have = left.entry(*stride).or_default();
+        let need = kept.get(stride).copied().unwrap_or(0);
+        match (*have).cmp(&need) {
+            std::cmp::Ordering::Greater => *have -= 1,
+            std::cmp::Ordering::Equal => *dropped = false,
+            std::cmp::Ordering::Less => return None,
+        }
+    }
+    (count(&dropped) + want == rank).then_some(dropped)
+}
+
+fn occurrences(strides: &[i64]) -> BTreeMap<i64, usize> {
+    let mut counts = BTreeMap::new();
+    for &stride in strides {
+        *counts.entry(stride).or_default() += 1;
+    }
+    counts
+}
+
+/// The memref type without the dropped dimensions.
+fn without(ctx: &Context, full: Type, dropped: &[bool]) -> Option<Type> {
+    let layout = ctx.strided_layout(full)?;
+    let keep = |list: &[i64]| -> Vec<i64> {
+        list.iter().zip(dropped).filter(|(_, dropped)| !**dropped).map(|(&n, _)| n).collect()
+    };
+    let strides = keep(&layout.strides).into();
+    let layout = StridedLayout { strides, ..layout };
+    Some(ctx.memref_type(&keep(ctx.shape(full)?), ctx.element_type(full), Some(&layout), ctx.memory_space(full)))
+}
+
+fn verify(m: &Module, op: Op) -> Result<(), String> {
+    let ctx = &m.ctx;
+    let (source, result) = (m.value_type(SubViewOp(op).source(m)), m.value_type(SubViewOp(op).result(m)));
+    let args = m.args(op).ok_or("is not registered")?;
+    let rank = ctx.shape(source).map_or(0, <[i64]>::len);
+    Slice::verify(&args, [rank; 3])?;
+    let slice = Slice::of(&args);
+    let (from, have) = (ctx.display_type(source), ctx.display_type(result));
+    if ctx.memory_space(source) != ctx.memory_space(result) {
+        return Err(format!(
+            "different memory spaces specified for base memref type '{from}' and subview memref type '{have}'"
+        ));
+    }
+    let full = subview_type(ctx, source, &slice).ok_or_else(|| format!("base type '{from}' is not strided"))?;
+    let want = ctx.display_type(full);
+    let mismatch = |what: &str| {
+        Err(format!(
+            "expected result type to be '{want}' or a rank-reduced version. (mismatch of result {what}), but got '{have}'"
+        ))
+    };
+    match rank_reduced(ctx, full, result) {
+        Err(RankError::Rank) => {
+            return Err(format!("expected result rank to be smaller or equal to the source rank, but got '{have}'"));
+        }
+        Err(RankError::Size) => return mismatch("sizes"),
+        Err(RankError::Element) => {
+            let elem = ctx.display_type(ctx.element_type(full));
+            return Err(format!("expected result element type to be '{elem}', but got '{have}'"));
+        }
+        Ok(()) => {}
+    }
+    let reduced = dropped_dims(ctx, full, result, &slice.sizes).and_then(|dropped| without(ctx, full, &dropped));
+    let layout = reduced.and_then(|ty| ctx.strided_layout(ty));
+    if layout.is_none() || layout != ctx.strided_layout(result) {
+        return mismatch("layout");
+    }
+    slice.verify_in_bounds(ctx.shape(source).unwrap_or(&[]))
+}
+
+/// A part that is all of a memref of known sizes, and a part that is all of the part before it.
+fn fold(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    let (m, ctx) = (args.module, args.ctx());
+    let (source, to) = (args.operands[0], *args.result_types.first()?);
+    if m.value_type(source) != to {
+        return None;
+    }
+    let known = |ty: Type| {
+        let TypeData::MemRef { layout, .. } = ctx.type_data(ty) else { return false };
+        let fixed = |l: StridedLayout| l.offset != DYNAMIC && !l.strides.contains(&DYNAMIC);
+        let is_strided = layout.is_some_and(|l| matches!(ctx.attr_data(l), gradus_ir::AttrData::Strided { .. }));
+        ctx.static_shape(ty).is_some() && (!is_strided || ctx.strided_layout(ty).is_some_and(fixed))
+    };
+    if known(to) {
+        return Some(source.into());
+    }
+    let first = SubViewOp::defining(m, source)?;
+    let (slice, before) = (Slice::of(args), Slice::of(&m.args(first.0)?));
+    (slice.is_leading(m) && slice.sizes == before.sizes).then(|| source.into())
+}
+
+/// Replaces `op` by the part `slice` of `source`, cast to the old type.
+fn replace(r: &mut Rewriter<'_>, op: Op, source: gradus_ir::Value, slice: &Slice, dropped: &[bool]) -> bool {
+    let m = r.module();
+    let full = subview_type(&m.ctx, m.value_type(source), slice);
+    let ty = match full {
+        Some(full) if dropped.contains(&true) => without(&m.ctx, full, dropped),
+        full => full,
+    };
+    let Some(ty) = ty else { return false };
+    let mut state = OpState::new(&m.ctx, SubViewOp::INFO.name, m.loc(op));
+    state.operand_group(&[source]);
+    slice.add_to(&m.ctx, &mut state);
+    state.result_types.push(ty);
+    let Ok(new) = r.create_before(op, state) else { return false };
+    let value = r.module().result(new, 0);
+    replace_by_cast(r, op, value)
+}
+
+/// Constants among the entries are part of the type.
+fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let source = SubViewOp(op).source(m);
+    let Some(mut slice) = m.args(op).map(|args| Slice::of(&args)) else { return false };
+    let Some(dropped) = SubViewOp(op).dropped_dims(m) else { return false };
+    let shape = m.ctx.shape(m.value_type(source)).unwrap_or(&[]);
+    if !slice.fold_constants(m) || slice.verify_in_bounds(shape).is_err() {
+        return false;
+    }
+    replace(r, op, source, &slice, &dropped)
+}
+
+/// The part of a cast to a type that says less is a cast of the part.
+fn subview_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let Some(cast) = CastOp::defining(m, SubViewOp(op).source(m)).filter(|c| c.forgets(m)) else { return false };
+    if m.operands(op).iter().any(|&v| m.constant_int(v).is_some()) {
+        return false;
+    }
+    let (Some(slice), Some(dropped)) = (m.args(op).map(|args| Slice::of(&args)), SubViewOp(op).dropped_dims(m)) else {
+        return false;
+    };
+    let source = cast.source(m);
+    replace(r, op, source, &slice, &dropped)
+}
+
+/// A part that is everything is the memref itself, cast.
+fn whole(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let source = SubViewOp(op).source(m);
+    let shape = m.ctx.shape(m.value_type(source)).unwrap_or(&[]);
+    let Some(slice) = m.args(op).map(|args| Slice::of(&args)) else { return false };
+    let rank = m.ctx.shape(m.value_type(SubViewOp(op).result(m))).map_or(0, <[i64]>::len);
+    let all = slice.sizes.iter().zip(shape).all(|(&size, &dim)| constant_entry(m, size) == Some(dim));
+    if rank != shape.len() || !all || !slice.is_leading(m) {
+        return false;
+    }
+    replace_by_cast(r, op, source)
+}
+
+fn subview(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let view = data[0].memref()?;
+    let [offsets, sizes, strides] = Slice::at_run_time(args, data)?;
+    let (ctx, slice) = (args.ctx(), Slice::of(args));
+    let dropped = subview_type(ctx, args.operand_type(0), &slice)
+        .and_then(|full| dropped_dims(ctx, full, args.result_types[0], &slice.sizes))
+        .ok_or_else(|| Trap::unsupported("it is not clear which dimensions are left out"))?;
+    let mut part = MemRef { sizes: Default::default(), strides: Default::default(), ..view.clone() };
+    for (i, &extent) in view.sizes.iter().enumerate() {
+        let (offset, size, stride) = (offsets[i], sizes[i], strides[i]);
+        if !is_inside(extent, offset, size, stride) {
+            return Ok(vec![Datum::Poison]);
+        }
+        part.offset = part.offset.wrapping_add(offset.wrapping_mul(view.strides[i]));
+        if !dropped[i] {
+            part.sizes.push(size);
+            part.strides.push(view.strides[i].wrapping_mul(stride));
+        }
+    }
+    Ok(vec![Datum::MemRef(Box::new(part))])
+}
+
+/// Whether the first and the last element are in a dimension of that extent.
+fn is_inside(extent: i64, offset: i64, size: i64, stride: i64) -> bool {
+    let inside = |at: i128| (0..i128::from(extent)).contains(&at);
+    let last = i128::from(offset) + (i128::from(size) - 1) * i128::from(stride);
+    match size {
+        0 => (0..=extent).contains(&offset),
+        _ => size > 0 && inside(i128::from(offset)) && inside(last),
+    }
+}
