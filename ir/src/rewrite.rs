@@ -11,6 +11,7 @@ use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
 use crate::module::{Module, Op, Region, Value};
 use crate::op_info::{FoldResult, Folded, OpArgs, OpInfo, Traits};
+use crate::symbols::SymbolTables;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -35,6 +36,7 @@ pub struct Rewriter<'m> {
     around: Vec<Op>,
     awaited: SideTable<Op, bool>,
     constants: FxHashMap<(Region, Attr, Type), Op>,
+    symbols: SymbolTables,
     changes: u64,
 }
 
@@ -49,6 +51,7 @@ impl<'m> Rewriter<'m> {
             around: Vec::new(),
             awaited: SideTable::new(false),
             constants: FxHashMap::default(),
+            symbols: SymbolTables::default(),
             changes: 0,
         }
     }
@@ -56,6 +59,11 @@ impl<'m> Rewriter<'m> {
     /// The program, to look at.
     pub fn module(&self) -> &Module {
         self.module
+    }
+
+    /// The symbol op that a reference at `op` means. Patterns neither add nor rename nor erase such ops.
+    pub fn resolve(&mut self, op: Op, reference: Attr) -> Option<Op> {
+        self.symbols.resolve(self.module, op, reference)
     }
 
     /// Makes an op before `op`.

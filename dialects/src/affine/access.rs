@@ -5,11 +5,12 @@ use super::scope::check_identifiers;
 use super::text::{SUBSCRIPTS, map_data, print_subscripts, subscripts};
 use super::{MAP, results, set_map};
 use crate::constraint::{ANY, INDEX, MEMREF, VECTOR, kind};
+use crate::memref::{GetGlobalOp, GlobalOp, fold_casts};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
-    Access, Attr, AttrKind, Context, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult,
-    Pattern, Rewriter, Tensor, Type, Value, op,
+    Access, Attr, AttrData, AttrKind, Context, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter,
+    Param, ParseResult, Pattern, Rewriter, Tensor, Type, Value, op,
 };
 
 /// `true` or `false`
@@ -33,7 +34,7 @@ const LOCALITY: AttrKind =
     directives = &[&SUBSCRIPTS, &MEMREF_OF],
     verify = verify_load,
     exec = load,
-    patterns = &[COMPOSE_LOAD]
+    patterns = &[FOLD_CAST, KNOWN, COMPOSE_LOAD]
 )]
 pub struct LoadOp {
     /// Where.
@@ -58,7 +59,7 @@ pub struct LoadOp {
     directives = &[&SUBSCRIPTS, &MEMREF_OF],
     verify = verify_store,
     exec = store,
-    patterns = &[COMPOSE_STORE]
+    patterns = &[FOLD_CAST_KEEPING_VALUE, COMPOSE_STORE]
 )]
 pub struct StoreOp {
     /// The element.
@@ -83,7 +84,7 @@ pub struct StoreOp {
     directives = &[&SUBSCRIPTS],
     verify = verify_vector_load,
     exec = vector_load,
-    patterns = &[COMPOSE_LOAD]
+    patterns = &[FOLD_CAST, COMPOSE_LOAD]
 )]
 pub struct VectorLoadOp {
     /// Where.
@@ -108,7 +109,7 @@ pub struct VectorLoadOp {
     directives = &[&SUBSCRIPTS],
     verify = verify_vector_store,
     exec = vector_store,
-    patterns = &[COMPOSE_STORE]
+    patterns = &[FOLD_CAST_KEEPING_VALUE, COMPOSE_STORE]
 )]
 pub struct VectorStoreOp {
     /// The elements.
@@ -133,7 +134,7 @@ pub struct VectorStoreOp {
     directives = &[&PREFETCH],
     verify = verify_prefetch,
     exec = |_, _, _| Ok(Vec::new()),
-    patterns = &[COMPOSE_LOAD]
+    patterns = &[FOLD_CAST, COMPOSE_LOAD]
 )]
 pub struct PrefetchOp {
     /// Where.
@@ -372,6 +373,62 @@ fn elements_of(ctx: &Context, ty: Type, vector: &Datum) -> Result<Option<Vec<Dat
         ints.into_iter().map(|v| Datum::Int(if is_bool { -v } else { v })).collect()
     };
     Ok(Some(elements))
+}
+
+/// An access through a cast is one to what was cast.
+const FOLD_CAST: Pattern = Pattern { name: "fold-cast", run: |rw, op| fold_casts(rw, op, None) };
+
+/// The same for ops that store operand 0, which may be a memref itself.
+const FOLD_CAST_KEEPING_VALUE: Pattern = Pattern {
+    name: "fold-cast",
+    run: |rw, op| {
+        let value = rw.module().operands(op)[0];
+        fold_casts(rw, op, Some(value))
+    },
+};
+
+/// An element of a constant global is known if its place is, or if all are equal.
+const KNOWN: Pattern = Pattern { name: "affine-load-of-constant", run: known_element };
+
+fn known_element(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let Some(source) = GetGlobalOp::defining(m, LoadOp(op).memref(m)) else { return false };
+    let Some(name) = source.name(m) else { return false };
+    let Some(global) = rw.resolve(source.0, name) else { return false };
+    let m = rw.module();
+    let global = GlobalOp::cast(m, global).filter(|global| global.constant(m).is_some());
+    let Some(value) = global.and_then(|global| global.initial_value(m)) else { return false };
+    let map = m.inherent_attr(op, "map").and_then(|a| map_data(&m.ctx, a));
+    let indices = map.and_then(|map| map.results.iter().map(|expr| expr.constant()).collect::<Option<Vec<i64>>>());
+    let Some(element) = element(&m.ctx, value, indices.as_deref()) else { return false };
+    let Some(constant) = rw.constant(op, element, rw.module().value_type(rw.module().result(op, 0))) else {
+        return false;
+    };
+    rw.replace(op, &[constant]);
+    true
+}
+
+/// The element at some indices, or at any if all are equal.
+fn element(ctx: &Context, dense: Attr, indices: Option<&[i64]>) -> Option<Attr> {
+    let AttrData::Dense(data) = ctx.attr_data(dense) else { return None };
+    let elem = ctx.element_type(data.ty);
+    let at = match indices {
+        _ if data.splat => 0,
+        Some(indices) => {
+            let shape = ctx.static_shape(data.ty)?;
+            let inside = indices.len() == shape.len() && indices.iter().zip(shape).all(|(i, n)| (0..*n).contains(i));
+            inside.then(|| indices.iter().zip(shape).fold(0, |at, (&i, &n)| at * n as usize + i as usize))?
+        }
+        None => return None,
+    };
+    let size = ctx.dtype(elem)?.size();
+    let bytes = data.data.get(at.checked_mul(size)?..)?.get(..size)?;
+    let tensor = Tensor::new(ctx.dtype(elem)?, Vec::new(), bytes.to_vec().into()).ok()?;
+    Some(match ctx.float_kind(elem) {
+        Some(_) => ctx.float_attr(elem, *tensor.to_f64().first()?),
+        None if elem == Type::I1 => ctx.bool_attr(*tensor.to_i64()?.first()? != 0),
+        None => ctx.int_attr(elem, *tensor.to_i64()?.first()?),
+    })
 }
 
 /// Takes in the applies that compute the indices, and simplifies.

@@ -1,11 +1,16 @@
 //! Copies that run beside the program: `affine.dma_start`, `affine.dma_wait`.
 
+use super::results;
 use super::scope::Scope;
 use super::text::{map_data, print_subscripts, subscripts};
 use crate::constraint::ANY;
+use crate::memref::{End, fold_casts, transfer};
 use gradus_ir::affine::AffineMap;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::Memory;
 use gradus_ir::{
-    Directive, Effects, Module, Op, OpParser, OpPrinter, Param, ParseResult, Type, TypeData, Value, ValueRef, op,
+    Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern, Type, TypeData, Value,
+    ValueRef, op,
 };
 use std::ops::Range;
 
@@ -20,7 +25,9 @@ use std::ops::Range;
     effects = Effects::Unknown,
     format = "custom<DmaStart>($operands)",
     directives = &[&START],
-    verify = verify_start
+    verify = verify_start,
+    exec = start,
+    patterns = &[FOLD_CAST]
 )]
 pub struct DmaStartOp {
     /// A memref and what its map is applied to, for the source, the destination and the tag; the number of elements; and
@@ -38,7 +45,9 @@ pub struct DmaStartOp {
     effects = Effects::Unknown,
     format = "custom<DmaWait>($operands)",
     directives = &[&WAIT],
-    verify = verify_wait
+    verify = verify_wait,
+    exec = |_, _, _| Ok(Vec::new()),
+    patterns = &[FOLD_CAST]
 )]
 pub struct DmaWaitOp {
     /// The tag and what its map is applied to, and the number of elements.
@@ -234,3 +243,26 @@ fn check_indices(m: &Module, scope: &mut Scope<'_>, indices: &[Value], what: &st
     }
     Ok(())
 }
+
+/// The copy is done at once.
+fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let places = args.op.and_then(|op| DmaStartOp(op).places(args.module));
+    let ([source, target, tag], rest) = places.ok_or_else(|| Trap::unsupported("a copy of nothing"))?;
+    let end = |place: &Place<'_>| -> Result<End<'_>, Trap> {
+        let view = data[place.memref].memref()?;
+        let at = match place.map.results.is_empty() {
+            true => Vec::new(),
+            false => results(place.map, &data[place.indices.clone()])?,
+        };
+        Ok(End { view, address: view.address(&at)?, ty: args.operand_type(place.memref) })
+    };
+    let (from, to) = (end(&source)?, end(&target)?);
+    end(&tag)?;
+    let numbers = data[rest..].iter().map(Datum::decide).collect::<Result<Vec<i64>, Trap>>()?;
+    let stride = numbers.get(1).zip(numbers.get(2)).map(|(&stride, &chunk)| (stride, chunk));
+    transfer(args.ctx(), memory, &from, &to, numbers[0], stride)?;
+    Ok(Vec::new())
+}
+
+/// A copy through a cast is one of what was cast.
+const FOLD_CAST: Pattern = Pattern { name: "fold-cast", run: |rw, op| fold_casts(rw, op, None) };

@@ -7,6 +7,7 @@ use super::scope::check_identifiers;
 use super::text::{dims_and_symbols, map_data, print_map};
 use super::{MAP, results};
 use crate::constraint::{ANY, INDEX, kind};
+use crate::scf::verify_loop;
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
@@ -37,6 +38,7 @@ const INDEX_ATTR: AttrKind =
     format = "custom<For>($lowerBoundMap, $upperBoundMap, $step, $lowerBoundOperands, $upperBoundOperands, $inits, type($results), $region) attr-dict",
     directives = &[&FOR],
     verify = verify,
+    verify_regions = verify_regions,
     control = control,
     edges = edges,
     patterns = PATTERNS
@@ -259,28 +261,16 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
             return Err(format!("expected {which} bound map to have at least one result"));
         }
     }
-    let inits = this.inits(m);
-    if inits.len() != m.num_results(op) {
+    if this.inits(m).len() != m.num_results(op) {
         return Err("mismatch between the number of loop-carried values and results".into());
     }
-    if inits.len() != args.len() - 1 {
-        let (inits, args) = (inits.len(), args.len() - 1);
-        return Err(format!("different number of inits and region iter_args: {inits} != {args}"));
-    }
-    let types = |list: &[Value]| list.iter().map(|&v| m.value_type(v)).collect::<Vec<Type>>();
-    check_types(m, "init", &types(&inits), "region iter_arg", &types(&args[1..]))?;
-    let results: Vec<Value> = m.results(op).collect();
-    check_types(m, "region iter_arg", &types(&args[1..]), "loop result", &types(&results))
+    Ok(())
 }
 
-fn check_types(m: &Module, what: &str, have: &[Type], other: &str, want: &[Type]) -> Result<(), String> {
-    match have.iter().zip(want).enumerate().find(|(_, (a, b))| a != b) {
-        Some((i, (&have, &want))) => {
-            let (have, want) = (m.ctx.display_type(have), m.ctx.display_type(want));
-            Err(format!("{i}-th {what} and {i}-th {other} have different type: '{have}' != '{want}'"))
-        }
-        None => Ok(()),
-    }
+fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
+    let body = m.only_block(ForOp(op).region(m));
+    let yielded = m.last_op(body).map_or(&[][..], |end| m.operands(end));
+    verify_loop(m, op, &ForOp(op).inits(m), &m.block_args(body)[1..], yielded)
 }
 
 /// Before the body, inits become carried values; after it, what it yields, until they are the results.

@@ -9,8 +9,8 @@ use gradus_ir::affine::{AffineExpr, IntegerSet};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    AttrData, Block, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern,
-    Rewriter, Traits, Value, op,
+    AttrData, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern, Rewriter,
+    Traits, op,
 };
 use smallvec::SmallVec;
 
@@ -117,12 +117,6 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
             return Err(format!("region #{i} should have no arguments"));
         }
     }
-    let results = m.num_results(op);
-    if results > 0 && m.entry(this.else_region(m)).is_none() {
-        return Err(format!(
-            "along control flow edge from parent to parent: region branch point has 0 operands, but region successor needs {results} inputs"
-        ));
-    }
     check_identifiers(m, op, m.operands(op), set.num_dims)
 }
 
@@ -200,12 +194,10 @@ fn known(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let this = IfOp(op);
     let Some(holds) = this.set(m).and_then(always) else { return false };
     let region = if holds { this.then_region(m) } else { this.else_region(m) };
-    let Some(block) = m.entry(region) else {
-        rw.erase(op);
-        return true;
-    };
-    let Some(values) = inline_before(rw, block, op) else { return false };
-    rw.replace(op, &values);
+    match m.entry(region) {
+        Some(_) => rw.replace_with_region(op, region, &[]),
+        None => rw.erase(op),
+    }
     true
 }
 
@@ -220,18 +212,4 @@ fn always(set: &IntegerSet) -> Option<bool> {
         return Some(false);
     }
     known.iter().all(|&k| k == Some(true)).then_some(true)
-}
-
-/// Moves the ops of a block without arguments before `op`. Returns what its terminator, which is dropped, yields.
-fn inline_before(rw: &mut Rewriter<'_>, block: Block, op: Op) -> Option<Vec<Value>> {
-    let m = rw.module();
-    let terminator = m.last_op(block)?;
-    let values = m.operands(terminator).to_vec();
-    rw.modify(op, |m| {
-        let ops: Vec<Op> = m.block_ops(block).filter(|&inner| inner != terminator).collect();
-        for inner in ops {
-            m.move_before(inner, op);
-        }
-    });
-    Some(values)
 }

@@ -1,8 +1,8 @@
 //! How the runs of `affine.parallel` come together in its results.
 
-use crate::arith;
+use crate::memref::combining_op;
 use gradus_ir::eval::{Datum, Trap, eval_op};
-use gradus_ir::{Attr, Context, OpArgs, OpDecl, OpInfo, Signedness, Type, TypeData, Value};
+use gradus_ir::{Attr, Context, OpArgs, OpInfo, Signedness, Type, TypeData, Value};
 
 /// A way to combine two values.
 #[derive(Debug)]
@@ -85,21 +85,7 @@ impl Reduction {
 
     /// The op that combines two values; `None` for the one that takes the later.
     pub fn op(&self) -> Option<&'static OpInfo> {
-        Some(match self.number {
-            0 => arith::AddFOp::INFO,
-            1 => arith::AddIOp::INFO,
-            2 => arith::AndIOp::INFO,
-            4 => arith::MaximumFOp::INFO,
-            6 => arith::MaxSIOp::INFO,
-            7 => arith::MaxUIOp::INFO,
-            8 => arith::MinimumFOp::INFO,
-            10 => arith::MinSIOp::INFO,
-            11 => arith::MinUIOp::INFO,
-            12 => arith::MulFOp::INFO,
-            13 => arith::MulIOp::INFO,
-            14 => arith::OrIOp::INFO,
-            _ => return None,
-        })
+        combining_op(self.number)
     }
 
     /// What combining with leaves a value of the type as it is, as an attribute; `None` if there is nothing such.

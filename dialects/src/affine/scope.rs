@@ -4,8 +4,9 @@
 //! not change within it. Induction variables are dimensions, and so is what affine ops compute of dimensions.
 
 use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp};
+use crate::memref;
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::{Block, Def, Module, Op, OpDecl, Region, Traits, Type, Value};
+use gradus_ir::{Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList};
 use std::collections::HashMap;
 
 /// What a value can be used as.
@@ -83,7 +84,7 @@ impl<'m> Scope<'m> {
             } else {
                 self.left -= 1;
                 stack.push((value, true));
-                stack.extend(self.m.operands(op).iter().map(|&v| (v, false)));
+                stack.extend(self.inputs(op).into_iter().map(|v| (v, false)));
             }
         }
         self.known.get(&value).copied().unwrap_or(Class::Neither)
@@ -102,7 +103,7 @@ impl<'m> Scope<'m> {
             return Some(if is_induction_var(m, value) { Class::Dim } else { Class::Neither });
         };
         if m.has_trait(op, Traits::EXTENT) {
-            return Some(self.extent_class(op));
+            return self.extent_class(op);
         }
         m.operands(op).is_empty().then(|| self.computed_class(op))
     }
@@ -110,7 +111,12 @@ impl<'m> Scope<'m> {
     /// The class of what an op computes of its operands, which are known.
     fn computed_class(&self, op: Op) -> Class {
         let m = self.m;
-        let least = m.operands(op).iter().filter_map(|v| self.known.get(v)).min().copied().unwrap_or(Class::Symbol);
+        let inputs = self.inputs(op);
+        if m.has_trait(op, Traits::EXTENT) {
+            let is_symbol = |v: &Value| self.known.get(v) == Some(&Class::Symbol);
+            return if inputs.first().is_some_and(is_symbol) { Class::Symbol } else { Class::Neither };
+        }
+        let least = inputs.iter().filter_map(|v| self.known.get(v)).min().copied().unwrap_or(Class::Symbol);
         let is_affine = ApplyOp::cast(m, op).is_some()
             || DelinearizeIndexOp::cast(m, op).is_some()
             || LinearizeIndexOp::cast(m, op).is_some();
@@ -126,12 +132,54 @@ impl<'m> Scope<'m> {
         region.is_some_and(|r| self.regions.contains(&r))
     }
 
-    /// The class of an extent: a symbol if the shaped value is at the top of a scope.
-    fn extent_class(&self, op: Op) -> Class {
-        let shaped = self.m.operands(op).first();
-        let top = shaped.is_some_and(|&v| self.m.def_block(v).is_some_and(|b| is_scope(self.m, b)));
-        if top { Class::Symbol } else { Class::Neither }
+    /// The values that the class of what an op computes follows from.
+    fn inputs(&self, op: Op) -> ValueList {
+        match self.m.has_trait(op, Traits::EXTENT) {
+            true => extent_value(self.m, op).into_iter().collect(),
+            false => self.m.operands(op).into(),
+        }
     }
+
+    /// The class of an extent, if it does not follow from a value: a symbol if the shaped value is at the top of a scope,
+    /// or if its type states the extent.
+    fn extent_class(&self, op: Op) -> Option<Class> {
+        let (m, shaped) = (self.m, *self.m.operands(op).first()?);
+        if m.def_block(shaped).is_some_and(|b| is_scope(m, b)) {
+            return Some(Class::Symbol);
+        }
+        let Some((source, dim)) = memory_source(m, op) else { return Some(Class::Neither) };
+        match m.ctx.shape(m.value_type(m.result(source, 0))).and_then(|shape| shape.get(dim)) {
+            None => Some(Class::Neither),
+            Some(&DYNAMIC) => None,
+            Some(_) => Some(Class::Symbol),
+        }
+    }
+}
+
+/// The op that makes or views the memory whose extent `op` gives, through casts, and the dimension.
+fn memory_source(m: &Module, op: Op) -> Option<(Op, usize)> {
+    let &[mut shaped, dim] = m.operands(op) else { return None };
+    let dim = usize::try_from(m.constant_int(dim)?).ok()?;
+    while let Some(cast) = memref::CastOp::defining(m, shaped) {
+        shaped = cast.source(m);
+        m.ctx.shape(m.value_type(shaped))?;
+    }
+    let known = memref::AllocOp::defining(m, shaped).is_some()
+        || memref::ViewOp::defining(m, shaped).is_some()
+        || memref::SubViewOp::defining(m, shaped).is_some();
+    Some((m.defining_op(shaped).filter(|_| known)?, dim))
+}
+
+/// The operand that states the extent which `op` gives, of the op that makes or views the memory.
+fn extent_value(m: &Module, op: Op) -> Option<Value> {
+    let (source, dim) = memory_source(m, op)?;
+    let shape = m.ctx.shape(m.value_type(m.result(source, 0)))?;
+    let at = shape[..dim].iter().filter(|&&d| d == DYNAMIC).count();
+    let sizes = memref::AllocOp::cast(m, source)
+        .map(|alloc| alloc.dynamic_sizes(m))
+        .or_else(|| memref::ViewOp::cast(m, source).map(|view| view.sizes(m)))
+        .or_else(|| memref::SubViewOp::cast(m, source).map(|view| view.sizes(m)))?;
+    sizes.get(at).copied()
 }
 
 /// Whether the value is a symbol in the scope that it is defined in.

@@ -59,7 +59,9 @@ pub(super) const SUBSCRIPTS: Directive = Directive {
 /// `[...]`: a map attribute and its operands.
 pub(super) fn subscripts<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Attr, Vec<ValueRef<'a>>)> {
     let mut names = Names::default();
-    p.expect("[")?;
+    if !p.eat("[") {
+        return p.error_here("expected '[' in affine map");
+    }
     let exprs = p.list("]", |p| names.expr(p))?;
     Ok(names.finish(p, exprs))
 }
