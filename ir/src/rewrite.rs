@@ -61,9 +61,9 @@ impl<'m> Rewriter<'m> {
         self.module
     }
 
-    /// The symbol op that a reference at `op` means. Patterns neither add nor rename nor erase such ops.
-    pub fn resolve(&mut self, op: Op, reference: Attr) -> Option<Op> {
-        self.symbols.resolve(self.module, op, reference)
+    /// The program, and tables of its symbols. Patterns neither add nor rename nor erase symbols.
+    pub fn module_and_symbols(&mut self) -> (&Module, &mut SymbolTables) {
+        (self.module, &mut self.symbols)
     }
 
     /// Makes an op before `op`.

@@ -390,17 +390,21 @@ const FOLD_CAST_KEEPING_VALUE: Pattern = Pattern {
 /// An element of a constant global is known if its place is, or if all are equal.
 const KNOWN: Pattern = Pattern { name: "affine-load-of-constant", run: known_element };
 
+impl LoadOp {
+    /// The element, if it is one of a constant global and known. `resolve` gives the symbol that a reference at an op means.
+    pub fn known_element(self, m: &Module, resolve: impl FnOnce(Op, Attr) -> Option<Op>) -> Option<Attr> {
+        let source = GetGlobalOp::defining(m, self.memref(m))?;
+        let global = GlobalOp::cast(m, resolve(source.0, source.name(m)?)?)?;
+        let value = global.initial_value(m).filter(|_| global.constant(m).is_some())?;
+        let map = map_data(&m.ctx, self.map(m)?)?;
+        let indices = map.results.iter().map(|expr| expr.constant()).collect::<Option<Vec<i64>>>();
+        element(&m.ctx, value, indices.as_deref())
+    }
+}
+
 fn known_element(rw: &mut Rewriter<'_>, op: Op) -> bool {
-    let m = rw.module();
-    let Some(source) = GetGlobalOp::defining(m, LoadOp(op).memref(m)) else { return false };
-    let Some(name) = source.name(m) else { return false };
-    let Some(global) = rw.resolve(source.0, name) else { return false };
-    let m = rw.module();
-    let global = GlobalOp::cast(m, global).filter(|global| global.constant(m).is_some());
-    let Some(value) = global.and_then(|global| global.initial_value(m)) else { return false };
-    let map = m.inherent_attr(op, "map").and_then(|a| map_data(&m.ctx, a));
-    let indices = map.and_then(|map| map.results.iter().map(|expr| expr.constant()).collect::<Option<Vec<i64>>>());
-    let Some(element) = element(&m.ctx, value, indices.as_deref()) else { return false };
+    let (m, symbols) = rw.module_and_symbols();
+    let Some(element) = LoadOp(op).known_element(m, |at, name| symbols.resolve(m, at, name)) else { return false };
     let Some(constant) = rw.constant(op, element, rw.module().value_type(rw.module().result(op, 0))) else {
         return false;
     };

@@ -9,16 +9,20 @@ use std::collections::HashMap;
 
 /// Expressions of operands, first the dimensions, then the symbols.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Applied {
-    pub(super) num_dims: u32,
-    pub(super) num_symbols: u32,
-    pub(super) exprs: Vec<AffineExpr>,
-    pub(super) operands: Vec<Value>,
+pub struct Applied {
+    /// How many dimensions there are.
+    pub num_dims: u32,
+    /// How many symbols.
+    pub num_symbols: u32,
+    /// The expressions.
+    pub exprs: Vec<AffineExpr>,
+    /// The values of the dimensions and symbols.
+    pub operands: Vec<Value>,
 }
 
 impl Applied {
     /// The results of a map.
-    pub(super) fn map(map: &AffineMap, operands: &[Value]) -> Applied {
+    pub fn map(map: &AffineMap, operands: &[Value]) -> Applied {
         Applied {
             num_dims: map.num_dims,
             num_symbols: map.num_symbols,
@@ -28,7 +32,7 @@ impl Applied {
     }
 
     /// The left sides of a set's constraints.
-    pub(super) fn set(set: &IntegerSet, operands: &[Value]) -> Applied {
+    pub fn set(set: &IntegerSet, operands: &[Value]) -> Applied {
         Applied {
             num_dims: set.num_dims,
             num_symbols: set.num_symbols,
@@ -38,7 +42,7 @@ impl Applied {
     }
 
     /// The expressions as a map.
-    pub(super) fn to_map(&self) -> AffineMap {
+    pub fn to_map(&self) -> AffineMap {
         AffineMap::new(self.num_dims, self.num_symbols, self.exprs.clone())
     }
 
@@ -48,7 +52,7 @@ impl Applied {
     }
 
     /// The expressions as the constraints of a set, as many as there were, of the same kinds.
-    pub(super) fn to_set(&self, like: &IntegerSet) -> IntegerSet {
+    pub fn to_set(&self, like: &IntegerSet) -> IntegerSet {
         let constraints: Vec<_> = self.exprs.iter().cloned().zip(like.constraints.iter().map(|c| c.1)).collect();
         IntegerSet::new(self.num_dims, self.num_symbols, constraints)
     }

@@ -13,7 +13,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, AttrKind, Def, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern,
-    Rewriter, Traits, Type, Value, ValueRef, op,
+    Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
 };
 use smallvec::SmallVec;
 
@@ -304,21 +304,43 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     })
 }
 
+impl ForOp {
+    /// The lower and the upper bounds with their operands; `None` if the op is not valid.
+    pub fn applied_bounds(self, m: &Module) -> Option<[Applied; 2]> {
+        let bounds = self.bounds(m)?;
+        let bound = |map: &AffineMap, operands: ValueList| {
+            (map.num_inputs() == operands.len()).then(|| Applied::map(map, &operands))
+        };
+        let lower = bound(bounds.lower, self.lower_bound_operands(m))?;
+        Some([lower, bound(bounds.upper, self.upper_bound_operands(m))?])
+    }
+}
+
+/// Bounds of constants are constants; of others what they are with the applies that compute their operands taken in, and
+/// without bounds that others make redundant.
+pub fn simple_bound(m: &Module, bound: &Applied, lower: bool) -> Applied {
+    if let Some(value) = constant_bound(m, bound, lower) {
+        return Applied::map(&AffineMap::constant(value), &[]);
+    }
+    let mut new = bound.clone();
+    new.compose(m);
+    new.canonicalize(m);
+    drop_redundant(m, &mut new, lower);
+    new.drop_duplicates();
+    // Operands alone are no reason for a change.
+    if new.to_map() == bound.to_map() { bound.clone() } else { new }
+}
+
+fn constant_bound(m: &Module, bound: &Applied, lower: bool) -> Option<i64> {
+    let values = fold_results(&bound.to_map(), |i| m.constant_int(bound.operands[i]))?;
+    let values = values.into_iter().collect::<Option<Vec<i64>>>()?;
+    if lower { values.into_iter().max() } else { values.into_iter().min() }
+}
+
 const PATTERNS: &[Pattern] = &[
-    Pattern { name: "affine-for-constant-bounds", run: constant_bounds },
     Pattern { name: "affine-for-bounds", run: simplify_bounds },
     Pattern { name: "affine-for-empty", run: empty_loop },
 ];
-
-/// The map and operands of a bound.
-fn bound(m: &Module, this: ForOp, lower: bool) -> Option<Applied> {
-    let bounds = this.bounds(m)?;
-    let (map, operands) = match lower {
-        true => (bounds.lower, this.lower_bound_operands(m)),
-        false => (bounds.upper, this.upper_bound_operands(m)),
-    };
-    (map.num_inputs() == operands.len()).then(|| Applied::map(map, &operands))
-}
 
 /// Gives the loop other bounds.
 fn set_bounds(rw: &mut Rewriter<'_>, op: Op, lower: &Applied, upper: &Applied) {
@@ -337,47 +359,14 @@ fn set_bounds(rw: &mut Rewriter<'_>, op: Op, lower: &Applied, upper: &Applied) {
     });
 }
 
-/// Bounds of constants are constants.
-fn constant_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
-    let m = rw.module();
-    let (Some(old_lower), Some(old_upper)) = (bound(m, ForOp(op), true), bound(m, ForOp(op), false)) else {
-        return false;
-    };
-    let fold = |bound: &Applied, max: bool| {
-        let values = fold_results(&bound.to_map(), |i| m.constant_int(bound.operands[i]))?;
-        let values = values.into_iter().collect::<Option<Vec<i64>>>()?;
-        let value = if max { values.into_iter().max() } else { values.into_iter().min() };
-        Some(Applied::map(&AffineMap::constant(value?), &[]))
-    };
-    let lower = fold(&old_lower, true).unwrap_or_else(|| old_lower.clone());
-    let upper = fold(&old_upper, false).unwrap_or_else(|| old_upper.clone());
-    if lower == old_lower && upper == old_upper {
-        return false;
-    }
-    set_bounds(rw, op, &lower, &upper);
-    true
-}
-
-/// Takes in the applies that compute the bounds' operands, and drops what other bounds make redundant.
 fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
-    let (Some(old_lower), Some(old_upper)) = (bound(m, ForOp(op), true), bound(m, ForOp(op), false)) else {
-        return false;
-    };
-    let simple = |bound: &Applied, max: bool| {
-        let mut new = bound.clone();
-        new.compose(m);
-        new.canonicalize(m);
-        drop_redundant(m, &mut new, max);
-        new.drop_duplicates();
-        // Operands alone are no reason for a change.
-        if new.to_map() == bound.to_map() { bound.clone() } else { new }
-    };
-    let (lower, upper) = (simple(&old_lower, true), simple(&old_upper, false));
-    if lower == old_lower && upper == old_upper {
+    let Some(old) = ForOp(op).applied_bounds(m) else { return false };
+    let new = [simple_bound(m, &old[0], true), simple_bound(m, &old[1], false)];
+    if new == old {
         return false;
     }
-    set_bounds(rw, op, &lower, &upper);
+    set_bounds(rw, op, &new[0], &new[1]);
     true
 }
 

@@ -10,7 +10,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern, Rewriter,
-    Traits, op,
+    Traits, Value, op,
 };
 use smallvec::SmallVec;
 
@@ -156,23 +156,29 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "affine-if-known", run: known },
 ];
 
-/// Takes in the applies that compute the operands, and gives the set the shortest form.
+impl IfOp {
+    /// The set with its operands, with the applies that compute them taken in, in the shortest form.
+    pub fn simple_condition(self, m: &Module) -> Option<(IntegerSet, Vec<Value>)> {
+        let set = self.set(m)?;
+        let mut applied = Applied::set(set, m.operands(self.0));
+        if applied.has_applies(m) {
+            applied.compose(m);
+        }
+        applied.canonicalize(m);
+        Some((applied.to_set(set), applied.operands))
+    }
+}
+
 fn compose(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
-    let Some(set) = IfOp(op).set(m) else { return false };
-    let old = Applied::set(set, m.operands(op));
-    let mut new = old.clone();
-    if new.has_applies(m) {
-        new.compose(m);
-    }
-    new.canonicalize(m);
-    if new == old {
+    let Some((set, operands)) = IfOp(op).simple_condition(m) else { return false };
+    if Some(&set) == IfOp(op).set(m) && operands == m.operands(op) {
         return false;
     }
-    let attr = m.ctx.attr(AttrData::IntegerSet(Box::new(new.to_set(set))));
+    let attr = m.ctx.attr(AttrData::IntegerSet(Box::new(set)));
     rw.modify(op, |m| {
         m.set_attr(op, "condition", Some(attr));
-        m.set_operands(op, &new.operands);
+        m.set_operands(op, &operands);
     });
     true
 }

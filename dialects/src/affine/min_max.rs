@@ -90,6 +90,18 @@ fn fold(args: &OpArgs<'_>, constants: &[Option<Attr>], pick: fn(Vec<i64>) -> Opt
     Some(ctx.int_attr(Type::INDEX, pick(values?)?).into())
 }
 
+/// The map of `affine.min` or `affine.max` with its operands; results that are constant because operands are, are.
+pub fn partly_folded(m: &Module, op: Op) -> Option<Applied> {
+    let mut applied = applied(m, op)?;
+    let known = fold_results(&applied.to_map(), |i| m.constant_int(applied.operands[i]));
+    for (expr, value) in applied.exprs.iter_mut().zip(known.into_iter().flatten()) {
+        if let Some(value) = value {
+            *expr = AffineExpr::Constant(value);
+        }
+    }
+    Some(applied)
+}
+
 fn applied(m: &Module, op: Op) -> Option<Applied> {
     let map = map_data(&m.ctx, m.inherent_attr(op, "map")?)?;
     (map.num_inputs() == m.operands(op).len()).then(|| Applied::map(map, m.operands(op)))

@@ -21,17 +21,17 @@ mod scope;
 mod text;
 
 pub use access::{LoadOp, PrefetchOp, StoreOp, VectorLoadOp, VectorStoreOp};
+pub use applied::Applied;
 pub use apply::ApplyOp;
 pub use dma::{DmaStartOp, DmaWaitOp};
-pub use for_loop::{Bounds, ForOp};
+pub use for_loop::{Bounds, ForOp, simple_bound};
 pub use if_op::IfOp;
 pub use index::{DelinearizeIndexOp, LinearizeIndexOp};
-pub use min_max::{MaxOp, MinOp};
+pub use min_max::{MaxOp, MinOp, partly_folded};
 pub use parallel::{GroupedBounds, ParallelOp};
 pub use reduction::{REDUCTIONS, Reduction};
 
 use crate::constraint::{ANY, kind};
-use applied::Applied;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, Rewriter, Traits, op};

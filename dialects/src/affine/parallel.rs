@@ -169,7 +169,8 @@ fn parse_parallel(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()>
     if p.eat_word("reduce") {
         p.expect("(")?;
         reductions = p.list(")", parse_kind)?;
-        p.expect("->")?;
+    }
+    if p.eat("->") {
         types = p.result_types()?;
     }
     p.set_attr(params[0], i64s(&mut reductions.into_iter()));
@@ -382,27 +383,31 @@ fn extremes(bounds: &GroupedBounds<'_>, data: &[Datum], pick: fn(&[i64]) -> Opti
 
 const SIMPLIFY_BOUNDS: Pattern = Pattern { name: "affine-parallel-bounds", run: simplify_bounds };
 
-/// Gives both bounds the shortest form.
+impl ParallelOp {
+    /// The lower and the upper bounds with their operands, in the shortest form.
+    pub fn simple_bounds(self, m: &Module) -> Option<[Applied; 2]> {
+        let [mut lower, mut upper] = self.applied_bounds(m)?;
+        lower.compose(m);
+        upper.compose(m);
+        Some([lower, upper])
+    }
+
+    fn applied_bounds(self, m: &Module) -> Option<[Applied; 2]> {
+        let [lower, upper] = self.bounds(m)?;
+        let (operands, split) = (m.operands(self.0), lower.map.num_inputs());
+        let fits = operands.len() == split + upper.map.num_inputs();
+        fits.then(|| [Applied::map(lower.map, &operands[..split]), Applied::map(upper.map, &operands[split..])])
+    }
+}
+
 fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
-    let Some([lower, upper]) = ParallelOp(op).bounds(m) else { return false };
-    let operands = m.operands(op);
-    let split = lower.map.num_inputs();
-    if operands.len() != split + upper.map.num_inputs() {
-        return false;
-    }
-    let simple = |map: &AffineMap, operands: &[Value]| {
-        let old = Applied::map(map, operands);
-        let mut new = old.clone();
-        new.compose(m);
-        (new != old, new)
-    };
-    let (lower_changed, lower) = simple(lower.map, &operands[..split]);
-    let (upper_changed, upper) = simple(upper.map, &operands[split..]);
-    if !lower_changed && !upper_changed {
+    let Some(new) = ParallelOp(op).simple_bounds(m) else { return false };
+    if Some(&new) == ParallelOp(op).applied_bounds(m).as_ref() {
         return false;
     }
     let ctx = m.ctx.clone();
+    let [lower, upper] = new;
     let (below, above) = (lower.to_attr(&ctx), upper.to_attr(&ctx));
     let operands = [lower.operands, upper.operands].concat();
     rw.modify(op, |m| {

@@ -240,6 +240,16 @@ impl AffineExpr {
         mut leaf: impl FnMut(&AffineExpr) -> Option<T>,
         mut inner: impl FnMut(&AffineBinary, T, T) -> Option<T>,
     ) -> Option<T> {
+        self.fold_with(&mut (), |(), expr| leaf(expr), |(), node, lhs, rhs| inner(node, lhs, rhs))
+    }
+
+    /// [`AffineExpr::fold`] with a state that both functions change. Left operands come before right ones.
+    pub fn fold_with<S, T>(
+        &self,
+        state: &mut S,
+        mut leaf: impl FnMut(&mut S, &AffineExpr) -> Option<T>,
+        mut inner: impl FnMut(&mut S, &AffineBinary, T, T) -> Option<T>,
+    ) -> Option<T> {
         enum Step<'a> {
             Visit(&'a AffineExpr),
             Combine(&'a AffineBinary),
@@ -253,10 +263,10 @@ impl AffineExpr {
                     steps.extend([Step::Combine(node), Step::Visit(&node.rhs), Step::Visit(&node.lhs)]);
                     continue;
                 }
-                Step::Visit(expr) => leaf(expr)?,
+                Step::Visit(expr) => leaf(state, expr)?,
                 Step::Combine(node) => {
                     let (rhs, lhs) = (values.pop()?, values.pop()?);
-                    inner(node, lhs, rhs)?
+                    inner(state, node, lhs, rhs)?
                 }
             };
             values.push(value);

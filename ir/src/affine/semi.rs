@@ -23,9 +23,21 @@ pub(super) fn cancel_symbols(expr: &AffineExpr) -> AffineExpr {
     simple.unwrap_or_else(|| expr.clone())
 }
 
-/// The expression divided by a symbol without remainder, if it is plain that there is none. Quotients in it must be of
-/// the kind of the division: floor of floor, or ceil of ceil.
+/// The quotient by a symbol, if it is plain that there is no remainder. Of quotients of the same kind the dividend is
+/// divided: `(s0 * d0 floordiv 2) floordiv s0` is `d0 floordiv 2`.
 fn divide(expr: &AffineExpr, by: u32, kind: AffineBinOp) -> Option<AffineExpr> {
+    let mut divisors = Vec::new();
+    let mut at = expr;
+    while let Some(node) = at.node().filter(|node| node.op() == kind && kind != AffineBinOp::Mod) {
+        divisors.push(node.rhs());
+        at = node.lhs();
+    }
+    let quotient = divide_exactly(at, by)?;
+    Some(divisors.into_iter().rev().fold(quotient, |q, divisor| AffineExpr::binary(kind, q, divisor.clone())))
+}
+
+/// The expression without a factor that is a symbol.
+fn divide_exactly(expr: &AffineExpr, by: u32) -> Option<AffineExpr> {
     let Some(node) = expr.node() else {
         return match *expr {
             AffineExpr::Constant(0) => Some(AffineExpr::Constant(0)),
@@ -33,17 +45,16 @@ fn divide(expr: &AffineExpr, by: u32, kind: AffineBinOp) -> Option<AffineExpr> {
             _ => None,
         };
     };
-    let deeper = |expr: &AffineExpr, kind| stacker::maybe_grow(64 << 10, 1 << 20, || divide(expr, by, kind));
-    let (op, lhs, rhs) = (node.op(), node.lhs(), node.rhs());
-    match op {
-        AffineBinOp::Add => Some(deeper(lhs, kind)? + deeper(rhs, kind)?),
-        AffineBinOp::Mod => Some(deeper(lhs, op)?.modulo(deeper(rhs, op)?)),
-        AffineBinOp::Mul => match deeper(lhs, kind) {
+    let deeper = |expr: &AffineExpr| stacker::maybe_grow(64 << 10, 1 << 20, || divide_exactly(expr, by));
+    let (lhs, rhs) = (node.lhs(), node.rhs());
+    match node.op() {
+        AffineBinOp::Add => Some(deeper(lhs)? + deeper(rhs)?),
+        AffineBinOp::Mod => Some(deeper(lhs)?.modulo(deeper(rhs)?)),
+        AffineBinOp::Mul => match deeper(lhs) {
             Some(quotient) => Some(quotient * rhs.clone()),
-            None => Some(lhs.clone() * deeper(rhs, kind)?),
+            None => Some(lhs.clone() * deeper(rhs)?),
         },
-        AffineBinOp::FloorDiv | AffineBinOp::CeilDiv if op != kind => None,
-        AffineBinOp::FloorDiv | AffineBinOp::CeilDiv => Some(AffineExpr::binary(op, deeper(lhs, op)?, rhs.clone())),
+        AffineBinOp::FloorDiv | AffineBinOp::CeilDiv => None,
     }
 }
 

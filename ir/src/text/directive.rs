@@ -255,6 +255,10 @@ impl<'a> OpParser<'_, 'a> {
 
     /// An argument whose type is known, with the location that may follow.
     pub fn argument_of(&mut self, value: ValueRef<'a>, ty: Type) -> ParseResult<RegionArg<'a>> {
+        let end = value.offset + 1 + value.name.len();
+        if self.p.cur.text().as_bytes().get(end) == Some(&b'#') {
+            return self.error(end, "result number not allowed in argument list");
+        }
         let loc = self.p.trailing_loc()?.unwrap_or(self.p.place(value.offset));
         Ok((value, ty, loc))
     }

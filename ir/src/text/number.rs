@@ -28,6 +28,8 @@ pub(crate) struct Numbering {
 struct Counters {
     value: u32,
     arg: u32,
+    /// What names that were taken got at their end.
+    conflict: u32,
 }
 
 impl Numbering {
@@ -91,7 +93,7 @@ impl Numbering {
         let named = if generic { None } else { m.info(op).and_then(|info| info.result_names) };
         for (i, name) in named.map_or_else(Vec::new, |names| names(m, op)) {
             self.values[m.result(op, i)] = NAMED | self.named.len() as u32;
-            self.named.push(taken.unique(&name));
+            self.named.push(taken.unique(&name, &mut counters.conflict));
         }
         if self.values[first] == u32::MAX {
             self.values[first] = counters.value;
@@ -175,7 +177,6 @@ impl Numbering {
 struct Taken {
     names: FxHashSet<String>,
     log: Vec<String>,
-    counter: u32,
 }
 
 impl Taken {
@@ -189,17 +190,14 @@ impl Taken {
         for name in self.log.drain(mark..) {
             self.names.remove(&name);
         }
-        if mark == 0 {
-            self.counter = 0;
-        }
     }
 
     /// `name`, or `name_0`, `name_1`, ... as long as the name is taken.
-    fn unique(&mut self, name: &str) -> String {
+    fn unique(&mut self, name: &str, counter: &mut u32) -> String {
         let mut candidate = name.to_owned();
         while self.names.contains(&candidate) {
-            candidate = format!("{name}_{}", self.counter);
-            self.counter += 1;
+            candidate = format!("{name}_{counter}");
+            *counter += 1;
         }
         self.names.insert(candidate.clone());
         self.log.push(candidate.clone());
