@@ -170,7 +170,9 @@ traits! {
     /// results; its meaning gives what is there afterwards.
     COMBINING = 19,
     /// Stays as it is when all operands are constant: many of them in a row would make as many large constants.
-    NO_CONSTANT_FOLDING = 20,
+    NO_CONSTANT_FOLDING = 21,
+    /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
+    EXTENT = 20,
     /// What is allocated on the stack in its regions lives until they are left.
     ALLOCATION_SCOPE = 24,
 }

@@ -15,6 +15,7 @@ use crate::op_info::{FoldResult, Folded, OpArgs, OpInfo, Traits};
 use crate::pass::{Actions, PATTERN, Unit};
 use crate::pattern_rewriter::{Change, PatternRewriter};
 use crate::rules;
+use crate::symbols::SymbolTables;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -39,6 +40,7 @@ pub struct Rewriter<'m> {
     around: Vec<Op>,
     awaited: SideTable<Op, bool>,
     constants: FxHashMap<(Region, Attr, Type), Op>,
+    symbols: SymbolTables,
     changes: u64,
     /// Patterns that did something.
     rewrites: u64,
@@ -61,6 +63,7 @@ impl<'m> Rewriter<'m> {
             around: Vec::new(),
             awaited: SideTable::new(false),
             constants: FxHashMap::default(),
+            symbols: SymbolTables::default(),
             changes: 0,
             rewrites: 0,
             actions,
@@ -81,6 +84,11 @@ impl<'m> Rewriter<'m> {
     /// The program, to look at.
     pub fn module(&self) -> &Module {
         self.module
+    }
+
+    /// The program, and tables of its symbols. Patterns neither add nor rename nor erase symbols.
+    pub fn module_and_symbols(&mut self) -> (&Module, &mut SymbolTables) {
+        (self.module, &mut self.symbols)
     }
 
     /// Makes an op before `op`.

@@ -70,6 +70,10 @@ pub fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
         types[i] = types[i].or(given);
         types[i]
     });
+    if info.results.iter().all(|r| r.arity != Arity::One) && types.iter().all(Option::is_none) {
+        // Nothing says that there are any.
+        return Ok(Vec::new());
+    }
     let one_each = info.results.iter().all(|r| r.arity == Arity::One);
     let types: Option<Vec<Type>> = types.into_iter().collect();
     types.filter(|_| one_each).ok_or_else(|| format!("the result types of '{}' cannot be inferred", info.name))

@@ -8,9 +8,10 @@
 
 use gradus_ir::PassInfo;
 
+mod affine_to_scf;
 pub mod onnx;
 pub mod onnx_to_graph;
 mod scf_to_cf;
 
 /// All passes that lower, alphabetically. The order is that of listings; nothing else depends on it.
-pub const PASSES: &[&PassInfo] = &[&scf_to_cf::INFO];
+pub const PASSES: &[&PassInfo] = &[&affine_to_scf::INFO, &scf_to_cf::INFO];

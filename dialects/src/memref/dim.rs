@@ -6,7 +6,7 @@ use crate::constraint::{ANY_MEMREF, INDEX};
 use crate::views::{Mixed, Slice};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value, op,
+    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, Value, op,
 };
 
 /// The size of a dimension. A dimension that the memref does not have is undefined behavior.
@@ -16,6 +16,7 @@ use gradus_ir::{
 /// ```
 #[op(
     "memref.dim",
+    traits = Traits::EXTENT,
     effects = Effects::MayUb,
     format = "attr-dict $source `,` $index `:` type($source)",
     fold = fold_dim,

@@ -203,24 +203,51 @@ fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<D
         let view = data[part.start].memref()?;
         Ok((view, view.address(&indices(&data[part.start + 1..part.end])?)?))
     };
-    let ((source, from), (target, to)) = (begin(&parts.source)?, begin(&parts.target)?);
-    begin(&parts.tag)?;
-    let count = index(&data[parts.count])?;
-    let (stride, chunk) = match parts.stride {
-        Some(at) => (index(&data[at])?, index(&data[at + 1])?),
-        None => (1, 1),
+    let end = |part: &Range<usize>| -> Result<End<'_>, Trap> {
+        let (view, address) = begin(part)?;
+        Ok(End { view, address, ty: args.operand_type(part.start) })
     };
+    let (source, target) = (end(&parts.source)?, end(&parts.target)?);
+    begin(&parts.tag)?;
+    let stride = match parts.stride {
+        Some(at) => Some((index(&data[at])?, index(&data[at + 1])?)),
+        None => None,
+    };
+    transfer(args.ctx(), memory, &source, &target, index(&data[parts.count])?, stride)?;
+    Ok(vec![])
+}
+
+/// Where a copy begins.
+pub struct End<'a> {
+    /// The memory.
+    pub view: &'a MemRef,
+    /// The first element.
+    pub address: i64,
+    /// The memory's type.
+    pub ty: Type,
+}
+
+/// Copies `count` elements; with a stride and the number of elements for each, with gaps in the slower memory.
+pub fn transfer(
+    ctx: &Context,
+    memory: &mut Memory,
+    source: &End<'_>,
+    target: &End<'_>,
+    count: i64,
+    stride: Option<(i64, i64)>,
+) -> Result<(), Trap> {
+    let (stride, chunk) = stride.unwrap_or((1, 1));
     if count < 0 || chunk <= 0 {
         return Err(Trap::Ub("a copy of so many elements".into()));
     }
-    let spaces = [&parts.source, &parts.target].map(|p| space(args.ctx(), args.operand_type(p.start)));
+    let source_is_slower = space(ctx, source.ty) <= space(ctx, target.ty);
     for i in 0..count {
         let spread = (i / chunk).wrapping_mul(stride).wrapping_add(i % chunk);
-        let (a, b) = if spaces[0] <= spaces[1] { (spread, i) } else { (i, spread) };
-        let element = memory.load_at(source, from.wrapping_add(a))?;
-        memory.store_at(element, target, to.wrapping_add(b))?;
+        let (from, to) = if source_is_slower { (spread, i) } else { (i, spread) };
+        let element = memory.load_at(source.view, source.address.wrapping_add(from))?;
+        memory.store_at(element, target.view, target.address.wrapping_add(to))?;
     }
-    Ok(vec![])
+    Ok(())
 }
 
 /// The number of a memory space; the higher it is the faster the memory.

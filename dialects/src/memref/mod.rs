@@ -25,7 +25,7 @@ pub use alloc::{AllocOp, AllocaOp, DeallocOp, ReallocOp};
 pub use atomic::{ATOMIC_KIND, AtomicRMWOp, AtomicYieldOp, GenericAtomicRMWOp, combining_op};
 pub use cast::{CastOp, MemorySpaceCastOp, castable, fold_casts};
 pub use dim::{DimOp, RankOp};
-pub use dma::{DmaStartOp, DmaWaitOp};
+pub use dma::{DmaStartOp, DmaWaitOp, End, transfer};
 pub use global::{GetGlobalOp, GlobalOp};
 pub use metadata::{ExtractAlignedPointerAsIndexOp, ExtractStridedMetadataOp, ReinterpretCastOp};
 pub use promise::{AssumeAlignmentOp, DistinctObjectsOp};

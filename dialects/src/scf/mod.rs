@@ -20,7 +20,7 @@ mod while_loop;
 mod while_patterns;
 
 pub use execute_region::ExecuteRegionOp;
-pub use for_loop::ForOp;
+pub use for_loop::{ForOp, verify_loop};
 pub use forall::{ForallOp, InParallelOp};
 pub use if_op::IfOp;
 pub use index_switch::IndexSwitchOp;

@@ -2,7 +2,7 @@
 
 use super::format::Values;
 use super::format_parse::{State, give, given, insert_terminator, result_types, type_list_until};
-use super::format_print::{attr_dict, attr_text, is_plain, value_types};
+use super::format_print::{attr_dict, attr_text, is_plain, unspelled, value_types};
 use super::parse::{PResult, ParsedOp, Parser, ValueRef};
 use super::print::Printer;
 use crate::affine::AffineMap;
@@ -87,6 +87,16 @@ impl<'a> OpParser<'_, 'a> {
     /// An error at the op's name.
     pub fn error_at_op<T>(&self, message: impl Into<String>) -> ParseResult<T> {
         Err(self.p.error(self.op.offset, message))
+    }
+
+    /// An error of the custom form, at the op's name, in MLIR's words: `custom op 'x' ...`.
+    pub fn error_of_op<T>(&self, message: &str) -> ParseResult<T> {
+        self.error_in_op(self.op.offset, message)
+    }
+
+    /// An error of the custom form at a byte of the text: `custom op 'x' ...`.
+    pub fn error_in_op<T>(&self, offset: usize, message: &str) -> ParseResult<T> {
+        self.error(offset, format!("custom op '{}' {message}", self.s.info.name))
     }
 
     /// The location of a byte of the text.
@@ -245,6 +255,10 @@ impl<'a> OpParser<'_, 'a> {
 
     /// An argument whose type is known, with the location that may follow.
     pub fn argument_of(&mut self, value: ValueRef<'a>, ty: Type) -> ParseResult<RegionArg<'a>> {
+        let end = value.offset + 1 + value.name.len();
+        if self.p.cur.text().as_bytes().get(end) == Some(&b'#') {
+            return self.error(end, "result number not allowed in argument list");
+        }
         let loc = self.p.trailing_loc()?.unwrap_or(self.p.place(value.offset));
         Ok((value, ty, loc))
     }
@@ -316,10 +330,16 @@ impl<'a> OpParser<'_, 'a> {
         self.s.props.push((name, value));
     }
 
+    /// The discardable attribute of that name is that, for ops whose form spells such.
+    pub fn set_discardable(&mut self, name: Str, value: Attr) {
+        self.s.attrs = self.ctx().dict_with(self.s.attrs, name, Some(value));
+    }
+
     /// The dictionary of the other attributes, if one comes next.
     pub fn attr_dict(&mut self) -> ParseResult<()> {
         if self.peek() == b'{' {
-            self.s.attrs = self.p.dict()?;
+            let dict = self.p.dict()?;
+            self.s.add_attrs(self.p.ctx, dict);
         }
         Ok(())
     }
@@ -394,6 +414,13 @@ impl<'m> OpPrinter<'_, 'm> {
         self.p.value(value);
     }
 
+    /// A value's name, for text that is put together elsewhere.
+    pub fn value_text(&self, value: Value) -> String {
+        let mut out = String::new();
+        self.p.numbers.value(self.p.m, value, &mut out);
+        out
+    }
+
     /// Writes values, separated by commas.
     pub fn values(&mut self, values: &[Value]) {
         self.p.values(values);
@@ -458,6 +485,18 @@ impl<'m> OpPrinter<'_, 'm> {
     /// Writes ` {...}`: the attributes that the format does not spell.
     pub fn attr_dict(&mut self) {
         attr_dict(self.p, self.info, self.op, false);
+    }
+
+    /// Writes ` {...}`: the attributes that neither the format spells nor the list names.
+    pub fn attr_dict_without(&mut self, names: &[&str]) {
+        let mut dict = unspelled(self.p, self.info, self.op);
+        for name in names {
+            dict = self.ctx().dict_with(dict, self.ctx().str(name), None);
+        }
+        if dict != Attr::EMPTY_DICT {
+            self.text(" ");
+            self.p.dict(dict);
+        }
     }
 
     /// Writes ` attributes {...}`.

@@ -23,6 +23,19 @@ pub(super) struct State<'a> {
     pub(super) attrs: Attr,
 }
 
+impl State<'_> {
+    /// Adds the discardable attributes of a dictionary.
+    pub(super) fn add_attrs(&mut self, ctx: &Context, dict: Attr) {
+        if self.attrs == Attr::EMPTY_DICT {
+            self.attrs = dict;
+            return;
+        }
+        for &(name, value) in ctx.dict_entries(dict) {
+            self.attrs = ctx.dict_with(self.attrs, name, Some(value));
+        }
+    }
+}
+
 /// Reads the custom form of `info`, after its name.
 pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
@@ -87,7 +100,8 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
         Elem::AttrDict { keyword } => {
             let next = if *keyword { p.cur.eat_word("attributes") } else { p.next_is(b'{') };
             if next {
-                s.attrs = p.dict()?;
+                let dict = p.dict()?;
+                s.add_attrs(p.ctx, dict);
             }
             Ok(())
         }

@@ -198,6 +198,7 @@ pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: u
     let Some(value) = p.m.inherent_attr(op, spec.name) else { return };
     let ctx = &p.m.ctx;
     match (&spec.kind.text, ctx.attr_data(value)) {
+        (AttrText::Inlined, _) => p.attrs.attr_inline(value, &mut p.out),
         (AttrText::Bare(_), _) => p.attrs.attr_without_type(value, &mut p.out),
         (AttrText::SymbolName, AttrData::String { .. }) => {
             super::fine::symbol_name(ctx.as_str(value).unwrap_or("").as_bytes(), &mut p.out);

@@ -34,6 +34,8 @@ pub(crate) struct Numbering {
 struct Counters {
     value: u32,
     arg: u32,
+    /// What names that were taken got at their end.
+    conflict: u32,
 }
 
 impl Numbering {
@@ -102,7 +104,7 @@ impl Numbering {
         if self.options.name_locs
             && let Some(name) = name_in_loc(m, m.arg_loc(block, i).to_attr(&m.ctx))
         {
-            return self.set_name(arg, &name, taken);
+            return self.set_name(arg, &name, counters, taken);
         }
         self.values[arg] = if entry {
             counters.arg += 1;
@@ -124,11 +126,11 @@ impl Numbering {
         if self.options.name_locs
             && let Some(name) = name_in_loc(m, m.loc(op).to_attr(&m.ctx))
         {
-            return self.set_name(first, &name, taken);
+            return self.set_name(first, &name, counters, taken);
         }
         let named = if self.options.generic { None } else { m.info(op).and_then(|info| info.result_names) };
         for (i, name) in named.map_or_else(Vec::new, |names| names(m, op)) {
-            self.set_name(m.result(op, i), &name, taken);
+            self.set_name(m.result(op, i), &name, counters, taken);
         }
         if self.values[first] == u32::MAX {
             self.values[first] = counters.value;
@@ -136,9 +138,9 @@ impl Numbering {
         }
     }
 
-    fn set_name(&mut self, value: Value, name: &str, taken: &mut Taken) {
+    fn set_name(&mut self, value: Value, name: &str, counters: &mut Counters, taken: &mut Taken) {
         self.values[value] = NAMED | self.named.len() as u32;
-        self.named.push(taken.unique(name));
+        self.named.push(taken.unique(name, &mut counters.conflict));
     }
 
     /// The number of an op without results, when there are comments about uses.
@@ -262,7 +264,6 @@ fn identifier(text: &str) -> Option<String> {
 struct Taken {
     names: FxHashSet<String>,
     log: Vec<String>,
-    counter: u32,
 }
 
 impl Taken {
@@ -276,17 +277,14 @@ impl Taken {
         for name in self.log.drain(mark..) {
             self.names.remove(&name);
         }
-        if mark == 0 {
-            self.counter = 0;
-        }
     }
 
     /// `name`, or `name_0`, `name_1`, ... as long as the name is taken.
-    fn unique(&mut self, name: &str) -> String {
+    fn unique(&mut self, name: &str, counter: &mut u32) -> String {
         let mut candidate = name.to_owned();
         while self.names.contains(&candidate) {
-            candidate = format!("{name}_{}", self.counter);
-            self.counter += 1;
+            candidate = format!("{name}_{counter}");
+            *counter += 1;
         }
         self.names.insert(candidate.clone());
         self.log.push(candidate.clone());

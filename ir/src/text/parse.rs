@@ -150,6 +150,13 @@ pub struct ValueRef<'a> {
     pub(crate) offset: usize,
 }
 
+impl<'a> ValueRef<'a> {
+    /// What tells names apart: `("name", number)`.
+    pub fn key(self) -> (&'a str, u32) {
+        (self.name, self.number)
+    }
+}
+
 /// Everything that was read of an op, before it is made.
 pub(crate) struct ParsedOp {
     pub(crate) name: OpName,
@@ -350,6 +357,10 @@ impl<'a> Parser<'a> {
             let entry = self.m.add_block(region);
             for (name, ty, loc) in args {
                 let value = self.m.add_block_arg(entry, *ty, *loc);
+                if self.names.forward(name.name, name.number).is_some() {
+                    let message = format!("region entry argument '%{}' is already in use", name.name);
+                    return Err(self.error(name.offset, message));
+                }
                 self.define(name.name, name.offset, value, 1)?;
             }
             self.cur.skip_space();

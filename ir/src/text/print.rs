@@ -4,11 +4,10 @@
 use super::number::Numbering;
 use super::print_alias::{AliasBuilder, Aliases};
 use super::print_attr::AttrPrinter;
-use crate::context::{Attr, Str, Type};
+use crate::context::{Attr, Type};
 use crate::entity::SideTable;
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::op_info::{AttrSpec, AttrText};
 use std::fmt::Write as _;
 use std::io;
 
@@ -56,8 +55,11 @@ impl Module {
     /// Writes one op. In local scope that is all; else it is a program of its own, with the aliases that it needs and, for
     /// the root, the resources, and ends with a newline.
     pub fn print_op(&self, op: Op, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
-        let aliases = if options.local_scope { Aliases::default() } else { collect_aliases(self, op, options) };
         let numbers = Numbering::new(self, op, options);
+        let (aliases, numbers) = match options.local_scope {
+            true => (Aliases::default(), numbers),
+            false => collect_aliases(self, op, options, numbers)?,
+        };
         let mut printer = Printer::new(self, &aliases, numbers, options, sink);
         printer.out.push_str(aliases.head());
         printer.op(op)?;
@@ -73,10 +75,20 @@ impl Module {
 }
 
 /// Visits everything that may want an alias, in the order that fixes the aliases' numbers.
-fn collect_aliases(m: &Module, op: Op, options: PrintOptions) -> Aliases {
+fn collect_aliases(m: &Module, op: Op, options: PrintOptions, numbers: Numbering) -> io::Result<(Aliases, Numbering)> {
     let mut builder = AliasBuilder::new(&m.ctx, &m.alias_hints);
     visit_aliases(m, op, options, &mut builder);
-    builder.finish(options.elide_elements)
+    let aliases = builder.finish(options.elide_elements);
+    if options.generic || aliases.is_empty() {
+        return Ok((aliases, numbers));
+    }
+    // Custom forms say what is printed, and in which order: they print to nowhere.
+    let (none, mut nowhere) = (Aliases::default(), io::sink());
+    let mut printer = Printer::new(m, &none, numbers, options, &mut nowhere);
+    printer.attrs.visitor = Some(AliasBuilder::new(&m.ctx, &m.alias_hints));
+    printer.op(op)?;
+    let Printer { attrs, numbers, .. } = printer;
+    Ok((attrs.visitor.map(|v| v.finish(options.elide_elements)).unwrap_or_default(), numbers))
 }
 
 /// Location, then what the regions hold, then operand types, result types and attributes by name: MLIR's order.
@@ -102,6 +114,11 @@ fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasB
             }
         }
     }
+    visit_types_and_attrs(m, op, builder);
+}
+
+/// Operand types, result types, and the attributes of both dictionaries by name.
+fn visit_types_and_attrs(m: &Module, op: Op, builder: &mut AliasBuilder<'_>) {
     for &operand in m.operands(op) {
         builder.visit_type(m.value_type(operand));
     }
@@ -109,17 +126,12 @@ fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasB
         builder.visit_type(m.value_type(result));
     }
     let (props, attrs) = (m.ctx.dict_entries(m.props(op)), m.ctx.dict_entries(m.attrs(op)));
-    let inlined = |spec: &AttrSpec| matches!(spec.kind.text, AttrText::Inlined);
-    let custom = m.info(op).filter(|info| !options.generic && info.attrs.iter().any(inlined));
-    let is_inlined = |name: Str| custom.is_some_and(|info| info.attr(m.ctx.text(name)).is_some_and(inlined));
     // Both dictionaries are sorted; MLIR visits them merged.
     let (mut i, mut j) = (0, 0);
     while i < props.len() || j < attrs.len() {
         let take_prop = j == attrs.len() || (i < props.len() && m.ctx.text(props[i].0) <= m.ctx.text(attrs[j].0));
         let entry = if take_prop { &props[i] } else { &attrs[j] };
-        if !is_inlined(entry.0) {
-            builder.visit_attr(entry.1);
-        }
+        builder.visit_attr(entry.1);
         if take_prop { i += 1 } else { j += 1 }
     }
 }
@@ -191,16 +203,24 @@ impl<'a> Printer<'a> {
             self.numbers.groups(self.m, op, &mut self.out);
             self.out.push_str(" = ");
         }
+        let visiting = self.attrs.visitor.is_some();
+        if visiting {
+            // The location counts first, though it is printed last.
+            self.trailing_loc(self.m.loc(op));
+        }
         match self.m.info(op) {
             Some(info) if !self.options.generic && info.format.is_some() => {
                 self.custom_name(op);
                 super::format_print::print_custom(self, info, op)?;
             }
+            _ if visiting => self.visit_generic_op(op)?,
             _ => self.generic_op(op)?,
         }
-        self.trailing_loc(self.m.loc(op));
-        if self.options.value_users {
-            super::print_users::of_op(self, op);
+        if !visiting {
+            self.trailing_loc(self.m.loc(op));
+            if self.options.value_users {
+                super::print_users::of_op(self, op);
+            }
         }
         Ok(())
     }
@@ -230,6 +250,17 @@ impl<'a> Printer<'a> {
             let attr = self.m.arg_loc(block, i).to_attr(&self.m.ctx);
             self.attrs.trailing_loc_inline(attr, &mut self.out);
         }
+    }
+
+    /// What the generic form mentions counts in another order than it is printed.
+    fn visit_generic_op(&mut self, op: Op) -> io::Result<()> {
+        for &region in self.m.regions(op) {
+            self.region(region, true, true, true)?;
+        }
+        if let Some(visitor) = &mut self.attrs.visitor {
+            visit_types_and_attrs(self.m, op, visitor);
+        }
+        Ok(())
     }
 
     fn generic_op(&mut self, op: Op) -> io::Result<()> {

@@ -289,6 +289,11 @@ impl Aliases {
         self.names.get(&Aliased::Type(ty)).map(|name| &**name)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
     /// The definitions for the top of the file, a line each.
     pub fn head(&self) -> &str {
         &self.head

@@ -1,7 +1,7 @@
 //! Types and attributes as text, exactly as mlir-opt prints them.
 
 use super::fine::{int_from_bytes, push_hex, push_i64, push_int};
-use super::print_alias::Aliases;
+use super::print_alias::{AliasBuilder, Aliases};
 use crate::attrs::{AttrData, Dense, Int, Piece};
 use crate::context::{Attr, Context, Str, Type};
 use crate::float::{self, FloatKind};
@@ -31,6 +31,8 @@ enum Elide {
 pub struct AttrPrinter<'a> {
     ctx: &'a Context,
     aliases: Option<&'a Aliases>,
+    /// While aliases are looked for, nothing is printed: what would be is visited here.
+    pub(super) visitor: Option<AliasBuilder<'a>>,
     pub(super) distinct: FxHashMap<Attr, usize>,
     /// Constants of more elements are not printed.
     elide: Option<usize>,
@@ -40,7 +42,7 @@ impl<'a> AttrPrinter<'a> {
     /// A printer that writes the values in `aliases` by name.
     pub fn new(ctx: &'a Context, aliases: Option<&'a Aliases>) -> AttrPrinter<'a> {
         let distinct = aliases.map(|aliases| aliases.distinct.clone()).unwrap_or_default();
-        AttrPrinter { ctx, aliases, distinct, elide: None }
+        AttrPrinter { ctx, aliases, visitor: None, distinct, elide: None }
     }
 
     /// The same, but without constants of more elements than this.
@@ -52,6 +54,9 @@ impl<'a> AttrPrinter<'a> {
 
     /// Appends a type.
     pub fn ty(&mut self, ty: Type, out: &mut String) {
+        if let Some(visitor) = &mut self.visitor {
+            return visitor.visit_type(ty);
+        }
         match self.aliases.and_then(|aliases| aliases.ty(ty)) {
             Some(name) => out.push_str(name),
             None => self.ty_written_out(ty, out),
@@ -68,8 +73,18 @@ impl<'a> AttrPrinter<'a> {
         self.attr_or_alias(attr, Elide::Must, out);
     }
 
+    /// Appends an attribute that is written out even if it has an alias.
+    pub fn attr_inline(&mut self, attr: Attr, out: &mut String) {
+        if self.visitor.is_none() {
+            self.attr_written_out(attr, out);
+        }
+    }
+
     /// Appends `loc(...)`, with the location's alias in it if it has one.
     pub fn trailing_loc(&mut self, loc: Attr, out: &mut String) {
+        if let Some(visitor) = &mut self.visitor {
+            return visitor.visit_loc(loc, true);
+        }
         out.push_str("loc(");
         match self.aliases.and_then(|aliases| aliases.attr(loc)) {
             Some(name) => out.push_str(name),
@@ -80,6 +95,9 @@ impl<'a> AttrPrinter<'a> {
 
     /// Appends `loc(...)` around a location that is written out even if it has an alias; MLIR does so for block arguments.
     pub fn trailing_loc_inline(&mut self, loc: Attr, out: &mut String) {
+        if let Some(visitor) = &mut self.visitor {
+            return visitor.visit_loc(loc, false);
+        }
         out.push_str("loc(");
         self.loc_written_out(loc, out);
         out.push(')');
@@ -133,6 +151,9 @@ impl<'a> AttrPrinter<'a> {
     }
 
     fn attr_or_alias(&mut self, attr: Attr, elide: Elide, out: &mut String) {
+        if let Some(visitor) = &mut self.visitor {
+            return visitor.visit_attr(attr);
+        }
         match self.aliases.and_then(|aliases| aliases.attr(attr)) {
             Some(name) => out.push_str(name),
             None if is_leaf(self.ctx.attr_data(attr)) => self.attr_inner(attr, elide, out),

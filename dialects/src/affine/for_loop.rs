@@ -1,0 +1,399 @@
+//! `affine.for`.
+
+use super::applied::{Applied, map_attr};
+use super::apply::fold_results;
+use super::range::drop_redundant;
+use super::scope::check_identifiers;
+use super::text::{dims_and_symbols, map_data, print_map};
+use super::{MAP, results};
+use crate::constraint::{ANY, INDEX, kind};
+use crate::scf::verify_loop;
+use gradus_ir::affine::{AffineExpr, AffineMap};
+use gradus_ir::control::{Edge, Event, Next, Point};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    AttrData, AttrKind, Def, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern,
+    Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
+};
+use smallvec::SmallVec;
+
+/// An integer of type `index`.
+const INDEX_ATTR: AttrKind =
+    kind("index attribute", |c, a| matches!(c.attr_data(a), AttrData::Integer { ty: Type::INDEX, .. }));
+
+/// Runs its body with the induction variable going from the greatest lower bound up to the least upper bound, which is
+/// not reached, in constant steps. Values can be carried from one iteration to the next.
+///
+/// ```mlir
+/// %sum = affine.for %i = 0 to affine_map<()[s0] -> (s0 * 2)>()[%n] step 2 iter_args(%acc = %init) -> (index) {
+///   %next = arith.addi %acc, %i : index
+///   affine.yield %next : index
+/// }
+/// ```
+#[op(
+    "affine.for",
+    traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK),
+    effects = Effects::Recursive,
+    implicit_terminator = "affine.yield",
+    format = "custom<For>($lowerBoundMap, $upperBoundMap, $step, $lowerBoundOperands, $upperBoundOperands, $inits, type($results), $region) attr-dict",
+    directives = &[&FOR],
+    verify = verify,
+    verify_regions = verify_regions,
+    control = control,
+    edges = edges,
+    patterns = PATTERNS
+)]
+pub struct ForOp {
+    /// What the loop begins at: the greatest of the results.
+    #[name = "lowerBoundMap"]
+    lower_bound_map: Attribute<MAP>,
+    /// What the loop ends before: the least of the results.
+    #[name = "upperBoundMap"]
+    upper_bound_map: Attribute<MAP>,
+    /// How far it goes at once.
+    step: Attribute<INDEX_ATTR>,
+    /// What the lower bounds are applied to.
+    #[name = "lowerBoundOperands"]
+    lower_bound_operands: Operands<INDEX>,
+    /// What the upper bounds are applied to.
+    #[name = "upperBoundOperands"]
+    upper_bound_operands: Operands<INDEX>,
+    /// What the carried values are at first.
+    inits: Operands<ANY>,
+    /// What the carried values are at last.
+    results: OpResults<ANY>,
+    /// The body; its block has the induction variable and the carried values.
+    region: Region,
+}
+
+/// The bounds of a loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'m> {
+    /// The loop begins at the greatest of its results.
+    pub lower: &'m AffineMap,
+    /// The loop ends before the least of its results.
+    pub upper: &'m AffineMap,
+    /// How far it goes at once.
+    pub step: i64,
+}
+
+impl ForOp {
+    /// The bounds; `None` if the op is not valid.
+    pub fn bounds(self, m: &Module) -> Option<Bounds<'_>> {
+        let (lower, upper) = (self.lower_bound_map(m)?, self.upper_bound_map(m)?);
+        let step = m.ctx.as_int(self.step(m)?)?;
+        Some(Bounds { lower: map_data(&m.ctx, lower)?, upper: map_data(&m.ctx, upper)?, step })
+    }
+
+    /// How often the body runs, if the bounds are constants.
+    pub fn trip_count(self, m: &Module) -> Option<u64> {
+        let bounds = self.bounds(m)?;
+        let (lower, upper) = (bounds.lower.single_constant()?, bounds.upper.single_constant()?);
+        if upper <= lower {
+            return Some(0);
+        }
+        let step = u64::try_from(bounds.step).ok().filter(|&step| step > 0)?;
+        Some(upper.abs_diff(lower).div_ceil(step))
+    }
+}
+
+/// `%i = 0 to 10 step 2 iter_args(%a = %b) -> (f32) {...}`
+const FOR: Directive = Directive { name: "For", parse: parse_for, print: print_for };
+
+fn parse_for(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
+    let [lower_map, upper_map, step, lower, upper, inits, results, _] = *params else { unreachable!("as declared") };
+    let var = p.value()?;
+    let var = p.argument_of(var, Type::INDEX)?;
+    p.expect("=")?;
+    parse_bound(p, lower_map, lower, true)?;
+    let at = p.offset();
+    if !p.eat_word("to") {
+        return p.error_in_op(at, "expected 'to' between bounds");
+    }
+    parse_bound(p, upper_map, upper, false)?;
+    let mut width = 1;
+    if p.eat_word("step") {
+        let at = p.offset();
+        if !p.at_integer() {
+            return p.error(at, "expected attribute value");
+        }
+        width = p.integer()?;
+        if width < 0 {
+            return p.error_in_op(at, "expected step to be representable as a positive signed integer");
+        }
+    }
+    p.set_attr(step, p.ctx().int_attr(Type::INDEX, width));
+    let mut args = vec![var];
+    let mut types = Vec::new();
+    if p.eat_word("iter_args") {
+        p.expect("(")?;
+        let pairs = p.list(")", |p| {
+            let arg = p.value()?;
+            p.expect("=")?;
+            Ok((arg, p.value()?))
+        })?;
+        p.expect("->")?;
+        types = p.result_types()?;
+        if types.len() != pairs.len() {
+            return p.error_of_op("mismatch between the number of loop-carried values and results");
+        }
+        for (&(arg, _), &ty) in pairs.iter().zip(&types) {
+            args.push(p.argument_of(arg, ty)?);
+        }
+        p.set_operands(inits, pairs.into_iter().map(|(_, init)| init));
+    }
+    p.set_types(inits, types.clone());
+    p.set_types(results, types);
+    p.region(&args)?;
+    Ok(())
+}
+
+/// `10`, `%n`, `affine_map<...>(%n)` or, of several results, `max affine_map<...>(%n)`.
+fn parse_bound(p: &mut OpParser<'_, '_>, map_to: Param, values_to: Param, lower: bool) -> ParseResult<()> {
+    let prefixed = p.eat_word(if lower { "max" } else { "min" });
+    let values = p.values()?;
+    if !values.is_empty() {
+        if values.len() > 1 {
+            return p.error_of_op("expected only one loop bound operand");
+        }
+        return set_bound(p, map_to, values_to, AffineMap::symbol_identity(), values);
+    }
+    if p.at_integer() {
+        let value = p.integer()?;
+        return set_bound(p, map_to, values_to, AffineMap::constant(value), Vec::new());
+    }
+    let at = p.offset();
+    let attr = p.attr()?;
+    let Some(map) = map_data(p.ctx(), attr) else {
+        return p.error_of_op("expected valid affine map representation for loop bounds");
+    };
+    let (values, dims) = dims_and_symbols(p)?;
+    if dims != map.num_dims as usize {
+        return p.error_of_op("dim operand count and affine map dim count must match");
+    }
+    if values.len() != map.num_inputs() {
+        return p.error_of_op("symbol operand count and affine map symbol count must match");
+    }
+    if map.results.len() > 1 && !prefixed {
+        return match lower {
+            true => p.error_in_op(at, "lower loop bound affine map with multiple results requires 'max' prefix"),
+            false => p.error_in_op(at, "upper loop bound affine map with multiple results requires 'min' prefix"),
+        };
+    }
+    p.set_attr(map_to, attr);
+    p.set_operands(values_to, values);
+    Ok(())
+}
+
+fn set_bound<'a>(
+    p: &mut OpParser<'_, 'a>,
+    map_to: Param,
+    values_to: Param,
+    map: AffineMap,
+    values: Vec<ValueRef<'a>>,
+) -> ParseResult<()> {
+    p.set_attr(map_to, map_attr(p.ctx(), map));
+    p.set_operands(values_to, values);
+    Ok(())
+}
+
+fn print_for(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
+    let [lower_map, upper_map, step, lower, upper, inits, results, region] = *params else {
+        unreachable!("as declared")
+    };
+    let m = p.module();
+    let region = p.region_at(region);
+    let args: &[Value] = m.entry(region).map_or(&[], |entry| m.block_args(entry));
+    p.values(&args[..args.len().min(1)]);
+    p.text(" = ");
+    print_bound(p, lower_map, lower, "max ");
+    p.text(" to ");
+    print_bound(p, upper_map, upper, "min ");
+    let step = p.inherent(step).and_then(|a| p.ctx().as_int(a));
+    if let Some(step) = step.filter(|&step| step != 1) {
+        p.text(&format!(" step {step}"));
+    }
+    let inits = p.group(inits);
+    if !inits.is_empty() {
+        p.text(" iter_args(");
+        p.list(args.iter().skip(1).zip(&inits), |p, (&arg, &init)| {
+            p.value(arg);
+            p.text(" = ");
+            p.value(init);
+        });
+        p.text(") -> (");
+        let types = p.group_types(results);
+        p.types(&types);
+        p.text(")");
+    }
+    p.text(" ");
+    p.region(region, false, !inits.is_empty())
+}
+
+fn print_bound(p: &mut OpPrinter<'_, '_>, map: Param, values: Param, prefix: &str) {
+    let (attr, values) = (p.inherent(map), p.group(values));
+    let Some(map) = attr.and_then(|a| map_data(p.ctx(), a)) else { return };
+    match (map.num_dims, map.num_symbols, &*map.results) {
+        (0, 0, &[AffineExpr::Constant(value)]) => return p.text(&value.to_string()),
+        (0, 1, [AffineExpr::Symbol(_)]) => return p.values(&values),
+        (_, _, [_]) => {}
+        _ => p.text(prefix),
+    }
+    print_map(p, attr, &values);
+}
+
+fn verify(m: &Module, op: Op) -> Result<(), String> {
+    let this = ForOp(op);
+    let Some(bounds) = this.bounds(m) else { return Ok(()) };
+    let args: &[Value] = m.entry(this.region(m)).map_or(&[], |entry| m.block_args(entry));
+    if args.first().is_none_or(|&var| m.value_type(var) != Type::INDEX) {
+        return Err("expected body to have a single index argument for the induction variable".into());
+    }
+    for (map, operands) in [(bounds.lower, this.lower_bound_operands(m)), (bounds.upper, this.upper_bound_operands(m))]
+    {
+        if operands.len() != map.num_inputs() {
+            return Err("operand count and affine map dimension and symbol count must match".into());
+        }
+        check_identifiers(m, op, &operands, map.num_dims)?;
+    }
+    for (map, which) in [(bounds.lower, "lower"), (bounds.upper, "upper")] {
+        if map.results.is_empty() {
+            return Err(format!("expected {which} bound map to have at least one result"));
+        }
+    }
+    if this.inits(m).len() != m.num_results(op) {
+        return Err("mismatch between the number of loop-carried values and results".into());
+    }
+    Ok(())
+}
+
+fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
+    let body = m.only_block(ForOp(op).region(m));
+    let yielded = m.last_op(body).map_or(&[][..], |end| m.operands(end));
+    verify_loop(m, op, &ForOp(op).inits(m), &m.block_args(body)[1..], yielded)
+}
+
+/// Before the body, inits become carried values; after it, what it yields, until they are the results.
+fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
+    let first = m.operands(op).len() - ForOp(op).inits(m).len();
+    let (out, body) = (Point::Op, Point::Region(0));
+    smallvec::smallvec![
+        Edge::new(out, body).carrying(first, 1),
+        Edge::new(out, out).carrying(first, 0),
+        Edge::new(body, body).carrying(0, 1),
+        Edge::new(body, out),
+    ]
+}
+
+fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
+    let map = |name| args.attr(name).and_then(|a| map_data(args.ctx(), a));
+    let (Some(lower), Some(upper)) = (map("lowerBoundMap"), map("upperBoundMap")) else {
+        return Err(Trap::unsupported("a loop without bounds"));
+    };
+    let step =
+        args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop that does not advance".into()))?;
+    let (first, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
+    let end = results(upper, &data[first..inits])?.into_iter().min().unwrap_or(0);
+    let (at, carried) = match event {
+        Event::Enter => (results(lower, &data[..first])?.into_iter().max(), &data[inits..]),
+        Event::Left { args, yielded, .. } => (args[0].int()?.checked_add(step), yielded),
+    };
+    Ok(match at.filter(|&at| at < end) {
+        Some(at) => Next::Region(0, std::iter::once(Datum::Int(at)).chain(carried.iter().cloned()).collect()),
+        None => Next::Done(carried.to_vec()),
+    })
+}
+
+impl ForOp {
+    /// The lower and the upper bounds with their operands; `None` if the op is not valid.
+    pub fn applied_bounds(self, m: &Module) -> Option<[Applied; 2]> {
+        let bounds = self.bounds(m)?;
+        let bound = |map: &AffineMap, operands: ValueList| {
+            (map.num_inputs() == operands.len()).then(|| Applied::map(map, &operands))
+        };
+        let lower = bound(bounds.lower, self.lower_bound_operands(m))?;
+        Some([lower, bound(bounds.upper, self.upper_bound_operands(m))?])
+    }
+}
+
+/// Bounds of constants are constants; of others what they are with the applies that compute their operands taken in, and
+/// without bounds that others make redundant.
+pub fn simple_bound(m: &Module, bound: &Applied, lower: bool) -> Applied {
+    if let Some(value) = constant_bound(m, bound, lower) {
+        return Applied::map(&AffineMap::constant(value), &[]);
+    }
+    let mut new = bound.clone();
+    new.compose(m);
+    new.canonicalize(m);
+    drop_redundant(m, &mut new, lower);
+    new.drop_duplicates();
+    // Operands alone are no reason for a change.
+    if new.to_map() == bound.to_map() { bound.clone() } else { new }
+}
+
+fn constant_bound(m: &Module, bound: &Applied, lower: bool) -> Option<i64> {
+    let values = fold_results(&bound.to_map(), |i| m.constant_int(bound.operands[i]))?;
+    let values = values.into_iter().collect::<Option<Vec<i64>>>()?;
+    if lower { values.into_iter().max() } else { values.into_iter().min() }
+}
+
+const PATTERNS: &[Pattern] = &[
+    Pattern { name: "affine-for-bounds", run: simplify_bounds },
+    Pattern { name: "affine-for-empty", run: empty_loop },
+];
+
+/// Gives the loop other bounds.
+fn set_bounds(rw: &mut Rewriter<'_>, op: Op, lower: &Applied, upper: &Applied) {
+    let m = rw.module();
+    let ctx = m.ctx.clone();
+    let inits = ForOp(op).inits(m);
+    let (below, above) = (lower.to_attr(&ctx), upper.to_attr(&ctx));
+    let sizes = [&lower.operands[..], &upper.operands, &inits];
+    let segments = ctx.i32_array_attr(&sizes.map(|group| group.len() as i32));
+    let operands = sizes.concat();
+    rw.modify(op, |m| {
+        m.set_attr(op, "lowerBoundMap", Some(below));
+        m.set_attr(op, "upperBoundMap", Some(above));
+        m.set_attr(op, "operandSegmentSizes", Some(segments));
+        m.set_operands(op, &operands);
+    });
+}
+
+fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let Some(old) = ForOp(op).applied_bounds(m) else { return false };
+    let new = [simple_bound(m, &old[0], true), simple_bound(m, &old[1], false)];
+    if new == old {
+        return false;
+    }
+    set_bounds(rw, op, &new[0], &new[1]);
+    true
+}
+
+/// A loop that does not run gives its inits; one that computes nothing gives what its yield says.
+fn empty_loop(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = rw.module();
+    let this = ForOp(op);
+    let trips = this.trip_count(m);
+    let inits = this.inits(m);
+    if trips == Some(0) {
+        rw.replace(op, &inits);
+        return true;
+    }
+    let Some(entry) = m.entry(this.region(m)).filter(|_| m.num_results(op) > 0) else { return false };
+    let Some(terminator) = m.last_op(entry).filter(|&last| m.first_op(entry) == Some(last)) else { return false };
+    let mut values: SmallVec<[Value; 4]> = SmallVec::new();
+    for (i, &value) in m.operands(terminator).iter().enumerate() {
+        match m.def(value) {
+            // Computing the last value of the induction variable would take an op.
+            Def::Arg(block, 0) if block == entry => return false,
+            Def::Arg(block, arg) if block == entry && arg as usize == i + 1 => values.push(inits[i]),
+            Def::Arg(block, arg) if block == entry && trips == Some(1) => values.push(inits[arg as usize - 1]),
+            Def::Arg(block, _) if block == entry => return false,
+            _ if trips.is_some() => values.push(value),
+            _ => return false,
+        }
+    }
+    rw.replace(op, &values);
+    true
+}

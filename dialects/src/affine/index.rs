@@ -1,0 +1,211 @@
+//! Indices of several dimensions as one and back: `affine.linearize_index`, `affine.delinearize_index`.
+
+use super::index_patterns::{DELINEARIZE, LINEARIZE};
+use crate::constraint::{I64_ARRAY, INDEX, UNIT};
+use crate::directives::{index_list, print_index_list};
+use crate::views::{Mixed, mixed_entries, runtime_entries};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{
+    Attr, AttrKind, AttrText, DYNAMIC, Directive, Effects, FoldResult, Folded, Module, Op, OpArgs, Traits, Type, op,
+};
+
+/// A unit attribute that a keyword before it spells entirely.
+const UNIT_FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
+
+/// `custom<Basis>($dynamic, $static)`: `(%n, 4)`.
+const BASIS: Directive = Directive {
+    name: "Basis",
+    parse: |p, params| {
+        p.expect("(")?;
+        let (values, statics) = index_list(p, ")")?;
+        p.set_operands(params[0], values);
+        p.set_attr(params[1], p.ctx().i64_array_attr(&statics));
+        Ok(())
+    },
+    print: |p, params| {
+        print_index_list(p, params[0], params[1], "(", ")");
+        Ok(())
+    },
+};
+
+/// The indices of several dimensions that a position has, given the sizes of the dimensions, the last of which is the
+/// fastest. The size of the first need not be given. If it is, a position beyond all dimensions is poison.
+///
+/// ```mlir
+/// %0:3 = affine.delinearize_index %i into (2, %n, 5) : index, index, index
+/// ```
+#[op(
+    "affine.delinearize_index",
+    effects = Effects::MayUb,
+    format = "$linear_index `into` custom<Basis>($dynamic_basis, $static_basis) attr-dict `:` type($multi_index)",
+    directives = &[&BASIS],
+    verify = verify_delinearize,
+    fold = fold_delinearize,
+    eval = delinearize,
+    patterns = DELINEARIZE
+)]
+pub struct DelinearizeIndexOp {
+    /// The position.
+    linear_index: Operand<INDEX>,
+    /// The sizes that are not constants.
+    dynamic_basis: Operands<INDEX>,
+    /// All sizes, with placeholders.
+    static_basis: Attribute<I64_ARRAY>,
+    /// The indices.
+    multi_index: OpResults<INDEX>,
+}
+
+/// The position that indices of several dimensions have, given the sizes of the dimensions, the last of which is the
+/// fastest. The size of the first need not be given. Indices that are not in their dimension, if they are said to be, are
+/// poison.
+///
+/// ```mlir
+/// %0 = affine.linearize_index disjoint [%i, %j, %k] by (2, %n, 5) : index
+/// ```
+#[op(
+    "affine.linearize_index",
+    traits = Traits::OPERAND_SEGMENTS,
+    format = "(`disjoint` $disjoint^)? ` ` `[` $multi_index `]` `by` custom<Basis>($dynamic_basis, $static_basis) attr-dict `:` type($linear_index)",
+    directives = &[&BASIS],
+    verify = verify_linearize,
+    fold = fold_linearize,
+    eval = linearize,
+    patterns = LINEARIZE
+)]
+pub struct LinearizeIndexOp {
+    /// The indices.
+    multi_index: Operands<INDEX>,
+    /// The sizes that are not constants.
+    dynamic_basis: Operands<INDEX>,
+    /// All sizes, with placeholders.
+    static_basis: Attribute<I64_ARRAY>,
+    /// The promise that every index is in its dimension.
+    disjoint: OptAttribute<UNIT_FLAG>,
+    /// The position.
+    linear_index: OpResult<INDEX>,
+}
+
+impl DelinearizeIndexOp {
+    /// The sizes that are given.
+    pub fn basis(self, m: &Module) -> Vec<Mixed> {
+        m.args(self.0).map(|args| mixed_entries(&args, "dynamic_basis", "static_basis")).unwrap_or_default()
+    }
+
+    /// The sizes, one for each index.
+    pub fn padded_basis(self, m: &Module) -> Vec<Option<Mixed>> {
+        pad(self.basis(m), m.num_results(self.0))
+    }
+}
+
+impl LinearizeIndexOp {
+    /// The sizes that are given.
+    pub fn basis(self, m: &Module) -> Vec<Mixed> {
+        m.args(self.0).map(|args| mixed_entries(&args, "dynamic_basis", "static_basis")).unwrap_or_default()
+    }
+
+    /// The sizes, one for each index.
+    pub fn padded_basis(self, m: &Module) -> Vec<Option<Mixed>> {
+        pad(self.basis(m), self.multi_index(m).len())
+    }
+
+    /// Whether every index is promised to be in its dimension.
+    pub fn is_disjoint(self, m: &Module) -> bool {
+        self.disjoint(m).is_some()
+    }
+}
+
+/// The first size may be missing.
+fn pad(basis: Vec<Mixed>, indices: usize) -> Vec<Option<Mixed>> {
+    let missing = std::iter::repeat_n(None, indices.saturating_sub(basis.len()));
+    missing.chain(basis.into_iter().map(Some)).collect()
+}
+
+/// Checks the sizes; `indices` is how many there are, and `message` says that they do not fit.
+fn verify_basis(m: &Module, op: Op, indices: usize, message: &str) -> Result<Vec<i64>, String> {
+    let args = m.args(op).ok_or("is not registered")?;
+    let basis = args.ints("static_basis").unwrap_or_default();
+    if indices != basis.len() && indices != basis.len() + 1 {
+        return Err(message.into());
+    }
+    if basis.iter().filter(|&&size| size == DYNAMIC).count() != args.operand("dynamic_basis").len() {
+        return Err("mismatch between dynamic and static basis (kDynamic marker but no corresponding dynamic basis entry) -- this can only happen due to an incorrect fold/rewrite".into());
+    }
+    Ok(basis)
+}
+
+fn verify_delinearize(m: &Module, op: Op) -> Result<(), String> {
+    let message = "should return an index for each basis element and up to one extra index";
+    let basis = verify_basis(m, op, m.num_results(op), message)?;
+    if basis.iter().any(|&size| size <= 0 && size != DYNAMIC) {
+        return Err("no basis element may be statically non-positive".into());
+    }
+    Ok(())
+}
+
+fn verify_linearize(m: &Module, op: Op) -> Result<(), String> {
+    let message = "should be passed a basis element for each index except possibly the first";
+    verify_basis(m, op, LinearizeIndexOp(op).multi_index(m).len(), message).map(|_| ())
+}
+
+/// The sizes when the op is executed, `None` for the first if it is not given.
+fn sizes(args: &OpArgs<'_>, data: &[Datum], indices: usize) -> Result<Vec<Option<i64>>, Trap> {
+    let basis = runtime_entries(args, data, "dynamic_basis", "static_basis")?;
+    if basis.iter().any(|&size| size < 1) {
+        return Err(Trap::Ub("a dimension of a size below one".into()));
+    }
+    let missing = std::iter::repeat_n(None, indices.saturating_sub(basis.len()));
+    Ok(missing.chain(basis.into_iter().map(Some)).collect())
+}
+
+fn delinearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let n = args.result_types.len();
+    let sizes = sizes(args, data, n)?;
+    let (mut rest, mut indices) = (data[0].int()?, vec![Datum::Poison; n]);
+    for i in (1..n).rev() {
+        let size = sizes[i].unwrap_or(1);
+        indices[i] = Datum::Int(rest.rem_euclid(size));
+        rest = rest.div_euclid(size);
+    }
+    // A size of the first dimension promises that the position is inside.
+    if n == 0 || sizes[0].is_some_and(|size| !(0..size).contains(&rest)) {
+        return Ok(vec![Datum::Poison; n]);
+    }
+    indices[0] = Datum::Int(rest);
+    Ok(indices)
+}
+
+fn linearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let indices = &data[args.operand_range("multi_index")];
+    let sizes = sizes(args, data, indices.len())?;
+    let disjoint = args.flag("disjoint");
+    let mut position = Some(0i64);
+    for (index, size) in indices.iter().zip(&sizes) {
+        let index = index.int()?;
+        if disjoint && (index < 0 || size.is_some_and(|size| index >= size)) {
+            return Ok(vec![Datum::Poison]);
+        }
+        // The size of the first dimension plays no part.
+        let scaled = position.and_then(|p| if p == 0 { Some(0) } else { p.checked_mul((*size)?) });
+        position = scaled.and_then(|p| p.checked_add(index));
+    }
+    let position = position.ok_or_else(|| Trap::Ub("a position that overflows".into()))?;
+    Ok(vec![Datum::Int(position)])
+}
+
+/// One index is the position.
+fn fold_delinearize(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    match args.result_types.len() {
+        0 => None,
+        1 => Some(Folded::Results(vec![FoldResult::Value(args.operands[0])])),
+        _ => None,
+    }
+}
+
+/// No index is position 0, and one index is the position.
+fn fold_linearize(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    match args.operand("multi_index") {
+        [] => Some(args.ctx().int_attr(Type::INDEX, 0).into()),
+        &[index] => Some(index.into()),
+        _ => None,
+    }
+}

@@ -1,0 +1,141 @@
+//! `affine`: loops, conditions and accesses to memory whose bounds and indices are affine expressions: sums of multiples
+//! of loop counters and of numbers that do not change meanwhile, and what they leave when divided by constants. So little
+//! is allowed that passes can know all that such a program does.
+//!
+//! Operands are *dimensions* (induction variables and what is computed of them) or *symbols* (numbers that are fixed in
+//! the function); `scope` says which values can be which.
+
+mod access;
+mod applied;
+mod apply;
+mod dma;
+mod for_loop;
+mod if_op;
+mod index;
+mod index_patterns;
+mod min_max;
+mod parallel;
+mod range;
+mod reduction;
+mod scope;
+mod text;
+
+pub use access::{LoadOp, PrefetchOp, StoreOp, VectorLoadOp, VectorStoreOp};
+pub use applied::Applied;
+pub use apply::ApplyOp;
+pub use dma::{DmaStartOp, DmaWaitOp};
+pub use for_loop::{Bounds, ForOp, simple_bound};
+pub use if_op::IfOp;
+pub use index::{DelinearizeIndexOp, LinearizeIndexOp};
+pub use min_max::{MaxOp, MinOp, partly_folded};
+pub use parallel::{GroupedBounds, ParallelOp};
+pub use reduction::{REDUCTIONS, Reduction};
+
+use crate::constraint::{ANY, kind};
+use gradus_ir::affine::AffineMap;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, Rewriter, Traits, op};
+
+/// An affine map.
+pub const MAP: AttrKind = kind("AffineMap attribute", |c, a| matches!(c.attr_data(a), AttrData::AffineMap(_)));
+/// An integer set.
+pub const SET: AttrKind = kind("IntegerSet attribute", |c, a| matches!(c.attr_data(a), AttrData::IntegerSet(_)));
+
+/// Ends a region of an affine op, and hands values to it.
+///
+/// ```mlir
+/// affine.yield %0, %1 : f32, index
+/// ```
+#[op(
+    "affine.yield",
+    traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
+    format = "attr-dict ($operands^ `:` type($operands))?",
+    verify = verify_yield
+)]
+pub struct YieldOp {
+    /// The values.
+    operands: Operands<ANY>,
+}
+
+fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
+    let parent = m
+        .parent_op(op)
+        .filter(|&p| ParallelOp::cast(m, p).is_some() || IfOp::cast(m, p).is_some() || ForOp::cast(m, p).is_some());
+    let Some(parent) = parent else { return Err("only terminates affine.if/for/parallel regions".into()) };
+    if m.num_results(parent) != m.operands(op).len() {
+        return Err("parent of yield must have same number of results as the yield operands".into());
+    }
+    let mut pairs = m.results(parent).zip(m.operands(op));
+    if pairs.any(|(result, &operand)| m.value_type(result) != m.value_type(operand)) {
+        return Err("types mismatch between yield op and its parent".into());
+    }
+    Ok(())
+}
+
+/// The results of a map for operands that it is applied to. No list is empty.
+fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
+    let inputs = data.iter().map(|d| match d {
+        Datum::Poison => Err(Trap::Ub("an affine map of poison".into())),
+        other => other.int(),
+    });
+    let inputs = inputs.collect::<Result<Vec<i64>, Trap>>()?;
+    if inputs.len() != map.num_inputs() || map.results.is_empty() {
+        return Err(Trap::unsupported("a map that does not fit its operands"));
+    }
+    let (dims, symbols) = inputs.split_at(map.num_dims as usize);
+    let results = map.eval(dims, symbols);
+    results.ok_or_else(|| Trap::Ub("an affine expression overflows or divides by a number below one".into()))
+}
+
+/// The results of the map in attribute `name` for all operands.
+fn evaluate(args: &OpArgs<'_>, name: &str, data: &[Datum]) -> Result<Vec<i64>, Trap> {
+    let map = args.attr(name).and_then(|a| text::map_data(args.ctx(), a));
+    results(map.ok_or_else(|| Trap::unsupported("an op without its map"))?, data)
+}
+
+/// Gives an op another map, under `name`, and other operands from number `first` on.
+fn set_map(rw: &mut Rewriter<'_>, op: Op, name: &str, first: usize, applied: &Applied) -> bool {
+    let attr = applied.to_attr(&rw.module().ctx);
+    let operands = [&rw.module().operands(op)[..first], &applied.operands].concat();
+    rw.modify(op, |m| {
+        m.set_attr(op, name, Some(attr));
+        m.set_operands(op, &operands);
+    });
+    true
+}
+
+/// Replaces an op by op `name` of a map.
+fn replace_with_map(rw: &mut Rewriter<'_>, op: Op, name: &str, applied: &Applied) -> bool {
+    let m = rw.module();
+    let mut state = OpState::new(&m.ctx, name, m.loc(op));
+    state.operands.extend_from_slice(&applied.operands);
+    state.inherent(&m.ctx, "map", Some(applied.to_attr(&m.ctx)));
+    rw.replace_with(op, state).is_ok()
+}
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "affine",
+    doc: "Loops, conditions and accesses to memory with affine bounds and indices.",
+    ops: &[
+        ApplyOp::INFO,
+        MinOp::INFO,
+        MaxOp::INFO,
+        ForOp::INFO,
+        IfOp::INFO,
+        ParallelOp::INFO,
+        YieldOp::INFO,
+        LoadOp::INFO,
+        StoreOp::INFO,
+        VectorLoadOp::INFO,
+        VectorStoreOp::INFO,
+        PrefetchOp::INFO,
+        DmaStartOp::INFO,
+        DmaWaitOp::INFO,
+        DelinearizeIndexOp::INFO,
+        LinearizeIndexOp::INFO,
+    ],
+    attrs: &[],
+    constant: None,
+    ..Dialect::DEFAULT
+};

@@ -1,0 +1,232 @@
+//! Which values affine ops may use as dimensions and which as symbols.
+//!
+//! An *affine scope* is the region of an op such as a function. What is defined at its top is a symbol: a number that does
+//! not change within it. Induction variables are dimensions, and so is what affine ops compute of dimensions.
+
+use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp};
+use crate::memref;
+use gradus_ir::effects::is_speculatable;
+use gradus_ir::{Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList};
+use std::collections::HashMap;
+
+/// What a value can be used as.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Class {
+    Neither,
+    Dim,
+    Symbol,
+}
+
+/// An affine scope, and what is known of the values that are seen from it.
+pub(super) struct Scope<'m> {
+    m: &'m Module,
+    /// The region, and those around it as long as nothing isolates them: tops of any of these are symbols.
+    regions: Vec<Region>,
+    known: HashMap<Value, Class>,
+    /// How many more values may be looked at: every op asks for itself, and chains may be long.
+    left: u32,
+}
+
+/// Values in one computation that are looked at before it is taken for a dimension unseen.
+const MAX_VALUES: u32 = 1000;
+
+impl<'m> Scope<'m> {
+    /// The scope that the op is in.
+    pub(super) fn around(m: &'m Module, op: Op) -> Scope<'m> {
+        let mut regions = Vec::new();
+        let mut at = op;
+        while let Some(block) = m.parent_block(at) {
+            let (Some(region), Some(parent)) = (m.parent_region(block), m.block_op(block)) else { break };
+            let has = |t| m.has_trait(parent, t);
+            // Once the scope is found, what is around it counts too unless it is isolated.
+            if has(Traits::AFFINE_SCOPE) || !regions.is_empty() {
+                regions.push(region);
+                if has(Traits::ISOLATED) {
+                    break;
+                }
+            }
+            at = parent;
+        }
+        Scope { m, regions, known: HashMap::new(), left: MAX_VALUES }
+    }
+
+    /// Whether the value is a dimension; symbols are.
+    pub(super) fn is_dim(&mut self, value: Value) -> bool {
+        self.class(value) >= Class::Dim
+    }
+
+    /// Whether the value is a symbol.
+    pub(super) fn is_symbol(&mut self, value: Value) -> bool {
+        self.class(value) == Class::Symbol
+    }
+
+    fn class(&mut self, value: Value) -> Class {
+        if let Some(class) = self.plain_class(value) {
+            return class;
+        }
+        // Operands first, without recursion.
+        let mut stack = vec![(value, false)];
+        while let Some((value, seen)) = stack.pop() {
+            if self.known.contains_key(&value) {
+                continue;
+            }
+            let computed = self.m.defining_op(value).filter(|_| self.plain_class(value).is_none());
+            let Some(op) = computed else {
+                let class = self.plain_class(value).unwrap_or(Class::Neither);
+                self.known.insert(value, class);
+                continue;
+            };
+            if seen {
+                let class = self.computed_class(op);
+                self.known.insert(value, class);
+            } else if self.left == 0 {
+                self.known.insert(value, Class::Dim);
+            } else {
+                self.left -= 1;
+                stack.push((value, true));
+                stack.extend(self.inputs(op).into_iter().map(|v| (v, false)));
+            }
+        }
+        self.known.get(&value).copied().unwrap_or(Class::Neither)
+    }
+
+    /// The class of a value that says it itself; `None` if its operands must be looked at.
+    fn plain_class(&self, value: Value) -> Option<Class> {
+        let m = self.m;
+        if m.value_type(value) != Type::INDEX {
+            return Some(Class::Neither);
+        }
+        if self.is_top(value) || m.constant(value).is_some() {
+            return Some(Class::Symbol);
+        }
+        let Def::Result(op, _) = m.def(value) else {
+            return Some(if is_induction_var(m, value) { Class::Dim } else { Class::Neither });
+        };
+        if m.has_trait(op, Traits::EXTENT) {
+            return self.extent_class(op);
+        }
+        m.operands(op).is_empty().then(|| self.computed_class(op))
+    }
+
+    /// The class of what an op computes of its operands, which are known.
+    fn computed_class(&self, op: Op) -> Class {
+        let m = self.m;
+        let inputs = self.inputs(op);
+        if m.has_trait(op, Traits::EXTENT) {
+            let is_symbol = |v: &Value| self.known.get(v) == Some(&Class::Symbol);
+            return if inputs.first().is_some_and(is_symbol) { Class::Symbol } else { Class::Neither };
+        }
+        let least = inputs.iter().filter_map(|v| self.known.get(v)).min().copied().unwrap_or(Class::Symbol);
+        let is_affine = ApplyOp::cast(m, op).is_some()
+            || DelinearizeIndexOp::cast(m, op).is_some()
+            || LinearizeIndexOp::cast(m, op).is_some();
+        match least {
+            Class::Symbol if is_speculatable(m, op) && m.regions(op).is_empty() => Class::Symbol,
+            Class::Symbol | Class::Dim if is_affine => Class::Dim,
+            _ => Class::Neither,
+        }
+    }
+
+    fn is_top(&self, value: Value) -> bool {
+        let region = self.m.def_block(value).and_then(|b| self.m.parent_region(b));
+        region.is_some_and(|r| self.regions.contains(&r))
+    }
+
+    /// The values that the class of what an op computes follows from.
+    fn inputs(&self, op: Op) -> ValueList {
+        match self.m.has_trait(op, Traits::EXTENT) {
+            true => extent_value(self.m, op).into_iter().collect(),
+            false => self.m.operands(op).into(),
+        }
+    }
+
+    /// The class of an extent, if it does not follow from a value: a symbol if the shaped value is at the top of a scope,
+    /// or if its type states the extent.
+    fn extent_class(&self, op: Op) -> Option<Class> {
+        let (m, shaped) = (self.m, *self.m.operands(op).first()?);
+        if m.def_block(shaped).is_some_and(|b| is_scope(m, b)) {
+            return Some(Class::Symbol);
+        }
+        let Some((source, dim)) = memory_source(m, op) else { return Some(Class::Neither) };
+        match m.ctx.shape(m.value_type(m.result(source, 0))).and_then(|shape| shape.get(dim)) {
+            None => Some(Class::Neither),
+            Some(&DYNAMIC) => None,
+            Some(_) => Some(Class::Symbol),
+        }
+    }
+}
+
+/// The op that makes or views the memory whose extent `op` gives, through casts, and the dimension.
+fn memory_source(m: &Module, op: Op) -> Option<(Op, usize)> {
+    let &[mut shaped, dim] = m.operands(op) else { return None };
+    let dim = usize::try_from(m.constant_int(dim)?).ok()?;
+    while let Some(cast) = memref::CastOp::defining(m, shaped) {
+        shaped = cast.source(m);
+        m.ctx.shape(m.value_type(shaped))?;
+    }
+    let known = memref::AllocOp::defining(m, shaped).is_some()
+        || memref::ViewOp::defining(m, shaped).is_some()
+        || memref::SubViewOp::defining(m, shaped).is_some();
+    Some((m.defining_op(shaped).filter(|_| known)?, dim))
+}
+
+/// The operand that states the extent which `op` gives, of the op that makes or views the memory.
+fn extent_value(m: &Module, op: Op) -> Option<Value> {
+    let (source, dim) = memory_source(m, op)?;
+    let shape = m.ctx.shape(m.value_type(m.result(source, 0)))?;
+    let at = shape[..dim].iter().filter(|&&d| d == DYNAMIC).count();
+    let sizes = memref::AllocOp::cast(m, source)
+        .map(|alloc| alloc.dynamic_sizes(m))
+        .or_else(|| memref::ViewOp::cast(m, source).map(|view| view.sizes(m)))
+        .or_else(|| memref::SubViewOp::cast(m, source).map(|view| view.sizes(m)))?;
+    sizes.get(at).copied()
+}
+
+/// Whether the value is a symbol in the scope that it is defined in.
+pub(super) fn is_symbol(m: &Module, value: Value) -> bool {
+    match m.def(value) {
+        Def::Result(op, _) => Scope::around(m, op).is_symbol(value),
+        Def::Arg(block, _) => m.value_type(value) == Type::INDEX && is_scope(m, block),
+    }
+}
+
+/// Whether the value is a dimension in the scope that it is defined in.
+pub(super) fn is_dim(m: &Module, value: Value) -> bool {
+    match m.def(value) {
+        Def::Result(op, _) => Scope::around(m, op).is_dim(value),
+        Def::Arg(block, _) => m.value_type(value) == Type::INDEX && (is_scope(m, block) || is_induction_var(m, value)),
+    }
+}
+
+/// Whether the op around the block opens an affine scope.
+fn is_scope(m: &Module, block: Block) -> bool {
+    m.block_op(block).is_some_and(|op| m.has_trait(op, Traits::AFFINE_SCOPE))
+}
+
+/// Whether the value is an induction variable of an affine loop.
+pub(super) fn is_induction_var(m: &Module, value: Value) -> bool {
+    let Def::Arg(block, i) = m.def(value) else { return false };
+    let Some(op) = m.block_op(block) else { return false };
+    ParallelOp::cast(m, op).is_some() || (i == 0 && ForOp::cast(m, op).is_some())
+}
+
+/// The `affine.for` whose induction variable the value is.
+pub(super) fn loop_of(m: &Module, value: Value) -> Option<ForOp> {
+    let Def::Arg(block, 0) = m.def(value) else { return None };
+    ForOp::cast(m, m.block_op(block)?)
+}
+
+/// Checks that operands can be the dimensions, of which there are `num_dims`, and symbols that they are used as.
+pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims: u32) -> Result<(), String> {
+    let mut scope = Scope::around(m, op);
+    for (i, &operand) in operands.iter().enumerate() {
+        if i < num_dims as usize {
+            if !scope.is_dim(operand) {
+                return Err("operand cannot be used as a dimension id".into());
+            }
+        } else if !scope.is_symbol(operand) {
+            return Err("operand cannot be used as a symbol".into());
+        }
+    }
+    Ok(())
+}

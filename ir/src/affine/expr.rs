@@ -1,0 +1,407 @@
+//! Affine expressions: their structure, and what can be asked of it.
+
+use super::rules;
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::ops::{Add, Mul, Neg, Sub};
+use std::sync::Arc;
+
+/// A binary operator of affine expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AffineBinOp {
+    /// `a + b`
+    Add,
+    /// `a * b`
+    Mul,
+    /// `a mod b`, never negative.
+    Mod,
+    /// `a floordiv b`, rounded towards negative infinity.
+    FloorDiv,
+    /// `a ceildiv b`, rounded towards positive infinity.
+    CeilDiv,
+}
+
+/// An affine expression over dimensions and symbols.
+#[derive(Clone)]
+pub enum AffineExpr {
+    /// `d0`, `d1`, ...
+    Dim(u32),
+    /// `s0`, `s1`, ...
+    Symbol(u32),
+    /// An integer.
+    Constant(i64),
+    /// An operator applied to two expressions.
+    Binary(Arc<AffineBinary>),
+}
+
+/// An inner node of an expression. Only the simplifying constructors of [`AffineExpr`] make them.
+pub struct AffineBinary {
+    op: AffineBinOp,
+    symbolic: bool,
+    pure_affine: bool,
+    depth: u32,
+    size: u32,
+    hash: u64,
+    /// The largest integer known to divide the value of the expression.
+    divisor: i64,
+    lhs: AffineExpr,
+    rhs: AffineExpr,
+}
+
+impl AffineBinary {
+    /// The operator.
+    pub fn op(&self) -> AffineBinOp {
+        self.op
+    }
+
+    /// The left operand.
+    pub fn lhs(&self) -> &AffineExpr {
+        &self.lhs
+    }
+
+    /// The right operand.
+    pub fn rhs(&self) -> &AffineExpr {
+        &self.rhs
+    }
+
+    fn node(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
+        let constant_operand = |expr: &AffineExpr| matches!(expr, AffineExpr::Constant(_));
+        let scaled = match op {
+            AffineBinOp::Add => true,
+            AffineBinOp::Mul => constant_operand(&lhs) || constant_operand(&rhs),
+            _ => constant_operand(&rhs),
+        };
+        let mut hasher = FxHasher::default();
+        (op, lhs.hash_code(), rhs.hash_code()).hash(&mut hasher);
+        AffineExpr::Binary(Arc::new(AffineBinary {
+            op,
+            symbolic: lhs.is_symbolic_or_constant() && rhs.is_symbolic_or_constant(),
+            pure_affine: scaled && lhs.is_pure_affine() && rhs.is_pure_affine(),
+            depth: lhs.depth().max(rhs.depth()).saturating_add(1),
+            size: lhs.size().saturating_add(rhs.size()).saturating_add(1),
+            hash: hasher.finish(),
+            divisor: known_divisor(op, &lhs, &rhs),
+            lhs,
+            rhs,
+        }))
+    }
+}
+
+impl Drop for AffineBinary {
+    /// Unlinks a deep tree node by node: dropping it recursively would overflow the stack.
+    fn drop(&mut self) {
+        if self.depth < 64 {
+            return;
+        }
+        let take = |expr: &mut AffineExpr| std::mem::replace(expr, AffineExpr::Constant(0));
+        let mut pending = vec![take(&mut self.lhs), take(&mut self.rhs)];
+        while let Some(expr) = pending.pop() {
+            if let AffineExpr::Binary(node) = expr
+                && let Some(mut node) = Arc::into_inner(node)
+            {
+                pending.push(take(&mut node.lhs));
+                pending.push(take(&mut node.rhs));
+                node.depth = 0;
+            }
+        }
+    }
+}
+
+fn known_divisor(op: AffineBinOp, lhs: &AffineExpr, rhs: &AffineExpr) -> i64 {
+    let (left, right) = (lhs.known_divisor(), rhs.known_divisor());
+    match op {
+        AffineBinOp::Mul => left.wrapping_mul(right),
+        AffineBinOp::Add | AffineBinOp::Mod => {
+            let (mut a, mut b) = (left as u64, right as u64);
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a as i64
+        }
+        AffineBinOp::FloorDiv | AffineBinOp::CeilDiv => match *rhs {
+            AffineExpr::Constant(by) if by != 0 && left.wrapping_rem(by) == 0 => left.wrapping_div(by).wrapping_abs(),
+            _ => 1,
+        },
+    }
+}
+
+impl AffineExpr {
+    /// Applies `op`, with the checks and messages of MLIR's parser: a product needs a symbolic operand, a division a
+    /// symbolic divisor.
+    pub fn checked_binary(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> Result<AffineExpr, &'static str> {
+        let right_symbolic = rhs.is_symbolic_or_constant();
+        match op {
+            AffineBinOp::Mul if !right_symbolic && !lhs.is_symbolic_or_constant() => Err(
+                "non-affine expression: at least one of the multiply operands has to be either a constant or symbolic",
+            ),
+            AffineBinOp::Mod if !right_symbolic => {
+                Err("non-affine expression: right operand of mod has to be either a constant or symbolic")
+            }
+            AffineBinOp::FloorDiv if !right_symbolic => {
+                Err("non-affine expression: right operand of floordiv has to be either a constant or symbolic")
+            }
+            AffineBinOp::CeilDiv if !right_symbolic => {
+                Err("non-affine expression: right operand of ceildiv has to be either a constant or symbolic")
+            }
+            _ => Ok(AffineExpr::binary(op, lhs, rhs)),
+        }
+    }
+
+    /// Applies `op` and simplifies.
+    pub fn binary(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
+        match op {
+            AffineBinOp::Add => lhs + rhs,
+            AffineBinOp::Mul => lhs * rhs,
+            AffineBinOp::Mod => lhs.modulo(rhs),
+            AffineBinOp::FloorDiv => lhs.floor_div(rhs),
+            AffineBinOp::CeilDiv => lhs.ceil_div(rhs),
+        }
+    }
+
+    /// `self mod rhs`, simplified. A constant divisor below one is undefined and kept.
+    pub fn modulo(self, rhs: AffineExpr) -> AffineExpr {
+        rules::modulo(&self, &rhs).unwrap_or_else(|| AffineBinary::node(AffineBinOp::Mod, self, rhs))
+    }
+
+    /// `self floordiv rhs`, simplified. A division by zero is kept.
+    pub fn floor_div(self, rhs: AffineExpr) -> AffineExpr {
+        rules::div(&self, &rhs, false)
+            .or_else(|| rules::distribute_floor_div(&self, &rhs))
+            .unwrap_or_else(|| AffineBinary::node(AffineBinOp::FloorDiv, self, rhs))
+    }
+
+    /// `self ceildiv rhs`, simplified. A division by zero is kept.
+    pub fn ceil_div(self, rhs: AffineExpr) -> AffineExpr {
+        rules::div(&self, &rhs, true).unwrap_or_else(|| AffineBinary::node(AffineBinOp::CeilDiv, self, rhs))
+    }
+
+    /// Whether no dimension occurs.
+    pub fn is_symbolic_or_constant(&self) -> bool {
+        match self {
+            AffineExpr::Dim(_) => false,
+            AffineExpr::Symbol(_) | AffineExpr::Constant(_) => true,
+            AffineExpr::Binary(node) => node.symbolic,
+        }
+    }
+
+    /// Whether all factors and divisors are constants, none a symbol.
+    pub fn is_pure_affine(&self) -> bool {
+        match self {
+            AffineExpr::Binary(node) => node.pure_affine,
+            _ => true,
+        }
+    }
+
+    /// The value for these dimensions and symbols; `None` if one is missing, on overflow, or on a divisor below one.
+    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
+        let leaf = |expr: &AffineExpr| match *expr {
+            AffineExpr::Dim(index) => dims.get(index as usize).copied(),
+            AffineExpr::Symbol(index) => symbols.get(index as usize).copied(),
+            AffineExpr::Constant(value) => Some(value),
+            AffineExpr::Binary(_) => None,
+        };
+        self.fold(leaf, |node, lhs, rhs| match node.op {
+            AffineBinOp::Add => lhs.checked_add(rhs),
+            AffineBinOp::Mul => lhs.checked_mul(rhs),
+            _ if rhs < 1 => None,
+            AffineBinOp::Mod => Some(lhs.rem_euclid(rhs)),
+            AffineBinOp::FloorDiv => Some(lhs.div_euclid(rhs)),
+            AffineBinOp::CeilDiv => Some(ceil_quotient(lhs, rhs)),
+        })
+    }
+
+    /// Substitutes dimensions and symbols, simplifying again. Those without a replacement stay.
+    pub fn replace(&self, dims: &[AffineExpr], symbols: &[AffineExpr]) -> AffineExpr {
+        self.map_leaves(|expr| {
+            let replacement = match *expr {
+                AffineExpr::Dim(index) => dims.get(index as usize),
+                AffineExpr::Symbol(index) => symbols.get(index as usize),
+                _ => None,
+            };
+            replacement.unwrap_or(expr).clone()
+        })
+    }
+
+    /// The expression with every dimension, symbol and constant replaced, simplifying again.
+    pub fn map_leaves(&self, mut leaf: impl FnMut(&AffineExpr) -> AffineExpr) -> AffineExpr {
+        let mapped = self.fold(|expr| Some(leaf(expr)), |node, lhs, rhs| Some(AffineExpr::binary(node.op, lhs, rhs)));
+        mapped.unwrap_or_else(|| self.clone())
+    }
+
+    /// Calls `f` with every dimension, symbol and constant, from left to right.
+    pub fn for_each_leaf(&self, mut f: impl FnMut(&AffineExpr)) {
+        self.fold(|expr| Some(f(expr)), |_, (), ()| Some(()));
+    }
+
+    /// Computes a value bottom-up, until a step gives `None`. The time is linear in [`AffineExpr::size`].
+    pub fn fold<T>(
+        &self,
+        mut leaf: impl FnMut(&AffineExpr) -> Option<T>,
+        mut inner: impl FnMut(&AffineBinary, T, T) -> Option<T>,
+    ) -> Option<T> {
+        self.fold_with(&mut (), |(), expr| leaf(expr), |(), node, lhs, rhs| inner(node, lhs, rhs))
+    }
+
+    /// [`AffineExpr::fold`] with a state that both functions change. Left operands come before right ones.
+    pub fn fold_with<S, T>(
+        &self,
+        state: &mut S,
+        mut leaf: impl FnMut(&mut S, &AffineExpr) -> Option<T>,
+        mut inner: impl FnMut(&mut S, &AffineBinary, T, T) -> Option<T>,
+    ) -> Option<T> {
+        enum Step<'a> {
+            Visit(&'a AffineExpr),
+            Combine(&'a AffineBinary),
+        }
+        let mut steps: SmallVec<[Step<'_>; 8]> = SmallVec::new();
+        let mut values: SmallVec<[T; 4]> = SmallVec::new();
+        steps.push(Step::Visit(self));
+        while let Some(step) = steps.pop() {
+            let value = match step {
+                Step::Visit(AffineExpr::Binary(node)) => {
+                    steps.extend([Step::Combine(node), Step::Visit(&node.rhs), Step::Visit(&node.lhs)]);
+                    continue;
+                }
+                Step::Visit(expr) => leaf(state, expr)?,
+                Step::Combine(node) => {
+                    let (rhs, lhs) = (values.pop()?, values.pop()?);
+                    inner(state, node, lhs, rhs)?
+                }
+            };
+            values.push(value);
+        }
+        values.pop()
+    }
+
+    pub(super) fn as_binary(&self, op: AffineBinOp) -> Option<(&AffineExpr, &AffineExpr)> {
+        match self {
+            AffineExpr::Binary(node) if node.op == op => Some((&node.lhs, &node.rhs)),
+            _ => None,
+        }
+    }
+
+    /// Splits `x op c` with a constant `c`.
+    pub(super) fn as_binary_const(&self, op: AffineBinOp) -> Option<(&AffineExpr, i64)> {
+        match self.as_binary(op)? {
+            (lhs, &AffineExpr::Constant(value)) => Some((lhs, value)),
+            _ => None,
+        }
+    }
+
+    /// The operator and operands of an inner node.
+    pub fn node(&self) -> Option<&AffineBinary> {
+        match self {
+            AffineExpr::Binary(node) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The value of a literal.
+    pub fn constant(&self) -> Option<i64> {
+        match *self {
+            AffineExpr::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// How many nodes the tree has. Shared parts count as often as they occur, so that a few lines of text can stand for
+    /// more nodes than fit any memory: what multiplies expressions must look at it.
+    pub fn size(&self) -> u32 {
+        match self {
+            AffineExpr::Binary(node) => node.size,
+            _ => 1,
+        }
+    }
+
+    pub(super) fn depth(&self) -> u32 {
+        match self {
+            AffineExpr::Binary(node) => node.depth,
+            _ => 0,
+        }
+    }
+
+    /// The largest integer known to divide the value whatever the dimensions and symbols are; 0 for the constant 0.
+    pub fn known_divisor(&self) -> i64 {
+        match self {
+            AffineExpr::Dim(_) | AffineExpr::Symbol(_) => 1,
+            AffineExpr::Constant(value) => value.wrapping_abs(),
+            AffineExpr::Binary(node) => node.divisor,
+        }
+    }
+
+    fn hash_code(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        match self {
+            AffineExpr::Dim(index) => (0u8, index).hash(&mut hasher),
+            AffineExpr::Symbol(index) => (1u8, index).hash(&mut hasher),
+            AffineExpr::Constant(value) => (2u8, value).hash(&mut hasher),
+            AffineExpr::Binary(node) => return node.hash,
+        }
+        hasher.finish()
+    }
+}
+
+/// The quotient rounded up, for a positive divisor.
+fn ceil_quotient(value: i64, by: i64) -> i64 {
+    value.div_euclid(by) + i64::from(value.rem_euclid(by) != 0)
+}
+
+impl Add for AffineExpr {
+    type Output = AffineExpr;
+
+    fn add(self, rhs: AffineExpr) -> AffineExpr {
+        rules::add(&self, &rhs).unwrap_or_else(|| AffineBinary::node(AffineBinOp::Add, self, rhs))
+    }
+}
+
+impl Mul for AffineExpr {
+    type Output = AffineExpr;
+
+    fn mul(self, rhs: AffineExpr) -> AffineExpr {
+        rules::mul(&self, &rhs).unwrap_or_else(|| AffineBinary::node(AffineBinOp::Mul, self, rhs))
+    }
+}
+
+impl Neg for AffineExpr {
+    type Output = AffineExpr;
+
+    fn neg(self) -> AffineExpr {
+        self * AffineExpr::Constant(-1)
+    }
+}
+
+impl Sub for AffineExpr {
+    type Output = AffineExpr;
+
+    fn sub(self, rhs: AffineExpr) -> AffineExpr {
+        self + -rhs
+    }
+}
+impl PartialEq for AffineExpr {
+    fn eq(&self, other: &AffineExpr) -> bool {
+        use AffineExpr::{Binary, Constant, Dim, Symbol};
+        let mut pending: SmallVec<[(&AffineExpr, &AffineExpr); 4]> = SmallVec::new();
+        pending.push((self, other));
+        while let Some(pair) = pending.pop() {
+            match pair {
+                (Dim(left), Dim(right)) | (Symbol(left), Symbol(right)) if left == right => {}
+                (Constant(left), Constant(right)) if left == right => {}
+                (Binary(left), Binary(right)) if Arc::ptr_eq(left, right) => {}
+                (Binary(left), Binary(right)) if left.hash == right.hash && left.op == right.op => {
+                    pending.extend([(&left.lhs, &right.lhs), (&left.rhs, &right.rhs)]);
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+impl Eq for AffineExpr {}
+
+impl Hash for AffineExpr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash_code());
+    }
+}

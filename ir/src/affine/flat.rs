@@ -1,0 +1,254 @@
+//! Whole expressions as linear combinations: simplification, and ranges of values.
+//!
+//! A quotient by a constant becomes a variable of its own, a *local*, and a remainder what the quotient leaves; equal
+//! quotients are one local. Reading the sum back gives each expression one form. The order of terms is MLIR's.
+
+use super::expr::{AffineBinOp, AffineExpr};
+use super::semi;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Expressions of more nodes than this are left as they are by what looks at them as a whole: substitution can
+/// multiply them beyond any bound.
+pub const MAX_SIZE: u32 = 4096;
+
+/// A linear combination of variables: dimensions, then symbols, then locals.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Linear {
+    /// The coefficients that are not zero, by the number of the variable.
+    pub terms: BTreeMap<u32, i64>,
+    /// What is added.
+    pub constant: i64,
+}
+
+/// The least and greatest value, where they are known.
+pub type Range = (Option<i64>, Option<i64>);
+
+/// An expression as a linear combination, and what its locals stand for.
+pub(super) struct Flat {
+    pub(super) sum: Linear,
+    pub(super) locals: Vec<AffineExpr>,
+}
+
+/// The state of turning an expression into a linear combination.
+struct Flattener {
+    num_dims: u32,
+    num_symbols: u32,
+    locals: Vec<AffineExpr>,
+    known: FxHashMap<AffineExpr, u32>,
+}
+
+impl AffineExpr {
+    /// The expression in the form that simplification of the whole gives, over that many dimensions and symbols.
+    /// Expressions that divide by a constant below one, that overflow, or that are too large stay as they are.
+    pub fn simplify(&self, num_dims: u32, num_symbols: u32) -> AffineExpr {
+        if self.size() > MAX_SIZE {
+            return self.clone();
+        }
+        let expr = if self.is_pure_affine() { self.clone() } else { semi::cancel_symbols(self) };
+        let Some(flat) = flatten(&expr, num_dims, num_symbols) else { return expr };
+        let mut simple = flat.sum.to_expr(num_dims, num_symbols, &flat.locals);
+        if !expr.is_pure_affine() && simple != expr {
+            simple = semi::ordered_sum(&flat, num_dims, num_symbols);
+        }
+        if simple.size() > MAX_SIZE { expr } else { simple }
+    }
+
+    /// The expression as a linear combination of its dimensions and symbols, if it is one: it neither divides nor
+    /// multiplies variables.
+    pub fn linear(&self, num_dims: u32, num_symbols: u32) -> Option<Linear> {
+        if self.size() > MAX_SIZE {
+            return None;
+        }
+        flatten(self, num_dims, num_symbols).filter(|flat| flat.locals.is_empty()).map(|flat| flat.sum)
+    }
+
+    /// The range of the value, given those of the dimensions and then the symbols.
+    pub fn range(&self, num_dims: u32, inputs: &[Range]) -> Range {
+        if self.size() > MAX_SIZE {
+            return (None, None);
+        }
+        // The quotients at the root are taken off; under them there is a sum.
+        let mut quotients = Vec::new();
+        let mut at = self;
+        while let Some(node) = at.node()
+            && matches!(node.op(), AffineBinOp::FloorDiv | AffineBinOp::CeilDiv | AffineBinOp::Mod)
+        {
+            let Some(by) = node.rhs().constant().filter(|&by| by >= 1) else { return (None, None) };
+            quotients.push((node.op(), by));
+            at = node.lhs();
+        }
+        let num_symbols = inputs.len() as u32 - num_dims;
+        let sum = at.linear(num_dims, num_symbols);
+        let sum = sum.map_or((None, None), |sum| (sum.least(inputs), sum.greatest(inputs)));
+        quotients.into_iter().rev().fold(sum, |range, (op, by)| match op {
+            AffineBinOp::FloorDiv => (range.0.map(|v| v.div_euclid(by)), range.1.map(|v| v.div_euclid(by))),
+            AffineBinOp::Mod => remainder_range(range, by),
+            _ => (range.0.map(|v| ceil_div(v, by)), range.1.map(|v| ceil_div(v, by))),
+        })
+    }
+}
+
+fn ceil_div(value: i64, by: i64) -> i64 {
+    value.div_euclid(by) + i64::from(value.rem_euclid(by) != 0)
+}
+
+/// Remainders are below the divisor; those of a range within one period are a range.
+fn remainder_range(range: Range, by: i64) -> Range {
+    match range {
+        (Some(least), Some(greatest)) if least.div_euclid(by) == greatest.div_euclid(by) => {
+            (Some(least.rem_euclid(by)), Some(greatest.rem_euclid(by)))
+        }
+        _ => (Some(0), Some(by - 1)),
+    }
+}
+
+impl Linear {
+    fn constant(constant: i64) -> Linear {
+        Linear { terms: BTreeMap::new(), constant }
+    }
+
+    fn variable(number: u32) -> Linear {
+        Linear { terms: BTreeMap::from([(number, 1)]), constant: 0 }
+    }
+
+    fn add_term(&mut self, number: u32, factor: i64) -> Option<()> {
+        let entry = self.terms.entry(number).or_insert(0);
+        *entry = entry.checked_add(factor)?;
+        if *entry == 0 {
+            self.terms.remove(&number);
+        }
+        Some(())
+    }
+
+    fn add(self, other: Linear) -> Option<Linear> {
+        // Small into large, so that long sums are not walked for every term.
+        let (mut sum, rest) = if self.terms.len() < other.terms.len() { (other, self) } else { (self, other) };
+        sum.constant = sum.constant.checked_add(rest.constant)?;
+        for (number, factor) in rest.terms {
+            sum.add_term(number, factor)?;
+        }
+        Some(sum)
+    }
+
+    fn scale(mut self, factor: i64) -> Option<Linear> {
+        if factor == 0 {
+            return Some(Linear::default());
+        }
+        self.constant = self.constant.checked_mul(factor)?;
+        for term in self.terms.values_mut() {
+            *term = term.checked_mul(factor)?;
+        }
+        Some(self)
+    }
+
+    /// The greatest common divisor of `start` and all coefficients, which is positive as `start` is.
+    fn common_divisor(&self, start: i64) -> i64 {
+        let all = self.terms.values().chain(std::iter::once(&self.constant));
+        all.fold(start, |a, &b| gcd(a, b))
+    }
+
+    fn divide_exactly(mut self, by: i64) -> Linear {
+        self.constant /= by;
+        self.terms.values_mut().for_each(|term| *term /= by);
+        self
+    }
+
+    /// The sum of variables in their order, then the constant.
+    pub(super) fn to_expr(&self, num_dims: u32, num_symbols: u32, locals: &[AffineExpr]) -> AffineExpr {
+        let sum = self.terms.iter().fold(AffineExpr::Constant(0), |sum, (&number, &factor)| {
+            sum + variable(number, num_dims, num_symbols, locals) * AffineExpr::Constant(factor)
+        });
+        sum + AffineExpr::Constant(self.constant)
+    }
+
+    /// The least value, given the ranges of the variables.
+    pub fn least(&self, inputs: &[Range]) -> Option<i64> {
+        self.bound(|number, factor| if factor > 0 { inputs[number as usize].0 } else { inputs[number as usize].1 })
+    }
+
+    /// The greatest value, given the ranges of the variables.
+    pub fn greatest(&self, inputs: &[Range]) -> Option<i64> {
+        self.bound(|number, factor| if factor > 0 { inputs[number as usize].1 } else { inputs[number as usize].0 })
+    }
+
+    fn bound(&self, at: impl Fn(u32, i64) -> Option<i64>) -> Option<i64> {
+        self.terms.iter().try_fold(self.constant, |sum, (&number, &factor)| {
+            sum.checked_add(at(number, factor)?.checked_mul(factor)?)
+        })
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
+}
+
+/// What variable `number` is.
+pub(super) fn variable(number: u32, num_dims: u32, num_symbols: u32, locals: &[AffineExpr]) -> AffineExpr {
+    match number.checked_sub(num_dims) {
+        None => AffineExpr::Dim(number),
+        Some(symbol) if symbol < num_symbols => AffineExpr::Symbol(symbol),
+        Some(rest) => locals[(rest - num_symbols) as usize].clone(),
+    }
+}
+
+/// The expression as a linear combination; `None` if it divides by a constant below one or overflows.
+fn flatten(expr: &AffineExpr, num_dims: u32, num_symbols: u32) -> Option<Flat> {
+    let mut f = Flattener { num_dims, num_symbols, locals: Vec::new(), known: FxHashMap::default() };
+    let leaf = |expr: &AffineExpr| match *expr {
+        AffineExpr::Dim(index) => Some(Linear::variable(index)),
+        AffineExpr::Symbol(index) => Some(Linear::variable(num_dims + index)),
+        AffineExpr::Constant(value) => Some(Linear::constant(value)),
+        AffineExpr::Binary(_) => None,
+    };
+    let sum = expr.fold(leaf, |node, lhs, rhs| match (node.op(), node.rhs().constant()) {
+        (AffineBinOp::Add, _) => lhs.add(rhs),
+        (AffineBinOp::Mul, Some(factor)) => lhs.scale(factor),
+        (AffineBinOp::Mod, Some(by)) => f.remainder(lhs, by),
+        (op, Some(by)) => f.quotient(op, lhs, by),
+        (op, None) => {
+            let value = AffineExpr::binary(op, f.expr(&lhs), f.expr(&rhs));
+            Some(f.local(value))
+        }
+    })?;
+    Some(Flat { sum, locals: f.locals })
+}
+
+impl Flattener {
+    fn expr(&self, sum: &Linear) -> AffineExpr {
+        sum.to_expr(self.num_dims, self.num_symbols, &self.locals)
+    }
+
+    /// The variable that stands for `value`.
+    fn local(&mut self, value: AffineExpr) -> Linear {
+        let next = self.num_dims + self.num_symbols + self.locals.len() as u32;
+        let number = *self.known.entry(value).or_insert_with_key(|value| {
+            self.locals.push(value.clone());
+            next
+        });
+        Linear::variable(number)
+    }
+
+    fn quotient(&mut self, op: AffineBinOp, sum: Linear, by: i64) -> Option<Linear> {
+        if by < 1 {
+            return None;
+        }
+        let common = sum.common_divisor(by);
+        let (sum, by) = (sum.divide_exactly(common), by / common);
+        if by == 1 {
+            return Some(sum);
+        }
+        let value = AffineExpr::binary(op, self.expr(&sum), AffineExpr::Constant(by));
+        Some(self.local(value))
+    }
+
+    /// `sum - by * (sum floordiv by)`
+    fn remainder(&mut self, sum: Linear, by: i64) -> Option<Linear> {
+        let floor = self.quotient(AffineBinOp::FloorDiv, sum.clone(), by)?;
+        sum.add(floor.scale(by.checked_neg()?)?)
+    }
+}

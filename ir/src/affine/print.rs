@@ -1,0 +1,96 @@
+//! The text of expressions.
+
+use super::expr::{AffineBinOp, AffineBinary, AffineExpr};
+use std::fmt;
+
+impl AffineExpr {
+    /// Writes the expression, with `leaf` writing its dimensions and symbols.
+    pub fn write(
+        &self,
+        out: &mut dyn fmt::Write,
+        leaf: &mut dyn FnMut(&mut dyn fmt::Write, &AffineExpr) -> fmt::Result,
+    ) -> fmt::Result {
+        let mut pending = vec![Piece::Weak(self)];
+        while let Some(piece) = pending.pop() {
+            let (expr, strong) = match piece {
+                Piece::Negated(value) => {
+                    write!(out, "{}", value.wrapping_neg())?;
+                    continue;
+                }
+                Piece::Text(text) => {
+                    out.write_str(text)?;
+                    continue;
+                }
+                Piece::Weak(expr) => (expr, false),
+                Piece::Strong(expr) => (expr, true),
+            };
+            match expr {
+                AffineExpr::Dim(_) | AffineExpr::Symbol(_) => leaf(out, expr)?,
+                AffineExpr::Constant(value) => write!(out, "{value}")?,
+                AffineExpr::Binary(node) => {
+                    if strong {
+                        out.write_str("(")?;
+                        pending.push(Piece::Text(")"));
+                    }
+                    push_pieces(node, &mut pending);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for AffineExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for AffineExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, &mut |out, leaf| match leaf {
+            AffineExpr::Symbol(index) => write!(out, "s{index}"),
+            AffineExpr::Dim(index) => write!(out, "d{index}"),
+            other => write!(out, "{other}"),
+        })
+    }
+}
+
+/// A part of the text of an expression that is still to be printed.
+#[derive(Clone, Copy)]
+enum Piece<'a> {
+    Text(&'static str),
+    Negated(i64),
+    /// An operand that needs no parentheses.
+    Weak(&'a AffineExpr),
+    /// An operand that gets parentheses unless it is a leaf.
+    Strong(&'a AffineExpr),
+}
+
+/// Pushes the text of an inner node, last part first; sums with negative terms are differences.
+fn push_pieces<'a>(node: &'a AffineBinary, pending: &mut Vec<Piece<'a>>) {
+    use Piece::{Negated, Strong, Text, Weak};
+    let (lhs, rhs) = (node.lhs(), node.rhs());
+    let text = match node.op() {
+        AffineBinOp::Add => {
+            match (rhs.as_binary_const(AffineBinOp::Mul), rhs) {
+                (Some((term, -1)), _) => {
+                    let is_sum = term.as_binary(AffineBinOp::Add).is_some();
+                    pending.extend([if is_sum { Strong(term) } else { Weak(term) }, Text(" - ")]);
+                }
+                (Some((term, factor)), _) if factor < -1 => {
+                    pending.extend([Negated(factor), Text(" * "), Strong(term), Text(" - ")]);
+                }
+                (_, &AffineExpr::Constant(value)) if value < 0 => pending.extend([Negated(value), Text(" - ")]),
+                _ => pending.extend([Weak(rhs), Text(" + ")]),
+            }
+            return pending.push(Weak(lhs));
+        }
+        AffineBinOp::Mul if *rhs == AffineExpr::Constant(-1) => return pending.extend([Strong(lhs), Text("-")]),
+        AffineBinOp::Mul => " * ",
+        AffineBinOp::Mod => " mod ",
+        AffineBinOp::FloorDiv => " floordiv ",
+        AffineBinOp::CeilDiv => " ceildiv ",
+    };
+    pending.extend([Strong(rhs), Text(text), Strong(lhs)]);
+}
