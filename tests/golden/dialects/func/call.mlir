@@ -18,8 +18,7 @@ func.func @direct(%a: i32, %b: f32) -> f32 {
 }
 // CHECK-LABEL: func.func @indirect(
 // CHECK-SAME:  [[ARG0:%.*]]: i32, [[ARG1:%.*]]: f32) -> f32 {
-// CHECK-NEXT:    [[F:%.*]] = constant @callee : (i32, f32) -> (f32, i32)
-// CHECK-NEXT:    [[V0:%.*]]:2 = call_indirect [[F]]([[ARG0]], [[ARG1]]) : (i32, f32) -> (f32, i32)
+// CHECK-NEXT:    [[V0:%.*]]:2 = call @callee([[ARG0]], [[ARG1]]) : (i32, f32) -> (f32, i32)
 // CHECK-NEXT:    return [[V0]]#0 : f32
 // CHECK-NEXT:  }
 func.func @indirect(%a: i32, %b: f32) -> f32 {
