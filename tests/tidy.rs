@@ -143,6 +143,12 @@ fn undefined(example: &str) -> BTreeMap<String, Vec<&str>> {
         let (results, rest) = line.split_once(" = ").unwrap_or(("", line));
         let is_header = line.trim_start().starts_with('^');
         defined.extend(names(if is_header { line } else { results }));
+        // Arguments of regions: `for %i = ...`, `(%i, %j) = ...`, `(%i) in ...`, `(%acc = %init)`.
+        for (at, _) in line.match_indices(" = ").chain(line.match_indices(" in (")) {
+            let before = &line[..at];
+            let from = if before.ends_with(')') { before.rfind('(') } else { before.rfind(['%', ' ']) };
+            defined.extend(names(&before[from.unwrap_or(at)..]));
+        }
         let types: Vec<&str> = rest.rsplit_once(" : ").map_or("", |r| r.1).split(", ").collect();
         for name in names(rest) {
             used.entry(name.to_owned()).or_insert_with(|| types.clone());

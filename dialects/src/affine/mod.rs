@@ -44,7 +44,10 @@ pub const SET: AttrKind = kind("IntegerSet attribute", |c, a| matches!(c.attr_da
 /// Ends a region of an affine op, and hands values to it.
 ///
 /// ```mlir
-/// affine.yield %0, %1 : f32, index
+/// %sum = affine.for %i = 0 to 8 iter_args(%acc = %init) -> (index) {
+///   %next = arith.addi %acc, %i : index
+///   affine.yield %next : index
+/// }
 /// ```
 #[op(
     "affine.yield",

@@ -25,7 +25,7 @@ pub struct YieldOp {
 ///
 /// ```mlir
 /// %0 = scf.while (%a = %x) : (i32) -> i32 {
-///   %c = arith.cmpi slt, %a, %n : i32
+///   %c = arith.cmpi slt, %a, %x : i32
 ///   scf.condition(%c) %a : i32
 /// } do {
 /// ^bb0(%b: i32):
