@@ -47,12 +47,10 @@ impl Window {
         self.mine.get(i).is_some_and(|mine| *mine).then(|| K::new(self.start + i))
     }
 
+    /// The key here of a key at home that is known to belong to the share: its owner was claimed with it.
     #[inline]
-    fn here_packed<K: Entity>(&self, key: Packed<K>) -> Option<Packed<K>> {
-        match key.get() {
-            None => Some(Packed::NONE),
-            Some(key) => self.here(key).map(Packed::from),
-        }
+    fn own<K: Entity>(&self, key: Packed<K>) -> Packed<K> {
+        key.map(|key: K| K::new(key.index() - self.home.start + self.start))
     }
 
     /// The key at home of a key here.
@@ -118,24 +116,28 @@ impl Share {
         to.links.extend_from_slice(&m.links[w.operands.home.clone()]);
     }
 
-    /// Replaces the keys of home by those of here. `None` when one belongs to something outside.
+    /// Replaces the keys of home by those of here. `None` when one belongs to something outside: only operands, the uses of
+    /// values and the blocks that a branch goes to can lead there.
     fn rename_rows(&mut self) -> Option<()> {
         let (m, w) = (&mut self.module, &self.windows);
         for op in w.ops.taken::<Op>() {
             let row = &mut m.ops[op];
             // Only a function is in a block that is not taken; it is linked later.
-            row.parent = w.blocks.here_packed(row.parent).unwrap_or(Packed::NONE);
+            row.parent = row.parent.get().and_then(|block| w.blocks.here(block)).into();
             (row.prev, row.next) = match row.parent == Packed::NONE {
                 true => (Packed::NONE, Packed::NONE),
-                false => (w.ops.here_packed(row.prev)?, w.ops.here_packed(row.next)?),
+                false => (w.ops.own(row.prev), w.ops.own(row.next)),
             };
-            row.ext = w.exts.here_packed(row.ext)?;
+            row.ext = w.exts.own(row.ext);
             row.operands.0 = if row.operands.1 > 0 { w.operands.here(Use(row.operands.0))?.0 } else { 0 };
             row.results.0 = if row.results.1 > 0 { w.values.here(Value(row.results.0))?.0 } else { 0 };
         }
         for value in w.values.taken::<Value>() {
             let row = &mut m.values[value];
-            row.first_use = w.operands.here_packed(row.first_use)?;
+            row.first_use = match row.first_use.get() {
+                None => Packed::NONE,
+                Some(at) => w.operands.here(at)?.into(),
+            };
             row.def = match row.def {
                 Def::Result(op, i) => Def::Result(w.ops.here(op)?, i),
                 Def::Arg(block, i) => Def::Arg(w.blocks.here(block)?, i),
@@ -144,21 +146,29 @@ impl Share {
         for at in w.operands.taken::<Use>() {
             let value = &mut m.operand_values[at.index()];
             *value = w.values.here(*value)?;
-            let Link { owner, prev, next } = m.links[at.index()];
-            let (prev, next) = (w.operands.here_packed(prev)?, w.operands.here_packed(next)?);
-            m.links[at.index()] = Link { owner: w.ops.here(owner)?, prev, next };
+            let Link { owner, prev, next } = &mut m.links[at.index()];
+            *owner = w.ops.here(*owner)?;
+            for place in [prev, next] {
+                if let Some(at) = place.get() {
+                    *place = w.operands.here(at)?.into();
+                }
+            }
         }
+        self.rename_blocks()
+    }
+
+    fn rename_blocks(&mut self) -> Option<()> {
+        let (m, w) = (&mut self.module, &self.windows);
         for region in w.regions.taken::<Region>() {
             let row = &mut m.regions[region];
-            row.parent = w.ops.here_packed(row.parent)?;
-            row.first = w.blocks.here_packed(row.first)?;
-            row.last = w.blocks.here_packed(row.last)?;
+            row.parent = w.ops.own(row.parent);
+            (row.first, row.last) = (w.blocks.own(row.first), w.blocks.own(row.last));
         }
         for block in w.blocks.taken::<Block>() {
             let row = &mut m.blocks[block];
-            row.parent = w.regions.here_packed(row.parent)?;
-            (row.prev, row.next) = (w.blocks.here_packed(row.prev)?, w.blocks.here_packed(row.next)?);
-            (row.first, row.last) = (w.ops.here_packed(row.first)?, w.ops.here_packed(row.last)?);
+            row.parent = w.regions.own(row.parent);
+            (row.prev, row.next) = (w.blocks.own(row.prev), w.blocks.own(row.next));
+            (row.first, row.last) = (w.ops.own(row.first), w.ops.own(row.last));
             for arg in &mut row.args {
                 *arg = w.values.here(*arg)?;
             }
