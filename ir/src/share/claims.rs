@@ -1,6 +1,7 @@
 //! Which rows belong to some functions.
 
 use super::windows::{Window, Windows};
+use crate::entity::Entity;
 use crate::module::{Module, Op};
 use std::ops::Range;
 

@@ -9,7 +9,7 @@ mod claims;
 mod windows;
 
 use crate::context::Attr;
-use crate::entity::Packed;
+use crate::entity::{Entity, Packed};
 use crate::module::{Module, Op, Use};
 use claims::Claims;
 use std::panic::resume_unwind;
