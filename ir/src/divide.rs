@@ -4,7 +4,7 @@ use crate::module::{Module, Op};
 use std::ops::Range;
 
 /// Threads are not worth their while for fewer ops each.
-const MIN_OPS: usize = 2048;
+pub(crate) const MIN_OPS: usize = 2048;
 
 /// Divides a row of things of so many ops into at most `parts` ranges of about equal size. One range when there is too
 /// little for more.

@@ -21,12 +21,13 @@ mod regions;
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Context, OpName, Str, Type};
 use crate::diag::Diagnostic;
-use crate::divide::{count_ops, divide};
-use crate::dominance::{Dominance, is_graph};
+use crate::divide::MIN_OPS;
+use crate::dominance::Dominance;
 use crate::module::{Block, Def, Module, Op, Value};
 use crate::op_info::{Arity, AttrText, OpInfo, Traits, ValueSpec, group_range, segment_sizes, symbol_name};
 use crate::symbols::SymbolTables;
 use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The verifier gives up after this many errors.
 const MAX_ERRORS: usize = 20;
@@ -44,35 +45,40 @@ pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
     done(v.errors)
 }
 
-/// [`verify_op`] with the ops directly in `op` divided among threads. The errors are the same.
+/// [`verify_op`] by several threads, each of which takes some of the ops directly in `op` after the other. The errors are
+/// the same.
 pub fn verify_on(m: &Module, op: Op, threads: usize) -> Result<(), Vec<Diagnostic>> {
     // Where order means nothing, the ops of a block do not depend on their neighbours.
     let &[region] = m.regions(op) else { return verify_op(m, op) };
-    if threads < 2 || !m.has_one_block(region) || m.info(op).is_none() || !is_graph(m, region) {
+    if threads < 2 || m.num_ops() < 2 * MIN_OPS || !m.has_one_block(region) || !m.has_trait(op, Traits::GRAPH_REGION) {
         return verify_op(m, op);
     }
     let ops: Vec<Op> = m.block_ops(m.only_block(region)).collect();
-    let sizes: Vec<usize> = ops.iter().map(|&op| count_ops(m, op)).collect();
-    let ranges = divide(&sizes, threads);
-    if ranges.len() < 2 {
-        return verify_op(m, op);
-    }
-    let symbols = m.parent_block(op).is_none();
-    let part = |ops: &[Op]| {
-        let mut v = Verifier::new(m, Dominance::of_all(m, ops.to_vec()), symbols);
-        ops.iter().for_each(|&op| v.tree(op));
-        v.errors
+    let parts: Vec<&[Op]> = ops.chunks(ops.len().div_ceil(8 * threads).max(1)).collect();
+    let (next, symbols) = (AtomicUsize::new(0), m.parent_block(op).is_none());
+    let work = || {
+        let mut found = Vec::new();
+        let mut v = Verifier::new(m, Dominance::of_all(m, Vec::new()), symbols);
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(i) else { return found };
+            v.dominance = Dominance::of_all(m, part.to_vec());
+            part.iter().for_each(|&op| v.tree(op));
+            found.push((i, std::mem::take(&mut v.errors)));
+        }
     };
     let mut v = Verifier::new(m, Dominance::of_all(m, Vec::new()), symbols);
     v.op(op);
-    std::thread::scope(|scope| {
-        let (own, others) = ranges.split_first().expect("there are at least two");
-        let threads: Vec<_> = others.iter().map(|r| scope.spawn(|| part(&ops[r.clone()]))).collect();
-        v.errors.extend(part(&ops[own.clone()]));
-        for thread in threads {
-            v.errors.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    let mut found = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
+        let mut found = work();
+        for thread in others {
+            found.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
+        found
     });
+    found.sort_by_key(|(i, _)| *i);
+    v.errors.extend(found.into_iter().flat_map(|(_, errors)| errors));
     done(v.errors)
 }
 

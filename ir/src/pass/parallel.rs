@@ -156,15 +156,17 @@ impl Runner<'_> {
         Some(result)
     }
 
-    /// The functions for each thread.
-    fn parts<'f>(&self, m: &Module, op: Op, functions: &'f [Op]) -> Option<Vec<&'f [Op]>> {
+    /// The functions for each thread. Their sizes are those that they had when they were divided first.
+    fn parts<'f>(&mut self, m: &Module, op: Op, functions: &'f [Op]) -> Option<Vec<&'f [Op]>> {
         let threads = self.threads.min(functions.len());
         let &[region] = m.regions(op) else { return None };
         if threads < 2 || !m.has_one_block(region) || !functions.iter().all(|&f| is_function(m, f)) {
             return None;
         }
-        let sizes: Vec<usize> = functions.iter().map(|&f| count_ops(m, f)).collect();
-        let ranges = divide(&sizes, threads);
+        if self.sizes.0 != functions {
+            self.sizes = (functions.to_vec(), functions.iter().map(|&f| count_ops(m, f)).collect());
+        }
+        let ranges = divide(&self.sizes.1, threads);
         (ranges.len() > 1).then(|| ranges.into_iter().map(|r| &functions[r]).collect())
     }
 }

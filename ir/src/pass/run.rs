@@ -149,6 +149,8 @@ pub(super) struct Runner<'r> {
     pub(super) failures: Vec<Failure>,
     /// Programs that nobody needs any more, for their memory.
     pub(super) spare: Vec<Module>,
+    /// The functions that were divided last, and how many ops there were in each.
+    pub(super) sizes: (Vec<Op>, Vec<usize>),
 }
 
 impl<'r> Runner<'r> {
@@ -166,6 +168,7 @@ impl<'r> Runner<'r> {
             dumps: Dumps::new(&how.printing),
             failures: Vec::new(),
             spare: Vec::new(),
+            sizes: Default::default(),
         }
     }
 
