@@ -1,5 +1,6 @@
 //! Simplification of control flow: what cannot be reached, what no path needs, and what is there twice.
 
+use crate::control::carried_group;
 use crate::dominance::successors;
 use crate::effects::is_removable;
 use crate::greedy::RegionSimplification;
@@ -97,6 +98,8 @@ fn predecessors(m: &Module, region: Region) -> Preds {
 
 /// Which operands of a terminator become arguments of its successor `i`, if that is known and fits.
 fn forwarded(m: &Module, terminator: Op, i: usize) -> Option<Range<usize>> {
+    // Where successors share a group, the op counts the operands of each in an attribute of its own.
+    carried_group(m, terminator, i)?;
     let range = m.info(terminator)?.successor_operands?(m, terminator, i);
     let block = *m.successors(terminator).get(i)?;
     (range.len() == m.block_args(block).len() && range.end <= m.operands(terminator).len()).then_some(range)
