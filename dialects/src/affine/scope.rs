@@ -37,7 +37,8 @@ impl<'m> Scope<'m> {
         let mut at = op;
         while let Some(block) = m.parent_block(at) {
             let (Some(region), Some(parent)) = (m.parent_region(block), m.block_op(block)) else { break };
-            let has = |t| m.has_trait(parent, t);
+            // An op that nobody declared may be a scope.
+            let has = |t| m.info(parent).map_or(t == Traits::AFFINE_SCOPE, |i| i.traits.has(t));
             // Once the scope is found, what is around it counts too unless it is isolated.
             if has(Traits::AFFINE_SCOPE) || !regions.is_empty() {
                 regions.push(region);
@@ -200,7 +201,7 @@ pub(super) fn is_dim(m: &Module, value: Value) -> bool {
 
 /// Whether the op around the block opens an affine scope.
 fn is_scope(m: &Module, block: Block) -> bool {
-    m.block_op(block).is_some_and(|op| m.has_trait(op, Traits::AFFINE_SCOPE))
+    m.block_op(block).is_some_and(|op| m.info(op).is_none_or(|i| i.traits.has(Traits::AFFINE_SCOPE)))
 }
 
 /// Whether the value is an induction variable of an affine loop.

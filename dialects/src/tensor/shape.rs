@@ -5,7 +5,8 @@ use super::{ExtractOp, FromElementsOp, GenerateOp, data, names};
 use crate::constraint::{INDEX, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, TypeData, Value, op,
+    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, TypeData,
+    Value, op,
 };
 
 /// An extent of a tensor. A dimension that it does not have is undefined behaviour.
@@ -15,6 +16,7 @@ use gradus_ir::{
 /// ```
 #[op(
     "tensor.dim",
+    traits = Traits::EXTENT,
     effects = Effects::MayUb,
     fold = fold_dim,
     eval = dim,
