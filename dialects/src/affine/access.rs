@@ -397,7 +397,7 @@ impl LoadOp {
         let global = GlobalOp::cast(m, resolve(source.0, source.name(m)?)?)?;
         let value = global.initial_value(m).filter(|_| global.constant(m).is_some())?;
         let map = map_data(&m.ctx, self.map(m)?)?;
-        let indices = map.results.iter().map(|expr| expr.constant()).collect::<Option<Vec<i64>>>();
+        let indices = map.results.iter().map(gradus_ir::affine::AffineExpr::constant).collect::<Option<Vec<i64>>>();
         element(&m.ctx, value, indices.as_deref())
     }
 }

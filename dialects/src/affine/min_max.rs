@@ -203,6 +203,7 @@ fn compare(a: &Linear, b: &Linear) -> Ordering {
         if order.is_ne() {
             return order;
         }
-        (left.next(), right.next());
+        left.next();
+        right.next();
     }
 }

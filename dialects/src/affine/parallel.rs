@@ -425,7 +425,7 @@ fn zero_trip(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let Some([lower, upper]) = ParallelOp(op).bounds(m).filter(|_| m.num_results(op) == 0) else { return false };
     let constants = |bounds: &GroupedBounds<'_>, range: std::ops::Range<usize>| {
-        bounds.map.results[range].iter().filter_map(|expr| expr.constant()).collect::<Vec<i64>>()
+        bounds.map.results[range].iter().filter_map(gradus_ir::affine::AffineExpr::constant).collect::<Vec<i64>>()
     };
     // One lower bound that is not below one upper bound is enough.
     let empty = lower.ranges().zip(upper.ranges()).any(|(below, above)| {

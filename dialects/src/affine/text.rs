@@ -78,10 +78,10 @@ pub(super) fn print_subscripts(p: &mut OpPrinter<'_, '_>, map: Option<Attr>, val
 /// The operands in `(dims)[symbols]`, of which the symbols may be missing, and how many are dimensions.
 pub(super) fn dims_and_symbols<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Vec<ValueRef<'a>>, usize)> {
     p.expect("(")?;
-    let mut values = p.list(")", |p| p.value())?;
+    let mut values = p.list(")", OpParser::value)?;
     let dims = values.len();
     if p.eat("[") {
-        values.extend(p.list("]", |p| p.value())?);
+        values.extend(p.list("]", OpParser::value)?);
     }
     Ok((values, dims))
 }

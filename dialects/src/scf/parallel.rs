@@ -101,9 +101,9 @@ fn parse(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
     let ivs = value_list(p)?;
     for (&param, token) in params.iter().zip(["=", "to", "step"]) {
         if token == "=" {
-            p.expect(token)?
+            p.expect(token)?;
         } else {
-            p.expect_word(token)?
+            p.expect_word(token)?;
         }
         let at = p.offset();
         let values = value_list(p)?;
@@ -229,7 +229,7 @@ fn verify_reductions(m: &Module, op: Op) -> Result<(), String> {
             let ty = m.ctx.display_type(ty);
             return Err(format!("expected two block arguments with type '{ty}' in the {i}-th reduction region"));
         }
-        if !m.last_op(block).is_some_and(|end| ReduceReturnOp::cast(m, end).is_some()) {
+        if m.last_op(block).is_none_or(|end| ReduceReturnOp::cast(m, end).is_none()) {
             return Err("reduction bodies must be terminated with an 'scf.reduce.return' op".into());
         }
     }

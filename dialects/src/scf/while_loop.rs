@@ -101,10 +101,10 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
 
 fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
     let end = |region: Region| m.last_op(m.only_block(region));
-    if !end(WhileOp(op).before(m)).is_some_and(|end| ConditionOp::cast(m, end).is_some()) {
+    if end(WhileOp(op).before(m)).is_none_or(|end| ConditionOp::cast(m, end).is_none()) {
         return Err("expects the 'before' region to terminate with 'scf.condition'".into());
     }
-    if !end(WhileOp(op).after(m)).is_some_and(|end| YieldOp::cast(m, end).is_some()) {
+    if end(WhileOp(op).after(m)).is_none_or(|end| YieldOp::cast(m, end).is_none()) {
         return Err("expects the 'after' region to terminate with 'scf.yield'".into());
     }
     Ok(())

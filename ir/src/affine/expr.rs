@@ -231,7 +231,13 @@ impl AffineExpr {
 
     /// Calls `f` with every dimension, symbol and constant, from left to right.
     pub fn for_each_leaf(&self, mut f: impl FnMut(&AffineExpr)) {
-        self.fold(|expr| Some(f(expr)), |_, (), ()| Some(()));
+        self.fold(
+            |expr| {
+                f(expr);
+                Some(())
+            },
+            |_, (), ()| Some(()),
+        );
     }
 
     /// Computes a value bottom-up, until a step gives `None`. The time is linear in [`AffineExpr::size`].

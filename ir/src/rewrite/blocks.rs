@@ -199,6 +199,7 @@ impl Rewriter<'_> {
 /// Updates the segment sizes of an op that is about to lose operands and results.
 fn shrink_segments(m: &mut Module, op: Op, operand: &dyn Fn(usize) -> bool, result: &dyn Fn(usize) -> bool) {
     let Some(info) = m.info(op) else { return };
+    #[allow(clippy::type_complexity, reason = "a table of two rows")]
     let sized: [(Traits, &str, &[ValueSpec], usize, &dyn Fn(usize) -> bool); 2] = [
         (Traits::OPERAND_SEGMENTS, "operandSegmentSizes", info.operands, m.operands(op).len(), operand),
         (Traits::RESULT_SEGMENTS, "resultSegmentSizes", info.results, m.num_results(op), result),

@@ -101,7 +101,8 @@ impl Named {
         for ((&label, &extent), step) in labels.iter().zip(tensor.shape()).zip(signed_strides(tensor.shape())) {
             match kept.iter().position(|&l| l == label) {
                 None => {
-                    (shape.push(extent), steps.push(step));
+                    shape.push(extent);
+                    steps.push(step);
                     kept.push(label);
                 }
                 Some(i) if shape[i] == extent => steps[i] += step,
