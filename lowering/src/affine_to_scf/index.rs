@@ -31,21 +31,21 @@ fn strides(e: &mut Emitter<'_>, basis: &[Mixed], promise: &'static str) -> Vec<V
 }
 
 /// The sizes without that of the first dimension, which plays no part.
-fn inner_sizes(basis: Vec<Mixed>, indices: usize) -> Vec<Mixed> {
-    let outer = usize::from(basis.len() == indices && indices > 0);
-    basis[outer..].to_vec()
+fn inner_sizes(basis: &[Mixed], indices: usize) -> &[Mixed] {
+    &basis[usize::from(basis.len() == indices && indices > 0)..]
 }
 
 pub(super) fn lower_delinearize(m: &mut Module, op: Op) -> Result<(), String> {
     let this = DelinearizeIndexOp(op);
     let (position, n) = (this.linear_index(m), m.num_results(op));
-    let basis = inner_sizes(this.basis(m), n);
+    let basis = this.basis(m);
+    let basis = inner_sizes(&basis, n);
     if n <= 1 {
         replace(m, op, &[position][..n]);
         return Ok(());
     }
     let mut e = Emitter::before(m, op);
-    let strides = strides(&mut e, &basis, NSW_NUW);
+    let strides = strides(&mut e, basis, NSW_NUW);
     let zero = e.index(0);
     let mut indices = vec![e.floor_div_op(position, strides[0])];
     for (i, &stride) in strides.iter().enumerate() {
@@ -65,11 +65,12 @@ pub(super) fn lower_delinearize(m: &mut Module, op: Op) -> Result<(), String> {
 pub(super) fn lower_linearize(m: &mut Module, op: Op) -> Result<(), String> {
     let this = LinearizeIndexOp(op);
     let indices = this.multi_index(m);
-    let basis = inner_sizes(this.basis(m), indices.len());
+    let basis = this.basis(m);
+    let basis = inner_sizes(&basis, indices.len());
     let promise = if this.is_disjoint(m) { NSW_NUW } else { NSW };
     let outside: Vec<usize> = indices.iter().map(|&index| loops_outside(m, op, index)).collect();
     let mut e = Emitter::before(m, op);
-    let strides = strides(&mut e, &basis, promise);
+    let strides = strides(&mut e, basis, promise);
     let mut terms = Vec::new();
     for (i, (&index, &loops)) in indices.iter().zip(&outside).enumerate() {
         let scaled = match strides.get(i) {
