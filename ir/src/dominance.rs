@@ -148,7 +148,8 @@ impl Dominance {
             return true;
         }
         if user_block != block {
-            return self.block_dominates(block, user_block);
+            // What never runs needs nothing.
+            return self.block_dominates(block, user_block) || !self.is_reachable(m, user_block);
         }
         def_op.is_none_or(|def| self.order[def] < self.order[user])
     }

@@ -7,9 +7,9 @@ mod index;
 
 use arithmetic::Emitter;
 use gradus_dialects::affine::{
-    Applied, ApplyOp, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp, LinearizeIndexOp, LoadOp,
-    MaxOp, MinOp, ParallelOp, PrefetchOp, Reduction, StoreOp, VectorLoadOp, VectorStoreOp, YieldOp, partly_folded,
-    simple_bound,
+    Applied, ApplyOp, Bounds, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp, LinearizeIndexOp,
+    LoadOp, MaxOp, MinOp, ParallelOp, PrefetchOp, Reduction, StoreOp, VectorLoadOp, VectorStoreOp, YieldOp,
+    partly_folded, simple_bound,
 };
 use gradus_dialects::{memref, scf};
 use gradus_ir::affine::AffineMap;
@@ -179,9 +179,9 @@ fn lower_for(m: &mut Module, op: Op) -> Result<(), String> {
     let [lower, upper] = this.applied_bounds(m).ok_or("the loop has no bounds")?;
     let (lower, upper) = (simple_bound(m, &lower, true), simple_bound(m, &upper, false));
     let (inits, types) = (this.inits(m), result_types(m, op));
-    let constants = lower.to_map().single_constant().zip(upper.to_map().single_constant());
-    if !types.is_empty() && constants.is_some_and(|(first, end)| first >= end) {
-        replace(m, op, &inits);
+    let trips = Bounds { lower: &lower.to_map(), upper: &upper.to_map(), step }.trip_count();
+    if let Some(values) = this.known_results(m, trips).filter(|_| !types.is_empty()) {
+        replace(m, op, &values);
         return Ok(());
     }
     let mut e = Emitter::before(m, op);

@@ -84,15 +84,16 @@ impl ForOp {
         let step = m.ctx.as_int(self.step(m)?)?;
         Some(Bounds { lower: map_data(&m.ctx, lower)?, upper: map_data(&m.ctx, upper)?, step })
     }
+}
 
+impl Bounds<'_> {
     /// How often the body runs, if the bounds are constants.
-    pub fn trip_count(self, m: &Module) -> Option<u64> {
-        let bounds = self.bounds(m)?;
-        let (lower, upper) = (bounds.lower.single_constant()?, bounds.upper.single_constant()?);
+    pub fn trip_count(&self) -> Option<u64> {
+        let (lower, upper) = (self.lower.single_constant()?, self.upper.single_constant()?);
         if upper <= lower {
             return Some(0);
         }
-        let step = u64::try_from(bounds.step).ok().filter(|&step| step > 0)?;
+        let step = u64::try_from(self.step).ok().filter(|&step| step > 0)?;
         Some(upper.abs_diff(lower).div_ceil(step))
     }
 }
@@ -370,30 +371,36 @@ fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A loop that does not run gives its inits; one that computes nothing gives what its yield says.
-fn empty_loop(rw: &mut Rewriter<'_>, op: Op) -> bool {
-    let m = rw.module();
-    let this = ForOp(op);
-    let trips = this.trip_count(m);
-    let inits = this.inits(m);
-    if trips == Some(0) {
-        rw.replace(op, &inits);
-        return true;
-    }
-    let Some(entry) = m.entry(this.region(m)).filter(|_| m.num_results(op) > 0) else { return false };
-    let Some(terminator) = m.last_op(entry).filter(|&last| m.first_op(entry) == Some(last)) else { return false };
-    let mut values: SmallVec<[Value; 4]> = SmallVec::new();
-    for (i, &value) in m.operands(terminator).iter().enumerate() {
-        match m.def(value) {
-            // Computing the last value of the induction variable would take an op.
-            Def::Arg(block, 0) if block == entry => return false,
-            Def::Arg(block, arg) if block == entry && arg as usize == i + 1 => values.push(inits[i]),
-            Def::Arg(block, arg) if block == entry && trips == Some(1) => values.push(inits[arg as usize - 1]),
-            Def::Arg(block, _) if block == entry => return false,
-            _ if trips.is_some() => values.push(value),
-            _ => return false,
+impl ForOp {
+    /// What the loop results in if that needs no loop, given how often its body runs, if that is known: a loop that does
+    /// not run gives its inits, and one that computes nothing what its yield says.
+    pub fn known_results(self, m: &Module, trips: Option<u64>) -> Option<ValueList> {
+        let inits = self.inits(m);
+        if trips == Some(0) {
+            return Some(inits);
         }
+        let entry = m.entry(self.region(m))?;
+        let end = m.last_op(entry).filter(|&last| m.first_op(entry) == Some(last))?;
+        let result = |(i, &value): (usize, &Value)| match m.def(value) {
+            // Computing the last value of the induction variable would take an op.
+            Def::Arg(block, 0) if block == entry => None,
+            Def::Arg(block, arg) if block == entry => {
+                let kept = arg as usize == i + 1 || trips == Some(1);
+                kept.then(|| inits[arg as usize - 1])
+            }
+            _ => trips.map(|_| value),
+        };
+        m.operands(end).iter().enumerate().map(result).collect()
     }
+}
+
+fn empty_loop(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let (m, this) = (rw.module(), ForOp(op));
+    let trips = this.bounds(m).and_then(|bounds| bounds.trip_count());
+    if m.num_results(op) == 0 && trips != Some(0) {
+        return false;
+    }
+    let Some(values) = this.known_results(m, trips) else { return false };
     rw.replace(op, &values);
     true
 }

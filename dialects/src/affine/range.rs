@@ -81,6 +81,9 @@ impl Known<'_> {
                 _ => {}
             }
         }
+        if op == AffineBinOp::Mod && self.divisor(lhs) % by == 0 {
+            return constant(0);
+        }
         // q * d + r with 0 <= r < d
         let (quotient, rest, divisor) = self.quotient_and_rest(lhs)?;
         match op {

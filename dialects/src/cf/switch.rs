@@ -5,7 +5,7 @@ use crate::constraint::{ANY, I32_ARRAY, INTEGER, kind};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, AttrData, AttrKind, Block, Builder, Context, Dense, Directive, Loc, Module, Op, OpArgs, OpDecl, OpParser,
-    OpPrinter, Param, ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueRef, op,
+    OpPrinter, Param, ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
 };
 use std::ops::Range;
 
@@ -138,7 +138,8 @@ fn print_cases(p: &mut OpPrinter<'_, '_>, _: &[Param]) -> std::io::Result<()> {
     let (m, op) = (p.module(), p.op);
     p.newline();
     p.text("  default");
-    print_target(p, &target(m, op, 0));
+    let targets = targets(m, op);
+    print_target(p, &targets[0]);
     let width = m.ctx.int_width(m.value_type(SwitchOp(op).flag(m))).unwrap_or(64).clamp(1, 64);
     let values = case_values(m, op);
     for (i, &value) in values.iter().enumerate() {
@@ -146,7 +147,7 @@ fn print_cases(p: &mut OpPrinter<'_, '_>, _: &[Param]) -> std::io::Result<()> {
         p.newline();
         // The bits as they are: MLIR prints no signs here.
         p.text(&format!("  {}", value as u64 & (u64::MAX >> (64 - width))));
-        print_target(p, &target(m, op, i + 1));
+        print_target(p, &targets[i + 1]);
     }
     if !values.is_empty() {
         p.newline();
@@ -240,19 +241,32 @@ fn case_of(m: &Module, op: Op, flag: i64) -> usize {
 }
 
 fn carried(m: &Module, op: Op, i: usize) -> Range<usize> {
+    let total = m.operands(op).len();
     let first = 1 + SwitchOp(op).default_operands(m).len();
-    if i == 0 {
-        return 1..first;
+    match i {
+        0 => 1..first,
+        // Cases mostly carry nothing: then there is nothing to add up.
+        _ if first >= total => total..total,
+        _ => {
+            let sizes = segments(m, op);
+            let size = |i: usize| sizes.get(i).map_or(0, |&s| usize::try_from(s).unwrap_or(0));
+            let start = (0..i - 1).map(size).fold(first, usize::saturating_add);
+            start..start.saturating_add(size(i - 1))
+        }
     }
-    let sizes = segments(m, op);
-    let size = |i: usize| sizes.get(i).map_or(0, |&s| usize::try_from(s).unwrap_or(0));
-    let start = (0..i - 1).map(size).fold(first, usize::saturating_add);
-    start..start.saturating_add(size(i - 1))
 }
 
 /// The default, then the cases.
 fn targets(m: &Module, op: Op) -> Vec<Target> {
-    (0..m.successors(op).len()).map(|i| target(m, op, i)).collect()
+    let default = SwitchOp(op).default_operands(m).len() as i64;
+    let (mut rest, blocks) = (&m.operands(op)[1..], m.successors(op).iter());
+    let sizes = std::iter::once(default).chain(segments(m, op));
+    let mut take = |size: i64| {
+        let (values, others) = rest.split_at(usize::try_from(size).unwrap_or(0).min(rest.len()));
+        rest = others;
+        ValueList::from(values)
+    };
+    blocks.zip(sizes).map(|(&block, size)| (block, take(size))).collect()
 }
 
 /// Gives a switch other cases; the first target is the default.

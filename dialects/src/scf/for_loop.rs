@@ -16,9 +16,12 @@ use smallvec::{SmallVec, smallvec};
 /// Values that an iteration hands to the next one are arguments of the region after the induction variable.
 ///
 /// ```mlir
-/// %sum = scf.for %i = %lb to %ub step %s iter_args(%acc = %init) -> (index) {
-///   %next = arith.addi %acc, %i : index
-///   scf.yield %next : index
+/// func.func @sum(%lb: index, %ub: index, %s: index, %init: index) -> index {
+///   %sum = scf.for %i = %lb to %ub step %s iter_args(%acc = %init) -> (index) {
+///     %next = arith.addi %acc, %i : index
+///     scf.yield %next : index
+///   }
+///   return %sum : index
 /// }
 /// ```
 #[op(

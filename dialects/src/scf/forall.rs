@@ -24,8 +24,11 @@ pub const MAPPING: AttrKind = kind("Device Mapping array attribute", |c, a| {
 /// Bounds and steps that are known are in attributes, which have a placeholder for those that are operands.
 ///
 /// ```mlir
-/// scf.forall (%i, %j) in (%n, 4) {
-///   cf.assert %c, "in every iteration"
+/// func.func @check(%n: index, %c: i1) {
+///   scf.forall (%i, %j) in (%n, 4) {
+///     cf.assert %c, "in every iteration"
+///   }
+///   return
 /// }
 /// ```
 #[op(

@@ -15,10 +15,13 @@ use smallvec::{SmallVec, smallvec};
 /// Runs one of two regions.
 ///
 /// ```mlir
-/// %0 = scf.if %c -> (i32) {
-///   scf.yield %x : i32
-/// } else {
-///   scf.yield %y : i32
+/// func.func @choose(%c: i1, %x: i32, %y: i32) -> i32 {
+///   %0 = scf.if %c -> (i32) {
+///     scf.yield %x : i32
+///   } else {
+///     scf.yield %y : i32
+///   }
+///   return %0 : i32
 /// }
 /// ```
 #[op(

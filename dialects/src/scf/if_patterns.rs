@@ -4,7 +4,8 @@ use super::if_op::negated;
 use super::{IfOp, is_outside, uses_inside};
 use crate::arith::SelectOp;
 use gradus_ir::rewrite::forwarding;
-use gradus_ir::{Attr, Block, Module, Op, OpDecl, OpState, Pattern, Region, Rewriter, Type, Value, ValueList};
+use gradus_ir::{Attr, Block, Module, Op, OpDecl, OpState, Pattern, Region, Rewriter, Type, Value};
+use std::collections::HashMap;
 
 pub const PATTERNS: &[Pattern] = &[
     forwarding::FORWARD,
@@ -15,7 +16,7 @@ pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "select-instead", run: select_instead },
     Pattern { name: "drop-empty-else", run: drop_empty_else },
     Pattern { name: "swap-for-negated-condition", run: swap_for_negated },
-    Pattern { name: "combine-with-previous", run: combine_with_previous },
+    Pattern { name: "combine-row", run: combine_row },
     Pattern { name: "combine-nested", run: combine_nested },
 ];
 
@@ -94,41 +95,71 @@ fn swap_for_negated(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Two in a row on the same or the opposite condition are one.
-fn combine_with_previous(rw: &mut Rewriter<'_>, op: Op) -> bool {
-    let m = rw.module();
-    let Some(first) = m.prev_op(op).and_then(|prev| IfOp::cast(m, prev)) else { return false };
-    let (a, b) = (first.condition(m), IfOp(op).condition(m));
-    let opposite = negated(m, a) == Some(b) || negated(m, b) == Some(a);
-    if a != b && !opposite {
+/// Some in a row on one condition or its opposite are one.
+fn combine_row(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let row = row(rw.module(), IfOp(op));
+    if row.len() < 2 {
         return false;
     }
-    let ways = if opposite { [1, 0] } else { [0, 1] };
-    // In the second, the results of the first are what that yields there.
-    for (from, to) in ways.into_iter().enumerate() {
-        let region = rw.module().regions(op)[to];
-        let yielded: ValueList = first.yielded(rw.module())[from].into();
-        let results: Vec<Value> = rw.module().results(first.0).collect();
-        for (result, value) in results.into_iter().zip(yielded) {
-            for (user, i) in uses_inside(rw.module(), result, region) {
-                rw.modify(user, |m| m.set_operand(user, i, value));
+    forward_in_row(rw, &row);
+    let m = rw.module();
+    let last = row[row.len() - 1].0;
+    let mut state = OpState::like(m, op);
+    state.operands.push(IfOp(op).condition(m));
+    state.result_types = row.iter().flat_map(|(op, _)| m.results(op.0)).map(|v| m.value_type(v)).collect();
+    let mut n = m.num_results(op);
+    // The last is where the results of all are known.
+    let whole = rw.rebuild_before(op, last.0, state, (0..n).map(|i| (i, i)));
+    for (part, opposite) in row.into_iter().skip(1) {
+        for side in [0, 1] {
+            let (dest, source) = (rw.module().regions(whole)[side], rw.module().regions(part.0)[side ^ opposite]);
+            append_region(rw, dest, source);
+        }
+        let results: Vec<Value> = rw.module().results(whole).skip(n).take(rw.module().num_results(part.0)).collect();
+        n += results.len();
+        rw.replace(part.0, &results);
+    }
+    true
+}
+
+/// The ops from `first` on that follow each other directly and have its condition, or, with a 1, its opposite.
+fn row(m: &Module, first: IfOp) -> Vec<(IfOp, usize)> {
+    let condition = first.condition(m);
+    let opposite = negated(m, condition);
+    let next = |at: &(IfOp, usize)| {
+        let next = IfOp::cast(m, m.next_op(at.0.0)?)?;
+        let own = next.condition(m);
+        let is_opposite = opposite == Some(own) || negated(m, own) == Some(condition);
+        (own == condition || is_opposite).then_some((next, usize::from(own != condition)))
+    };
+    std::iter::successors(Some((first, 0)), next).collect()
+}
+
+/// Inside of later ones of a row, what an earlier one results in is what that yields there.
+fn forward_in_row(rw: &mut Rewriter<'_>, row: &[(IfOp, usize)]) {
+    let m = rw.module();
+    let block = m.parent_block(row[0].0.0);
+    let place: HashMap<Op, usize> = row.iter().map(|(op, opposite)| (op.0, *opposite)).collect();
+    // The side of the row's first op on which an op runs, if it runs in one of the row.
+    let side = |m: &Module, user: Op| {
+        let (mut at, mut region) = (user, None);
+        while m.parent_block(at) != block {
+            region = m.parent_region(m.parent_block(at)?);
+            at = m.region_op(region?)?;
+        }
+        let side = m.regions(at).iter().position(|&r| Some(r) == region)?;
+        Some(side ^ place.get(&at)?)
+    };
+    for &(op, opposite) in row {
+        for (i, result) in rw.module().results(op.0).enumerate() {
+            let m = rw.module();
+            let uses = m.uses(result).filter_map(|(user, operand)| Some((user, operand, side(m, user)?)));
+            for (user, operand, side) in uses.collect::<Vec<_>>() {
+                let value = op.yielded(rw.module())[side ^ opposite][i];
+                rw.modify(user, |m| m.set_operand(user, operand, value));
             }
         }
     }
-    let m = rw.module();
-    let mut state = OpState::like(m, first.0);
-    state.operands.push(a);
-    state.result_types = m.results(first.0).chain(m.results(op)).map(|v| m.value_type(v)).collect();
-    let n = m.num_results(first.0);
-    // The second is where the results of both are known.
-    let whole = rw.rebuild_before(first.0, op, state, (0..n).map(|i| (i, i)));
-    for (from, to) in ways.into_iter().enumerate() {
-        let (dest, source) = (rw.module().regions(whole)[from], rw.module().regions(op)[to]);
-        append_region(rw, dest, source);
-    }
-    let results: Vec<Value> = rw.module().results(whole).skip(n).collect();
-    rw.replace(op, &results);
-    true
 }
 
 /// Does what `source` does after what `dest` does, and yields what both yield. Either may have no block.

@@ -14,12 +14,15 @@ use smallvec::SmallVec;
 /// Runs the region of the case that the argument is equal to, or else the default region.
 ///
 /// ```mlir
-/// %0 = scf.index_switch %i -> i32
-/// case 2 {
-///   scf.yield %x : i32
-/// }
-/// default {
-///   scf.yield %y : i32
+/// func.func @two(%i: index, %x: i32, %y: i32) -> i32 {
+///   %0 = scf.index_switch %i -> i32
+///   case 2 {
+///     scf.yield %x : i32
+///   }
+///   default {
+///     scf.yield %y : i32
+///   }
+///   return %0 : i32
 /// }
 /// ```
 #[op(

@@ -14,12 +14,15 @@ use smallvec::{SmallVec, smallvec};
 /// A loop nest whose iterations may run in any order, or at once. Each hands values to `scf.reduce`, which combines them.
 ///
 /// ```mlir
-/// %sum = scf.parallel (%i) = (%lb) to (%ub) step (%s) init (%init) -> index {
-///   scf.reduce(%i : index) {
-///   ^bb0(%a: index, %b: index):
-///     %0 = arith.addi %a, %b : index
-///     scf.reduce.return %0 : index
+/// func.func @sum(%lb: index, %ub: index, %s: index, %init: index) -> index {
+///   %sum = scf.parallel (%i) = (%lb) to (%ub) step (%s) init (%init) -> index {
+///     scf.reduce(%i : index) {
+///     ^bb0(%a: index, %b: index):
+///       %0 = arith.addi %a, %b : index
+///       scf.reduce.return %0 : index
+///     }
 ///   }
+///   return %sum : index
 /// }
 /// ```
 #[op(

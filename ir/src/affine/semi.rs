@@ -61,16 +61,16 @@ fn divide_exactly(expr: &AffineExpr, by: u32) -> Option<AffineExpr> {
 /// The sum with its terms in the order of the variables that they begin with: `d0 + d0 * s0 + s0 + d1 * s1 + s1`.
 pub(super) fn ordered_sum(flat: &Flat, num_dims: u32, num_symbols: u32) -> AffineExpr {
     use AffineExpr::{Constant, Dim, Symbol};
-    let (mut early, mut late) = ((i64::MIN + 1..0).rev(), i64::from(num_dims.max(num_symbols))..);
+    let (mut early, mut late) = (i64::MIN + 1.., i64::from(num_dims.max(num_symbols))..);
     let (mut terms, mut rest) = (Vec::new(), Vec::new());
     for (&number, &factor) in &flat.sum.terms {
         let expr = variable(number, num_dims, num_symbols, &flat.locals);
-        // By the first variable. Of those with the same: itself as a dimension, parts of it, the last first, products with
-        // symbols, by their number, and the others.
+        // By the first variable. Of those with the same: itself as a dimension, parts of it, products with symbols, by their
+        // number, and the others. What is equal stays in order, so that ordering twice changes nothing.
         let key = match (&expr, expr.node().map(|node| (node.lhs(), node.rhs()))) {
             (&Dim(dim), _) => Some((dim, i64::MIN)),
             (&Symbol(symbol), _) => Some((symbol, late.next().unwrap_or(i64::MAX))),
-            (_, Some((&Dim(dim), Constant(_)))) => Some((dim, early.next().unwrap_or(i64::MIN))),
+            (_, Some((&Dim(dim), Constant(_)))) => Some((dim, early.next().unwrap_or(0))),
             (_, Some((&Dim(dim), &Symbol(symbol)))) => Some((dim, i64::from(symbol))),
             (_, Some((&Symbol(symbol), Symbol(_) | Constant(_)))) => Some((symbol, late.next().unwrap_or(i64::MAX))),
             _ => None,

@@ -3,7 +3,7 @@
 use super::arithmetic::{Emitter, NSW, NSW_NUW};
 use super::replace;
 use gradus_dialects::affine::{DelinearizeIndexOp, LinearizeIndexOp};
-use gradus_dialects::views::Mixed;
+use gradus_dialects::views::{Mixed, fold_entries};
 use gradus_ir::control::is_loop;
 use gradus_ir::{Module, Op, Value};
 
@@ -30,22 +30,23 @@ fn strides(e: &mut Emitter<'_>, basis: &[Mixed], promise: &'static str) -> Vec<V
     strides
 }
 
-/// The sizes without that of the first dimension, which plays no part.
-fn inner_sizes(basis: &[Mixed], indices: usize) -> &[Mixed] {
-    &basis[usize::from(basis.len() == indices && indices > 0)..]
+/// The sizes, constants as numbers, without that of the first dimension, which plays no part.
+fn inner_sizes(m: &Module, mut basis: Vec<Mixed>, indices: usize) -> Vec<Mixed> {
+    fold_entries(m, &mut basis, false);
+    basis.drain(..usize::from(basis.len() == indices && indices > 0));
+    basis
 }
 
 pub(super) fn lower_delinearize(m: &mut Module, op: Op) -> Result<(), String> {
     let this = DelinearizeIndexOp(op);
     let (position, n) = (this.linear_index(m), m.num_results(op));
-    let basis = this.basis(m);
-    let basis = inner_sizes(&basis, n);
+    let basis = inner_sizes(m, this.basis(m), n);
     if n <= 1 {
         replace(m, op, &[position][..n]);
         return Ok(());
     }
     let mut e = Emitter::before(m, op);
-    let strides = strides(&mut e, basis, NSW_NUW);
+    let strides = strides(&mut e, &basis, NSW_NUW);
     let zero = e.index(0);
     let mut indices = vec![e.floor_div_op(position, strides[0])];
     for (i, &stride) in strides.iter().enumerate() {
@@ -65,12 +66,11 @@ pub(super) fn lower_delinearize(m: &mut Module, op: Op) -> Result<(), String> {
 pub(super) fn lower_linearize(m: &mut Module, op: Op) -> Result<(), String> {
     let this = LinearizeIndexOp(op);
     let indices = this.multi_index(m);
-    let basis = this.basis(m);
-    let basis = inner_sizes(&basis, indices.len());
+    let basis = inner_sizes(m, this.basis(m), indices.len());
     let promise = if this.is_disjoint(m) { NSW_NUW } else { NSW };
     let outside: Vec<usize> = indices.iter().map(|&index| loops_outside(m, op, index)).collect();
     let mut e = Emitter::before(m, op);
-    let strides = strides(&mut e, basis, promise);
+    let strides = strides(&mut e, &basis, promise);
     let mut terms = Vec::new();
     for (i, (&index, &loops)) in indices.iter().zip(&outside).enumerate() {
         let scaled = match strides.get(i) {
