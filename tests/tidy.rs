@@ -3,7 +3,6 @@
 mod support;
 
 use gradus::dialects::DIALECTS;
-use gradus::passes::PASSES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use support::{files, root};
@@ -112,7 +111,7 @@ fn the_documents_exist() {
 #[test]
 fn passes_say_what_they_do_under_fixed_headings() {
     let mut failures = Vec::new();
-    for info in PASSES {
+    for info in gradus::all_passes() {
         let headings: Vec<&str> = info.doc.lines().filter_map(|l| l.strip_prefix("# ")).collect();
         if headings != ["Before / After", "Does", "Refuses", "Cost"] {
             failures.push(format!("{}: {headings:?}", info.name));
@@ -235,19 +234,18 @@ fn adding_an_op_or_a_pass_touches_two_places() {
             dialect.ops.iter().filter(|i| !i.name.starts_with(&prefix)).map(|i| format!("{}: not {prefix}", i.name)),
         );
     }
-    for info in PASSES {
-        let quoted = format!("name: \"{}\"", info.name);
-        let declaring =
-            files(&root().join("passes/src"), "rs").into_iter().filter(|f| read(f).contains(&quoted)).count();
-        if declaring != 1 {
-            failures.push(format!("pass {} is declared in {declaring} files", info.name));
-        }
-        let lib = read(&root().join("passes/src/lib.rs"));
-        let module = info.name.replace('-', "_");
-        if lib.lines().filter(|l| [format!(" {module};"), format!("&{module}::")].iter().any(|s| l.contains(s))).count()
-            != 2
-        {
-            failures.push(format!("pass {} does not stand on two lines of passes/src/lib.rs", info.name));
+    let homes = [("passes", gradus::passes::PASSES), ("lowering", gradus::lowering::PASSES)];
+    for (home, info) in homes.into_iter().flat_map(|(home, passes)| passes.iter().map(move |info| (home, info))) {
+        let (quoted, src) = (format!("name: \"{}\"", info.name), root().join(home).join("src"));
+        let declaring: Vec<PathBuf> = files(&src, "rs").into_iter().filter(|f| read(f).contains(&quoted)).collect();
+        let [file] = &declaring[..] else {
+            failures.push(format!("pass {} is declared in {} files", info.name, declaring.len()));
+            continue;
+        };
+        let module = file.strip_prefix(&src).unwrap().iter().next().unwrap().to_string_lossy().replace(".rs", "");
+        let places = [format!(" {module};"), format!("&{module}::")];
+        if read(&src.join("lib.rs")).lines().filter(|l| places.iter().any(|p| l.contains(p))).count() != 2 {
+            failures.push(format!("pass {} does not stand on two lines of {home}/src/lib.rs", info.name));
         }
     }
     no_failures("registries", &failures);
