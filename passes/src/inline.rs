@@ -1,6 +1,6 @@
 //! `inline`.
 
-use gradus_ir::rewrite::rewrite_greedily;
+use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
     AttrData, Block, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, Traits, Value, ValueMap,
@@ -150,7 +150,7 @@ impl CallGraph {
             return;
         }
         self.count_inside(m, function, -1);
-        rewrite_greedily(m, function);
+        GreedyOptions::default().run(m, function, None);
         self.count_inside(m, function, 1);
     }
 

@@ -160,7 +160,8 @@ fn parse_bound(p: &mut OpParser<'_, '_>, map_to: Param, values_to: Param, lower:
         return set_bound(p, map_to, values_to, AffineMap::symbol_identity(), values);
     }
     if p.at_integer() {
-        let value = p.integer()?;
+        let bound = p.number(Type::INDEX)?;
+        let value = p.ctx().as_int(bound).unwrap_or_default();
         return set_bound(p, map_to, values_to, AffineMap::constant(value), Vec::new());
     }
     let at = p.offset();
@@ -278,12 +279,14 @@ fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let first = m.operands(op).len() - ForOp(op).inits(m).len();
     let (out, body) = (Point::Op, Point::Region(0));
-    smallvec::smallvec![
-        Edge::new(out, body).carrying(first, 1),
-        Edge::new(out, out).carrying(first, 0),
-        Edge::new(body, body).carrying(0, 1),
-        Edge::new(body, out),
-    ]
+    let trips = ForOp(op).bounds(m).and_then(|bounds| bounds.trip_count());
+    let possible = [
+        (Edge::new(out, body).carrying(first, 1), trips != Some(0)),
+        (Edge::new(out, out).carrying(first, 0), trips.is_none_or(|n| n == 0)),
+        (Edge::new(body, body).carrying(0, 1), trips.is_none_or(|n| n > 1)),
+        (Edge::new(body, out), trips != Some(0)),
+    ];
+    possible.into_iter().filter_map(|(edge, possible)| possible.then_some(edge)).collect()
 }
 
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
