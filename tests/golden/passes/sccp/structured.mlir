@@ -43,3 +43,54 @@ func.func @affine() -> (i32, i32, i32) {
   }
   return %none, %once, %more : i32, i32, i32
 }
+
+// The condition is false from the beginning.
+func.func @never(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.muli %n, %c0 : index
+  %0 = scf.while (%x = %zero) : (index) -> index {
+    %more = arith.cmpi slt, %x, %c0 : index
+    scf.condition(%more) %x : index
+  } do {
+  ^bb0(%x: index):
+    %next = arith.addi %x, %c1 : index
+    scf.yield %next : index
+  }
+  return %0 : index
+}
+
+// It is true at first, and then not always.
+func.func @sometimes() -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %0 = scf.while (%x = %c0) : (index) -> index {
+    %more = arith.cmpi slt, %x, %c3 : index
+    scf.condition(%more) %x : index
+  } do {
+  ^bb0(%x: index):
+    %next = arith.addi %x, %c1 : index
+    scf.yield %next : index
+  }
+  return %0 : index
+}
+
+// Reductions, of which the loops carry more than their regions see.
+func.func @reduced(%n: index) -> (i32, i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %init = arith.constant 5 : i32
+  %0 = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%init) -> i32 {
+    %five = arith.constant 5 : i32
+    scf.reduce(%five : i32) {
+    ^bb0(%a: i32, %b: i32):
+      %sum = arith.addi %a, %b : i32
+      scf.reduce.return %sum : i32
+    }
+  }
+  %1 = affine.parallel (%i) = (0) to (4) reduce ("addi") -> (i32) {
+    affine.yield %init : i32
+  }
+  return %0, %1 : i32, i32
+}
