@@ -279,14 +279,12 @@ fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let first = m.operands(op).len() - ForOp(op).inits(m).len();
     let (out, body) = (Point::Op, Point::Region(0));
-    let trips = ForOp(op).bounds(m).and_then(|bounds| bounds.trip_count());
-    let possible = [
-        (Edge::new(out, body).carrying(first, 1), trips != Some(0)),
-        (Edge::new(out, out).carrying(first, 0), trips.is_none_or(|n| n == 0)),
-        (Edge::new(body, body).carrying(0, 1), trips.is_none_or(|n| n > 1)),
-        (Edge::new(body, out), trips != Some(0)),
-    ];
-    possible.into_iter().filter_map(|(edge, possible)| possible.then_some(edge)).collect()
+    smallvec::smallvec![
+        Edge::new(out, body).carrying(first, 1),
+        Edge::new(out, out).carrying(first, 0),
+        Edge::new(body, body).carrying(0, 1),
+        Edge::new(body, out),
+    ]
 }
 
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
@@ -298,7 +296,10 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop that does not advance".into()))?;
     let (first, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
     let end = results(upper, &data[first..inits])?.into_iter().min().unwrap_or(0);
+    let once = Bounds { lower, upper, step }.trip_count() == Some(1);
     let (at, carried) = match event {
+        // Known without the induction variable.
+        Event::Left { yielded, .. } if once => return Ok(Next::Done(yielded.to_vec())),
         Event::Enter => (results(lower, &data[..first])?.into_iter().max(), &data[inits..]),
         Event::Left { args, yielded, .. } => (args[0].int()?.checked_add(step), yielded),
     };
