@@ -43,12 +43,20 @@ pub struct Streams<'a> {
     input: Option<&'a [u8]>,
     /// What diagnostics are compared with instead of being printed.
     expected: Option<&'a mut expected::Verifier>,
+    /// Whether the process ends with the command.
+    last: bool,
 }
 
 impl<'a> Streams<'a> {
     /// Prints results here, and diagnostics, reports and progress there.
     pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Streams<'a> {
-        Streams { out, err, input: None, expected: None }
+        Streams { out, err, input: None, expected: None, last: false }
+    }
+
+    /// For a process that ends afterwards, so that nobody needs to free a large program piece by piece.
+    #[must_use]
+    pub fn at_exit(self) -> Streams<'a> {
+        Streams { last: true, ..self }
     }
 
     /// With this for standard input.

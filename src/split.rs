@@ -102,7 +102,7 @@ fn several(
             printed.push(b'\n');
         }
         let mut part =
-            Streams { out: &mut printed, err: streams.err, input: streams.input, expected: verifier.as_mut() };
+            Streams { expected: verifier.as_mut(), input: streams.input, ..Streams::new(&mut printed, streams.err) };
         match (one(matches, chunk, "-", &mut part), &mut part.expected) {
             (Ok(()), _) => {}
             (Err(Failure::Reported), _) => failed = true,

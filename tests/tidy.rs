@@ -172,7 +172,7 @@ fn expected_type(error: &str) -> Option<(String, String)> {
 /// Reads and checks a program; the error is as users see it.
 fn check(text: String) -> Result<(), String> {
     let ctx = gradus::dialects::context();
-    let options = gradus::ir::ParseOptions { allow_unregistered: false };
+    let options = gradus::ir::ParseOptions::default();
     let parsed = gradus::ir::parse_module(&ctx, "example", text, options).and_then(|m| gradus::ir::verify(&m));
     parsed.map_err(|d| d[0].render(&ctx))
 }

@@ -35,7 +35,7 @@ const T: Dialect = Dialect { name: "t", doc: "", ops: &[Count::INFO], attrs: &[]
 
 fn program(numbers: &[i64]) -> Module {
     let ops: String = numbers.iter().map(|n| format!("%{n} = \"t.count\"() {{n = {n}}} : () -> i32\n")).collect();
-    let options = ParseOptions { allow_unregistered: true };
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     parse_module(&Context::new(&[&T]), "test", ops, options).unwrap_or_else(|_| panic!("the test is IR"))
 }
 

@@ -98,9 +98,13 @@ impl Job<'_> {
         let start = Instant::now();
         // Custom forms take it for granted that the program is valid.
         print.generic |= self.flag(UNVERIFIED) && verify(&m).is_err();
+        print.threads = self.threads();
         // Like mlir-opt, end with an empty line.
         write(self.output, streams, |out| m.print(print, out).and_then(|()| out.write_all(b"\n")))?;
         self.timer.parts.push(Timer::part("Output", start.elapsed()));
+        if streams.last {
+            std::mem::forget((m, self.ctx.clone()));
+        }
         Ok(())
     }
 
@@ -108,14 +112,18 @@ impl Job<'_> {
         self.matches.get_flag(name)
     }
 
+    fn threads(&self) -> usize {
+        pass_flags::run_options(self.matches, PrintOptions::default()).max_threads()
+    }
+
     /// Parses and verifies the input.
     fn read(&self, streams: &mut Streams<'_>) -> Result<Module, Failure> {
-        let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect") };
+        let threads = self.threads();
+        let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect"), threads };
         let m = match self.flag("no-implicit-module") {
             true => io::parse_with(parse_single_op, &self.ctx, self.program, options, streams)?,
             false => io::parse(&self.ctx, self.program, options, streams)?,
         };
-        let threads = pass_flags::run_options(self.matches, PrintOptions::default()).max_threads();
         if !self.flag(UNVERIFIED)
             && let Err(mut errors) = verify_on(&m, m.root(), threads)
         {

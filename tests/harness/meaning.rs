@@ -123,7 +123,7 @@ fn same_outcome(before: &Outcome, after: &Outcome) -> bool {
 }
 
 fn load(ctx: &Arc<Context>, text: &str) -> Result<Module, String> {
-    let options = ParseOptions { allow_unregistered: true };
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     let all = |d: Vec<gradus::ir::Diagnostic>| d.iter().map(|d| d.render(ctx)).collect::<String>();
     parse_module(ctx, "chunk", text.to_owned(), options).map_err(all)
 }

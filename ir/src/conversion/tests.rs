@@ -92,7 +92,7 @@ fn context() -> Arc<Context> {
 }
 
 fn parse(ctx: &Arc<Context>, text: &str) -> Module {
-    let options = ParseOptions { allow_unregistered: true };
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     parse_module(ctx, "t.mlir", text.to_owned(), options).expect("the test's program parses")
 }
 

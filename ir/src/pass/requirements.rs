@@ -100,7 +100,7 @@ mod tests {
 
     fn run(pipeline: &str, text: &str) -> Vec<String> {
         let ctx = Context::new(&[]);
-        let options = ParseOptions { allow_unregistered: true };
+        let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
         let mut m = parse_module(&ctx, "t", text.to_owned(), options).expect("IR");
         let mut pipeline = Pipeline::parse(pipeline, PASSES).expect("a pipeline");
         let mut messages = Vec::new();

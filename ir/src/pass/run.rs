@@ -288,6 +288,7 @@ impl<'r> Runner<'r> {
     /// Runs a pass on this thread and reports what it has to say.
     pub(super) fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Stop> {
         let mut cx = PassContext::new(pass.info, &mut pass.counts, self.actions.as_deref_mut());
+        cx.threads = self.threads;
         let result = catch_unwind(AssertUnwindSafe(|| pass.pass.run(m, op, &mut cx)));
         let mut said = cx.diagnostics;
         match result {

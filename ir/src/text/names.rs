@@ -131,6 +131,11 @@ impl<'a> Names<'a> {
         open
     }
 
+    /// Whether no name means anything here, and no use waits for its definition.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.map.is_empty() && self.forward.is_empty()
+    }
+
     /// The names that are visible here.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &'a str> + '_ {
         let mut names: Vec<&str> =

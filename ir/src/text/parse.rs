@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::fine::{AliasTable, FineError, FineParser};
 use super::names::Names;
+use super::parse_threads::Division;
 use crate::attrs::AttrData;
 use crate::context::{Attr, Context, OpName, Type};
 use crate::diag::Diagnostic;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub struct ParseOptions {
     /// Accept ops of dialects that are not registered.
     pub allow_unregistered: bool,
+    /// Threads for large files; 0 is one.
+    pub threads: usize,
 }
 
 /// Regions nested deeper than this are an error.
@@ -65,7 +68,10 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
     };
     let mut parser = Parser::new(ctx, &aliases, source, &text, options);
     parser.file(single);
-    let Parser { mut m, diags, fine, .. } = parser;
+    let Parser { mut m, diags, fine, division, .. } = parser;
+    if division == Division::Failed || division == Division::Done && !diags.is_empty() {
+        return parse(ctx, source, ParseOptions { threads: 1, ..options }, single);
+    }
     if diags.is_empty() {
         m.alias_hints = fine.hints();
         Ok(m)
@@ -117,13 +123,14 @@ pub(crate) struct Parser<'a> {
     pub(crate) cur: Cursor<'a>,
     pub(crate) fine: FineParser<'a>,
     pub(crate) names: Names<'a>,
-    aliases: &'a AliasTable<'a>,
-    source: u32,
+    pub(super) aliases: &'a AliasTable<'a>,
+    pub(super) source: u32,
     pub(super) options: ParseOptions,
     pub(super) diags: Vec<Diagnostic>,
     /// Labels of the region being parsed.
-    labels: FxHashMap<&'a str, Label>,
-    depth: u32,
+    pub(super) labels: FxHashMap<&'a str, Label>,
+    pub(super) depth: u32,
+    pub(super) division: Division,
     pub(super) op_names: FxHashMap<&'a str, OpName>,
     pub(super) signatures: FxHashMap<&'a str, Types>,
     pub(super) normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
@@ -136,7 +143,7 @@ pub(super) type Types = (SmallVec<[Type; 4]>, SmallVec<[Type; 2]>);
 
 /// A block that was named: where first, and whether it has been defined.
 #[derive(Clone, Copy)]
-struct Label {
+pub(super) struct Label {
     block: Block,
     offset: usize,
     defined: bool,
@@ -187,7 +194,7 @@ impl ParsedOp {
 }
 
 impl<'a> Parser<'a> {
-    fn new(
+    pub(super) fn new(
         ctx: &'a Arc<Context>,
         aliases: &'a AliasTable<'a>,
         source: u32,
@@ -206,6 +213,7 @@ impl<'a> Parser<'a> {
             diags: Vec::new(),
             labels: FxHashMap::default(),
             depth: 0,
+            division: if options.threads > 1 { Division::Open } else { Division::Never },
             op_names: FxHashMap::default(),
             signatures: FxHashMap::default(),
             normal: FxHashMap::default(),
@@ -461,7 +469,7 @@ impl<'a> Parser<'a> {
 
     /// Ops up to a label, a closing brace or the end. Errors are reported, and parsing goes on at the next line that
     /// looks like an op.
-    fn block_ops(&mut self, block: Block, top: bool) {
+    pub(super) fn block_ops(&mut self, block: Block, top: bool) {
         while self.diags.len() < MAX_ERRORS {
             self.cur.skip_space();
             let at = self.cur.pos;
@@ -473,6 +481,9 @@ impl<'a> Parser<'a> {
                     .and_then(|done| if done { Ok(()) } else { Err(self.error(at, "expected an operation")) }),
                 _ => self.op(block),
             };
+            if self.division == Division::Open {
+                self.divide(block, at, top);
+            }
             if let Err(e) = result {
                 let place = e.loc.as_source().map_or(at, |(_, offset)| offset);
                 self.report(*e);

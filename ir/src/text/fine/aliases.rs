@@ -77,6 +77,17 @@ impl FineParser<'_> {
         result.map(|(_, len)| len)
     }
 
+    /// Reads all aliases that the values of others depend on. Threads that share the table may do so only then: which of two
+    /// aliases with one text is read first makes a difference.
+    pub fn read_aliases(&mut self) {
+        for i in 0..self.aliases.entries.len() {
+            if !self.aliases.entries[i].text.starts_with("loc(") {
+                // An error is kept for those who ask for the alias.
+                let _ = self.measured(|p| p.resolve(i));
+            }
+        }
+    }
+
     /// The names by which the file knows dialects' attributes and types, and strings, without the digits at their ends.
     /// These are printed by an alias again.
     pub fn hints(&self) -> AliasHints {
