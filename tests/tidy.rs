@@ -111,7 +111,7 @@ fn the_documents_exist() {
 #[test]
 fn passes_say_what_they_do_under_fixed_headings() {
     let mut failures = Vec::new();
-    for info in gradus::all_passes() {
+    for info in gradus::Tool::gradus().passes {
         let headings: Vec<&str> = info.doc.lines().filter_map(|l| l.strip_prefix("# ")).collect();
         if headings != ["Before / After", "Does", "Refuses", "Cost"] {
             failures.push(format!("{}: {headings:?}", info.name));

@@ -47,7 +47,7 @@ impl Pipeline {
             for &property in info.requires {
                 if !established.contains(&property.name) {
                     if !property.holds(m) {
-                        return Err(Diagnostic::error(m.loc(m.root()), missing(info, property, how.passes)));
+                        return Err(Diagnostic::error(m.loc(m.root()), missing(info, property, &how.passes)));
                     }
                     established.push(property.name);
                 }

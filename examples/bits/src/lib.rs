@@ -1,0 +1,17 @@
+//! The `bits` tool: Gradus with a dialect and three passes of its own.
+
+use gradus::Tool;
+
+mod bits_cost;
+mod bits_to_arith;
+pub mod dialect;
+mod raise_rotations;
+
+/// The tool.
+pub fn tool() -> Tool {
+    Tool::new("bits").with_dialects(&[&dialect::DIALECT]).with_passes(&[
+        &bits_cost::INFO,
+        &bits_to_arith::INFO,
+        &raise_rotations::INFO,
+    ])
+}
