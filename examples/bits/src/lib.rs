@@ -1,6 +1,7 @@
 //! The `bits` tool: Gradus with a dialect and three passes of its own.
 
 use gradus::Tool;
+use gradus_ir::PassInfo;
 
 mod bits_cost;
 mod bits_to_arith;
@@ -9,9 +10,7 @@ mod raise_rotations;
 
 /// The tool.
 pub fn tool() -> Tool {
-    Tool::new("bits").with_dialects(&[&dialect::DIALECT]).with_passes(&[
-        &bits_cost::INFO,
-        &bits_to_arith::INFO,
-        &raise_rotations::INFO,
-    ])
+    Tool::new("bits").with_dialects(&[&dialect::DIALECT]).with_passes(PASSES)
 }
+
+const PASSES: &[&PassInfo] = &[&bits_cost::INFO, &bits_to_arith::INFO, &raise_rotations::INFO];
