@@ -1,7 +1,7 @@
 //! Text to IR: files, blocks, and ops in generic form. Custom forms are in `format`; types and attributes in `fine`.
 
 use super::cursor::Cursor;
-use super::fine::{AliasTable, FineError, FineParser};
+use super::fine::{AliasTable, FineError, FineParser, OF_ALIAS};
 use super::names::Names;
 use crate::attrs::AttrData;
 use crate::context::{Attr, Context, OpName, Type};
@@ -70,8 +70,18 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
         m.alias_hints = fine.hints();
         Ok(m)
     } else {
-        Err(diags)
+        Err(in_order(diags))
     }
+}
+
+/// The errors in the order of the text, without those about uses of what is reported where it is defined.
+fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diags.sort_by_key(|d| d.loc.as_source());
+    let is_use = |d: &Diagnostic| d.message.starts_with(OF_ALIAS);
+    if !diags.iter().all(is_use) {
+        diags.retain(|d| !is_use(d));
+    }
+    diags
 }
 
 /// All definitions `#name = ...` and `!name = ...` that start a line, so that uses may come first. An error is a place,
