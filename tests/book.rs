@@ -41,18 +41,19 @@ fn read(path: &Path) -> String {
 
 fn blocks(path: &Path) -> Vec<Block> {
     let text = read(path);
-    let (mut found, mut open): (Vec<Block>, bool) = (Vec::new(), false);
+    let (mut found, mut open): (Vec<Block>, Option<&str>) = (Vec::new(), None);
     let mut comment = String::new();
     for (i, line) in text.lines().enumerate() {
-        if let Some(language) = line.strip_prefix("```") {
-            open = !open;
-            if open {
-                let place = format!("{}:{}", path.display(), i + 1);
-                let comment = std::mem::take(&mut comment);
-                found.push(Block { place, comment, language: language.to_owned(), text: String::new() });
-            }
-        } else if let Some(block) = found.last_mut().filter(|_| open) {
+        let (fence, language) = line.split_at(line.len() - line.trim_start_matches('`').len());
+        if open == Some(line) {
+            open = None;
+        } else if let Some(block) = found.last_mut().filter(|_| open.is_some()) {
             block.text += &format!("{line}\n");
+        } else if fence.len() >= 3 {
+            open = Some(fence);
+            let place = format!("{}:{}", path.display(), i + 1);
+            let (comment, language) = (std::mem::take(&mut comment), language.to_owned());
+            found.push(Block { place, comment, language, text: String::new() });
         } else {
             comment = line.strip_prefix("<!-- ").and_then(|l| l.strip_suffix(" -->")).unwrap_or("").to_owned();
         }
@@ -198,8 +199,10 @@ fn every_chapter_is_in_the_summary() {
     let folder = root().join("docs/src");
     let summary = read(&folder.join("SUMMARY.md"));
     let chapters = files(&folder, "md").into_iter().map(|p| p.strip_prefix(&folder).expect("is inside").to_owned());
-    let missing: Vec<String> =
-        chapters.map(|p| p.display().to_string()).filter(|p| p != "SUMMARY.md" && !summary.contains(&format!("({p})"))).collect();
+    let missing: Vec<String> = chapters
+        .map(|p| p.display().to_string())
+        .filter(|p| p != "SUMMARY.md" && !summary.contains(&format!("({p})")))
+        .collect();
     assert!(missing.is_empty(), "add these to docs/src/SUMMARY.md: {missing:?}");
 }
 

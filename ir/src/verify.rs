@@ -299,7 +299,9 @@ fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
         let what = if on == Traits::OPERAND_SEGMENTS { "operand" } else { "result" };
         if sizes.len() != groups {
             let have = sizes.len();
-            return Err(format!("'{name}' attribute for specifying {what} segments must have {groups} elements, but got {have}"));
+            return Err(format!(
+                "'{name}' attribute for specifying {what} segments must have {groups} elements, but got {have}"
+            ));
         }
         let sum: i128 = sizes.iter().map(|&s| i128::from(s)).sum();
         if sum != total as i128 || sizes.iter().any(|&s| s < 0) {

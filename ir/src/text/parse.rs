@@ -5,7 +5,7 @@ use super::fine::{AliasTable, FineError, FineParser, OF_ALIAS};
 use super::names::Names;
 use crate::attrs::AttrData;
 use crate::context::{Attr, Context, OpName, Type};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, suggest};
 use crate::loc::Loc;
 use crate::module::{Block, Module, Region, Value};
 use rustc_hash::FxHashMap;
@@ -352,7 +352,13 @@ impl<'a> Parser<'a> {
         let mut undefined: Vec<_> = labels.iter().filter(|(_, l)| !l.defined).map(|(n, l)| (l.offset, *n)).collect();
         undefined.sort_unstable();
         for (offset, name) in undefined {
-            self.report(*self.error(offset, format!("reference to an undefined block '^{name}'")));
+            let mut error = *self.error(offset, format!("reference to an undefined block '^{name}'"));
+            let mut known: Vec<&str> = labels.iter().filter(|(_, l)| l.defined).map(|(n, _)| *n).collect();
+            known.sort_unstable();
+            if let Some(near) = suggest(name, known.into_iter()) {
+                error = error.note(self.place(offset), format!("did you mean '^{near}'?"));
+            }
+            self.report(error);
         }
         Ok(region)
     }

@@ -32,7 +32,7 @@ fn fold_rotation(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded
     args.ctx().is_uniform(amount, 0.0).then(|| args.operands[0].into())
 }
 
-/// `by` gets the bits, an amount from 1 to the width without that, and the width.
+/// `by` gets the bits, an amount that is below the width and not 0, and the width.
 fn rotate(args: &OpArgs<'_>, data: &[Datum], by: fn(u64, u32, u32) -> u64) -> Result<Vec<Datum>, Trap> {
     let width = width(args)?;
     let one = |value: i64, amount: i64| {
