@@ -1,5 +1,5 @@
-func.func @mistakes(%x: i32) -> i32 {
-  %y = arith.adid %x, %x : i32
-  %z = arith.addi %x, %w : i32
+func.func @f(%count: i32) -> i32 {
+  %y = arith.adid %count, %count : i32
+  %z = arith.addi %count, %cuont : i32
   return %z : i32
 }
