@@ -78,12 +78,13 @@ fn compare(
     files: &BTreeMap<String, String>,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
-    let path = |name: &str| Path::new(folder).join(name).display().to_string();
-    let is_stale = |(name, new): &(&String, &String)| text(&path(name), streams).is_ok_and(|old| *old.text == **new);
-    let mut stale: Vec<String> = {
-        let mut is_stale = is_stale;
-        files.iter().filter(|file| !is_stale(file)).map(|(name, _)| path(name)).collect()
-    };
+    let mut stale = Vec::new();
+    for (name, new) in files {
+        let path = Path::new(folder).join(name).display().to_string();
+        if !text(&path, streams).is_ok_and(|old| *old.text == *new) {
+            stale.push(path);
+        }
+    }
     stale.extend(left_over(folder, files, streams));
     if stale.is_empty() {
         return Ok(());

@@ -11,6 +11,13 @@ func.func @rules(%x: i32, %n: i32) -> (i32, i32, i32, i32) {
   %5 = bits.popcount %1 : i32
   return %0, %2, %4, %5 : i32, i32, i32, i32
 }
+func.func @no_rule(%x: i24) -> i24 {
+  %c1 = arith.constant 1 : i24
+  %c-1 = arith.constant -1 : i24
+  %0 = bits.rotl %x, %c-1 : i24
+  %1 = bits.rotl %0, %c1 : i24
+  return %1 : i24
+}
 func.func @constants() -> (i8, i8) {
   %c1 = arith.constant 129 : i8
   %0 = bits.rotl %c1, %c1 : i8
