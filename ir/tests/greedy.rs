@@ -54,6 +54,12 @@ fn check(options: &GreedyOptions, converged: bool, left: [i64; 2]) {
 }
 
 #[test]
+fn a_pass_can_bring_its_own_patterns() {
+    check(&GreedyOptions { patterns: Some(&[TWO]), ..GreedyOptions::default() }, true, [1, 0]);
+    check(&GreedyOptions { patterns: Some(&[]), ..GreedyOptions::default() }, true, [7, 4]);
+}
+
+#[test]
 fn patterns_can_be_chosen_by_name() {
     let options = GreedyOptions::default();
     check(&options, true, [0, 0]);

@@ -31,7 +31,7 @@ pub struct RunOptions {
     /// What to write when a pass fails or panics.
     pub crash_reproducer: Option<CrashReproducer>,
     /// The passes that messages may recommend.
-    pub passes: &'static [&'static PassInfo],
+    pub passes: Vec<&'static PassInfo>,
 }
 
 impl Default for RunOptions {
@@ -42,7 +42,7 @@ impl Default for RunOptions {
             op_on_diagnostic: false,
             threads: 0,
             crash_reproducer: None,
-            passes: &[],
+            passes: Vec::new(),
         }
     }
 }

@@ -77,6 +77,11 @@ impl<'a> Names<'a> {
         (entry.depth >= self.isolation).then_some((entry.first, entry.count, entry.offset))
     }
 
+    /// Where a name is defined that cannot be seen from here, since an isolated scope began.
+    pub(crate) fn hidden(&self, name: &str) -> Option<usize> {
+        self.map.get(name).filter(|entry| entry.depth < self.isolation).map(|entry| entry.offset)
+    }
+
     /// Where the name was defined already, if a second definition is an error here.
     #[inline]
     pub(crate) fn redefined(&self, name: &str) -> Option<usize> {

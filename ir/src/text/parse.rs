@@ -1,12 +1,12 @@
 //! Text to IR: files, blocks, and ops in generic form. Custom forms are in `format`; types and attributes in `fine`.
 
 use super::cursor::Cursor;
-use super::fine::{AliasTable, FineError, FineParser};
+use super::fine::{AliasTable, FineError, FineParser, OF_ALIAS};
 use super::names::Names;
 use super::parse_threads::Division;
 use crate::attrs::AttrData;
 use crate::context::{Attr, Context, OpName, Type};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, suggest};
 use crate::loc::Loc;
 use crate::module::{Block, Module, Region, Value};
 use rustc_hash::FxHashMap;
@@ -76,8 +76,18 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
         m.alias_hints = fine.hints();
         Ok(m)
     } else {
-        Err(diags)
+        Err(in_order(diags))
     }
+}
+
+/// The errors in the order of the text, without those about uses of what is reported where it is defined.
+fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diags.sort_by_key(|d| d.loc.as_source());
+    let is_use = |d: &Diagnostic| d.message.starts_with(OF_ALIAS);
+    if !diags.iter().all(is_use) {
+        diags.retain(|d| !is_use(d));
+    }
+    diags
 }
 
 /// All definitions `#name = ...` and `!name = ...` that start a line, so that uses may come first. An error is a place,
@@ -350,7 +360,13 @@ impl<'a> Parser<'a> {
         let mut undefined: Vec<_> = labels.iter().filter(|(_, l)| !l.defined).map(|(n, l)| (l.offset, *n)).collect();
         undefined.sort_unstable();
         for (offset, name) in undefined {
-            self.report(*self.error(offset, format!("reference to an undefined block '^{name}'")));
+            let mut error = *self.error(offset, format!("reference to an undefined block '^{name}'"));
+            let mut known: Vec<&str> = labels.iter().filter(|(_, l)| l.defined).map(|(n, _)| *n).collect();
+            known.sort_unstable();
+            if let Some(near) = suggest(name, known.into_iter()) {
+                error = error.note(self.place(offset), format!("did you mean '^{near}'?"));
+            }
+            self.report(error);
         }
         Ok(region)
     }

@@ -9,6 +9,9 @@ use crate::types::TypeData;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, OnceLock};
 
+/// How messages begin that are about the use of an alias whose definition is wrong.
+pub const OF_ALIAS: &str = "in the definition of alias '";
+
 /// The aliases that a file defines, each read when it is first asked for, wherever in the file it is defined; and the
 /// `distinct` attributes that were read from the file, by number. Parsers on several threads may share one table.
 #[derive(Default)]
@@ -116,10 +119,9 @@ impl FineParser<'_> {
             return Err(FineError::new(offset, format!("undefined symbol alias id '{}'", &name[1..])));
         };
         self.resolve(i).map(|(key, _)| key).map_err(|error| {
-            let of = "in the definition of alias '";
-            let message = match error.message.starts_with(of) {
+            let message = match error.message.starts_with(OF_ALIAS) {
                 true => error.message,
-                false => format!("{of}{name}': {}", error.message),
+                false => format!("{OF_ALIAS}{name}': {}", error.message),
             };
             FineError { offset, message }
         })

@@ -1,10 +1,15 @@
 //! A chunk of a golden file as a test case.
 
+use crate::shown;
+use gradus::Tool;
 use gradus::runline::{Pipeline, Stage};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// One chunk.
 pub struct Case {
+    /// Whose commands are run.
+    pub tool: Arc<Tool>,
     /// `passes/cse/basic`, with `#2` for the second chunk of several.
     pub name: String,
     /// The golden file.
@@ -63,7 +68,7 @@ impl Case {
     pub fn has_passes(&self) -> bool {
         let is_pass = |a: &String| {
             let name = a.trim_start_matches("--").split('=').next().unwrap_or("");
-            name == "pass-pipeline" || gradus::all_passes().iter().any(|p| p.name == name)
+            name == "pass-pipeline" || self.tool.passes.iter().any(|p| p.name == name)
         };
         self.command().iter().any(is_pass)
     }
@@ -82,9 +87,9 @@ impl Case {
         self.file.with_file_name(format!("{}.snap", self.snapshot_name()))
     }
 
-    /// The command that shows the output, for a shell in the repository.
+    /// The command that shows the output, for a shell in the folder of the package.
     pub fn reproduce(&self) -> String {
-        let file = self.file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&self.file).display().to_string();
+        let file = shown(&self.file);
         let line = &self.runs[0].text;
         if !self.one_of_several {
             return format!("reproduce with: {}", line.replace("%s", &file));

@@ -1,11 +1,14 @@
 //! A golden file: what it says about itself, and its chunks as test cases.
 
-use super::case::Case;
+use crate::case::Case;
+use crate::shown;
+use gradus::Tool;
 use gradus::expected::{expects_any, near_misses};
 use gradus::filecheck::{Options, Text, directive_places};
 use gradus::runline::{Pipeline, Stage, pipelines};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Between two programs of a file.
 const MARKER: &str = "// -----";
@@ -15,6 +18,8 @@ const SUFFIXES: [&str; 6] = ["-NEXT", "-SAME", "-NOT", "-DAG", "-LABEL", "-EMPTY
 
 /// A golden file.
 pub struct Golden {
+    /// Whose commands are run.
+    pub tool: Arc<Tool>,
     /// `passes/cse/basic`
     pub name: String,
     /// Where it is.
@@ -29,11 +34,11 @@ pub struct Golden {
 
 impl Golden {
     /// Reads a file. One that is not a golden file, or asserts nothing, is an error.
-    pub fn read(folder: &Path, path: &Path, work: &Path) -> Result<Golden, String> {
+    pub fn read(tool: &Arc<Tool>, folder: &Path, path: &Path, work: &Path) -> Result<Golden, String> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-        let runs = runs(&text)?;
+        let runs = runs(tool, &text)?;
         let name = path.strip_prefix(folder).expect("is inside").with_extension("").display().to_string();
-        let mut golden = Golden { name, path: path.to_owned(), text, runs, cases: Vec::new() };
+        let mut golden = Golden { tool: tool.clone(), name, path: path.to_owned(), text, runs, cases: Vec::new() };
         golden.check_directives()?;
         if let Some(line) = near_misses(&golden.text).first() {
             return Err(format!(
@@ -51,12 +56,12 @@ impl Golden {
 
     /// Whether its directives are written by the tool.
     pub fn is_generated(&self) -> bool {
-        self.text.contains(gradus::UPDATE_CHECKS_NOTE)
+        gradus::is_generated(&self.text)
     }
 
     /// How to run all of it by hand.
     pub fn reproduce(&self) -> String {
-        let file = self.path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(&self.path).display().to_string();
+        let file = shown(&self.path);
         let lines: Vec<String> = self.runs.iter().map(|run| run.text.replace("%s", &file)).collect();
         format!("reproduce with: {}", lines.join("\n                "))
     }
@@ -118,20 +123,22 @@ impl Golden {
         std::fs::write(&input, padded).map_err(|e| e.to_string())?;
         let (file, lines) = (self.path.clone(), (start + 1, start + lines.len()));
         let one_of_several = number.is_some();
-        Ok(Case { name, file, lines, one_of_several, input, runs: self.runs.clone(), expects })
+        let tool = self.tool.clone();
+        Ok(Case { tool, name, file, lines, one_of_several, input, runs: self.runs.clone(), expects })
     }
 }
 
 /// The RUN lines, the first of which is the first line.
-fn runs(text: &str) -> Result<Vec<Pipeline>, String> {
-    let runs = pipelines(text)?;
+fn runs(tool: &Tool, text: &str) -> Result<Vec<Pipeline>, String> {
+    let runs = pipelines(tool, text)?;
     let opt = |run: &Pipeline| {
         let first = &run.stages[0];
         let file = first.words.iter().filter(|w| *w == "%s").count() + usize::from(first.input.is_some());
-        first.words.get(..2).is_some_and(|w| w == ["gradus", "opt"]) && file == 1
+        first.words.get(..2).is_some_and(|w| w == [tool.name, "opt"]) && file == 1
     };
     if runs.first().is_none_or(|run| run.line != 1) || !runs.iter().all(opt) {
-        return Err("the first line must be '// RUN: gradus opt %s ...', and others must begin so too".into());
+        let line = format!("// RUN: {} opt %s ...", tool.name);
+        return Err(format!("the first line must be '{line}', and others must begin so too"));
     }
     Ok(runs)
 }

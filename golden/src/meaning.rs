@@ -6,8 +6,8 @@
 //! A chunk that runs no pass is canonicalized, so that a file that is
 //! only about text checks its ops' folding too. The arguments depend on nothing but the function's name.
 
-use super::case::Case;
-use crate::support::gradus;
+use crate::case::Case;
+use crate::run;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus::ir::float::{from_f64, to_f64};
 use gradus::ir::layout::StridedLayout;
@@ -60,13 +60,13 @@ enum Outcome {
 
 /// Whether there is a function with a body.
 pub fn has_functions(case: &Case) -> bool {
-    let ctx = gradus::dialects::context();
+    let ctx = case.tool.context();
     load(&ctx, &std::fs::read_to_string(&case.input).unwrap_or_default()).is_ok_and(|m| !functions(&m).is_empty())
 }
 
 /// Whether any function of the chunk can be executed.
 pub fn can_execute(case: &Case) -> bool {
-    let ctx = gradus::dialects::context();
+    let ctx = case.tool.context();
     let Ok(m) = load(&ctx, &std::fs::read_to_string(&case.input).unwrap_or_default()) else { return false };
     let supported = |name: &String| {
         let args = |round| arguments(&m, name, round);
@@ -81,11 +81,11 @@ pub fn check(case: &Case) -> Result<(), String> {
     if !case.has_passes() {
         command.extend(["--canonicalize", "--cse"].map(str::to_owned));
     }
-    let output = gradus(&command);
+    let output = run(&case.tool, &command);
     if output.code != 0 {
         return Err(output.err);
     }
-    let ctx = gradus::dialects::context();
+    let ctx = case.tool.context();
     let before = load(&ctx, &std::fs::read_to_string(&case.input).map_err(|e| e.to_string())?)?;
     let after = load(&ctx, &output.out)?;
     for name in functions(&before) {

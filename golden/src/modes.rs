@@ -1,8 +1,8 @@
 //! What is tested of a file and of a chunk besides its meaning.
 
-use super::case::Case;
-use super::file::Golden;
-use crate::support::gradus;
+use crate::case::Case;
+use crate::file::Golden;
+use crate::run;
 use gradus::runline::Output;
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const UPDATE: &str = "to accept the new output: cargo insta review, or INSTA_UPD
 pub fn run_lines(golden: &Golden) -> Result<(), String> {
     let path = golden.path.to_str().expect("golden files have plain names");
     for run in &golden.runs {
-        let Output { status, err, .. } = run.run(path);
+        let Output { status, err, .. } = run.run(&golden.tool, path);
         if status != 0 {
             let (text, line) = (&run.text, run.line);
             return Err(format!("line {line}: {text}\nexit status {status}\n{}", String::from_utf8_lossy(&err)));
@@ -25,19 +25,23 @@ pub fn run_lines(golden: &Golden) -> Result<(), String> {
 /// `gradus update-checks` would write what is there.
 pub fn up_to_date(golden: &Golden) -> Result<(), String> {
     let path = golden.path.to_str().expect("golden files have plain names");
-    let output = gradus(&["update-checks", "--check", path]);
-    if output.code == 0 { Ok(()) } else { Err(format!("{}to accept: gradus update-checks FILE", output.err)) }
+    let output = run(&golden.tool, &["update-checks", "--check", path]);
+    if output.code == 0 {
+        Ok(())
+    } else {
+        Err(format!("{}to accept: {} update-checks FILE", output.err, golden.tool.name))
+    }
 }
 
 /// The command gives exactly the expected diagnostics, and prints nothing else if there is an error among them.
 pub fn diagnostics(case: &Case) -> Result<(), String> {
-    let verified = gradus(&case.command_verifying(true));
+    let verified = run(&case.tool, &case.command_verifying(true));
     if verified.code != 0 {
-        let printed = gradus(&case.command_verifying(false)).err;
+        let printed = run(&case.tool, &case.command_verifying(false)).err;
         return Err(format!("{}\nprinted without --verify-diagnostics:\n{printed}", verified.err));
     }
     let text = std::fs::read_to_string(&case.input).map_err(|e| e.to_string())?;
-    let output = gradus(&case.command_verifying(false));
+    let output = run(&case.tool, &case.command_verifying(false));
     match output.code {
         0 if text.contains("expected-error") => Err("errors are expected, but the exit status is 0".into()),
         1.. if !output.out.is_empty() => Err(format!("a failing command printed a result:\n{}", output.out)),
@@ -49,7 +53,7 @@ pub fn diagnostics(case: &Case) -> Result<(), String> {
 pub fn snapshot(case: &Case) -> Result<(), String> {
     let mut text = String::new();
     for run in &case.runs {
-        let output = run.run(case.input_name());
+        let output = run.run(&case.tool, case.input_name());
         let err = String::from_utf8_lossy(&output.err);
         if output.status != 0 {
             return Err(format!("{}\nexit status {}\n{err}", run.text, output.status));
@@ -89,11 +93,11 @@ pub fn generic(case: &Case) -> Result<(), String> {
 
 /// The program is valid after every pass, and checking it changes nothing.
 pub fn verify_each(case: &Case) -> Result<(), String> {
-    let run = |value: &str| {
-        let output = gradus(&[case.command(), vec![format!("--verify-each={value}")]].concat());
+    let verifying = |value: &str| {
+        let output = run(&case.tool, &[case.command(), vec![format!("--verify-each={value}")]].concat());
         if output.code == 0 { Ok(output.out) } else { Err(output.err) }
     };
-    same("printed with --verify-each", &run("false")?, &run("true")?)
+    same("printed with --verify-each", &verifying("false")?, &verifying("true")?)
 }
 
 /// What `gradus opt` makes of a file with these flags and no passes.
@@ -101,8 +105,12 @@ pub fn opt(case: &Case, file: &Path, flags: &[&str]) -> Result<String, String> {
     let file = file.to_str().expect("temporary files have plain names").to_owned();
     let flags = flags.iter().map(|&f| f.to_owned());
     let args: Vec<String> = ["opt".to_owned(), file].into_iter().chain(case.reading_flags()).chain(flags).collect();
-    let output = gradus(&args);
-    if output.code == 0 { Ok(output.out) } else { Err(format!("gradus {}\n{}", args.join(" "), output.err)) }
+    let output = run(&case.tool, &args);
+    if output.code == 0 {
+        Ok(output.out)
+    } else {
+        Err(format!("{} {}\n{}", case.tool.name, args.join(" "), output.err))
+    }
 }
 
 fn opt_text(case: &Case, text: &str, flags: &[&str]) -> Result<String, String> {
