@@ -53,6 +53,7 @@ func.func @blocks() {
     "t.use"(%later) : (i32) -> ()
     cf.br ^next
   ^next:
+    // expected-note@+1 {{operand defined here (op in the same region)}}
     %later = arith.constant 0 : i32
     "t.end"() : () -> ()
   }) : () -> ()
