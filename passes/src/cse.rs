@@ -1,7 +1,7 @@
 //! `cse`.
 
 use gradus_ir::dominance::{Dominance, is_graph};
-use gradus_ir::effects::{Access, Effects, is_dead};
+use gradus_ir::effects::{Access, Effects, for_each_access, is_dead};
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::{
     Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
@@ -176,6 +176,14 @@ impl Walk<'_, '_> {
         match self.m.info(op).map_or(Effects::Unknown, |info| info.effects) {
             Effects::Pure | Effects::MayUb => Touched::NOTHING,
             Effects::Memory(list) => list.iter().map(|e| Touched::from(e.0)).max().unwrap_or(Touched::NOTHING),
+            Effects::MemoryOf(_) => {
+                let mut touched = Touched::NOTHING;
+                for_each_access(self.m, op, &mut |_, (access, _)| {
+                    touched = touched.max(Touched::from(access));
+                    true
+                });
+                touched
+            }
             Effects::Recursive => inner,
             Effects::Unknown => Touched::UNKNOWN,
         }
