@@ -4,6 +4,7 @@ use super::contract_text::{CONTRACT, OUTER_PRODUCT};
 use super::contract_verify::{verify_contract, verify_outer_product};
 use super::data;
 use super::reduce::kind_at_run_time;
+use super::reduce_patterns as patterns;
 use super::types::{FLOAT_VECTOR, ITERATOR_TYPES, KIND, MAPS, RANKED_VECTOR};
 use crate::arith;
 use crate::constraint::ANY;
@@ -31,6 +32,7 @@ use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelat
     }],
     verify = verify_contract,
     eval = contract,
+    patterns = patterns::CONTRACT,
     format = "custom<Contract>($indexing_maps, $iterator_types, $kind, $lhs, $rhs, $acc, type($result))"
 )]
 pub struct ContractionOp {

@@ -6,7 +6,7 @@ use super::types;
 pub(super) use crate::tensor::data::{element, from_scalars, position, put, take};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::tensor::checked_len;
-use gradus_ir::{Attr, Context, DType, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use gradus_ir::{Attr, Context, DType, EvalFn, Folded, OpArgs, OpDecl, OpInfo, Tensor, Type};
 
 /// The extents of a vector; none of any other type.
 pub(super) fn extents(ctx: &Context, ty: Type) -> Result<Vec<usize>, Trap> {
@@ -133,3 +133,17 @@ pub(super) fn combining_op(kind: &str) -> Option<&'static OpInfo> {
         _ => return None,
     })
 }
+
+/// What an op that puts a part into a constant comes to, if the part is constant too. Vectors that are longer than a few
+/// registers stay as they are: many such ops in a row would make as many large constants.
+pub(super) fn fold_small(args: &OpArgs<'_>, constants: &[Option<Attr>], eval: EvalFn) -> Option<Folded> {
+    let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
+    if types::count(ctx, ty) > MAX_FOLDED_ELEMENTS {
+        return None;
+    }
+    let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
+    let result = eval(args, &operands?).ok()?.pop().filter(|result| *result != Datum::Poison)?;
+    ctx.datum_attr(ty, &result).map(Folded::from)
+}
+
+const MAX_FOLDED_ELEMENTS: i64 = 1024;

@@ -8,7 +8,7 @@ use crate::constraint::{ANY, I64_ARRAY, INDEX, VECTOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{Mixed, mixed_entries, runtime_entries};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Type, TypeRelation, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
 
 /// A part of a vector, or an element: what is at a position in its first dimensions. A position of -1, or outside, is
 /// poison.
@@ -47,6 +47,7 @@ pub struct ExtractOp {
 /// ```
 #[op(
     "vector.insert",
+    traits = Traits::NO_CONSTANT_FOLDING,
     directives = &[&DYNAMIC_INDEX_LIST],
     relations = &[TypeRelation::Same(&["dest", "result"])],
     verify = verify_insert,
@@ -122,7 +123,9 @@ fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
         })?;
     }
     let want = without_leading(ctx, m.value_type(source), positions.len());
-    check(want == have, || {
+    // A vector of one element may stand for it.
+    let one = vector(ctx, have).is_some_and(|v| v.0 == [1] && !v.1[0] && v.2 == want);
+    check(want == have || one, || {
         let (want, have) = (ctx.display_type(want), ctx.display_type(have));
         format!("inferred type(s) '{want}' are incompatible with return type(s) of operation '{have}'")
     })
@@ -182,11 +185,10 @@ fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let source = data[0].tensor()?;
     let Some(positions) = positions_at_run_time(args, data)? else { return Ok(vec![Datum::Poison]) };
     let Some(part) = part(source.shape(), &positions) else { return Ok(vec![Datum::Poison]) };
-    let ty = without_leading(args.ctx(), args.operand_type(0), positions.len());
-    data::pick(args.ctx(), ty, source, part).map(|part| vec![part])
+    data::pick(args.ctx(), args.result_types[0], source, part).map(|part| vec![part])
 }
 
-fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let poison = Ok(vec![Datum::Poison]);
     let extents = data::extents(args.ctx(), args.operand_type(1))?;
     let Some(positions) = positions_at_run_time(args, data)? else { return poison };

@@ -5,7 +5,7 @@ use super::elements_fold as patterns;
 use super::types::{FIXED_VECTOR, STEP_VECTOR, check, count, vector};
 use crate::constraint::ANY;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, Type, TypeRelation, Value, op};
+use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, op};
 
 /// A vector of scalars, the last dimension fastest.
 ///
@@ -41,6 +41,7 @@ pub struct FromElementsOp {
 /// ```
 #[op(
     "vector.to_elements",
+    traits = Traits::NO_CONSTANT_FOLDING,
     infer = infer_to_elements,
     verify = verify_to_elements,
     fold = patterns::fold_to_elements,
@@ -60,7 +61,7 @@ pub struct ToElementsOp {
 /// ```mlir
 /// %0 = vector.step : vector<4xindex>
 /// ```
-#[op("vector.step", eval = step, patterns = patterns::STEP, format = "attr-dict `:` type($result)")]
+#[op("vector.step", eval = step, patterns = super::step_patterns::STEP, format = "attr-dict `:` type($result)")]
 pub struct StepOp {
     /// The numbers.
     result: OpResult<STEP_VECTOR>,

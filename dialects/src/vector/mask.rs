@@ -8,7 +8,7 @@ use super::types::{I64_LIST, MASK, RANKED_MASK, check, scalable, shape};
 use crate::constraint::{ANY, INDEX};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Effects, Module, Op, OpArgs, Traits, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Value, op};
 use smallvec::smallvec;
 
 /// A mask that is true in a block that begins at the first element, of sizes that are known at run time. Negative ones
@@ -19,6 +19,7 @@ use smallvec::smallvec;
 /// ```
 #[op(
     "vector.create_mask",
+    traits = Traits::NO_CONSTANT_FOLDING,
     verify = verify_create,
     eval = create_mask,
     patterns = patterns::CREATE,
@@ -162,4 +163,24 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
 pub(super) fn is_empty(m: &Module, op: Op) -> bool {
     let block = m.entry(MaskOp(op).mask_region(m));
     block.is_none_or(|b| m.block_ops(b).count() <= 1)
+}
+
+/// Whether a mask is known to be true everywhere, or false everywhere.
+pub(super) fn truth(m: &Module, mask: Value) -> Option<bool> {
+    let ctx = &m.ctx;
+    if let Some(constant) = m.constant(mask) {
+        return ctx.as_uniform(constant).map(|n| n != 0.0);
+    }
+    let (sizes, ty) = if let Some(mask) = ConstantMaskOp::defining(m, mask) {
+        (super::slice::ints(m, mask.0, "mask_dim_sizes"), m.value_type(mask.result(m)))
+    } else {
+        let create = CreateMaskOp::defining(m, mask)?;
+        let bounds: Option<Vec<i64>> = create.operands(m).iter().map(|&v| m.constant_int(v)).collect();
+        (bounds?, m.value_type(mask))
+    };
+    if sizes.iter().any(|&n| n <= 0) {
+        return Some(false);
+    }
+    let fixed = ConstantMaskOp::defining(m, mask).is_some() || !scalable(ctx, ty).contains(&true);
+    (fixed && sizes.iter().zip(shape(ctx, ty)).all(|(n, d)| n >= d)).then_some(true)
 }

@@ -5,6 +5,7 @@
 //! is executed. How long scalable vectors are, the machine says: they are only text and types here, and execution refuses
 //! them. Masks that are poison, and access to memory outside, are undefined behaviour.
 
+mod build;
 mod contract;
 mod contract_text;
 mod contract_verify;
@@ -14,6 +15,7 @@ mod element_fold;
 mod element_patterns;
 mod elements;
 mod elements_fold;
+mod extract_sources;
 mod gather;
 mod mask;
 mod mask_fold;
@@ -32,6 +34,7 @@ mod shuffle;
 mod shuffle_patterns;
 mod slice;
 mod slice_patterns;
+mod step_patterns;
 mod transfer;
 mod transfer_exec;
 mod transfer_patterns;

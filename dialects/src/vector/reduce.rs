@@ -7,7 +7,7 @@ use crate::arith::FASTMATH;
 use crate::constraint::{ANY, I64, VECTOR};
 use crate::memref::types::BOOL;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Type, TypeRelation, op};
+use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Type, TypeRelation, declared_names, op};
 
 /// All elements of a vector of one dimension combined, in order, after `acc` if there is one.
 ///
@@ -50,7 +50,7 @@ pub struct ReductionOp {
     "vector.multi_reduction",
     relations = &[TypeRelation::Same(&["dest", "acc"])],
     verify = verify_multi_reduction,
-    fold = patterns::fold_multi_reduction,
+
     eval = multi_reduction,
     patterns = patterns::MULTI_REDUCTION,
     format = "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
@@ -81,6 +81,7 @@ pub struct MultiDimReductionOp {
     ],
     verify = verify_scan,
     eval = scan,
+    result_names = declared_names,
     format = "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
 )]
 pub struct ScanOp {

@@ -58,6 +58,7 @@ pub struct ShapeCastOp {
     "vector.bitcast",
     verify = verify_bitcast,
     fold = patterns::fold_bitcast,
+    patterns = patterns::BITCAST,
     eval = bitcast,
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]

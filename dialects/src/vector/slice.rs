@@ -4,7 +4,7 @@ use super::data;
 use super::slice_patterns as patterns;
 use super::types::{INT_ARRAY, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, Type, TypeRelation, op};
+use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, op};
 
 /// A block of a vector: so many elements from so far on in each of its first dimensions.
 ///
@@ -39,6 +39,7 @@ pub struct ExtractStridedSliceOp {
 /// ```
 #[op(
     "vector.insert_strided_slice",
+    traits = Traits::NO_CONSTANT_FOLDING,
     relations = &[TypeRelation::Same(&["dest", "result"])],
     verify = verify_insert,
     fold = patterns::fold_insert,
@@ -176,7 +177,7 @@ fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     data::pick(args.ctx(), ty, source, block).map(|block| vec![block])
 }
 
-fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (Datum::Tensor(part), Datum::Tensor(dest)) = (&data[0], &data[1]) else {
         let whole = args.operand_type(0) == args.operand_type(1);
         return Ok(vec![if whole { data[0].clone() } else { Datum::Poison }]);

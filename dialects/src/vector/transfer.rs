@@ -5,7 +5,7 @@ use super::transfer_exec::{read, write};
 use super::transfer_patterns as patterns;
 use super::transfer_text::{TRANSFER_READ, TRANSFER_WRITE};
 use super::transfer_verify::{verify_read, verify_write};
-use super::types::{BOOL_ARRAY, MAP, MASK, SHAPED, scalable, shape, vector, vector_type};
+use super::types::{BOOL_ARRAY, MAP, MASK, SHAPED, shape, vector, vector_type};
 use crate::constraint::{ANY, INDEX, RANKED_TENSOR, VECTOR};
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::{Access, Context, Effects, Module, Op, Traits, Type, op};
@@ -93,9 +93,6 @@ pub(super) fn map_and_bounds(m: &Module, op: Op) -> Option<(&AffineMap, Vec<bool
 pub(super) fn minor_identity(ctx: &Context, source: Type, ty: Type) -> Option<AffineMap> {
     let (rank, extents) = (ctx.shape(source)?.len(), shape(ctx, ty));
     let in_elements = shape(ctx, ctx.element_type(source)).len();
-    if rank == 0 && extents == [1] {
-        return Some(AffineMap::new(0, 0, [AffineExpr::Constant(0)]));
-    }
     let first = rank.checked_sub(extents.len().checked_sub(in_elements)?)?;
     Some(AffineMap::new(rank as u32, 0, (first..rank).map(|d| AffineExpr::Dim(d as u32)).collect::<Vec<_>>()))
 }
@@ -137,9 +134,4 @@ pub(super) fn vector_of(m: &Module, op: Op) -> Option<Type> {
     let read = TransferReadOp::cast(m, op).map(|r| r.vector(m));
     let value = read.or_else(|| TransferWriteOp::cast(m, op).map(|w| w.value_to_store(m)));
     value.map(|v| m.value_type(v))
-}
-
-/// Whether no dimension of the vector is scalable.
-pub(super) fn is_fixed(ctx: &Context, ty: Type) -> bool {
-    !scalable(ctx, ty).contains(&true)
 }
