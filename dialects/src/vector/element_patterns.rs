@@ -2,16 +2,16 @@
 
 use super::build::{
     self, delinearize, linear, numbers, replace_by_broadcast, replace_by_constant, replace_by_extract,
-    replace_by_poison,
+    replace_by_poison, replace_by_shape_cast,
 };
 use super::element::{positions, static_positions};
 use super::extract_sources as sources;
 use super::reshape::broadcastable;
 use super::slice::ints;
-use super::types::{count, is_scalable, shape};
+use super::types::{count, is_scalable, scalables, shape};
 use super::{BroadcastOp, ExtractOp, FromElementsOp, InsertOp, ShapeCastOp, ToElementsOp, TransposeOp};
 use crate::views::{Mixed, add_mixed, fold_entries};
-use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, Rewriter, Value};
+use gradus_ir::{AttrData, Dense, Module, Op, OpDecl, OpState, Pattern, Rewriter, Value};
 
 pub(super) const EXTRACT: &[Pattern] = &[
     Pattern { name: "constant positions", run: constant_positions },
@@ -133,6 +133,9 @@ fn of_shape_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(cast) = ShapeCastOp::defining(m, ExtractOp(op).source(m)) else { return false };
     let source = cast.source(m);
     let (from, to, ty) = (m.value_type(source), m.value_type(cast.result(m)), m.value_type(m.result(op, 0)));
+    if ctx.is_shaped(ty) && count(ctx, from) == count(ctx, ty) && scalables(ctx, from) == scalables(ctx, ty) {
+        return replace_by_shape_cast(r, op, source);
+    }
     if is_scalable(ctx, from) || !build::ends_with(ctx, from, ty) {
         return false;
     }
@@ -222,6 +225,12 @@ fn inserted_parts(m: &Module, last: InsertOp, total: usize) -> Option<Vec<(Value
 pub(super) fn replace_by_uniform(r: &mut Rewriter<'_>, op: Op, truth: bool) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
-    let value = m.ctx.splat_attr(ty, m.ctx.bool_attr(truth));
-    value.is_some_and(|value| replace_by_constant(r, op, value))
+    let value = match m.ctx.is_shaped(ty) {
+        true => {
+            let data = vec![u8::from(truth)].into();
+            m.ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data })))
+        }
+        false => m.ctx.bool_attr(truth),
+    };
+    replace_by_constant(r, op, value)
 }

@@ -5,7 +5,8 @@ use super::element::static_positions;
 use super::element_patterns::{replace_by_uniform, source_and_positions};
 use super::slice::ints;
 use super::types::{count, shape};
-use super::{CreateMaskOp, ExtractOp, ExtractStridedSliceOp, FromElementsOp, InsertStridedSliceOp, ShuffleOp, build};
+use super::{CreateMaskOp, ExtractStridedSliceOp, FromElementsOp, InsertStridedSliceOp, ShuffleOp, build};
+use crate::views::Mixed;
 use gradus_ir::{Op, OpDecl, OpState, Rewriter, Value};
 
 pub(super) fn of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
@@ -81,14 +82,17 @@ pub(super) fn of_shuffle(r: &mut Rewriter<'_>, op: Op) -> bool {
 /// A row of a mask is a mask, if it is known whether the row is inside at all.
 pub(super) fn of_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
-    let Some((mask, _)) = source_and_positions::<CreateMaskOp>(m, op) else { return false };
-    let Some(at) = static_positions(m, op) else { return false };
-    let bounds = mask.operands(m);
-    if shape(&m.ctx, m.value_type(ExtractOp(op).source(m))).is_empty() {
+    let Some((mask, at)) = source_and_positions::<CreateMaskOp>(m, op) else { return false };
+    let (bounds, extents) = (mask.operands(m), shape(&m.ctx, m.value_type(mask.result(m))));
+    if extents.is_empty() {
         return false;
     }
-    let inside: Vec<Option<bool>> =
-        at.iter().zip(&bounds).map(|(&n, &bound)| m.constant_int(bound).map(|bound| n < bound)).collect();
+    let inside = |((entry, &bound), &extent): ((&Mixed, &Value), &i64)| match (entry, m.constant_int(bound)?) {
+        (_, ..=0) => Some(false),
+        (&Mixed::Static(n), bound) => (n >= 0).then_some(n < bound),
+        (_, bound) => (bound >= extent).then_some(true),
+    };
+    let inside: Vec<Option<bool>> = at.iter().zip(&bounds).zip(extents).map(inside).collect();
     if inside.contains(&Some(false)) {
         return replace_by_uniform(r, op, false);
     }

@@ -159,6 +159,11 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     Ok(Next::Done(yielded.to_vec()))
 }
 
+/// Whether an op is under a mask: then it is not what it would be without.
+pub(super) fn is_masked(m: &Module, op: Op) -> bool {
+    m.parent_op(op).is_some_and(|parent| MaskOp::cast(m, parent).is_some())
+}
+
 /// Whether no op is masked.
 pub(super) fn is_empty(m: &Module, op: Op) -> bool {
     let block = m.entry(MaskOp(op).mask_region(m));

@@ -2,32 +2,66 @@
 
 use super::element_patterns::replace_by_uniform;
 use super::mask::{is_empty, truth};
-use super::types::{is_scalable, shape};
-use super::{ConstantMaskOp, MaskOp};
-use crate::arith::SelectOp;
-use gradus_ir::{Op, OpDecl, OpState, Pattern, Rewriter, Value};
+use super::types::{scalable, shape};
+use super::{ConstantMaskOp, MaskOp, VectorScaleOp};
+use crate::arith::{MulIOp, SelectOp};
+use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, Rewriter, Value};
 
 pub(super) const CREATE: &[Pattern] = &[Pattern { name: "constant bounds", run: constant_bounds }];
 
 pub(super) const MASKED: &[Pattern] =
     &[Pattern { name: "nothing to mask", run: nothing_to_mask }, Pattern { name: "mask that is true", run: true_mask }];
 
+/// What is known of a bound of a mask.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// Nothing is inside.
+    Nothing,
+    /// So many are, and there are more.
+    Some(i64),
+    /// Everything is.
+    All,
+}
+
+/// The bound of a dimension; of a scalable one it is known only whether all of it, or nothing, is inside.
+fn bound(m: &Module, value: Value, extent: i64, scalable: bool) -> Option<Bound> {
+    if let Some(n) = m.constant_int(value) {
+        return match n {
+            ..=0 => Some(Bound::Nothing),
+            _ if scalable => None,
+            n if n >= extent => Some(Bound::All),
+            n => Some(Bound::Some(n)),
+        };
+    }
+    let product = MulIOp::defining(m, value).filter(|_| scalable)?;
+    let (lhs, rhs) = (product.lhs(m), product.rhs(m));
+    let factor = if VectorScaleOp::defining(m, lhs).is_some() { rhs } else { lhs };
+    let times = VectorScaleOp::defining(m, lhs).is_some() || VectorScaleOp::defining(m, rhs).is_some();
+    m.constant_int(factor).filter(|&n| times && n >= extent && n < MAX_FACTOR).map(|_| Bound::All)
+}
+
+/// Products of larger numbers with the machine's factor may overflow.
+const MAX_FACTOR: i64 = 1 << 32;
+
 /// With constant bounds it is a constant mask; one that is true, or false, everywhere is a constant.
 fn constant_bounds(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
-    let bounds: Option<Vec<i64>> = m.operands(op).iter().map(|&v| m.constant_int(v)).collect();
-    let (Some(bounds), extents) = (bounds, shape(&m.ctx, ty)) else { return false };
-    if is_scalable(&m.ctx, ty) {
-        return false;
+    let (extents, flags) = (shape(&m.ctx, ty), scalable(&m.ctx, ty));
+    if extents.is_empty() {
+        let bound = m.constant_int(m.operands(op)[0]);
+        return bound.is_some_and(|n| replace_by_uniform(r, op, n > 0));
     }
-    if bounds.iter().any(|&n| n <= 0) {
+    let known = m.operands(op).iter().zip(extents.iter().zip(flags)).map(|(&v, (&d, &s))| bound(m, v, d, s));
+    let Some(bounds) = known.collect::<Option<Vec<Bound>>>() else { return false };
+    if bounds.contains(&Bound::Nothing) {
         return replace_by_uniform(r, op, false);
     }
-    if bounds.iter().zip(extents).all(|(n, d)| n >= d) {
+    if bounds.iter().all(|&b| b == Bound::All) {
         return replace_by_uniform(r, op, true);
     }
-    let sizes: Vec<i64> = bounds.iter().zip(extents).map(|(&n, &d)| n.min(d)).collect();
+    let size = |(bound, &extent): (&Bound, &i64)| if let Bound::Some(n) = bound { *n } else { extent };
+    let sizes: Vec<i64> = bounds.iter().zip(extents).map(size).collect();
     let mut state = OpState::new(&m.ctx, ConstantMaskOp::INFO.name, m.loc(op));
     state.inherent(&m.ctx, "mask_dim_sizes", Some(m.ctx.i64_array_attr(&sizes)));
     state.result_types.push(ty);

@@ -2,7 +2,7 @@
 
 use super::StepOp;
 use super::gather::{GatherOp, ScatterOp};
-use super::mask::truth;
+use super::mask::{is_masked, truth};
 use super::memory::{LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp};
 use super::types::shape;
 use crate::memref;
@@ -35,6 +35,9 @@ fn operands(m: &Module, op: Op, name: &str) -> Vec<Value> {
 /// Under a mask that is false nothing is accessed; under one that is true everything in a row is.
 fn known_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let Some(truth) = operand(m, op, "mask").and_then(|mask| truth(m, mask)) else { return false };
     if truth {
         return !is_spread(m, op) && unmasked(r, op);
@@ -105,6 +108,9 @@ fn in_a_row(m: &Module, distances: Value) -> bool {
 /// Elements that follow each other in memory are a row.
 fn row(r: &mut Rewriter<'_>, op: Op, name: &str) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let (Some(base), Some(distances)) = (operand(m, op, "base"), operand(m, op, "indices")) else { return false };
     let memory = matches!(m.ctx.type_data(m.value_type(base)), TypeData::MemRef { .. });
     if !memory || !in_a_row(m, distances) {

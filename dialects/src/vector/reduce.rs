@@ -7,7 +7,7 @@ use crate::arith::FASTMATH;
 use crate::constraint::{ANY, I64, VECTOR};
 use crate::memref::types::BOOL;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Type, TypeRelation, declared_names, op};
+use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, declared_names, op};
 
 /// All elements of a vector of one dimension combined, in order, after `acc` if there is one.
 ///
@@ -75,6 +75,7 @@ pub struct MultiDimReductionOp {
 /// ```
 #[op(
     "vector.scan",
+    traits = Traits::NO_CONSTANT_FOLDING,
     relations = &[
         TypeRelation::Same(&["source", "dest"]),
         TypeRelation::Same(&["initial_value", "accumulated_value"]),

@@ -2,6 +2,7 @@
 
 use super::build::{extract, numbers, replace_by_extract};
 use super::data::combining_op;
+use super::mask::is_masked;
 use super::reduce::{MultiDimReductionOp, ReductionOp, kind_of};
 use super::slice::ints;
 use super::types::{is_scalable, shape};
@@ -38,6 +39,9 @@ fn replace_by_combined(r: &mut Rewriter<'_>, op: Op, values: [Value; 2]) -> bool
 
 fn of_one_element(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let this = ReductionOp(op);
     let (source, acc) = (this.vector(m), this.acc(m));
     let ty = m.value_type(source);
@@ -52,6 +56,9 @@ fn of_one_element(r: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn of_unit_dims(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let this = MultiDimReductionOp(op);
     let (source, acc) = (this.source(m), this.acc(m));
     let (from, ty) = (m.value_type(source), m.value_type(this.dest(m)));
@@ -74,6 +81,9 @@ fn of_unit_dims(r: &mut Rewriter<'_>, op: Op) -> bool {
 /// would be rounded in another order.
 fn sum_of_contract(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let this = ContractionOp(op);
     let (acc, result) = (this.acc(m), this.result(m));
     let int = m.ctx.int_width(m.ctx.element_type(m.value_type(result))).is_some();

@@ -2,7 +2,7 @@
 
 use super::data;
 use super::reshape_patterns as patterns;
-use super::types::{I64_LIST, check, count, same_element, scalable, shape, vector};
+use super::types::{I64_LIST, check, count, same_element, scalable, scalables, shape, vector};
 use crate::constraint::{ANY, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
@@ -125,7 +125,7 @@ fn verify_shape_cast(m: &Module, op: Op) -> Result<(), String> {
     check(ctx.element_type(from) == ctx.element_type(to), || "has different source and result element types".into())?;
     let (n, k) = (count(ctx, from), count(ctx, to));
     check(n == k, || format!("has different number of elements at source ({n}) and result ({k})"))?;
-    let [n, k] = [from, to].map(|t| scalable(ctx, t).iter().filter(|&&s| s).count());
+    let [n, k] = [from, to].map(|t| scalables(ctx, t));
     check(n == k, || format!("has different number of scalable dims at source ({n}) and result ({k})"))
 }
 

@@ -3,7 +3,7 @@
 use super::build::{self, ends_with, replace_by_broadcast, replace_by_shape_cast, splat_of};
 use super::reshape::{broadcastable, permutation};
 use super::slice::ints;
-use super::types::{count, is_scalable, scalable, shape};
+use super::types::{count, is_scalable, scalable, scalables, shape};
 use super::{BitCastOp, BroadcastOp, ConstantMaskOp, CreateMaskOp, FromElementsOp, ShapeCastOp, TransposeOp};
 use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value};
 
@@ -101,6 +101,12 @@ fn cast_of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(broadcast) = BroadcastOp::defining(m, ShapeCastOp(op).source(m)) else { return false };
     let source = broadcast.source(m);
     let (from, between, ty) = (m.value_type(source), m.value_type(broadcast.vector(m)), m.value_type(m.result(op, 0)));
+    let once = m.ctx.is_shaped(from)
+        && count(&m.ctx, from) == count(&m.ctx, between)
+        && scalables(&m.ctx, from) == scalables(&m.ctx, between);
+    if once {
+        return replace_by_shape_cast(r, op, source);
+    }
     let fits = ends_with(&m.ctx, between, from) && ends_with(&m.ctx, ty, from);
     fits && replace_by_broadcast(r, op, source)
 }

@@ -5,7 +5,7 @@ use super::shuffle_patterns as patterns;
 use super::types::{FIXED_VECTOR, I64_LIST, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
 use crate::constraint::VECTOR;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Context, Module, Op, OpArgs, Type, TypeRelation, declared_names, op};
+use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, declared_names, op};
 
 /// A vector of rows of two vectors, which are counted on from the first to the second; -1 is poison.
 ///
@@ -69,6 +69,7 @@ pub struct InterleaveOp {
 /// ```
 #[op(
     "vector.deinterleave",
+    traits = Traits::NO_CONSTANT_FOLDING,
     relations = &[TypeRelation::Same(&["res1", "res2"])],
     verify = verify_deinterleave,
     eval = deinterleave,

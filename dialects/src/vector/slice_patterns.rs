@@ -12,6 +12,7 @@ pub(super) const EXTRACT: &[Pattern] = &[
     Pattern { name: "slice of broadcast", run: of_broadcast },
     Pattern { name: "slice of mask", run: of_mask },
     Pattern { name: "slice beside inserted slice", run: beside_insert },
+    Pattern { name: "slice of inserted slice", run: inside_insert },
 ];
 
 pub(super) const INSERT: &[Pattern] = &[];
@@ -140,4 +141,20 @@ fn beside_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
     let dest = insert.dest(m);
     r.modify(op, |m| m.set_operand(op, 0, dest));
     true
+}
+
+/// A block of the one that was inserted.
+fn inside_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let Some(insert) = InsertStridedSliceOp::defining(m, ExtractStridedSliceOp(op).source(m)) else { return false };
+    let (mut offsets, sizes) = all_dims(m, op);
+    let value = insert.value_to_store(m);
+    let (part, its) = (shape(&m.ctx, m.value_type(value)), ints(m, insert.0, "offsets"));
+    let inside = |i: usize| offsets[i] >= its[i] && offsets[i] + sizes[i] <= its[i] + part[i];
+    if part.len() != its.len() || !(0..its.len()).all(inside) {
+        return false;
+    }
+    offsets.iter_mut().zip(its).for_each(|(offset, first)| *offset -= first);
+    let state = slice_state(m, op, value, &offsets, &sizes);
+    r.replace_with(op, state).is_ok()
 }

@@ -2,7 +2,7 @@
 
 use super::build::replace_by_broadcast;
 use super::contract::dims;
-use super::mask::truth;
+use super::mask::{is_masked, truth};
 use super::reshape::broadcastable;
 use super::transfer::{TransferReadOp, TransferWriteOp, is_minor_identity, map_and_bounds, vector_of};
 use super::types::{scalable, shape};
@@ -51,7 +51,7 @@ fn same_place(m: &Module, a: Op, b: Op) -> bool {
     let (Some((map, bounds)), Some((its, its_bounds))) = (map_and_bounds(m, a), map_and_bounds(m, b)) else {
         return false;
     };
-    let inside = bounds.iter().zip(&its_bounds).all(|(&a, &b)| a && b);
+    let inside = bounds.iter().zip(&its_bounds).all(|(&a, &b)| a && b) && !is_masked(m, a) && !is_masked(m, b);
     map == its && inside && mask(m, a).is_none() && mask(m, b).is_none() && place(m, a).1 == place(m, b).1
 }
 
@@ -91,6 +91,9 @@ fn known_bounds(r: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn true_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let Some(mask) = mask(m, op).filter(|&mask| truth(m, mask) == Some(true)) else { return false };
     let kept: Vec<Value> = m.operands(op).iter().copied().take_while(|&v| v != mask).collect();
     debug_assert!(m.has_trait(op, Traits::OPERAND_SEGMENTS));
@@ -125,6 +128,9 @@ fn read_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
 /// What is read where a vector was just written, with more dimensions along which it repeats.
 fn read_after_write(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let Some(write) = TransferWriteOp::defining(m, TransferReadOp(op).base(m)) else { return false };
     let (Some((map, bounds)), Some((its, its_bounds))) = (map_and_bounds(m, op), map_and_bounds(m, write.0)) else {
         return false;
@@ -146,6 +152,9 @@ fn read_after_write(r: &mut Rewriter<'_>, op: Op) -> bool {
 /// What is written where something was written before, and nobody saw that, replaces it.
 fn write_over_write(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
     let base = TransferWriteOp(op).base(m);
     let Some(first) = TransferWriteOp::defining(m, base) else { return false };
     let types = [TransferWriteOp(op), first].map(|w| m.value_type(w.value_to_store(m)));

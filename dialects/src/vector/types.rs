@@ -133,6 +133,11 @@ pub(super) fn scalable(ctx: &Context, ty: Type) -> &[bool] {
     vector(ctx, ty).map_or(&[], |v| v.1)
 }
 
+/// How many dimensions of a vector are scalable.
+pub(super) fn scalables(ctx: &Context, ty: Type) -> usize {
+    scalable(ctx, ty).iter().filter(|&&s| s).count()
+}
+
 /// Whether a dimension of a vector is scalable.
 pub(super) fn is_scalable(ctx: &Context, ty: Type) -> bool {
     scalable(ctx, ty).contains(&true)
