@@ -164,7 +164,8 @@ impl Walk<'_, '_> {
     fn op_touches(&mut self, op: Op) -> Touched {
         let mut inner = Touched::NOTHING;
         for region in self.m.regions(op).to_vec() {
-            inner = inner.max(if self.m.has_trait(op, Traits::ISOLATED) {
+            let apart = self.m.has_trait(op, Traits::ISOLATED) || self.m.has_trait(op, Traits::MASKING);
+            inner = inner.max(if apart {
                 let outer = std::mem::take(&mut self.known);
                 let touched = stacker::maybe_grow(64 << 10, 1 << 20, || self.region(region));
                 self.known = outer;

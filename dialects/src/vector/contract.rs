@@ -3,13 +3,15 @@
 use super::contract_text::{CONTRACT, OUTER_PRODUCT};
 use super::contract_verify::{verify_contract, verify_outer_product};
 use super::data;
+use super::mask::{surrounding, unmasked};
 use super::reduce::kind_at_run_time;
 use super::reduce_patterns as patterns;
 use super::types::{FLOAT_VECTOR, ITERATOR_TYPES, KIND, MAPS, RANKED_VECTOR};
 use crate::arith;
 use crate::constraint::ANY;
 use gradus_ir::affine::AffineMap;
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::memory::Memory;
 use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelation, op};
 
 /// Products of elements of two vectors, combined along dimensions that the result does not have. Each operand, and the
@@ -31,7 +33,8 @@ use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelat
         summary: "third operand acc and result have same element type",
     }],
     verify = verify_contract,
-    eval = contract,
+    eval = |args, data| unmasked(args).and_then(|()| contract(args, data, None)),
+    exec = contract_under_mask,
     patterns = patterns::CONTRACT,
     format = "custom<Contract>($indexing_maps, $iterator_types, $kind, $lhs, $rhs, $acc, type($result))"
 )]
@@ -63,7 +66,8 @@ pub struct ContractionOp {
     "vector.outerproduct",
     directives = &[&OUTER_PRODUCT],
     verify = verify_outer_product,
-    eval = outer_product,
+    eval = |args, data| unmasked(args).and_then(|()| outer_product(args, data, None)),
+    exec = outer_product_under_mask,
     format = "custom<OuterProduct>($lhs, $rhs, $acc, $kind, type($result))"
 )]
 pub struct OuterProductOp {
@@ -170,7 +174,23 @@ fn loops(args: &OpArgs<'_>, maps: &[&AffineMap]) -> Result<Vec<usize>, Trap> {
 /// Contractions of more products are refused.
 const MAX_PRODUCTS: usize = 1 << 24;
 
-fn contract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn contract_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    match surrounding(args, memory)? {
+        None => eval_op(args, data),
+        Some(_) if data.contains(&Datum::Poison) => Ok(vec![Datum::Poison]),
+        Some(around) => contract(args, data, Some(&around.mask)),
+    }
+}
+
+fn outer_product_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    match surrounding(args, memory)? {
+        None => eval_op(args, data),
+        Some(_) if data.contains(&Datum::Poison) => Ok(vec![Datum::Poison]),
+        Some(around) => outer_product(args, data, Some(&around.mask)),
+    }
+}
+
+fn contract(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let elem = ctx.element_type(ty);
     let kind = kind_at_run_time(args, ty);
@@ -186,7 +206,10 @@ fn contract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     };
     let sums = OpArgs { operands: &args.operands[2..], ..*args };
     let times = if ctx.float_kind(elem).is_some() { arith::MulFOp::INFO } else { arith::MulIOp::INFO };
-    for index in data::indices(&extents) {
+    for (n, index) in data::indices(&extents).enumerate() {
+        if mask.is_some_and(|mask| !mask[n]) {
+            continue;
+        }
         let a = promoted(args, 0, elem, lists[0][at(maps[0], &lhs, &index)].clone())?;
         let b = promoted(args, 1, elem, lists[1][at(maps[1], &rhs, &index)].clone())?;
         let product = data::apply(&sums, times, Attr::EMPTY_DICT, elem, &[a, b])?;
@@ -196,7 +219,7 @@ fn contract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     data::value_of(ctx, ty, &lists[2]).map(|v| vec![v])
 }
 
-fn outer_product(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn outer_product(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let kind = kind_at_run_time(args, ty);
     let (a, b) = (data::elements(&data[0])?.unwrap_or_default(), data::elements(&data[1])?.unwrap_or_default());
@@ -208,9 +231,16 @@ fn outer_product(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
             all.push(data::apply(args, times, Attr::EMPTY_DICT, elem, &[a.clone(), b.clone()])?);
         }
     }
-    let product = data::value_of(ctx, ty, &all)?;
-    match data.get(2) {
-        Some(acc) => data::combine(args, ty, &kind, acc.clone(), product).map(|v| vec![v]),
-        None => Ok(vec![product]),
+    if let Some(acc) = data.get(2) {
+        let sums = data::elements(acc)?.unwrap_or_default();
+        for (n, (product, sum)) in all.iter_mut().zip(sums).enumerate() {
+            *product = match mask.is_none_or(|mask| mask[n]) {
+                true => data::combine(args, elem, &kind, sum, product.clone())?,
+                false => sum,
+            };
+        }
+    } else if mask.is_some_and(|mask| mask.contains(&false)) {
+        return Ok(vec![Datum::Poison]);
     }
+    data::value_of(ctx, ty, &all).map(|v| vec![v])
 }

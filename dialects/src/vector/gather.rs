@@ -1,6 +1,7 @@
 //! Elements all over memory: `gather`, `scatter`.
 
 use super::data;
+use super::mask::surrounding;
 use super::memory_exec::{group, mask, one, stored};
 use super::memory_patterns as patterns;
 use super::memory_verify::{PASS_THRU, access, same_shape, same_type};
@@ -116,8 +117,17 @@ fn number(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
 }
 
 fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    let (places, mask, ty) = (places(args, data)?, mask(args, data)?, args.result_types[0]);
+    let (places, mut mask, ty) = (places(args, data)?, mask(args, data)?, args.result_types[0]);
     let mut all = stored(one(args, data, "pass_thru")?, mask.len())?;
+    if let Some(around) = surrounding(args, memory)? {
+        let passthru = around.passthru.map(|d| stored(&d, mask.len())).transpose()?;
+        for (n, _) in around.mask.iter().enumerate().filter(|(_, shows)| !**shows) {
+            mask[n] = false;
+            if let Some(list) = &passthru {
+                all[n] = list[n].clone();
+            }
+        }
+    }
     for ((element, place), _) in all.iter_mut().zip(&places).zip(&mask).filter(|(_, mask)| **mask) {
         *element = match &data[0] {
             Datum::Tensor(tensor) => data::element(tensor, number(tensor, place)?)?,

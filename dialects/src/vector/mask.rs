@@ -6,10 +6,10 @@ use super::mask_text::MASKED;
 use super::mask_verify::verify_mask_op;
 use super::types::{I64_LIST, MASK, RANKED_MASK, check, scalable, shape};
 use crate::constraint::{ANY, INDEX};
-use gradus_ir::control::{Edge, Event, Next, Point};
+use gradus_ir::control::{Event, Next};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::Memory;
 use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Value, op};
-use smallvec::smallvec;
 
 /// A mask that is true in a block that begins at the first element, of sizes that are known at run time. Negative ones
 /// are none, too large ones all.
@@ -58,134 +58,7 @@ pub struct ConstantMaskOp {
 /// ```
 #[op(
     "vector.mask",
-    traits = Traits::SINGLE_BLOCK,
+    traits = Traits::SINGLE_BLOCK.and(Traits::MASKING),
     effects = Effects::Recursive,
     directives = &[&MASKED],
     verify_regions = verify_mask_op,
-    edges = |_, _| smallvec![Edge::new(Point::Op, Point::Region(0)).carrying(usize::MAX, 0), Edge::new(Point::Region(0), Point::Op)],
-    control = control,
-    patterns = patterns::MASKED,
-    format = "custom<Masked>($mask, $passthru, $maskRegion, type($results))"
-)]
-pub struct MaskOp {
-    /// Which elements.
-    mask: Operand<RANKED_MASK>,
-    /// What the others of the result are.
-    passthru: OptOperand<ANY>,
-    /// The op, and a `vector.yield` of its results.
-    #[name = "maskRegion"]
-    mask_region: Region,
-    /// The results of the op.
-    results: OpResults<ANY>,
-}
-
-/// Ends a region of the dialect, with what the op around gives.
-///
-/// ```mlir
-/// %0 = vector.mask %m { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>
-/// ```
-#[op(
-    "vector.yield",
-    traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
-    format = "attr-dict ($operands^ `:` type($operands))?"
-)]
-pub struct YieldOp {
-    /// The values.
-    operands: Operands<ANY>,
-}
-
-fn verify_create(m: &Module, op: Op) -> Result<(), String> {
-    let (rank, given) = (shape(&m.ctx, m.value_type(m.result(op, 0))).len(), m.operands(op).len());
-    if rank == 0 {
-        return check(given == 1, || "must specify exactly one operand for 0-D create_mask".into());
-    }
-    check(given == rank, || "must specify an operand for each result vector dimension".into())
-}
-
-fn verify_constant(m: &Module, op: Op) -> Result<(), String> {
-    let ty = m.value_type(m.result(op, 0));
-    let (extents, sizes) = (shape(&m.ctx, ty), super::slice::ints(m, op, "mask_dim_sizes"));
-    if extents.is_empty() {
-        check(sizes.len() == 1, || "array attr must have length 1 for 0-D vectors".into())?;
-        return check((0..=1).contains(&sizes[0]), || "mask dim size must be either 0 or 1 for 0-D vectors".into());
-    }
-    check(sizes.len() == extents.len(), || "must specify array attr of size equal vector result rank".into())?;
-    for (i, (&size, &extent)) in sizes.iter().zip(extents).enumerate() {
-        check((0..=extent).contains(&size), || {
-            "array attr of size out of bounds of vector result dimension size".into()
-        })?;
-        check(!scalable(&m.ctx, ty)[i] || size == 0 || size == extent, || {
-            "only supports 'none set' or 'all set' scalable dimensions".into()
-        })?;
-    }
-    let zeros = sizes.iter().filter(|&&n| n == 0).count();
-    check(zeros == 0 || zeros == sizes.len(), || {
-        "expected all mask dim sizes to be zeros, as a result of conjunction with zero mask dim".into()
-    })
-}
-
-/// The mask that is true at indices below `sizes`.
-fn leading(args: &OpArgs<'_>, sizes: &[i64]) -> Result<Vec<Datum>, Trap> {
-    let (ctx, ty) = (args.ctx(), args.result_types[0]);
-    let extents = data::extents(ctx, ty)?;
-    let inside = |index: Vec<usize>| {
-        let scalar = index.is_empty() && sizes.iter().any(|&n| n <= 0);
-        Datum::Int(-i64::from(!scalar && index.iter().zip(sizes).all(|(&i, &n)| (i as i64) < n)))
-    };
-    let all: Vec<Datum> = data::indices(&extents).map(inside).collect();
-    data::value_of(ctx, ty, &all).map(|v| vec![v])
-}
-
-fn create_mask(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let sizes: Vec<i64> = data.iter().map(Datum::int).collect::<Result<_, _>>()?;
-    leading(args, &sizes)
-}
-
-fn constant_mask(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    leading(args, &args.ints("mask_dim_sizes").unwrap_or_default())
-}
-
-/// An op under a mask that is true everywhere is the op; under others it would have to know the mask.
-fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
-    let Event::Left { yielded, .. } = event else {
-        let mask = data::elements(&data[0])?;
-        let all = mask.is_some_and(|mask| mask.iter().all(|m| *m == Datum::Int(-1)));
-        let alone = args.op.is_some_and(|op| is_empty(args.module, op));
-        if !all && !alone {
-            return Err(Trap::unsupported("an op under a mask that is not true everywhere"));
-        }
-        return Ok(Next::Region(0, Vec::new()));
-    };
-    Ok(Next::Done(yielded.to_vec()))
-}
-
-/// Whether an op is under a mask: then it is not what it would be without.
-pub(super) fn is_masked(m: &Module, op: Op) -> bool {
-    m.parent_op(op).is_some_and(|parent| MaskOp::cast(m, parent).is_some())
-}
-
-/// Whether no op is masked.
-pub(super) fn is_empty(m: &Module, op: Op) -> bool {
-    let block = m.entry(MaskOp(op).mask_region(m));
-    block.is_none_or(|b| m.block_ops(b).count() <= 1)
-}
-
-/// Whether a mask is known to be true everywhere, or false everywhere.
-pub(super) fn truth(m: &Module, mask: Value) -> Option<bool> {
-    let ctx = &m.ctx;
-    if let Some(constant) = m.constant(mask) {
-        return ctx.as_uniform(constant).map(|n| n != 0.0);
-    }
-    let (sizes, ty) = if let Some(mask) = ConstantMaskOp::defining(m, mask) {
-        (super::slice::ints(m, mask.0, "mask_dim_sizes"), m.value_type(mask.result(m)))
-    } else {
-        let create = CreateMaskOp::defining(m, mask)?;
-        let bounds: Option<Vec<i64>> = create.operands(m).iter().map(|&v| m.constant_int(v)).collect();
-        (bounds?, m.value_type(mask))
-    };
-    if sizes.iter().any(|&n| n <= 0) {
-        return Some(false);
-    }
-    let fixed = ConstantMaskOp::defining(m, mask).is_some() || !scalable(ctx, ty).contains(&true);
-    (fixed && sizes.iter().zip(shape(ctx, ty)).all(|(n, d)| n >= d)).then_some(true)
-}

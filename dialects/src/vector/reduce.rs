@@ -1,12 +1,14 @@
 //! Elements combined into fewer: `reduction`, `multi_reduction`, `scan`.
 
 use super::data;
+use super::mask::{surrounding, unmasked};
 use super::reduce_patterns as patterns;
 use super::types::{I64_LIST, KIND, RANKED_VECTOR, check, same_element, scalable, shape, vector_type, word};
 use crate::arith::FASTMATH;
 use crate::constraint::{ANY, I64, VECTOR};
 use crate::memref::types::BOOL;
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::memory::Memory;
 use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, declared_names, op};
 
 /// All elements of a vector of one dimension combined, in order, after `acc` if there is one.
@@ -24,6 +26,7 @@ use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRel
     }],
     verify = verify_reduction,
     eval = reduction,
+    exec = reduction_under_mask,
     patterns = patterns::REDUCTION,
     format = "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) `into` type($dest)"
 )]
@@ -52,6 +55,7 @@ pub struct ReductionOp {
     verify = verify_multi_reduction,
 
     eval = multi_reduction,
+    exec = multi_reduction_under_mask,
     patterns = patterns::MULTI_REDUCTION,
     format = "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
 )]
@@ -181,17 +185,29 @@ fn promises(args: &OpArgs<'_>) -> Attr {
 }
 
 fn reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unmasked(args)?;
+    let elements = data[0].elements().ok_or_else(|| Trap::unsupported("vectors of this element type"))?;
+    combine_all(args, data.get(1).cloned().into_iter().chain(elements))
+}
+
+/// Values combined in order.
+fn combine_all(args: &OpArgs<'_>, mut all: impl Iterator<Item = Datum>) -> Result<Vec<Datum>, Trap> {
     let ty = args.result_types[0];
     let kind = kind_at_run_time(args, ty);
-    let elements = data[0].elements().ok_or_else(|| Trap::unsupported("vectors of this element type"))?;
-    let mut all = data.get(1).cloned().into_iter().chain(elements);
-    let mut acc = all.next().ok_or_else(|| Trap::unsupported("a vector without elements"))?;
+    let mut acc = all.next().ok_or_else(|| Trap::unsupported("a reduction of nothing"))?;
     let float = args.ctx().float_kind(ty).is_some();
     let props = if float { promises(args) } else { Attr::EMPTY_DICT };
     for element in all {
         acc = data::combine_with(args, props, ty, &kind, acc, element)?;
     }
     Ok(vec![acc])
+}
+
+fn reduction_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let Some(around) = surrounding(args, memory)? else { return eval_op(args, data) };
+    let Some(elements) = data::elements(&data[0])? else { return Ok(vec![Datum::Poison]) };
+    let kept = elements.into_iter().zip(around.mask).filter(|(_, mask)| *mask).map(|(element, _)| element);
+    combine_all(args, data.get(1).cloned().into_iter().chain(kept))
 }
 
 /// The parts of a vector for each index along the dimensions `dims`, in order.
@@ -217,7 +233,25 @@ fn slices<'a>(
     })
 }
 
+fn multi_reduction_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let Some(around) = surrounding(args, memory)? else { return eval_op(args, data) };
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let (Datum::Tensor(source), Some(mut sums)) = (&data[0], data::elements(&data[1])?) else {
+        return Ok(vec![Datum::Poison]);
+    };
+    let (kind, elem) = (kind_at_run_time(args, ty), ctx.element_type(ty));
+    let dims = args.ints("reduction_dims").unwrap_or_default();
+    let out = data::extents(ctx, ty)?;
+    for (n, index) in data::indices(source.shape()).enumerate().filter(|(n, _)| around.mask[*n]) {
+        let kept = index.into_iter().enumerate().filter(|(i, _)| !dims.contains(&(*i as i64))).map(|(_, at)| at);
+        let to = data::number(&out, kept);
+        sums[to] = data::combine(args, elem, &kind, sums[to].clone(), data::element(source, n)?)?;
+    }
+    data::value_of(ctx, ty, &sums).map(|v| vec![v])
+}
+
 fn multi_reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unmasked(args)?;
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let kind = kind_at_run_time(args, ty);
     let dims = args.ints("reduction_dims").unwrap_or_default();

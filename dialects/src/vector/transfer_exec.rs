@@ -2,6 +2,7 @@
 
 use super::contract::dims;
 use super::data;
+use super::mask::surrounding;
 use super::memory_exec::{group, mask, one, stored};
 use super::transfer::map_and_bounds;
 use crate::memref::indices;
@@ -13,8 +14,10 @@ use gradus_ir::{OpArgs, Type};
 enum Place {
     /// It is at these indices.
     At(Vec<i64>),
-    /// It is beyond the end, or the mask is false.
+    /// It is beyond the end.
     Nowhere,
+    /// The mask is false.
+    Masked,
 }
 
 /// The extents of the memory or tensor.
@@ -27,7 +30,7 @@ fn sizes(base: &Datum) -> Result<Vec<i64>, Trap> {
 
 /// Where each element of a vector of type `ty` is. A promise about the end that does not hold, and a first element
 /// outside along dimensions that the vector does not run along, are undefined behaviour.
-fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type) -> Result<Vec<Place>, Trap> {
+fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) -> Result<Vec<Place>, Trap> {
     let op = args.op.ok_or_else(|| Trap::unsupported("an op that does not exist"))?;
     let (map, bounds) = map_and_bounds(args.module, op).ok_or_else(|| Trap::unsupported("a transfer without a map"))?;
     let (sizes, at) = (sizes(one(args, data, "base")?)?, indices(group(args, data, "indices"))?);
@@ -36,14 +39,17 @@ fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type) -> Result<Vec<Place>, Tra
         return Err(Trap::Ub(format!("index {} is out of bounds of dimension {d} of size {}", at[d], sizes[d])));
     }
     let mask = if args.operand("mask").is_empty() { None } else { Some(mask(args, data)?) };
+    let shows = |number: usize| {
+        [mask.as_deref(), around].into_iter().flatten().all(|mask| mask.get(number).copied().unwrap_or(true))
+    };
     let extents = data::extents(args.ctx(), ty)?;
     let mut used: Vec<(usize, usize)> = dims.iter().enumerate().filter_map(|(i, d)| d.map(|d| (d, i))).collect();
     used.sort_unstable();
     let mask_shape: Vec<usize> = used.iter().map(|&(_, i)| extents[i]).collect();
     let place = |index: Vec<usize>| {
         let number = data::number(&mask_shape, used.iter().map(|&(_, i)| index[i]));
-        if mask.as_ref().is_some_and(|mask| !mask.get(number).copied().unwrap_or(true)) {
-            return Ok(Place::Nowhere);
+        if !shows(number) {
+            return Ok(Place::Masked);
         }
         let mut place = at.clone();
         for &(dim, i) in &used {
@@ -76,12 +82,16 @@ pub(super) fn read(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Re
         return Ok(vec![Datum::Poison]);
     }
     let padding = one(args, data, "padding")?;
-    let element = |place: Place| match (place, &data[0]) {
+    let around = surrounding(args, memory)?;
+    let passthru = around.as_ref().and_then(|a| a.passthru.as_ref()).map(|d| stored(d, data::extents(args.ctx(), ty)?.iter().product())).transpose()?;
+    let element = |(n, place): (usize, Place)| match (place, &data[0]) {
+        (Place::Masked, _) => Ok(passthru.as_ref().map_or(padding, |list| &list[n]).clone()),
         (Place::Nowhere, _) => Ok(padding.clone()),
         (Place::At(at), Datum::Tensor(tensor)) => data::element(tensor, data::position(tensor.shape(), &at)?),
         (Place::At(at), base) => memory.load(base.memref()?, &at),
     };
-    let all: Vec<Datum> = places(args, data, ty)?.into_iter().map(element).collect::<Result<_, _>>()?;
+    let places = places(args, data, ty, around.as_ref().map(|a| a.mask.as_slice()))?;
+    let all: Vec<Datum> = places.into_iter().enumerate().map(element).collect::<Result<_, _>>()?;
     data::value_of(args.ctx(), ty, &all).map(|v| vec![v])
 }
 
@@ -92,11 +102,12 @@ pub(super) fn write(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> R
     if tensor && data[1] == Datum::Poison {
         return Ok(vec![Datum::Poison]);
     }
-    let places = places(args, data, ty)?;
+    let around = surrounding(args, memory)?;
+    let places = places(args, data, ty, around.as_ref().map(|a| a.mask.as_slice()))?;
     let elements = stored(&data[0], places.len())?;
     let written = elements.iter().zip(places).filter_map(|(element, place)| match place {
         Place::At(at) => Some((element, at)),
-        Place::Nowhere => None,
+        Place::Nowhere | Place::Masked => None,
     });
     let Datum::Tensor(before) = &data[1] else {
         for (element, at) in written {

@@ -206,3 +206,15 @@ func.func @element_of_interleave(%arg0: vector<4xf32>, %arg1: vector<4xf32>) -> 
   %1 = vector.extract %0[1] : f32 from vector<8xf32>
   return %1 : f32
 }
+func.func @all_but_unit_dims(%arg0: vector<3x4xf32>) -> vector<12xf32> {
+  %0 = vector.shape_cast %arg0 : vector<3x4xf32> to vector<1x12xf32>
+  %1 = vector.extract %0[0] : vector<12xf32> from vector<1x12xf32>
+  return %1 : vector<12xf32>
+}
+func.func @row_of_empty_mask(%arg0: index, %arg1: index) -> vector<6xi1> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = vector.create_mask %c1, %c0, %arg0 : vector<1x4x6xi1>
+  %1 = vector.extract %0[0, %arg1] : vector<6xi1> from vector<1x4x6xi1>
+  return %1 : vector<6xi1>
+}

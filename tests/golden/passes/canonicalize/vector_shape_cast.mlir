@@ -90,3 +90,8 @@ func.func @bitcast_of_constant() -> vector<2xi32> {
   %0 = vector.bitcast %cst : vector<4xi16> to vector<2xi32>
   return %0 : vector<2xi32>
 }
+func.func @of_broadcast_to_unit_dims(%arg0: vector<3x4xf32>) -> vector<1x12xf32> {
+  %0 = vector.broadcast %arg0 : vector<3x4xf32> to vector<1x1x3x4xf32>
+  %1 = vector.shape_cast %0 : vector<1x1x3x4xf32> to vector<1x12xf32>
+  return %1 : vector<1x12xf32>
+}

@@ -88,3 +88,8 @@ func.func @of_one_scalar(%arg0: f32) -> vector<2xf32> {
   %1 = vector.extract_strided_slice %0 {offsets = [0], sizes = [2], strides = [1]} : vector<4xf32> to vector<2xf32>
   return %1 : vector<2xf32>
 }
+func.func @inside_what_was_inserted(%arg0: vector<3x4xf32>, %arg1: vector<8x16xf32>) -> vector<2x2xf32> {
+  %0 = vector.insert_strided_slice %arg0, %arg1 {offsets = [2, 5], strides = [1, 1]} : vector<3x4xf32> into vector<8x16xf32>
+  %1 = vector.extract_strided_slice %0 {offsets = [3, 6], sizes = [2, 2], strides = [1, 1]} : vector<8x16xf32> to vector<2x2xf32>
+  return %1 : vector<2x2xf32>
+}
