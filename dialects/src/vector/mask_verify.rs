@@ -35,7 +35,7 @@ fn maskable(m: &Module, op: Op) -> Option<Maskable> {
         return Some(of(op.result(m)));
     }
     if let Some(op) = GatherOp::cast(m, op) {
-        return Some(Maskable { passthru: true, ..of(op.result(m)) });
+        return Some(of(op.result(m)));
     }
     if TransferReadOp::cast(m, op).is_some() || TransferWriteOp::cast(m, op).is_some() {
         return Some(Maskable {

@@ -83,7 +83,11 @@ pub(super) fn read(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Re
     }
     let padding = one(args, data, "padding")?;
     let around = surrounding(args, memory)?;
-    let passthru = around.as_ref().and_then(|a| a.passthru.as_ref()).map(|d| stored(d, data::extents(args.ctx(), ty)?.iter().product())).transpose()?;
+    let passthru = around
+        .as_ref()
+        .and_then(|a| a.passthru.as_ref())
+        .map(|d| stored(d, data::extents(args.ctx(), ty)?.iter().product()))
+        .transpose()?;
     let element = |(n, place): (usize, Place)| match (place, &data[0]) {
         (Place::Masked, _) => Ok(passthru.as_ref().map_or(padding, |list| &list[n]).clone()),
         (Place::Nowhere, _) => Ok(padding.clone()),

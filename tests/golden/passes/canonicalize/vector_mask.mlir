@@ -74,10 +74,10 @@ func.func @masked_transfers_stay(%arg0: tensor<4xi32>, %arg1: vector<4xi32>, %ar
   %2 = vector.mask %arg2 { vector.transfer_write %arg4, %0[%c0] : vector<4xi32>, tensor<4xi32> } : vector<4xi1> -> tensor<4xi32>
   return %2, %1 : tensor<4xi32>, vector<4xi32>
 }
-func.func @masked_gather_stays(%arg0: memref<8xi32>, %arg1: vector<4xi1>, %arg2: vector<4xi32>, %arg3: vector<4xi32>, %arg4: index) -> vector<4xi32> {
+func.func @masked_gather_stays(%arg0: memref<8xi32>, %arg1: vector<4xi1>, %arg2: vector<4xi32>, %arg4: index) -> vector<4xi32> {
   %0 = vector.step : vector<4xindex>
   %cst = arith.constant dense<true> : vector<4xi1>
-  %1 = vector.mask %arg1, %arg3 { vector.gather %arg0[%arg4] [%0], %cst, %arg2 : memref<8xi32>, vector<4xindex>, vector<4xi1>, vector<4xi32> into vector<4xi32> } : vector<4xi1> -> vector<4xi32>
+  %1 = vector.mask %arg1 { vector.gather %arg0[%arg4] [%0], %cst, %arg2 : memref<8xi32>, vector<4xindex>, vector<4xi1>, vector<4xi32> into vector<4xi32> } : vector<4xi1> -> vector<4xi32>
   return %1 : vector<4xi32>
 }
 func.func @scalable(%arg0: index) -> (vector<[8]xi1>, vector<8x[16]xi1>, vector<[4]xi1>) {
