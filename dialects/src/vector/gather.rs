@@ -120,13 +120,7 @@ fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<
     let (places, mut mask, ty) = (places(args, data)?, mask(args, data)?, args.result_types[0]);
     let mut all = stored(one(args, data, "pass_thru")?, mask.len())?;
     if let Some(around) = surrounding(args, memory)? {
-        let passthru = around.passthru.map(|d| stored(&d, mask.len())).transpose()?;
-        for (n, _) in around.mask.iter().enumerate().filter(|(_, shows)| !**shows) {
-            mask[n] = false;
-            if let Some(list) = &passthru {
-                all[n] = list[n].clone();
-            }
-        }
+        mask.iter_mut().zip(around.mask).for_each(|(own, shows)| *own &= shows);
     }
     for ((element, place), _) in all.iter_mut().zip(&places).zip(&mask).filter(|(_, mask)| **mask) {
         *element = match &data[0] {

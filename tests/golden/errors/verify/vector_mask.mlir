@@ -153,14 +153,6 @@ func.func @f(%v4: vector<4xf32>, %k: vector<4xi1>) {
 // -----
 
 func.func @f(%k: vector<4xi1>) {
-  // expected-error@+1 {{unregistered operation 'foo.bar' (ops of unknown dialects need --allow-unregistered-dialect and the generic form)}}
-  vector.mask %k { "foo.bar"() : () -> () } : vector<4xi1>
-  return
-}
-
-// -----
-
-func.func @f(%k: vector<4xi1>) {
   // expected-error@+1 {{expects a MaskableOpInterface within the mask region}}
   vector.mask %k { scf.execute_region { scf.yield } } : vector<4xi1>
   return
