@@ -89,7 +89,10 @@ pub(super) fn numbers(at: &[i64]) -> Vec<Mixed> {
 
 /// The number of the first element at a position in leading dimensions, of a vector of this shape.
 pub(super) fn linear(extents: &[i64], at: &[i64]) -> i64 {
-    extents.iter().enumerate().fold(0, |n, (i, &d)| n * d + at.get(i).copied().unwrap_or(0))
+    extents
+        .iter()
+        .enumerate()
+        .fold(0i64, |n, (i, &d)| n.saturating_mul(d).saturating_add(at.get(i).copied().unwrap_or(0)))
 }
 
 /// The position in these dimensions of row number `n`.

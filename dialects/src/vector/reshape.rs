@@ -6,7 +6,7 @@ use super::types::{I64_LIST, check, count, same_element, scalable, scalables, sh
 use crate::constraint::{ANY, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
-use gradus_ir::{Context, DType, Module, Op, OpArgs, Tensor, Type, op};
+use gradus_ir::{Context, DType, Module, Op, OpArgs, Tensor, Traits, Type, op};
 
 /// An element or vector repeated along new leading dimensions, and along those of size one.
 ///
@@ -56,6 +56,7 @@ pub struct ShapeCastOp {
 /// ```
 #[op(
     "vector.bitcast",
+    traits = Traits::NO_CONSTANT_FOLDING,
     verify = verify_bitcast,
     fold = patterns::fold_bitcast,
     patterns = patterns::BITCAST,
@@ -194,7 +195,7 @@ fn shape_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::Tensor(data[0].tensor()?.reshape(shape)?)])
 }
 
-fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+pub(super) fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (source, ty) = (data[0].tensor()?, args.result_types[0]);
     let (from, to) = (source.dtype(), data::dtype(args.ctx(), ty)?);
     let whole = |dtype: DType| dtype.bits().is_multiple_of(8);

@@ -1,10 +1,12 @@
 //! Canonicalization of `broadcast`, `shape_cast`, `bitcast` and `transpose`.
 
 use super::build::{self, ends_with, replace_by_broadcast, replace_by_shape_cast, splat_of};
-use super::reshape::{broadcastable, permutation};
+use super::data::fold_small;
+use super::reshape::{bitcast, broadcastable, permutation};
 use super::slice::ints;
 use super::types::{count, is_scalable, scalable, scalables, shape};
 use super::{BitCastOp, BroadcastOp, ConstantMaskOp, CreateMaskOp, FromElementsOp, ShapeCastOp, TransposeOp};
+use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
 use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value};
 
 pub(super) const BROADCAST: &[Pattern] = &[
@@ -44,11 +46,19 @@ pub(super) fn fold_shape_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<F
     })
 }
 
-pub(super) fn fold_bitcast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    unchanged(args).or_else(|| {
-        let source = BitCastOp::defining(args.module, args.operands[0])?.source(args.module);
-        (Some(&args.module.value_type(source)) == args.result_types.first()).then(|| source.into())
-    })
+pub(super) fn fold_bitcast(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    if let Some(same) = unchanged(args) {
+        return Some(same);
+    }
+    let (ctx, m) = (args.ctx(), args.module);
+    let back = BitCastOp::defining(m, args.operands[0]).map(|first| first.source(m));
+    if let Some(source) = back.filter(|&v| Some(&m.value_type(v)) == args.result_types.first()) {
+        return Some(source.into());
+    }
+    // There are no constants of integers with a sign.
+    let signless = (INT_OR_INDEX_LIKE.check)(ctx, *args.result_types.first()?);
+    let number = signless || (FLOAT_LIKE.check)(ctx, *args.result_types.first()?);
+    if number { fold_small(args, constants, bitcast) } else { None }
 }
 
 pub(super) const BITCAST: &[Pattern] = &[Pattern { name: "bitcast of bitcast", run: bitcast_of_bitcast }];

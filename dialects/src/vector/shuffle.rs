@@ -107,7 +107,7 @@ fn verify_shuffle(m: &Module, op: Op) -> Result<(), String> {
     let mask = super::slice::ints(m, op, "mask");
     check(!mask.is_empty(), || "invalid mask length".into())?;
     check(mask.len() as i64 == out[0], || "mask length mismatch".into())?;
-    let rows = a.first().unwrap_or(&1) + b.first().unwrap_or(&1);
+    let rows = a.first().unwrap_or(&1).saturating_add(*b.first().unwrap_or(&1));
     let outside = mask.iter().position(|n| !(-1..rows).contains(n));
     outside.map_or(Ok(()), |i| Err(format!("mask index #{} out of range", i + 1)))
 }

@@ -17,7 +17,7 @@ pub(super) const SHUFFLE: &[Pattern] = &[
 pub(super) fn fold_shuffle(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let mask = args.ints("mask")?;
     let rows = shape(args.ctx(), args.operand_type(0)).first().copied()?;
-    let in_order = |first: i64| mask.iter().zip(first..).all(|(&n, want)| n == want);
+    let in_order = |first: i64| mask.iter().zip(0..).all(|(&n, i)| n == first.saturating_add(i));
     let source = [0, 1].into_iter().zip([0, rows]).find(|&(_, first)| in_order(first))?.0;
     let same = args.result_types.first() == Some(&args.operand_type(source));
     same.then(|| args.operands[source].into())
@@ -37,8 +37,9 @@ fn to_interleave(r: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (m.value_type(this.v1(m)), m.value_type(this.v2(m)));
     let extents = shape(&m.ctx, a);
     let n = extents.first().copied().unwrap_or(1);
-    let in_turn = mask.iter().enumerate().all(|(i, &row)| row == i as i64 / 2 + if i % 2 == 0 { 0 } else { n });
-    if a != b || extents.len() > 1 || !in_turn || mask.len() as i64 != 2 * n {
+    let in_turn = |(i, &row): (usize, &i64)| row == i as i64 / 2 + if i % 2 == 0 { 0 } else { n };
+    let fits = a == b && extents.len() <= 1 && mask.len().is_multiple_of(2) && mask.len() as i64 / 2 == n;
+    if !fits || !mask.iter().enumerate().all(in_turn) {
         return false;
     }
     let mut state = OpState::new(&m.ctx, InterleaveOp::INFO.name, m.loc(op));

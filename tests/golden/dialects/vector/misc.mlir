@@ -15,3 +15,10 @@ func.func @machine(%v: vector<[8]xf32>, %p: vector<4xf32>) -> (vector<[4]xf32>, 
   %2 = vector.vscale
   return %0, %1, %2 : vector<[4]xf32>, vector<[8]xf32>, index
 }
+func.func @scaled() -> (index, index) {
+  %c8 = arith.constant 8 : index
+  %vscale = vector.vscale
+  %c8_vscale = arith.muli %vscale, %c8 : index
+  %c8_vscale_0 = arith.muli %c8, %vscale : index
+  return %c8_vscale, %c8_vscale_0 : index, index
+}

@@ -95,3 +95,8 @@ func.func @of_broadcast_to_unit_dims(%arg0: vector<3x4xf32>) -> vector<1x12xf32>
   %1 = vector.shape_cast %0 : vector<1x1x3x4xf32> to vector<1x12xf32>
   return %1 : vector<1x12xf32>
 }
+func.func @bitcast_to_signed_stays() -> vector<2xsi16> {
+  %cst = arith.constant dense<[1, -1]> : vector<2xi16>
+  %0 = vector.bitcast %cst : vector<2xi16> to vector<2xsi16>
+  return %0 : vector<2xsi16>
+}
