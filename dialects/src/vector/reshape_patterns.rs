@@ -7,7 +7,7 @@ use super::slice::ints;
 use super::types::{count, is_scalable, scalable, scalables, shape};
 use super::{BitCastOp, BroadcastOp, ConstantMaskOp, CreateMaskOp, FromElementsOp, ShapeCastOp, TransposeOp};
 use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
-use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value};
+use gradus_ir::{Attr, AttrData, Dense, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value};
 
 pub(super) const BROADCAST: &[Pattern] = &[
     Pattern { name: "broadcast of broadcast", run: broadcast_of_broadcast },
@@ -34,12 +34,28 @@ fn unchanged(args: &OpArgs<'_>) -> Option<Folded> {
     (args.result_types.first() == Some(&args.operand_type(0))).then(|| args.operands[0].into())
 }
 
-pub(super) fn fold_broadcast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    unchanged(args)
+/// Equal elements are equal elements under every shape; they need not be looked at one by one.
+pub(super) fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
+    match ctx.attr_data(constants[0]?) {
+        AttrData::Dense(dense) if dense.splat => {
+            let dense = Dense { ty, splat: true, data: dense.data.clone() };
+            Some(ctx.attr(AttrData::Dense(Box::new(dense))).into())
+        }
+        _ => None,
+    }
 }
 
-pub(super) fn fold_shape_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    unchanged(args).or_else(|| {
+pub(super) fn fold_broadcast(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    unchanged(args).or_else(|| fold_splat(args, constants)).or_else(|| {
+        let (scalar, &ty) = (constants[0]?, args.result_types.first()?);
+        let number = matches!(args.ctx().attr_data(scalar), AttrData::Integer { .. } | AttrData::Float { .. });
+        args.ctx().splat_attr(ty, scalar).filter(|_| number).map(Folded::from)
+    })
+}
+
+pub(super) fn fold_shape_cast(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    unchanged(args).or_else(|| fold_splat(args, constants)).or_else(|| {
         // There and back again.
         let source = ShapeCastOp::defining(args.module, args.operands[0])?.source(args.module);
         (Some(&args.module.value_type(source)) == args.result_types.first()).then(|| source.into())
@@ -71,10 +87,10 @@ fn bitcast_of_bitcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-pub(super) fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+pub(super) fn fold_transpose(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let order = args.ints("permutation")?;
     let same = order.iter().enumerate().all(|(i, &d)| d == i as i64);
-    same.then(|| args.operands[0].into())
+    if same { Some(args.operands[0].into()) } else { fold_splat(args, constants) }
 }
 
 fn broadcast_of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {

@@ -2,6 +2,7 @@
 
 use super::build::{replace_by_broadcast, splat_of};
 use super::data::fold_small;
+use super::reshape_patterns::fold_splat;
 use super::slice::{block_type, insert, ints};
 use super::types::shape;
 use super::{BroadcastOp, ConstantMaskOp, ExtractStridedSliceOp, InsertStridedSliceOp};
@@ -18,10 +19,13 @@ pub(super) const EXTRACT: &[Pattern] = &[
 pub(super) const INSERT: &[Pattern] = &[];
 
 /// The whole of a vector, or what was just put there.
-pub(super) fn fold_extract(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+pub(super) fn fold_extract(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let (m, source) = (args.module, args.operands[0]);
     if args.result_types.first() == Some(&args.operand_type(0)) {
         return Some(source.into());
+    }
+    if let Some(splat) = fold_splat(args, constants) {
+        return Some(splat);
     }
     let insert = InsertStridedSliceOp::defining(m, source)?;
     let part = insert.value_to_store(m);
