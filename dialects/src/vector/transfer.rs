@@ -50,7 +50,7 @@ pub struct TransferReadOp {
 /// end, unless `in_bounds` promises that there are none, and those for which the mask is false are not written.
 ///
 /// ```mlir
-/// vector.transfer_write %v, %m[%i, %j] {in_bounds = [true, false]} : vector<4x8xf32>, memref<?x?xf32>
+/// vector.transfer_write %v, %m[%i, %j] : vector<4x8xf32>, memref<?x?xf32>
 /// %0 = vector.transfer_write %v, %t[%i, %j] : vector<4x8xf32>, tensor<?x?xf32>
 /// ```
 #[op(
