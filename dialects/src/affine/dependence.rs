@@ -4,17 +4,21 @@
 use super::applied::Applied;
 use super::range::ranges;
 use super::text::map_data;
-use super::{ForOp, LoadOp, StoreOp};
+use super::{ForOp, LoadOp, StoreOp, VectorLoadOp, VectorStoreOp};
 use crate::loops::CountedLoop;
-use gradus_ir::affine::Linear;
-use gradus_ir::{Attr, Effects, Module, Op, OpDecl, Type, Value, ValueList};
+use crate::memref;
+use gradus_ir::affine::{AffineMap, Linear};
+use gradus_ir::{DYNAMIC, Effects, Module, Op, OpDecl, Type, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// An access to an element.
+/// An access to a box of elements.
 struct Access {
     memory: Value,
     writes: bool,
+    /// The first element.
     at: Applied,
+    /// How many elements in each dimension.
+    widths: Vec<i64>,
 }
 
 /// The accesses in a loop; `None` if there are ops that may use memory in other ways. Ops that are not declared are taken
@@ -22,23 +26,43 @@ struct Access {
 fn accesses(m: &Module, root: ForOp) -> Option<Vec<Access>> {
     let mut found = Vec::new();
     for op in m.ops_under(root.0) {
-        let known = if let Some(load) = LoadOp::cast(m, op) {
-            access(m, false, load.memref(m), load.map(m), &load.indices(m))
-        } else if let Some(store) = StoreOp::cast(m, op) {
-            access(m, true, store.memref(m), store.map(m), &store.indices(m))
-        } else {
-            is_harmless(m, op).then_some(())?;
-            continue;
-        };
-        found.push(known?);
+        match access(m, op) {
+            Some(access) => found.push(access),
+            None => is_harmless(m, op).then_some(())?,
+        }
     }
     Some(found)
 }
 
-fn access(m: &Module, writes: bool, memory: Value, map: Option<Attr>, operands: &ValueList) -> Option<Access> {
-    let mut at = Applied::map(map_data(&m.ctx, map?)?, operands);
+/// The access that a load or store is.
+fn access(m: &Module, op: Op) -> Option<Access> {
+    let (writes, memory, element) = if let Some(load) = LoadOp::cast(m, op) {
+        (false, load.memref(m), load.result(m))
+    } else if let Some(load) = VectorLoadOp::cast(m, op) {
+        (false, load.memref(m), load.result(m))
+    } else if let Some(load) = memref::LoadOp::cast(m, op) {
+        (false, load.memref(m), load.result(m))
+    } else if let Some(store) = StoreOp::cast(m, op) {
+        (true, store.memref(m), store.value(m))
+    } else if let Some(store) = VectorStoreOp::cast(m, op) {
+        (true, store.memref(m), store.value(m))
+    } else {
+        let store = memref::StoreOp::cast(m, op)?;
+        (true, store.memref(m), store.value(m))
+    };
+    let indices = &m.operands(op)[if writes { 2 } else { 1 }..];
+    let mut at = match m.inherent_attr(op, "map") {
+        Some(map) => Applied::map(map_data(&m.ctx, map)?, indices),
+        None => Applied::map(&AffineMap::identity(indices.len() as u32), indices),
+    };
     at.compose(m);
-    Some(Access { memory, writes, at })
+    let mut widths = vec![1; at.exprs.len()];
+    // Elements may be vectors themselves.
+    if m.value_type(element) != m.ctx.element_type(m.value_type(memory)) {
+        let shape = m.ctx.shape(m.value_type(element))?;
+        widths.splice(widths.len().checked_sub(shape.len())?.., shape.iter().copied());
+    }
+    Some(Access { memory, writes, at, widths })
 }
 
 /// Whether the op itself uses no memory.
@@ -90,6 +114,8 @@ struct Subscript {
     /// Factors of other values.
     fixed: BTreeMap<Value, i64>,
     constant: i64,
+    /// How many elements are accessed at once.
+    width: i64,
 }
 
 struct Space<'m> {
@@ -101,10 +127,11 @@ struct Space<'m> {
 impl Space<'_> {
     fn place(&self, access: &Access) -> Place {
         let at = &access.at;
-        at.exprs.iter().map(|expr| self.subscript(at, expr.linear(at.num_dims, at.num_symbols)?)).collect()
+        let sums = at.exprs.iter().map(|expr| expr.linear(at.num_dims, at.num_symbols));
+        sums.zip(&access.widths).map(|(sum, &width)| self.subscript(at, sum?, width)).collect()
     }
 
-    fn subscript(&self, at: &Applied, sum: Linear) -> Option<Subscript> {
+    fn subscript(&self, at: &Applied, sum: Linear, width: i64) -> Option<Subscript> {
         let (mut steps, mut fixed) = (vec![0; self.vars.len()], BTreeMap::new());
         for (number, factor) in sum.terms {
             let value = *at.operands.get(number as usize)?;
@@ -114,7 +141,7 @@ impl Space<'_> {
                 None => *fixed.entry(value).or_default() += factor,
             }
         }
-        Some(Subscript { steps, fixed, constant: sum.constant })
+        Some(Subscript { steps, fixed, constant: sum.constant, width })
     }
 
     fn is_inside(&self, value: Value) -> bool {
@@ -129,24 +156,15 @@ impl Space<'_> {
         let mut distances: Vec<Option<i64>> = self.nest.iter().map(|l| self.runs_once(*l).then_some(0)).collect();
         for (a, b) in a.iter().zip(b) {
             let (Some(a), Some(b)) = (a, b) else { continue };
-            if a.steps != b.steps || a.fixed != b.fixed {
-                continue;
-            }
-            let Some(apart) = a.constant.checked_sub(b.constant) else { continue };
-            let mut moving = a.steps.iter().enumerate().filter(|(_, step)| **step != 0);
-            match (moving.next(), moving.next()) {
-                // Never the same element.
-                (None, _) if apart != 0 => return true,
-                (Some((depth, &step)), None) => {
-                    let (Some(distance), Some(0)) = (apart.checked_div(step), apart.checked_rem(step)) else {
-                        return true;
-                    };
+            match self.apart(a, b) {
+                Apart::Unknown => {}
+                Apart::Never => return true,
+                Apart::By(depth, distance) => {
                     if distances[depth].is_some_and(|known| known != distance) {
                         return true;
                     }
                     distances[depth] = Some(distance);
                 }
-                _ => {}
             }
         }
         let open = distances.iter().filter(|d| d.is_none()).count();
@@ -158,9 +176,44 @@ impl Space<'_> {
         }
     }
 
+    /// How far apart iterations are in which two subscripts have elements in common.
+    fn apart(&self, a: &Subscript, b: &Subscript) -> Apart {
+        if a.steps != b.steps || a.fixed != b.fixed {
+            return Apart::Unknown;
+        }
+        let Some(apart) = a.constant.checked_sub(b.constant) else { return Apart::Unknown };
+        let width = a.width.max(b.width);
+        let mut moving = a.steps.iter().enumerate().filter(|(_, step)| **step != 0);
+        match (moving.next(), moving.next()) {
+            (None, _) if apart.unsigned_abs() >= width.unsigned_abs() => Apart::Never,
+            (Some((depth, &step)), None) if width == 1 => match (apart.checked_div(step), apart.checked_rem(step)) {
+                (Some(distance), Some(0)) => Apart::By(depth, distance),
+                _ => Apart::Never,
+            },
+            (Some((depth, &step)), None) if apart == 0 => {
+                let advance = self.nest[depth].bounds(self.m).and_then(|bounds| bounds.step.checked_mul(step));
+                match advance.is_some_and(|advance| advance.unsigned_abs() >= width.unsigned_abs()) {
+                    true => Apart::By(depth, 0),
+                    false => Apart::Unknown,
+                }
+            }
+            _ => Apart::Unknown,
+        }
+    }
+
     fn runs_once(&self, this: ForOp) -> bool {
         this.trip_count(self.m).is_some_and(|trips| trips <= 1)
     }
+}
+
+/// How far apart iterations with elements in common are.
+enum Apart {
+    /// That is not known.
+    Unknown,
+    /// There are none.
+    Never,
+    /// In the induction variable of the loop of that depth, so far.
+    By(usize, i64),
 }
 
 /// The size in bytes of the memory that a loop uses: of each memref, the least box around all accesses. `None` if that is
@@ -168,16 +221,14 @@ impl Space<'_> {
 pub fn footprint(m: &Module, root: ForOp) -> Option<u64> {
     let mut boxes: HashMap<Value, Vec<(i64, i64)>> = HashMap::new();
     let mut order = Vec::new();
-    let elements = m.ops_under(root.0).into_iter().filter_map(|op| {
-        let load = LoadOp::cast(m, op).map(|l| access(m, false, l.memref(m), l.map(m), &l.indices(m)));
-        load.or_else(|| StoreOp::cast(m, op).map(|s| access(m, true, s.memref(m), s.map(m), &s.indices(m))))
-    });
-    for element in elements {
-        let Access { memory, at, .. } = element?;
-        let inputs = ranges(m, &at.operands);
-        let extents = at.exprs.iter().map(|expr| match expr.range(at.num_dims, &inputs) {
-            (Some(least), Some(greatest)) => Some((least, greatest)),
-            _ => None,
+    for Access { memory, at, widths, .. } in m.ops_under(root.0).into_iter().filter_map(|op| access(m, op)) {
+        let (inputs, shape) = (ranges(m, &at.operands), m.ctx.shape(m.value_type(memory))?);
+        let extents = at.exprs.iter().zip(&widths).zip(shape).map(|((expr, width), &size)| {
+            let (least, greatest) = expr.range(at.num_dims, &inputs);
+            let last = (size != DYNAMIC).then(|| size - 1);
+            let greatest = greatest.and_then(|v| v.checked_add(width - 1));
+            let greatest = greatest.into_iter().chain(last).min()?;
+            Some((least.unwrap_or(0).max(0), greatest))
         });
         let extents = extents.collect::<Option<Vec<_>>>()?;
         let known = boxes.entry(memory).or_insert_with(|| {
