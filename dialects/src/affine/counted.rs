@@ -92,7 +92,7 @@ impl CountedLoop for ForOp {
         if let Some(trips) = self.trip_count(m) {
             return trips % factor == 0;
         }
-        let divides = |count: &AffineExpr| count.known_divisor().unsigned_abs() % factor == 0;
+        let divides = |count: &AffineExpr| count.known_divisor().unsigned_abs().is_multiple_of(factor);
         self.trips(m).is_some_and(|trips| trips.exprs.iter().all(divides))
     }
 

@@ -240,7 +240,7 @@ pub fn footprint(m: &Module, root: ForOp) -> Option<u64> {
     order.into_iter().try_fold(0u64, |sum, memory| {
         let bits = match m.ctx.element_type(m.value_type(memory)) {
             Type::INDEX => 64,
-            elem => m.ctx.int_width(elem).or_else(|| m.ctx.float_kind(elem).map(|kind| kind.width()))?,
+            elem => m.ctx.int_width(elem).or_else(|| Some(m.ctx.float_kind(elem)?.width()))?,
         };
         let volume = boxes[&memory].iter().try_fold(u64::from(bits.div_ceil(8)), |volume, &(least, greatest)| {
             volume.checked_mul(greatest.checked_sub(least)?.max(0).unsigned_abs().checked_add(1)?)

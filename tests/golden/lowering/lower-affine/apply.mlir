@@ -7,7 +7,8 @@ func.func @linear(%i: index, %n: index) -> index {
 }
 
 // Division is rounded towards zero, and must be corrected.
-func.func @divisions(%i: index) -> (index, index, index) {
+func.func @divisions(%a: i32) -> (index, index, index) {
+  %i = arith.index_cast %a : i32 to index
   %0 = affine.apply affine_map<(d0) -> (d0 floordiv 5)>(%i)
   %1 = affine.apply affine_map<(d0) -> (d0 ceildiv 5)>(%i)
   %2 = affine.apply affine_map<(d0) -> (d0 mod 5)>(%i)
