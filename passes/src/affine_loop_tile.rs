@@ -25,7 +25,8 @@ affine.for %i = 0 to 64 {           // becomes:   affine.for %ii = 0 to 64 step 
 
 Divides the iterations of nests in which each loop holds nothing but the next into boxes. Only loops at the top of functions
 are roots of nests. Without sizes they are chosen so that what a box uses fits into the cache, and so that they divide the
-numbers of iterations; where it is not known what a box uses, they are 4.
+numbers of iterations; where it is not known what a box uses, they are 4. If told to, full boxes have loops of their own,
+whose bounds are simple, and a condition chooses.
 
 # Refuses
 
@@ -41,6 +42,11 @@ Linear in the number of ops, and quadratic in the number of different places tha
             name: "cache-size",
             doc: "Set size of cache to tile for in KiB (default: 512)",
             kind: OptionKind::Int(512),
+        },
+        PassOption {
+            name: "separate",
+            doc: "Separate full and partial tiles (default: false)",
+            kind: OptionKind::Bool(false),
         },
         PassOption { name: "tile-size", doc: "Use this tile size for all loops", kind: OptionKind::Int(0) },
         PassOption {
@@ -62,6 +68,7 @@ struct Tile {
     cache: u64,
     size: Option<u32>,
     sizes: Vec<u32>,
+    separate: bool,
 }
 
 impl Tile {
@@ -78,6 +85,7 @@ impl Tile {
             cache: cache.filter(|&size| size > 0).ok_or("for the --cache-size option: no size of a cache")?,
             size: Some(size).filter(|&size| size > 0),
             sizes: options.list("tile-sizes").iter().map(|text| positive(text)).collect::<Result<_, _>>()?,
+            separate: options.bool("separate"),
         })
     }
 
@@ -125,7 +133,7 @@ impl Pass for Tile {
                 cx.emit(Diagnostic::remark(m.loc(op), "tiling nest is invalid due to dependences"));
                 continue;
             }
-            if cx.allows("tile", m, op) && tile(m, &nest, &sizes) {
+            if cx.allows("tile", m, op) && tile(m, &nest, &sizes, self.separate) {
                 cx.count("num-tiled", 1);
             }
         }
