@@ -63,6 +63,9 @@ Linear in the number of ops, and quadratic in the number of different places tha
 /// What the size is where nothing says another.
 const DEFAULT_SIZE: u32 = 4;
 
+/// Larger ones are not chosen: their divisors would be looked for one by one.
+const MAX_CHOSEN_SIZE: u32 = 1 << 16;
+
 struct Tile {
     /// In bytes.
     cache: u64,
@@ -115,6 +118,7 @@ impl Tile {
 
 /// The greatest number, not above `size` nor half the number of iterations, that divides the latter.
 fn divisor(m: &Module, this: ForOp, size: u32) -> u32 {
+    let size = size.min(MAX_CHOSEN_SIZE);
     let Some(trips) = this.trip_count(m) else { return size };
     let most = if trips > 1 { (trips / 2).min(size.into()) } else { size.into() };
     (1..=most as u32).rev().find(|&size| trips % u64::from(size) == 0).unwrap_or(1)
