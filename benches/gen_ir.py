@@ -2,7 +2,9 @@
 """Writes large programs in generic form, the same for the same arguments.
 
   gen_ir.py flat   N   N ops of straight-line arithmetic in functions of 500
+  gen_ir.py kept   N   the same, with an op at the end of each function that uses every value that nobody else does
   gen_ir.py nested N   N ops in regions eight deep
+  gen_ir.py loops  N   N ops in loops and conditions of functions of 500, five deep
   gen_ir.py nn     N   N ops of a network of foreign ops: tensors, dictionaries, small constants
   gen_ir.py dense  N   eight constants of N MiB together, as hexadecimal
 """
@@ -10,14 +12,19 @@ import random
 import sys
 
 
-def flat(n, rng):
+def flat(n, rng, keep=False):
     yield '"builtin.module"() ({'
     for f in range(max(n // 500, 1)):
         yield f'  "func.func"() <{{function_type = (i32, f32) -> i32, sym_name = "f{f}"}}> ({{'
         yield '  ^bb0(%i: i32, %x: f32):'
-        ints, floats = ['%i'], ['%x']
+        ints, floats, used = ['%i'], ['%x'], set()
+
+        def recent(known):
+            value = known[-1 - int(len(known) * rng.random() ** 3)]
+            used.add(value)
+            return value
+
         for v in range(497):
-            recent = lambda known: known[-1 - int(len(known) * rng.random() ** 3)]
             kind = rng.random()
             if kind < 0.2:
                 value = rng.randrange(-1000, 1000)
@@ -38,8 +45,59 @@ def flat(n, rng):
                 yield (f'    %{v} = "arith.{op}"({recent(floats)}, {recent(floats)}) '
                        '<{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32')
                 floats.append(f'%{v}')
+        if keep:
+            dead = [(value, ty) for known, ty in [(ints, 'i32'), (floats, 'f32')] for value in known if value not in used]
+            yield f'    "t.sink"({", ".join(d[0] for d in dead)}) : ({", ".join(d[1] for d in dead)}) -> ()'
         yield f'    "func.return"({ints[-1]}) : (i32) -> ()'
         yield '  }) : () -> ()'
+    yield '}) : () -> ()'
+
+
+def kept(n, rng):
+    return flat(n, rng, keep=True)
+
+
+def loops(n, rng):
+    """Each level computes a few values, and goes deeper in a loop or, in a loop, under a condition."""
+    names = iter(())
+
+    def level(depth, acc, i):
+        pad = '  ' * (8 - depth)
+        for _ in range(rng.randrange(1, 5)):
+            name = f'%{next(names)}'
+            yield f'{pad}{name} = "arith.{rng.choice(["addf", "mulf"])}"({acc}, %x) <{{fastmath = #arith.fastmath<none>}}> : (f32, f32) -> f32'
+            acc = name
+        for _ in range(2 if depth else 0):
+            name, a, j, c = (f'%{next(names)}' for _ in range(4))
+            if i and rng.random() < 0.4:
+                yield f'{pad}{c} = "arith.cmpi"({i}, %n) <{{predicate = 2 : i64}}> : (index, index) -> i1'
+                yield f'{pad}{name} = "scf.if"({c}) ({{'
+                yield from level(depth - 1, acc, i)
+                yield f'{pad}}}, {{'
+                yield f'{pad}  "scf.yield"({acc}) : (f32) -> ()'
+                yield f'{pad}}}) : (i1) -> f32'
+            else:
+                yield f'{pad}{name} = "scf.for"(%n, %m, %n, {acc}) ({{'
+                yield f'{pad}^bb0({j}: index, {a}: f32):'
+                yield from level(depth - 1, a, j)
+                yield f'{pad}}}) : (index, index, index, f32) -> f32'
+            acc = name
+        if depth < 5:
+            yield f'{pad}"scf.yield"({acc}) : (f32) -> ()'
+        else:
+            yield f'{pad}"func.return"({acc}) : (f32) -> ()'
+
+    yield '"builtin.module"() ({'
+    ops, f = 0, 0
+    while ops < n:
+        names = iter(range(10**9))
+        yield f'  "func.func"() <{{function_type = (index, index, f32) -> f32, sym_name = "g{f}"}}> ({{'
+        yield '  ^bb0(%n: index, %m: index, %x: f32):'
+        for line in level(5, '%x', None):
+            ops += '"(' in line
+            yield line
+        yield '  }) : () -> ()'
+        ops, f = ops + 1, f + 1
     yield '}) : () -> ()'
 
 
@@ -92,7 +150,7 @@ def dense(mib, rng):
     yield '}) : () -> ()'
 
 
-KINDS = {'flat': flat, 'nested': nested, 'nn': nn, 'dense': dense}
+KINDS = {'flat': flat, 'kept': kept, 'nested': nested, 'loops': loops, 'nn': nn, 'dense': dense}
 
 
 def write(kind, n, out):

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// The severities, by their words in comments.
 const SEVERITIES: [Severity; 4] = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
 /// How notes begin that mlir-opt does not have.
-const HINTS: [&str; 4] = ["did you mean ", "first defined here", "opened here", "in a region of this operation"];
+const HINTS: [&str; 5] =
+    ["did you mean ", "first defined here", "opened here", "in a region of this operation", "defined here, but "];
 
 /// What is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,7 @@
 //! Gradus: a multi-dialect compiler IR in which every step can be run and checked.
 //!
-//! This crate is the `gradus` command, callable in process through [`run`], and the facade over the crates that do the
+//! This crate is the `gradus` command, callable in process through [`Tool::run`], what tools of
+//! your own are made of, and the facade over the crates that do the
 //! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`].
 
 mod commands;
@@ -15,7 +16,7 @@ mod roundtrip;
 pub mod runline;
 pub mod split;
 
-pub use commands::update_checks::NOTE as UPDATE_CHECKS_NOTE;
+pub use commands::update_checks::is_generated;
 pub use gradus_dialects as dialects;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
@@ -23,14 +24,133 @@ pub use gradus_passes as passes;
 pub use gradus_runtime as runtime;
 
 use clap::{ArgMatches, Command};
+use ir::{Context, Dialect, PassInfo};
 use std::ffi::OsString;
 use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
 
-/// All passes: those that stay on their level, and those that lower.
-pub fn all_passes() -> &'static [&'static ir::PassInfo] {
-    static ALL: std::sync::LazyLock<Vec<&'static ir::PassInfo>> =
-        std::sync::LazyLock::new(|| passes::PASSES.iter().chain(lowering::PASSES).copied().collect());
-    &ALL
+/// A command line tool: its name, and the dialects and passes that it knows.
+///
+/// A tool of your own is a value of this type; its commands, help, pipelines, documentation and tests know everything in
+/// its lists. There is nothing to register elsewhere.
+///
+/// ```
+/// use gradus::{Streams, Tool};
+/// use gradus::ir::Dialect;
+///
+/// static TOY: Dialect = Dialect { name: "toy", doc: "Toys.", ..Dialect::DEFAULT };
+///
+/// let tool = Tool::new("toy-opt").with_dialects(&[&TOY]);
+/// let (mut out, mut err) = (Vec::new(), Vec::new());
+/// let line = ["toy-opt", "list", "dialects"].map(Into::into);
+/// assert_eq!(tool.run(line, &mut Streams::new(&mut out, &mut err)), 0);
+/// assert!(String::from_utf8(out).unwrap().ends_with("toy      Toys\n"));
+/// ```
+#[derive(Clone)]
+pub struct Tool {
+    /// What the command is called.
+    pub name: &'static str,
+    /// The dialects, in the order of listings.
+    pub dialects: Vec<&'static Dialect>,
+    /// The passes, in the order of listings.
+    pub passes: Vec<&'static PassInfo>,
+}
+
+impl Tool {
+    /// A tool with all dialects and passes of Gradus.
+    pub fn new(name: &'static str) -> Tool {
+        let passes = passes::PASSES.iter().chain(lowering::PASSES).copied().collect();
+        Tool { name, dialects: dialects::DIALECTS.to_vec(), passes }
+    }
+
+    /// The `gradus` command.
+    pub fn gradus() -> Tool {
+        Tool::new("gradus")
+    }
+
+    /// With these dialects too. Panics if there is one of the same name already.
+    #[must_use]
+    pub fn with_dialects(mut self, dialects: &[&'static Dialect]) -> Tool {
+        for dialect in dialects {
+            let known = self.dialects.iter().any(|d| d.name == dialect.name);
+            assert!(!known, "there are two dialects '{}'", dialect.name);
+            self.dialects.push(dialect);
+        }
+        self
+    }
+
+    /// With these passes too. Panics if there is one of the same name already.
+    #[must_use]
+    pub fn with_passes(mut self, passes: &[&'static PassInfo]) -> Tool {
+        for pass in passes {
+            assert!(!self.passes.iter().any(|p| p.name == pass.name), "there are two passes '{}'", pass.name);
+            self.passes.push(pass);
+        }
+        self
+    }
+
+    /// A context in which the tool's dialects are registered.
+    pub fn context(&self) -> Arc<Context> {
+        Context::new(&self.dialects)
+    }
+
+    /// The whole command line, for help and completions.
+    pub fn cli(&self) -> Command {
+        let example = |text: &str| text.replace("gradus ", &format!("{} ", self.name));
+        let subcommand = |c: &Subcommand| {
+            let command = (c.command)(self);
+            let help = command.get_after_help().map(|help| example(&help.to_string()));
+            help.into_iter().fold(command, Command::after_help)
+        };
+        Command::new(self.name)
+            .about("Compile, run and check programs in the Gradus IR, one step at a time")
+            .version(env!("CARGO_PKG_VERSION"))
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .after_help(example(
+                "Examples:\n  gradus opt program.mlir --canonicalize --cse\n  gradus run model.onnx --input \
+                 image=images.npy --labels labels.npy\n  gradus list passes",
+            ))
+            .subcommands(COMMANDS.iter().map(subcommand))
+    }
+
+    /// Runs a command line, the program's name first. Returns the exit status: 0, 1 for wrong input or a check that did
+    /// not hold, 2 for wrong usage.
+    pub fn run(&self, args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
+        let matches = match self.cli().try_get_matches_from(commands::filecheck::long_flags(args)) {
+            Ok(matches) => matches,
+            Err(e) if e.use_stderr() => {
+                let _ = write!(streams.err, "{}", e.render());
+                return 2;
+            }
+            Err(e) => {
+                let _ = write!(streams.out, "{}", e.render());
+                return 0;
+            }
+        };
+        let (name, matches) = matches.subcommand().expect("a subcommand is required");
+        let command = COMMANDS.iter().find(|c| (c.command)(self).get_name() == name).expect("clap knows only these");
+        match (command.run)(self, matches, streams) {
+            Ok(()) => 0,
+            Err(Failure::Reported) => 1,
+            Err(Failure::Unusable) => 2,
+            Err(Failure::Input(message)) => {
+                let _ = writeln!(streams.err, "error: {message}");
+                1
+            }
+            Err(Failure::Usage(message)) => {
+                let _ = writeln!(streams.err, "error: {message}");
+                2
+            }
+        }
+    }
+
+    /// Runs the command line of this process; for `main`.
+    pub fn main(&self) -> ExitCode {
+        let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
+        ExitCode::from(self.run(std::env::args_os(), &mut Streams::new(&mut out, &mut err).at_exit()))
+    }
 }
 
 /// What a command reads and where it prints.
@@ -43,12 +163,20 @@ pub struct Streams<'a> {
     input: Option<&'a [u8]>,
     /// What diagnostics are compared with instead of being printed.
     expected: Option<&'a mut expected::Verifier>,
+    /// Whether the process ends with the command.
+    last: bool,
 }
 
 impl<'a> Streams<'a> {
     /// Prints results here, and diagnostics, reports and progress there.
     pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Streams<'a> {
-        Streams { out, err, input: None, expected: None }
+        Streams { out, err, input: None, expected: None, last: false }
+    }
+
+    /// For a process that ends afterwards, so that nobody needs to free a large program piece by piece.
+    #[must_use]
+    pub fn at_exit(self) -> Streams<'a> {
+        Streams { last: true, ..self }
     }
 
     /// With this for standard input.
@@ -60,8 +188,8 @@ impl<'a> Streams<'a> {
 
 /// A subcommand: what it is called and takes, and what it does.
 struct Subcommand {
-    command: fn() -> Command,
-    run: fn(&ArgMatches, &mut Streams<'_>) -> Result<(), Failure>,
+    command: fn(&Tool) -> Command,
+    run: fn(&Tool, &ArgMatches, &mut Streams<'_>) -> Result<(), Failure>,
 }
 
 /// All subcommands, in the order of the help.
@@ -92,50 +220,5 @@ enum Failure {
 impl From<String> for Failure {
     fn from(message: String) -> Failure {
         Failure::Input(message)
-    }
-}
-
-/// The whole command line, for help, completions and the manual.
-pub fn cli() -> Command {
-    Command::new("gradus")
-        .about("Compile, run and check programs in the Gradus IR, one step at a time")
-        .version(env!("CARGO_PKG_VERSION"))
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .after_help(
-            "Examples:\n  gradus opt program.mlir --canonicalize --cse\n  gradus run model.onnx --input image=images.npy \
-             --labels labels.npy\n  gradus list passes",
-        )
-        .subcommands(COMMANDS.iter().map(|c| (c.command)()))
-}
-
-/// Runs a command line, the program's name first. Returns the exit status: 0, 1 for wrong input or a check that did not
-/// hold, 2 for wrong usage.
-pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
-    let matches = match cli().try_get_matches_from(commands::filecheck::long_flags(args)) {
-        Ok(matches) => matches,
-        Err(e) if e.use_stderr() => {
-            let _ = write!(streams.err, "{}", e.render());
-            return 2;
-        }
-        Err(e) => {
-            let _ = write!(streams.out, "{}", e.render());
-            return 0;
-        }
-    };
-    let (name, matches) = matches.subcommand().expect("a subcommand is required");
-    let command = COMMANDS.iter().find(|c| (c.command)().get_name() == name).expect("clap knows only these");
-    match (command.run)(matches, streams) {
-        Ok(()) => 0,
-        Err(Failure::Reported) => 1,
-        Err(Failure::Unusable) => 2,
-        Err(Failure::Input(message)) => {
-            let _ = writeln!(streams.err, "error: {message}");
-            1
-        }
-        Err(Failure::Usage(message)) => {
-            let _ = writeln!(streams.err, "error: {message}");
-            2
-        }
     }
 }

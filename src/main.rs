@@ -3,6 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
-    ExitCode::from(gradus::run(std::env::args_os(), &mut gradus::Streams::new(&mut out, &mut err)))
+    gradus::Tool::gradus().main()
 }

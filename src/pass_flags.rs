@@ -1,7 +1,7 @@
 //! The flags of `gradus opt` that choose passes and say how they are run, under mlir-opt's names.
 
 use crate::io::Shared;
-use crate::{Failure, Streams, all_passes};
+use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::{
@@ -52,8 +52,8 @@ fn one_of(name: &'static str, words: [&'static str; 2], help: &'static str) -> A
     value(name, placeholder, help).value_parser(PossibleValuesParser::new(words)).default_value(words[0])
 }
 
-fn passes(name: &'static str, help: &'static str) -> Arg {
-    let names = PossibleValuesParser::new(all_passes().iter().map(|info| info.name));
+fn passes(tool: &Tool, name: &'static str, help: &'static str) -> Arg {
+    let names = PossibleValuesParser::new(tool.passes.iter().map(|info| info.name));
     Arg::new(name)
         .long(name)
         .value_name("PASS,...")
@@ -65,7 +65,7 @@ fn passes(name: &'static str, help: &'static str) -> Arg {
 }
 
 /// One argument for each pass, and `--pass-pipeline`.
-pub fn pass_arguments() -> impl Iterator<Item = Arg> {
+pub fn pass_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let of_pass = |info: &&PassInfo| {
         let mut long = info.summary().to_owned();
         for option in info.options {
@@ -81,7 +81,7 @@ pub fn pass_arguments() -> impl Iterator<Item = Arg> {
             .value_name("OPTIONS")
             .action(ArgAction::Append)
     };
-    let list = all_passes().iter().map(of_pass).collect::<Vec<_>>().into_iter();
+    let list = tool.passes.iter().map(of_pass).collect::<Vec<_>>().into_iter();
     let text = value("pass-pipeline", "PIPELINE", "Textual description of the pass pipeline to run");
     list.chain([text]).map(|arg| arg.help_heading("Passes, in the order given"))
 }
@@ -94,7 +94,7 @@ pub fn option_line(option: &gradus_ir::pass::PassOption) -> String {
 }
 
 /// What says how passes are run and watched.
-pub fn arguments() -> impl Iterator<Item = Arg> {
+pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let running = [
         on_by_default("verify-each", "Run the verifier after each transformation pass"),
         flag("dump-pass-pipeline", "Print the pipeline that will be run"),
@@ -107,8 +107,8 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
         flag("run-reproducer", "Run the pipeline stored in the reproducer"),
     ];
     let dumps = [
-        passes("mlir-print-ir-before", "Print IR before specified passes"),
-        passes("mlir-print-ir-after", "Print IR after specified passes"),
+        passes(tool, "mlir-print-ir-before", "Print IR before specified passes"),
+        passes(tool, "mlir-print-ir-after", "Print IR after specified passes"),
         flag("mlir-print-ir-before-all", "Print IR before each pass"),
         flag("mlir-print-ir-after-all", "Print IR after each pass"),
         flag("mlir-print-ir-after-change", "When printing the IR after a pass, only print if the IR changed"),
@@ -142,9 +142,9 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
 
 /// The pipeline that the flags ask for: the text, or single passes in the order of the command line, on ops of the name
 /// `anchor`.
-pub fn pipeline(matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure> {
+pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure> {
     let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
-    for info in all_passes() {
+    for info in &tool.passes {
         let Some(indices) = matches.indices_of(info.name) else { continue };
         let values = matches.get_many::<String>(info.name).into_iter().flatten();
         chosen.extend(indices.zip(values).map(|(i, options)| (i, info.name, options.as_str())));
@@ -153,7 +153,7 @@ pub fn pipeline(matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure>
     let Some(text) = matches.get_one::<String>("pass-pipeline") else {
         let mut pipeline = Pipeline::on(anchor);
         for (_, name, options) in chosen {
-            let info = find_pass(all_passes(), name).map_err(Failure::Usage)?;
+            let info = find_pass(&tool.passes, name).map_err(Failure::Usage)?;
             pipeline.add(info, options).map_err(Failure::Usage)?;
         }
         return Ok(pipeline);
@@ -161,19 +161,19 @@ pub fn pipeline(matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure>
     if !chosen.is_empty() {
         return Err(Failure::Usage("'-pass-pipeline' option can't be used with individual pass options".into()));
     }
-    parse_pipeline(text)
+    parse_pipeline(tool, text)
 }
 
 /// A pipeline from its text, with an error that shows where it is wrong.
-pub fn parse_pipeline(text: &str) -> Result<Pipeline, Failure> {
-    Pipeline::parse(text, all_passes()).map_err(|(at, message)| {
+pub fn parse_pipeline(tool: &Tool, text: &str) -> Result<Pipeline, Failure> {
+    Pipeline::parse(text, &tool.passes).map_err(|(at, message)| {
         let at = text[..at.min(text.len())].chars().count();
         Failure::Usage(format!("{message}\n  {text}\n  {:at$}^", ""))
     })
 }
 
 /// How the passes are run.
-pub fn run_options(matches: &ArgMatches, print: PrintOptions) -> RunOptions {
+pub fn run_options(tool: &Tool, matches: &ArgMatches, print: PrintOptions) -> RunOptions {
     let path = |name: &str| matches.get_one::<String>(name).map(Into::into);
     let threads = matches.get_one::<u16>("threads").map_or(0, |&n| usize::from(n));
     let local = matches.get_flag("mlir-pass-pipeline-local-reproducer");
@@ -191,7 +191,7 @@ pub fn run_options(matches: &ArgMatches, print: PrintOptions) -> RunOptions {
         op_on_diagnostic: matches.get_flag("mlir-print-op-on-diagnostic"),
         threads: if matches.get_flag("mlir-disable-threading") { 1 } else { threads },
         crash_reproducer: path("mlir-pass-pipeline-crash-reproducer").map(|path| CrashReproducer { path, local }),
-        passes: all_passes(),
+        passes: tool.passes.clone(),
     }
 }
 

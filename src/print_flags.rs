@@ -36,5 +36,6 @@ pub fn print_options(matches: &ArgMatches) -> PrintOptions {
         name_locs: matches.get_flag("mlir-use-nameloc-as-prefix"),
         elide_elements: limit("mlir-elide-elementsattrs-if-larger"),
         elide_resources: limit("mlir-elide-resource-strings-if-larger"),
+        threads: 1,
     }
 }

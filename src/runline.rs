@@ -6,10 +6,10 @@
 //! // RUN:   FileCheck %s --check-prefix=ERR
 //! ```
 //!
-//! A line is a pipeline of `gradus` and `FileCheck`, each perhaps behind `not`, with `%s` for the file. Quotes, `2>&1`,
+//! A line is a pipeline of `gradus` (or what the tool is called) and `FileCheck`, each perhaps behind `not`, with `%s` for the file. Quotes, `2>&1`,
 //! `< %s` and a backslash at the end are understood; nothing else of a shell is.
 
-use crate::{Streams, run};
+use crate::{Streams, Tool};
 use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Mutex;
@@ -34,7 +34,7 @@ impl Stage {
     /// Whether it checks its input.
     pub fn is_check(&self) -> bool {
         let words: Vec<&str> = self.words.iter().take(2).map(String::as_str).collect();
-        matches!(words[..], ["FileCheck", ..] | ["gradus", "filecheck"])
+        matches!(words[..], ["FileCheck", ..] | [_, "filecheck"])
     }
 
     /// The prefixes of the directives that it checks.
@@ -51,10 +51,10 @@ impl Stage {
         if found.is_empty() { vec!["CHECK".into()] } else { found }
     }
 
-    /// The arguments of `gradus`, with `file` for `%s`.
-    fn arguments(&self, file: &str) -> Vec<OsString> {
+    /// The arguments of the tool, with `file` for `%s`.
+    fn arguments(&self, tool: &Tool, file: &str) -> Vec<OsString> {
         let (first, rest) = self.words.split_first().expect("a command has a name");
-        let fixed: &[&str] = if first == "FileCheck" { &["gradus", "filecheck"] } else { &["gradus"] };
+        let fixed: &[&str] = if first == "FileCheck" { &[tool.name, "filecheck"] } else { &[tool.name] };
         let words = fixed.iter().map(|w| OsString::from(*w));
         words.chain(rest.iter().map(|w| OsString::from(w.replace("%s", file)))).collect()
     }
@@ -82,8 +82,8 @@ pub struct Output {
     pub err: Vec<u8>,
 }
 
-/// The pipelines of a file. An error is a line that cannot be run here.
-pub fn pipelines(text: &str) -> Result<Vec<Pipeline>, String> {
+/// The pipelines of a file, of this tool's commands. An error is a line that cannot be run here.
+pub fn pipelines(tool: &Tool, text: &str) -> Result<Vec<Pipeline>, String> {
     let mut found: Vec<Pipeline> = Vec::new();
     let mut open: Option<(usize, String)> = None;
     for (i, line) in text.lines().enumerate() {
@@ -94,7 +94,7 @@ pub fn pipelines(text: &str) -> Result<Vec<Pipeline>, String> {
         if command.ends_with('\\') {
             open = Some((number, whole));
         } else {
-            found.push(pipeline(number, whole.trim()).map_err(|e| format!("line {number}: {e}"))?);
+            found.push(pipeline(tool, number, whole.trim()).map_err(|e| format!("line {number}: {e}"))?);
         }
     }
     match open {
@@ -103,7 +103,7 @@ pub fn pipelines(text: &str) -> Result<Vec<Pipeline>, String> {
     }
 }
 
-fn pipeline(line: usize, text: &str) -> Result<Pipeline, String> {
+fn pipeline(tool: &Tool, line: usize, text: &str) -> Result<Pipeline, String> {
     let mut stages = vec![Stage::default()];
     let mut words = tokens(text)?.into_iter();
     while let Some(token) = words.next() {
@@ -121,8 +121,8 @@ fn pipeline(line: usize, text: &str) -> Result<Pipeline, String> {
     }
     for stage in &stages {
         match stage.words.first().map(String::as_str) {
-            Some("gradus" | "FileCheck") => {}
-            Some(other) => return Err(format!("'{other}' cannot be run: there are gradus, FileCheck, and not")),
+            Some(word) if word == tool.name || word == "FileCheck" => {}
+            Some(other) => return Err(format!("'{other}' cannot be run: there are {}, FileCheck, and not", tool.name)),
             None => return Err("a command is missing".into()),
         }
         let other = |w: &&String| w.match_indices('%').any(|(i, _)| !w[i..].starts_with("%s"));
@@ -182,13 +182,13 @@ impl Pipeline {
     }
 
     /// Runs all commands, with `file` for `%s`.
-    pub fn run(&self, file: &str) -> Output {
-        execute(&self.stages, file)
+    pub fn run(&self, tool: &Tool, file: &str) -> Output {
+        execute(tool, &self.stages, file)
     }
 
     /// Runs the commands in front of the last one.
-    pub fn run_before_check(&self, file: &str) -> Output {
-        execute(&self.stages[..self.stages.len() - 1], file)
+    pub fn run_before_check(&self, tool: &Tool, file: &str) -> Output {
+        execute(tool, &self.stages[..self.stages.len() - 1], file)
     }
 }
 
@@ -206,7 +206,7 @@ impl Write for Shared<'_> {
     }
 }
 
-fn execute(stages: &[Stage], file: &str) -> Output {
+fn execute(tool: &Tool, stages: &[Stage], file: &str) -> Output {
     let mut all = Output::default();
     for stage in stages {
         let input = match &stage.input {
@@ -222,7 +222,8 @@ fn execute(stages: &[Stage], file: &str) -> Output {
         };
         let (out, err) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         let (mut to_out, mut to_err) = (Shared(&out), Shared(if stage.errors_too { &out } else { &err }));
-        let status = run(stage.arguments(file), &mut Streams::new(&mut to_out, &mut to_err).with_input(&input));
+        let status =
+            tool.run(stage.arguments(tool, file), &mut Streams::new(&mut to_out, &mut to_err).with_input(&input));
         let inner = |m: Mutex<Vec<u8>>| m.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         all.out = inner(out);
         all.err.extend(inner(err));
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        match pipelines(text) {
+        match pipelines(&Tool::gradus(), text) {
             Err(e) => e,
             Ok(all) => {
                 all.iter().map(|p| format!("{:?}", p.stages.iter().map(|s| &s.words).collect::<Vec<_>>())).collect()
@@ -256,7 +257,7 @@ mod tests {
             r#"[["gradus", "opt", "%s", "--p=a b|c"], ["FileCheck", "%s"]]"#
         );
         assert_eq!(shown("// RUN: gradus opt \\\n// RUN:   %s\nmodule {}"), r#"[["gradus", "opt", "%s"]]"#);
-        let all = pipelines("// RUN: not gradus opt - < %s 2>&1").unwrap();
+        let all = pipelines(&Tool::gradus(), "// RUN: not gradus opt - < %s 2>&1").unwrap();
         let stage = &all[0].stages[0];
         assert!(stage.inverted && stage.errors_too && stage.input.as_deref() == Some("%s"), "{stage:?}");
     }
@@ -273,13 +274,14 @@ mod tests {
 
     #[test]
     fn pipelines_run() {
+        let tool = Tool::gradus();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("f.mlir").display().to_string();
         let text = "// RUN: gradus opt %s | gradus opt | FileCheck %s\n// RUN: gradus opt %s | not FileCheck %s -check-prefix=B\n\
                     // CHECK: func.func private @f()\n// B: @g\nfunc.func private @f()\n";
         std::fs::write(&file, text).unwrap();
-        for pipeline in pipelines(text).unwrap() {
-            let output = pipeline.run(&file);
+        for pipeline in pipelines(&tool, text).unwrap() {
+            let output = pipeline.run(&tool, &file);
             assert_eq!(output.status, 0, "{}", String::from_utf8_lossy(&output.err));
         }
     }

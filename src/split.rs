@@ -55,7 +55,7 @@ pub fn verifies(matches: &ArgMatches) -> bool {
 pub(crate) fn each(
     matches: &ArgMatches,
     streams: &mut Streams<'_>,
-    one: impl Fn(&ArgMatches, &Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
+    one: impl Fn(&Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = option("output").expect("has a default");
@@ -65,7 +65,7 @@ pub(crate) fn each(
         None if option("verify-diagnostics").is_some() => {
             several(matches, std::slice::from_ref(&whole), &whole, streams, one)
         }
-        None => one(matches, &whole, output, streams),
+        None => one(&whole, output, streams),
     }
 }
 
@@ -89,7 +89,7 @@ fn several(
     chunks: &[Chunk],
     whole: &Chunk,
     streams: &mut Streams<'_>,
-    one: impl Fn(&ArgMatches, &Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
+    one: impl Fn(&Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let level =
@@ -102,8 +102,8 @@ fn several(
             printed.push(b'\n');
         }
         let mut part =
-            Streams { out: &mut printed, err: streams.err, input: streams.input, expected: verifier.as_mut() };
-        match (one(matches, chunk, "-", &mut part), &mut part.expected) {
+            Streams { expected: verifier.as_mut(), input: streams.input, ..Streams::new(&mut printed, streams.err) };
+        match (one(chunk, "-", &mut part), &mut part.expected) {
             (Ok(()), _) => {}
             (Err(Failure::Reported), _) => failed = true,
             (Err(Failure::Input(message) | Failure::Usage(message)), Some(verifier)) => {

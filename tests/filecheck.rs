@@ -135,7 +135,7 @@ fn damaged_files_have_verdicts() {
             let text = |name, bytes| Text { name, bytes };
             verdicts.insert(check(&options, text("checks", &checks), text("input", &input)).verdict as u8);
             let text = String::from_utf8_lossy(&checks).into_owned();
-            let _ = gradus::runline::pipelines(&text);
+            let _ = gradus::runline::pipelines(&gradus::Tool::gradus(), &text);
             let _ = gradus::generate::blocks(&text, Settings { prefix: "C", prefixes: &[], file: "f" });
         }
     }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use support::{files, root};
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 7] = ["ir/macros", "ir", "dialects", "passes", "runtime", "lowering", "."];
+const CRATES: [&str; 9] =
+    ["ir/macros", "ir", "dialects", "passes", "runtime", "lowering", ".", "golden", "examples/bits"];
 
 /// Crates that do not know each other though one is before the other.
 const STRANGERS: [(&str, &str); 2] = [("runtime", "passes"), ("passes", "runtime")];
@@ -26,7 +27,7 @@ fn shown(path: &Path) -> String {
 
 /// All Rust files that are part of the project.
 fn sources() -> Vec<PathBuf> {
-    let folders = ["src", "ir", "dialects", "passes", "runtime", "lowering", "tests", "benches"];
+    let folders = ["src", "ir", "dialects", "passes", "runtime", "lowering", "golden", "examples", "tests", "benches"];
     folders.iter().flat_map(|f| files(&root().join(f), "rs")).collect()
 }
 
@@ -36,7 +37,11 @@ fn no_failures(rule: &str, failures: &[String]) {
 
 /// The name of a crate's package: `gradus-ir-macros` for `ir/macros`.
 fn package(krate: &str) -> String {
-    if krate == "." { "gradus".to_owned() } else { format!("gradus-{}", krate.replace('/', "-")) }
+    match krate {
+        "." => "gradus".to_owned(),
+        "examples/bits" => "bits".to_owned(),
+        _ => format!("gradus-{}", krate.replace('/', "-")),
+    }
 }
 
 #[test]
@@ -60,7 +65,7 @@ fn crates_use_only_those_before_them() {
 #[test]
 fn every_file_is_registered() {
     let mut failures = Vec::new();
-    for krate in ["dialects", "passes", "runtime", "lowering"] {
+    for krate in ["dialects", "passes", "runtime", "lowering", "golden"] {
         let folder = root().join(krate).join("src");
         let lib = read(&folder.join("lib.rs"));
         for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
@@ -111,7 +116,7 @@ fn the_documents_exist() {
 #[test]
 fn passes_say_what_they_do_under_fixed_headings() {
     let mut failures = Vec::new();
-    for info in gradus::all_passes() {
+    for info in gradus::Tool::gradus().passes {
         let headings: Vec<&str> = info.doc.lines().filter_map(|l| l.strip_prefix("# ")).collect();
         if headings != ["Before / After", "Does", "Refuses", "Cost"] {
             failures.push(format!("{}: {headings:?}", info.name));
@@ -172,7 +177,7 @@ fn expected_type(error: &str) -> Option<(String, String)> {
 /// Reads and checks a program; the error is as users see it.
 fn check(text: String) -> Result<(), String> {
     let ctx = gradus::dialects::context();
-    let options = gradus::ir::ParseOptions { allow_unregistered: false };
+    let options = gradus::ir::ParseOptions::default();
     let parsed = gradus::ir::parse_module(&ctx, "example", text, options).and_then(|m| gradus::ir::verify(&m));
     parsed.map_err(|d| d[0].render(&ctx))
 }
@@ -257,8 +262,10 @@ fn no_file_names_places_of_one_machine() {
     let mut failures = Vec::new();
     let texts = ["rs", "md", "toml", "mlir", "snap", "py", "txt", "pest", "run"];
     let places = [["/wor", "k/"], ["/roo", "t/"], ["/hom", "e/"]].map(|p| p.concat());
-    let folders =
-        ["src", "ir", "dialects", "passes", "runtime", "lowering", "tests", "benches", "docs", "examples", ".ci"];
+    let folders = [
+        "src", "ir", "dialects", "passes", "runtime", "lowering", "golden", "tests", "benches", "docs", "examples",
+        ".ci",
+    ];
     let inside = folders.iter().map(|f| root().join(f)).filter(|f| f.is_dir());
     let mut paths: Vec<PathBuf> = inside.flat_map(|f| texts.into_iter().flat_map(move |t| files(&f, t))).collect();
     paths.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Cargo.toml", ".ci/run"].map(|f| root().join(f)));

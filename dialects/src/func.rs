@@ -165,10 +165,21 @@ fn verify_return(m: &Module, op: Op) -> Result<(), String> {
         let have = m.value_type(value);
         if have != want {
             let (have, want) = (ctx.display_type(have), ctx.display_type(want));
-            return Err(format!("type of return operand {i} ('{have}') doesn't match function result type ('{want}')"));
+            let name = gradus_ir::symbol_name(m, func.0).map_or("", |s| ctx.text(s));
+            return Err(format!(
+                "type of return operand {i} ('{have}') doesn't match function result type ('{want}') in function @{name}"
+            ));
         }
     }
     Ok(())
+}
+
+/// The function around `op` or beside those with the name most like this one.
+fn nearest_function<'a>(m: &'a Module, op: Op, name: &str) -> Option<&'a str> {
+    let around = std::iter::successors(m.parent_op(op), |&p| m.parent_op(p));
+    let beside = around.filter_map(|p| m.parent_block(p)).flat_map(|block| m.block_ops(block));
+    let functions = beside.filter(|&f| FuncOp::cast(m, f).is_some()).filter_map(|f| gradus_ir::symbol_name(m, f));
+    gradus_ir::diag::suggest(name, functions.map(|s| m.ctx.text(s)))
 }
 
 fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
@@ -180,7 +191,8 @@ fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Str
         if std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).any(|p| m.info(p).is_none()) {
             return Ok(());
         }
-        return Err(format!("'{name}' does not reference a valid function"));
+        let hint = nearest_function(m, op, name).map_or(String::new(), |near| format!("; did you mean '@{near}'?"));
+        return Err(format!("'{name}' does not reference a valid function{hint}"));
     };
     let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
     let (inputs, results) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));

@@ -156,7 +156,9 @@ pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     if word.len() > 64 {
         return None;
     }
-    let limit = (word.chars().count() / 3).max(1);
+    let length = word.chars().count();
+    // Something must be left of the name.
+    let limit = (length / 3).max(1).min(length.saturating_sub(1));
     candidates
         .filter(|c| c.len().abs_diff(word.len()) <= limit)
         .map(|c| (edit_distance(word, c), c))

@@ -218,7 +218,13 @@ mod tests {
             ^f: "t.br"()[^e] : () -> ()
         }) : () -> ()"#;
         let ctx = Context::new(&[]);
-        let m = parse_module(&ctx, "t", text.to_owned(), ParseOptions { allow_unregistered: true }).expect("IR");
+        let m = parse_module(
+            &ctx,
+            "t",
+            text.to_owned(),
+            ParseOptions { allow_unregistered: true, ..ParseOptions::default() },
+        )
+        .expect("IR");
         let region = m.regions(m.first_op(m.body()).expect("one op"))[0];
         let blocks: Vec<Block> = m.region_blocks(region).collect();
         let d = Dominance::new(&m, m.root());

@@ -109,7 +109,8 @@ mod tests {
     "#;
 
     fn parse(ctx: &std::sync::Arc<Context>, text: &str) -> Module {
-        parse_module(ctx, "t", text.to_owned(), ParseOptions { allow_unregistered: true }).expect("the test is IR")
+        parse_module(ctx, "t", text.to_owned(), ParseOptions { allow_unregistered: true, ..ParseOptions::default() })
+            .expect("the test is IR")
     }
 
     #[test]

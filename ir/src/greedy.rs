@@ -2,7 +2,7 @@
 
 use crate::module::{Module, Op};
 use crate::pass::{Actions, ITERATION, Unit};
-use crate::rewrite::Rewriter;
+use crate::rewrite::{Pattern, Rewriter};
 use crate::simplify_regions::{erase_unreachable_blocks, simplify_regions};
 
 /// How much is done to control flow after each round. Unreachable blocks are removed before each round in any case: no
@@ -29,6 +29,9 @@ pub struct GreedyOptions {
     pub top_down: bool,
     /// What is done to control flow.
     pub regions: RegionSimplification,
+    /// The patterns that are tried on every op, for a pass with patterns of its own; `None` for those that the ops declare
+    /// and the rules of dialects.
+    pub patterns: Option<&'static [Pattern]>,
     /// The only patterns that are applied; empty for all.
     pub enabled: Vec<String>,
     /// Patterns that are not applied.
@@ -42,6 +45,7 @@ impl Default for GreedyOptions {
             max_rewrites: None,
             top_down: true,
             regions: RegionSimplification::default(),
+            patterns: None,
             enabled: Vec::new(),
             disabled: Vec::new(),
         }
@@ -77,8 +81,9 @@ impl GreedyOptions {
             {
                 return done;
             }
-            let (changes, ended) =
-                Rewriter::new(m, actions.as_deref_mut(), filter).round(root, self.top_down, self.max_rewrites);
+            let mut rewriter = Rewriter::new(m, actions.as_deref_mut(), filter);
+            rewriter.patterns = self.patterns;
+            let (changes, ended) = rewriter.round(root, self.top_down, self.max_rewrites);
             if let Some(actions) = &mut actions {
                 actions.end(ITERATION);
             }

@@ -23,7 +23,7 @@
 //! use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_module};
 //!
 //! let ctx = Context::new(&[]);
-//! let options = ParseOptions { allow_unregistered: true };
+//! let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
 //! let m: Module = parse_module(&ctx, "x.mlir", r#"%a = "t.x"() : () -> i32"#.to_owned(), options).unwrap();
 //! assert_eq!(m.num_ops(), 2);
 //! assert!(m.to_text(PrintOptions::default()).contains("%0 = \"t.x\"() : () -> i32"));

@@ -380,7 +380,7 @@ mod tests {
             }) : (i32) -> i32
             "u.use"(%1) : (i32) -> ()
         "#;
-        let options = ParseOptions { allow_unregistered: true };
+        let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
         let mut m = parse_module(&Context::new(&[&DIALECT]), "t", text.to_owned(), options).expect("parses");
         let root = m.root();
         rewrite_greedily(&mut m, root);

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// A rewrite rooted at one op.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     /// For statistics, debugging and reports.
     pub name: &'static str,
@@ -47,6 +47,8 @@ pub struct Rewriter<'m> {
     /// Who watches, if anybody does, and which patterns are tried, if not all are.
     actions: Option<&'m mut Actions>,
     filter: Option<&'m dyn Fn(&str) -> bool>,
+    /// The patterns for all ops, if not those that ops declare and rules are tried.
+    pub(crate) patterns: Option<&'static [Pattern]>,
 }
 
 impl<'m> Rewriter<'m> {
@@ -68,6 +70,7 @@ impl<'m> Rewriter<'m> {
             rewrites: 0,
             actions,
             filter,
+            patterns: None,
         }
     }
 
@@ -328,8 +331,8 @@ impl<'m> Rewriter<'m> {
         }
         self.fold_op(op)
             || info.traits.has(Traits::COMMUTATIVE) && self.move_constant_right(op)
-            || info.patterns.iter().any(|pattern| self.apply(pattern.name, op, pattern.run))
-            || self.apply_rules(op)
+            || (self.patterns.unwrap_or(info.patterns).iter()).any(|pattern| self.apply(pattern.name, op, pattern.run))
+            || self.patterns.is_none() && self.apply_rules(op)
     }
 
     fn fold_op(&mut self, op: Op) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Context, Str};
+use crate::entity::SideTable;
 use crate::module::{Module, Op};
 use crate::op_info::{Traits, symbol_name};
 use rustc_hash::FxHashMap;
@@ -61,28 +62,39 @@ fn symbols_of(m: &Module, table: Op) -> FxHashMap<Str, Op> {
 }
 
 /// The symbol references inside attributes, found once for each attribute.
-#[derive(Default)]
 pub struct SymbolRefs {
-    found: FxHashMap<Attr, Box<[Attr]>>,
+    /// Where in `lists` the references in an attribute are; `UNKNOWN` for not yet.
+    found: SideTable<Attr, u32>,
+    /// The first is empty: nearly all attributes have none.
+    lists: Vec<Box<[Attr]>>,
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+impl Default for SymbolRefs {
+    fn default() -> Self {
+        SymbolRefs { found: SideTable::new(UNKNOWN), lists: vec![Box::default()] }
+    }
 }
 
 impl SymbolRefs {
     /// The references in the attributes of `op`, without those of ops in its regions.
     pub fn of_op(&mut self, m: &Module, op: Op) -> SmallVec<[Attr; 2]> {
-        let mut refs = SmallVec::from_slice(self.of_attr(&m.ctx, m.props(op)));
-        refs.extend_from_slice(self.of_attr(&m.ctx, m.attrs(op)));
-        refs
+        let (props, attrs) = (self.list(&m.ctx, m.props(op)), self.list(&m.ctx, m.attrs(op)));
+        let both = [props, attrs].into_iter().filter(|&list| list > 0);
+        both.flat_map(|list| self.lists[list as usize].iter().copied()).collect()
     }
 
-    fn of_attr(&mut self, ctx: &Context, attr: Attr) -> &[Attr] {
-        if attr == Attr::EMPTY_DICT {
-            return &[];
-        }
-        self.found.entry(attr).or_insert_with(|| {
+    fn list(&mut self, ctx: &Context, attr: Attr) -> u32 {
+        if self.found[attr] == UNKNOWN {
             let mut refs = Vec::new();
             collect_refs(ctx, attr, &mut refs);
-            refs.into()
-        })
+            self.found[attr] = if refs.is_empty() { 0 } else { self.lists.len() as u32 };
+            if !refs.is_empty() {
+                self.lists.push(refs.into());
+            }
+        }
+        self.found[attr]
     }
 }
 

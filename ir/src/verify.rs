@@ -23,7 +23,8 @@ use crate::context::{Attr, Context, OpName, Str, Type};
 use crate::diag::Diagnostic;
 use crate::divide::MIN_OPS;
 use crate::dominance::Dominance;
-use crate::module::{Block, Def, Module, Op, Value};
+use crate::loc::Loc;
+use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::op_info::{Arity, AttrText, OpInfo, Traits, ValueSpec, group_range, segment_sizes, symbol_name};
 use crate::symbols::SymbolTables;
 use rustc_hash::FxHashMap;
@@ -178,8 +179,7 @@ impl<'a> Verifier<'a> {
         {
             self.note(op, Err("with block successors must terminate its parent block".into()));
         }
-        let check = self.uses(op);
-        self.note(op, check);
+        self.errors.extend(self.uses(op).err().map(|d| *d));
     }
 
     fn note(&mut self, op: Op, check: Check) {
@@ -209,7 +209,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Operands are defined where they are used.
-    fn uses(&self, op: Op) -> Check {
+    fn uses(&self, op: Op) -> Result<(), Box<Diagnostic>> {
         let m = self.m;
         for (i, &value) in m.operands(op).iter().enumerate() {
             // In straight-line code the definition is in the same block, a little earlier.
@@ -224,7 +224,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    fn distant_use(&self, op: Op, i: usize, value: Value) -> Check {
+    fn distant_use(&self, op: Op, i: usize, value: Value) -> Result<(), Box<Diagnostic>> {
         let m = self.m;
         if m.parent_block(op).is_some_and(|b| !self.dominance.is_reachable(m, b)) {
             return Ok(());
@@ -235,7 +235,9 @@ impl<'a> Verifier<'a> {
             if std::iter::successors(m.parent_op(op), |&op| m.parent_op(op)).any(unreachable) {
                 return Ok(());
             }
-            return Err(format!("operand #{i} does not dominate this use"));
+            let error = op_error(m, op, &format!("operand #{i} does not dominate this use"));
+            let (place, what) = defined(m, op, value);
+            return Err(Box::new(error.note(place, what)));
         }
         let home = m.def_block(value).and_then(|b| m.parent_region(b));
         let mut at = op;
@@ -245,14 +247,39 @@ impl<'a> Verifier<'a> {
             }
             let Some(parent) = m.block_op(block) else { return Ok(()) };
             if m.has_trait(parent, Traits::ISOLATED) {
-                return Err(format!(
-                    "using value defined outside the region: operand #{i} crosses '{}', which is isolated from above",
-                    m.name_text(parent)
-                ));
+                let name = m.name_text(parent);
+                let message = format!(
+                    "using value defined outside the region: operand #{i} crosses '{name}', which is isolated from above"
+                );
+                return Err(Box::new(op_error(m, op, &message)));
             }
             at = parent;
         }
         Ok(())
+    }
+}
+
+/// Where a value is defined, as seen from an op that it does not dominate.
+fn defined(m: &Module, op: Op, value: Value) -> (Loc, String) {
+    let (here, there) = (m.parent_block(op), m.def_block(value));
+    let region = |block: Option<Block>| block.and_then(|b| m.parent_region(b));
+    let is_inside = |inner: Option<Region>, outer: Option<Region>| {
+        let around = |r: &Region| region(m.region_op(*r).and_then(|op| m.parent_block(op)));
+        std::iter::successors(inner, around).skip(1).any(|r| Some(r) == outer)
+    };
+    let place = match () {
+        () if here == there => "in the same block",
+        () if region(here) == region(there) => "in the same region",
+        () if is_inside(region(here), region(there)) => "in a parent region",
+        () if is_inside(region(there), region(here)) => "in a child region",
+        () => "is neither in a parent nor in a child region",
+    };
+    match m.def(value) {
+        Def::Result(def, _) => (m.loc(def), format!("operand defined here (op {place})")),
+        Def::Arg(block, _) => {
+            let loc = m.block_op(block).map_or(Loc::UNKNOWN, |op| m.loc(op));
+            (loc, format!("operand defined as a block argument (block {place})"))
+        }
     }
 }
 
@@ -269,8 +296,18 @@ fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
             return Ok(None);
         }
         let sizes = segment_sizes(ctx, m.props(op), name).ok_or_else(|| format!("requires attribute '{name}'"))?;
-        if sizes.len() != groups || sizes.iter().any(|&s| s < 0) || sizes.iter().sum::<i64>() != total as i64 {
-            return Err(format!("'{name}' does not add up to the {total} values"));
+        let what = if on == Traits::OPERAND_SEGMENTS { "operand" } else { "result" };
+        if sizes.len() != groups {
+            let have = sizes.len();
+            return Err(format!(
+                "'{name}' attribute for specifying {what} segments must have {groups} elements, but got {have}"
+            ));
+        }
+        let sum: i128 = sizes.iter().map(|&s| i128::from(s)).sum();
+        if sum != total as i128 || sizes.iter().any(|&s| s < 0) {
+            return Err(format!(
+                "{what} count ({total}) does not match with the total size ({sum}) specified in attribute '{name}'"
+            ));
         }
         Ok(Some(sizes))
     };

@@ -35,7 +35,7 @@ const T: Dialect = Dialect { name: "t", doc: "", ops: &[Count::INFO], attrs: &[]
 
 fn program(numbers: &[i64]) -> Module {
     let ops: String = numbers.iter().map(|n| format!("%{n} = \"t.count\"() {{n = {n}}} : () -> i32\n")).collect();
-    let options = ParseOptions { allow_unregistered: true };
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     parse_module(&Context::new(&[&T]), "test", ops, options).unwrap_or_else(|_| panic!("the test is IR"))
 }
 
@@ -51,6 +51,12 @@ fn check(options: &GreedyOptions, converged: bool, left: [i64; 2]) {
     let root = m.root();
     assert_eq!(options.run(&mut m, root, None).converged, converged);
     assert_eq!(numbers(&m), left);
+}
+
+#[test]
+fn a_pass_can_bring_its_own_patterns() {
+    check(&GreedyOptions { patterns: Some(&[TWO]), ..GreedyOptions::default() }, true, [1, 0]);
+    check(&GreedyOptions { patterns: Some(&[]), ..GreedyOptions::default() }, true, [7, 4]);
 }
 
 #[test]

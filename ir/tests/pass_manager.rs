@@ -105,7 +105,7 @@ fn program(ctx: &Arc<Context>, functions: usize, ops: usize) -> Module {
         format!("\"t.func\"() ({{\n^bb0(%x: i32):\n{ops}}}) {{sym_name = \"{name}\"}} : () -> ()\n")
     };
     let text: String = (0..functions).map(function).collect();
-    let options = ParseOptions { allow_unregistered: true };
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     parse_module(ctx, "test", text, options).unwrap_or_else(|d| panic!("{}", d[0].render(ctx)))
 }
 
@@ -236,7 +236,7 @@ fn a_reproducer_holds_the_program_as_it_was_and_the_pipeline() {
         let note = format!("note: Pipeline failed while executing {place}: reproducer generated at `out.mlir`");
         assert!(heard.contains(&note), "{heard}");
         let text = heard.split("file out.mlir\n").nth(1).and_then(|t| t.split("test:").next()).expect("a reproducer");
-        let options = ParseOptions { allow_unregistered: true };
+        let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
         let mut m = parse_module(&ctx, "out.mlir", text.to_owned(), options).expect("a reproducer is a program");
         let reproducer = Reproducer::take(&mut m).expect("it says what to run");
         assert_eq!(reproducer.pipeline, expected);

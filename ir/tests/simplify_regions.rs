@@ -60,7 +60,7 @@ const T: Dialect = Dialect { name: "t", doc: "", ops: &[Add::INFO], attrs: &[], 
 #[track_caller]
 fn check(level: RegionSimplification, body: &str, expected: &str) {
     let ctx = Context::new(&[&CF, &T]);
-    let options = ParseOptions { allow_unregistered: true };
+    let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
     let parse = |body: &str| -> Module {
         let text = format!("\"u.f\"() ({{\n{body}\n}}) : () -> ()");
         parse_module(&ctx, "test", text, options).unwrap_or_else(|d| panic!("{}", d[0].render(&ctx)))

@@ -90,6 +90,7 @@ impl Canonicalize {
             max_rewrites: limit("max-num-rewrites"),
             top_down: options.bool("top-down"),
             regions,
+            patterns: None,
             enabled: options.list("enable-patterns").to_vec(),
             disabled: options.list("disable-patterns").to_vec(),
         };

@@ -49,11 +49,17 @@ struct Inline;
 impl Pass for Inline {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut graph = CallGraph::new(m, op);
+        // Most functions call nobody: their order does not matter.
+        let leaves: Vec<Op> = graph.functions.iter().copied().filter(|&f| graph.is_leaf(m, op, f)).collect();
+        cx.each_function(m, op, &leaves, |m, f| {
+            rewrite_greedily(m, f);
+        });
+        let leaves: FxHashSet<Op> = leaves.into_iter().collect();
         let components = graph.components();
         for (number, scc) in components.iter().enumerate() {
             graph.component.extend(scc.iter().map(|&f| (f, number)));
         }
-        for scc in components {
+        for scc in components.into_iter().filter(|scc| !scc.iter().all(|f| leaves.contains(f))) {
             for _ in 0..MAX_ITERATIONS {
                 for &function in &scc {
                     graph.simplify(m, function);
@@ -78,6 +84,8 @@ struct CallGraph {
     /// How often each private function is referred to.
     uses: FxHashMap<Op, u64>,
     calls: DiGraph<Op, ()>,
+    /// Functions that refer to some symbol.
+    refer: FxHashSet<Op>,
     /// The number of each function's strongly connected component.
     component: FxHashMap<Op, usize>,
     /// Bodies that were moved to their last call.
@@ -92,33 +100,37 @@ impl CallGraph {
             functions: Vec::new(),
             uses: FxHashMap::default(),
             calls: DiGraph::new(),
+            refer: FxHashSet::default(),
             component: FxHashMap::default(),
             taken: FxHashSet::default(),
         };
         let mut nodes: FxHashMap<Op, NodeIndex> = FxHashMap::default();
-        for op in m.ops_under(root) {
-            if m.has_trait(op, Traits::FUNCTION) {
-                nodes.insert(op, graph.calls.add_node(op));
-                graph.functions.push(op);
-                if is_private(m, op) {
-                    graph.uses.entry(op).or_default();
-                }
+        let ops = m.ops_under(root);
+        for &op in ops.iter().filter(|&&op| m.has_trait(op, Traits::FUNCTION)) {
+            nodes.insert(op, graph.calls.add_node(op));
+            graph.functions.push(op);
+            if is_private(m, op) {
+                graph.uses.entry(op).or_default();
             }
         }
-        let functions = graph.functions.clone();
-        for op in m.ops_under(root) {
-            graph.count_references(m, op, 1);
-        }
-        for function in functions {
-            for call in m.ops_under(function) {
-                if let Some(callee) = graph.callee(m, call)
-                    && let (Some(&from), Some(&to)) = (nodes.get(&function), nodes.get(&callee))
-                {
-                    graph.calls.add_edge(from, to, ());
-                }
+        for op in ops {
+            if graph.count_references(m, op, 1) == 0 {
+                continue;
+            }
+            let mut around = std::iter::successors(m.parent_op(op), |&around| m.parent_op(around));
+            let Some(function) = around.find(|around| nodes.contains_key(around)) else { continue };
+            graph.refer.insert(function);
+            if let Some(&to) = graph.callee(m, op).and_then(|callee| nodes.get(&callee)) {
+                graph.calls.add_edge(nodes[&function], to, ());
             }
         }
         graph
+    }
+
+    /// Whether the function is directly in `root`, alive and refers to nothing.
+    fn is_leaf(&self, m: &Module, root: Op, function: Op) -> bool {
+        let has_body = m.regions(function).first().is_some_and(|&body| m.entry(body).is_some());
+        has_body && m.parent_op(function) == Some(root) && !self.refer.contains(&function) && !self.is_dead(function)
     }
 
     /// Strongly connected components, callees before callers; functions of one in the order of the text.
@@ -136,12 +148,15 @@ impl CallGraph {
         self.tables.resolve(m, call, callee).filter(|&f| m.has_trait(f, Traits::FUNCTION))
     }
 
-    fn count_references(&mut self, m: &Module, op: Op, change: i64) {
-        for symbol in self.refs.of_op(m, op) {
+    /// Counts what an op refers to, and returns how many references there are.
+    fn count_references(&mut self, m: &Module, op: Op, change: i64) -> usize {
+        let refs = self.refs.of_op(m, op);
+        for &symbol in &refs {
             if let Some(uses) = self.tables.resolve(m, op, symbol).and_then(|target| self.uses.get_mut(&target)) {
                 *uses = uses.saturating_add_signed(change);
             }
         }
+        refs.len()
     }
 
     /// Canonicalizes a function, which may drop calls.

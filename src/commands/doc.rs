@@ -1,71 +1,167 @@
-//! `gradus doc`: the declaration of a dialect, op or pass, as Markdown.
+//! `gradus doc`: the declaration of a dialect, op or pass, as Markdown; or a reference of them all, a file for each dialect.
 
-use crate::all_passes;
-use crate::{Failure, Streams, Subcommand};
-use clap::{Arg, ArgMatches, Command};
-use gradus_dialects::DIALECTS;
+use crate::io::{text, write, write_file};
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::diag::suggest;
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{Arity, AttrSpec, Dialect, GroupSpec, OpInfo, PassInfo, Traits, ValueSpec};
+use gradus_ir::{Access, Arity, AttrKind, AttrSpec, AttrText, Dialect, Effects};
+use gradus_ir::{GroupSpec, OpInfo, PassInfo, Traits, ValueSpec};
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn command() -> Command {
+/// How the files of a reference begin, so that nobody edits them, and those that are left over are known.
+const NOTE: &str = "<!-- Written by the command `doc` from the declarations; do not edit. -->\n\n";
+
+fn command(_: &Tool) -> Command {
     Command::new("doc")
-        .about("Print the documentation of a dialect, op or pass as Markdown")
-        .after_help("Examples:\n  gradus doc arith.addi\n  gradus doc canonicalize\n  gradus doc > reference.md")
-        .arg(Arg::new("NAME").help("A dialect, op or pass; all of them if left out"))
+        .about("Print the documentation of a dialect, op or pass as Markdown, or write a reference")
+        .after_help(
+            "Examples:\n  gradus doc arith.addi\n  gradus doc canonicalize\n  gradus doc -o docs/src/reference\n  \
+             gradus doc -o docs/src/reference --check",
+        )
+        .arg(Arg::new("NAME").help("A dialect, op or pass; all of them if left out").conflicts_with("output"))
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .value_name("FOLDER")
+                .help("Where to write a reference: a file for each dialect and one for the passes"),
+        )
+        .arg(
+            Arg::new("check")
+                .long("check")
+                .action(ArgAction::SetTrue)
+                .requires("output")
+                .help("Change nothing; exit status 1 if something would change"),
+        )
 }
 
-fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let mut text = String::new();
-    match matches.get_one::<String>("NAME") {
-        Some(name) => one(name, &mut text)?,
-        None => {
-            DIALECTS.iter().for_each(|d| dialect(d, &mut text));
-            text.push_str("# Passes\n\n");
-            all_passes().iter().for_each(|info| pass(info, &mut text));
-        }
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    if let Some(folder) = matches.get_one::<String>("output") {
+        let files = reference(tool);
+        return if matches.get_flag("check") {
+            compare(tool, folder, &files, streams)
+        } else {
+            save(folder, &files, streams)
+        };
     }
-    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
+    let text = match matches.get_one::<String>("NAME") {
+        Some(name) => one(tool, name)?,
+        None => tool.dialects.iter().map(|d| dialect(d)).chain([passes(tool)]).collect(),
+    };
+    write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
-fn one(name: &str, text: &mut String) -> Result<(), Failure> {
-    let ops = || DIALECTS.iter().flat_map(|d| d.ops);
-    if let Some(info) = ops().find(|info| info.name == name) {
-        op(info, text);
-    } else if let Some(info) = all_passes().iter().find(|info| info.name == name) {
-        pass(info, text);
-    } else if let Some(d) = DIALECTS.iter().find(|d| d.name == name) {
-        dialect(d, text);
-    } else {
-        let known =
-            ops().map(|i| i.name).chain(all_passes().iter().map(|p| p.name)).chain(DIALECTS.iter().map(|d| d.name));
-        let hint = suggest(name, known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-        return Err(Failure::Input(format!("no dialect, op or pass is called '{name}'{hint}")));
+/// The files of the reference, by name.
+fn reference(tool: &Tool) -> BTreeMap<String, String> {
+    let dialects = tool.dialects.iter().map(|d| (format!("{}.md", d.name), dialect(d)));
+    let all = dialects.chain([("passes.md".to_owned(), passes(tool))]);
+    all.map(|(name, text)| (name, NOTE.to_owned() + text.trim_end() + "\n")).collect()
+}
+
+fn save(folder: &str, files: &BTreeMap<String, String>, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    files.iter().try_for_each(|(name, text)| write_file(&Path::new(folder).join(name), text, streams))?;
+    for stray in left_over(folder, files, streams) {
+        std::fs::remove_file(&stray).map_err(|e| format!("cannot remove '{stray}': {e}"))?;
     }
     Ok(())
 }
 
-fn dialect(d: &Dialect, text: &mut String) {
-    let _ = write!(text, "# Dialect `{}`\n\n{}\n\n", d.name, d.doc);
-    d.ops.iter().for_each(|info| op(info, text));
+/// Says which files are not what they would be now.
+fn compare(
+    tool: &Tool,
+    folder: &str,
+    files: &BTreeMap<String, String>,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let mut stale = Vec::new();
+    for (name, new) in files {
+        let path = Path::new(folder).join(name).display().to_string();
+        if !text(&path, streams).is_ok_and(|old| *old.text == *new) {
+            stale.push(path);
+        }
+    }
+    stale.extend(left_over(folder, files, streams));
+    if stale.is_empty() {
+        return Ok(());
+    }
+    for file in stale {
+        let _ = writeln!(streams.err, "{file}: error: this is not what the declarations say");
+    }
+    let _ = writeln!(streams.err, "to write the reference anew: {} doc -o {folder}", tool.name);
+    Err(Failure::Reported)
 }
 
-fn op(info: &OpInfo, text: &mut String) {
-    let _ = write!(text, "## `{}`\n\n{}\n\n", info.name, info.doc);
+/// Files that were written for what is gone.
+fn left_over(folder: &str, files: &BTreeMap<String, String>, streams: &mut Streams<'_>) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let unknown = entries.filter(|e| e.file_name().to_str().is_none_or(|name| !files.contains_key(name)));
+    let mut found: Vec<String> = unknown.map(|e| e.path().display().to_string()).collect();
+    found.retain(|path| path.ends_with(".md") && text(path, streams).is_ok_and(|old| old.text.starts_with(NOTE)));
+    found.sort();
+    found
+}
+
+fn one(tool: &Tool, name: &str) -> Result<String, Failure> {
+    let ops = || tool.dialects.iter().flat_map(|d| d.ops);
+    if let Some(info) = ops().find(|info| info.name == name) {
+        return Ok(op(info));
+    }
+    if let Some(info) = tool.passes.iter().find(|info| info.name == name) {
+        return Ok(pass(info));
+    }
+    if let Some(d) = tool.dialects.iter().find(|d| d.name == name) {
+        return Ok(dialect(d));
+    }
+    let others = tool.passes.iter().map(|p| p.name).chain(tool.dialects.iter().map(|d| d.name));
+    let hint = suggest(name, ops().map(|i| i.name).chain(others))
+        .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+    Err(Failure::Input(format!("no dialect, op or pass is called '{name}'{hint}")))
+}
+
+fn dialect(d: &Dialect) -> String {
+    let mut text = format!("# Dialect `{}`\n\n{}\n\n", d.name, d.doc);
+    text.extend(d.ops.iter().map(|info| op(info)));
+    let words: Vec<String> = d.attrs.iter().filter_map(|kind| enumeration(kind)).collect();
+    if !words.is_empty() {
+        let _ = write!(text, "## Attributes of `{}`\n\n{}\n", d.name, words.concat());
+    }
+    if !d.rules.is_empty() {
+        let _ =
+            write!(text, "## Rules of `{}`\n\nWhat `--canonicalize` rewrites, besides folding:\n\n```text\n", d.name);
+        let width = d.rules.iter().map(|r| r.name.len()).max().unwrap_or(0);
+        for rule in d.rules {
+            let _ =
+                writeln!(text, "{:width$}  {}", rule.name, rule.text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        text.push_str("```\n\n");
+    }
+    text
+}
+
+/// `#arith.fastmath<...>` and its words.
+fn enumeration(kind: &AttrKind) -> Option<String> {
+    let AttrText::Words { dialect, mnemonic, words, .. } = kind.text else { return None };
+    let words: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();
+    Some(format!("- `#{dialect}.{mnemonic}<...>`: {}\n", words.join(", ")))
+}
+
+fn op(info: &OpInfo) -> String {
+    let mut text = format!("## `{}`\n\n{}\n\n", info.name, info.doc);
+    match info.format {
+        Some(format) => drop(write!(text, "Syntax:\n\n```text\n{} {format}\n```\n\n", info.name)),
+        None => drop(write!(text, "Syntax: the generic form.\n\n")),
+    }
     let traits: Vec<String> =
         Traits::NAMES.iter().filter(|(_, t)| info.traits.has(*t)).map(|(n, _)| format!("`{n}`")).collect();
     if !traits.is_empty() {
         let _ = write!(text, "Traits: {}. ", traits.join(", "));
     }
-    let _ = write!(text, "Effects: `{:?}`.", info.effects);
-    if let Some(format) = info.format {
-        let _ = write!(text, " Format:\n\n```text\n{format}\n```");
-    }
-    text.push_str("\n\n");
+    let _ = write!(text, "Effects: {}.\n\n", effects(info.effects));
     let rows: Vec<[String; 4]> = info
         .operands
         .iter()
@@ -78,10 +174,35 @@ fn op(info: &OpInfo, text: &mut String) {
     if !rows.is_empty() {
         text.push_str("| name | what | which | meaning |\n|---|---|---|---|\n");
     }
-    for [name, what, which, doc] in rows {
-        let _ = writeln!(text, "| `{name}` | {what} | {which} | {} |", doc.replace('\n', " "));
+    for [name, what, which, doc] in &rows {
+        let _ = writeln!(text, "| `{name}` | {what} | {} | {} |", cell(which), cell(doc));
     }
-    text.push('\n');
+    text + if rows.is_empty() { "" } else { "\n" }
+}
+
+/// A text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}
+
+fn effects(effects: Effects) -> String {
+    let access = |(access, group): &(Access, &str)| {
+        let verb = match access {
+            Access::Alloc => "allocates",
+            Access::Read => "reads",
+            Access::Write => "writes",
+            Access::Free => "frees",
+        };
+        if group.is_empty() { format!("{verb} any memory") } else { format!("{verb} `{group}`") }
+    };
+    match effects {
+        Effects::Pure => "none".into(),
+        Effects::MayUb => "none, but undefined for some operands".into(),
+        Effects::Memory([]) => "none that other ops could see, but it stays where it is".into(),
+        Effects::Memory(list) => list.iter().map(access).collect::<Vec<_>>().join(", "),
+        Effects::Recursive => "those of the ops in its regions".into(),
+        Effects::Unknown => "unknown, so anything".into(),
+    }
 }
 
 fn value_row(what: &str, spec: &ValueSpec) -> [String; 4] {
@@ -106,26 +227,34 @@ fn counted(what: &str, arity: Arity) -> String {
     }
 }
 
-fn pass(info: &PassInfo, text: &mut String) {
+fn passes(tool: &Tool) -> String {
+    std::iter::once("# Passes\n\n".to_owned()).chain(tool.passes.iter().map(|info| pass(info))).collect()
+}
+
+fn pass(info: &PassInfo) -> String {
     let body = info.doc.replace("\n# ", "\n### ");
-    let _ = write!(text, "## `--{}`\n\n{body}\n\n", info.name);
+    let mut text = format!("## `--{}`\n\n{body}\n\n", info.name);
+    if let Some(anchor) = info.anchor {
+        let _ = write!(text, "Runs on `{anchor}`.\n\n");
+    }
     if !info.options.is_empty() {
         text.push_str("| option | value | default | meaning |\n|---|---|---|---|\n");
     }
     for PassOption { name, doc, kind } in info.options {
         let (value, default) = (kind.placeholder().replace('|', ", "), kind.default_text());
-        let _ = writeln!(text, "| `{name}` | `{value}` | `{default}` | {doc}{} |", words(kind));
+        let _ = writeln!(text, "| `{name}` | `{value}` | `{default}` | {}{} |", cell(doc), cell(&words(kind)));
     }
+    text.push_str(if info.options.is_empty() { "" } else { "\n" });
     for (name, doc) in info.statistics {
-        let _ = write!(text, "\nCounts `{name}`: {doc}.\n");
+        let _ = write!(text, "Counts `{name}`: {doc}.\n\n");
     }
     for property in info.requires {
-        let _ = write!(text, "\nRequires `{}`: {}.\n", property.name, property.doc);
+        let _ = write!(text, "Requires `{}`: {}.\n\n", property.name, property.doc);
     }
     for property in info.establishes {
-        let _ = write!(text, "\nEstablishes `{}`: {}.\n", property.name, property.doc);
+        let _ = write!(text, "Establishes `{}`: {}.\n\n", property.name, property.doc);
     }
-    text.push('\n');
+    text
 }
 
 /// What the words of an option mean.

@@ -2,7 +2,7 @@
 
 use crate::filecheck::{Dump, Filter, Options, Text, Verdict, check};
 use crate::io::read;
-use crate::{Failure, Streams, Subcommand};
+use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
 
@@ -19,7 +19,7 @@ fn list(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).help(help).action(ArgAction::Append).allow_hyphen_values(true)
 }
 
-fn command() -> Command {
+fn command(_: &Tool) -> Command {
     Command::new(NAME)
         .about("Check a text against the CHECK lines of a file")
         .after_help(
@@ -114,7 +114,7 @@ fn options(matches: &ArgMatches) -> Options {
     }
 }
 
-fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn run(_: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let file: &String = matches.get_one("CHECKFILE").expect("is required");
     let input: &String = matches.get_one("input-file").expect("has a default");
     // As in LLVM, a file that cannot be read is wrong usage: nothing was checked.

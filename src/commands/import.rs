@@ -2,7 +2,7 @@
 
 use super::model::{dim_arg, load};
 use crate::io::{read, report, write};
-use crate::{Failure, Streams, Subcommand};
+use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::{ParseOptions, PrintOptions};
 use gradus_lowering::onnx_to_graph::check;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn command() -> Command {
+fn command(_: &Tool) -> Command {
     Command::new("import")
         .about("Turn an ONNX model into a program of the graph dialect")
         .after_help(
@@ -29,8 +29,8 @@ fn command() -> Command {
         )
 }
 
-fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = gradus_dialects::context();
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = tool.context();
     let file: &String = matches.get_one("FILE").expect("is required");
     if matches.get_flag("check") {
         return coverage(&ctx, file, streams);

@@ -1,31 +1,29 @@
 //! `gradus list`: what there is, a line each.
 
-use crate::all_passes;
 use crate::pass_flags::option_line;
-use crate::{Failure, Streams, Subcommand};
+use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
-use gradus_dialects::DIALECTS;
 use std::fmt::Write;
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn command() -> Command {
+fn command(_: &Tool) -> Command {
     Command::new("list")
         .about("List dialects, ops or passes with their options, a line each")
         .after_help("Examples:\n  gradus list passes\n  gradus list ops | grep conv")
         .arg(Arg::new("WHAT").required(true).value_parser(["dialects", "ops", "passes"]))
 }
 
-fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let what: &String = matches.get_one("WHAT").expect("is required");
     let rows: Vec<(&str, &str)> = match what.as_str() {
-        "dialects" => DIALECTS.iter().map(|d| (d.name, d.doc)).collect(),
-        "ops" => DIALECTS.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
-        _ => all_passes().iter().map(|info| (info.name, info.doc)).collect(),
+        "dialects" => tool.dialects.iter().map(|d| (d.name, d.doc)).collect(),
+        "ops" => tool.dialects.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
+        _ => tool.passes.iter().map(|info| (info.name, info.doc)).collect(),
     };
     let options = |name: &str| {
-        all_passes().iter().find(|info| what == "passes" && info.name == name).map_or(&[][..], |i| i.options)
+        tool.passes.iter().find(|info| what == "passes" && info.name == name).map_or(&[][..], |i| i.options)
     };
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     let mut text = String::new();

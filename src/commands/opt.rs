@@ -1,12 +1,10 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
-use crate::all_passes;
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
 use crate::split::{self, Chunk};
-use crate::{Failure, Streams, Subcommand, print_flags};
+use crate::{Failure, Streams, Subcommand, Tool, print_flags};
 use clap::{Arg, ArgMatches, Command};
-use gradus_dialects::DIALECTS;
 use gradus_ir::pass::{Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
 use gradus_ir::verify::{verify, verify_on};
 use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op};
@@ -17,7 +15,7 @@ use std::time::Instant;
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn command() -> Command {
+fn command(tool: &Tool) -> Command {
     let general = [
         Arg::new("FILE").default_value("-").help("The program; - is standard input"),
         Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"),
@@ -40,36 +38,42 @@ fn command() -> Command {
         )
         .args(general)
         .args(split::args())
-        .args(pass_flags::pass_arguments())
-        .args(pass_flags::arguments())
+        .args(pass_flags::pass_arguments(tool))
+        .args(pass_flags::arguments(tool))
         .args(print_flags::arguments())
 }
 
-fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     if matches.get_flag("list-passes") || matches.get_flag("show-dialects") {
-        let text = listing(matches);
+        let text = listing(tool, matches);
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     // What is wrong with the passes is said before a long program is read, unless the program says to expect it.
     if !split::verifies(matches) {
-        requested(matches)?;
+        requested(tool, matches)?;
     }
-    split::each(matches, streams, one)
+    split::each(matches, streams, |program, output, streams| one(tool, matches, program, output, streams))
 }
 
 /// The pipeline that the arguments ask for, if all that they ask for can be done.
-fn requested(matches: &ArgMatches) -> Result<Pipeline, Failure> {
+fn requested(tool: &Tool, matches: &ArgMatches) -> Result<Pipeline, Failure> {
     if matches.get_flag("emit-bytecode") {
         return Err(Failure::Usage("--emit-bytecode: MLIR's bytecode is not supported; programs are text".into()));
     }
-    pass_flags::pipeline(matches, "builtin.module")
+    pass_flags::pipeline(tool, matches, "builtin.module")
 }
 
 /// Processes one program.
-fn one(matches: &ArgMatches, program: &Chunk, output: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let pipeline = requested(matches)?;
-    let ctx = gradus_dialects::context();
-    let mut job = Job { matches, program, output, ctx, pipeline, timer: Timer::new("root") };
+fn one(
+    tool: &Tool,
+    matches: &ArgMatches,
+    program: &Chunk,
+    output: &str,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let pipeline = requested(tool, matches)?;
+    let ctx = tool.context();
+    let mut job = Job { tool, matches, program, output, ctx, pipeline, timer: Timer::new("root") };
     let start = Instant::now();
     let result = job.run(streams);
     job.timer.wall = start.elapsed();
@@ -79,6 +83,7 @@ fn one(matches: &ArgMatches, program: &Chunk, output: &str, streams: &mut Stream
 
 /// One program on its way from text to text.
 struct Job<'a> {
+    tool: &'a Tool,
     matches: &'a ArgMatches,
     program: &'a Chunk,
     /// Where to print.
@@ -98,9 +103,13 @@ impl Job<'_> {
         let start = Instant::now();
         // Custom forms take it for granted that the program is valid.
         print.generic |= self.flag(UNVERIFIED) && verify(&m).is_err();
+        print.threads = self.threads();
         // Like mlir-opt, end with an empty line.
         write(self.output, streams, |out| m.print(print, out).and_then(|()| out.write_all(b"\n")))?;
         self.timer.parts.push(Timer::part("Output", start.elapsed()));
+        if streams.last {
+            std::mem::forget((m, self.ctx.clone()));
+        }
         Ok(())
     }
 
@@ -108,14 +117,18 @@ impl Job<'_> {
         self.matches.get_flag(name)
     }
 
+    fn threads(&self) -> usize {
+        pass_flags::run_options(self.tool, self.matches, PrintOptions::default()).max_threads()
+    }
+
     /// Parses and verifies the input.
     fn read(&self, streams: &mut Streams<'_>) -> Result<Module, Failure> {
-        let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect") };
+        let threads = self.threads();
+        let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect"), threads };
         let m = match self.flag("no-implicit-module") {
             true => io::parse_with(parse_single_op, &self.ctx, self.program, options, streams)?,
             false => io::parse(&self.ctx, self.program, options, streams)?,
         };
-        let threads = pass_flags::run_options(self.matches, PrintOptions::default()).max_threads();
         if !self.flag(UNVERIFIED)
             && let Err(mut errors) = verify_on(&m, m.root(), threads)
         {
@@ -133,7 +146,7 @@ impl Job<'_> {
 
     /// Runs the passes.
     fn transform(&mut self, m: &mut Module, print: PrintOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
-        let mut how = pass_flags::run_options(self.matches, print);
+        let mut how = pass_flags::run_options(self.tool, self.matches, print);
         how.op_on_diagnostic &= streams.expected.is_none();
         self.choose_pipeline(m, &mut how)?;
         if self.flag("dump-pass-pipeline") {
@@ -159,11 +172,11 @@ impl Job<'_> {
         if self.flag("run-reproducer")
             && let Some(reproducer) = Reproducer::take(m)
         {
-            self.pipeline = pass_flags::parse_pipeline(&reproducer.pipeline)?;
+            self.pipeline = pass_flags::parse_pipeline(self.tool, &reproducer.pipeline)?;
             how.verify_each = reproducer.verify_each;
             how.threads = if reproducer.disable_threading { 1 } else { how.threads };
         } else if m.name_text(m.root()) != "builtin.module" {
-            self.pipeline = pass_flags::pipeline(self.matches, m.name_text(m.root()))?;
+            self.pipeline = pass_flags::pipeline(self.tool, self.matches, m.name_text(m.root()))?;
         }
         Ok(())
     }
@@ -204,14 +217,14 @@ impl Job<'_> {
 const UNVERIFIED: &str = concat!("mlir-very-un", "safe-disable-verifier-on-parsing");
 
 /// What `--list-passes` and `--show-dialects` print.
-fn listing(matches: &ArgMatches) -> String {
+fn listing(tool: &Tool, matches: &ArgMatches) -> String {
     if matches.get_flag("show-dialects") {
-        let mut names: Vec<&str> = DIALECTS.iter().map(|d| d.name).collect();
+        let mut names: Vec<&str> = tool.dialects.iter().map(|d| d.name).collect();
         names.sort_unstable();
         return format!("Available Dialects: {}\n", names.join(","));
     }
     let mut text = String::from("Passes:\n");
-    for info in all_passes() {
+    for info in &tool.passes {
         let _ = writeln!(text, "  --{:<36} -   {}", info.name, info.summary());
         for option in info.options {
             let name = format!("{}={}", option.name, option.kind.placeholder());

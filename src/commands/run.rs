@@ -2,7 +2,7 @@
 
 use super::model::{dim_arg, load};
 use crate::io::report;
-use crate::{Failure, Streams, Subcommand};
+use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Context, Module, Op, ParseOptions, Tensor, Type};
@@ -22,7 +22,7 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
     Arg::new(name).long(name).value_name("X").default_value(default).value_parser(clap::value_parser!(f64)).help(help)
 }
 
-fn command() -> Command {
+fn command(_: &Tool) -> Command {
     Command::new("run")
         .about("Execute a program on data")
         .after_help(
@@ -41,8 +41,8 @@ fn command() -> Command {
         .arg(dim_arg())
 }
 
-fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = gradus_dialects::context();
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = tool.context();
     let file: &String = matches.get_one("FILE").expect("is required");
     let m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let name: &String = matches.get_one("function").expect("has a default");

@@ -5,7 +5,7 @@ use crate::generate::{Settings, blocks, symbol};
 use crate::io::{self, write};
 use crate::runline::{Output, Pipeline, pipelines};
 use crate::split::MARKER;
-use crate::{Failure, Streams, Subcommand};
+use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -15,11 +15,11 @@ use std::ops::Range;
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 /// Marks files whose directives are not written by hand.
-pub const NOTE: &str = "// NOTE: 'gradus update-checks' writes the directives in this file";
+const NOTE: &str = "update-checks' writes the directives in this file";
 /// Line numbers in what is printed change with the lines that are written; they settle soon.
 const MAX_ROUNDS: usize = 5;
 
-fn command() -> Command {
+fn command(_: &Tool) -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).help(help).action(ArgAction::SetTrue);
     Command::new("update-checks")
         .about("Write the CHECK lines of tests for what their RUN lines print")
@@ -34,11 +34,11 @@ fn command() -> Command {
         .arg(flag("check", "Change nothing; exit status 1 if something would change"))
 }
 
-fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let mut good = true;
     for file in matches.get_many::<String>("FILE").into_iter().flatten() {
         let old = io::text(file, streams)?.text;
-        let new = match update(&old, matches.get_flag("force")) {
+        let new = match update(tool, &old, matches.get_flag("force")) {
             Ok(new) => new,
             Err(message) => {
                 let _ = writeln!(streams.err, "{file}: error: {message}");
@@ -59,17 +59,22 @@ fn run(matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     if good { Ok(()) } else { Err(Failure::Reported) }
 }
 
+/// Whether the tool keeps the directives of this file up to date.
+pub fn is_generated(text: &str) -> bool {
+    text.contains(NOTE)
+}
+
 /// The text with new directives.
-fn update(old: &str, force: bool) -> Result<String, String> {
-    let mut text = with_file_check(old)?;
-    let by_hand = !text.contains(NOTE) && !force;
-    if by_hand && !directive_lines(&text, &prefixes(&pipelines(&text)?)?)?.is_empty() {
+fn update(tool: &Tool, old: &str, force: bool) -> Result<String, String> {
+    let mut text = with_file_check(tool, old)?;
+    let by_hand = !is_generated(&text) && !force;
+    if by_hand && !directive_lines(&text, &prefixes(&pipelines(tool, &text)?)?)?.is_empty() {
         return Err("the directives were written by hand; --force replaces them".into());
     }
     for _ in 0..MAX_ROUNDS {
-        let new = rewrite(&text)?;
+        let new = rewrite(tool, &text)?;
         if new == text {
-            check(&text)?;
+            check(tool, &text)?;
             return Ok(text);
         }
         text = new;
@@ -78,8 +83,8 @@ fn update(old: &str, force: bool) -> Result<String, String> {
 }
 
 /// The text with a RUN line that checks.
-fn with_file_check(text: &str) -> Result<String, String> {
-    let runs = pipelines(text)?;
+fn with_file_check(tool: &Tool, text: &str) -> Result<String, String> {
+    let runs = pipelines(tool, text)?;
     match &runs[..] {
         [] => Err("there is no RUN line".into()),
         all if all.iter().any(|run| run.check().is_some()) => Ok(text.to_owned()),
@@ -132,10 +137,10 @@ fn with_file<T>(text: &str, what: impl FnOnce(&str) -> T) -> Result<T, String> {
 }
 
 /// Whether all RUN lines succeed.
-fn check(text: &str) -> Result<(), String> {
+fn check(tool: &Tool, text: &str) -> Result<(), String> {
     let failed = |path: &str| {
-        let runs = pipelines(text).ok()?;
-        let outputs = runs.iter().map(|run| (run.line, run.run(path)));
+        let runs = pipelines(tool, text).ok()?;
+        let outputs = runs.iter().map(|run| (run.line, run.run(tool, path)));
         outputs.filter(|(_, output)| output.status != 0).map(|(line, o)| failure(line, &o)).next()
     };
     with_file(text, failed)?.map_or(Ok(()), Err)
@@ -146,8 +151,8 @@ fn failure(line: usize, output: &Output) -> String {
 }
 
 /// The text with the directives for what its RUN lines print now.
-fn rewrite(text: &str) -> Result<String, String> {
-    let runs = pipelines(text)?;
+fn rewrite(tool: &Tool, text: &str) -> Result<String, String> {
+    let runs = pipelines(tool, text)?;
     let prefixes = prefixes(&runs)?;
     let old = directive_lines(text, &prefixes)?;
     let lines: Vec<&str> = text.lines().enumerate().filter(|(i, _)| !old.contains(i)).map(|(_, l)| l).collect();
@@ -155,7 +160,7 @@ fn rewrite(text: &str) -> Result<String, String> {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.check().is_some()) {
         let prefix = &run.check().expect("was just looked for").prefixes()[0];
-        let (path, output) = with_file(text, |path| (path.to_owned(), run.run_before_check(path)))?;
+        let (path, output) = with_file(text, |path| (path.to_owned(), run.run_before_check(tool, path)))?;
         if output.status != 0 {
             return Err(failure(run.line, &output));
         }
@@ -175,8 +180,8 @@ fn rewrite(text: &str) -> Result<String, String> {
         if let Some(line) = lines.get(i) {
             out += &format!("{line}\n");
         }
-        if i == last_run && !text.contains(NOTE) {
-            out += &format!("{NOTE}\n");
+        if i == last_run && !is_generated(text) {
+            out += &format!("// NOTE: '{} {NOTE}\n", tool.name);
         }
     }
     Ok(out)

@@ -24,7 +24,12 @@ fn cases(kind: &str) -> Vec<Case> {
 
 /// What parser and verifier make of a text.
 fn read(ctx: &Arc<Context>, text: &str) -> Result<Module, Vec<Diagnostic>> {
-    let m = parse_module(ctx, "case", text.to_owned(), ParseOptions { allow_unregistered: true })?;
+    let m = parse_module(
+        ctx,
+        "case",
+        text.to_owned(),
+        ParseOptions { allow_unregistered: true, ..ParseOptions::default() },
+    )?;
     verify(&m)?;
     Ok(m)
 }

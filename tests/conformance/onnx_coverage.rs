@@ -1,4 +1,4 @@
-//! The table of ONNX's operators in `docs/onnx-coverage.md`: written from the operators that ONNX has, the ops that the
+//! The table of ONNX's operators in `docs/src/onnx-coverage.md`: written from the operators that ONNX has, the ops that the
 //! dialect has, and the tests that pass.
 
 use crate::onnx::{CASES, Case};
@@ -100,13 +100,13 @@ fn onnx_coverage_is_up_to_date() {
     if std::env::var("GRADUS_ONNX_CORPUS").is_ok() {
         return;
     }
-    let (path, have) = (root().join("docs/onnx-coverage.md"), document());
+    let (path, have) = (root().join("docs/src/onnx-coverage.md"), document());
     if std::env::var("INSTA_UPDATE").as_deref() == Ok("always") {
         std::fs::write(&path, &have).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     }
     let want = std::fs::read_to_string(&path).unwrap_or_default();
     let differs = have.lines().zip(want.lines()).find(|(a, b)| a != b);
-    assert!(have == want, "docs/onnx-coverage.md is out of date ({differs:?}); write it with {COMMAND}");
+    assert!(have == want, "docs/src/onnx-coverage.md is out of date ({differs:?}); write it with {COMMAND}");
 }
 
 /// Every attribute of the newest version has a place in the declaration, under its own name.

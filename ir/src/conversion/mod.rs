@@ -9,7 +9,7 @@
 //! use gradus_ir::{Context, OpState, ParseOptions, PatternRewriter, PrintOptions, parse_module};
 //!
 //! let text = r#"%0 = "hi.twice"() : () -> i32"#.to_owned();
-//! let mut m = parse_module(&Context::new(&[]), "x", text, ParseOptions { allow_unregistered: true }).unwrap();
+//! let mut m = parse_module(&Context::new(&[]), "x", text, ParseOptions { allow_unregistered: true, ..ParseOptions::default() }).unwrap();
 //! let lower = ConversionPattern::new("lower-twice", "hi.twice", |r, op, operands| {
 //!     let m = r.module();
 //!     let mut state = OpState::new(&m.ctx, "lo.double", m.loc(op));

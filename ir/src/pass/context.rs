@@ -10,6 +10,8 @@ pub struct PassContext<'a> {
     info: &'static PassInfo,
     counts: &'a mut [u64],
     actions: Option<&'a mut Actions>,
+    /// How many threads may be used.
+    pub(super) threads: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -17,7 +19,7 @@ impl<'a> PassContext<'a> {
     /// For running a pass by hand. `counts` are one for each of the declared statistics.
     pub fn new(info: &'static PassInfo, counts: &'a mut [u64], actions: Option<&'a mut Actions>) -> Self {
         assert_eq!(info.statistics.len(), counts.len());
-        PassContext { info, counts, actions, diagnostics: Vec::new() }
+        PassContext { info, counts, actions, threads: 1, diagnostics: Vec::new() }
     }
 
     /// Adds to one of the declared statistics. Panics when there is none of that name: a mistake in the pass.

@@ -1,6 +1,7 @@
 //! Several threads: each gets some of the functions of a program as a share of its own, runs the passes there, and the
 //! shares are brought back. What anybody outside sees does not depend on the number of threads.
 
+use super::context::PassContext;
 use super::pipeline::{Pipeline, Scheduled};
 use super::run::{Event, Failure, RunOptions, Runner, Stop};
 use super::timing::Timer;
@@ -158,17 +159,54 @@ impl Runner<'_> {
 
     /// The functions for each thread. Their sizes are those that they had when they were divided first.
     fn parts<'f>(&mut self, m: &Module, op: Op, functions: &'f [Op]) -> Option<Vec<&'f [Op]>> {
-        let threads = self.threads.min(functions.len());
-        let &[region] = m.regions(op) else { return None };
-        if threads < 2 || !m.has_one_block(region) || !functions.iter().all(|&f| is_function(m, f)) {
+        if self.threads < 2 || !are_divisible(m, op, functions) {
             return None;
         }
         if self.sizes.0 != functions {
-            self.sizes = (functions.to_vec(), functions.iter().map(|&f| count_ops(m, f)).collect());
+            self.sizes = (functions.to_vec(), sizes(m, functions));
         }
-        let ranges = divide(&self.sizes.1, threads);
-        (ranges.len() > 1).then(|| ranges.into_iter().map(|r| &functions[r]).collect())
+        parts(functions, &self.sizes.1, self.threads)
     }
+}
+
+impl PassContext<'_> {
+    /// Changes functions of `op` one by one, on several threads if that is allowed and pays. `change` must neither look at
+    /// what is outside of a function nor depend on other functions.
+    pub fn each_function(&self, m: &mut Module, op: Op, functions: &[Op], change: impl Fn(&mut Module, Op) + Sync) {
+        let divisible = self.threads > 1 && are_divisible(m, op, functions);
+        let parts = if divisible { parts(functions, &sizes(m, functions), self.threads) } else { None };
+        let (own, others) = parts.as_deref().and_then(<[_]>::split_first).unwrap_or((&functions, &[]));
+        let Some(shares) = take_all(m, op, others, &mut Vec::new()) else {
+            return functions.iter().for_each(|&f| change(m, f));
+        };
+        others.iter().for_each(|ops| hollow(m, ops));
+        let on_share = |mut share: Share| {
+            share.functions().into_iter().for_each(|f| change(&mut share.module, f));
+            share
+        };
+        let shares: Vec<Share> = thread::scope(|scope| {
+            let threads: Vec<_> = shares.into_iter().map(|share| scope.spawn(|| on_share(share))).collect();
+            own.iter().for_each(|&f| change(m, f));
+            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        shares.into_iter().for_each(|share| drop(share.give_back(m)));
+    }
+}
+
+/// Whether these are functions in the only block of `op`.
+fn are_divisible(m: &Module, op: Op, functions: &[Op]) -> bool {
+    let &[region] = m.regions(op) else { return false };
+    m.has_one_block(region) && functions.iter().all(|&f| is_function(m, f) && m.parent_op(f) == Some(op))
+}
+
+fn sizes(m: &Module, functions: &[Op]) -> Vec<usize> {
+    functions.iter().map(|&f| count_ops(m, f)).collect()
+}
+
+/// The functions for each thread; `None` when one can do it all.
+fn parts<'f>(functions: &'f [Op], sizes: &[usize], threads: usize) -> Option<Vec<&'f [Op]>> {
+    let ranges = divide(sizes, threads.min(functions.len()));
+    (ranges.len() > 1).then(|| ranges.into_iter().map(|r| &functions[r]).collect())
 }
 
 /// A share for each part, taken by threads of their own.

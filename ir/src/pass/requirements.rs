@@ -47,7 +47,7 @@ impl Pipeline {
             for &property in info.requires {
                 if !established.contains(&property.name) {
                     if !property.holds(m) {
-                        return Err(Diagnostic::error(m.loc(m.root()), missing(info, property, how.passes)));
+                        return Err(Diagnostic::error(m.loc(m.root()), missing(info, property, &how.passes)));
                     }
                     established.push(property.name);
                 }
@@ -100,12 +100,12 @@ mod tests {
 
     fn run(pipeline: &str, text: &str) -> Vec<String> {
         let ctx = Context::new(&[]);
-        let options = ParseOptions { allow_unregistered: true };
+        let options = ParseOptions { allow_unregistered: true, ..ParseOptions::default() };
         let mut m = parse_module(&ctx, "t", text.to_owned(), options).expect("IR");
         let mut pipeline = Pipeline::parse(pipeline, PASSES).expect("a pipeline");
         let mut messages = Vec::new();
         let mut watch = Watch::new(|event| messages.push(format!("{event:?}")));
-        let how = RunOptions { passes: PASSES, ..RunOptions::default() };
+        let how = RunOptions { passes: PASSES.to_vec(), ..RunOptions::default() };
         let _ = pipeline.run(&mut m, &how, &mut watch);
         drop(watch);
         messages

@@ -31,7 +31,7 @@ pub struct RunOptions {
     /// What to write when a pass fails or panics.
     pub crash_reproducer: Option<CrashReproducer>,
     /// The passes that messages may recommend.
-    pub passes: &'static [&'static PassInfo],
+    pub passes: Vec<&'static PassInfo>,
 }
 
 impl Default for RunOptions {
@@ -42,7 +42,7 @@ impl Default for RunOptions {
             op_on_diagnostic: false,
             threads: 0,
             crash_reproducer: None,
-            passes: &[],
+            passes: Vec::new(),
         }
     }
 }
@@ -288,6 +288,7 @@ impl<'r> Runner<'r> {
     /// Runs a pass on this thread and reports what it has to say.
     pub(super) fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Stop> {
         let mut cx = PassContext::new(pass.info, &mut pass.counts, self.actions.as_deref_mut());
+        cx.threads = self.threads;
         let result = catch_unwind(AssertUnwindSafe(|| pass.pass.run(m, op, &mut cx)));
         let mut said = cx.diagnostics;
         match result {

@@ -10,7 +10,7 @@ mod windows;
 
 use crate::context::Attr;
 use crate::entity::{Entity, Packed};
-use crate::module::{Module, Op, Use};
+use crate::module::{Block, Module, Op, Use};
 use claims::Claims;
 use std::panic::resume_unwind;
 use std::thread;
@@ -134,6 +134,23 @@ impl Share {
     }
 }
 
+/// Appends all ops in the body of a program to a block of another one.
+pub(crate) fn absorb(m: &mut Module, block: Block, mut other: Module) {
+    let body = other.body();
+    let ops: Vec<Op> = other.block_ops(body).collect();
+    for &op in &ops {
+        let row = &mut other.ops[op];
+        (row.parent, row.prev, row.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
+    }
+    let mut share = Share { module: other, windows: Windows::of_nothing() };
+    share.make_room(m);
+    share.return_rows(m);
+    share.return_erased(m);
+    for op in ops {
+        m.append_op(block, share.windows.ops.there(op));
+    }
+}
+
 /// Leaves ops that nobody knows in the places of functions that are in a share.
 pub(crate) fn hollow(m: &mut Module, functions: &[Op]) {
     let name = m.ctx.op_name("gradus.away");
@@ -179,7 +196,8 @@ mod tests {
 
     fn program(text: &str) -> Module {
         let ctx = Context::new(&[]);
-        parse_module(&ctx, "t", text.to_owned(), ParseOptions { allow_unregistered: true }).expect("the test is IR")
+        parse_module(&ctx, "t", text.to_owned(), ParseOptions { allow_unregistered: true, ..ParseOptions::default() })
+            .expect("the test is IR")
     }
 
     fn functions(m: &Module) -> Vec<Op> {

@@ -77,6 +77,21 @@ impl Window {
     }
 }
 
+impl Windows {
+    /// Windows without rows: all that the share has, but for the rows of its root, is new.
+    pub(super) fn of_nothing() -> Windows {
+        let window = |start| Window { home: 0..0, start, mine: Vec::new(), new: 0 };
+        Windows {
+            ops: window(1),
+            blocks: window(1),
+            regions: window(1),
+            values: window(0),
+            exts: window(1),
+            operands: window(0),
+        }
+    }
+}
+
 /// From home to here. `None` when a key belongs to something outside: only operands, the uses of values and the blocks that
 /// a branch goes to can lead there.
 impl Windows {

@@ -52,6 +52,11 @@ impl<'a> Cursor<'a> {
         self.text
     }
 
+    /// At the same place of a text that goes on longer, or ends earlier.
+    pub fn within(&self, text: &'a str) -> Self {
+        Cursor { text, pos: self.pos }
+    }
+
     /// The text from `start` up to here.
     pub fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.pos]

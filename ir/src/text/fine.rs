@@ -26,7 +26,7 @@ mod tests;
 mod types;
 
 pub(crate) use super::print_attr::{push_escaped as escape, symbol_name};
-pub use aliases::AliasTable;
+pub use aliases::{AliasTable, OF_ALIAS};
 pub(crate) use hex::push_hex;
 pub(crate) use int::{int_from_bytes, push_i64, push_int};
 pub(crate) use resources::print_resources;

@@ -5,6 +5,7 @@ use super::format::{Elem, Format, Values};
 use super::parse::{PResult, ParsedOp, Parser, ValueRef};
 use crate::attrs::AttrData;
 use crate::context::{Attr, Context, Str, Type};
+use crate::diag::suggest;
 use crate::module::Region;
 use crate::op_info::{Arity, AttrText, OpArgs, OpInfo, Traits};
 use crate::typing;
@@ -277,7 +278,18 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
                 Some(case) => ctx.int_attr(*ty, case.1),
                 None => {
                     let all: Vec<&str> = cases.iter().map(|c| c.0).collect();
-                    return Err(p.error(at, format!("expected one of: {}", all.join(", "))));
+                    let message = format!(
+                        "custom op '{}' expected string or keyword containing one of the following enum values for \
+                         attribute '{}' [{}]",
+                        s.info.name,
+                        spec.name,
+                        all.join(", ")
+                    );
+                    let mut error = p.error(at, message);
+                    if let Some(near) = suggest(word, all.into_iter()) {
+                        *error = error.clone().note(error.loc, format!("did you mean '{near}'?"));
+                    }
+                    return Err(error);
                 }
             }
         }

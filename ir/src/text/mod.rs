@@ -15,9 +15,11 @@ mod names;
 mod number;
 mod parse;
 mod parse_op;
+mod parse_threads;
 mod print;
 mod print_alias;
 mod print_attr;
+mod print_threads;
 mod print_users;
 
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg};

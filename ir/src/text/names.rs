@@ -77,6 +77,11 @@ impl<'a> Names<'a> {
         (entry.depth >= self.isolation).then_some((entry.first, entry.count, entry.offset))
     }
 
+    /// Where a name is defined that cannot be seen from here, since an isolated scope began.
+    pub(crate) fn hidden(&self, name: &str) -> Option<usize> {
+        self.map.get(name).filter(|entry| entry.depth < self.isolation).map(|entry| entry.offset)
+    }
+
     /// Where the name was defined already, if a second definition is an error here.
     #[inline]
     pub(crate) fn redefined(&self, name: &str) -> Option<usize> {
@@ -129,6 +134,11 @@ impl<'a> Names<'a> {
         });
         open.sort_by_key(|e| e.1);
         open
+    }
+
+    /// Whether no name means anything here, and no use waits for its definition.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.map.is_empty() && self.forward.is_empty()
     }
 
     /// The names that are visible here.

@@ -10,7 +10,10 @@ use crate::context::Attr;
 use crate::entity::{Entity, SideTable};
 use crate::module::{Block, Module, Op, Region, Value};
 use crate::op_info::Traits;
-use rustc_hash::{FxHashMap, FxHashSet};
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::fmt::Write as _;
+use std::hash::BuildHasher;
 
 /// Values are numbered twice: arguments of entry blocks as `%arg0`, the others as `%0`.
 const ARG: u32 = 1 << 31;
@@ -20,7 +23,7 @@ const NAMED: u32 = 1 << 30;
 /// The names of everything under one op.
 pub(crate) struct Numbering {
     values: SideTable<Value, u32>,
-    named: Vec<String>,
+    named: NameList,
     blocks: SideTable<Block, u32>,
     /// Numbers of predecessors, of blocks in regions of several.
     preds: FxHashMap<Block, Vec<u32>>,
@@ -43,7 +46,7 @@ impl Numbering {
     pub(crate) fn new(m: &Module, op: Op, options: PrintOptions) -> Numbering {
         let mut n = Numbering {
             values: SideTable::new(u32::MAX),
-            named: Vec::new(),
+            named: NameList::default(),
             blocks: SideTable::new(0),
             preds: FxHashMap::default(),
             ops: SideTable::new(0),
@@ -60,7 +63,7 @@ impl Numbering {
             if !options.generic && !options.unique_ids {
                 counters = start;
             }
-            taken.close_to(scope);
+            taken.close_to(scope, &n.named);
             n.region(m, region, &mut counters, &mut taken);
             let scope = taken.open();
             for block in m.region_blocks(region) {
@@ -139,8 +142,7 @@ impl Numbering {
     }
 
     fn set_name(&mut self, value: Value, name: &str, counters: &mut Counters, taken: &mut Taken) {
-        self.values[value] = NAMED | self.named.len() as u32;
-        self.named.push(taken.unique(name, &mut counters.conflict));
+        self.values[value] = NAMED | taken.unique(&mut self.named, name, &mut counters.conflict);
     }
 
     /// The number of an op without results, when there are comments about uses.
@@ -199,7 +201,7 @@ impl Numbering {
             }
             n if n & NAMED != 0 => {
                 out.push('%');
-                out.push_str(&self.named[(n & !NAMED) as usize]);
+                out.push_str(self.named.get(n & !NAMED));
             }
             n => {
                 out.push('%');
@@ -259,11 +261,32 @@ fn identifier(text: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Names given to values of enclosing and finished sibling scopes, so that no two that are visible together are equal.
+/// Names one after the other, by number.
+#[derive(Default)]
+struct NameList {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl NameList {
+    fn push(&mut self, name: &str) -> u32 {
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+        (self.ends.len() - 1) as u32
+    }
+
+    fn get(&self, i: u32) -> &str {
+        let i = i as usize;
+        &self.text[i.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[i]]
+    }
+}
+
+/// Which names are given to values of enclosing and finished sibling scopes, so that no two that are visible together are
+/// equal. Names are their numbers in a list.
 #[derive(Default)]
 struct Taken {
-    names: FxHashSet<String>,
-    log: Vec<String>,
+    names: HashTable<u32>,
+    log: Vec<u32>,
 }
 
 impl Taken {
@@ -273,21 +296,32 @@ impl Taken {
     }
 
     /// Forgets the names taken since `mark`.
-    fn close_to(&mut self, mark: usize) {
+    fn close_to(&mut self, mark: usize, list: &NameList) {
         for name in self.log.drain(mark..) {
-            self.names.remove(&name);
+            if let Ok(entry) = self.names.find_entry(hash(list.get(name)), |&other| other == name) {
+                entry.remove();
+            }
         }
     }
 
-    /// `name`, or `name_0`, `name_1`, ... as long as the name is taken.
-    fn unique(&mut self, name: &str, counter: &mut u32) -> String {
-        let mut candidate = name.to_owned();
-        while self.names.contains(&candidate) {
-            candidate = format!("{name}_{counter}");
+    /// Adds `name`, or `name_0`, `name_1`, ... as long as the name is taken, to the list.
+    fn unique(&mut self, list: &mut NameList, name: &str, counter: &mut u32) -> u32 {
+        let mut other = String::new();
+        let mut candidate = name;
+        while self.names.find(hash(candidate), |&taken| list.get(taken) == candidate).is_some() {
+            other.clear();
+            let _ = write!(other, "{name}_{counter}");
+            candidate = &other;
             *counter += 1;
         }
-        self.names.insert(candidate.clone());
-        self.log.push(candidate.clone());
-        candidate
+        let hash_of = hash(candidate);
+        let number = list.push(candidate);
+        self.names.insert_unique(hash_of, number, |&other| hash(list.get(other)));
+        self.log.push(number);
+        number
     }
+}
+
+fn hash(name: &str) -> u64 {
+    FxBuildHasher.hash_one(name)
 }

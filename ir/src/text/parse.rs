@@ -1,11 +1,12 @@
 //! Text to IR: files, blocks, and ops in generic form. Custom forms are in `format`; types and attributes in `fine`.
 
 use super::cursor::Cursor;
-use super::fine::{AliasTable, FineError, FineParser};
+use super::fine::{AliasTable, FineError, FineParser, OF_ALIAS};
 use super::names::Names;
+use super::parse_threads::Division;
 use crate::attrs::AttrData;
 use crate::context::{Attr, Context, OpName, Type};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, suggest};
 use crate::loc::Loc;
 use crate::module::{Block, Module, Region, Value};
 use rustc_hash::FxHashMap;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub struct ParseOptions {
     /// Accept ops of dialects that are not registered.
     pub allow_unregistered: bool,
+    /// Threads for large files; 0 is one.
+    pub threads: usize,
 }
 
 /// Regions nested deeper than this are an error.
@@ -65,13 +68,26 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
     };
     let mut parser = Parser::new(ctx, &aliases, source, &text, options);
     parser.file(single);
-    let Parser { mut m, diags, fine, .. } = parser;
+    let Parser { mut m, diags, fine, division, .. } = parser;
+    if division == Division::Failed || division == Division::Done && !diags.is_empty() {
+        return parse(ctx, source, ParseOptions { threads: 1, ..options }, single);
+    }
     if diags.is_empty() {
         m.alias_hints = fine.hints();
         Ok(m)
     } else {
-        Err(diags)
+        Err(in_order(diags))
     }
+}
+
+/// The errors in the order of the text, without those about uses of what is reported where it is defined.
+fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diags.sort_by_key(|d| d.loc.as_source());
+    let is_use = |d: &Diagnostic| d.message.starts_with(OF_ALIAS);
+    if !diags.iter().all(is_use) {
+        diags.retain(|d| !is_use(d));
+    }
+    diags
 }
 
 /// All definitions `#name = ...` and `!name = ...` that start a line, so that uses may come first. An error is a place,
@@ -117,13 +133,14 @@ pub(crate) struct Parser<'a> {
     pub(crate) cur: Cursor<'a>,
     pub(crate) fine: FineParser<'a>,
     pub(crate) names: Names<'a>,
-    aliases: &'a AliasTable<'a>,
-    source: u32,
+    pub(super) aliases: &'a AliasTable<'a>,
+    pub(super) source: u32,
     pub(super) options: ParseOptions,
     pub(super) diags: Vec<Diagnostic>,
     /// Labels of the region being parsed.
-    labels: FxHashMap<&'a str, Label>,
-    depth: u32,
+    pub(super) labels: FxHashMap<&'a str, Label>,
+    pub(super) depth: u32,
+    pub(super) division: Division,
     pub(super) op_names: FxHashMap<&'a str, OpName>,
     pub(super) signatures: FxHashMap<&'a str, Types>,
     pub(super) normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
@@ -136,7 +153,7 @@ pub(super) type Types = (SmallVec<[Type; 4]>, SmallVec<[Type; 2]>);
 
 /// A block that was named: where first, and whether it has been defined.
 #[derive(Clone, Copy)]
-struct Label {
+pub(super) struct Label {
     block: Block,
     offset: usize,
     defined: bool,
@@ -187,7 +204,7 @@ impl ParsedOp {
 }
 
 impl<'a> Parser<'a> {
-    fn new(
+    pub(super) fn new(
         ctx: &'a Arc<Context>,
         aliases: &'a AliasTable<'a>,
         source: u32,
@@ -206,6 +223,7 @@ impl<'a> Parser<'a> {
             diags: Vec::new(),
             labels: FxHashMap::default(),
             depth: 0,
+            division: if options.threads > 1 { Division::Open } else { Division::Never },
             op_names: FxHashMap::default(),
             signatures: FxHashMap::default(),
             normal: FxHashMap::default(),
@@ -342,7 +360,13 @@ impl<'a> Parser<'a> {
         let mut undefined: Vec<_> = labels.iter().filter(|(_, l)| !l.defined).map(|(n, l)| (l.offset, *n)).collect();
         undefined.sort_unstable();
         for (offset, name) in undefined {
-            self.report(*self.error(offset, format!("reference to an undefined block '^{name}'")));
+            let mut error = *self.error(offset, format!("reference to an undefined block '^{name}'"));
+            let mut known: Vec<&str> = labels.iter().filter(|(_, l)| l.defined).map(|(n, _)| *n).collect();
+            known.sort_unstable();
+            if let Some(near) = suggest(name, known.into_iter()) {
+                error = error.note(self.place(offset), format!("did you mean '^{near}'?"));
+            }
+            self.report(error);
         }
         Ok(region)
     }
@@ -461,7 +485,7 @@ impl<'a> Parser<'a> {
 
     /// Ops up to a label, a closing brace or the end. Errors are reported, and parsing goes on at the next line that
     /// looks like an op.
-    fn block_ops(&mut self, block: Block, top: bool) {
+    pub(super) fn block_ops(&mut self, block: Block, top: bool) {
         while self.diags.len() < MAX_ERRORS {
             self.cur.skip_space();
             let at = self.cur.pos;
@@ -473,6 +497,9 @@ impl<'a> Parser<'a> {
                     .and_then(|done| if done { Ok(()) } else { Err(self.error(at, "expected an operation")) }),
                 _ => self.op(block),
             };
+            if self.division == Division::Open {
+                self.divide(block, at, top);
+            }
             if let Err(e) = result {
                 let place = e.loc.as_source().map_or(at, |(_, offset)| offset);
                 self.report(*e);

@@ -394,7 +394,10 @@ impl<'a> Parser<'a> {
                 continue;
             }
             let mut d = Diagnostic::error(self.place(offset), format!("use of undeclared SSA value name '%{name}'"));
-            if let Some(near) = suggest(name, self.names.visible()) {
+            if let Some(hidden) = self.names.hidden(name) {
+                let why = "defined here, but an op in between sees no values from outside";
+                d = d.note(self.place(hidden), why);
+            } else if let Some(near) = suggest(name, self.names.visible()) {
                 d = d.note(self.place(offset), format!("did you mean '%{near}'?"));
             }
             self.diags.push(d);

@@ -4,6 +4,7 @@
 use super::number::Numbering;
 use super::print_alias::{AliasBuilder, Aliases};
 use super::print_attr::AttrPrinter;
+use super::print_threads::{both, divisible};
 use crate::context::{Attr, Type};
 use crate::entity::SideTable;
 use crate::loc::Loc;
@@ -32,6 +33,8 @@ pub struct PrintOptions {
     pub unique_ids: bool,
     /// Values are named by their locations.
     pub name_locs: bool,
+    /// Threads for large programs; 0 is one.
+    pub threads: usize,
 }
 
 impl Module {
@@ -55,12 +58,21 @@ impl Module {
     /// Writes one op. In local scope that is all; else it is a program of its own, with the aliases that it needs and, for
     /// the root, the resources, and ends with a newline.
     pub fn print_op(&self, op: Op, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
-        let numbers = Numbering::new(self, op, options);
-        let (aliases, numbers) = match options.local_scope {
-            true => (Aliases::default(), numbers),
-            false => collect_aliases(self, op, options, numbers)?,
-        };
-        let mut printer = Printer::new(self, &aliases, numbers, options, sink);
+        let divided = divisible(self, op, options);
+        let (numbers, builder) = both(
+            divided.is_some(),
+            || Numbering::new(self, op, options),
+            || {
+                let mut builder = AliasBuilder::new(&self.ctx, &self.alias_hints);
+                if !options.local_scope {
+                    visit_aliases(self, op, options, &mut builder);
+                }
+                builder
+            },
+        );
+        let aliases = finish_aliases(self, op, options, &numbers, builder)?;
+        let mut printer = Printer::new(self, &aliases, &numbers, options, sink);
+        printer.divided = divided;
         printer.out.push_str(aliases.head());
         printer.op(op)?;
         if !options.local_scope {
@@ -74,21 +86,24 @@ impl Module {
     }
 }
 
-/// Visits everything that may want an alias, in the order that fixes the aliases' numbers.
-fn collect_aliases(m: &Module, op: Op, options: PrintOptions, numbers: Numbering) -> io::Result<(Aliases, Numbering)> {
-    let mut builder = AliasBuilder::new(&m.ctx, &m.alias_hints);
-    visit_aliases(m, op, options, &mut builder);
+/// The aliases of what was visited. If there are any, everything is visited in the order that fixes their numbers.
+fn finish_aliases(
+    m: &Module,
+    op: Op,
+    options: PrintOptions,
+    numbers: &Numbering,
+    builder: AliasBuilder<'_>,
+) -> io::Result<Aliases> {
     let aliases = builder.finish(options.elide_elements);
     if options.generic || aliases.is_empty() {
-        return Ok((aliases, numbers));
+        return Ok(aliases);
     }
     // Custom forms say what is printed, and in which order: they print to nowhere.
     let (none, mut nowhere) = (Aliases::default(), io::sink());
     let mut printer = Printer::new(m, &none, numbers, options, &mut nowhere);
     printer.attrs.visitor = Some(AliasBuilder::new(&m.ctx, &m.alias_hints));
     printer.op(op)?;
-    let Printer { attrs, numbers, .. } = printer;
-    Ok((attrs.visitor.map(|v| v.finish(options.elide_elements)).unwrap_or_default(), numbers))
+    Ok(printer.attrs.visitor.map(|v| v.finish(options.elide_elements)).unwrap_or_default())
 }
 
 /// Location, then what the regions hold, then operand types, result types and attributes by name: MLIR's order.
@@ -125,15 +140,7 @@ fn visit_types_and_attrs(m: &Module, op: Op, builder: &mut AliasBuilder<'_>) {
     for result in m.results(op) {
         builder.visit_type(m.value_type(result));
     }
-    let (props, attrs) = (m.ctx.dict_entries(m.props(op)), m.ctx.dict_entries(m.attrs(op)));
-    // Both dictionaries are sorted; MLIR visits them merged.
-    let (mut i, mut j) = (0, 0);
-    while i < props.len() || j < attrs.len() {
-        let take_prop = j == attrs.len() || (i < props.len() && m.ctx.text(props[i].0) <= m.ctx.text(attrs[j].0));
-        let entry = if take_prop { &props[i] } else { &attrs[j] };
-        builder.visit_attr(entry.1);
-        if take_prop { i += 1 } else { j += 1 }
-    }
+    builder.visit_dicts(m.props(op), m.attrs(op));
 }
 
 /// Text of at most this length is kept for reuse.
@@ -144,10 +151,15 @@ pub(crate) struct Printer<'a> {
     pub(crate) m: &'a Module,
     pub(crate) out: String,
     pub(crate) attrs: AttrPrinter<'a>,
-    pub(crate) numbers: Numbering,
-    options: PrintOptions,
-    sink: &'a mut dyn io::Write,
-    indent: usize,
+    pub(crate) numbers: &'a Numbering,
+    pub(super) aliases: &'a Aliases,
+    pub(super) options: PrintOptions,
+    pub(super) sink: &'a mut dyn io::Write,
+    /// Text is handed to the sink when there is more than this.
+    pub(super) flush_at: usize,
+    pub(super) indent: usize,
+    /// The block whose ops are divided among threads.
+    divided: Option<Block>,
     /// Where in `cache` the text of a type or dictionary is: start and length, length 0 for not yet.
     cache: String,
     types: SideTable<Type, (u32, u32)>,
@@ -155,10 +167,10 @@ pub(crate) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(
+    pub(super) fn new(
         m: &'a Module,
         aliases: &'a Aliases,
-        numbers: Numbering,
+        numbers: &'a Numbering,
         options: PrintOptions,
         sink: &'a mut dyn io::Write,
     ) -> Self {
@@ -167,16 +179,19 @@ impl<'a> Printer<'a> {
             out: String::with_capacity(FLUSH_AT + 4096),
             attrs: AttrPrinter::new(&m.ctx, Some(aliases)).eliding(options.elide_elements),
             numbers,
+            aliases,
             options,
             sink,
+            flush_at: FLUSH_AT,
             indent: 0,
+            divided: None,
             cache: String::new(),
             types: SideTable::new((0, 0)),
             dicts: SideTable::new((0, 0)),
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    pub(super) fn flush(&mut self) -> io::Result<()> {
         self.sink.write_all(self.out.as_bytes())?;
         self.out.clear();
         Ok(())
@@ -195,7 +210,7 @@ impl<'a> Printer<'a> {
 
     /// An op with its result names and, if asked for, its location.
     fn op(&mut self, op: Op) -> io::Result<()> {
-        if self.out.len() > FLUSH_AT {
+        if self.out.len() > self.flush_at {
             self.flush()?;
         }
         let n = self.m.num_results(op);
@@ -417,12 +432,20 @@ impl<'a> Printer<'a> {
             super::print_users::of_args(self, block);
         }
         let hidden = if terminator { None } else { self.m.last_op(block) };
-        for op in self.m.block_ops(block).take_while(|&op| Some(op) != hidden) {
-            self.newline();
-            self.op(op)?;
+        let m = self.m;
+        let mut ops = m.block_ops(block).take_while(|&op| Some(op) != hidden);
+        match self.divided == Some(block) {
+            true => self.ops_by_threads(&ops.collect::<Vec<_>>())?,
+            false => ops.try_for_each(|op| self.line(op))?,
         }
         self.indent -= 1;
         Ok(())
+    }
+
+    /// An op on a line of its own.
+    pub(super) fn line(&mut self, op: Op) -> io::Result<()> {
+        self.newline();
+        self.op(op)
     }
 
     fn block_header(&mut self, block: Block, entry: bool) {

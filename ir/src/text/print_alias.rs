@@ -68,6 +68,24 @@ impl<'a> AliasBuilder<'a> {
         self.visit(Aliased::Attr(attr), false);
     }
 
+    /// Visits the attributes of an op's two dictionaries by name. Both are sorted; MLIR visits them merged.
+    pub fn visit_dicts(&mut self, props: Attr, attrs: Attr) {
+        if self.plain_attrs[props] && self.plain_attrs[attrs] {
+            return;
+        }
+        let ctx = self.ctx;
+        let (mut first, mut second) = (ctx.dict_entries(props), ctx.dict_entries(attrs));
+        while let Some(next) = first.first().or(second.first()) {
+            let from_second = second.first().is_some_and(|other| ctx.text(other.0) < ctx.text(next.0));
+            let list = if from_second || first.is_empty() { &mut second } else { &mut first };
+            self.visit_attr(list[0].1);
+            *list = &list[1..];
+        }
+        for dict in [props, attrs] {
+            self.plain_attrs[dict] = ctx.dict_entries(dict).iter().all(|entry| self.plain_attrs[entry.1]);
+        }
+    }
+
     /// Visits a location of an op, whose alias may be defined at the end of the file.
     pub fn visit_loc(&mut self, loc: Attr, can_be_deferred: bool) {
         self.visit(Aliased::Attr(loc), can_be_deferred);

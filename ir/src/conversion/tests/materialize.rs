@@ -52,8 +52,6 @@ t.mlir:5:5: error: failed to legalize unresolved materialization from ('i32') to
     "i.use"(%1) : (i32) -> ()
     ^
 t.mlir:5:5: note: see existing live user here: 'i.use'
-    "i.use"(%1) : (i32) -> ()
-    ^
 "#);
 }
 

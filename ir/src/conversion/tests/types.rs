@@ -178,11 +178,7 @@ t.mlir:3:9: error: failed to legalize operation 'i.use' that was explicitly mark
         "i.use"(%0) : (index) -> ()
         ^
 t.mlir:3:9: note: target 'l' forbids dialect 'i': it is not for machines
-        "i.use"(%0) : (index) -> ()
-        ^
 t.mlir:3:9: note: pattern 'use' refused: unable to convert type for operand #0, type was 'index'
-        "i.use"(%0) : (index) -> ()
-        ^
 "#);
 }
 
@@ -207,20 +203,12 @@ t.mlir:5:9: error: failed to legalize operation 't.func' that was explicitly mar
         t.func @g(%a: i1) -> i32 {
         ^
 t.mlir:5:9: note: target 'wide' allows op 't.func' under a condition only; here, result #0 has type 'i32', which has to be converted
-        t.func @g(%a: i1) -> i32 {
-        ^
 t.mlir:5:9: note: no pattern is for 't.func'
-        t.func @g(%a: i1) -> i32 {
-        ^
 t.mlir:7:11: error: failed to legalize operation 't.return' that was explicitly marked illegal
           "t.return"(%0) : (i32) -> ()
           ^
 t.mlir:7:11: note: target 'wide' allows dialect 't' under a condition only: registers are wide; here, operand #0 has type 'i32', which has to be converted
-          "t.return"(%0) : (i32) -> ()
-          ^
 t.mlir:7:11: note: no pattern is for 't.return'
-          "t.return"(%0) : (i32) -> ()
-          ^
 "#);
 }
 

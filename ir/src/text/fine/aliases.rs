@@ -9,6 +9,9 @@ use crate::types::TypeData;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, OnceLock};
 
+/// How messages begin that are about the use of an alias whose definition is wrong.
+pub const OF_ALIAS: &str = "in the definition of alias '";
+
 /// The aliases that a file defines, each read when it is first asked for, wherever in the file it is defined; and the
 /// `distinct` attributes that were read from the file, by number. Parsers on several threads may share one table.
 #[derive(Default)]
@@ -77,6 +80,17 @@ impl FineParser<'_> {
         result.map(|(_, len)| len)
     }
 
+    /// Reads all aliases that the values of others depend on. Threads that share the table may do so only then: which of two
+    /// aliases with one text is read first makes a difference.
+    pub fn read_aliases(&mut self) {
+        for i in 0..self.aliases.entries.len() {
+            if !self.aliases.entries[i].text.starts_with("loc(") {
+                // An error is kept for those who ask for the alias.
+                let _ = self.measured(|p| p.resolve(i));
+            }
+        }
+    }
+
     /// The names by which the file knows dialects' attributes and types, and strings, without the digits at their ends.
     /// These are printed by an alias again.
     pub fn hints(&self) -> AliasHints {
@@ -105,10 +119,9 @@ impl FineParser<'_> {
             return Err(FineError::new(offset, format!("undefined symbol alias id '{}'", &name[1..])));
         };
         self.resolve(i).map(|(key, _)| key).map_err(|error| {
-            let of = "in the definition of alias '";
-            let message = match error.message.starts_with(of) {
+            let message = match error.message.starts_with(OF_ALIAS) {
                 true => error.message,
-                false => format!("{of}{name}': {}", error.message),
+                false => format!("{OF_ALIAS}{name}': {}", error.message),
             };
             FineError { offset, message }
         })

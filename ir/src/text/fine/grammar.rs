@@ -25,6 +25,10 @@ pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> FineError {
     }
     let offset = src.full_offset(at);
     let rest = &src.text[at..];
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 && words.contains(&"dimensions") {
+        return FineError::new(src.full_offset(at + digits), "expected 'x' in dimension list");
+    }
     let found = match rest.chars().next() {
         None => "but the text ends here".to_string(),
         Some('"') if !string_is_closed(rest) => return FineError::new(offset, "expected '\"' in string literal"),

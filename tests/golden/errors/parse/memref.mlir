@@ -46,7 +46,7 @@ func.func @permutation(%m: memref<4x4xf32>) {
 // -----
 
 func.func @words(%m: memref<4xf32>, %i: index, %v: f32) {
-  // expected-error@+1 {{expected one of: addf, addi, andi, assign}}
+  // expected-error@+1 {{for attribute 'kind' [addf, addi, andi, assign}}
   %0 = memref.atomic_rmw plus %v, %m[%i] : (f32, memref<4xf32>) -> f32
   return
 }

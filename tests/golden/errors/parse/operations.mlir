@@ -45,7 +45,7 @@ func.func @f(%a: i32, %b: f32) -> i32 {
 // -----
 
 func.func @f(%a: i32, %b: i32) -> i1 {
-  // expected-error@+1 {{expected one of: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge}}
+  // expected-error@+1 {{for attribute 'predicate' [eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge]}}
   %0 = arith.cmpi lt, %a, %b : i32
   return %0 : i1
 }

@@ -4,6 +4,7 @@
 func.func @order() {
   // expected-error@+1 {{operand #0 does not dominate this use}}
   %0 = arith.addi %1, %1 : i32
+  // expected-note@+1 {{operand defined here (op in the same block)}}
   %1 = arith.constant 1 : i32
   return
 }
@@ -13,6 +14,7 @@ func.func @order() {
 func.func @branches(%c: i1) {
   "t.branch"()[^left, ^right] : () -> ()
 ^left:
+  // expected-note@+1 {{operand defined here (op in the same region)}}
   %0 = arith.constant 1 : i32
   "t.jump"()[^right] : () -> ()
 ^right:

@@ -1,0 +1,3 @@
+func.func @f(%m: memref<4xf32, #layout>) {
+  return
+}

@@ -1,0 +1,7 @@
+func.func @f(%c: i1) {
+  cf.cond_br %c, ^then, ^esle
+^then:
+  cf.br ^else
+^else:
+  return
+}

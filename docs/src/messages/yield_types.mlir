@@ -1,0 +1,8 @@
+func.func @f(%c: i1, %x: i32, %y: f32) -> i32 {
+  %0 = scf.if %c -> (i32) {
+    scf.yield %x : i32
+  } else {
+    scf.yield %y : f32
+  }
+  return %0 : i32
+}

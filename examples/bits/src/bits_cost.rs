@@ -1,0 +1,72 @@
+//! `bits-cost`.
+
+use crate::dialect::{ExtractOp, PopCountOp, RotLOp, RotROp};
+use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "bits-cost",
+    doc: "Say how many instructions the ops of bits take.
+
+# Before / After
+
+The program is not changed.
+
+# Does
+
+Gives a remark for each function with such ops, and a warning when they take more than `limit`.
+
+# Refuses
+
+Nothing.
+
+# Cost
+
+Linear in the number of ops.",
+    anchor: Some("func.func"),
+    options: &[PassOption { name: "limit", doc: "How many are too many", kind: OptionKind::Int(10) }],
+    statistics: &[("num-ops", "Number of ops of bits")],
+    make: |options| Ok(Box::new(BitsCost::new(options))),
+    ..PassInfo::DEFAULT
+};
+
+struct BitsCost {
+    limit: i64,
+}
+
+impl BitsCost {
+    fn new(options: &Options) -> BitsCost {
+        BitsCost { limit: options.int("limit") }
+    }
+}
+
+impl Pass for BitsCost {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let costs: Vec<i64> = m.ops_under(op).into_iter().filter_map(|inner| cost(m, inner)).collect();
+        let (count, sum) = (costs.len(), costs.iter().sum::<i64>());
+        cx.count("num-ops", count as u64);
+        if count > 0 {
+            cx.emit(Diagnostic::remark(m.loc(op), format!("{count} ops of bits take {sum} instructions")));
+        }
+        if sum > self.limit {
+            cx.emit(Diagnostic::warning(m.loc(op), format!("that is more than {}", self.limit)));
+        }
+        Ok(())
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
+    }
+}
+
+/// The instructions of a machine that can rotate, but neither count bits nor take fields.
+fn cost(m: &Module, op: Op) -> Option<i64> {
+    if RotLOp::cast(m, op).is_some() || RotROp::cast(m, op).is_some() {
+        return Some(1);
+    }
+    if ExtractOp::cast(m, op).is_some() {
+        return Some(2);
+    }
+    PopCountOp::cast(m, op).map(|_| 12)
+}

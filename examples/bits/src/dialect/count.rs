@@ -1,0 +1,30 @@
+//! Counts.
+
+use super::{low_bits, width};
+use gradus_dialects::constraint::SIGNLESS_INT_LIKE;
+use gradus_ir::eval::{Datum, Trap, map_int};
+use gradus_ir::{OpArgs, TypeRelation, op};
+
+/// The number of one bits.
+///
+/// ```mlir
+/// %0 = bits.popcount %x : i32
+/// ```
+#[op(
+    "bits.popcount",
+    relations = &[TypeRelation::Same(&["value", "result"])],
+    eval = popcount,
+    format = "$value attr-dict `:` type($result)"
+)]
+pub struct PopCountOp {
+    /// What is counted.
+    value: Operand<SIGNLESS_INT_LIKE>,
+    /// How many bits of it are one.
+    result: OpResult<SIGNLESS_INT_LIKE>,
+}
+
+fn popcount(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let width = width(args)?;
+    let count = |value| low_bits(i64::from(low_bits(value, width).0.count_ones()), width).1;
+    Ok(vec![map_int(data, None, |x| Ok(Some(count(x[0]))))?])
+}

@@ -1,0 +1,20 @@
+//! Rules that `--canonicalize` applies.
+
+use gradus_ir::rules::{Native, NativeFn, Rule, rule};
+
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    // rotations that undo each other, and those that add up
+    rule("rotl-rotr",     "rotl(rotr(x, n), n) => x"),
+    rule("rotr-rotl",     "rotr(rotl(x, n), n) => x"),
+    rule("rotl-rotl",     "rotl(rotl(x: T, C), D) => rotl(x, arith.addi(C, D)) if wraps_at_width(T)"),
+    // a rotation moves bits, and loses none
+    rule("popcount-rotl", "popcount(rotl(x, n)) => popcount(x)"),
+    rule("popcount-rotr", "popcount(rotr(x, n)) => popcount(x)"),
+];
+
+pub(super) const NATIVES: &[&Native] = &[&Native {
+    name: "wraps_at_width",
+    doc: "integers whose width divides the number of their values, so that sums of amounts may wrap",
+    run: NativeFn::Test(|m, x| m.ctx.int_width(m.ctx.element_type(x[0].ty())).is_some_and(u32::is_power_of_two)),
+}];

@@ -1,0 +1,5 @@
+//! The `bits` command.
+
+fn main() -> std::process::ExitCode {
+    bits::tool().main()
+}

@@ -1,0 +1,100 @@
+//! A chunk of a golden file as a test case.
+
+use crate::shown;
+use gradus::Tool;
+use gradus::runline::{Pipeline, Stage};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One chunk.
+pub struct Case {
+    /// Whose commands are run.
+    pub tool: Arc<Tool>,
+    /// `passes/cse/basic`, with `#2` for the second chunk of several.
+    pub name: String,
+    /// The golden file.
+    pub file: PathBuf,
+    /// The first and last line of the chunk in the file.
+    pub lines: (usize, usize),
+    /// Whether the file has other chunks.
+    pub one_of_several: bool,
+    /// A file with only this chunk, its lines at the numbers that they have in the golden file.
+    pub input: PathBuf,
+    /// The RUN lines.
+    pub runs: Vec<Pipeline>,
+    /// Whether the chunk expects diagnostics.
+    pub expects: bool,
+}
+
+impl Case {
+    fn first(&self) -> &Stage {
+        &self.runs[0].stages[0]
+    }
+
+    /// The chunk's file as an argument.
+    pub fn input_name(&self) -> &str {
+        self.input.to_str().expect("temporary files have plain names")
+    }
+
+    /// Whether its first command is to accept the file, or find just what is expected.
+    pub fn is_good(&self) -> bool {
+        !self.first().inverted
+    }
+
+    /// The arguments of the first RUN line's first command, with the chunk's file for `%s`.
+    pub fn command(&self) -> Vec<String> {
+        let words = self.first().words[1..].iter().map(|a| a.replace("%s", self.input_name()));
+        words.chain(self.first().input.iter().map(|_| self.input_name().to_owned())).collect()
+    }
+
+    /// The same with `--verify-diagnostics` or without.
+    pub fn command_verifying(&self, verifying: bool) -> Vec<String> {
+        let is_flag = |a: &String| a.starts_with("--verify-diagnostics");
+        let mut command = self.command();
+        if !verifying {
+            command.retain(|a| !is_flag(a));
+        } else if !command.iter().any(is_flag) {
+            command.push("--verify-diagnostics".into());
+        }
+        command
+    }
+
+    /// The flags that decide whether the program can be read at all.
+    pub fn reading_flags(&self) -> Vec<String> {
+        self.command().into_iter().filter(|a| *a == "--allow-unregistered-dialect").collect()
+    }
+
+    /// Whether the command runs any pass.
+    pub fn has_passes(&self) -> bool {
+        let is_pass = |a: &String| {
+            let name = a.trim_start_matches("--").split('=').next().unwrap_or("");
+            name == "pass-pipeline" || self.tool.passes.iter().any(|p| p.name == name)
+        };
+        self.command().iter().any(is_pass)
+    }
+
+    /// What insta calls the snapshot.
+    pub fn snapshot_name(&self) -> String {
+        let stem = self.file.file_stem().expect("is a file").to_string_lossy();
+        match self.name.split_once('#') {
+            Some((_, chunk)) => format!("{stem}.{chunk}"),
+            None => stem.into_owned(),
+        }
+    }
+
+    /// The snapshot's file.
+    pub fn snapshot_path(&self) -> PathBuf {
+        self.file.with_file_name(format!("{}.snap", self.snapshot_name()))
+    }
+
+    /// The command that shows the output, for a shell in the folder of the package.
+    pub fn reproduce(&self) -> String {
+        let file = shown(&self.file);
+        let line = &self.runs[0].text;
+        if !self.one_of_several {
+            return format!("reproduce with: {}", line.replace("%s", &file));
+        }
+        let (first, last) = self.lines;
+        format!("reproduce with: sed -n '{first},{last}p' {file} | {}", line.replace("%s", "-"))
+    }
+}

@@ -1,0 +1,160 @@
+//! Golden tests, for Gradus and for tools made of it: every chunk of every `.mlir` file in a folder is several tests.
+//!
+//! A project's `tests/golden.rs` is one line, with `harness = false` for it in `Cargo.toml`:
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     gradus_golden::main(&gradus::Tool::gradus(), concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"))
+//! }
+//! ```
+//!
+//! A file begins with `// RUN: gradus opt %s ...` (or what the tool is called), as a user would paste it with the file's
+//! name for `%s`; lines of `// -----` divide it into chunks, which are independent programs. It asserts in one of three
+//! ways:
+//!
+//! - `| FileCheck %s` at the end of its RUN lines: what they print is as its `// CHECK` lines say. The file is run as a
+//!   whole, exactly as lit does, so it takes `--split-input-file` to have several chunks;
+//! - comments `// expected-error {{text}}` in a chunk: the command gives exactly these diagnostics, each on its line (the
+//!   rules of `--verify-diagnostics`, which need not be among the flags);
+//! - neither: the command succeeds, and all it prints is the snapshot beside the file.
+//!
+//! A chunk that expects no diagnostics is a program, and is tested in four more ways: printed and read again, the same in
+//! generic form, verified after each pass, and executed before and after. So whoever adds a file gets five tests for one.
+//! `cargo test --test golden -- cse` runs those with `cse` in their names.
+
+mod case;
+mod file;
+mod meaning;
+mod modes;
+#[cfg(test)]
+mod tests;
+
+use case::Case;
+use file::Golden;
+use gradus::{Streams, Tool};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// What a command did.
+pub struct Output {
+    /// The exit status.
+    pub code: u8,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// Runs all tests of a folder that the arguments of this process choose.
+pub fn main(tool: &Tool, folder: impl AsRef<Path>) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let folder = folder.as_ref().to_owned();
+    let work = tempfile::tempdir().expect("a folder for the chunks can be made");
+    let (mut trials, mut snapshots) = (Vec::new(), BTreeSet::new());
+    let tool = Arc::new(tool.clone());
+    for file in files(&folder, "mlir") {
+        match Golden::read(&tool, &folder, &file, work.path()) {
+            Ok(golden) => {
+                let compared = golden.cases.iter().filter(|c| !golden.is_checked() && !c.expects);
+                snapshots.extend(compared.map(Case::snapshot_path));
+                trials.extend(file_tests(golden));
+            }
+            Err(why) => {
+                let name = file.strip_prefix(&folder).expect("is inside").display().to_string();
+                trials.push(Trial::test(name, move || Err(Failed::from(why))));
+            }
+        }
+    }
+    trials.push(Trial::test("no_snapshot_is_left_over", move || left_over(&folder, &snapshots)));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Runs a command of the tool in this process: its arguments, without its name.
+pub fn run<S: AsRef<str>>(tool: &Tool, args: &[S]) -> Output {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let line = std::iter::once(tool.name).chain(args.iter().map(AsRef::as_ref)).map(Into::into);
+    let code = tool.run(line, &mut Streams::new(&mut out, &mut err));
+    let text = |bytes| String::from_utf8(bytes).expect("tools print UTF-8");
+    Output { code, out: text(out), err: text(err) }
+}
+
+/// All files under a folder that end in `.extension`, sorted, so that tests run and report in one order.
+pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A path as it is typed in the folder of the tests' package.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).display().to_string()
+}
+
+/// The tests of one file.
+fn file_tests(mut golden: Golden) -> Vec<Trial> {
+    let (cases, checked) = (std::mem::take(&mut golden.cases), golden.is_checked());
+    let mut trials = Vec::new();
+    let golden = Arc::new(golden);
+    let test = |mode: &str, run: fn(&Golden) -> Result<(), String>| {
+        let (golden, name) = (golden.clone(), format!("{}{mode}", golden.name));
+        Trial::test(name, move || run(&golden).map_err(|why| Failed::from(format!("{why}\n{}", golden.reproduce()))))
+    };
+    if checked {
+        trials.push(test("", modes::run_lines));
+    }
+    if golden.is_generated() {
+        trials.push(test("::up-to-date", modes::up_to_date));
+    }
+    trials.extend(cases.into_iter().flat_map(|case| chunk_tests(&Arc::new(case), checked)));
+    trials
+}
+
+/// The tests of one chunk.
+fn chunk_tests(case: &Arc<Case>, checked: bool) -> Vec<Trial> {
+    let test = |mode: &str, run: fn(&Case) -> Result<(), String>| {
+        let (case, name) = (case.clone(), format!("{}{mode}", case.name));
+        Trial::test(name, move || run(&case).map_err(|why| Failed::from(format!("{why}\n{}", case.reproduce()))))
+    };
+    let mut trials = Vec::new();
+    match (case.expects, checked) {
+        (false, true) => {}
+        (false, false) => trials.push(test("", modes::snapshot)),
+        (true, false) => trials.push(test("", modes::diagnostics)),
+        (true, true) if case.is_good() => trials.push(test("::diagnostics", modes::diagnostics)),
+        (true, true) => {}
+    }
+    if case.expects || !case.is_good() {
+        return trials;
+    }
+    trials.extend([
+        test("::roundtrip", modes::roundtrip),
+        test("::generic", modes::generic),
+        test("::verify-each", modes::verify_each),
+    ]);
+    if meaning::has_functions(case) {
+        // A program of which nothing can be executed is shown as ignored: it must not look like one that was checked.
+        trials.push(test("::meaning", meaning::check).with_ignored_flag(!meaning::can_execute(case)));
+    }
+    trials
+}
+
+/// Snapshots of chunks that are gone assert nothing.
+fn left_over(folder: &Path, used: &BTreeSet<PathBuf>) -> Result<(), Failed> {
+    let all = files(folder, "snap");
+    let stray: Vec<String> = all.iter().filter(|p| !used.contains(*p)).map(|p| p.display().to_string()).collect();
+    if stray.is_empty() { Ok(()) } else { Err(format!("delete these: no test uses them\n{}", stray.join("\n")).into()) }
+}

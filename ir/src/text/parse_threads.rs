@@ -1,0 +1,130 @@
+//! A large file is parsed by several threads, each of which reads some of the functions that follow each other in a block.
+//!
+//! Where functions begin is guessed: where a line starts with the same blanks and the same op name as the first one. A
+//! guess is right if the thread before comes to it at the end of an op. If anything is not as hoped, because of a wrong
+//! guess, an error, or a name that functions share, then one thread reads the file again. So what is read, and what is said
+//! about it, does not depend on the number of threads.
+
+use super::cursor::Cursor;
+use super::parse::{ParseOptions, Parser};
+use crate::module::{Block, Module};
+use crate::op_info::Traits;
+use crate::share::absorb;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Threads are not worth their while for fewer bytes each.
+const MIN_BYTES: usize = 128 << 10;
+
+/// Whether the text was divided among threads. That happens once, at the first function with enough text after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Division {
+    /// It is not to be.
+    Never,
+    /// Not yet.
+    Open,
+    Done,
+    /// It was, and that was a mistake.
+    Failed,
+}
+
+/// What a thread made of its part.
+struct Part {
+    m: Module,
+    /// Where it stopped.
+    end: usize,
+    /// Whether it read only what has nothing to do with what is around it, and without errors.
+    is_closed: bool,
+}
+
+impl<'a> Parser<'a> {
+    /// Divides what follows in `block` if the op at `at`, just read, is a function, and lets other threads parse the parts
+    /// after the first.
+    pub(super) fn divide(&mut self, block: Block, at: usize, top: bool) {
+        let left = self.cur.rest().len();
+        let threads = self.options.threads.min(left / MIN_BYTES);
+        let is_function = |op| self.m.has_trait(op, Traits::FUNCTION.and(Traits::ISOLATED));
+        if threads < 2 || !self.m.last_op(block).is_some_and(is_function) {
+            return;
+        }
+        self.division = Division::Never;
+        let whole = self.cur.text();
+        let starts = starts(whole, at, self.cur.pos, threads);
+        let Some(&second) = starts.first() else { return };
+        self.fine.read_aliases();
+        let ends = starts[1..].iter().copied().chain([whole.len()]);
+        let parsers: Vec<Parser<'a>> =
+            starts.iter().zip(ends).map(|(&s, end)| self.for_part(&whole[..end], s)).collect();
+        let parts: Vec<Part> = thread::scope(|scope| {
+            let threads: Vec<_> = parsers.into_iter().map(|parser| scope.spawn(move || parser.part(top))).collect();
+            self.cur = self.cur.within(&whole[..second]);
+            self.block_ops(block, top);
+            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        self.division = Division::Failed;
+        if self.diags.is_empty() && self.cur.pos == second && self.absorb(block, &starts, parts) {
+            self.division = Division::Done;
+        }
+        self.cur = self.cur.within(whole);
+    }
+
+    /// A parser for the part of the file that begins at `start` and ends with `text`.
+    fn for_part(&self, text: &'a str, start: usize) -> Parser<'a> {
+        let options = ParseOptions { threads: 1, ..self.options };
+        let mut parser = Parser::new(self.ctx, self.aliases, self.source, text, options);
+        parser.cur.pos = start;
+        parser.depth = self.depth;
+        parser.default_dialects.clone_from(&self.default_dialects);
+        parser
+    }
+
+    /// Parses the ops of a part.
+    fn part(mut self, top: bool) -> Part {
+        let body = self.m.body();
+        self.block_ops(body, top);
+        let is_closed = self.diags.is_empty() && self.labels.is_empty() && self.names.is_empty();
+        Part { m: self.m, end: self.cur.pos, is_closed }
+    }
+
+    /// Adds the ops of the parts, which begin at `starts`, to `block`. `false` if one of them is not as it must be.
+    fn absorb(&mut self, block: Block, starts: &[usize], parts: Vec<Part>) -> bool {
+        let mut next = starts[1..].iter();
+        for part in parts {
+            if !part.is_closed || next.next().is_some_and(|&next| part.end != next) {
+                return false;
+            }
+            self.cur.pos = part.end;
+            if !part.m.resources.is_empty() {
+                self.m.resources = part.m.resources.clone();
+            }
+            absorb(&mut self.m, block, part.m);
+        }
+        true
+    }
+}
+
+/// Where to divide `text` after `from` so that there are at most `parts` parts of about equal length, all but the first of
+/// which begin like the op at `at`. Empty if that does not stand at the start of its line.
+fn starts(text: &str, at: usize, from: usize, parts: usize) -> Vec<usize> {
+    let line = text[..at].trim_end_matches([' ', '\t']).len();
+    if line > 0 && text.as_bytes()[line - 1] != b'\n' {
+        return Vec::new();
+    }
+    let mut head = Cursor::new(text);
+    head.pos = at;
+    if head.peek() != b'"' || !head.skip_string() {
+        head.word();
+    }
+    let like = format!("\n{}", head.since(line));
+    let find = memchr::memmem::Finder::new(&like);
+    let mut starts: Vec<usize> = Vec::new();
+    for i in 1..parts {
+        let target = from + (text.len() - from) / parts * i;
+        match find.find(&text.as_bytes()[target..]) {
+            Some(found) if starts.last().is_none_or(|&last| target + found >= last) => starts.push(target + found + 1),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    starts
+}

@@ -1,0 +1,91 @@
+//! A large program is printed by several threads, each of which prints some of the functions.
+
+use super::print::{PrintOptions, Printer};
+use crate::divide::{MIN_OPS, count_ops, divide};
+use crate::module::{Block, Module, Op};
+use std::collections::BTreeMap;
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+/// Ops of a part: so few that no thread waits long for the others at the end.
+const PART: usize = 2 * MIN_OPS;
+
+/// The block of `op` whose ops are to be divided among threads, if any: large enough, and without attributes whose text
+/// depends on what was printed before.
+pub(super) fn divisible(m: &Module, op: Op, options: PrintOptions) -> Option<Block> {
+    let &[region] = m.regions(op) else { return None };
+    let worthwhile = options.threads > 1 && !options.skip_regions && m.num_ops() >= 2 * MIN_OPS;
+    let distinct = m.ctx.next_distinct.load(Ordering::Relaxed) > 0;
+    (worthwhile && !distinct && m.has_one_block(region)).then(|| m.only_block(region))
+}
+
+/// What two functions give; by two threads if `threads` says so.
+pub(super) fn both<A: Send, B>(threads: bool, first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    if !threads {
+        return (first(), second());
+    }
+    thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        (first.join().unwrap_or_else(|panic| resume_unwind(panic)), second)
+    })
+}
+
+impl Printer<'_> {
+    /// Prints ops, each on a line of its own. What is printed goes to the sink in order, and as soon as it can.
+    pub(super) fn ops_by_threads(&mut self, ops: &[Op]) -> io::Result<()> {
+        let sizes: Vec<usize> = ops.iter().map(|&op| count_ops(self.m, op)).collect();
+        let parts = divide(&sizes, sizes.iter().sum::<usize>() / PART);
+        let (m, aliases, numbers, options, indent) = (self.m, self.aliases, self.numbers, self.options, self.indent);
+        let next = AtomicUsize::new(0);
+        let print = |done: &mut dyn FnMut(usize, String) -> io::Result<()>| -> io::Result<()> {
+            let mut nowhere = io::sink();
+            let mut printer = Printer::new(m, aliases, numbers, options, &mut nowhere);
+            (printer.indent, printer.flush_at) = (indent, usize::MAX);
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = parts.get(i) else { return Ok(()) };
+                ops[part.clone()].iter().try_for_each(|&op| printer.line(op))?;
+                done(i, std::mem::take(&mut printer.out))?;
+            }
+        };
+        self.flush()?;
+        let mut written = Written { sink: &mut *self.sink, next: 0, waiting: BTreeMap::new() };
+        thread::scope(|scope| {
+            let (send, receive) = channel();
+            for _ in 1..options.threads.min(parts.len()) {
+                let send = send.clone();
+                // Nobody receives when the sink has failed; then there is nothing more to do.
+                scope.spawn(|| print(&mut move |i, text| send.send((i, text)).map_err(io::Error::other)));
+            }
+            drop(send);
+            print(&mut |i, text| {
+                written.add(i, text)?;
+                receive.try_iter().try_for_each(|(i, text)| written.add(i, text))
+            })?;
+            receive.iter().try_for_each(|(i, text)| written.add(i, text))
+        })
+    }
+}
+
+/// Puts parts of a text in order.
+struct Written<'a> {
+    sink: &'a mut dyn io::Write,
+    /// The part that is to be written next.
+    next: usize,
+    waiting: BTreeMap<usize, String>,
+}
+
+impl Written<'_> {
+    fn add(&mut self, i: usize, text: String) -> io::Result<()> {
+        self.waiting.insert(i, text);
+        while let Some(text) = self.waiting.remove(&self.next) {
+            self.sink.write_all(text.as_bytes())?;
+            self.next += 1;
+        }
+        Ok(())
+    }
+}
