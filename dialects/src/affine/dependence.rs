@@ -2,7 +2,7 @@
 //! much memory it is.
 
 use super::applied::Applied;
-use super::range::ranges;
+use super::range::{gcd, ranges};
 use super::text::map_data;
 use super::{ForOp, LoadOp, StoreOp, VectorLoadOp, VectorStoreOp};
 use crate::loops::CountedLoop;
@@ -178,18 +178,24 @@ impl Space<'_> {
 
     /// How far apart iterations are in which two subscripts have elements in common.
     fn apart(&self, a: &Subscript, b: &Subscript) -> Apart {
-        if a.steps != b.steps || a.fixed != b.fixed {
+        let Some(apart) = a.constant.checked_sub(b.constant).filter(|_| a.fixed == b.fixed) else {
+            return Apart::Unknown;
+        };
+        let width = a.width.max(b.width);
+        // What divides all factors divides every difference.
+        let divisor = a.steps.iter().chain(&b.steps).fold(0, |divisor, &step| gcd(divisor, step));
+        if width == 1 && divisor > 0 && apart % divisor != 0 {
+            return Apart::Never;
+        }
+        if a.steps != b.steps {
             return Apart::Unknown;
         }
-        let Some(apart) = a.constant.checked_sub(b.constant) else { return Apart::Unknown };
-        let width = a.width.max(b.width);
         let mut moving = a.steps.iter().enumerate().filter(|(_, step)| **step != 0);
         match (moving.next(), moving.next()) {
             (None, _) if apart.unsigned_abs() >= width.unsigned_abs() => Apart::Never,
-            (Some((depth, &step)), None) if width == 1 => match (apart.checked_div(step), apart.checked_rem(step)) {
-                (Some(distance), Some(0)) => Apart::By(depth, distance),
-                _ => Apart::Never,
-            },
+            (Some((depth, &step)), None) if width == 1 => {
+                apart.checked_div(step).map_or(Apart::Unknown, |distance| Apart::By(depth, distance))
+            }
             (Some((depth, &step)), None) if apart == 0 => {
                 let advance = self.nest[depth].bounds(self.m).and_then(|bounds| bounds.step.checked_mul(step));
                 match advance.is_some_and(|advance| advance.unsigned_abs() >= width.unsigned_abs()) {
