@@ -20,6 +20,7 @@ pub mod memref;
 pub mod scf;
 pub mod tensor;
 pub mod ub;
+pub mod vector;
 pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
@@ -35,6 +36,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &scf::DIALECT,
     &tensor::DIALECT,
     &ub::DIALECT,
+    &vector::DIALECT,
 ];
 
 /// A context in which all dialects are registered.

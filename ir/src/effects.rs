@@ -3,6 +3,7 @@
 use crate::control::is_loop;
 use crate::module::{Module, Op, Value};
 use crate::op_info::Traits;
+use crate::types::TypeData;
 
 /// What an op does besides computing its results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,6 +15,8 @@ pub enum Effects {
     /// These accesses to memory and nothing else: what is done, and the declared operand or result group whose memory it
     /// is done to; an empty name stands for any memory.
     Memory(&'static [(Access, &'static str)]),
+    /// The same, where the values of a group may be tensors: those are no memory, and nothing is done to them.
+    MemoryOf(&'static [(Access, &'static str)]),
     /// Whatever the ops in its regions do.
     Recursive,
     /// Not declared: assume everything.
@@ -43,14 +46,15 @@ pub fn for_each_access(m: &Module, op: Op, f: &mut dyn FnMut(Op, MemoryEffect) -
     match info.effects {
         Effects::Pure | Effects::MayUb => true,
         Effects::Unknown => false,
-        Effects::Memory(list) => list.iter().all(|&(access, group)| {
+        Effects::Memory(list) | Effects::MemoryOf(list) => list.iter().all(|&(access, group)| {
             if group.is_empty() {
                 return f(op, (access, None));
             }
             let operands = info.operands.iter().position(|s| s.name == group).map(|i| m.operand_group(op, i));
             let results = || info.results.iter().position(|s| s.name == group).map(|i| m.result_group(op, i));
             let values = operands.or_else(results).unwrap_or_default();
-            values.into_iter().all(|v| f(op, (access, Some(v))))
+            let all = matches!(info.effects, Effects::Memory(_));
+            values.into_iter().filter(|&v| all || is_memory(m, v)).all(|v| f(op, (access, Some(v))))
         }),
         Effects::Recursive => {
             let blocks = m.regions(op).iter().flat_map(|&r| m.region_blocks(r));
@@ -82,7 +86,7 @@ pub fn is_speculatable(m: &Module, op: Op) -> bool {
             let mut ops = blocks.flat_map(|b| m.block_ops(b));
             stacker::maybe_grow(64 << 10, 1 << 20, || ops.all(|inner| is_speculatable(m, inner)))
         }
-        Effects::MayUb | Effects::Memory(_) | Effects::Unknown => false,
+        Effects::MayUb | Effects::Memory(_) | Effects::MemoryOf(_) | Effects::Unknown => false,
     }
 }
 
@@ -107,6 +111,11 @@ pub fn is_removable(m: &Module, op: Op) -> bool {
             .and_then(|v| m.defining_op(v))
             .is_some_and(|def| def != op && m.is_inside(def, op) && allocates(m, def)),
     })
+}
+
+/// Whether a value names memory.
+fn is_memory(m: &Module, value: Value) -> bool {
+    matches!(m.ctx.type_data(m.value_type(value)), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
 }
 
 /// Whether the op allocates the memory that a result of its own names.

@@ -115,6 +115,9 @@ pub struct Memory {
     stack: Vec<u32>,
     globals: FxHashMap<Op, u32>,
     elements: usize,
+    /// What ops that are being executed have for those in their regions to look at, such as masks; innermost last. Who puts
+    /// something there takes it away.
+    pub around: Vec<Vec<Datum>>,
     /// The program's symbols, by which ops find globals.
     pub symbols: SymbolTables,
     /// More live elements than this are refused.
@@ -131,6 +134,7 @@ impl Default for Memory {
             stack: Vec::new(),
             globals: FxHashMap::default(),
             elements: 0,
+            around: Vec::new(),
             symbols: SymbolTables::default(),
             limit: MAX_ELEMENTS,
         }

@@ -173,6 +173,8 @@ traits! {
     NO_CONSTANT_FOLDING = 21,
     /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
     EXTENT = 20,
+    /// Ops in its regions do something else than they would do outside, so that equal ones outside do not stand for them.
+    MASKING = 26,
     /// What is allocated on the stack in its regions lives until they are left.
     ALLOCATION_SCOPE = 24,
 }

@@ -1,7 +1,7 @@
 //! `cse`.
 
 use gradus_ir::dominance::{Dominance, is_graph};
-use gradus_ir::effects::{Access, Effects, is_dead};
+use gradus_ir::effects::{Access, Effects, for_each_access, is_dead};
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::{
     Attr, Block, Diagnostic, Module, Op, OpName, Pass, PassContext, PassInfo, Region, Traits, Type, Value,
@@ -164,7 +164,8 @@ impl Walk<'_, '_> {
     fn op_touches(&mut self, op: Op) -> Touched {
         let mut inner = Touched::NOTHING;
         for region in self.m.regions(op).to_vec() {
-            inner = inner.max(if self.m.has_trait(op, Traits::ISOLATED) {
+            let apart = self.m.has_trait(op, Traits::ISOLATED) || self.m.has_trait(op, Traits::MASKING);
+            inner = inner.max(if apart {
                 let outer = std::mem::take(&mut self.known);
                 let touched = stacker::maybe_grow(64 << 10, 1 << 20, || self.region(region));
                 self.known = outer;
@@ -176,6 +177,14 @@ impl Walk<'_, '_> {
         match self.m.info(op).map_or(Effects::Unknown, |info| info.effects) {
             Effects::Pure | Effects::MayUb => Touched::NOTHING,
             Effects::Memory(list) => list.iter().map(|e| Touched::from(e.0)).max().unwrap_or(Touched::NOTHING),
+            Effects::MemoryOf(_) => {
+                let mut touched = Touched::NOTHING;
+                for_each_access(self.m, op, &mut |_, (access, _)| {
+                    touched = touched.max(Touched::from(access));
+                    true
+                });
+                touched
+            }
             Effects::Recursive => inner,
             Effects::Unknown => Touched::UNKNOWN,
         }

@@ -200,6 +200,9 @@ fn effects(effects: Effects) -> String {
         Effects::MayUb => "none, but undefined for some operands".into(),
         Effects::Memory([]) => "none that other ops could see, but it stays where it is".into(),
         Effects::Memory(list) => list.iter().map(access).collect::<Vec<_>>().join(", "),
+        Effects::MemoryOf(list) => {
+            list.iter().map(access).collect::<Vec<_>>().join(", ") + ", if that is memory and no tensor"
+        }
         Effects::Recursive => "those of the ops in its regions".into(),
         Effects::Unknown => "unknown, so anything".into(),
     }

@@ -3,20 +3,22 @@
 use super::OVERFLOW;
 use super::fold;
 use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
+use crate::vector::VectorScaleOp;
 use gradus_ir::eval::{Datum, Trap, map_int};
-use gradus_ir::{Effects, OpArgs, Traits, Type, declared_names, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Type, Value, declared_names, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 
 /// Ops of two integers that wrap, with promises not to.
 macro_rules! overflowing {
-    ($($Op:ident $name:literal $doc:literal $traits:expr, $fold:path, $eval:path;)*) => { $(
+    ($($Op:ident $name:literal $doc:literal $traits:expr, $fold:path, $eval:path $(, $names:path)?;)*) => { $(
         #[doc = $doc]
         #[op(
             $name,
             traits = $traits,
             fold = $fold,
             eval = $eval,
+            $(result_names = $names,)?
             format = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
         )]
         pub struct $Op {
@@ -37,8 +39,18 @@ macro_rules! overflowing {
 overflowing! {
     AddIOp "arith.addi" "Integer addition.\n\n```mlir\n%0 = arith.addi %a, %b overflow<nsw> : i32\n```" COMMUTATIVE, fold::addi, addi;
     SubIOp "arith.subi" "Integer subtraction.\n\n```mlir\n%0 = arith.subi %a, %b : i32\n```" Traits::SAME_TYPE, fold::subi, subi;
-    MulIOp "arith.muli" "Integer multiplication.\n\n```mlir\n%0 = arith.muli %a, %b : i32\n```" COMMUTATIVE, fold::muli, muli;
+    MulIOp "arith.muli" "Integer multiplication.\n\n```mlir\n%0 = arith.muli %a, %b : i32\n```" COMMUTATIVE, fold::muli, muli, scaled_name;
     ShLIOp "arith.shli" "Shift left; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shli %a, %b : i32\n```" Traits::SAME_TYPE, fold::shift, shli;
+}
+
+/// `c8_vscale` for eight times the machine's factor.
+fn scaled_name(m: &Module, op: Op) -> Vec<(usize, String)> {
+    let of = |a: Value, b: Value| {
+        let factor = m.constant_int(a).filter(|_| m.value_type(a) == Type::INDEX)?;
+        VectorScaleOp::defining(m, b).map(|_| vec![(0, format!("c{factor}_vscale"))])
+    };
+    let (lhs, rhs) = (MulIOp(op).lhs(m), MulIOp(op).rhs(m));
+    of(lhs, rhs).or_else(|| of(rhs, lhs)).unwrap_or_default()
 }
 
 /// Ops of two integers that may promise to lose no bits.

@@ -17,7 +17,7 @@ mod scope;
 mod shape;
 mod subview;
 mod transpose;
-mod types;
+pub(crate) mod types;
 mod view;
 
 pub use access::{CopyOp, LoadOp, PrefetchOp, StoreOp};
@@ -52,7 +52,7 @@ fn index(datum: &Datum) -> Result<i64, Trap> {
 }
 
 /// Indices. Poison is undefined behavior.
-fn indices(data: &[Datum]) -> Result<Vec<i64>, Trap> {
+pub(crate) fn indices(data: &[Datum]) -> Result<Vec<i64>, Trap> {
     data.iter().map(index).collect()
 }
 

@@ -10,7 +10,7 @@ use gradus_ir::{AttrData, Context, DType, DYNAMIC, Int, Tensor, Type, TypeData};
 const MAX_ELEMENTS: usize = 1 << 26;
 
 /// The shape that `sizes` make. Negative ones are undefined behaviour, too many elements not supported.
-pub(super) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
+pub(crate) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
     let one = |&n: &i64| usize::try_from(n).map_err(|_| Trap::Ub(format!("a tensor of the negative extent {n}")));
     let shape: Vec<usize> = sizes.iter().map(one).collect::<Result<_, _>>()?;
     match checked_len(&shape) {
@@ -20,7 +20,7 @@ pub(super) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
 }
 
 /// The extents of the type `ty`, with `sizes` for those that are not known.
-pub(super) fn sizes_of(ctx: &Context, ty: Type, sizes: &[Datum]) -> Result<Vec<usize>, Trap> {
+pub(crate) fn sizes_of(ctx: &Context, ty: Type, sizes: &[Datum]) -> Result<Vec<usize>, Trap> {
     let mut sizes = sizes.iter();
     let known = |&dim: &i64| match if dim == DYNAMIC { sizes.next() } else { None } {
         Some(size) => size.int(),
@@ -31,7 +31,7 @@ pub(super) fn sizes_of(ctx: &Context, ty: Type, sizes: &[Datum]) -> Result<Vec<u
 }
 
 /// Errors when a tensor of this shape is not of the type `ty`: undefined behaviour.
-pub(super) fn check_shape(ctx: &Context, ty: Type, shape: &[usize]) -> Result<(), Trap> {
+pub(crate) fn check_shape(ctx: &Context, ty: Type, shape: &[usize]) -> Result<(), Trap> {
     let Some(want) = ctx.shape(ty) else { return Ok(()) };
     let fits = |(&d, &n): (&i64, &usize)| d == DYNAMIC || usize::try_from(d) == Ok(n);
     if want.len() == shape.len() && want.iter().zip(shape).all(fits) {
@@ -41,12 +41,12 @@ pub(super) fn check_shape(ctx: &Context, ty: Type, shape: &[usize]) -> Result<()
 }
 
 /// How tensors of the type `ty` hold their elements.
-pub(super) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
+pub(crate) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
     ctx.dtype(ctx.element_type(ty)).ok_or_else(|| Trap::unsupported("tensors of this element type"))
 }
 
 /// The number of the element at `indices`. Indices outside the shape are undefined behaviour.
-pub(super) fn position(shape: &[usize], indices: &[i64]) -> Result<usize, Trap> {
+pub(crate) fn position(shape: &[usize], indices: &[i64]) -> Result<usize, Trap> {
     let mut at = 0;
     for (dim, (&size, &index)) in shape.iter().zip(indices).enumerate() {
         let inside = usize::try_from(index).ok().filter(|&i| i < size);
@@ -57,7 +57,7 @@ pub(super) fn position(shape: &[usize], indices: &[i64]) -> Result<usize, Trap> 
 }
 
 /// Element number `at`.
-pub(super) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
+pub(crate) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
     let one = take(tensor, &[], [at]);
     if tensor.dtype().is_float() {
         return Ok(Datum::Float(one.to_f64()[0]));
@@ -72,7 +72,7 @@ pub(super) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
 }
 
 /// A tensor of scalars.
-pub(super) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> Result<Tensor, Trap> {
+pub(crate) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> Result<Tensor, Trap> {
     if dtype.is_float() {
         let floats: Result<Vec<f64>, Trap> = scalars.iter().map(Datum::float).collect();
         return Ok(floats_to_tensor(dtype, shape, floats?));
@@ -82,7 +82,7 @@ pub(super) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> 
 }
 
 /// The tensor of the elements with these numbers.
-pub(super) fn take(from: &Tensor, shape: &[usize], numbers: impl IntoIterator<Item = usize>) -> Tensor {
+pub(crate) fn take(from: &Tensor, shape: &[usize], numbers: impl IntoIterator<Item = usize>) -> Tensor {
     let (size, bytes) = (from.dtype().size(), from.bytes());
     let mut out = Vec::with_capacity(size * checked_len(shape).unwrap_or(0));
     numbers.into_iter().for_each(|at| out.extend_from_slice(&bytes[at * size..(at + 1) * size]));
@@ -90,7 +90,7 @@ pub(super) fn take(from: &Tensor, shape: &[usize], numbers: impl IntoIterator<It
 }
 
 /// `to` with the elements with these numbers replaced by those of `from`, in order.
-pub(super) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = usize>) -> Tensor {
+pub(crate) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = usize>) -> Tensor {
     let size = to.dtype().size();
     let mut out = to.bytes().to_vec();
     for (source, at) in from.bytes().chunks_exact(size).zip(numbers) {
@@ -101,7 +101,7 @@ pub(super) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = 
 
 /// The numbers of the elements of a part of a tensor of this shape, row by row. A part that is not inside is undefined
 /// behaviour.
-pub(super) fn part(shape: &[usize], [offsets, sizes, strides]: &[Vec<i64>; 3]) -> Result<Vec<usize>, Trap> {
+pub(crate) fn part(shape: &[usize], [offsets, sizes, strides]: &[Vec<i64>; 3]) -> Result<Vec<usize>, Trap> {
     let counts = extents(sizes)?;
     let mut numbers = vec![0; usize::from(!counts.contains(&0))];
     for (dim, &extent) in shape.iter().enumerate() {
@@ -118,7 +118,7 @@ pub(super) fn part(shape: &[usize], [offsets, sizes, strides]: &[Vec<i64>; 3]) -
 }
 
 /// Element number `at` of a constant tensor, of any element type that has numbers.
-pub(super) fn constant_element(ctx: &Context, tensor: Attr, at: usize) -> Option<Attr> {
+pub(crate) fn constant_element(ctx: &Context, tensor: Attr, at: usize) -> Option<Attr> {
     match ctx.attr_data(tensor) {
         AttrData::Dense(dense) => dense_element(ctx, dense, at),
         AttrData::Sparse { ty, indices, values } => sparse_element(ctx, *ty, (*indices, *values), at),
@@ -161,7 +161,7 @@ fn zero(ctx: &Context, ty: Type) -> Option<Attr> {
 }
 
 /// The dense constant of type `ty` that has the elements of `tensor`; of a splat, any number of them.
-pub(super) fn retyped_constant(ctx: &Context, tensor: Attr, ty: Type, splat_only: bool) -> Option<Attr> {
+pub(crate) fn retyped_constant(ctx: &Context, tensor: Attr, ty: Type, splat_only: bool) -> Option<Attr> {
     let AttrData::Dense(dense) = ctx.attr_data(tensor) else { return None };
     ctx.static_shape(ty)?;
     (dense.splat || !splat_only)
@@ -183,7 +183,7 @@ fn scalar_bytes(ctx: &Context, value: Attr, out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// The constant of type `ty` whose elements are `scalars`.
-pub(super) fn constant_of(ctx: &Context, scalars: &[Attr], ty: Type) -> Option<Attr> {
+pub(crate) fn constant_of(ctx: &Context, scalars: &[Attr], ty: Type) -> Option<Attr> {
     let mut data = Vec::new();
     scalars.iter().try_for_each(|&scalar| scalar_bytes(ctx, scalar, &mut data))?;
     let splat = !scalars.is_empty() && scalars.iter().all(|s| *s == scalars[0]);
@@ -194,7 +194,7 @@ pub(super) fn constant_of(ctx: &Context, scalars: &[Attr], ty: Type) -> Option<A
 }
 
 /// The constant of type `ty` all of whose elements are `scalar`.
-pub(super) fn splat_constant(ctx: &Context, scalar: Attr, ty: Type) -> Option<Attr> {
+pub(crate) fn splat_constant(ctx: &Context, scalar: Attr, ty: Type) -> Option<Attr> {
     ctx.static_shape(ty)?;
     let mut data = Vec::new();
     scalar_bytes(ctx, scalar, &mut data)?;

@@ -7,7 +7,7 @@
 mod cast;
 mod concat;
 mod create;
-mod data;
+pub(crate) mod data;
 mod element;
 mod gather;
 mod generate;

@@ -272,6 +272,21 @@ impl<'a> OpParser<'_, 'a> {
         Ok(region)
     }
 
+    /// Ends the one block of a region with the op `name`, which gets the results of the op before it, unless it ends with a
+    /// terminator.
+    pub fn yield_last(&mut self, region: Region, name: &str) {
+        let (loc, m) = (self.p.place(self.op.offset), &mut self.p.m);
+        let block = m.entry(region).unwrap_or_else(|| m.add_block(region));
+        let last = m.last_op(block);
+        if last.is_some_and(|op| m.has_trait(op, crate::Traits::TERMINATOR)) {
+            return;
+        }
+        let mut state = crate::OpState::new(self.p.ctx, name, loc);
+        state.operands.extend(last.into_iter().flat_map(|op| m.results(op).collect::<Vec<_>>()));
+        let end = m.create_op(state);
+        m.append_op(block, end);
+    }
+
     /// Reads the next region, which must spell its terminator.
     pub fn terminated_region(&mut self) -> ParseResult<()> {
         let region = self.p.region(self.s.info.traits.has(crate::Traits::ISOLATED), &[])?;
@@ -468,6 +483,11 @@ impl<'m> OpPrinter<'_, 'm> {
     /// Writes a block's name.
     pub fn block(&mut self, block: Block) {
         self.p.block_name(block);
+    }
+
+    /// Writes an op that is in the op's regions, without the names of its results.
+    pub fn nested(&mut self, op: Op) -> io::Result<()> {
+        self.p.unnamed_op(op)
     }
 
     /// Writes a region in braces. `args`: whether the entry block's arguments are written; `terminator`: whether the

@@ -218,6 +218,11 @@ impl<'a> Printer<'a> {
             self.numbers.groups(self.m, op, &mut self.out);
             self.out.push_str(" = ");
         }
+        self.unnamed_op(op)
+    }
+
+    /// An op without its result names.
+    pub(crate) fn unnamed_op(&mut self, op: Op) -> io::Result<()> {
         let visiting = self.attrs.visitor.is_some();
         if visiting {
             // The location counts first, though it is printed last.

@@ -1,0 +1,246 @@
+//! Products that are summed up: `contract`, `outerproduct`, `fma`.
+
+use super::contract_text::{CONTRACT, OUTER_PRODUCT};
+use super::contract_verify::{verify_contract, verify_outer_product};
+use super::data;
+use super::mask::{surrounding, unmasked};
+use super::reduce::kind_at_run_time;
+use super::reduce_patterns as patterns;
+use super::types::{FLOAT_VECTOR, ITERATOR_TYPES, KIND, MAPS, RANKED_VECTOR};
+use crate::arith;
+use crate::constraint::ANY;
+use gradus_ir::affine::AffineMap;
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::memory::Memory;
+use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelation, op};
+
+/// Products of elements of two vectors, combined along dimensions that the result does not have. Each operand, and the
+/// result, says with a map which of all dimensions are its own.
+///
+/// ```mlir
+/// %0 = vector.contract {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>,
+///                                        affine_map<(i, j, k) -> (i, j)>],
+///                       iterator_types = ["parallel", "parallel", "reduction"]} %a, %b, %c
+///        : vector<4x8xf32>, vector<8x2xf32> into vector<4x2xf32>
+/// ```
+#[op(
+    "vector.contract",
+    directives = &[&CONTRACT],
+    relations = &[TypeRelation::Derived {
+        to: "result",
+        from: "acc",
+        of: |_, ty| Some(ty),
+        summary: "third operand acc and result have same element type",
+    }],
+    verify = verify_contract,
+    eval = |args, data| unmasked(args).and_then(|()| contract(args, data, None)),
+    exec = contract_under_mask,
+    patterns = patterns::CONTRACT,
+    format = "custom<Contract>($indexing_maps, $iterator_types, $kind, $lhs, $rhs, $acc, type($result))"
+)]
+pub struct ContractionOp {
+    /// The first factors.
+    lhs: Operand<RANKED_VECTOR>,
+    /// The second factors.
+    rhs: Operand<RANKED_VECTOR>,
+    /// What the products are combined with.
+    acc: Operand<ANY>,
+    /// Which dimensions the operands have.
+    indexing_maps: Attribute<MAPS>,
+    /// Which dimensions the result has.
+    iterator_types: Attribute<ITERATOR_TYPES>,
+    /// How products are combined.
+    #[default = "#vector.kind<add>"]
+    kind: Attribute<KIND>,
+    /// The sums.
+    result: OpResult<ANY>,
+}
+
+/// The products of all elements of one vector with all of another, or with a scalar, combined with `acc` if there is one.
+///
+/// ```mlir
+/// %0 = vector.outerproduct %a, %b : vector<4xf32>, vector<8xf32>
+/// %1 = vector.outerproduct %a, %s, %c {kind = #vector.kind<maxnumf>} : vector<4xf32>, f32
+/// ```
+#[op(
+    "vector.outerproduct",
+    directives = &[&OUTER_PRODUCT],
+    verify = verify_outer_product,
+    eval = |args, data| unmasked(args).and_then(|()| outer_product(args, data, None)),
+    exec = outer_product_under_mask,
+    format = "custom<OuterProduct>($lhs, $rhs, $acc, $kind, type($result))"
+)]
+pub struct OuterProductOp {
+    /// The first factors.
+    lhs: Operand<RANKED_VECTOR>,
+    /// The second factors, or factor.
+    rhs: Operand<ANY>,
+    /// What the products are combined with.
+    acc: OptOperand<ANY>,
+    /// How.
+    #[default = "#vector.kind<add>"]
+    kind: Attribute<KIND>,
+    /// The products.
+    result: OpResult<RANKED_VECTOR>,
+}
+
+/// A product and a sum, rounded once.
+///
+/// ```mlir
+/// %0 = vector.fma %a, %b, %c : vector<4xf32>
+/// ```
+#[op(
+    "vector.fma",
+    relations = &[TypeRelation::Same(&["lhs", "rhs", "acc", "result"])],
+    eval = fma,
+    format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)"
+)]
+pub struct FMAOp {
+    /// A factor.
+    lhs: Operand<FLOAT_VECTOR>,
+    /// A factor.
+    rhs: Operand<FLOAT_VECTOR>,
+    /// What is added.
+    acc: Operand<FLOAT_VECTOR>,
+    /// The sum.
+    result: OpResult<FLOAT_VECTOR>,
+}
+
+/// The map that an attribute is.
+pub(super) fn map_of(ctx: &Context, attr: Attr) -> Option<&AffineMap> {
+    match ctx.attr_data(attr) {
+        AttrData::AffineMap(map) => Some(map),
+        _ => None,
+    }
+}
+
+/// The maps that an attribute lists.
+pub(super) fn maps_of(ctx: &Context, attr: Option<Attr>) -> Vec<&AffineMap> {
+    let list = attr.and_then(|a| ctx.as_array(a)).unwrap_or(&[]);
+    list.iter().filter_map(|&a| map_of(ctx, a)).collect()
+}
+
+/// The dimension that each result of a map is; `None` for a result that is none.
+pub(super) fn dims(map: &AffineMap) -> Vec<Option<usize>> {
+    use gradus_ir::affine::AffineExpr;
+    let dim = |e: &AffineExpr| match e {
+        AffineExpr::Dim(d) => Some(*d as usize),
+        _ => None,
+    };
+    map.results.iter().map(dim).collect()
+}
+
+fn fma(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    (crate::math::FmaOp::INFO.eval.ok_or_else(|| Trap::unsupported("a fused product"))?)(args, data)
+}
+
+/// The op that makes elements of type `to` of elements of type `from` that are multiplied.
+fn promotion(ctx: &Context, from: Type, to: Type) -> Option<&'static OpInfo> {
+    let (a, b) = (super::reshape::width(ctx, from), super::reshape::width(ctx, to));
+    let floats = [from, to].map(|t| ctx.float_kind(t).is_some());
+    match floats {
+        [true, true] if a < b => Some(arith::ExtFOp::INFO),
+        [false, false] if a < b => Some(arith::ExtSIOp::INFO),
+        _ => None,
+    }
+}
+
+/// An element of a factor as one of the type of the sums.
+fn promoted(args: &OpArgs<'_>, factor: usize, to: Type, value: Datum) -> Result<Datum, Trap> {
+    let ctx = args.ctx();
+    let from = ctx.element_type(args.operand_type(factor));
+    if from == to {
+        return Ok(value);
+    }
+    let info = promotion(ctx, from, to).ok_or_else(|| Trap::unsupported("factors and sums of these types"))?;
+    let args = OpArgs { operands: &args.operands[factor..], ..*args };
+    data::apply(&args, info, Attr::EMPTY_DICT, to, &[value])
+}
+
+/// The extent of each dimension of a contraction.
+fn loops(args: &OpArgs<'_>, maps: &[&AffineMap]) -> Result<Vec<usize>, Trap> {
+    let mut extents = vec![1; maps[0].num_dims as usize];
+    for (i, map) in maps.iter().take(2).enumerate() {
+        for (dim, extent) in dims(map).into_iter().zip(data::extents(args.ctx(), args.operand_type(i))?) {
+            extents[dim.unwrap_or(0)] = extent;
+        }
+    }
+    if extents.iter().fold(1usize, |n, &d| n.saturating_mul(d)) > MAX_PRODUCTS {
+        return Err(Trap::unsupported(format!("contractions of more than {MAX_PRODUCTS} products")));
+    }
+    Ok(extents)
+}
+
+/// Contractions of more products are refused.
+const MAX_PRODUCTS: usize = 1 << 24;
+
+fn contract_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    match surrounding(args, memory)? {
+        None => eval_op(args, data),
+        Some(_) if data.contains(&Datum::Poison) => Ok(vec![Datum::Poison]),
+        Some(around) => contract(args, data, Some(&around.mask)),
+    }
+}
+
+fn outer_product_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    match surrounding(args, memory)? {
+        None => eval_op(args, data),
+        Some(_) if data.contains(&Datum::Poison) => Ok(vec![Datum::Poison]),
+        Some(around) => outer_product(args, data, Some(&around.mask)),
+    }
+}
+
+fn contract(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<Vec<Datum>, Trap> {
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let elem = ctx.element_type(ty);
+    let kind = kind_at_run_time(args, ty);
+    let maps = maps_of(ctx, args.attr("indexing_maps"));
+    let extents = loops(args, &maps)?;
+    let lists: Result<Vec<_>, Trap> = data.iter().map(|d| Ok(data::elements(d)?.unwrap_or_default())).collect();
+    let mut lists = lists?;
+    let shapes = [0, 1, 2].map(|i| data::extents(ctx, args.operand_type(i)));
+    let [lhs, rhs, out] = shapes;
+    let (lhs, rhs, out) = (lhs?, rhs?, out?);
+    let at = |map: &AffineMap, shape: &[usize], index: &[usize]| {
+        data::number(shape, dims(map).into_iter().map(|d| index[d.unwrap_or(0)]))
+    };
+    let sums = OpArgs { operands: &args.operands[2..], ..*args };
+    let times = if ctx.float_kind(elem).is_some() { arith::MulFOp::INFO } else { arith::MulIOp::INFO };
+    for (n, index) in data::indices(&extents).enumerate() {
+        if mask.is_some_and(|mask| !mask[n]) {
+            continue;
+        }
+        let a = promoted(args, 0, elem, lists[0][at(maps[0], &lhs, &index)].clone())?;
+        let b = promoted(args, 1, elem, lists[1][at(maps[1], &rhs, &index)].clone())?;
+        let product = data::apply(&sums, times, Attr::EMPTY_DICT, elem, &[a, b])?;
+        let to = at(maps[2], &out, &index);
+        lists[2][to] = data::combine(&sums, elem, &kind, lists[2][to].clone(), product)?;
+    }
+    data::value_of(ctx, ty, &lists[2]).map(|v| vec![v])
+}
+
+fn outer_product(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<Vec<Datum>, Trap> {
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let kind = kind_at_run_time(args, ty);
+    let (a, b) = (data::elements(&data[0])?.unwrap_or_default(), data::elements(&data[1])?.unwrap_or_default());
+    let times = if ctx.float_kind(ctx.element_type(ty)).is_some() { arith::MulFOp::INFO } else { arith::MulIOp::INFO };
+    let elem = ctx.element_type(ty);
+    let mut all = Vec::with_capacity(a.len() * b.len());
+    for a in &a {
+        for b in &b {
+            all.push(data::apply(args, times, Attr::EMPTY_DICT, elem, &[a.clone(), b.clone()])?);
+        }
+    }
+    if let Some(acc) = data.get(2) {
+        let sums = data::elements(acc)?.unwrap_or_default();
+        for (n, (product, sum)) in all.iter_mut().zip(sums).enumerate() {
+            *product = match mask.is_none_or(|mask| mask[n]) {
+                true => data::combine(args, elem, &kind, sum, product.clone())?,
+                false => sum,
+            };
+        }
+    } else if mask.is_some_and(|mask| mask.contains(&false)) {
+        return Ok(vec![Datum::Poison]);
+    }
+    data::value_of(ctx, ty, &all).map(|v| vec![v])
+}

@@ -1,0 +1,149 @@
+//! Vectors at run time. Scalable ones are refused: how long they are, the machine says.
+//!
+//! Vectors cannot hold single poison elements yet: a vector with one is poison as a whole.
+
+use super::types;
+pub(super) use crate::tensor::data::{element, from_scalars, position, put, take};
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::tensor::checked_len;
+use gradus_ir::{Attr, Context, DType, EvalFn, Folded, OpArgs, OpDecl, OpInfo, Tensor, Type};
+
+/// The extents of a vector; none of any other type.
+pub(super) fn extents(ctx: &Context, ty: Type) -> Result<Vec<usize>, Trap> {
+    if types::is_scalable(ctx, ty) {
+        return Err(Trap::unsupported("vectors whose length depends on the machine"));
+    }
+    let shape: Vec<usize> = types::shape(ctx, ty).iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
+    match checked_len(&shape) {
+        Some(n) if n <= MAX_ELEMENTS => Ok(shape),
+        _ => Err(Trap::unsupported(format!("vectors of more than {MAX_ELEMENTS} elements"))),
+    }
+}
+
+/// Vectors of more elements are refused.
+const MAX_ELEMENTS: usize = 1 << 22;
+
+/// How vectors of a type hold their elements.
+pub(super) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
+    ctx.dtype(ctx.element_type(ty)).ok_or_else(|| Trap::unsupported("vectors of this element type"))
+}
+
+/// The value of a vector or scalar type with those elements; poison if one of them is.
+pub(super) fn value_of(ctx: &Context, ty: Type, elements: &[Datum]) -> Result<Datum, Trap> {
+    if elements.contains(&Datum::Poison) {
+        return Ok(Datum::Poison);
+    }
+    match types::vector(ctx, ty) {
+        Some(_) => Ok(Datum::Tensor(from_scalars(dtype(ctx, ty)?, &extents(ctx, ty)?, elements)?)),
+        None => elements.first().cloned().ok_or_else(|| Trap::unsupported("a scalar of no element")),
+    }
+}
+
+/// The elements of a vector, or the scalar; `None` for poison.
+pub(super) fn elements(datum: &Datum) -> Result<Option<Vec<Datum>>, Trap> {
+    match datum {
+        Datum::Poison => Ok(None),
+        Datum::Tensor(_) => datum.elements().map(Some).ok_or_else(|| Trap::unsupported("vectors of this element type")),
+        scalar => Ok(Some(vec![scalar.clone()])),
+    }
+}
+
+/// The value of a type with the elements of `from` that have those numbers: an element, if it is no vector.
+pub(super) fn pick(
+    ctx: &Context,
+    ty: Type,
+    from: &Tensor,
+    numbers: impl IntoIterator<Item = usize>,
+) -> Result<Datum, Trap> {
+    let numbers: Vec<usize> = numbers.into_iter().collect();
+    match types::vector(ctx, ty) {
+        Some(_) => Ok(Datum::Tensor(take(from, &extents(ctx, ty)?, numbers))),
+        None => element(from, numbers.first().copied().unwrap_or(0)),
+    }
+}
+
+/// All indices of a shape, the last dimension fastest.
+pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    let count = shape.iter().product();
+    (0..count).map(move |mut n| {
+        let mut index = vec![0; shape.len()];
+        for (i, &d) in index.iter_mut().zip(shape).rev() {
+            *i = n % d;
+            n /= d;
+        }
+        index
+    })
+}
+
+/// The number of the element at indices that are inside the shape.
+pub(super) fn number(shape: &[usize], index: impl IntoIterator<Item = usize>) -> usize {
+    shape.iter().zip(index).fold(0, |n, (&d, i)| n * d + i)
+}
+
+/// Combines two values of one type as `kind` says, element by element. Vectors and scalars of it are what the first
+/// operand of `args` is.
+pub(super) fn combine(args: &OpArgs<'_>, ty: Type, kind: &str, a: Datum, b: Datum) -> Result<Datum, Trap> {
+    combine_with(args, Attr::EMPTY_DICT, ty, kind, a, b)
+}
+
+/// [`combine`], under the promises that are among the properties `props`.
+pub(super) fn combine_with(
+    args: &OpArgs<'_>,
+    props: Attr,
+    ty: Type,
+    kind: &str,
+    a: Datum,
+    b: Datum,
+) -> Result<Datum, Trap> {
+    let info = combining_op(kind).ok_or_else(|| Trap::unsupported("this kind of combining"))?;
+    apply(args, info, props, ty, &[a, b])
+}
+
+/// Computes an op of `arith` or `math` on values whose elements are what those of the first operand of `args` are.
+pub(super) fn apply(
+    args: &OpArgs<'_>,
+    info: &'static OpInfo,
+    props: Attr,
+    ty: Type,
+    data: &[Datum],
+) -> Result<Datum, Trap> {
+    let args = OpArgs { info, op: None, operands: &args.operands[..1], props, result_types: &[ty], ..*args };
+    eval_op(&args, data)?.pop().ok_or_else(|| Trap::unsupported("an op without a result"))
+}
+
+/// The op that combines as `#vector.kind<...>` says.
+pub(super) fn combining_op(kind: &str) -> Option<&'static OpInfo> {
+    use crate::arith;
+    Some(match kind {
+        "add" => arith::AddIOp::INFO,
+        "addf" => arith::AddFOp::INFO,
+        "mul" => arith::MulIOp::INFO,
+        "mulf" => arith::MulFOp::INFO,
+        "minui" => arith::MinUIOp::INFO,
+        "minsi" => arith::MinSIOp::INFO,
+        "maxui" => arith::MaxUIOp::INFO,
+        "maxsi" => arith::MaxSIOp::INFO,
+        "minnumf" => arith::MinNumFOp::INFO,
+        "maxnumf" => arith::MaxNumFOp::INFO,
+        "minimumf" => arith::MinimumFOp::INFO,
+        "maximumf" => arith::MaximumFOp::INFO,
+        "and" => arith::AndIOp::INFO,
+        "or" => arith::OrIOp::INFO,
+        "xor" => arith::XOrIOp::INFO,
+        _ => return None,
+    })
+}
+
+/// What an op that puts a part into a constant comes to, if the part is constant too. Vectors that are longer than a few
+/// registers stay as they are: many such ops in a row would make as many large constants.
+pub(super) fn fold_small(args: &OpArgs<'_>, constants: &[Option<Attr>], eval: EvalFn) -> Option<Folded> {
+    let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
+    if types::count(ctx, ty) > MAX_FOLDED_ELEMENTS {
+        return None;
+    }
+    let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
+    let result = eval(args, &operands?).ok()?.pop().filter(|result| *result != Datum::Poison)?;
+    ctx.datum_attr(ty, &result).map(Folded::from)
+}
+
+const MAX_FOLDED_ELEMENTS: i64 = 1024;

@@ -1,0 +1,203 @@
+//! Parts of vectors by position: `extract`, `insert`.
+
+use super::data;
+use super::element_fold::{fold_extract, fold_insert};
+use super::element_patterns as patterns;
+use super::types::{check, same_element, shape, vector, without_leading};
+use crate::constraint::{ANY, I64_ARRAY, INDEX, VECTOR};
+use crate::directives::DYNAMIC_INDEX_LIST;
+use crate::views::{Mixed, mixed_entries, runtime_entries};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
+
+/// A part of a vector, or an element: what is at a position in its first dimensions. A position of -1, or outside, is
+/// poison.
+///
+/// ```mlir
+/// %0 = vector.extract %v[1, %i] : f32 from vector<4x8xf32>
+/// %1 = vector.extract %v[2] : vector<8xf32> from vector<4x8xf32>
+/// ```
+#[op(
+    "vector.extract",
+    directives = &[&DYNAMIC_INDEX_LIST],
+    infer = infer_extract,
+    verify = verify_extract,
+    fold = fold_extract,
+    eval = extract,
+    patterns = patterns::EXTRACT,
+    format = "$source `` custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict `:` type($result) `from` type($source)"
+)]
+pub struct ExtractOp {
+    /// The vector.
+    source: Operand<VECTOR>,
+    /// The positions that are not known statically.
+    dynamic_position: Operands<INDEX>,
+    /// All positions, with placeholders for those that are operands.
+    static_position: Attribute<I64_ARRAY>,
+    /// The part.
+    result: OpResult<ANY>,
+}
+
+/// A vector with a part, or an element, replaced: what is at a position in its first dimensions. A position of -1, or
+/// outside, makes it poison.
+///
+/// ```mlir
+/// %0 = vector.insert %s, %v[1, %i] : f32 into vector<4x8xf32>
+/// %1 = vector.insert %p, %v[2] : vector<8xf32> into vector<4x8xf32>
+/// ```
+#[op(
+    "vector.insert",
+    traits = Traits::NO_CONSTANT_FOLDING,
+    directives = &[&DYNAMIC_INDEX_LIST],
+    relations = &[TypeRelation::Same(&["dest", "result"])],
+    verify = verify_insert,
+    fold = fold_insert,
+    eval = insert,
+    exec = |args, data, _| insert(args, data),
+    patterns = patterns::INSERT,
+    format = "$valueToStore `,` $dest custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict `:` type($valueToStore) `into` type($dest)"
+)]
+pub struct InsertOp {
+    /// The part.
+    #[name = "valueToStore"]
+    value_to_store: Operand<ANY>,
+    /// The vector before.
+    dest: Operand<VECTOR>,
+    /// The positions that are not known statically.
+    dynamic_position: Operands<INDEX>,
+    /// All positions, with placeholders for those that are operands.
+    static_position: Attribute<I64_ARRAY>,
+    /// The vector after.
+    result: OpResult<VECTOR>,
+}
+
+/// The positions of an op, numbers and values.
+pub(super) fn positions(m: &Module, op: Op) -> Vec<Mixed> {
+    m.with_args(op, |args| mixed_entries(args, "dynamic_position", "static_position")).unwrap_or_default()
+}
+
+/// The positions, if all are known and none is poison.
+pub(super) fn static_positions(m: &Module, op: Op) -> Option<Vec<i64>> {
+    let known = |p: Mixed| match p {
+        Mixed::Static(n) if n >= 0 => Some(n),
+        _ => None,
+    };
+    positions(m, op).into_iter().map(known).collect()
+}
+
+fn infer_extract(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    let positions = args.ints("static_position").ok_or("requires attribute 'static_position'")?;
+    Ok(vec![without_leading(args.ctx(), args.operand_type(0), positions.len())])
+}
+
+/// Checks that there is an operand for each placeholder.
+fn verify_placeholders(args: &OpArgs<'_>) -> Result<(), String> {
+    let positions = args.ints("static_position").unwrap_or_default();
+    let placeholders = positions.iter().filter(|&&n| n == DYNAMIC).count();
+    check(placeholders == args.operand("dynamic_position").len(), || {
+        "mismatch between dynamic and static positions (kDynamic marker but no corresponding dynamic position) -- this can only happen due to an incorrect fold/rewrite".into()
+    })
+}
+
+fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
+    let Some(args) = m.args(op) else { return Ok(()) };
+    let (this, ctx) = (ExtractOp(op), &m.ctx);
+    let (source, result) = (this.source(m), this.result(m));
+    same_element(m, source, result, "operand and result")?;
+    let have = m.value_type(result);
+    check(vector(ctx, have).is_none_or(|v| !v.0.is_empty()), || {
+        "expected a scalar instead of a 0-d vector as the result type".into()
+    })?;
+    verify_placeholders(&args)?;
+    let positions = args.ints("static_position").unwrap_or_default();
+    let extents = shape(ctx, m.value_type(source));
+    check(positions.len() <= extents.len(), || {
+        "expected position attribute of rank no greater than vector rank".into()
+    })?;
+    for (i, (&at, &extent)) in positions.iter().zip(extents).enumerate() {
+        check(at == DYNAMIC || (-1..extent).contains(&at), || {
+            let n = i + 1;
+            format!(
+                "expected position attribute #{n} to be a non-negative integer smaller than the corresponding vector dimension or poison (-1)"
+            )
+        })?;
+    }
+    let want = without_leading(ctx, m.value_type(source), positions.len());
+    // A vector of one element may stand for it.
+    let one = vector(ctx, have).is_some_and(|v| v.0 == [1] && !v.1[0] && v.2 == want);
+    check(want == have || one, || {
+        let (want, have) = (ctx.display_type(want), ctx.display_type(have));
+        format!("inferred type(s) '{want}' are incompatible with return type(s) of operation '{have}'")
+    })
+}
+
+fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
+    let Some(args) = m.args(op) else { return Ok(()) };
+    let (this, ctx) = (InsertOp(op), &m.ctx);
+    let (value, dest) = (this.value_to_store(m), this.dest(m));
+    same_element(m, value, dest, "source operand and result")?;
+    let part = vector(ctx, m.value_type(value));
+    check(part.is_none_or(|v| !v.0.is_empty()), || {
+        "expected a scalar instead of a 0-d vector as the source operand".into()
+    })?;
+    verify_placeholders(&args)?;
+    let positions = args.ints("static_position").unwrap_or_default();
+    let extents = shape(ctx, m.value_type(dest));
+    check(positions.len() <= extents.len(), || {
+        "expected position attribute of rank no greater than dest vector rank".into()
+    })?;
+    match part {
+        Some((part, ..)) => check(positions.len() + part.len() == extents.len(), || {
+            "expected position attribute rank + source rank to match dest vector rank".into()
+        })?,
+        None => check(positions.len() == extents.len(), || {
+            "expected position attribute rank to match the dest vector rank".into()
+        })?,
+    }
+    for (i, (&at, &extent)) in positions.iter().zip(extents).enumerate() {
+        check(at == DYNAMIC || (-1..extent).contains(&at), || {
+            let n = i + 1;
+            format!(
+                "expected position attribute #{n} to be a non-negative integer smaller than the corresponding dest vector dimension"
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Which elements a position names, of a vector of this shape; `None` for a position outside.
+fn part(extents: &[usize], positions: &[i64]) -> Option<std::ops::Range<usize>> {
+    let at = data::position(extents.get(..positions.len())?, positions).ok()?;
+    let len: usize = extents[positions.len()..].iter().product();
+    Some(at * len..(at + 1) * len)
+}
+
+/// The positions when the op is executed; `None` if one is poison.
+fn positions_at_run_time(args: &OpArgs<'_>, data: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
+    let dynamic = data.get(args.operand_range("dynamic_position")).unwrap_or(&[]);
+    if dynamic.contains(&Datum::Poison) {
+        return Ok(None);
+    }
+    runtime_entries(args, data, "dynamic_position", "static_position").map(Some)
+}
+
+fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let source = data[0].tensor()?;
+    let Some(positions) = positions_at_run_time(args, data)? else { return Ok(vec![Datum::Poison]) };
+    let Some(part) = part(source.shape(), &positions) else { return Ok(vec![Datum::Poison]) };
+    data::pick(args.ctx(), args.result_types[0], source, part).map(|part| vec![part])
+}
+
+pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let poison = Ok(vec![Datum::Poison]);
+    let extents = data::extents(args.ctx(), args.operand_type(1))?;
+    let Some(positions) = positions_at_run_time(args, data)? else { return poison };
+    let Some(part) = part(&extents, &positions) else { return poison };
+    let Some(elements) = data::elements(&data[0])? else { return poison };
+    if elements.len() == extents.iter().product::<usize>() {
+        return data::value_of(args.ctx(), args.operand_type(1), &elements).map(|v| vec![v]);
+    }
+    let Datum::Tensor(dest) = &data[1] else { return poison };
+    let elements = data::from_scalars(dest.dtype(), &[elements.len()], &elements)?;
+    Ok(vec![Datum::Tensor(data::put(&elements, dest, part))])
+}

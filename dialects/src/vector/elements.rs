@@ -1,0 +1,102 @@
+//! Vectors from scalars and back: `from_elements`, `to_elements`, `step`.
+
+use super::data;
+use super::elements_fold as patterns;
+use super::types::{FIXED_VECTOR, STEP_VECTOR, check, count, vector};
+use crate::constraint::ANY;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, op};
+
+/// A vector of scalars, the last dimension fastest.
+///
+/// ```mlir
+/// %0 = vector.from_elements %a, %b : vector<2xf32>
+/// ```
+#[op(
+    "vector.from_elements",
+    relations = &[TypeRelation::Derived {
+        to: "elements",
+        from: "dest",
+        of: |c, t| vector(c, t).map(|v| v.2),
+        summary: "shaped type 'dest' matches 'elements' element count and types",
+    }],
+    verify = |m, op| verify_elements(m, FromElementsOp(op).dest(m), m.operands(op).len(), "dest"),
+    fold = patterns::fold_from_elements,
+    eval = |args, data| data::value_of(args.ctx(), args.result_types[0], data).map(|v| vec![v]),
+    exec = |args, data, _| data::value_of(args.ctx(), args.result_types[0], data).map(|v| vec![v]),
+    patterns = patterns::FROM_ELEMENTS,
+    format = "$elements attr-dict `:` type($dest)"
+)]
+pub struct FromElementsOp {
+    /// The elements.
+    elements: Operands<ANY>,
+    /// The vector.
+    dest: OpResult<FIXED_VECTOR>,
+}
+
+/// The elements of a vector, the last dimension fastest.
+///
+/// ```mlir
+/// %0:2 = vector.to_elements %v : vector<2xf32>
+/// ```
+#[op(
+    "vector.to_elements",
+    traits = Traits::NO_CONSTANT_FOLDING,
+    infer = infer_to_elements,
+    verify = verify_to_elements,
+    fold = patterns::fold_to_elements,
+    eval = to_elements,
+    patterns = patterns::TO_ELEMENTS,
+    format = "$source attr-dict `:` type($source)"
+)]
+pub struct ToElementsOp {
+    /// The vector.
+    source: Operand<FIXED_VECTOR>,
+    /// The elements.
+    elements: OpResults<ANY>,
+}
+
+/// The numbers from 0 on.
+///
+/// ```mlir
+/// %0 = vector.step : vector<4xindex>
+/// ```
+#[op("vector.step", eval = step, patterns = super::step_patterns::STEP, format = "attr-dict `:` type($result)")]
+pub struct StepOp {
+    /// The numbers.
+    result: OpResult<STEP_VECTOR>,
+}
+
+fn verify_elements(m: &Module, shaped: Value, n: usize, name: &str) -> Result<(), String> {
+    check(count(&m.ctx, m.value_type(shaped)) == n as i64, || {
+        format!("failed to verify that shaped type '{name}' matches 'elements' element count and types")
+    })
+}
+
+fn infer_to_elements(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    let (ctx, ty) = (args.ctx(), args.operand_type(0));
+    let n = usize::try_from(count(ctx, ty)).ok().filter(|&n| n <= MAX_RESULTS);
+    Ok(vec![ctx.element_type(ty); n.ok_or("has too many elements")?])
+}
+
+/// Vectors of more elements are not taken apart.
+const MAX_RESULTS: usize = 1 << 20;
+
+fn verify_to_elements(m: &Module, op: Op) -> Result<(), String> {
+    let source = ToElementsOp(op).source(m);
+    verify_elements(m, source, m.num_results(op), "source").and_then(|()| {
+        let elem = m.ctx.element_type(m.value_type(source));
+        let same = m.results(op).all(|v| m.value_type(v) == elem);
+        check(same, || "failed to verify that shaped type 'source' matches 'elements' element count and types".into())
+    })
+}
+
+fn to_elements(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    data[0].elements().ok_or_else(|| Trap::unsupported("vectors of this element type"))
+}
+
+fn step(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let n = data::extents(args.ctx(), args.result_types[0])?[0] as i64;
+    let numbers: Vec<Datum> = (0..n).map(Datum::Int).collect();
+    data::value_of(args.ctx(), args.result_types[0], &numbers).map(|v| vec![v])
+}

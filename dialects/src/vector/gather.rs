@@ -1,0 +1,161 @@
+//! Elements all over memory: `gather`, `scatter`.
+
+use super::data;
+use super::mask::surrounding;
+use super::memory_exec::{group, mask, one, stored};
+use super::memory_patterns as patterns;
+use super::memory_verify::{PASS_THRU, access, same_shape, same_type};
+use super::types::{INDEX_VECTOR, RANKED_MASK, RANKED_VECTOR, TENSOR_OR_MEMREF, check};
+use crate::constraint::{INDEX, RANKED_TENSOR};
+use crate::memref::indices;
+use crate::memref::types::ALIGNMENT;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::Memory;
+use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, op};
+
+/// Reads the elements for which a mask is true, each at its own distance in the last dimension; the others are those of
+/// `pass_thru`.
+///
+/// ```mlir
+/// %0 = vector.gather %m[%i] [%d], %k, %p
+///   : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+/// ```
+#[op(
+    "vector.gather",
+    effects = Effects::MemoryOf(&[(Access::Read, "base")]),
+    verify = verify_gather,
+    exec = gather,
+    patterns = patterns::GATHER,
+    format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($pass_thru) `into` type($result)"
+)]
+pub struct GatherOp {
+    /// Where.
+    base: Operand<TENSOR_OR_MEMREF>,
+    /// The element that distance 0 names.
+    offsets: Operands<INDEX>,
+    /// The distances.
+    indices: Operand<INDEX_VECTOR>,
+    /// Which elements are read.
+    mask: Operand<RANKED_MASK>,
+    /// What the others are.
+    pass_thru: Operand<RANKED_VECTOR>,
+    /// A promise about addresses, in bytes.
+    alignment: OptAttribute<ALIGNMENT>,
+    /// The elements.
+    result: OpResult<RANKED_VECTOR>,
+}
+
+/// Writes the elements for which a mask is true, each at its own distance in the last dimension, the first one first.
+///
+/// ```mlir
+/// vector.scatter %m[%i] [%d], %k, %v : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32>
+/// ```
+#[op(
+    "vector.scatter",
+    effects = Effects::MemoryOf(&[(Access::Write, "base")]),
+    verify = verify_scatter,
+    exec = scatter,
+    patterns = patterns::SCATTER,
+    format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($valueToStore) (`->` type($result)^)?"
+)]
+pub struct ScatterOp {
+    /// Where.
+    base: Operand<TENSOR_OR_MEMREF>,
+    /// The element that distance 0 names.
+    offsets: Operands<INDEX>,
+    /// The distances.
+    indices: Operand<INDEX_VECTOR>,
+    /// Which elements are written.
+    mask: Operand<RANKED_MASK>,
+    /// The elements.
+    #[name = "valueToStore"]
+    value_to_store: Operand<RANKED_VECTOR>,
+    /// A promise about addresses, in bytes.
+    alignment: OptAttribute<ALIGNMENT>,
+    /// The tensor after, if it is one.
+    result: OptResult<RANKED_TENSOR>,
+}
+
+fn verify_base(m: &Module, base: Value) -> Result<(), String> {
+    check(m.ctx.shape(m.value_type(base)).is_some(), || "requires base to be a memref or ranked tensor type".into())
+}
+
+fn verify_gather(m: &Module, op: Op) -> Result<(), String> {
+    let this = GatherOp(op);
+    verify_base(m, this.base(m))?;
+    access(m, this.base(m), this.result(m), &this.offsets(m), "result")?;
+    same_shape(m, this.result(m), this.indices(m), "expected result dim to match indices dim")?;
+    same_shape(m, this.result(m), this.mask(m), "expected result dim to match mask dim")?;
+    same_type(m, this.pass_thru(m), this.result(m), PASS_THRU)
+}
+
+fn verify_scatter(m: &Module, op: Op) -> Result<(), String> {
+    let (this, words) = (ScatterOp(op), "valueToStore");
+    verify_base(m, this.base(m))?;
+    access(m, this.base(m), this.value_to_store(m), &this.offsets(m), words)?;
+    same_shape(m, this.value_to_store(m), this.indices(m), "expected valueToStore dim to match indices dim")?;
+    same_shape(m, this.value_to_store(m), this.mask(m), "expected valueToStore dim to match mask dim")
+}
+
+/// Where each element is; poison distances are undefined behaviour.
+fn places(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Vec<i64>>, Trap> {
+    let at = indices(group(args, data, "offsets"))?;
+    let distances = data::elements(one(args, data, "indices")?)?;
+    let distances = distances.ok_or_else(|| Trap::Ub("an access to memory at a poison index".into()))?;
+    let place = |distance: &Datum| {
+        let mut at = at.clone();
+        let last = at.last_mut().ok_or_else(|| Trap::unsupported("elements of memory without dimensions"))?;
+        *last = last.wrapping_add(distance.int()?);
+        Ok(at)
+    };
+    distances.iter().map(place).collect()
+}
+
+/// The number of a tensor's element at a place.
+fn number(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
+    data::position(tensor.shape(), place)
+}
+
+fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let (places, mut mask, ty) = (places(args, data)?, mask(args, data)?, args.result_types[0]);
+    let mut all = stored(one(args, data, "pass_thru")?, mask.len())?;
+    if let Some(around) = surrounding(args, memory)? {
+        mask.iter_mut().zip(around.mask).for_each(|(own, shows)| *own &= shows);
+    }
+    for ((element, place), _) in all.iter_mut().zip(&places).zip(&mask).filter(|(_, mask)| **mask) {
+        *element = match &data[0] {
+            Datum::Tensor(tensor) => data::element(tensor, number(tensor, place)?)?,
+            Datum::Poison if !is_memory(args) => Datum::Poison,
+            base => memory.load(base.memref()?, place)?,
+        };
+    }
+    data::value_of(args.ctx(), ty, &all).map(|v| vec![v])
+}
+
+fn is_memory(args: &OpArgs<'_>) -> bool {
+    matches!(args.ctx().type_data(args.operand_type(0)), gradus_ir::TypeData::MemRef { .. })
+}
+
+fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let (places, mask) = (places(args, data)?, mask(args, data)?);
+    let all = stored(one(args, data, "valueToStore")?, mask.len())?;
+    let written = all.iter().zip(&places).zip(&mask).filter(|(_, mask)| **mask).map(|(pair, _)| pair);
+    if is_memory(args) {
+        for (element, place) in written {
+            memory.store(element.clone(), data[0].memref()?, place)?;
+        }
+        return Ok(vec![Datum::Poison; args.result_types.len()]);
+    }
+    if args.result_types.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Datum::Tensor(mut tensor) = data[0].clone() else { return Ok(vec![Datum::Poison]) };
+    for (element, place) in written {
+        if *element == Datum::Poison {
+            return Ok(vec![Datum::Poison]);
+        }
+        let one = data::from_scalars(tensor.dtype(), &[], std::slice::from_ref(element))?;
+        tensor = data::put(&one, &tensor, [number(&tensor, place)?]);
+    }
+    Ok(vec![Datum::Tensor(tensor)])
+}

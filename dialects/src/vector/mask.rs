@@ -1,0 +1,227 @@
+//! Masks, and ops under them: `create_mask`, `constant_mask`, `mask`, `yield`.
+
+use super::data;
+use super::mask_fold as patterns;
+use super::mask_text::MASKED;
+use super::mask_verify::verify_mask_op;
+use super::types::{I64_LIST, MASK, RANKED_MASK, check, scalable, shape};
+use crate::constraint::{ANY, INDEX};
+use gradus_ir::control::{Event, Next};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::Memory;
+use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Value, op};
+
+/// A mask that is true in a block that begins at the first element, of sizes that are known at run time. Negative ones
+/// are none, too large ones all.
+///
+/// ```mlir
+/// %0 = vector.create_mask %i, %j : vector<4x8xi1>
+/// ```
+#[op(
+    "vector.create_mask",
+    traits = Traits::NO_CONSTANT_FOLDING,
+    verify = verify_create,
+    eval = create_mask,
+    patterns = patterns::CREATE,
+    format = "$operands attr-dict `:` type($result)"
+)]
+pub struct CreateMaskOp {
+    /// How many in each dimension.
+    operands: Operands<INDEX>,
+    /// The mask.
+    result: OpResult<MASK>,
+}
+
+/// A mask that is true in a block that begins at the first element.
+///
+/// ```mlir
+/// %0 = vector.constant_mask [2, 8] : vector<4x8xi1>
+/// ```
+#[op(
+    "vector.constant_mask",
+    verify = verify_constant,
+    eval = constant_mask,
+    format = "$mask_dim_sizes attr-dict `:` type($result)"
+)]
+pub struct ConstantMaskOp {
+    /// How many in each dimension.
+    mask_dim_sizes: Attribute<I64_LIST>,
+    /// The mask.
+    result: OpResult<MASK>,
+}
+
+/// An op that only works on the elements for which a mask is true. Elements of its result that it does not work on are
+/// those of `passthru`, if that is given.
+///
+/// ```mlir
+/// %0 = vector.mask %m { vector.reduction <add>, %v : vector<4xf32> into f32 } : vector<4xi1> -> f32
+/// ```
+#[op(
+    "vector.mask",
+    traits = Traits::SINGLE_BLOCK.and(Traits::MASKING),
+    effects = Effects::Recursive,
+    directives = &[&MASKED],
+    verify_regions = verify_mask_op,
+    control_memory = choose,
+    patterns = patterns::MASKED,
+    format = "custom<Masked>($mask, $passthru, $maskRegion, type($results))"
+)]
+pub struct MaskOp {
+    /// Which elements.
+    mask: Operand<RANKED_MASK>,
+    /// What the others of the result are.
+    passthru: OptOperand<ANY>,
+    /// The op, and a `vector.yield` of its results.
+    #[name = "maskRegion"]
+    mask_region: Region,
+    /// The results of the op.
+    results: OpResults<ANY>,
+}
+
+/// Ends a region of the dialect, with what the op around gives.
+///
+/// ```mlir
+/// %0 = vector.mask %m { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>
+/// ```
+#[op(
+    "vector.yield",
+    traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
+    format = "attr-dict ($operands^ `:` type($operands))?"
+)]
+pub struct YieldOp {
+    /// The values.
+    operands: Operands<ANY>,
+}
+
+fn verify_create(m: &Module, op: Op) -> Result<(), String> {
+    let (rank, given) = (shape(&m.ctx, m.value_type(m.result(op, 0))).len(), m.operands(op).len());
+    if rank == 0 {
+        return check(given == 1, || "must specify exactly one operand for 0-D create_mask".into());
+    }
+    check(given == rank, || "must specify an operand for each result vector dimension".into())
+}
+
+fn verify_constant(m: &Module, op: Op) -> Result<(), String> {
+    let ty = m.value_type(m.result(op, 0));
+    let (extents, sizes) = (shape(&m.ctx, ty), super::slice::ints(m, op, "mask_dim_sizes"));
+    if extents.is_empty() {
+        check(sizes.len() == 1, || "array attr must have length 1 for 0-D vectors".into())?;
+        return check((0..=1).contains(&sizes[0]), || "mask dim size must be either 0 or 1 for 0-D vectors".into());
+    }
+    check(sizes.len() == extents.len(), || "must specify array attr of size equal vector result rank".into())?;
+    for (i, (&size, &extent)) in sizes.iter().zip(extents).enumerate() {
+        check((0..=extent).contains(&size), || {
+            "array attr of size out of bounds of vector result dimension size".into()
+        })?;
+        check(!scalable(&m.ctx, ty)[i] || size == 0 || size == extent, || {
+            "only supports 'none set' or 'all set' scalable dimensions".into()
+        })?;
+    }
+    let zeros = sizes.iter().filter(|&&n| n == 0).count();
+    check(zeros == 0 || zeros == sizes.len(), || {
+        "expected all mask dim sizes to be zeros, as a result of conjunction with zero mask dim".into()
+    })
+}
+
+/// The mask that is true at indices below `sizes`.
+fn leading(args: &OpArgs<'_>, sizes: &[i64]) -> Result<Vec<Datum>, Trap> {
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let extents = data::extents(ctx, ty)?;
+    let inside = |index: Vec<usize>| {
+        let scalar = index.is_empty() && sizes.iter().any(|&n| n <= 0);
+        Datum::Int(-i64::from(!scalar && index.iter().zip(sizes).all(|(&i, &n)| (i as i64) < n)))
+    };
+    let all: Vec<Datum> = data::indices(&extents).map(inside).collect();
+    data::value_of(ctx, ty, &all).map(|v| vec![v])
+}
+
+fn create_mask(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let sizes: Vec<i64> = data.iter().map(Datum::int).collect::<Result<_, _>>()?;
+    leading(args, &sizes)
+}
+
+fn constant_mask(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    leading(args, &args.ints("mask_dim_sizes").unwrap_or_default())
+}
+
+/// The op in the region looks at the mask by itself.
+fn control(_: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
+    let Event::Left { yielded, .. } = event else {
+        memory.around.push(data.to_vec());
+        return Ok(Next::Region(0, Vec::new()));
+    };
+    memory.around.pop();
+    Ok(Next::Done(yielded.to_vec()))
+}
+
+/// `control` where there is no op that could look: the mask chooses between what is yielded and what is passed through.
+fn choose(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
+    let next = control(args, data, event, memory)?;
+    let alone = args.op.is_some_and(|op| is_empty(args.module, op));
+    let (Next::Done(values), [mask, passthru], true) = (&next, data, alone) else { return Ok(next) };
+    let (Some(mask), Some(value), Some(other)) =
+        (data::elements(mask)?, data::elements(&values[0])?, data::elements(passthru)?)
+    else {
+        return Ok(Next::Done(vec![Datum::Poison]));
+    };
+    let pairs = mask.iter().zip(value.into_iter().zip(other));
+    let chosen: Vec<Datum> = pairs.map(|(m, (a, b))| if *m == Datum::Int(0) { b } else { a }).collect();
+    data::value_of(args.ctx(), args.result_types[0], &chosen).map(|v| Next::Done(vec![v]))
+}
+
+/// The mask that an op is under.
+pub(super) struct Surrounding {
+    /// For each element, whether the op works on it.
+    pub(super) mask: Vec<bool>,
+    /// What the others of the result are.
+    pub(super) passthru: Option<Datum>,
+}
+
+/// The mask that an op that is executed is under, if any. Poison is undefined behaviour.
+pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<Surrounding>, Trap> {
+    if !args.op.is_some_and(|op| is_masked(args.module, op)) {
+        return Ok(None);
+    }
+    let around = memory.around.last().ok_or_else(|| Trap::unsupported("a mask that is not executed"))?;
+    let mask = data::elements(&around[0])?.ok_or_else(|| Trap::Ub("an op under a poison mask".into()))?;
+    let mask = mask.iter().map(|m| *m != Datum::Int(0)).collect();
+    Ok(Some(Surrounding { mask, passthru: around.get(1).cloned() }))
+}
+
+/// What an op without effect computes that is not under a mask; under one it must know it, and constant operands are not
+/// enough.
+pub(super) fn unmasked(args: &OpArgs<'_>) -> Result<(), Trap> {
+    let masked = args.op.is_some_and(|op| is_masked(args.module, op));
+    if masked { Err(Trap::unsupported("an op without the mask that it is under")) } else { Ok(()) }
+}
+
+/// Whether an op is under a mask: then it is not what it would be without.
+pub(super) fn is_masked(m: &Module, op: Op) -> bool {
+    m.parent_op(op).is_some_and(|parent| MaskOp::cast(m, parent).is_some())
+}
+
+/// Whether no op is masked.
+pub(super) fn is_empty(m: &Module, op: Op) -> bool {
+    let block = m.entry(MaskOp(op).mask_region(m));
+    block.is_none_or(|b| m.block_ops(b).count() <= 1)
+}
+
+/// Whether a mask is known to be true everywhere, or false everywhere.
+pub(super) fn truth(m: &Module, mask: Value) -> Option<bool> {
+    let ctx = &m.ctx;
+    if let Some(constant) = m.constant(mask) {
+        return ctx.as_uniform(constant).map(|n| n != 0.0);
+    }
+    let (sizes, ty) = if let Some(mask) = ConstantMaskOp::defining(m, mask) {
+        (super::slice::ints(m, mask.0, "mask_dim_sizes"), m.value_type(mask.result(m)))
+    } else {
+        let create = CreateMaskOp::defining(m, mask)?;
+        let bounds: Option<Vec<i64>> = create.operands(m).iter().map(|&v| m.constant_int(v)).collect();
+        (bounds?, m.value_type(mask))
+    };
+    if sizes.iter().any(|&n| n <= 0) {
+        return Some(false);
+    }
+    let fixed = ConstantMaskOp::defining(m, mask).is_some() || !scalable(ctx, ty).contains(&true);
+    (fixed && sizes.iter().zip(shape(ctx, ty)).all(|(n, d)| n >= d)).then_some(true)
+}

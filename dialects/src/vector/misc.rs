@@ -1,0 +1,106 @@
+//! What depends on the machine, and output: `vscale`, `scalable.extract`, `scalable.insert`, `print`.
+
+use super::types::{PRINTABLE, PUNCTUATION, SCALABLE_1D, VECTOR_1D, check, shape};
+use crate::constraint::{I64, INDEX, STRING};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Effects, Module, Op, OpArgs, TypeRelation, Value, op};
+
+/// How many times as long as their types say scalable vectors are: the machine says.
+///
+/// ```mlir
+/// %vscale = vector.vscale
+/// ```
+#[op("vector.vscale", eval = machine, result_names = |_, _| vec![(0, "vscale".to_owned())], format = "attr-dict")]
+pub struct VectorScaleOp {
+    /// The factor.
+    res: OpResult<INDEX>,
+}
+
+/// A part of a scalable vector. The position is multiplied by the machine's factor if the part is scalable.
+///
+/// ```mlir
+/// %0 = vector.scalable.extract %v[4] : vector<4xf32> from vector<[8]xf32>
+/// ```
+#[op(
+    "vector.scalable.extract",
+    verify = |m, op| verify_part(m, ScalableExtractOp(op).res(m), ScalableExtractOp(op).source(m), op, "result"),
+    eval = machine,
+    format = "$source `[` $pos `]` attr-dict `:` type($res) `from` type($source)"
+)]
+pub struct ScalableExtractOp {
+    /// The vector.
+    source: Operand<SCALABLE_1D>,
+    /// Where the part begins.
+    pos: Attribute<I64>,
+    /// The part.
+    res: OpResult<VECTOR_1D>,
+}
+
+/// A scalable vector with a part replaced. The position is multiplied by the machine's factor if the part is scalable.
+///
+/// ```mlir
+/// %0 = vector.scalable.insert %p, %v[4] : vector<4xf32> into vector<[8]xf32>
+/// ```
+#[op(
+    "vector.scalable.insert",
+    relations = &[TypeRelation::Same(&["dest", "res"])],
+    verify = |m, op| verify_part(m, ScalableInsertOp(op).value_to_store(m), ScalableInsertOp(op).dest(m), op, "source"),
+    eval = machine,
+    format = "$valueToStore `,` $dest `[` $pos `]` attr-dict `:` type($valueToStore) `into` type($dest)"
+)]
+pub struct ScalableInsertOp {
+    /// The part.
+    #[name = "valueToStore"]
+    value_to_store: Operand<VECTOR_1D>,
+    /// The vector before.
+    dest: Operand<SCALABLE_1D>,
+    /// Where the part begins.
+    pos: Attribute<I64>,
+    /// The vector after.
+    res: OpResult<SCALABLE_1D>,
+}
+
+/// Prints a number, a vector, a string or only punctuation.
+///
+/// ```mlir
+/// vector.print %v : vector<4xf32>
+/// vector.print str "sum: "
+/// vector.print %s : f32 punctuation <comma>
+/// ```
+#[op(
+    "vector.print",
+    effects = Effects::Unknown,
+    verify = verify_print,
+    exec = |_, _, _| Err(Trap::unsupported("output while a program runs")),
+    format = "($source^ `:` type($source))? (`str` $stringLiteral^)? (`punctuation` $punctuation^)? attr-dict"
+)]
+pub struct PrintOp {
+    /// What is printed.
+    source: OptOperand<PRINTABLE>,
+    /// What is printed after it.
+    #[default = "#vector.punctuation<newline>"]
+    punctuation: Attribute<PUNCTUATION>,
+    /// What is printed instead.
+    #[name = "stringLiteral"]
+    string_literal: OptAttribute<STRING>,
+}
+
+fn verify_part(m: &Module, part: Value, whole: Value, op: Op, name: &str) -> Result<(), String> {
+    let elem = |v: Value| m.ctx.element_type(m.value_type(v));
+    let of = if name == "result" { "source, result" } else { "valueToStore, dest" };
+    check(elem(part) == elem(whole), || format!("failed to verify that all of {{{of}}} have same element type"))?;
+    let len = shape(&m.ctx, m.value_type(part))[0];
+    let at = m.inherent_attr(op, "pos").and_then(|a| m.ctx.as_int(a)).unwrap_or(0);
+    check(at % len == 0, || format!("failed to verify that position is a multiple of the {name} length."))
+}
+
+fn verify_print(m: &Module, op: Op) -> Result<(), String> {
+    let this = PrintOp(op);
+    let newline = this.punctuation(m).is_none_or(|p| p == m.ctx.default_attr("#vector.punctuation<newline>"));
+    let alone = this.string_literal(m).is_none() || (this.source(m).is_none() && newline);
+    check(alone, || "failed to verify that `source` or `punctuation` are not set when printing strings".into())
+}
+
+fn machine(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    Err(Trap::unsupported("what depends on the length of the machine's vectors"))
+}

@@ -1,0 +1,108 @@
+//! `vector`: vectors as values, of one or more dimensions, on their way to machine registers.
+//!
+//! A vector is a value, as a tensor is, but of static shape: parts, shapes and orders of dimensions change without memory.
+//! Elements can be poison; until vectors can hold single poison elements, such a vector is poison as a whole when a program
+//! is executed. How long scalable vectors are, the machine says: they are only text and types here, and execution refuses
+//! them. Masks that are poison, and access to memory outside, are undefined behaviour.
+
+mod build;
+mod contract;
+mod contract_text;
+mod contract_verify;
+mod data;
+mod element;
+mod element_fold;
+mod element_patterns;
+mod elements;
+mod elements_fold;
+mod extract_sources;
+mod gather;
+mod mask;
+mod mask_fold;
+mod mask_text;
+mod mask_verify;
+mod memory;
+mod memory_exec;
+mod memory_patterns;
+mod memory_verify;
+mod misc;
+mod reduce;
+mod reduce_patterns;
+mod reshape;
+mod reshape_patterns;
+mod shuffle;
+mod shuffle_patterns;
+mod slice;
+mod slice_patterns;
+mod step_patterns;
+mod transfer;
+mod transfer_exec;
+mod transfer_patterns;
+mod transfer_text;
+mod transfer_verify;
+mod types;
+
+pub use contract::{ContractionOp, FMAOp, OuterProductOp};
+pub use element::{ExtractOp, InsertOp};
+pub use elements::{FromElementsOp, StepOp, ToElementsOp};
+pub use gather::{GatherOp, ScatterOp};
+pub use mask::{ConstantMaskOp, CreateMaskOp, MaskOp, YieldOp};
+pub use memory::{CompressStoreOp, ExpandLoadOp, LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp, TypeCastOp};
+pub use misc::{PrintOp, ScalableExtractOp, ScalableInsertOp, VectorScaleOp};
+pub use reduce::{MultiDimReductionOp, ReductionOp, ScanOp};
+pub use reshape::{BitCastOp, BroadcastOp, ShapeCastOp, TransposeOp};
+pub use shuffle::{DeinterleaveOp, InterleaveOp, ShuffleOp};
+pub use slice::{ExtractStridedSliceOp, InsertStridedSliceOp};
+pub use transfer::{TransferReadOp, TransferWriteOp};
+pub use types::{ITERATOR_TYPE, KIND, PUNCTUATION};
+
+use gradus_ir::{Dialect, OpDecl};
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "vector",
+    doc: "Vectors as values: parts, shapes, masks, reductions, and transfers from and to memory.",
+    ops: &[
+        BitCastOp::INFO,
+        BroadcastOp::INFO,
+        CompressStoreOp::INFO,
+        ConstantMaskOp::INFO,
+        ContractionOp::INFO,
+        CreateMaskOp::INFO,
+        DeinterleaveOp::INFO,
+        ExpandLoadOp::INFO,
+        ExtractOp::INFO,
+        ExtractStridedSliceOp::INFO,
+        FMAOp::INFO,
+        FromElementsOp::INFO,
+        GatherOp::INFO,
+        InsertOp::INFO,
+        InsertStridedSliceOp::INFO,
+        InterleaveOp::INFO,
+        LoadOp::INFO,
+        MaskOp::INFO,
+        MaskedLoadOp::INFO,
+        MaskedStoreOp::INFO,
+        MultiDimReductionOp::INFO,
+        OuterProductOp::INFO,
+        PrintOp::INFO,
+        ReductionOp::INFO,
+        ScalableExtractOp::INFO,
+        ScalableInsertOp::INFO,
+        ScanOp::INFO,
+        ScatterOp::INFO,
+        ShapeCastOp::INFO,
+        ShuffleOp::INFO,
+        StepOp::INFO,
+        StoreOp::INFO,
+        ToElementsOp::INFO,
+        TransferReadOp::INFO,
+        TransferWriteOp::INFO,
+        TransposeOp::INFO,
+        TypeCastOp::INFO,
+        VectorScaleOp::INFO,
+        YieldOp::INFO,
+    ],
+    attrs: &[&KIND, &ITERATOR_TYPE, &PUNCTUATION],
+    ..Dialect::DEFAULT
+};

@@ -1,0 +1,294 @@
+//! Elements combined into fewer: `reduction`, `multi_reduction`, `scan`.
+
+use super::data;
+use super::mask::{surrounding, unmasked};
+use super::reduce_patterns as patterns;
+use super::types::{I64_LIST, KIND, RANKED_VECTOR, check, same_element, scalable, shape, vector_type, word};
+use crate::arith::FASTMATH;
+use crate::constraint::{ANY, I64, VECTOR};
+use crate::memref::types::BOOL;
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::memory::Memory;
+use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, declared_names, op};
+
+/// All elements of a vector of one dimension combined, in order, after `acc` if there is one.
+///
+/// ```mlir
+/// %0 = vector.reduction <add>, %v, %s : vector<4xf32> into f32
+/// ```
+#[op(
+    "vector.reduction",
+    relations = &[TypeRelation::Derived {
+        to: "acc",
+        from: "dest",
+        of: |_, ty| Some(ty),
+        summary: "dest and acc have the same type",
+    }],
+    verify = verify_reduction,
+    eval = reduction,
+    exec = reduction_under_mask,
+    patterns = patterns::REDUCTION,
+    format = "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) `into` type($dest)"
+)]
+pub struct ReductionOp {
+    /// How they are combined.
+    kind: Attribute<KIND>,
+    /// The elements.
+    vector: Operand<VECTOR>,
+    /// What they are combined with.
+    acc: OptOperand<ANY>,
+    /// Promises about the elements.
+    #[default = "#arith.fastmath<none>"]
+    fastmath: Attribute<FASTMATH>,
+    /// All of them.
+    dest: OpResult<ANY>,
+}
+
+/// The elements of a vector combined along some dimensions, in order, after those of `acc`.
+///
+/// ```mlir
+/// %0 = vector.multi_reduction <add>, %v, %acc [1] : vector<4x8xf32> to vector<4xf32>
+/// ```
+#[op(
+    "vector.multi_reduction",
+    relations = &[TypeRelation::Same(&["dest", "acc"])],
+    verify = verify_multi_reduction,
+
+    eval = multi_reduction,
+    exec = multi_reduction_under_mask,
+    patterns = patterns::MULTI_REDUCTION,
+    format = "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
+)]
+pub struct MultiDimReductionOp {
+    /// How they are combined.
+    kind: Attribute<KIND>,
+    /// The elements.
+    source: Operand<RANKED_VECTOR>,
+    /// What they are combined with.
+    acc: Operand<ANY>,
+    /// Along which dimensions.
+    reduction_dims: Attribute<I64_LIST>,
+    /// The rest of the dimensions.
+    dest: OpResult<ANY>,
+}
+
+/// The elements of a vector along a dimension, each combined with all before it.
+///
+/// ```mlir
+/// %0:2 = vector.scan <add>, %v, %s {inclusive = true, reduction_dim = 0 : i64} : vector<4x8xi32>, vector<8xi32>
+/// ```
+#[op(
+    "vector.scan",
+    traits = Traits::NO_CONSTANT_FOLDING,
+    relations = &[
+        TypeRelation::Same(&["source", "dest"]),
+        TypeRelation::Same(&["initial_value", "accumulated_value"]),
+    ],
+    verify = verify_scan,
+    eval = scan,
+    result_names = declared_names,
+    format = "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
+)]
+pub struct ScanOp {
+    /// How they are combined.
+    kind: Attribute<KIND>,
+    /// The elements.
+    source: Operand<RANKED_VECTOR>,
+    /// What an exclusive scan begins with.
+    initial_value: Operand<VECTOR>,
+    /// Along which dimension.
+    reduction_dim: Attribute<I64>,
+    /// Whether each element is combined into its own place, too.
+    inclusive: Attribute<BOOL>,
+    /// All partial results.
+    dest: OpResult<RANKED_VECTOR>,
+    /// The last one.
+    accumulated_value: OpResult<VECTOR>,
+}
+
+/// Whether elements of a type can be combined so.
+pub(super) fn is_supported(ctx: &Context, kind: &str, elem: Type) -> bool {
+    let (int, float) = (ctx.int_width(elem).is_some(), ctx.float_kind(elem).is_some());
+    match kind {
+        "add" | "mul" => int || float,
+        "minnumf" | "maxnumf" | "minimumf" | "maximumf" => float,
+        _ => int,
+    }
+}
+
+/// How an op combines.
+pub(super) fn kind_of(m: &Module, op: Op) -> String {
+    m.inherent_attr(op, "kind").map_or_else(|| "add".to_owned(), |a| word(&m.ctx, a))
+}
+
+fn verify_reduction(m: &Module, op: Op) -> Result<(), String> {
+    let (this, ctx) = (ReductionOp(op), &m.ctx);
+    same_element(m, this.vector(m), this.dest(m), "source operand and result")?;
+    let rank = shape(ctx, m.value_type(this.vector(m))).len();
+    check(rank <= 1, || format!("unsupported reduction rank: {rank}"))?;
+    let (kind, ty) = (kind_of(m, op), m.value_type(this.dest(m)));
+    check(is_supported(ctx, &kind, ty), || {
+        format!("unsupported reduction type ''{}'' for kind '{kind}'", ctx.display_type(ty))
+    })
+}
+
+/// The type of what is left of a vector without some dimensions.
+fn reduced(ctx: &Context, ty: Type, dims: &[i64]) -> Type {
+    let (extents, flags) = (shape(ctx, ty), scalable(ctx, ty));
+    let kept: Vec<usize> = (0..extents.len()).filter(|&i| !dims.contains(&(i as i64))).collect();
+    if kept.is_empty() {
+        return ctx.element_type(ty);
+    }
+    let (extents, flags): (Vec<i64>, Vec<bool>) = kept.iter().map(|&i| (extents[i], flags[i])).unzip();
+    vector_type(ctx, &extents, &flags, ctx.element_type(ty))
+}
+
+fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), String> {
+    let (this, ctx) = (MultiDimReductionOp(op), &m.ctx);
+    same_element(m, this.source(m), this.dest(m), "source operand and result")?;
+    let [from, to] = [this.source(m), this.dest(m)].map(|v| m.value_type(v));
+    let want = reduced(ctx, from, &super::slice::ints(m, op, "reduction_dims"));
+    check(want == to, || {
+        let (from, to) = (ctx.display_type(from), ctx.display_type(to));
+        format!("destination type '{to}' is incompatible with source type '{from}'")
+    })
+}
+
+fn verify_scan(m: &Module, op: Op) -> Result<(), String> {
+    let (this, ctx) = (ScanOp(op), &m.ctx);
+    let (source, initial) = (m.value_type(this.source(m)), m.value_type(this.initial_value(m)));
+    let dim = m.inherent_attr(op, "reduction_dim").and_then(|a| ctx.as_int(a)).unwrap_or(0);
+    let (rank, have) = (shape(ctx, source).len() as i64, shape(ctx, initial).len() as i64);
+    check(dim < rank, || format!("reduction dimension {dim} has to be less than {rank}"))?;
+    check(have == rank - 1, || format!("initial value rank {have} has to be equal to {}", rank - 1))?;
+    let rest = shape(ctx, source).iter().enumerate().filter(|(i, _)| *i as i64 != dim).map(|(_, d)| d);
+    check(rest.eq(shape(ctx, initial)), || "incompatible input/initial value shapes".into())?;
+    let (kind, elem) = (kind_of(m, op), ctx.element_type(initial));
+    check(is_supported(ctx, &kind, elem), || {
+        format!("unsupported reduction type '{}' for kind '{kind}'", ctx.display_type(elem))
+    })
+}
+
+/// The kind of an op that is executed; `addf` and `mulf` for floats.
+pub(super) fn kind_at_run_time(args: &OpArgs<'_>, ty: Type) -> String {
+    let ctx = args.ctx();
+    let kind = args.attr("kind").map_or_else(|| "add".to_owned(), |a| word(ctx, a));
+    let float = ctx.float_kind(ctx.element_type(ty)).is_some();
+    if float && (kind == "add" || kind == "mul") { kind + "f" } else { kind }
+}
+
+/// Promises of `fastmath` are kept by treating what breaks them as poison.
+fn promises(args: &OpArgs<'_>) -> Attr {
+    let ctx = args.ctx();
+    let flags = args.attr("fastmath");
+    ctx.dict_attr(flags.map(|f| (ctx.str("fastmath"), f)).into_iter().collect())
+}
+
+fn reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unmasked(args)?;
+    let elements = data[0].elements().ok_or_else(|| Trap::unsupported("vectors of this element type"))?;
+    combine_all(args, data.get(1).cloned().into_iter().chain(elements))
+}
+
+/// Values combined in order.
+fn combine_all(args: &OpArgs<'_>, mut all: impl Iterator<Item = Datum>) -> Result<Vec<Datum>, Trap> {
+    let ty = args.result_types[0];
+    let kind = kind_at_run_time(args, ty);
+    let mut acc = all.next().ok_or_else(|| Trap::unsupported("a reduction of nothing"))?;
+    let float = args.ctx().float_kind(ty).is_some();
+    let props = if float { promises(args) } else { Attr::EMPTY_DICT };
+    for element in all {
+        acc = data::combine_with(args, props, ty, &kind, acc, element)?;
+    }
+    Ok(vec![acc])
+}
+
+fn reduction_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let Some(around) = surrounding(args, memory)? else { return eval_op(args, data) };
+    let Some(elements) = data::elements(&data[0])? else { return Ok(vec![Datum::Poison]) };
+    let kept = elements.into_iter().zip(around.mask).filter(|(_, mask)| *mask).map(|(element, _)| element);
+    combine_all(args, data.get(1).cloned().into_iter().chain(kept))
+}
+
+/// The parts of a vector for each index along the dimensions `dims`, in order.
+fn slices<'a>(
+    ctx: &'a Context,
+    source: &'a Tensor,
+    dims: &'a [i64],
+    part: Type,
+) -> impl Iterator<Item = Result<Datum, Trap>> + 'a {
+    let is_reduced = |i: &usize| dims.contains(&(*i as i64));
+    let (out, kept): (Vec<usize>, Vec<usize>) = (0..source.rank()).partition(is_reduced);
+    let extents = |dims: &[usize]| dims.iter().map(|&i| source.shape()[i]).collect::<Vec<usize>>();
+    let (outer, inner) = (extents(&out), extents(&kept));
+    let steps: Vec<Vec<usize>> = data::indices(&outer).collect();
+    steps.into_iter().map(move |step| {
+        let mut index = vec![0; source.rank()];
+        out.iter().zip(step).for_each(|(&dim, i)| index[dim] = i);
+        let numbers = data::indices(&inner).map(|own| {
+            kept.iter().zip(own).for_each(|(&dim, i)| index[dim] = i);
+            data::number(source.shape(), index.iter().copied())
+        });
+        data::pick(ctx, part, source, numbers)
+    })
+}
+
+fn multi_reduction_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let Some(around) = surrounding(args, memory)? else { return eval_op(args, data) };
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let (Datum::Tensor(source), Some(mut sums)) = (&data[0], data::elements(&data[1])?) else {
+        return Ok(vec![Datum::Poison]);
+    };
+    let (kind, elem) = (kind_at_run_time(args, ty), ctx.element_type(ty));
+    let dims = args.ints("reduction_dims").unwrap_or_default();
+    let out = data::extents(ctx, ty)?;
+    for (n, index) in data::indices(source.shape()).enumerate().filter(|(n, _)| around.mask[*n]) {
+        let kept = index.into_iter().enumerate().filter(|(i, _)| !dims.contains(&(*i as i64))).map(|(_, at)| at);
+        let to = data::number(&out, kept);
+        sums[to] = data::combine(args, elem, &kind, sums[to].clone(), data::element(source, n)?)?;
+    }
+    data::value_of(ctx, ty, &sums).map(|v| vec![v])
+}
+
+fn multi_reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    unmasked(args)?;
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let kind = kind_at_run_time(args, ty);
+    let dims = args.ints("reduction_dims").unwrap_or_default();
+    let mut acc = data[1].clone();
+    for slice in slices(ctx, data[0].tensor()?, &dims, ty) {
+        acc = data::combine(args, ty, &kind, acc, slice?)?;
+    }
+    Ok(vec![acc])
+}
+
+fn scan(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (ctx, ty) = (args.ctx(), args.result_types[1]);
+    let kind = kind_at_run_time(args, ty);
+    let (source, inclusive) = (data[0].tensor()?, args.flag("inclusive"));
+    let dim = args.int("reduction_dim").unwrap_or(0);
+    let mut inputs = Vec::new();
+    for slice in slices(ctx, source, &[dim], ty) {
+        inputs.push(slice?);
+    }
+    let mut last = if inclusive { inputs[0].clone() } else { data[1].clone() };
+    let mut outputs = vec![last.clone()];
+    for i in 1..inputs.len() {
+        let next = inputs[if inclusive { i } else { i - 1 }].clone();
+        last = data::combine(args, ty, &kind, last, next)?;
+        outputs.push(last.clone());
+    }
+    if last == Datum::Poison {
+        return Ok(vec![Datum::Poison, Datum::Poison]);
+    }
+    let dim = usize::try_from(dim).unwrap_or(0);
+    let lists: Vec<Vec<Datum>> = outputs.iter().map(|o| o.elements().unwrap_or_default()).collect();
+    let at = |mut index: Vec<usize>| {
+        let step = index.remove(dim);
+        let inner = source.shape().iter().enumerate().filter(|(i, _)| *i != dim).map(|(_, &d)| d);
+        let n = inner.zip(index).fold(0, |n, (d, i)| n * d + i);
+        lists[step][n].clone()
+    };
+    let all: Vec<Datum> = data::indices(source.shape()).map(at).collect();
+    Ok(vec![data::value_of(ctx, args.result_types[0], &all)?, last])
+}

@@ -1,0 +1,103 @@
+//! Canonicalization of reductions of single elements, and of sums with products.
+
+use super::build::{extract, numbers, replace_by_extract};
+use super::data::combining_op;
+use super::mask::is_masked;
+use super::reduce::{MultiDimReductionOp, ReductionOp, kind_of};
+use super::slice::ints;
+use super::types::{is_scalable, shape};
+use super::{ContractionOp, ShapeCastOp, build};
+use crate::arith;
+use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, Pattern, Rewriter, Type, Value};
+
+pub(super) const REDUCTION: &[Pattern] = &[Pattern { name: "reduction of one element", run: of_one_element }];
+pub(super) const MULTI_REDUCTION: &[Pattern] = &[Pattern { name: "reduction of unit dimensions", run: of_unit_dims }];
+pub(super) const CONTRACT: &[Pattern] = &[Pattern { name: "sum of contract", run: sum_of_contract }];
+
+/// The op that combines elements of a type as an op of the dialect does.
+fn combining(m: &Module, op: Op, ty: Type) -> Option<&'static OpInfo> {
+    let float = m.ctx.float_kind(m.ctx.element_type(ty)).is_some();
+    match kind_of(m, op).as_str() {
+        kind @ ("add" | "mul") if float => combining_op(&format!("{kind}f")),
+        kind => combining_op(kind),
+    }
+}
+
+/// Replaces `op` by two values combined as it does.
+fn replace_by_combined(r: &mut Rewriter<'_>, op: Op, values: [Value; 2]) -> bool {
+    let m = r.module();
+    let ty = m.value_type(m.result(op, 0));
+    let Some(info) = combining(m, op, ty) else { return false };
+    let mut state = OpState::new(&m.ctx, info.name, m.loc(op));
+    state.operands.extend(values);
+    if m.ctx.float_kind(m.ctx.element_type(ty)).is_some() {
+        state.inherent(&m.ctx, "fastmath", m.inherent_attr(op, "fastmath"));
+    }
+    state.result_types.push(ty);
+    r.replace_with(op, state).is_ok()
+}
+
+fn of_one_element(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
+    let this = ReductionOp(op);
+    let (source, acc) = (this.vector(m), this.acc(m));
+    let ty = m.value_type(source);
+    if !matches!(shape(&m.ctx, ty), [] | [1]) || is_scalable(&m.ctx, ty) {
+        return false;
+    }
+    let at = numbers(&vec![0; shape(&m.ctx, ty).len()]);
+    let Some(acc) = acc else { return replace_by_extract(r, op, source, &at) };
+    let Some(element) = extract(r, op, source, &at) else { return false };
+    replace_by_combined(r, op, [element, acc])
+}
+
+fn of_unit_dims(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
+    let this = MultiDimReductionOp(op);
+    let (source, acc) = (this.source(m), this.acc(m));
+    let (from, ty) = (m.value_type(source), m.value_type(this.dest(m)));
+    let (extents, dims) = (shape(&m.ctx, from), ints(m, op, "reduction_dims"));
+    let unit = |&d: &i64| usize::try_from(d).ok().and_then(|d| extents.get(d)) == Some(&1);
+    // In a row as long as the elements, no part would be scalable.
+    if is_scalable(&m.ctx, from) || !dims.iter().all(unit) {
+        return false;
+    }
+    let at = numbers(&vec![0; extents.len()]);
+    let part = if m.ctx.is_shaped(ty) {
+        if from == ty { Some(source) } else { build::unary(r, op, ShapeCastOp::INFO.name, source, ty) }
+    } else {
+        extract(r, op, source, &at)
+    };
+    part.is_some_and(|part| replace_by_combined(r, op, [acc, part]))
+}
+
+/// An integer that is added to a contraction that begins with zero is what the contraction begins with. Of floats the sum
+/// would be rounded in another order.
+fn sum_of_contract(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
+    let this = ContractionOp(op);
+    let (acc, result) = (this.acc(m), this.result(m));
+    let int = m.ctx.int_width(m.ctx.element_type(m.value_type(result))).is_some();
+    let zero = m.constant(acc).is_some_and(|c| m.ctx.is_uniform(c, 0.0));
+    if !int || !zero || kind_of(m, op) != "add" || !m.has_one_use(result) {
+        return false;
+    }
+    let sum = m.uses(result).next().and_then(|(user, _)| arith::AddIOp::cast(m, user));
+    let Some(sum) = sum.filter(|s| s.lhs(m) != s.rhs(m) && m.parent_block(s.0) == m.parent_block(op)) else {
+        return false;
+    };
+    let other = if sum.lhs(m) == result { sum.rhs(m) } else { sum.lhs(m) };
+    let mut state = OpState::like(m, op);
+    state.operands.extend([this.lhs(m), this.rhs(m), other]);
+    state.result_types.push(m.value_type(result));
+    r.replace_with(sum.0, state).is_ok()
+}

@@ -1,0 +1,189 @@
+//! Blocks of vectors: `extract_strided_slice`, `insert_strided_slice`.
+
+use super::data;
+use super::slice_patterns as patterns;
+use super::types::{INT_ARRAY, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, op};
+
+/// A block of a vector: so many elements from so far on in each of its first dimensions.
+///
+/// ```mlir
+/// %0 = vector.extract_strided_slice %v {offsets = [1], sizes = [2], strides = [1]} : vector<4x8xf32> to vector<2x8xf32>
+/// ```
+#[op(
+    "vector.extract_strided_slice",
+    verify = verify_extract,
+    fold = patterns::fold_extract,
+    eval = extract,
+    patterns = patterns::EXTRACT,
+    format = "$source attr-dict `:` type($source) `to` type($result)"
+)]
+pub struct ExtractStridedSliceOp {
+    /// The vector.
+    source: Operand<RANKED_VECTOR>,
+    /// Where the block begins.
+    offsets: Attribute<INT_ARRAY>,
+    /// How many elements it has.
+    sizes: Attribute<INT_ARRAY>,
+    /// Every how many elements it takes one: always 1.
+    strides: Attribute<INT_ARRAY>,
+    /// The block.
+    result: OpResult<RANKED_VECTOR>,
+}
+
+/// A vector with a block replaced: one in its last dimensions, as many as the block has.
+///
+/// ```mlir
+/// %0 = vector.insert_strided_slice %b, %v {offsets = [0, 2], strides = [1, 1]} : vector<2x4xf32> into vector<4x8xf32>
+/// ```
+#[op(
+    "vector.insert_strided_slice",
+    traits = Traits::NO_CONSTANT_FOLDING,
+    relations = &[TypeRelation::Same(&["dest", "result"])],
+    verify = verify_insert,
+    fold = patterns::fold_insert,
+    eval = insert,
+    exec = |args, data, _| insert(args, data),
+    patterns = patterns::INSERT,
+    format = "$valueToStore `,` $dest attr-dict `:` type($valueToStore) `into` type($dest)"
+)]
+pub struct InsertStridedSliceOp {
+    /// The block.
+    #[name = "valueToStore"]
+    value_to_store: Operand<RANKED_VECTOR>,
+    /// The vector before.
+    dest: Operand<RANKED_VECTOR>,
+    /// Where the block begins.
+    offsets: Attribute<INT_ARRAY>,
+    /// At what distance its elements are: always 1.
+    strides: Attribute<INT_ARRAY>,
+    /// The vector after.
+    result: OpResult<RANKED_VECTOR>,
+}
+
+/// An integer list attribute of an op.
+pub(super) fn ints(m: &Module, op: Op, name: &str) -> Vec<i64> {
+    m.inherent_attr(op, name).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
+}
+
+/// Checks that every number is at least `low` and at most as large as the extent, or below it if `below`.
+fn confined(numbers: &[i64], extents: &[i64], name: &str, low: i64, below: bool) -> Result<(), String> {
+    for (i, (&n, &extent)) in numbers.iter().zip(extents).enumerate() {
+        let end = extent.saturating_add(i64::from(!below));
+        check(low <= n && n < end, || format!("expected {name} dimension {i} to be confined to [{low}, {end})"))?;
+    }
+    Ok(())
+}
+
+fn unit_strides(strides: &[i64]) -> Result<(), String> {
+    check(strides.iter().all(|&s| s == 1), || "expected strides to be confined to [1, 2)".into())
+}
+
+/// Checks that blocks end inside.
+fn sums(offsets: &[i64], sizes: &[i64], extents: &[i64], what: &str) -> Result<(), String> {
+    for (i, ((&offset, &size), &extent)) in offsets.iter().zip(sizes).zip(extents).enumerate() {
+        let end = extent.saturating_add(1);
+        check((0..end).contains(&offset.saturating_add(size)), || {
+            format!("expected sum(offsets, {what}) dimension {i} to be confined to [1, {end})")
+        })?;
+    }
+    Ok(())
+}
+
+fn whole_scalable(i: usize, size: i64, extent: i64) -> Result<(), String> {
+    check(size == extent, || {
+        format!(
+            "expected size at idx={i} to match the corresponding base size from the input vector ({size} vs {extent})"
+        )
+    })
+}
+
+/// The type of a block of the first dimensions.
+pub(super) fn block_type(m: &Module, source: Type, sizes: &[i64]) -> Type {
+    let ctx = &m.ctx;
+    let extents = shape(ctx, source);
+    let all: Vec<i64> = sizes.iter().chain(&extents[sizes.len().min(extents.len())..]).copied().collect();
+    vector_type(ctx, &all, scalable(ctx, source), ctx.element_type(source))
+}
+
+fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
+    let (this, ctx) = (ExtractStridedSliceOp(op), &m.ctx);
+    let (source, result) = (this.source(m), this.result(m));
+    same_element(m, source, result, "operand and result")?;
+    let ty = m.value_type(source);
+    let [offsets, sizes, strides] = ["offsets", "sizes", "strides"].map(|name| ints(m, op, name));
+    check(offsets.len() == sizes.len() && offsets.len() == strides.len(), || {
+        "expected offsets, sizes and strides attributes of same size".into()
+    })?;
+    let extents = shape(ctx, ty);
+    check(offsets.len() <= extents.len(), || "expected offsets attribute of rank no greater than vector rank".into())?;
+    confined(&offsets, extents, "offsets", 0, true)?;
+    confined(&sizes, extents, "sizes", 1, false)?;
+    unit_strides(&strides)?;
+    sums(&offsets, &sizes, extents, "sizes")?;
+    let want = block_type(m, ty, &sizes);
+    check(m.value_type(result) == want, || format!("expected result type to be '{}'", ctx.display_type(want)))?;
+    for (i, &size) in sizes.iter().enumerate().filter(|(i, _)| scalable(ctx, ty)[*i]) {
+        whole_scalable(i, size, extents[i])?;
+    }
+    Ok(())
+}
+
+fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
+    let (this, ctx) = (InsertStridedSliceOp(op), &m.ctx);
+    let (value, dest) = (this.value_to_store(m), this.dest(m));
+    same_element(m, value, dest, "operand #0 and result")?;
+    let (part, whole) = (m.value_type(value), m.value_type(dest));
+    let (offsets, strides) = (ints(m, op, "offsets"), ints(m, op, "strides"));
+    let (sizes, extents) = (shape(ctx, part), shape(ctx, whole));
+    check(offsets.len() == extents.len(), || "expected offsets of same size as destination vector rank".into())?;
+    check(strides.len() == sizes.len(), || "expected strides of same size as source vector rank".into())?;
+    check(sizes.len() <= extents.len(), || "expected source rank to be no greater than destination rank".into())?;
+    let leading = extents.len() - sizes.len();
+    let padded: Vec<i64> = std::iter::repeat_n(0, leading).chain(sizes.iter().copied()).collect();
+    confined(&offsets, extents, "offsets", 0, true)?;
+    unit_strides(&strides)?;
+    sums(&offsets, &padded, extents, "source vector shape")?;
+    for (i, &size) in sizes.iter().enumerate() {
+        let flag = scalable(ctx, part)[i];
+        check(flag == scalable(ctx, whole)[i + leading], || {
+            format!("mismatching scalable flags (at source vector idx={i})")
+        })?;
+        if flag {
+            whole_scalable(i, size, extents[i + leading])?;
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of the elements of a block of a vector of this shape, row by row.
+pub(super) fn block(extents: &[usize], offsets: &[usize], sizes: &[usize]) -> Vec<usize> {
+    let at = |index: Vec<usize>| data::number(extents, index.into_iter().zip(offsets).map(|(i, o)| i + o));
+    data::indices(sizes).map(at).collect()
+}
+
+/// Numbers as extents; errors when there is no such block.
+fn sizes(numbers: Option<Vec<i64>>) -> Result<Vec<usize>, Trap> {
+    let numbers = numbers.ok_or_else(|| Trap::unsupported("a block without a place"))?;
+    numbers.into_iter().map(|n| usize::try_from(n).map_err(|_| Trap::unsupported("a block outside"))).collect()
+}
+
+fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (source, ty) = (data[0].tensor()?, args.result_types[0]);
+    let mut offsets = sizes(args.ints("offsets"))?;
+    offsets.resize(source.rank(), 0);
+    let block = block(source.shape(), &offsets, &data::extents(args.ctx(), ty)?);
+    data::pick(args.ctx(), ty, source, block).map(|block| vec![block])
+}
+
+pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let (Datum::Tensor(part), Datum::Tensor(dest)) = (&data[0], &data[1]) else {
+        let whole = args.operand_type(0) == args.operand_type(1);
+        return Ok(vec![if whole { data[0].clone() } else { Datum::Poison }]);
+    };
+    let offsets = sizes(args.ints("offsets"))?;
+    let leading = dest.rank() - part.rank();
+    let sizes: Vec<usize> = std::iter::repeat_n(1, leading).chain(part.shape().iter().copied()).collect();
+    Ok(vec![Datum::Tensor(data::put(part, dest, block(dest.shape(), &offsets, &sizes)))])
+}

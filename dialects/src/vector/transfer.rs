@@ -1,0 +1,137 @@
+//! Vectors read from and written to memory or tensors, of any order of dimensions, beyond the end too: `transfer_read`,
+//! `transfer_write`.
+
+use super::transfer_exec::{read, write};
+use super::transfer_patterns as patterns;
+use super::transfer_text::{TRANSFER_READ, TRANSFER_WRITE};
+use super::transfer_verify::{verify_read, verify_write};
+use super::types::{BOOL_ARRAY, MAP, MASK, SHAPED, shape, vector, vector_type};
+use crate::constraint::{ANY, INDEX, RANKED_TENSOR, VECTOR};
+use gradus_ir::affine::{AffineExpr, AffineMap};
+use gradus_ir::{Access, Context, Effects, Module, Op, Traits, Type, op};
+
+/// Reads a vector. The map says which dimension of the memory or tensor each of its own runs along; one for which it says
+/// 0 repeats the same elements. Elements beyond the end, unless `in_bounds` promises that there are none, and those for
+/// which the mask is false are the padding.
+///
+/// ```mlir
+/// %0 = vector.transfer_read %m[%i, %j], %s {in_bounds = [true, false]} : memref<?x?xf32>, vector<4x8xf32>
+/// %1 = vector.transfer_read %m[%i, %j], %s {permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<?x?xf32>, vector<4x8xf32>
+/// ```
+#[op(
+    "vector.transfer_read",
+    traits = Traits::OPERAND_SEGMENTS,
+    effects = Effects::MemoryOf(&[(Access::Read, "base")]),
+    directives = &[&TRANSFER_READ],
+    verify = verify_read,
+    fold = patterns::fold_read,
+    exec = read,
+    patterns = patterns::READ,
+    format = "custom<TransferRead>($base, $indices, $padding, $mask, $permutation_map, $in_bounds, type($vector))"
+)]
+pub struct TransferReadOp {
+    /// Where.
+    base: Operand<SHAPED>,
+    /// The first element.
+    indices: Operands<INDEX>,
+    /// What elements beyond the end are.
+    padding: Operand<ANY>,
+    /// Which elements are read.
+    mask: OptOperand<MASK>,
+    /// From the dimensions of the memory or tensor to those of the vector.
+    permutation_map: Attribute<MAP>,
+    /// For each dimension of the vector, whether it does not go beyond the end.
+    in_bounds: Attribute<BOOL_ARRAY>,
+    /// The vector.
+    vector: OpResult<VECTOR>,
+}
+
+/// Writes a vector. The map says which dimension of the memory or tensor each of its own runs along. Elements beyond the
+/// end, unless `in_bounds` promises that there are none, and those for which the mask is false are not written.
+///
+/// ```mlir
+/// vector.transfer_write %v, %m[%i, %j] : vector<4x8xf32>, memref<?x?xf32>
+/// %0 = vector.transfer_write %v, %t[%i, %j] : vector<4x8xf32>, tensor<?x?xf32>
+/// ```
+#[op(
+    "vector.transfer_write",
+    traits = Traits::OPERAND_SEGMENTS,
+    effects = Effects::MemoryOf(&[(Access::Write, "base")]),
+    directives = &[&TRANSFER_WRITE],
+    verify = verify_write,
+    fold = patterns::fold_write,
+    exec = write,
+    patterns = patterns::WRITE,
+    format = "custom<TransferWrite>($valueToStore, $base, $indices, $mask, $permutation_map, $in_bounds, type($result))"
+)]
+pub struct TransferWriteOp {
+    /// The vector.
+    #[name = "valueToStore"]
+    value_to_store: Operand<VECTOR>,
+    /// Where.
+    base: Operand<SHAPED>,
+    /// The first element.
+    indices: Operands<INDEX>,
+    /// Which elements are written.
+    mask: OptOperand<MASK>,
+    /// From the dimensions of the memory or tensor to those of the vector.
+    permutation_map: Attribute<MAP>,
+    /// For each dimension of the vector, whether it does not go beyond the end.
+    in_bounds: Attribute<BOOL_ARRAY>,
+    /// The tensor after, if it is one.
+    result: OptResult<RANKED_TENSOR>,
+}
+
+/// The map of an op, and for each dimension of its vector whether it does not go beyond the end.
+pub(super) fn map_and_bounds(m: &Module, op: Op) -> Option<(&AffineMap, Vec<bool>)> {
+    let map = super::contract::map_of(&m.ctx, m.inherent_attr(op, "permutation_map")?)?;
+    let bounds = m.ctx.as_array(m.inherent_attr(op, "in_bounds")?)?;
+    Some((map, bounds.iter().map(|&b| m.ctx.as_bool(b) == Some(true)).collect()))
+}
+
+/// The map that a vector has that runs along the last dimensions; `None` when there are too few.
+pub(super) fn minor_identity(ctx: &Context, source: Type, ty: Type) -> Option<AffineMap> {
+    let (rank, extents) = (ctx.shape(source)?.len(), shape(ctx, ty));
+    let in_elements = shape(ctx, ctx.element_type(source)).len();
+    let first = rank.checked_sub(extents.len().checked_sub(in_elements)?)?;
+    Some(AffineMap::new(rank as u32, 0, (first..rank).map(|d| AffineExpr::Dim(d as u32)).collect::<Vec<_>>()))
+}
+
+/// Whether a map is to the last dimensions, in order.
+pub(super) fn is_minor_identity(map: &AffineMap) -> bool {
+    let first = (map.num_dims as usize).checked_sub(map.results.len());
+    let is_dim =
+        |(i, e): (usize, &AffineExpr)| matches!(e, AffineExpr::Dim(d) if Some(*d as usize) == first.map(|f| f + i));
+    first.is_some() && map.num_symbols == 0 && map.results.iter().enumerate().all(is_dim)
+}
+
+/// The type of the mask of a vector with that map: it has the dimensions that the vector runs along, in the order of the
+/// memory or tensor.
+pub(super) fn mask_of(ctx: &Context, ty: Type, map: &AffineMap) -> Option<Type> {
+    let (extents, flags, _) = vector(ctx, ty)?;
+    let dims = super::contract::dims(map);
+    let mut used: Vec<(usize, usize)> = dims.iter().enumerate().filter_map(|(i, d)| d.map(|d| (d, i))).collect();
+    used.sort_unstable();
+    if used.iter().any(|&(_, i)| i >= extents.len()) {
+        return None;
+    }
+    if used.is_empty() {
+        return Some(vector_type(ctx, &[1], &[false], Type::I1));
+    }
+    let (sizes, flags): (Vec<i64>, Vec<bool>) = used.iter().map(|&(_, i)| (extents[i], flags[i])).unzip();
+    Some(vector_type(ctx, &sizes, &flags, Type::I1))
+}
+
+/// The type of the mask that the op can have.
+pub(super) fn mask_type(m: &Module, op: Op) -> Option<Type> {
+    let (map, _) = map_and_bounds(m, op)?;
+    mask_of(&m.ctx, vector_of(m, op)?, map)
+}
+
+/// The type of the vector that is read or written.
+pub(super) fn vector_of(m: &Module, op: Op) -> Option<Type> {
+    use gradus_ir::OpDecl;
+    let read = TransferReadOp::cast(m, op).map(|r| r.vector(m));
+    let value = read.or_else(|| TransferWriteOp::cast(m, op).map(|w| w.value_to_store(m)));
+    value.map(|v| m.value_type(v))
+}

@@ -1,0 +1,132 @@
+//! The meaning of `transfer_read` and `transfer_write`.
+
+use super::contract::dims;
+use super::data;
+use super::mask::surrounding;
+use super::memory_exec::{group, mask, one, stored};
+use super::transfer::map_and_bounds;
+use crate::memref::indices;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::Memory;
+use gradus_ir::{OpArgs, Type};
+
+/// What an op does with one element of its vector.
+enum Place {
+    /// It is at these indices.
+    At(Vec<i64>),
+    /// It is beyond the end.
+    Nowhere,
+    /// The mask is false.
+    Masked,
+}
+
+/// The extents of the memory or tensor.
+fn sizes(base: &Datum) -> Result<Vec<i64>, Trap> {
+    match base {
+        Datum::Tensor(tensor) => Ok(tensor.shape().iter().map(|&d| d as i64).collect()),
+        base => Ok(base.memref()?.sizes.to_vec()),
+    }
+}
+
+/// Where each element of a vector of type `ty` is. A promise about the end that does not hold, and a first element
+/// outside along dimensions that the vector does not run along, are undefined behaviour.
+fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) -> Result<Vec<Place>, Trap> {
+    let op = args.op.ok_or_else(|| Trap::unsupported("an op that does not exist"))?;
+    let (map, bounds) = map_and_bounds(args.module, op).ok_or_else(|| Trap::unsupported("a transfer without a map"))?;
+    let (sizes, at) = (sizes(one(args, data, "base")?)?, indices(group(args, data, "indices"))?);
+    let dims = dims(map);
+    if let Some(d) = (0..sizes.len()).find(|&d| !dims.contains(&Some(d)) && !(0..sizes[d]).contains(&at[d])) {
+        return Err(Trap::Ub(format!("index {} is out of bounds of dimension {d} of size {}", at[d], sizes[d])));
+    }
+    let mask = if args.operand("mask").is_empty() { None } else { Some(mask(args, data)?) };
+    let shows = |number: usize| {
+        [mask.as_deref(), around].into_iter().flatten().all(|mask| mask.get(number).copied().unwrap_or(true))
+    };
+    let extents = data::extents(args.ctx(), ty)?;
+    let mut used: Vec<(usize, usize)> = dims.iter().enumerate().filter_map(|(i, d)| d.map(|d| (d, i))).collect();
+    used.sort_unstable();
+    let mask_shape: Vec<usize> = used.iter().map(|&(_, i)| extents[i]).collect();
+    let place = |index: Vec<usize>| {
+        let number = data::number(&mask_shape, used.iter().map(|&(_, i)| index[i]));
+        if !shows(number) {
+            return Ok(Place::Masked);
+        }
+        let mut place = at.clone();
+        for &(dim, i) in &used {
+            place[dim] = at[dim].wrapping_add(index[i] as i64);
+            if (0..sizes[dim]).contains(&place[dim]) {
+                continue;
+            }
+            let promised = bounds.get(i) == Some(&true);
+            let reason = "a transfer goes beyond the end against its promise";
+            return if promised { Err(Trap::Ub(reason.into())) } else { Ok(Place::Nowhere) };
+        }
+        Ok(Place::At(place))
+    };
+    data::indices(&extents).map(place).collect()
+}
+
+/// Elements of other types than the memory's are not computed with.
+fn same_elements(args: &OpArgs<'_>, source: Type, ty: Type) -> Result<(), Trap> {
+    let ctx = args.ctx();
+    if ctx.element_type(source) == ctx.element_type(ty) {
+        return Ok(());
+    }
+    Err(Trap::unsupported("a transfer between elements of different types"))
+}
+
+pub(super) fn read(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let ty = args.result_types[0];
+    same_elements(args, args.operand_type(0), ty)?;
+    if data[0] == Datum::Poison {
+        return Ok(vec![Datum::Poison]);
+    }
+    let padding = one(args, data, "padding")?;
+    let around = surrounding(args, memory)?;
+    let passthru = around
+        .as_ref()
+        .and_then(|a| a.passthru.as_ref())
+        .map(|d| stored(d, data::extents(args.ctx(), ty)?.iter().product()))
+        .transpose()?;
+    let element = |(n, place): (usize, Place)| match (place, &data[0]) {
+        (Place::Masked, _) => Ok(passthru.as_ref().map_or(padding, |list| &list[n]).clone()),
+        (Place::Nowhere, _) => Ok(padding.clone()),
+        (Place::At(at), Datum::Tensor(tensor)) => data::element(tensor, data::position(tensor.shape(), &at)?),
+        (Place::At(at), base) => memory.load(base.memref()?, &at),
+    };
+    let places = places(args, data, ty, around.as_ref().map(|a| a.mask.as_slice()))?;
+    let all: Vec<Datum> = places.into_iter().enumerate().map(element).collect::<Result<_, _>>()?;
+    data::value_of(args.ctx(), ty, &all).map(|v| vec![v])
+}
+
+pub(super) fn write(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let ty = args.operand_type(0);
+    same_elements(args, args.operand_type(1), ty)?;
+    let tensor = !args.result_types.is_empty();
+    if tensor && data[1] == Datum::Poison {
+        return Ok(vec![Datum::Poison]);
+    }
+    let around = surrounding(args, memory)?;
+    let places = places(args, data, ty, around.as_ref().map(|a| a.mask.as_slice()))?;
+    let elements = stored(&data[0], places.len())?;
+    let written = elements.iter().zip(places).filter_map(|(element, place)| match place {
+        Place::At(at) => Some((element, at)),
+        Place::Nowhere | Place::Masked => None,
+    });
+    let Datum::Tensor(before) = &data[1] else {
+        for (element, at) in written {
+            memory.store(element.clone(), data[1].memref()?, &at)?;
+        }
+        return Ok(Vec::new());
+    };
+    let (mut all, mut numbers) = (Vec::new(), Vec::new());
+    for (element, at) in written {
+        all.push(element.clone());
+        numbers.push(data::position(before.shape(), &at)?);
+    }
+    if all.contains(&Datum::Poison) {
+        return Ok(vec![Datum::Poison]);
+    }
+    let all = data::from_scalars(before.dtype(), &[all.len()], &all)?;
+    Ok(vec![Datum::Tensor(data::put(&all, before, numbers))])
+}
