@@ -1,7 +1,7 @@
 //! `builtin`: the module, and casts between types that are being converted.
 
 use crate::constraint::{ANY, STRING, SYMBOL_NAME};
-use gradus_ir::{Dialect, Effects, Module, Op, OpDecl, Traits, op};
+use gradus_ir::{Attr, Dialect, Effects, FoldResult, Folded, Module, Op, OpArgs, OpDecl, Traits, Value, op};
 
 /// A container of ops that sees nothing outside, and a table of the symbols in it.
 ///
@@ -41,6 +41,7 @@ pub struct ModuleOp {
 #[op(
     "builtin.unrealized_conversion_cast",
     verify = verify_cast,
+    fold = fold_cast,
     format = "($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict"
 )]
 pub struct UnrealizedConversionCastOp {
@@ -61,6 +62,17 @@ fn verify_module(m: &Module, op: Op) -> Result<(), String> {
 
 fn verify_cast(m: &Module, op: Op) -> Result<(), String> {
     if m.num_results(op) > 0 { Ok(()) } else { Err("expected at least one result for cast operation".into()) }
+}
+
+/// A cast to the same types, and one that undoes the cast before it, results in what was there before.
+fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    let m = args.module;
+    let types = |values: &[Value]| values.iter().map(|&v| m.value_type(v)).eq(args.result_types.iter().copied());
+    let before = UnrealizedConversionCastOp::defining(m, *args.operands.first()?)
+        .filter(|before| m.results(before.0).eq(args.operands.iter().copied()))
+        .map(|before| m.operands(before.0));
+    let same = [Some(args.operands), before].into_iter().flatten().find(|values| types(values))?;
+    Some(Folded::Results(same.iter().map(|&v| FoldResult::Value(v)).collect()))
 }
 
 /// The dialect.

@@ -2,7 +2,9 @@
 
 use crate::constraint::{ANY, DICT_ARRAY, FLAT_SYMBOL, FUNCTION, FUNCTION_TYPE, STRING, SYMBOL_NAME, UNIT};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{Context, Dialect, Effects, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Traits, Type, Value, op};
+use gradus_ir::{
+    Context, Dialect, Directive, Effects, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Traits, Type, Value, op,
+};
 
 /// A function: a name, a type, and a body unless it is defined elsewhere.
 ///
@@ -81,7 +83,8 @@ pub struct CallOp {
 #[op(
     "func.call_indirect",
     effects = Effects::Unknown,
-    format = "$callee `(` $callee_operands `)` attr-dict `:` type($callee)",
+    directives = &[&CALLEE_TYPE],
+    format = "$callee `(` $callee_operands `)` attr-dict `:` custom<CalleeType>($callee, $callee_operands)",
     infer = infer_call_indirect,
     verify = verify_call_indirect,
     patterns = &[Pattern { name: "call-known-function", run: call_known }]
@@ -108,6 +111,23 @@ pub struct ConstantOp {
     /// Its value.
     result: OpResult<ANY>,
 }
+
+/// The type of the function, which gives those of the arguments.
+const CALLEE_TYPE: Directive = Directive {
+    name: "CalleeType",
+    parse: |p, params| {
+        let ty = p.ty()?;
+        let inputs = p.ctx().function_parts(ty).map_or(Vec::new(), |(inputs, _)| inputs.to_vec());
+        p.set_types(params[0], vec![ty]);
+        p.set_types(params[1], inputs);
+        Ok(())
+    },
+    print: |p, params| {
+        let types = p.group_types(params[0]);
+        p.types(&types);
+        Ok(())
+    },
+};
 
 fn verify_func(m: &Module, op: Op) -> Result<(), String> {
     let func = FuncOp(op);

@@ -155,9 +155,13 @@ impl Dominance {
     }
 }
 
-/// Whether values of the region may be used before they are defined. The regions of unregistered ops may be such.
+/// Whether values of the region may be used before they are defined. The regions of unregistered ops may be such, unless
+/// they have several blocks.
 pub fn is_graph(m: &Module, region: Region) -> bool {
-    m.region_op(region).and_then(|op| m.info(op)).is_none_or(|info| info.traits.has(Traits::GRAPH_REGION))
+    match m.region_op(region).and_then(|op| m.info(op)) {
+        Some(info) => info.traits.has(Traits::GRAPH_REGION),
+        None => m.has_one_block(region),
+    }
 }
 
 /// The blocks that a block's last op may go to.

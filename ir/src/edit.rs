@@ -1,6 +1,7 @@
 //! How a program changes: creating, linking, moving and erasing ops and blocks, and replacing values.
 
 use crate::context::{Attr, Context, Str, Type};
+use crate::control::successor_sizes;
 use crate::entity::{Entity, Packed, Table};
 use crate::loc::Loc;
 use crate::module::{
@@ -271,6 +272,7 @@ impl Module {
         if (0..n).all(&keep) {
             return;
         }
+        let shared = successor_sizes(self, op, |i| i < n && keep(i));
         if let Some(info) = self.info(op).filter(|info| info.traits.has(Traits::OPERAND_SEGMENTS)) {
             let kept = |group: usize| {
                 let range = segment(&self.ctx, info, self.props(op), n, group);
@@ -279,6 +281,10 @@ impl Module {
             let sizes: Vec<i32> = (0..info.operands.len()).map(kept).collect();
             let sizes = self.ctx.i32_array_attr(&sizes);
             self.set_attr(op, "operandSegmentSizes", Some(sizes));
+        }
+        if let Some((name, sizes)) = shared {
+            let sizes = self.ctx.i32_array_attr(&sizes);
+            self.set_attr(op, name, Some(sizes));
         }
         let kept: SmallVec<[Value; 4]> = (0..n).filter(|&i| keep(i)).map(|i| self.operands(op)[i]).collect();
         self.set_operands(op, &kept);

@@ -21,7 +21,7 @@ pub enum RegionSimplification {
 /// What the driver does, and for how long.
 #[derive(Clone, Debug)]
 pub struct GreedyOptions {
-    /// The most rounds. After a round in which control flow was simplified there is another one.
+    /// The most rounds. After a round in which control flow was simplified, or a block became empty, there is another one.
     pub max_iterations: Option<u64>,
     /// The most patterns that are applied in a round.
     pub max_rewrites: Option<u64>,
@@ -84,12 +84,13 @@ impl GreedyOptions {
             let mut rewriter = Rewriter::new(m, actions.as_deref_mut(), filter);
             rewriter.patterns = self.patterns;
             let (changes, ended) = rewriter.round(root, self.top_down, self.max_rewrites);
+            let emptied = rewriter.emptied;
             if let Some(actions) = &mut actions {
                 actions.end(ITERATION);
             }
             let simplified = simplify_regions(m, root, self.regions, actions.as_deref_mut());
             done.changes += changes + simplified;
-            if ended && simplified == 0 {
+            if ended && simplified == 0 && !emptied {
                 return Rewritten { converged: true, ..done };
             }
             if !ended && self.max_rewrites.is_none() {

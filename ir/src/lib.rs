@@ -75,7 +75,7 @@ pub use gradus_ir_macros::op;
 pub use loc::{Loc, SourceFile};
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::{
-    Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
+    Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, Flags, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
     OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline};

@@ -51,7 +51,6 @@ pub enum AttrText {
     /// A word for an integer of type `i64` or `i32`: (word, value).
     Cases(Type, &'static [(&'static str, i64)]),
     /// The part in angle brackets of a dialect's enumeration: `#arith.fastmath<nnan,contract>` is `<nnan,contract>`.
-    /// Words, and whether several may be given.
     Words {
         /// `arith`
         dialect: &'static str,
@@ -59,9 +58,35 @@ pub enum AttrText {
         mnemonic: &'static str,
         /// Its words.
         words: &'static [&'static str],
-        /// Whether they can be combined with commas.
-        flags: bool,
+        /// How several are combined; `None` where there is always one.
+        flags: Option<Flags>,
     },
+}
+
+/// How words are combined that are flags. The first word of the list stands for none of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Flags {
+    /// What is between them: a comma, and blanks perhaps.
+    pub separator: &'static str,
+    /// The word that stands for all of them; empty when there is none.
+    pub all: &'static str,
+}
+
+impl Flags {
+    /// A list of flags, separated by commas, as it is printed: each once, in the order of `words`. `None` when there are
+    /// others among them.
+    pub(crate) fn in_order(&self, words: &[&str], list: &str) -> Option<String> {
+        let given: Vec<&str> = list.split(',').map(str::trim).collect();
+        if !given.iter().all(|w| words.contains(w)) {
+            return None;
+        }
+        let flags: Vec<&str> = words.iter().skip(1).copied().filter(|w| *w != self.all).collect();
+        if !self.all.is_empty() && (given.contains(&self.all) || flags.iter().all(|w| given.contains(w))) {
+            return Some(self.all.to_owned());
+        }
+        let set: Vec<&str> = flags.into_iter().filter(|w| given.contains(w)).collect();
+        Some(if set.is_empty() { words.first()?.to_string() } else { set.join(self.separator) })
+    }
 }
 
 /// How many values, regions or successors a declared group has.
@@ -414,6 +439,8 @@ pub struct OpInfo {
     pub jump: Option<JumpFn>,
     /// What a branch carries to its successors.
     pub successor_operands: Option<SuccessorOperandsFn>,
+    /// The attribute that counts the operands of each successor of the last group, where these share an operand group.
+    pub successor_sizes: Option<&'static str>,
     /// The ways that control can take between the op and its regions.
     pub edges: Option<EdgesFn>,
     /// What the op does to a slot, a piece of memory that holds one value.
@@ -454,6 +481,7 @@ impl OpInfo {
         control_memory: None,
         jump: None,
         successor_operands: None,
+        successor_sizes: None,
         edges: None,
         slot: None,
         result_names: None,

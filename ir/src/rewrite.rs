@@ -42,6 +42,8 @@ pub struct Rewriter<'m> {
     constants: FxHashMap<(Region, Attr, Type), Op>,
     symbols: SymbolTables,
     changes: u64,
+    /// Whether a block was left with nothing but a branch, past which others may branch now.
+    pub(crate) emptied: bool,
     /// Patterns that did something.
     rewrites: u64,
     /// Who watches, if anybody does, and which patterns are tried, if not all are.
@@ -67,6 +69,7 @@ impl<'m> Rewriter<'m> {
             constants: FxHashMap::default(),
             symbols: SymbolTables::default(),
             changes: 0,
+            emptied: false,
             rewrites: 0,
             actions,
             filter,
@@ -115,7 +118,7 @@ impl<'m> Rewriter<'m> {
 
     /// A constant usable at `op`: an equal one that exists, or a new one at the start of the enclosing isolated region.
     pub fn constant(&mut self, op: Op, attr: Attr, ty: Type) -> Option<Value> {
-        let region = self.constant_region(op)?;
+        let region = self.constant_region_of(op)?;
         if let Some(found) = self.known_constant((region, attr, ty)) {
             return Some(self.module.result(found, 0));
         }
@@ -129,18 +132,8 @@ impl<'m> Rewriter<'m> {
         Some(self.module.result(new, 0))
     }
 
-    /// The innermost region around `op` that holds its own constants.
-    fn constant_region(&self, op: Op) -> Option<Region> {
-        let m = &self.module;
-        let mut region = m.parent_region(m.parent_block(op)?)?;
-        loop {
-            let parent = m.region_op(region)?;
-            let Some(block) = m.parent_block(parent) else { return Some(region) };
-            if m.info(parent).is_none_or(|i| i.traits.has(Traits::ISOLATED)) {
-                return Some(region);
-            }
-            region = m.parent_region(block)?;
-        }
+    fn constant_region_of(&self, op: Op) -> Option<Region> {
+        constant_region(self.module, self.module.parent_block(op)?)
     }
 
     /// Replaces the results of `op` by `values` and erases it.
@@ -177,10 +170,18 @@ impl<'m> Rewriter<'m> {
             self.erased[inner] = true;
         }
         self.forget_constant(op);
+        let block = self.module.parent_block(op);
         self.module.erase_op(op);
+        self.look_for_branch(block);
         for value in operands {
             self.push_source(value);
         }
+    }
+
+    /// Notes when a block that an op left begins with a branch.
+    fn look_for_branch(&mut self, block: Option<Block>) {
+        let first = block.and_then(|block| self.module.first_op(block));
+        self.emptied |= first.is_some_and(|first| !self.module.successors(first).is_empty());
     }
 
     fn forget_constant(&mut self, op: Op) {
@@ -223,6 +224,13 @@ impl<'m> Rewriter<'m> {
         if let Some(parent) = self.module.parent_op(op) {
             self.look_later(parent);
         }
+    }
+
+    /// The ops around the users of a value that comes from further outside now may be simpler.
+    fn push_around_users(&mut self, op: Op) {
+        let users: SmallVec<[Op; 8]> =
+            self.module.results(op).flat_map(|v| self.module.uses(v)).map(|(user, _)| user).collect();
+        users.into_iter().for_each(|user| self.push_around(user));
     }
 
     fn look_later(&mut self, op: Op) {
@@ -282,7 +290,7 @@ impl<'m> Rewriter<'m> {
 
     /// Merges a constant with an equal one of its region, or makes it the one, at the region's start.
     fn unique_constant(&mut self, op: Op) -> bool {
-        let Some(region) = self.constant_region(op) else { return false };
+        let Some(region) = self.constant_region_of(op) else { return false };
         let Some((_, attr, ty)) = self.constant_key(op) else { return false };
         match self.known_constant((region, attr, ty)) {
             Some(first) if first == op => false,
@@ -302,7 +310,12 @@ impl<'m> Rewriter<'m> {
                     f == op || self.module.parent_block(op) == Some(entry) && self.follows_known_constant(op)
                 });
                 if !leads {
+                    if self.module.parent_block(op) != Some(entry) {
+                        self.push_around_users(op);
+                    }
+                    let block = self.module.parent_block(op);
                     self.module.unlink_op(op);
+                    self.look_for_branch(block);
                     self.module.insert_op(entry, op, first);
                 }
                 false
@@ -488,6 +501,19 @@ pub fn rewrite_greedily(m: &mut Module, root: Op) -> u64 {
     options.run(m, root, None).changes
 }
 
+/// The innermost region around `block` that holds its own constants, at the start of its first block.
+pub fn constant_region(m: &Module, block: Block) -> Option<Region> {
+    let mut region = m.parent_region(block)?;
+    loop {
+        let parent = m.region_op(region)?;
+        let Some(block) = m.parent_block(parent) else { return Some(region) };
+        if m.info(parent).is_none_or(|i| i.traits.has(Traits::ISOLATED)) {
+            return Some(region);
+        }
+        region = m.parent_region(block)?;
+    }
+}
+
 /// Constants larger than this are not folded: the result would outweigh the op.
 const MAX_FOLDED_ELEMENTS: usize = 1 << 22;
 
@@ -532,6 +558,7 @@ fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
 fn is_poisoned(m: &Module, info: &OpInfo, constants: &[Option<Attr>]) -> bool {
     info.eval.is_some()
         && info.exec.is_none()
+        && !info.results.is_empty()
         && matches!(info.effects, Effects::Pure | Effects::MayUb)
         && !info.traits.has(Traits::TERMINATOR)
         && constants.contains(&Some(m.ctx.poison_attr()))
@@ -539,7 +566,11 @@ fn is_poisoned(m: &Module, info: &OpInfo, constants: &[Option<Attr>]) -> bool {
 
 fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let info = args.info;
-    if info.eval.is_none() || constants.is_empty() || !matches!(info.effects, Effects::Pure | Effects::MayUb) {
+    if info.eval.is_none()
+        || constants.is_empty()
+        || args.result_types.is_empty()
+        || !matches!(info.effects, Effects::Pure | Effects::MayUb)
+    {
         return None;
     }
     if info.traits.has(Traits::NO_CONSTANT_FOLDING) {

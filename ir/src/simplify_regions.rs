@@ -98,7 +98,6 @@ fn predecessors(m: &Module, region: Region) -> Preds {
 
 /// Which operands of a terminator become arguments of its successor `i`, if that is known and fits.
 fn forwarded(m: &Module, terminator: Op, i: usize) -> Option<Range<usize>> {
-    // Where successors share a group, the op counts the operands of each in an attribute of its own.
     carried_group(m, terminator, i)?;
     let range = m.info(terminator)?.successor_operands?(m, terminator, i);
     let block = *m.successors(terminator).get(i)?;

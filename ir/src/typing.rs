@@ -9,6 +9,8 @@ use crate::op_info::{Arity, OpArgs, OpInfo, Traits, ValueSpec};
 pub enum TypeRelation {
     /// All values of these groups have one type.
     Same(&'static [&'static str]),
+    /// All operands have one type.
+    SameOperands,
     /// The type of `to` follows from that of `from`.
     Derived {
         /// The group whose type follows.
@@ -38,6 +40,13 @@ pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, O
         match relation {
             TypeRelation::Same(names) => {
                 let groups = || names.iter().filter_map(|n| group(info, n));
+                let Some(known) = groups().find_map(|g| slot(g, None)) else { continue };
+                groups().for_each(|g| {
+                    slot(g, Some(known));
+                });
+            }
+            TypeRelation::SameOperands => {
+                let groups = || (0..info.operands.len()).map(|i| (i, true));
                 let Some(known) = groups().find_map(|g| slot(g, None)) else { continue };
                 groups().for_each(|g| {
                     slot(g, Some(known));
@@ -88,6 +97,13 @@ pub(crate) fn check(m: &Module, op: Op, info: &OpInfo) -> Result<(), String> {
                 let first = types.next();
                 if types.any(|t| Some(t) != first) {
                     return Err(format!("failed to verify that all of {{{}}} have same type", names.join(", ")));
+                }
+            }
+            TypeRelation::SameOperands => {
+                let mut types = m.operands(op).iter().map(|&v| m.value_type(v));
+                let first = types.next();
+                if types.any(|t| Some(t) != first) {
+                    return Err("requires all operands to have the same type".into());
                 }
             }
             TypeRelation::Derived { to, from, of, summary } => {

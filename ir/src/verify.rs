@@ -386,7 +386,7 @@ pub fn has_words(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
         return false;
     };
     let mut given = list.split(',').map(str::trim);
-    ctx.text(*d) == *dialect && (*flags || !list.contains(',')) && given.all(|w| words.contains(&w))
+    ctx.text(*d) == *dialect && (flags.is_some() || !list.contains(',')) && given.all(|w| words.contains(&w))
 }
 
 fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {

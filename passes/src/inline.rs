@@ -1,6 +1,6 @@
 //! `inline`.
 
-use gradus_ir::rewrite::rewrite_greedily;
+use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
     AttrData, Block, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, Traits, Value, ValueMap,
@@ -52,7 +52,7 @@ impl Pass for Inline {
         // Most functions call nobody: their order does not matter.
         let leaves: Vec<Op> = graph.functions.iter().copied().filter(|&f| graph.is_leaf(m, op, f)).collect();
         cx.each_function(m, op, &leaves, |m, f| {
-            rewrite_greedily(m, f);
+            GreedyOptions::default().run(m, f, None);
         });
         let leaves: FxHashSet<Op> = leaves.into_iter().collect();
         let components = graph.components();
@@ -165,7 +165,7 @@ impl CallGraph {
             return;
         }
         self.count_inside(m, function, -1);
-        rewrite_greedily(m, function);
+        GreedyOptions::default().run(m, function, None);
         self.count_inside(m, function, 1);
     }
 

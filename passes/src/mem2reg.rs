@@ -47,8 +47,12 @@ impl Pass for Mem2Reg {
         let dominance = Dominance::new(m, op);
         for op in m.ops_under(op) {
             for region in m.regions(op).to_vec() {
-                if !is_graph(m, region) {
-                    cx.count("num-promoted", promote_region(m, region, &dominance));
+                if is_graph(m, region) {
+                    continue;
+                }
+                // What slots that are gone held the addresses of others.
+                while let promoted @ 1.. = promote_region(m, region, &dominance) {
+                    cx.count("num-promoted", promoted);
                 }
             }
         }

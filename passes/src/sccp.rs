@@ -4,7 +4,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::Datum;
-use gradus_ir::rewrite::fold_given;
+use gradus_ir::rewrite::{constant_region, fold_given};
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
     Attr, Block, Builder, Diagnostic, FoldResult, Folded, Module, Op, Pass, PassContext, PassInfo, Region, Traits,
@@ -57,81 +57,80 @@ impl Pass for Sccp {
     }
 }
 
-/// Constants that were made, by the region that they are at the start of.
-#[derive(Default)]
-struct Made {
-    values: FxHashMap<(Region, Attr, Type), Value>,
-    in_order: Vec<Op>,
-    replaced: u64,
-}
-
 /// Replaces constant values and drops what is dead then. Returns how many were replaced.
 fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 {
-    let mut made = Made::default();
-    let ops = m.ops_under(root);
-    for &op in &ops {
-        for block in m.regions(op).iter().flat_map(|&r| m.region_blocks(r)).collect::<Vec<_>>() {
-            for arg in m.block_args(block).to_vec() {
-                replace_value(m, block, arg, values, &mut made);
-            }
-        }
-        if op != root && !m.has_trait(op, Traits::CONSTANT_LIKE) {
-            let Some(block) = m.parent_block(op) else { continue };
+    let mut constants = Constants { values, known: FxHashMap::default(), replaced: 0 };
+    let mut blocks = blocks_of(m, root);
+    while let Some(block) = blocks.pop() {
+        for op in m.block_ops(block).collect::<Vec<_>>() {
             for result in m.results(op) {
-                replace_value(m, block, result, values, &mut made);
+                constants.replace(m, block, result);
             }
+            let known = m.num_results(op) > 0 && m.results(op).all(|r| matches!(values[r], Lattice::Constant(_)));
+            if known && is_dead(m, op) {
+                m.erase_op(op);
+                continue;
+            }
+            blocks.extend(blocks_of(m, op));
+        }
+        for arg in m.block_args(block).to_vec() {
+            constants.replace(m, block, arg);
         }
     }
     // Inner ops come after the ops around them, users after what they use.
-    for &op in ops[1..].iter().rev() {
+    for &op in m.ops_under(root)[1..].iter().rev() {
         if m.num_results(op) > 0 && m.regions(op).is_empty() && is_dead(m, op) {
             m.erase_op(op);
         }
     }
-    // What a constant was made for may be gone.
-    for op in made.in_order {
-        if is_dead(m, op) {
-            m.erase_op(op);
+    constants.replaced
+}
+
+/// The blocks of an op's regions, to be taken from the end: the last region first, but its blocks in order.
+fn blocks_of(m: &Module, op: Op) -> Vec<Block> {
+    let reversed = |&region: &Region| m.region_blocks(region).collect::<Vec<_>>().into_iter().rev();
+    m.regions(op).iter().flat_map(reversed).collect()
+}
+
+/// Constants, of which there is one each at the start of the region that holds them.
+struct Constants<'a> {
+    values: &'a SideTable<Value, Lattice>,
+    known: FxHashMap<(Region, Attr, Type), Value>,
+    replaced: u64,
+}
+
+impl Constants<'_> {
+    /// Replaces a value of `block` by the constant that it always is.
+    fn replace(&mut self, m: &mut Module, block: Block, value: Value) {
+        let Lattice::Constant(attr) = self.values[value] else { return };
+        if m.is_unused(value) {
+            return;
         }
-    }
-    made.replaced
-}
-
-fn replace_value(m: &mut Module, block: Block, value: Value, values: &SideTable<Value, Lattice>, made: &mut Made) {
-    let Lattice::Constant(attr) = values[value] else { return };
-    if m.is_unused(value) {
-        return;
-    }
-    let ty = m.value_type(value);
-    let Some(region) = isolated_region(m, block) else { return };
-    let known = made.values.get(&(region, attr, ty)).copied();
-    let Some(constant) = known.or_else(|| make_constant(m, region, attr, value)) else { return };
-    if known.is_none() {
-        made.values.insert((region, attr, ty), constant);
-        made.in_order.extend(m.defining_op(constant));
-    }
-    m.replace_all_uses(value, constant);
-    made.replaced += 1;
-}
-
-/// The innermost region around a block that sees no values from outside.
-fn isolated_region(m: &Module, block: Block) -> Option<Region> {
-    let mut region = m.parent_region(block)?;
-    loop {
-        let op = m.region_op(region)?;
-        match m.parent_block(op) {
-            Some(block) if !m.has_trait(op, Traits::ISOLATED) => region = m.parent_region(block)?,
-            _ => return Some(region),
+        let Some(region) = constant_region(m, block) else { return };
+        let key = (region, attr, m.value_type(value));
+        let known = self.known.get(&key).copied();
+        let Some(constant) = known.or_else(|| first_constant(m, region, attr, value)) else { return };
+        self.known.insert(key, constant);
+        if constant != value {
+            m.replace_all_uses(value, constant);
+            self.replaced += 1;
         }
     }
 }
 
-fn make_constant(m: &mut Module, region: Region, attr: Attr, like: Value) -> Option<Value> {
-    let (loc, dialect) = match m.defining_op(like) {
-        Some(op) => (m.loc(op), m.ctx.op_dialect(m.name(op)).to_owned()),
-        None => (gradus_ir::Loc::UNKNOWN, String::new()),
+/// The constant at the start of a region that `value` is equal to: itself, if it is one.
+fn first_constant(m: &mut Module, region: Region, attr: Attr, value: Value) -> Option<Value> {
+    let (entry, ty) = (m.entry(region)?, m.value_type(value));
+    let Some(op) = m.defining_op(value) else {
+        return Builder::at_start(m, entry).constant(attr, ty, "", gradus_ir::Loc::UNKNOWN);
     };
-    let (entry, ty) = (m.entry(region)?, m.value_type(like));
+    if m.has_trait(op, Traits::CONSTANT_LIKE) {
+        m.unlink_op(op);
+        let first = m.first_op(entry);
+        m.insert_op(entry, op, first);
+        return Some(value);
+    }
+    let (loc, dialect) = (m.loc(op), m.ctx.op_dialect(m.name(op)).to_owned());
     Builder::at_start(m, entry).constant(attr, ty, &dialect, loc)
 }
 
@@ -331,24 +330,42 @@ impl<'m> Solver<'m> {
     fn structured(&mut self, op: Op, from: Point) {
         let m = self.m;
         let Some(edges) = m.info(op).and_then(|i| i.edges) else { return };
-        let only = if from == Point::Op { self.entered(op) } else { None };
+        let sources: SmallVec<[Lattice; 4]> = match from {
+            Point::Op => m.operands(op).iter().map(|&v| self.values[v]).collect(),
+            Point::Region(i) => self.yielded(m.regions(op)[i]),
+        };
+        let only = self.next(op, from, &sources);
         for edge in edges(m, op) {
-            if edge.from != from || only.is_some_and(|to| to != edge.to) {
-                continue;
+            if edge.from == from && only.is_none_or(|to| to == edge.to) {
+                self.follow(op, edge, &sources);
             }
-            let sources: SmallVec<[Lattice; 4]> = match from {
-                Point::Op => m.operands(op).iter().map(|&v| self.values[v]).collect(),
-                Point::Region(i) => self.yielded(m.regions(op)[i]),
-            };
-            self.follow(op, edge, &sources);
         }
     }
 
-    /// Where an op with constant operands goes first.
-    fn entered(&self, op: Op) -> Option<Point> {
-        let control = self.m.info(op)?.control?;
-        let operands = self.datums(self.m.operands(op))?;
-        match self.m.with_args(op, |args| control(args, &operands, Event::Enter).ok())?? {
+    /// Where control goes, if what is constant decides it. The rest is poison here, on which nothing can be decided.
+    fn next(&self, op: Op, from: Point, sources: &[Lattice]) -> Option<Point> {
+        let m = self.m;
+        let control = m.info(op)?.control?;
+        let datum = |lattice: &Lattice| match *lattice {
+            Lattice::Constant(attr) => m.ctx.attr_datum(attr).unwrap_or(Datum::Poison),
+            _ => Datum::Poison,
+        };
+        let known: Vec<Datum> = sources.iter().map(datum).collect();
+        let operands: Vec<Datum> = m.operands(op).iter().map(|&v| datum(&self.values[v])).collect();
+        let next = |event| m.with_args(op, |args| control(args, &operands, event).ok())?;
+        let next = match from {
+            Point::Op => next(Event::Enter),
+            Point::Region(region) => {
+                if known.is_empty() {
+                    return None;
+                }
+                // Loops may take along more than their regions see: what they began with, and what they have so far.
+                let args = m.entry(m.regions(op)[region]).map_or(0, |entry| m.block_args(entry).len());
+                let args = vec![Datum::Poison; args + operands.len() + m.num_results(op)];
+                next(Event::Left { region, args: &args, yielded: &known })
+            }
+        };
+        match next? {
             Next::Region(i, _) => Some(Point::Region(i)),
             Next::Done(_) => Some(Point::Op),
         }

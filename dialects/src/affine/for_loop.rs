@@ -160,7 +160,8 @@ fn parse_bound(p: &mut OpParser<'_, '_>, map_to: Param, values_to: Param, lower:
         return set_bound(p, map_to, values_to, AffineMap::symbol_identity(), values);
     }
     if p.at_integer() {
-        let value = p.integer()?;
+        let bound = p.number(Type::INDEX)?;
+        let value = p.ctx().as_int(bound).unwrap_or_default();
         return set_bound(p, map_to, values_to, AffineMap::constant(value), Vec::new());
     }
     let at = p.offset();
@@ -295,7 +296,10 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop that does not advance".into()))?;
     let (first, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
     let end = results(upper, &data[first..inits])?.into_iter().min().unwrap_or(0);
+    let once = Bounds { lower, upper, step }.trip_count() == Some(1);
     let (at, carried) = match event {
+        // Known without the induction variable.
+        Event::Left { yielded, .. } if once => return Ok(Next::Done(yielded.to_vec())),
         Event::Enter => (results(lower, &data[..first])?.into_iter().max(), &data[inits..]),
         Event::Left { args, yielded, .. } => (args[0].int()?.checked_add(step), yielded),
     };

@@ -62,7 +62,7 @@ pub const FLOAT_PREDICATE: AttrKind = AttrKind {
 #[op(
     "arith.cmpi",
     infer = infer,
-    verify = same_operand_types,
+    relations = &[TypeRelation::SameOperands],
     fold = fold_cmpi,
     eval = cmpi,
     format = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
@@ -86,7 +86,7 @@ pub struct CmpIOp {
 #[op(
     "arith.cmpf",
     infer = infer,
-    verify = same_operand_types,
+    relations = &[TypeRelation::SameOperands],
     eval = cmpf,
     format = "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
 )]
@@ -132,14 +132,6 @@ pub struct SelectOp {
 
 fn infer(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![bool_like(args.ctx(), args.operand_type(0))])
-}
-
-fn same_operand_types(m: &Module, op: Op) -> Result<(), String> {
-    let operands = m.operands(op);
-    if m.value_type(operands[0]) == m.value_type(operands[1]) {
-        return Ok(());
-    }
-    Err("requires all operands to have the same type".into())
 }
 
 fn verify_select(m: &Module, op: Op) -> Result<(), String> {

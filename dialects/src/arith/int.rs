@@ -5,7 +5,7 @@ use super::fold;
 use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
 use crate::vector::VectorScaleOp;
 use gradus_ir::eval::{Datum, Trap, map_int};
-use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Type, Value, declared_names, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeRelation, Value, declared_names, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 
@@ -135,6 +135,7 @@ plain! {
 #[op(
     "arith.addui_extended",
     traits = Traits::COMMUTATIVE,
+    relations = &[TypeRelation::Same(&["lhs", "rhs", "sum"])],
     eval = addui_extended,
     result_names = declared_names,
     format = "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",

@@ -17,7 +17,7 @@ pub use constant::ConstantOp;
 pub use float::*;
 pub use int::*;
 
-use gradus_ir::{AttrKind, AttrText, Context, Dialect, OpArgs, OpDecl, Type, TypeData};
+use gradus_ir::{AttrKind, AttrText, Context, Dialect, Flags, OpArgs, OpDecl, Type, TypeData};
 
 /// Promises about floats that let the compiler do more.
 pub const FASTMATH: AttrKind = AttrKind {
@@ -27,7 +27,7 @@ pub const FASTMATH: AttrKind = AttrKind {
         dialect: "arith",
         mnemonic: "fastmath",
         words: &["none", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "fast"],
-        flags: true,
+        flags: Some(Flags { separator: ",", all: "fast" }),
     },
 };
 
@@ -35,7 +35,12 @@ pub const FASTMATH: AttrKind = AttrKind {
 pub const OVERFLOW: AttrKind = AttrKind {
     summary: "Integer overflow arith flags",
     check: |c, a| gradus_ir::verify::has_words(c, a, &OVERFLOW.text),
-    text: AttrText::Words { dialect: "arith", mnemonic: "overflow", words: &["none", "nsw", "nuw"], flags: true },
+    text: AttrText::Words {
+        dialect: "arith",
+        mnemonic: "overflow",
+        words: &["none", "nsw", "nuw"],
+        flags: Some(Flags { separator: ", ", all: "" }),
+    },
 };
 
 /// Whether the enumeration attribute `name` of the op has the word.

@@ -100,7 +100,7 @@ pub(super) const NATIVES: &[&Native] = &[
     &test("not_i1", "anything but booleans", |m, x| element(m, x[0]) != Type::I1),
     &test("index", "`index`, or a vector or tensor of it", |m, x| element(m, x[0]) == Type::INDEX),
     &test("variable", "no constant", |m, x| m.constant(x[0].value()).is_none()),
-    &test("wider_int", "two integers, the first with more bits", |m, x| widths(m, x).is_some_and(|(a, b)| a > b)),
+    &test("wider_int", "two integers, neither `index`, the first with more bits", |m, x| element(m, x[0]) != Type::INDEX && element(m, x[1]) != Type::INDEX && widths(m, x).is_some_and(|(a, b)| a > b)),
     &test("not_narrower_int", "two integers, the first with at least as many bits", |m, x| widths(m, x).is_some_and(|(a, b)| a >= b)),
     &test("same_shape", "two scalars, or two vectors or tensors of one shape", |m, x| m.ctx.with_element(x[0].ty(), Type::I1) == m.ctx.with_element(x[1].ty(), Type::I1)),
     &test("zero", "an integer that is 0 everywhere", |m, x| m.ctx.is_uniform(x[0].attr(), 0.0)),

@@ -35,6 +35,7 @@ pub const INT_ELEMENTS: AttrKind = kind(
     verify = verify,
     jump = jump,
     successor_operands = carried,
+    successor_sizes = "case_operand_segments",
     patterns = &[
         Pattern { name: "only-default", run: only_default },
         Pattern { name: "drop-cases-like-default", run: drop_cases_like_default },

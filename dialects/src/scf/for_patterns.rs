@@ -46,7 +46,11 @@ fn trip_count(m: &Module, op: ForOp) -> Option<u8> {
     if lower == upper {
         return Some(0);
     }
-    let count = op.count(m);
+    let (count, step) = (op.count(m), m.constant_int(op.step(m)));
+    // Undefined, were it to run.
+    if step == Some(0) {
+        return Some(0);
+    }
     let distance = match (m.constant_int(lower), m.constant_int(upper)) {
         (Some(lower), Some(upper)) => count.number(upper) - count.number(lower),
         _ => distance_by_sum(m, op, lower, upper)?,
@@ -54,7 +58,7 @@ fn trip_count(m: &Module, op: ForOp) -> Option<u8> {
     if distance <= 0 {
         return Some(0);
     }
-    let step = m.constant_int(op.step(m)).map(|step| count.number(step)).filter(|&step| step > 0)?;
+    let step = step.map(|step| count.number(step)).filter(|&step| step > 0)?;
     Some(if step >= distance { 1 } else { 2 })
 }
 

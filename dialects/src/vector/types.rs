@@ -74,7 +74,7 @@ pub const KIND: AttrKind = AttrKind {
             "add", "mul", "minui", "minsi", "minnumf", "maxui", "maxsi", "maxnumf", "and", "or", "xor", "maximumf",
             "minimumf",
         ],
-        flags: false,
+        flags: None,
     },
 };
 /// What a dimension of a contraction is.
@@ -85,7 +85,7 @@ pub const ITERATOR_TYPE: AttrKind = AttrKind {
         dialect: "vector",
         mnemonic: "iterator_type",
         words: &["parallel", "reduction"],
-        flags: false,
+        flags: None,
     },
 };
 /// What is printed after a value.
@@ -96,7 +96,7 @@ pub const PUNCTUATION: AttrKind = AttrKind {
         dialect: "vector",
         mnemonic: "punctuation",
         words: &["no_punctuation", "newline", "comma", "open", "close"],
-        flags: false,
+        flags: None,
     },
 };
 /// `array<i64: 1, 0>`, spelled `[1, 0]`

@@ -91,7 +91,7 @@ pub fn collapsing(from: &[i64], to: &[i64]) -> Option<Reassociation> {
         let common = a.start.max(b.start)..a.end.min(b.end);
         let all = a.start.min(b.start)..a.end.max(b.end);
         let unit = |i: usize| common.contains(&i) || from[i] == 1;
-        if common.is_empty() || !all.into_iter().all(unit) {
+        if !all.into_iter().all(unit) {
             return None;
         }
     }

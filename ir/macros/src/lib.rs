@@ -71,7 +71,8 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let (regions, successors) = (index(regions), index(successors));
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
         "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval" | "exec" | "control"
-        | "control_memory" | "jump" | "successor_operands" | "edges" | "slot" | "format" | "result_names" => {
+        | "control_memory" | "jump" | "successor_operands" | "successor_sizes" | "edges" | "slot" | "format"
+        | "result_names" => {
             quote!(#key: Some(#value))
         }
         _ => quote!(#key: #value),

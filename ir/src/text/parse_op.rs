@@ -343,7 +343,10 @@ impl<'a> Parser<'a> {
             let value = self.m.nth_value(first, number);
             let (have, want) = (self.m.value_type(value), self.m.value_type(placeholder));
             if have != want {
-                return Err(self.type_mismatch(used, name, want, have, offset));
+                let (have, want) = (self.ctx.display_type(have), self.ctx.display_type(want));
+                let message = format!("definition of SSA value '%{name}#{number}' has type '{have}'");
+                let d = Diagnostic::error(self.place(offset), message);
+                return Err(Box::new(d.note(self.place(used), format!("previously used here with type '{want}'"))));
             }
             self.m.replace_all_uses(placeholder, value);
             self.m.values.free(placeholder);

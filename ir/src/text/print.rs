@@ -79,7 +79,8 @@ impl Module {
             printer.out.push('\n');
             printer.out.push_str(aliases.tail());
             if op == self.root && !options.skip_regions {
-                super::fine::print_resources(&self.resources, options.elide_resources, &mut printer.out);
+                let order: Vec<&str> = printer.attrs.resources.iter().map(|&key| self.ctx.text(key)).collect();
+                super::fine::print_resources(&self.resources, &order, options.elide_resources, &mut printer.out);
             }
         }
         printer.flush()

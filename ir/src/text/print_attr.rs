@@ -6,6 +6,7 @@ use crate::attrs::{AttrData, Dense, Int, Piece};
 use crate::context::{Attr, Context, Str, Type};
 use crate::float::{self, FloatKind};
 use crate::types::{DYNAMIC, Signedness, TypeData};
+use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -34,6 +35,8 @@ pub struct AttrPrinter<'a> {
     /// While aliases are looked for, nothing is printed: what would be is visited here.
     pub(super) visitor: Option<AliasBuilder<'a>>,
     pub(super) distinct: FxHashMap<Attr, usize>,
+    /// Keys of resources, in the order in which they were printed first.
+    pub(super) resources: IndexSet<Str>,
     /// Constants of more elements are not printed.
     elide: Option<usize>,
 }
@@ -42,7 +45,7 @@ impl<'a> AttrPrinter<'a> {
     /// A printer that writes the values in `aliases` by name.
     pub fn new(ctx: &'a Context, aliases: Option<&'a Aliases>) -> AttrPrinter<'a> {
         let distinct = aliases.map(|aliases| aliases.distinct.clone()).unwrap_or_default();
-        AttrPrinter { ctx, aliases, visitor: None, distinct, elide: None }
+        AttrPrinter { ctx, aliases, visitor: None, distinct, resources: IndexSet::new(), elide: None }
     }
 
     /// The same, but without constants of more elements than this.
@@ -282,6 +285,7 @@ impl<'a> AttrPrinter<'a> {
                 out.push('>');
             }
             AttrData::DenseResource { key, .. } => {
+                self.resources.insert(*key);
                 out.push_str("dense_resource<");
                 push_keyword_or_string(self.ctx.text(*key), out);
                 out.push('>');

@@ -1,8 +1,10 @@
 //! A large program is printed by several threads, each of which prints some of the functions.
 
 use super::print::{PrintOptions, Printer};
+use crate::context::Str;
 use crate::divide::{MIN_OPS, count_ops, divide};
 use crate::module::{Block, Module, Op};
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::resume_unwind;
@@ -41,7 +43,7 @@ impl Printer<'_> {
         let parts = divide(&sizes, sizes.iter().sum::<usize>() / PART);
         let (m, aliases, numbers, options, indent) = (self.m, self.aliases, self.numbers, self.options, self.indent);
         let next = AtomicUsize::new(0);
-        let print = |done: &mut dyn FnMut(usize, String) -> io::Result<()>| -> io::Result<()> {
+        let print = |done: &mut dyn FnMut(usize, Part) -> io::Result<()>| -> io::Result<()> {
             let mut nowhere = io::sink();
             let mut printer = Printer::new(m, aliases, numbers, options, &mut nowhere);
             (printer.indent, printer.flush_at) = (indent, usize::MAX);
@@ -49,41 +51,51 @@ impl Printer<'_> {
                 let i = next.fetch_add(1, Ordering::Relaxed);
                 let Some(part) = parts.get(i) else { return Ok(()) };
                 ops[part.clone()].iter().try_for_each(|&op| printer.line(op))?;
-                done(i, std::mem::take(&mut printer.out))?;
+                let text = std::mem::take(&mut printer.out);
+                done(i, Part { text, resources: std::mem::take(&mut printer.attrs.resources) })?;
             }
         };
         self.flush()?;
-        let mut written = Written { sink: &mut *self.sink, next: 0, waiting: BTreeMap::new() };
+        let mut written =
+            Written { sink: &mut *self.sink, resources: &mut self.attrs.resources, next: 0, waiting: BTreeMap::new() };
         thread::scope(|scope| {
             let (send, receive) = channel();
             for _ in 1..options.threads.min(parts.len()) {
                 let send = send.clone();
                 // Nobody receives when the sink has failed; then there is nothing more to do.
-                scope.spawn(|| print(&mut move |i, text| send.send((i, text)).map_err(io::Error::other)));
+                scope.spawn(|| print(&mut move |i, part| send.send((i, part)).map_err(io::Error::other)));
             }
             drop(send);
-            print(&mut |i, text| {
-                written.add(i, text)?;
-                receive.try_iter().try_for_each(|(i, text)| written.add(i, text))
+            print(&mut |i, part| {
+                written.add(i, part)?;
+                receive.try_iter().try_for_each(|(i, part)| written.add(i, part))
             })?;
-            receive.iter().try_for_each(|(i, text)| written.add(i, text))
+            receive.iter().try_for_each(|(i, part)| written.add(i, part))
         })
     }
+}
+
+/// Some of the ops, as text, and the resources that they mention.
+struct Part {
+    text: String,
+    resources: IndexSet<Str>,
 }
 
 /// Puts parts of a text in order.
 struct Written<'a> {
     sink: &'a mut dyn io::Write,
+    resources: &'a mut IndexSet<Str>,
     /// The part that is to be written next.
     next: usize,
-    waiting: BTreeMap<usize, String>,
+    waiting: BTreeMap<usize, Part>,
 }
 
 impl Written<'_> {
-    fn add(&mut self, i: usize, text: String) -> io::Result<()> {
-        self.waiting.insert(i, text);
-        while let Some(text) = self.waiting.remove(&self.next) {
-            self.sink.write_all(text.as_bytes())?;
+    fn add(&mut self, i: usize, part: Part) -> io::Result<()> {
+        self.waiting.insert(i, part);
+        while let Some(part) = self.waiting.remove(&self.next) {
+            self.sink.write_all(part.text.as_bytes())?;
+            self.resources.extend(part.resources);
             self.next += 1;
         }
         Ok(())

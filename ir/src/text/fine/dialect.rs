@@ -3,8 +3,9 @@
 use super::source::string_end;
 use super::{FineError, FineParser, Result};
 use crate::attrs::Piece;
-use crate::context::{Attr, Type};
+use crate::context::{Attr, Context, Type};
 use crate::entity::Entity;
+use crate::op_info::AttrText;
 use crate::types::TypeData;
 
 /// `#` or `!`, and what follows up to the body.
@@ -36,6 +37,15 @@ fn check_namespace(name: &Name<'_>, offset: usize) -> Result<()> {
     Err(FineError::new(offset, format!("invalid dialect namespace '{}'", name.dialect)))
 }
 
+/// The body of an attribute that is a set of flags, as it is printed.
+fn flags_in_order(ctx: &Context, name: &Name<'_>) -> Option<String> {
+    ctx.dialect(name.dialect)?.attrs.iter().find_map(|kind| {
+        let AttrText::Words { mnemonic, words, flags: Some(flags), .. } = kind.text else { return None };
+        let list = name.body.strip_prefix(mnemonic)?.strip_prefix('<')?.strip_suffix('>')?;
+        Some(format!("{mnemonic}<{}>", flags.in_order(words, list)?))
+    })
+}
+
 impl FineParser<'_> {
     /// `!alias`, `!dialect.rest` or `!dialect<rest>`.
     pub(super) fn dialect_type(&mut self, name: &str, offset: usize) -> Result<Type> {
@@ -53,7 +63,10 @@ impl FineParser<'_> {
             return self.aliased(name, offset).map(|key| Attr::new(key as usize));
         };
         check_namespace(&parts, offset)?;
-        let body = self.pieces(parts.body, offset + parts.at)?;
+        let body = match flags_in_order(self.ctx, &parts) {
+            Some(flags) => Box::new([Piece::Text(flags.into())]),
+            None => self.pieces(parts.body, offset + parts.at)?,
+        };
         let dialect = self.ctx.str(parts.dialect);
         Ok(self.intern(crate::attrs::AttrData::Dialect { dialect, body, ty }))
     }

@@ -6,6 +6,7 @@ use super::{FineError, Result, hex, push_hex};
 use crate::module::{Resource, Resources};
 use bytes::Bytes;
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Reads the section. It is three levels of `key: value`.
@@ -149,11 +150,12 @@ fn blob(literal: &str) -> Option<Resource> {
 }
 
 /// Appends the section as MLIR prints it; nothing when there are no resources. Those whose text is longer than `elide` are
-/// left out.
-pub(crate) fn print_resources(resources: &Resources, elide: Option<usize>, out: &mut String) {
+/// left out. What constants refer to comes in the order in which they did, `mentioned`; MLIR drops the others.
+pub(crate) fn print_resources(resources: &Resources, mentioned: &[&str], elide: Option<usize>, out: &mut String) {
     if resources.values().flat_map(IndexMap::values).all(IndexMap::is_empty) {
         return;
     }
+    let ranks: FxHashMap<&str, usize> = mentioned.iter().enumerate().map(|(i, &key)| (key, i)).collect();
     let shown = |(_, value): &(&String, &Resource)| elide.is_none_or(|limit| text_len(value) <= limit);
     out.push_str("\n{-#\n");
     let mut section_head = Head::new("  ");
@@ -161,7 +163,11 @@ pub(crate) fn print_resources(resources: &Resources, elide: Option<usize>, out: 
         let mut group_head = Head::new("    ");
         for (group, entries) in groups {
             let mut entry_head = Head::new("      ");
-            for (key, value) in entries.iter().filter(shown) {
+            let mut entries: Vec<(&String, &Resource)> = entries.iter().filter(shown).collect();
+            if section == "dialect_resources" && group == "builtin" {
+                entries.sort_by_key(|(key, _)| ranks.get(key.as_str()).copied().unwrap_or(usize::MAX));
+            }
+            for (key, value) in entries {
                 if entry_head.first && group_head.first {
                     section_head.open(section, out);
                 }

@@ -233,7 +233,7 @@ fn resources_round_trip() {
     let blob = Resource::Blob(8, bytes::Bytes::from_static(&[0xaa, 0xbb]));
     assert_eq!(resources["dialect_resources"]["builtin"]["a"], blob);
     let mut printed = String::new();
-    super::print_resources(&resources, None, &mut printed);
+    super::print_resources(&resources, &[], None, &mut printed);
     assert_eq!(printed, text);
 }
 

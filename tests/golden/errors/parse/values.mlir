@@ -49,3 +49,25 @@ func.func @f() {
 ^a:
   return
 }
+
+// -----
+
+func.func @f() -> i8 {
+  cf.br ^define
+^use:
+  // expected-note@+1 {{previously used here with type 'i8'}}
+  return %later : i8
+^define:
+  // expected-error@+1 {{definition of SSA value '%later#0' has type 'f32'}}
+  %later = arith.constant 1.0 : f32
+  cf.br ^use
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{integer constant out of range for attribute}}
+  affine.for %i = 1 to 9223372036854775810 {
+  }
+  return
+}

@@ -43,3 +43,19 @@ func.func @sibling() {
   "t.use"(%0) : (i32) -> ()
   return
 }
+
+// -----
+
+// A region of several blocks is ordered, whoever holds it.
+func.func @blocks() {
+  "t.region"() ({
+    // expected-error@+1 {{operand #0 does not dominate this use}}
+    "t.use"(%later) : (i32) -> ()
+    cf.br ^next
+  ^next:
+    // expected-note@+1 {{operand defined here (op in the same region)}}
+    %later = arith.constant 0 : i32
+    "t.end"() : () -> ()
+  }) : () -> ()
+  return
+}

@@ -1,5 +1,5 @@
-// RUN: gradus opt %s --canonicalize
-// A switch counts the operands of its cases itself, so arguments that matter to nobody stay where one goes.
+// RUN: gradus opt %s --canonicalize --allow-unregistered-dialect
+// Arguments that matter to nobody go, also those that the cases of a switch fill, which it counts in an attribute.
 func.func @rounds(%flag: i32, %c: i1) {
   %true = arith.constant true
   cf.br ^head(%true : i1)
@@ -15,4 +15,19 @@ func.func @rounds(%flag: i32, %c: i1) {
     default: ^left(%d : i1),
     41: ^head(%d : i1)
   ]
+}
+
+// Only the second of two arguments is needed, and one case fills it twice.
+func.func @second(%flag: i32, %x: i32, %y: i32) -> i32 {
+  cf.switch %flag : i32, [
+    default: ^end(%x, %y : i32, i32),
+    1: ^end(%y, %x : i32, i32),
+    2: ^other(%x : i32),
+    3: ^end(%x, %flag : i32, i32)
+  ]
+^other(%a: i32):
+  cf.br ^end(%a, %a : i32, i32)
+^end(%b: i32, %c: i32):
+  "t.keep"() : () -> ()
+  return %c : i32
 }

@@ -1,0 +1,96 @@
+// RUN: gradus opt %s --sccp
+
+// Constants are once each at the start of the function, and ops around that give nothing else go.
+func.func @branches(%c: i1) -> i32 {
+  %0 = scf.if %c -> (i32) {
+    %one = arith.constant 1 : i32
+    scf.yield %one : i32
+  } else {
+    %other = arith.constant 1 : i32
+    scf.yield %other : i32
+  }
+  return %0 : i32
+}
+
+func.func @same_constants(%c: i1, %a: i32) -> i32 {
+  %0 = scf.if %c -> (i32) {
+    %one = arith.constant {tag = "first"} 1 : i32
+    %1 = arith.addi %a, %one : i32
+    scf.yield %1 : i32
+  } else {
+    %one = arith.constant 1 : i32
+    %1 = arith.subi %a, %one : i32
+    scf.yield %1 : i32
+  }
+  return %0 : i32
+}
+
+// How often it runs is known: not at all, once, or more.
+func.func @affine() -> (i32, i32, i32) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %none = affine.for %i = 0 to 0 iter_args(%x = %c1) -> (i32) {
+    %0 = arith.addi %x, %x : i32
+    affine.yield %0 : i32
+  }
+  %once = affine.for %i = 0 to 2 step 3 iter_args(%x = %c1) -> (i32) {
+    %0 = arith.addi %x, %c2 : i32
+    affine.yield %0 : i32
+  }
+  %more = affine.for %i = 0 to 4 iter_args(%x = %c1) -> (i32) {
+    %0 = arith.addi %x, %x : i32
+    affine.yield %0 : i32
+  }
+  return %none, %once, %more : i32, i32, i32
+}
+
+// The condition is false from the beginning.
+func.func @never(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.muli %n, %c0 : index
+  %0 = scf.while (%x = %zero) : (index) -> index {
+    %more = arith.cmpi slt, %x, %c0 : index
+    scf.condition(%more) %x : index
+  } do {
+  ^bb0(%x: index):
+    %next = arith.addi %x, %c1 : index
+    scf.yield %next : index
+  }
+  return %0 : index
+}
+
+// It is true at first, and then not always.
+func.func @sometimes() -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %0 = scf.while (%x = %c0) : (index) -> index {
+    %more = arith.cmpi slt, %x, %c3 : index
+    scf.condition(%more) %x : index
+  } do {
+  ^bb0(%x: index):
+    %next = arith.addi %x, %c1 : index
+    scf.yield %next : index
+  }
+  return %0 : index
+}
+
+// Reductions, of which the loops carry more than their regions see.
+func.func @reduced(%n: index) -> (i32, i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %init = arith.constant 5 : i32
+  %0 = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%init) -> i32 {
+    %five = arith.constant 5 : i32
+    scf.reduce(%five : i32) {
+    ^bb0(%a: i32, %b: i32):
+      %sum = arith.addi %a, %b : i32
+      scf.reduce.return %sum : i32
+    }
+  }
+  %1 = affine.parallel (%i) = (0) to (4) reduce ("addi") -> (i32) {
+    affine.yield %init : i32
+  }
+  return %0, %1 : i32, i32
+}
