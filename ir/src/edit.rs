@@ -740,13 +740,16 @@ impl Module {
             for op in ops {
                 let copy = stacker::maybe_grow(64 << 10, 1 << 20, || self.clone_with(op, map, blocks));
                 self.append_op(blocks[&source], copy);
-                copies.push(copy);
+                copies.push((op, copy));
             }
         }
-        // A value may be used before its definition is copied: in graph regions, or across blocks.
-        for copy in copies {
-            for i in 0..self.operands(copy).len() {
-                if let Some(&value) = map.get(&self.operands(copy)[i]) {
+        // A value may be used before its definition is copied: in graph regions, or across blocks. What stands for a value
+        // may have a stand-in itself, which does not count here.
+        for (op, copy) in copies {
+            for i in 0..self.operands(op).len() {
+                if let Some(&value) = map.get(&self.operands(op)[i])
+                    && self.operands(copy)[i] != value
+                {
                     self.set_operand(copy, i, value);
                 }
             }

@@ -4,6 +4,8 @@
 
 use gradus_ir::PassInfo;
 
+mod affine_loop_tile;
+mod affine_loop_unroll;
 mod canonicalize;
 mod control_flow_sink;
 mod cse;
@@ -13,11 +15,15 @@ mod loop_invariant_code_motion;
 mod mem2reg;
 mod reconcile_unrealized_casts;
 mod sccp;
+mod scf_for_loop_unroll;
+mod scf_parallel_loop_tiling;
 mod strip_debuginfo;
 mod symbol_dce;
 
 /// All passes, alphabetically. The order is that of listings; nothing else depends on it.
 pub const PASSES: &[&PassInfo] = &[
+    &affine_loop_tile::INFO,
+    &affine_loop_unroll::INFO,
     &canonicalize::INFO,
     &control_flow_sink::INFO,
     &cse::INFO,
@@ -27,6 +33,8 @@ pub const PASSES: &[&PassInfo] = &[
     &mem2reg::INFO,
     &reconcile_unrealized_casts::INFO,
     &sccp::INFO,
+    &scf_for_loop_unroll::INFO,
+    &scf_parallel_loop_tiling::INFO,
     &strip_debuginfo::INFO,
     &symbol_dce::INFO,
 ];

@@ -57,6 +57,31 @@ impl Applied {
         IntegerSet::new(self.num_dims, self.num_symbols, constraints)
     }
 
+    /// The expressions of both, over the operands of both.
+    pub(super) fn and(&self, other: &Applied) -> Applied {
+        let dims: Vec<AffineExpr> = (0..other.num_dims).map(|i| AffineExpr::Dim(self.num_dims + i)).collect();
+        let symbols = (0..other.num_symbols).map(|i| AffineExpr::Symbol(self.num_symbols + i));
+        let symbols: Vec<AffineExpr> = symbols.collect();
+        let others = other.exprs.iter().map(|expr| expr.replace(&dims, &symbols));
+        Applied {
+            num_dims: self.num_dims + other.num_dims,
+            num_symbols: self.num_symbols + other.num_symbols,
+            exprs: self.exprs.iter().cloned().chain(others).collect(),
+            operands: [self.dims(), other.dims(), self.symbols(), other.symbols()].concat(),
+        }
+    }
+
+    /// Other expressions over the same operands.
+    pub(super) fn with_exprs(&self, exprs: Vec<AffineExpr>) -> Applied {
+        Applied { exprs, ..self.clone() }
+    }
+
+    /// A value plus a constant, as a dimension.
+    pub(super) fn shifted(value: Value, by: i64) -> Applied {
+        let expr = AffineExpr::Dim(0) + AffineExpr::Constant(by);
+        Applied { num_dims: 1, num_symbols: 0, exprs: vec![expr], operands: vec![value] }
+    }
+
     /// The values of the dimensions.
     pub(super) fn dims(&self) -> &[Value] {
         &self.operands[..self.num_dims as usize]

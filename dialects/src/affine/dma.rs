@@ -211,7 +211,7 @@ fn verify_start(m: &Module, op: Op) -> Result<(), String> {
     for (place, what) in places.iter().zip(["src index", "dst index", "tag index"]) {
         check_indices(m, &mut scope, &operands[place.indices.clone()], what, "dma_start")?;
     }
-    check_counts(m, &operands[rest..])
+    Ok(())
 }
 
 fn verify_wait(m: &Module, op: Op) -> Result<(), String> {
@@ -221,15 +221,7 @@ fn verify_wait(m: &Module, op: Op) -> Result<(), String> {
     }
     let tag = DmaWaitOp(op).tag(m).filter(|tag| operands.len() == tag.indices.end + 1);
     let Some(tag) = tag else { return Err("incorrect number of operands".into()) };
-    check_indices(m, &mut Scope::around(m, op), &operands[tag.indices.clone()], "index", "dma_wait")?;
-    check_counts(m, &operands[tag.indices.end..])
-}
-
-fn check_counts(m: &Module, counts: &[Value]) -> Result<(), String> {
-    match counts.iter().all(|&count| m.value_type(count) == Type::INDEX) {
-        true => Ok(()),
-        false => Err("expected num elements and strides to be of index type".into()),
-    }
+    check_indices(m, &mut Scope::around(m, op), &operands[tag.indices.clone()], "index", "dma_wait")
 }
 
 fn check_indices(m: &Module, scope: &mut Scope<'_>, indices: &[Value], what: &str, op: &str) -> Result<(), String> {

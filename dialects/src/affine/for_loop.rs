@@ -5,15 +5,15 @@ use super::apply::fold_results;
 use super::range::drop_redundant;
 use super::scope::check_identifiers;
 use super::text::{dims_and_symbols, map_data, print_map};
-use super::{MAP, results};
+use super::{MAP, YieldOp, results};
 use crate::constraint::{ANY, INDEX, kind};
 use crate::scf::verify_loop;
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    AttrData, AttrKind, Def, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern,
-    Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
+    AttrData, AttrKind, Builder, Def, Directive, Effects, Loc, Module, Op, OpArgs, OpParser, OpPrinter, Param,
+    ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
 };
 use smallvec::SmallVec;
 
@@ -347,21 +347,31 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "affine-for-empty", run: empty_loop },
 ];
 
-/// Gives the loop other bounds.
-fn set_bounds(rw: &mut Rewriter<'_>, op: Op, lower: &Applied, upper: &Applied) {
-    let m = rw.module();
-    let ctx = m.ctx.clone();
-    let inits = ForOp(op).inits(m);
-    let (below, above) = (lower.to_attr(&ctx), upper.to_attr(&ctx));
-    let sizes = [&lower.operands[..], &upper.operands, &inits];
-    let segments = ctx.i32_array_attr(&sizes.map(|group| group.len() as i32));
-    let operands = sizes.concat();
-    rw.modify(op, |m| {
-        m.set_attr(op, "lowerBoundMap", Some(below));
-        m.set_attr(op, "upperBoundMap", Some(above));
-        m.set_attr(op, "operandSegmentSizes", Some(segments));
-        m.set_operands(op, &operands);
-    });
+impl ForOp {
+    /// Gives the loop other bounds.
+    pub(super) fn set_bounds(self, m: &mut Module, [lower, upper]: &[Applied; 2]) {
+        let ctx = m.ctx.clone();
+        let groups = [&lower.operands[..], &upper.operands, &self.inits(m)];
+        let segments = ctx.i32_array_attr(&groups.map(|group| group.len() as i32));
+        let operands = groups.concat();
+        m.set_attr(self.0, "lowerBoundMap", Some(lower.to_attr(&ctx)));
+        m.set_attr(self.0, "upperBoundMap", Some(upper.to_attr(&ctx)));
+        m.set_attr(self.0, "operandSegmentSizes", Some(segments));
+        m.set_operands(self.0, &operands);
+    }
+
+    /// Makes a loop that carries nothing, with a body that holds only its terminator.
+    pub fn with_bounds(b: &mut Builder<'_>, loc: Loc, [lower, upper]: &[Applied; 2], step: i64) -> ForOp {
+        let ctx = b.module.ctx.clone();
+        let (below, above) = (lower.to_attr(&ctx), upper.to_attr(&ctx));
+        let step = ctx.int_attr(Type::INDEX, step);
+        let this = ForOp::build(b, loc, &lower.operands, &upper.operands, &[], below, above, step, &[]);
+        let m = &mut *b.module;
+        let body = m.add_block(this.region(m));
+        m.add_block_arg(body, Type::INDEX, loc);
+        YieldOp::build(&mut Builder::at_end(m, body), loc, &[], &[]);
+        this
+    }
 }
 
 fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
@@ -371,7 +381,7 @@ fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     if new == old {
         return false;
     }
-    set_bounds(rw, op, &new[0], &new[1]);
+    rw.modify(op, |m| ForOp(op).set_bounds(m, &new));
     true
 }
 

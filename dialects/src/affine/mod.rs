@@ -8,6 +8,8 @@
 mod access;
 mod applied;
 mod apply;
+mod counted;
+mod dependence;
 mod dma;
 mod for_loop;
 mod if_op;
@@ -19,10 +21,12 @@ mod range;
 mod reduction;
 mod scope;
 mod text;
+mod tile;
 
 pub use access::{LoadOp, PrefetchOp, StoreOp, VectorLoadOp, VectorStoreOp};
 pub use applied::Applied;
 pub use apply::ApplyOp;
+pub use dependence::{footprint, is_permutable};
 pub use dma::{DmaStartOp, DmaWaitOp};
 pub use for_loop::{Bounds, ForOp, simple_bound};
 pub use if_op::IfOp;
@@ -30,6 +34,7 @@ pub use index::{DelinearizeIndexOp, LinearizeIndexOp};
 pub use min_max::{MaxOp, MinOp, partly_folded};
 pub use parallel::{GroupedBounds, ParallelOp};
 pub use reduction::{REDUCTIONS, Reduction};
+pub use tile::{perfect_nest, tile};
 
 use crate::constraint::{ANY, kind};
 use gradus_ir::affine::AffineMap;

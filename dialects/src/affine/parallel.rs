@@ -310,10 +310,16 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
 
 /// Which groups do not add up to the results of their map.
 fn wrong_groups(m: &Module, this: ParallelOp) -> String {
+    let sum = |attr: Option<Attr>| -> i128 {
+        let sizes = attr.and_then(|a| m.ctx.dense_tensor(a)).and_then(|t| t.to_i64()).unwrap_or_default();
+        sizes.into_iter().map(i128::from).sum()
+    };
     let lower = this.lower_bounds_map(m).and_then(|a| map_data(&m.ctx, a)).map_or(0, |map| map.results.len());
-    let groups = this.lower_bounds_groups(m).and_then(|a| group_sizes(&m.ctx, a, lower));
-    let which = if groups.is_none() { "lower" } else { "upper" };
-    format!("the groups of {which} bounds do not add up to the results of the {which} bounds map")
+    let groups = this.lower_bounds_groups(m);
+    if groups.is_none_or(|a| group_sizes(&m.ctx, a, lower).is_none()) {
+        return format!("expected lower bounds map to have {} results", sum(groups));
+    }
+    format!("expected upper bounds map to have {} results", sum(this.upper_bounds_groups(m)))
 }
 
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {

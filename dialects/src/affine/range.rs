@@ -135,7 +135,8 @@ impl Known<'_> {
     }
 }
 
-fn gcd(a: i64, b: i64) -> i64 {
+/// The greatest number that divides both; 0 for two zeros.
+pub(super) fn gcd(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);

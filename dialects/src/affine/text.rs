@@ -155,6 +155,9 @@ pub(super) fn set_data(ctx: &gradus_ir::Context, attr: Attr) -> Option<&IntegerS
     }
 }
 
+/// What is wrong when nothing follows an operator.
+const NO_RIGHT: &str = "missing right operand of binary operator";
+
 /// Values that become dimensions and symbols in the order in which they are mentioned.
 #[derive(Default)]
 pub(super) struct Names<'a> {
@@ -188,20 +191,21 @@ impl<'a> Names<'a> {
         if depth > MAX_DEPTH {
             return p.error_here(format!("affine expressions nest deeper than {MAX_DEPTH}"));
         }
-        let mut sum = self.product(p, depth)?;
+        let mut sum = self.product(p, depth, "expected affine expression")?;
         loop {
             if p.eat("+") {
-                sum = sum + self.product(p, depth)?;
+                sum = sum + self.product(p, depth, NO_RIGHT)?;
             } else if p.eat("-") {
-                sum = sum - self.product(p, depth)?;
+                sum = sum - self.product(p, depth, NO_RIGHT)?;
             } else {
                 return Ok(sum);
             }
         }
     }
 
-    fn product(&mut self, p: &mut OpParser<'_, 'a>, depth: usize) -> ParseResult<AffineExpr> {
-        let mut product = self.factor(p, depth)?;
+    /// A product; `missing` says what is wrong if there is nothing.
+    fn product(&mut self, p: &mut OpParser<'_, 'a>, depth: usize, missing: &str) -> ParseResult<AffineExpr> {
+        let mut product = self.factor(p, depth, missing)?;
         loop {
             let at = p.offset();
             let op = if p.eat("*") {
@@ -215,12 +219,12 @@ impl<'a> Names<'a> {
             } else {
                 return Ok(product);
             };
-            let rhs = self.factor(p, depth)?;
+            let rhs = self.factor(p, depth, NO_RIGHT)?;
             product = AffineExpr::checked_binary(op, product, rhs).or_else(|message| p.error(at, message))?;
         }
     }
 
-    fn factor(&mut self, p: &mut OpParser<'_, 'a>, depth: usize) -> ParseResult<AffineExpr> {
+    fn factor(&mut self, p: &mut OpParser<'_, 'a>, depth: usize, missing: &str) -> ParseResult<AffineExpr> {
         let mut negative = false;
         while p.eat("-") {
             negative = !negative;
@@ -243,7 +247,7 @@ impl<'a> Names<'a> {
                 p.expect(")")?;
                 self.mention(value, true)
             }
-            _ => return p.error_here("expected affine expression"),
+            _ => return p.error_here(missing),
         };
         Ok(if negative { -factor } else { factor })
     }

@@ -3,6 +3,7 @@
 //! A loop step that is not positive, an induction variable that leaves its type, and control flow that depends on poison
 //! are undefined.
 
+mod counted;
 mod execute_region;
 mod for_loop;
 mod for_patterns;

@@ -1,0 +1,144 @@
+//! `affine.for` as a loop that counts.
+
+use super::applied::Applied;
+use super::range::ranges;
+use super::{ApplyOp, ForOp};
+use crate::loops::{CountedLoop, function_start};
+use gradus_ir::affine::{AffineExpr, AffineMap, Range as ValueRange};
+use gradus_ir::{Block, Builder, InsertPoint, Loc, Module, Op, Traits, Type, Value};
+use std::ops::Range;
+
+/// How a loop does several iterations at once.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The step of one iteration.
+    step: i64,
+    /// The step of all of them together.
+    long_step: i64,
+    /// What whole steps end before, and what is left over begins at.
+    split: Option<[Applied; 2]>,
+}
+
+impl ForOp {
+    /// How often the body runs: the least of the results. Without range: a loop that does not run may have less than 0.
+    fn trips(self, m: &Module) -> Option<Applied> {
+        let step = self.bounds(m)?.step;
+        let [lower, upper] = self.applied_bounds(m)?;
+        let ([_], 1..) = (&lower.exprs[..], step) else { return None };
+        let mut both = lower.and(&upper);
+        let first = both.exprs.remove(0);
+        both.exprs.iter_mut().for_each(|end| *end = end.clone() - first.clone());
+        both.compose(m);
+        both.exprs.iter_mut().for_each(|span| *span = span.clone().ceil_div(AffineExpr::Constant(step)));
+        Some(both)
+    }
+
+    /// What steps of `factor` iterations end before, and what is left over begins at: the latter is not below the lower
+    /// bound, which the former may be if the loop does not run.
+    fn split(self, m: &Module, factor: i64) -> Option<[Applied; 2]> {
+        let bounds = self.bounds(m)?;
+        if let (Some(lower), Some(trips)) = (bounds.lower.single_constant(), bounds.trip_count()) {
+            let whole = i128::from(trips) / i128::from(factor) * i128::from(factor) * i128::from(bounds.step);
+            let end = i64::try_from(i128::from(lower) + whole).ok()?;
+            let end = Applied::map(&AffineMap::constant(end), &[]);
+            return Some([end.clone(), end]);
+        }
+        let (trips, [lower, upper]) = (self.trips(m)?, self.applied_bounds(m)?);
+        let ([trip_count], [_]) = (&trips.exprs[..], &upper.exprs[..]) else { return None };
+        let runs = trip_count.range(trips.num_dims, &known_ranges(m, &trips.operands)).0 >= Some(0);
+        let both = lower.and(&trips);
+        let (first, count) = (both.exprs[0].clone(), both.exprs[1].clone());
+        let whole = count.clone() - count.modulo(AffineExpr::Constant(factor));
+        let mut end = both.with_exprs(vec![first + whole * AffineExpr::Constant(bounds.step)]);
+        end.compose(m);
+        let mut begin = if runs { end.clone() } else { end.and(&lower) };
+        begin.compose(m);
+        Some([end, begin])
+    }
+}
+
+/// The ranges of values, of which extents are not below 0.
+fn known_ranges(m: &Module, values: &[Value]) -> Vec<ValueRange> {
+    let is_extent = |&v: &Value| m.defining_op(v).is_some_and(|op| m.has_trait(op, Traits::EXTENT));
+    let known = ranges(m, values).into_iter().zip(values);
+    known.map(|(range, v)| if is_extent(v) { (Some(0), None) } else { range }).collect()
+}
+
+impl CountedLoop for ForOp {
+    type Plan = Plan;
+
+    fn op(self) -> Op {
+        self.0
+    }
+
+    fn body(self, m: &Module) -> Block {
+        m.only_block(self.region(m))
+    }
+
+    fn inits(self, m: &Module) -> Range<usize> {
+        let all = m.operands(self.0).len();
+        all - ForOp::inits(self, m).len()..all
+    }
+
+    fn trip_count(self, m: &Module) -> Option<u64> {
+        if let Some(trips) = self.bounds(m)?.trip_count() {
+            return Some(trips);
+        }
+        let counts = self.trips(m)?.exprs.iter().map(AffineExpr::constant).collect::<Option<Vec<i64>>>()?;
+        counts.into_iter().min().map(|trips| u64::try_from(trips).unwrap_or(0))
+    }
+
+    fn is_multiple(self, m: &Module, factor: u64) -> bool {
+        if let Some(trips) = self.trip_count(m) {
+            return trips % factor == 0;
+        }
+        let divides = |count: &AffineExpr| count.known_divisor().unsigned_abs().is_multiple_of(factor);
+        self.trips(m).is_some_and(|trips| trips.exprs.iter().all(divides))
+    }
+
+    fn plan(self, m: &mut Module, factor: u64, whole: bool) -> Option<Plan> {
+        let (factor, step) = (i64::try_from(factor).ok()?, self.bounds(m)?.step);
+        let long_step = step.checked_mul(factor)?;
+        let split = if whole { None } else { Some(self.split(m, factor)?) };
+        Some(Plan { step, long_step, split })
+    }
+
+    fn do_rest(self, m: &mut Module, plan: &Plan) {
+        if let (Some([_, begin]), Some([_, upper])) = (&plan.split, self.applied_bounds(m)) {
+            self.set_bounds(m, &[begin.clone(), upper]);
+        }
+    }
+
+    fn adopt(self, m: &mut Module, plan: &Plan) {
+        if let (Some([end, _]), Some([lower, _])) = (&plan.split, self.applied_bounds(m)) {
+            self.set_bounds(m, &[lower, end.clone()]);
+        }
+        let step = m.ctx.int_attr(Type::INDEX, plan.long_step);
+        m.set_attr(self.0, "step", Some(step));
+    }
+
+    fn advanced(b: &mut Builder<'_>, loc: Loc, plan: &Plan, induction_var: Value, n: u64) -> Value {
+        // No overflow: the long step is larger.
+        apply(b, loc, &Applied::shifted(induction_var, plan.step * n as i64))
+    }
+
+    fn first(self, m: &mut Module) -> Option<Value> {
+        let ([lower, _], loc) = (self.applied_bounds(m)?, m.loc(self.0));
+        match (&lower.exprs[..], &lower.operands[..]) {
+            ([AffineExpr::Constant(value)], _) => {
+                let at = function_start(m, self.0).map_or(InsertPoint::Before(self.0), InsertPoint::Start);
+                let value = m.ctx.int_attr(Type::INDEX, *value);
+                Builder::at(m, at).constant(value, Type::INDEX, "arith", loc)
+            }
+            ([AffineExpr::Dim(0)], &[value]) => Some(value),
+            ([_], _) => Some(apply(&mut Builder::before(m, self.0), loc, &lower)),
+            _ => None,
+        }
+    }
+}
+
+/// An `affine.apply` of an expression.
+fn apply(b: &mut Builder<'_>, loc: Loc, applied: &Applied) -> Value {
+    let map = applied.to_attr(&b.module.ctx);
+    ApplyOp::build(b, loc, &applied.operands, map, &[Type::INDEX]).result(b.module)
+}

@@ -1,0 +1,256 @@
+//! Which memory the iterations of affine loops use: whether they depend on each other so that their order matters, and how
+//! much memory it is.
+
+use super::applied::Applied;
+use super::range::{gcd, ranges};
+use super::text::map_data;
+use super::{ForOp, LoadOp, StoreOp, VectorLoadOp, VectorStoreOp};
+use crate::loops::CountedLoop;
+use crate::memref;
+use gradus_ir::affine::{AffineMap, Linear};
+use gradus_ir::{DYNAMIC, Effects, Module, Op, OpDecl, Type, Value};
+use std::collections::{BTreeMap, HashMap};
+
+/// An access to a box of elements.
+struct Access {
+    memory: Value,
+    writes: bool,
+    /// The first element.
+    at: Applied,
+    /// How many elements in each dimension.
+    widths: Vec<i64>,
+}
+
+/// The accesses in a loop; `None` if there are ops that may use memory in other ways. Ops that are not declared are taken
+/// to use none.
+fn accesses(m: &Module, root: ForOp) -> Option<Vec<Access>> {
+    let mut found = Vec::new();
+    for op in m.ops_under(root.0) {
+        match access(m, op) {
+            Some(access) => found.push(access),
+            None => is_harmless(m, op).then_some(())?,
+        }
+    }
+    Some(found)
+}
+
+/// The access that a load or store is.
+fn access(m: &Module, op: Op) -> Option<Access> {
+    let (writes, memory, element) = if let Some(load) = LoadOp::cast(m, op) {
+        (false, load.memref(m), load.result(m))
+    } else if let Some(load) = VectorLoadOp::cast(m, op) {
+        (false, load.memref(m), load.result(m))
+    } else if let Some(load) = memref::LoadOp::cast(m, op) {
+        (false, load.memref(m), load.result(m))
+    } else if let Some(store) = StoreOp::cast(m, op) {
+        (true, store.memref(m), store.value(m))
+    } else if let Some(store) = VectorStoreOp::cast(m, op) {
+        (true, store.memref(m), store.value(m))
+    } else {
+        let store = memref::StoreOp::cast(m, op)?;
+        (true, store.memref(m), store.value(m))
+    };
+    let indices = &m.operands(op)[if writes { 2 } else { 1 }..];
+    let mut at = match m.inherent_attr(op, "map") {
+        Some(map) => Applied::map(map_data(&m.ctx, map)?, indices),
+        None => Applied::map(&AffineMap::identity(indices.len() as u32), indices),
+    };
+    at.compose(m);
+    let mut widths = vec![1; at.exprs.len()];
+    // Elements may be vectors themselves.
+    if m.value_type(element) != m.ctx.element_type(m.value_type(memory)) {
+        let shape = m.ctx.shape(m.value_type(element))?;
+        widths.splice(widths.len().checked_sub(shape.len())?.., shape.iter().copied());
+    }
+    Some(Access { memory, writes, at, widths })
+}
+
+/// Whether the op itself uses no memory.
+fn is_harmless(m: &Module, op: Op) -> bool {
+    m.info(op).is_none_or(|info| matches!(info.effects, Effects::Pure | Effects::MayUb | Effects::Recursive))
+}
+
+/// Whether the memory is a view of other memory.
+fn is_view(m: &Module, memory: Value) -> bool {
+    let is_memory = |&v: &Value| m.value_type(v) != Type::INDEX && m.ctx.shape(m.value_type(v)).is_some();
+    m.defining_op(memory).is_some_and(|op| m.operands(op).iter().any(is_memory))
+}
+
+/// Whether the iterations of a perfect nest may run in any order in which none of its loops goes backwards: then it can be
+/// tiled, and its loops interchanged. Values of memref type that are no views are taken to be different memory.
+pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
+    let Some(all) = nest.first().and_then(|&root| accesses(m, root)) else { return false };
+    let vars: Vec<Value> = nest.iter().map(|l| m.block_args(l.body(m))[0]).collect();
+    let mut by_memory: BTreeMap<Value, Vec<&Access>> = BTreeMap::new();
+    all.iter().for_each(|a| by_memory.entry(a.memory).or_default().push(a));
+    let any_writes = all.iter().any(|a| a.writes);
+    if any_writes && by_memory.len() > 1 && by_memory.keys().any(|&memory| is_view(m, memory)) {
+        return false;
+    }
+    let space = Space { m, nest, vars };
+    by_memory.values().all(|accesses| {
+        let places: Vec<Place> = accesses.iter().map(|a| space.place(a)).collect();
+        let mut kinds: Vec<(bool, &Place)> = accesses.iter().map(|a| a.writes).zip(&places).collect();
+        // Many accesses to few places are the rule; pairs of the same kinds say the same.
+        kinds.sort_unstable();
+        kinds.dedup();
+        let writes = kinds.iter().filter(|(writes, _)| *writes);
+        kinds.len() <= MAX_PLACES
+            && writes.flat_map(|w| kinds.iter().map(move |a| (w, a))).all(|(w, a)| space.allows(w.1, a.1))
+    })
+}
+
+/// More different places of one memref than this are not compared with each other.
+const MAX_PLACES: usize = 256;
+
+/// A position: for each dimension, what is known of it.
+type Place = Vec<Option<Subscript>>;
+
+/// The sum of multiples of induction variables of the nest and of values that do not change in it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Subscript {
+    /// Factors of the nest's induction variables, outermost first.
+    steps: Vec<i64>,
+    /// Factors of other values.
+    fixed: BTreeMap<Value, i64>,
+    constant: i64,
+    /// How many elements are accessed at once.
+    width: i64,
+}
+
+struct Space<'m> {
+    m: &'m Module,
+    nest: &'m [ForOp],
+    vars: Vec<Value>,
+}
+
+impl Space<'_> {
+    fn place(&self, access: &Access) -> Place {
+        let at = &access.at;
+        let sums = at.exprs.iter().map(|expr| expr.linear(at.num_dims, at.num_symbols));
+        sums.zip(&access.widths).map(|(sum, &width)| self.subscript(at, sum?, width)).collect()
+    }
+
+    fn subscript(&self, at: &Applied, sum: Linear, width: i64) -> Option<Subscript> {
+        let (mut steps, mut fixed) = (vec![0; self.vars.len()], BTreeMap::new());
+        for (number, factor) in sum.terms {
+            let value = *at.operands.get(number as usize)?;
+            match self.vars.iter().position(|&var| var == value) {
+                Some(depth) => steps[depth] += factor,
+                None if self.is_inside(value) => return None,
+                None => *fixed.entry(value).or_default() += factor,
+            }
+        }
+        Some(Subscript { steps, fixed, constant: sum.constant, width })
+    }
+
+    fn is_inside(&self, value: Value) -> bool {
+        let root = self.nest[0].0;
+        let around = self.m.def_block(value).and_then(|block| self.m.block_op(block));
+        around.is_some_and(|op| op == root || self.m.is_inside(op, root))
+    }
+
+    /// Whether two accesses to the same memory, of which one writes, leave the order of the loops open: whether of each two
+    /// iterations that use the same element, one comes first in all loops.
+    fn allows(&self, a: &Place, b: &Place) -> bool {
+        let mut distances: Vec<Option<i64>> = self.nest.iter().map(|l| self.runs_once(*l).then_some(0)).collect();
+        for (a, b) in a.iter().zip(b) {
+            let (Some(a), Some(b)) = (a, b) else { continue };
+            match self.apart(a, b) {
+                Apart::Unknown => {}
+                Apart::Never => return true,
+                Apart::By(depth, distance) => {
+                    if distances[depth].is_some_and(|known| known != distance) {
+                        return true;
+                    }
+                    distances[depth] = Some(distance);
+                }
+            }
+        }
+        let open = distances.iter().filter(|d| d.is_none()).count();
+        let known = || distances.iter().flatten();
+        match open {
+            0 => known().all(|&d| d >= 0) || known().all(|&d| d <= 0),
+            1 => known().all(|&d| d == 0),
+            _ => false,
+        }
+    }
+
+    /// How far apart iterations are in which two subscripts have elements in common.
+    fn apart(&self, a: &Subscript, b: &Subscript) -> Apart {
+        let Some(apart) = a.constant.checked_sub(b.constant).filter(|_| a.fixed == b.fixed) else {
+            return Apart::Unknown;
+        };
+        let width = a.width.max(b.width);
+        // What divides all factors divides every difference.
+        let divisor = a.steps.iter().chain(&b.steps).fold(0, |divisor, &step| gcd(divisor, step));
+        if width == 1 && divisor > 0 && apart % divisor != 0 {
+            return Apart::Never;
+        }
+        if a.steps != b.steps {
+            return Apart::Unknown;
+        }
+        let mut moving = a.steps.iter().enumerate().filter(|(_, step)| **step != 0);
+        match (moving.next(), moving.next()) {
+            (None, _) if apart.unsigned_abs() >= width.unsigned_abs() => Apart::Never,
+            (Some((depth, &step)), None) if width == 1 => {
+                apart.checked_div(step).map_or(Apart::Unknown, |distance| Apart::By(depth, distance))
+            }
+            (Some((depth, &step)), None) if apart == 0 => {
+                let advance = self.nest[depth].bounds(self.m).and_then(|bounds| bounds.step.checked_mul(step));
+                match advance.is_some_and(|advance| advance.unsigned_abs() >= width.unsigned_abs()) {
+                    true => Apart::By(depth, 0),
+                    false => Apart::Unknown,
+                }
+            }
+            _ => Apart::Unknown,
+        }
+    }
+
+    fn runs_once(&self, this: ForOp) -> bool {
+        this.trip_count(self.m).is_some_and(|trips| trips <= 1)
+    }
+}
+
+/// How far apart iterations with elements in common are.
+enum Apart {
+    /// That is not known.
+    Unknown,
+    /// There are none.
+    Never,
+    /// In the induction variable of the loop of that depth, so far.
+    By(usize, i64),
+}
+
+/// The size in bytes of the memory that a loop uses: of each memref, the least box around all accesses. `None` if that is
+/// not known.
+pub fn footprint(m: &Module, root: ForOp) -> Option<u64> {
+    let mut boxes: HashMap<Value, Vec<(i64, i64)>> = HashMap::new();
+    let mut order = Vec::new();
+    for Access { memory, at, widths, .. } in m.ops_under(root.0).into_iter().filter_map(|op| access(m, op)) {
+        let (inputs, shape) = (ranges(m, &at.operands), m.ctx.shape(m.value_type(memory))?);
+        let extents = at.exprs.iter().zip(&widths).zip(shape).map(|((expr, width), &size)| {
+            let (least, greatest) = expr.range(at.num_dims, &inputs);
+            let last = (size != DYNAMIC).then(|| size - 1);
+            let greatest = greatest.and_then(|v| v.checked_add(width - 1));
+            let greatest = greatest.into_iter().chain(last).min()?;
+            Some((least.unwrap_or(0).max(0), greatest))
+        });
+        let extents = extents.collect::<Option<Vec<_>>>()?;
+        let known = boxes.entry(memory).or_insert_with(|| {
+            order.push(memory);
+            extents.clone()
+        });
+        known.iter_mut().zip(extents).for_each(|(k, e)| *k = (k.0.min(e.0), k.1.max(e.1)));
+    }
+    order.into_iter().try_fold(0u64, |sum, memory| {
+        let bits = match m.ctx.element_type(m.value_type(memory)) {
+            Type::INDEX => 64,
+            elem => m.ctx.int_width(elem).or_else(|| Some(m.ctx.float_kind(elem)?.width()))?,
+        };
+        let volume = boxes[&memory].iter().try_fold(u64::from(bits.div_ceil(8)), |volume, &(least, greatest)| {
+            volume.checked_mul(greatest.checked_sub(least)?.max(0).unsigned_abs().checked_add(1)?)
+        });
+        sum.checked_add(volume?)
+    })
+}

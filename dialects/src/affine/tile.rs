@@ -1,0 +1,166 @@
+//! Tiling of nests of `affine.for`.
+
+use super::applied::Applied;
+use super::{ForOp, IfOp, YieldOp};
+use crate::loops::CountedLoop;
+use gradus_ir::affine::{AffineExpr, AffineMap, IntegerSet};
+use gradus_ir::{AttrData, Builder, InsertPoint, Loc, Module, OpDecl, Value, ValueMap};
+
+/// The loop and those inside it, as long as each holds nothing but the next.
+pub fn perfect_nest(m: &Module, root: ForOp) -> Vec<ForOp> {
+    let mut nest = vec![root];
+    let inner = |this: ForOp| {
+        let first = m.first_op(this.body(m))?;
+        let is_all = m.next_op(first).is_some_and(|end| m.next_op(end).is_none());
+        ForOp::cast(m, first).filter(|_| is_all)
+    };
+    while let Some(next) = inner(nest[nest.len() - 1]) {
+        nest.push(next);
+    }
+    nest
+}
+
+/// Divides the iterations of a perfect nest into boxes of `sizes` iterations: loops over the boxes, and inside all of them
+/// loops over a box. If `separate`, full boxes and others have loops of their own. Says whether it did: loops that carry
+/// values, bounds that depend on the loops around them, and steps that become too large are left alone. Whether the order
+/// may change is the caller's business.
+pub fn tile(m: &mut Module, nest: &[ForOp], sizes: &[u32], separate: bool) -> bool {
+    let Some(shape) = nest.iter().zip(sizes).map(|(&this, &size)| Shape::of(m, this, size)).collect::<Option<Vec<_>>>()
+    else {
+        return false;
+    };
+    let vars: Vec<Value> = nest.iter().map(|&this| induction_var(m, this)).collect();
+    let around = shape.iter().flat_map(|s| s.bounds.iter().flat_map(|b| &b.operands));
+    if around.into_iter().any(|operand| vars.contains(operand)) || nest.iter().any(|l| m.num_results(l.0) > 0) {
+        return false;
+    }
+    let (root, loc) = (nest[0].0, m.loc(nest[0].0));
+    let bounds = shape.iter().map(|s| (s.bounds.clone(), s.step * i64::from(s.size)));
+    let tiles = loops(m, InsertPoint::Before(root), loc, bounds);
+    let starts: Vec<Value> = tiles.iter().map(|&l| induction_var(m, l)).collect();
+    let mut at = InsertPoint::Start(tiles[tiles.len() - 1].body(m));
+    let condition = if separate { fullness(m, &shape, &starts) } else { None };
+    let full = condition.map(|condition| {
+        let [then, otherwise] = choice(m, at, loc, &condition);
+        at = otherwise;
+        let bounds = shape.iter().zip(&starts).map(|(s, &start)| (s.full(start), s.step));
+        loops(m, then, loc, bounds.collect::<Vec<_>>())
+    });
+    let bounds = shape.iter().zip(&starts).map(|(s, &start)| (s.inside(start), s.step));
+    let boxes = loops(m, at, loc, bounds.collect::<Vec<_>>());
+    let new: Vec<Value> = boxes.iter().map(|&l| induction_var(m, l)).collect();
+    vars.into_iter().zip(&new).for_each(|(var, &new)| m.replace_all_uses(var, new));
+    let (from, to) = (nest[nest.len() - 1].body(m), boxes[boxes.len() - 1].body(m));
+    if let (Some(first), Some(last)) = (m.first_op(from), m.last_op(from).and_then(|end| m.prev_op(end))) {
+        let end = m.last_op(to);
+        m.move_ops(first, last, to, end);
+    }
+    if let Some(full) = full {
+        copy_body(m, &boxes, &full);
+    }
+    m.erase_op(root);
+    true
+}
+
+/// Makes loops, each in the one before.
+fn loops(
+    m: &mut Module,
+    mut at: InsertPoint,
+    loc: Loc,
+    bounds: impl IntoIterator<Item = ([Applied; 2], i64)>,
+) -> Vec<ForOp> {
+    let make = |(bounds, step): ([Applied; 2], i64)| {
+        let made = ForOp::with_bounds(&mut Builder::at(m, at), loc, &bounds, step);
+        at = InsertPoint::Start(made.body(m));
+        made
+    };
+    bounds.into_iter().map(make).collect()
+}
+
+/// What is not negative if the box that begins at `starts` is full; `None` if all are.
+fn fullness(m: &Module, shape: &[Shape], starts: &[Value]) -> Option<Applied> {
+    let mut all: Option<Applied> = None;
+    for (s, &start) in shape.iter().zip(starts).filter(|(s, _)| !s.is_uniform()) {
+        let [_, end] = s.full(start);
+        let mut rest = s.bounds[1].and(&end);
+        let end = rest.exprs.pop()?;
+        rest.exprs.iter_mut().for_each(|upper| *upper = upper.clone() - end.clone());
+        all = Some(all.map_or(rest.clone(), |others| others.and(&rest)));
+    }
+    let mut all = all?;
+    all.compose(m);
+    Some(all)
+}
+
+/// Makes a condition, and returns where the ops go that run if it holds, and if not.
+fn choice(m: &mut Module, at: InsertPoint, loc: Loc, not_negative: &Applied) -> [InsertPoint; 2] {
+    let constraints: Vec<(AffineExpr, bool)> = not_negative.exprs.iter().map(|expr| (expr.clone(), false)).collect();
+    let set = IntegerSet::new(not_negative.num_dims, not_negative.num_symbols, constraints);
+    let set = m.ctx.attr(AttrData::IntegerSet(Box::new(set)));
+    let made = IfOp::build(&mut Builder::at(m, at), loc, &not_negative.operands, set, &[]);
+    [made.then_region(m), made.else_region(m)].map(|region| {
+        let block = m.add_block(region);
+        YieldOp::build(&mut Builder::at_end(m, block), loc, &[], &[]);
+        InsertPoint::Start(block)
+    })
+}
+
+/// Copies the body of a nest to another.
+fn copy_body(m: &mut Module, from: &[ForOp], to: &[ForOp]) {
+    let pairs = from.iter().zip(to).map(|(&from, &to)| (induction_var(m, from), induction_var(m, to)));
+    let mut map: ValueMap = pairs.collect();
+    let (source, target) = (from[from.len() - 1].body(m), to[to.len() - 1].body(m));
+    let (last, end) = (m.last_op(source), m.last_op(target));
+    for op in m.block_ops(source).filter(|&op| Some(op) != last).collect::<Vec<_>>() {
+        let copy = m.clone_op(op, &mut map);
+        m.insert_op(target, copy, end);
+    }
+}
+
+fn induction_var(m: &Module, this: ForOp) -> Value {
+    m.block_args(this.body(m))[0]
+}
+
+/// A loop, and how many of its iterations are in a tile.
+struct Shape {
+    bounds: [Applied; 2],
+    step: i64,
+    size: u32,
+    trips: Option<u64>,
+    /// Whether all tiles have the same size.
+    even: bool,
+}
+
+impl Shape {
+    /// `None` if the step over a tile is no number.
+    fn of(m: &Module, this: ForOp, size: u32) -> Option<Shape> {
+        let step = this.bounds(m)?.step;
+        step.checked_mul(size.into())?;
+        let even = this.is_multiple(m, size.into());
+        Some(Shape { bounds: this.applied_bounds(m)?, step, size, trips: this.trip_count(m), even })
+    }
+
+    /// Whether all tiles have the same number of iterations, or there is one at most.
+    fn is_uniform(&self) -> bool {
+        self.even || self.trips.is_some_and(|trips| trips < self.size.into())
+    }
+
+    /// The bounds inside the tile that begins at `tile`, if it is full.
+    fn full(&self, tile: Value) -> [Applied; 2] {
+        let lower = Applied::map(&AffineMap::identity(1), &[tile]);
+        let trips = self.trips.filter(|&trips| trips < self.size.into()).map_or(self.size.into(), |trips| trips as i64);
+        [lower, Applied::shifted(tile, trips * self.step)]
+    }
+
+    /// The bounds inside the tile that begins at `tile`.
+    fn inside(&self, tile: Value) -> [Applied; 2] {
+        let [lower, end] = self.full(tile);
+        if self.is_uniform() {
+            return [lower, end];
+        }
+        // The tile's dimension comes after those of the bound, its expression before.
+        let mut all = self.bounds[1].and(&end);
+        all.exprs.rotate_right(1);
+        [lower, all]
+    }
+}

@@ -1,0 +1,146 @@
+//! `affine-loop-tile`.
+
+use gradus_dialects::affine::{ForOp, footprint, is_permutable, perfect_nest, tile};
+use gradus_dialects::loops::CountedLoop;
+use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Traits};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "affine-loop-tile",
+    doc: "Tile affine loop nests
+
+# Before / After
+
+```mlir
+affine.for %i = 0 to 64 {           // becomes:   affine.for %ii = 0 to 64 step 32 {
+  affine.for %j = 0 to %n {         //              affine.for %jj = 0 to %n step 32 {
+    \"f\"(%i, %j)                     //                affine.for %i = %ii to %ii + 32 {
+  }                                 //                  affine.for %j = %jj to min(%jj + 32, %n) {
+}                                   //                    \"f\"(%i, %j)
+                                    //                  } } } }
+```
+
+# Does
+
+Divides the iterations of nests in which each loop holds nothing but the next into boxes. Only loops at the top of functions
+are roots of nests. Without sizes they are chosen so that what a box uses fits into the cache, and so that they divide the
+numbers of iterations; where it is not known what a box uses, they are 4. If told to, full boxes have loops of their own,
+whose bounds are simple, and a condition chooses.
+
+# Refuses
+
+Loops that carry values, bounds that depend on the loops around them, and nests in which iterations depend on each other in
+another order than that of boxes, as far as can be told: a remark says so. Memrefs that are different values, and no views,
+are taken to be different memory, and ops that are not declared to use none.
+
+# Cost
+
+Linear in the number of ops, and quadratic in the number of different places that a nest accesses.",
+    options: &[
+        PassOption {
+            name: "cache-size",
+            doc: "Set size of cache to tile for in KiB (default: 512)",
+            kind: OptionKind::Int(512),
+        },
+        PassOption {
+            name: "separate",
+            doc: "Separate full and partial tiles (default: false)",
+            kind: OptionKind::Bool(false),
+        },
+        PassOption { name: "tile-size", doc: "Use this tile size for all loops", kind: OptionKind::Int(0) },
+        PassOption {
+            name: "tile-sizes",
+            doc: "List of tile sizes for each perfect nest (overridden by -tile-size)",
+            kind: OptionKind::List,
+        },
+    ],
+    statistics: &[("num-tiled", "Number of nests tiled")],
+    make: |options| Ok(Box::new(Tile::new(options)?)),
+    ..PassInfo::DEFAULT
+};
+
+/// What the size is where nothing says another.
+const DEFAULT_SIZE: u32 = 4;
+
+/// Larger ones are not chosen: their divisors would be looked for one by one.
+const MAX_CHOSEN_SIZE: u32 = 1 << 16;
+
+struct Tile {
+    /// In bytes.
+    cache: u64,
+    size: Option<u32>,
+    sizes: Vec<u32>,
+    separate: bool,
+}
+
+impl Tile {
+    fn new(options: &Options) -> Result<Tile, String> {
+        let positive = |text: &str| {
+            let size = text.parse().ok().filter(|&size: &u32| size > 0);
+            size.ok_or_else(|| format!("for the --tile-sizes option: '{text}' is no tile size"))
+        };
+        let Ok(size) = u32::try_from(options.int("tile-size")) else {
+            return Err("for the --tile-size option: a size is not negative".into());
+        };
+        let cache = u64::try_from(options.int("cache-size")).ok().and_then(|size| size.checked_mul(1024));
+        Ok(Tile {
+            cache: cache.filter(|&size| size > 0).ok_or("for the --cache-size option: no size of a cache")?,
+            size: Some(size).filter(|&size| size > 0),
+            sizes: options.list("tile-sizes").iter().map(|text| positive(text)).collect::<Result<_, _>>()?,
+            separate: options.bool("separate"),
+        })
+    }
+
+    /// How many iterations of each loop of a nest are in a box.
+    fn sizes(&self, m: &Module, nest: &[ForOp]) -> Vec<u32> {
+        if let Some(size) = self.size {
+            return vec![size; nest.len()];
+        }
+        if !self.sizes.is_empty() {
+            return self.sizes.iter().copied().chain(std::iter::repeat(DEFAULT_SIZE)).take(nest.len()).collect();
+        }
+        let Some(bytes) = footprint(m, nest[0]) else {
+            return nest.iter().map(|&l| divisor(m, l, DEFAULT_SIZE)).collect();
+        };
+        // How many boxes there must be at least: their number is that of the loops' boxes multiplied.
+        let excess = bytes.div_ceil(self.cache);
+        if excess <= 1 {
+            return vec![1; nest.len()];
+        }
+        let root = (excess as f64).powf(1.0 / nest.len() as f64).floor() as u32;
+        let others = u64::from(root).saturating_pow(nest.len() as u32 - 1);
+        let last = u32::try_from((excess / others).max(1)).unwrap_or(u32::MAX);
+        let size = |(i, &l): (usize, &ForOp)| divisor(m, l, if i + 1 < nest.len() { root } else { last });
+        nest.iter().enumerate().map(size).collect()
+    }
+}
+
+/// The greatest number, not above `size` nor half the number of iterations, that divides the latter.
+fn divisor(m: &Module, this: ForOp, size: u32) -> u32 {
+    let size = size.min(MAX_CHOSEN_SIZE);
+    let Some(trips) = this.trip_count(m) else { return size };
+    let most = if trips > 1 { (trips / 2).min(size.into()) } else { size.into() };
+    (1..=most as u32).rev().find(|&size| trips % u64::from(size) == 0).unwrap_or(1)
+}
+
+impl Pass for Tile {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        for op in m.ops_under(op) {
+            let at_top = m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::FUNCTION));
+            let Some(root) = ForOp::cast(m, op).filter(|_| at_top) else { continue };
+            let nest = perfect_nest(m, root);
+            let sizes = self.sizes(m, &nest);
+            // Boxes that are a row of one loop's iterations, the innermost one's, come in the old order.
+            let keeps_order = sizes[..sizes.len() - 1].iter().all(|&size| size == 1);
+            if !keeps_order && !is_permutable(m, &nest) {
+                cx.emit(Diagnostic::remark(m.loc(op), "tiling nest is invalid due to dependences"));
+                continue;
+            }
+            if cx.allows("tile", m, op) && tile(m, &nest, &sizes, self.separate) {
+                cx.count("num-tiled", 1);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! `scf-for-loop-unroll`.
+
+use gradus_dialects::loops::{Unroller, innermost};
+use gradus_dialects::scf::ForOp;
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "scf-for-loop-unroll",
+    doc: "Unroll loops of scf
+
+# Before / After
+
+```mlir
+scf.for %i = %c0 to %c9 step %c1 {  // becomes:   scf.for %i = %c0 to %c8 step %c4 {
+  \"f\"(%i) : (index) -> ()           //              \"f\"(%i) : (index) -> ()
+}                                   //              %0 = arith.muli %c1, %c1 : index
+                                    //              %1 = arith.addi %i, %0 : index
+                                    //              \"f\"(%1) : (index) -> ()
+                                    //              ... (two more)
+                                    //            }
+                                    //            \"f\"(%c8) : (index) -> ()
+```
+
+# Does
+
+Makes innermost loops do several iterations at once. What is left over of the iterations is done by a loop behind. A loop
+that runs once becomes its body. Bounds and steps that are not constant are computed before the loop, so that a loop that
+does not run still does not.
+
+# Refuses
+
+Loops that hold nothing, that run fewer times than the factor says, whose step would become too large for its type, and
+loops that would add too much: a million ops all together.
+
+# Cost
+
+Linear in the size of the result.",
+    options: &[PassOption {
+        name: "unroll-factor",
+        doc: "Loop unroll factor, set it to -1, and it will fully unroll.",
+        kind: OptionKind::Int(4),
+    }],
+    statistics: &[("num-unrolled", "Number of loops unrolled")],
+    make: |options| match options.int("unroll-factor") {
+        factor @ (-1 | 1..) => Ok(Box::new(Unroll { factor: u64::try_from(factor).ok() })),
+        _ => Err("Invalid option: 'unroll-factor' should be greater than 0 or equal to -1".into()),
+    },
+    ..PassInfo::DEFAULT
+};
+
+struct Unroll {
+    /// `None` for all iterations.
+    factor: Option<u64>,
+}
+
+impl Pass for Unroll {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let mut unroller = Unroller::default();
+        for this in innermost::<ForOp>(m, op) {
+            if !cx.allows("unroll", m, this.0) {
+                continue;
+            }
+            let unrolled = match self.factor {
+                None => unroller.fully(m, this),
+                Some(factor) => unroller.by_factor(m, this, factor, false),
+            };
+            cx.count("num-unrolled", unrolled.into());
+        }
+        Ok(())
+    }
+}

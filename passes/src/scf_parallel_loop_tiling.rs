@@ -1,0 +1,231 @@
+//! `scf-parallel-loop-tiling`.
+
+use gradus_dialects::affine::MinOp;
+use gradus_dialects::arith::{AddIOp, AndIOp, CmpIOp, MulIOp};
+use gradus_dialects::scf::{IfOp, ParallelOp, ReduceOp, YieldOp};
+use gradus_ir::affine::{AffineExpr, AffineMap};
+use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_ir::{
+    Attr, AttrData, Builder, Diagnostic, Loc, Module, Op, OpDecl, Pass, PassContext, PassInfo, Type, Value, ValueList,
+};
+use rustc_hash::FxHashSet;
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "scf-parallel-loop-tiling",
+    class: "SCFParallelLoopTiling",
+    doc: "Tile parallel loops
+
+# Before / After
+
+```mlir
+scf.parallel (%i) = (%a) to (%b) step (%s) {    // becomes:   %t = arith.muli %s, %c4 : index
+  \"f\"(%i) : (index) -> ()                       //            scf.parallel (%j) = (%a) to (%b) step (%t) {
+}                                               //              %n = affine.min (%t, %b - %j)
+                                                //              scf.parallel (%k) = (%c0) to (%n) step (%s) {
+                                                //                %i = arith.addi %k, %j : index
+                                                //                \"f\"(%i) : (index) -> ()
+                                                //            } }
+```
+
+# Does
+
+Divides the iterations of innermost parallel loops into boxes. Where the last box is smaller, either the bound says so, or,
+if told to, every box has the full size and a condition asks what is inside. Dimensions without a size have size 1.
+
+# Refuses
+
+Loops that reduce values. That a step times its size fits type `index` is not checked unless it is constant.
+
+# Cost
+
+Linear in the number of ops.",
+    options: &[
+        PassOption {
+            name: "parallel-loop-tile-sizes",
+            doc: "Factors to tile parallel loops by",
+            kind: OptionKind::List,
+        },
+        PassOption {
+            name: "no-min-max-bounds",
+            doc: "Perform tiling with fixed upper bound with inbound check inside the internal loops",
+            kind: OptionKind::Bool(false),
+        },
+    ],
+    statistics: &[("num-tiled", "Number of loops tiled")],
+    make: |options| Ok(Box::new(TileParallel::new(options)?)),
+    ..PassInfo::DEFAULT
+};
+
+/// The comparison "less than", by the number of its predicate.
+const SLT: i64 = 2;
+
+struct TileParallel {
+    sizes: Vec<i64>,
+    checks: bool,
+}
+
+impl TileParallel {
+    fn new(options: &Options) -> Result<TileParallel, String> {
+        let size = |text: &String| match text.parse() {
+            Ok(0) => Err("tile size cannot be 0".into()),
+            Ok(size @ 1..) => Ok(size),
+            _ => Err(format!("for the --parallel-loop-tile-sizes option: '{text}' is no tile size")),
+        };
+        let sizes = options.list("parallel-loop-tile-sizes").iter().map(size).collect::<Result<_, String>>()?;
+        Ok(TileParallel { sizes, checks: options.bool("no-min-max-bounds") })
+    }
+}
+
+impl Pass for TileParallel {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        for this in innermost(m, root) {
+            if m.num_results(this.0) == 0 && cx.allows("tile", m, this.0) {
+                cx.count("num-tiled", self.tile(m, this).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The parallel loops that hold no others.
+fn innermost(m: &Module, root: Op) -> Vec<ParallelOp> {
+    let (mut holders, mut found) = (FxHashSet::default(), Vec::new());
+    for op in m.ops_under(root).into_iter().rev() {
+        let this = ParallelOp::cast(m, op);
+        if let Some(parent) = m.parent_op(op).filter(|_| this.is_some() || holders.contains(&op)) {
+            holders.insert(parent);
+        }
+        found.extend(this.filter(|_| !holders.contains(&op)));
+    }
+    found.reverse();
+    found
+}
+
+/// A dimension of the loop that is tiled.
+#[derive(Clone, Copy)]
+struct Dim {
+    lower: Value,
+    upper: Value,
+    step: Value,
+    size: i64,
+}
+
+impl Dim {
+    /// Whether all boxes are full.
+    fn is_even(&self, m: &Module) -> bool {
+        let constants = m.constant_int(self.lower).zip(m.constant_int(self.upper)).zip(m.constant_int(self.step));
+        let Some(((lower, upper), step @ 1..)) = constants else { return false };
+        let distance = (i128::from(upper) - i128::from(lower)).max(0);
+        // The number of steps, rounded up.
+        (distance + i128::from(step) - 1) / i128::from(step) % i128::from(self.size) == 0
+    }
+
+    /// Whether the step over a box is a number, as far as it is known.
+    fn has_step(&self, m: &Module) -> bool {
+        m.constant_int(self.step).is_none_or(|step| step.checked_mul(self.size).is_some())
+    }
+}
+
+impl TileParallel {
+    /// Says whether it did.
+    fn tile(&self, m: &mut Module, this: ParallelOp) -> bool {
+        let loc = m.loc(this.0);
+        let sizes = self.sizes.iter().copied().chain(std::iter::repeat(1));
+        let bounds = this.lower_bound(m).into_iter().zip(this.upper_bound(m)).zip(this.step(m)).zip(sizes);
+        let dims: Vec<Dim> = bounds.map(|(((lower, upper), step), size)| Dim { lower, upper, step, size }).collect();
+        if !dims.iter().all(|dim| dim.has_step(m)) {
+            return false;
+        }
+        let mut b = Builder::before(m, this.0);
+        let zero = index(&mut b, loc, 0);
+        let sizes: Vec<Value> = dims.iter().map(|dim| index(&mut b, loc, dim.size)).collect();
+        let wraps = no_promise(&b);
+        let steps: Vec<Value> = dims
+            .iter()
+            .zip(sizes)
+            .map(|(dim, size)| MulIOp::build(&mut b, loc, dim.step, size, wraps, &[]).result(b.module))
+            .collect();
+        let column = |part: fn(&Dim) -> Value| dims.iter().map(part).collect::<Vec<Value>>();
+        let outer = parallel(&mut b, loc, &column(|d| d.lower), &column(|d| d.upper), &steps);
+        let at: ValueList = m.block_args(outer.body(m)).into();
+        let mut b = Builder::before(m, outer.reduce(m).0);
+        let ends: Vec<Value> = (0..dims.len()).map(|i| self.box_end(&mut b, loc, &dims[i], steps[i], at[i])).collect();
+        let inner = parallel(&mut b, loc, &vec![zero; dims.len()], &ends, &column(|d| d.step));
+        let all_even = dims.iter().all(|dim| dim.is_even(m));
+        fill(m, this, inner, &at, if self.checks && !all_even { &dims } else { &[] });
+        m.erase_op(this.0);
+        true
+    }
+
+    /// What the induction variable of a box that begins at `at` stays below, counted from there.
+    fn box_end(&self, b: &mut Builder<'_>, loc: Loc, dim: &Dim, step: Value, at: Value) -> Value {
+        if self.checks || dim.is_even(b.module) {
+            return step;
+        }
+        let [full, upper, at_dim] = [0, 1, 2].map(AffineExpr::Dim);
+        let map = AffineMap::new(3, 0, [full, upper - at_dim]);
+        let map = b.module.ctx.attr(AttrData::AffineMap(Box::new(map)));
+        MinOp::build(b, loc, &[step, dim.upper, at], map, &[Type::INDEX]).result(b.module)
+    }
+}
+
+/// Moves the body of `from` to the loop over a box that begins at `at`; if there are `checked` dimensions, into a condition
+/// that says that it is inside their bounds.
+fn fill(m: &mut Module, from: ParallelOp, to: ParallelOp, at: &[Value], checked: &[Dim]) {
+    let (loc, body) = (m.loc(from.0), from.body(m));
+    let (args, own): (ValueList, ValueList) = (m.block_args(body).into(), m.block_args(to.body(m)).into());
+    let mut b = Builder::before(m, to.reduce(m).0);
+    let wraps = no_promise(&b);
+    let vars: Vec<Value> = own
+        .iter()
+        .zip(at)
+        .map(|(&inner, &outer)| AddIOp::build(&mut b, loc, inner, outer, wraps, &[]).result(b.module))
+        .collect();
+    let mut inside = None;
+    for (dim, &var) in checked.iter().zip(&vars) {
+        let predicate = b.module.ctx.int_attr(Type::I64, SLT);
+        let below = CmpIOp::build(&mut b, loc, var, dim.upper, predicate, &[]).result(b.module);
+        inside = Some(match inside {
+            Some(others) => AndIOp::build(&mut b, loc, others, below, &[]).result(b.module),
+            None => below,
+        });
+    }
+    let condition = inside.map(|inside| IfOp::build(&mut b, loc, inside, &[]));
+    for (arg, var) in args.into_iter().zip(vars) {
+        m.replace_all_uses(arg, var);
+    }
+    let end = from.reduce(m).0;
+    let ops = m.first_op(body).zip(m.prev_op(end));
+    let (block, next) = match condition {
+        None => (to.body(m), Some(to.reduce(m).0)),
+        Some(condition) => {
+            let block = m.add_block(condition.then_region(m));
+            (block, Some(YieldOp::build(&mut Builder::at_end(m, block), loc, &[], &[]).0))
+        }
+    };
+    if let Some((first, last)) = ops {
+        m.move_ops(first, last, block, next);
+    }
+}
+
+/// A loop that reduces nothing, with a body that holds only its end.
+fn parallel(b: &mut Builder<'_>, loc: Loc, lower: &[Value], upper: &[Value], step: &[Value]) -> ParallelOp {
+    let this = ParallelOp::build(b, loc, lower, upper, step, &[], &[]);
+    let m = &mut *b.module;
+    let body = m.add_block(this.region(m));
+    for _ in lower {
+        m.add_block_arg(body, Type::INDEX, loc);
+    }
+    ReduceOp::build(&mut Builder::at_end(m, body), loc, &[], &[]);
+    this
+}
+
+fn index(b: &mut Builder<'_>, loc: Loc, value: i64) -> Value {
+    let attr = b.module.ctx.int_attr(Type::INDEX, value);
+    b.constant(attr, Type::INDEX, "arith", loc).expect("arith has constants of type index")
+}
+
+fn no_promise(b: &Builder<'_>) -> Attr {
+    b.module.ctx.default_attr("#arith.overflow<none>")
+}

@@ -1,0 +1,85 @@
+// RUN: gradus opt %s --affine-loop-tile=tile-size=2 --split-input-file --verify-diagnostics
+
+// The outer loop goes forward, the inner one back.
+func.func @back(%m: memref<8x8xindex>) {
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 7 {
+      %0 = affine.load %m[%i - 1, %j + 1] : memref<8x8xindex>
+      affine.store %0, %m[%i, %j] : memref<8x8xindex>
+    }
+  }
+  return
+}
+
+// -----
+
+// All iterations use one element.
+func.func @sum(%m: memref<8x8xf32>, %s: memref<1xf32>) {
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.load %m[%i, %j] : memref<8x8xf32>
+      %1 = affine.load %s[0] : memref<1xf32>
+      %2 = arith.addf %0, %1 : f32
+      affine.store %2, %s[0] : memref<1xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// Nobody knows which.
+func.func @unknown(%m: memref<8xindex>) {
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 0 to 4 {
+    affine.for %j = 0 to 4 {
+      affine.store %j, %m[%i + %j] : memref<8xindex>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func private @f(index)
+
+func.func @call() {
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 0 to 4 {
+    affine.for %j = 0 to 4 {
+      func.call @f(%i) : (index) -> ()
+    }
+  }
+  return
+}
+
+// -----
+
+// A view of the same memory.
+func.func @view(%m: memref<8x8xindex>) {
+  %v = memref.subview %m[0, 1] [8, 7] [1, 1] : memref<8x8xindex> to memref<8x7xindex, strided<[8, 1], offset: 1>>
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 0 to 7 {
+    affine.for %j = 0 to 7 {
+      %0 = affine.load %v[%i, %j] : memref<8x7xindex, strided<[8, 1], offset: 1>>
+      affine.store %0, %m[%i + 1, %j] : memref<8x8xindex>
+    }
+  }
+  return
+}
+
+// -----
+
+// Vectors that overlap.
+func.func @vectors(%m: memref<16xf32>) {
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 0 to 4 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.vector_load %m[%j] : memref<16xf32>, vector<4xf32>
+      affine.vector_store %0, %m[%j] : memref<16xf32>, vector<4xf32>
+    }
+  }
+  return
+}

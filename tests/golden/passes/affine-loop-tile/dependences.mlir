@@ -1,0 +1,51 @@
+// RUN: gradus opt %s --affine-loop-tile=tile-size=2 --split-input-file
+
+// Both loops only go forward from one use of an element to the next.
+func.func @forward(%m: memref<8x8xindex>) {
+  affine.for %i = 1 to 8 {
+    affine.for %j = 2 to 8 {
+      %0 = affine.load %m[%i - 1, %j - 2] : memref<8x8xindex>
+      %1 = arith.addi %0, %j : index
+      affine.store %1, %m[%i, %j] : memref<8x8xindex>
+    }
+  }
+  return
+}
+
+// Never the same elements: one has even places, and rows are different.
+func.func @disjoint(%m: memref<16x8xindex>) {
+  affine.for %i = 1 to 7 {
+    affine.for %j = 0 to 7 {
+      %0 = affine.load %m[%i * 2 - 1, %j + 1] : memref<16x8xindex>
+      affine.store %0, %m[%i * 2, %j] : memref<16x8xindex>
+      %1 = affine.load %m[15, %j + 1] : memref<16x8xindex>
+    }
+  }
+  return
+}
+
+// The same row in each iteration of the outer loop, which runs once.
+func.func @once(%m: memref<8xindex>) {
+  affine.for %i = 0 to 1 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.load %m[%j] : memref<8xindex>
+      %1 = arith.addi %0, %i : index
+      affine.store %1, %m[%j] : memref<8xindex>
+    }
+  }
+  return
+}
+
+// What is computed of the counters is looked through, and so are other accesses.
+func.func @computed(%m: memref<8x9xindex>, %n: memref<8xindex>) {
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 8 {
+      %k = affine.apply affine_map<(d0) -> (d0 + 1)>(%j)
+      %0 = memref.load %m[%i, %k] : memref<8x9xindex>
+      %1 = affine.load %n[%j] : memref<8xindex>
+      %2 = arith.addi %0, %1 : index
+      affine.store %2, %m[%i, %k] : memref<8x9xindex>
+    }
+  }
+  return
+}

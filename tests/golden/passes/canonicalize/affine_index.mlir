@@ -1,0 +1,75 @@
+// RUN: gradus opt %s --canonicalize
+
+// One index, none, and constants.
+func.func @folds(%i: index) -> (index, index, index, index) {
+  %0 = affine.delinearize_index %i into (64) : index
+  %1 = affine.linearize_index [%i] by (64) : index
+  %2 = affine.linearize_index [] by () : index
+  %c23 = arith.constant 23 : index
+  %3:2 = affine.delinearize_index %c23 into (4, 6) : index, index
+  %4 = affine.linearize_index [%3#1, %3#0] by (6, 4) : index
+  %5 = arith.addi %0, %1 : index
+  return %5, %2, %3#1, %4 : index, index, index, index
+}
+
+// Sizes that are constants go into the op.
+func.func @sizes(%i: index) -> (index, index, index) {
+  %c4 = arith.constant 4 : index
+  %0:2 = affine.delinearize_index %i into (%c4) : index, index
+  %1 = affine.linearize_index [%0#1, %i] by (%c4, %c4) : index
+  return %0#0, %0#1, %1 : index, index, index
+}
+
+// A dimension of size one is always at 0.
+func.func @units(%i: index, %j: index) -> (index, index, index, index) {
+  %0:3 = affine.delinearize_index %i into (7, 1, 3) : index, index, index
+  %1 = affine.linearize_index disjoint [%i, %j, %j] by (7, 1, 3) : index
+  return %0#0, %0#1, %0#2, %1 : index, index, index, index
+}
+
+// Back and forth.
+func.func @undone(%i: index) -> index {
+  %0:3 = affine.delinearize_index %i into (4, 5, 6) : index, index, index
+  %1 = affine.linearize_index disjoint [%0#0, %0#1, %0#2] by (4, 5, 6) : index
+  return %1 : index
+}
+
+func.func @forth(%a: i2, %b: i2, %c: i2) -> (index, index, index) {
+  %i = arith.index_castui %a : i2 to index
+  %j = arith.index_castui %b : i2 to index
+  %k = arith.index_castui %c : i2 to index
+  %0 = affine.linearize_index disjoint [%i, %j, %k] by (4, 4, 4) : index
+  %1:3 = affine.delinearize_index %0 into (4, 4, 4) : index, index, index
+  return %1#0, %1#1, %1#2 : index, index, index
+}
+
+// The last dimensions agree, and the last is split.
+func.func @tails(%a: i2, %b: i2, %c: i2) -> (index, index, index, index, index) {
+  %i = arith.index_castui %a : i2 to index
+  %j = arith.index_castui %b : i2 to index
+  %k = arith.index_castui %c : i2 to index
+  %0 = affine.linearize_index disjoint [%i, %j, %k] by (4, 4, 4) : index
+  %1:3 = affine.delinearize_index %0 into (2, 8, 4) : index, index, index
+  %2:3 = affine.delinearize_index %0 into (16, 2, 2) : index, index, index
+  %3 = arith.addi %2#0, %1#0 : index
+  return %1#1, %1#2, %2#1, %2#2, %3 : index, index, index, index, index
+}
+
+// Some indices in a row came from one position.
+func.func @runs(%i: index, %a: i2, %b: i3) -> index {
+  %mask = arith.constant 15 : index
+  %at = arith.andi %i, %mask : index
+  %j = arith.index_castui %a : i2 to index
+  %k = arith.index_castui %b : i3 to index
+  %0:2 = affine.delinearize_index %at into (4, 4) : index, index
+  %1 = affine.linearize_index disjoint [%j, %0#0, %0#1, %k] by (4, 4, 4, 8) : index
+  return %1 : index
+}
+
+func.func @leading_zero(%a: i2, %b: i2) -> index {
+  %c0 = arith.constant 0 : index
+  %j = arith.index_castui %a : i2 to index
+  %k = arith.index_castui %b : i2 to index
+  %0 = affine.linearize_index [%c0, %j, %k] by (3, 4, 4) : index
+  return %0 : index
+}
