@@ -16,7 +16,7 @@ use gradus_ir::affine::AffineMap;
 use gradus_ir::rewrite::fold;
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Attr, AttrData, Builder, Diagnostic, FoldResult, Folded, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext,
+    AttrData, Builder, Diagnostic, FoldResult, Folded, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext,
     PassInfo, Region, Type, Value, ValueList,
 };
 
@@ -292,7 +292,7 @@ fn indices<'m>(m: &'m mut Module, op: Op, first: usize) -> Result<(Emitter<'m>, 
 fn lower_load(m: &mut Module, op: Op) -> Result<(), String> {
     let memory = uncast(m, LoadOp(op).memref(m));
     let (mut e, at) = indices(m, op, 1)?;
-    let value = memref::LoadOp::build(&mut e.b, e.loc, memory, &at, Some(Attr::FALSE), None, &[]).result(e.b.module);
+    let value = memref::LoadOp::build(&mut e.b, e.loc, memory, &at, None, None, &[]).result(e.b.module);
     replace(m, op, &[value]);
     Ok(())
 }
@@ -300,7 +300,7 @@ fn lower_load(m: &mut Module, op: Op) -> Result<(), String> {
 fn lower_store(m: &mut Module, op: Op) -> Result<(), String> {
     let (value, memory) = (StoreOp(op).value(m), uncast(m, StoreOp(op).memref(m)));
     let (mut e, at) = indices(m, op, 2)?;
-    memref::StoreOp::build(&mut e.b, e.loc, value, memory, &at, Some(Attr::FALSE), None, &[]);
+    memref::StoreOp::build(&mut e.b, e.loc, value, memory, &at, None, None, &[]);
     m.erase_op(op);
     Ok(())
 }
