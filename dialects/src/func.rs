@@ -3,7 +3,8 @@
 use crate::constraint::{ANY, DICT_ARRAY, FLAT_SYMBOL, FUNCTION, FUNCTION_TYPE, STRING, SYMBOL_NAME, UNIT};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Context, Dialect, Directive, Effects, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Traits, Type, Value, op,
+    Context, Dialect, Directive, Effects, InsertPoint, Module, Op, OpArgs, OpDecl, Pattern, PatternRewriter, Rewriter,
+    Traits, Type, Value, op,
 };
 
 /// A function: a name, a type, and a body unless it is defined elsewhere.
@@ -264,7 +265,7 @@ fn call_known(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let callee = ConstantOp::defining(m, call.callee(m)).and_then(|c| c.value(m));
     let (Some(callee), operands, loc) = (callee, call.callee_operands(m), m.loc(op)) else { return false };
     let types: Vec<Type> = m.results(op).map(|v| m.value_type(v)).collect();
-    let new = rw.build_before(op, |b| CallOp::build(b, loc, &operands, callee, None, None, None, &types));
+    let new = rw.build(InsertPoint::Before(op), |b| CallOp::build(b, loc, &operands, callee, None, None, None, &types));
     let results: Vec<Value> = rw.module().results(new.0).collect();
     rw.replace(op, &results);
     true

@@ -159,19 +159,23 @@ pub trait PatternRewriter {
     }
 
     /// Makes the uses of `old` that `which` accepts (the user, and the number of the operand) uses of `new`, which has
-    /// the same type.
-    fn replace_uses_if(&mut self, old: Value, new: Value, which: impl Fn(&Module, Op, usize) -> bool) {
+    /// the same type. Whether there were any.
+    fn replace_uses_if(&mut self, old: Value, new: Value, which: impl Fn(&Module, Op, usize) -> bool) -> bool {
+        if old == new {
+            return false;
+        }
         let m = self.module();
         let uses: Vec<(Op, usize)> = m.uses(old).filter(|&(op, i)| which(m, op, i)).collect();
-        for (op, index) in uses {
+        for &(op, index) in &uses {
             self.unlogged().set_operand(op, index, new);
             self.note(Change::Operand { op, index: index as u32, old });
         }
+        !uses.is_empty()
     }
 
     /// Makes the uses of `old` outside the op `except` uses of `new`, which has the same type.
     fn replace_uses_except(&mut self, old: Value, new: Value, except: Op) {
-        self.replace_uses_if(old, new, |_, op, _| op != except);
+        let _ = self.replace_uses_if(old, new, |_, op, _| op != except);
     }
 
     /// Moves an op.

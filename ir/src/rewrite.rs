@@ -3,9 +3,8 @@
 mod blocks;
 pub mod forwarding;
 
-use crate::builder::{Builder, make_constant};
+use crate::builder::make_constant;
 use crate::context::{Attr, Type};
-use crate::edit::{OpState, ValueMap};
 use crate::effects::{Effects, is_dead};
 use crate::entity::SideTable;
 use crate::eval::{Datum, eval_op};
@@ -97,25 +96,6 @@ impl<'m> Rewriter<'m> {
         (self.module, &mut self.symbols)
     }
 
-    /// Makes an op before `op`.
-    pub fn create_before(&mut self, op: Op, state: OpState) -> Result<Op, String> {
-        let new = Builder::before(self.module, op).try_create(state)?;
-        self.push(new);
-        Ok(new)
-    }
-
-    /// Makes a copy of `inner`, with all that it holds, before `op`. Operands found in `map` are replaced; `map` gets the
-    /// copied values.
-    pub fn clone_before(&mut self, op: Op, inner: Op, map: &mut ValueMap) -> Op {
-        let copy = self.module.clone_op(inner, map);
-        let block = self.module.parent_block(op).expect("the op is in a block");
-        self.module.insert_op(block, copy, Some(op));
-        for new in self.module.ops_under(copy) {
-            self.push(new);
-        }
-        copy
-    }
-
     /// A constant usable at `op`: an equal one that exists, or a new one at the start of the enclosing isolated region.
     pub fn constant(&mut self, op: Op, attr: Attr, ty: Type) -> Option<Value> {
         let region = self.constant_region_of(op)?;
@@ -134,24 +114,6 @@ impl<'m> Rewriter<'m> {
 
     fn constant_region_of(&self, op: Op) -> Option<Region> {
         constant_region(self.module, self.module.parent_block(op)?)
-    }
-
-    /// Replaces the results of `op` by `values` and erases it.
-    pub fn replace(&mut self, op: Op, values: &[Value]) {
-        let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
-        for (result, &value) in results.into_iter().zip(values) {
-            self.push_users(result);
-            self.module.replace_all_uses(result, value);
-        }
-        self.erase(op);
-    }
-
-    /// Replaces `op` by a new op made from `state`, which has as many results.
-    pub fn replace_with(&mut self, op: Op, state: OpState) -> Result<Op, String> {
-        let new = self.create_before(op, state)?;
-        let values: SmallVec<[Value; 4]> = self.module.results(new).collect();
-        self.replace(op, &values);
-        Ok(new)
     }
 
     /// Erases an op that was made in vain.
@@ -461,7 +423,9 @@ impl PatternRewriter for Rewriter<'_> {
             Change::Moved { first, last, .. } => {
                 let next = |&op: &Op| self.module.next_op(op).filter(|_| op != last);
                 let moved: Vec<Op> = std::iter::successors(Some(first), next).collect();
-                moved.into_iter().for_each(|op| self.push(op));
+                // The first is looked at first.
+                moved.into_iter().rev().for_each(|op| self.push(op));
+                self.push_around(first);
             }
         }
         self.changes += 1;
@@ -474,9 +438,23 @@ impl PatternRewriter for Rewriter<'_> {
 
     fn replace_value(&mut self, old: Value, new: &[Value]) {
         let &[new] = new else { panic!("the greedy driver replaces a value by one value") };
+        if old == new || self.module.uses(old).next().is_none() {
+            return;
+        }
         self.changes += 1;
         self.push_users(old);
         self.module.replace_all_uses(old, new);
+        self.push_source(old);
+    }
+
+    /// One change, and the op need not be looked at again.
+    fn replace(&mut self, op: Op, values: &[Value]) {
+        let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
+        for (result, &value) in results.into_iter().zip(values) {
+            self.push_users(result);
+            self.module.replace_all_uses(result, value);
+        }
+        self.erase(op);
     }
 
     fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {

@@ -10,7 +10,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
     Access, Attr, AttrData, AttrKind, Context, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter,
-    Param, ParseResult, Pattern, Rewriter, Tensor, Type, Value, op,
+    Param, ParseResult, Pattern, PatternRewriter, Rewriter, Tensor, Type, Value, op,
 };
 
 /// `true` or `false`

@@ -13,7 +13,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, AttrKind, Builder, Def, Directive, Effects, Loc, Module, Op, OpArgs, OpParser, OpPrinter, Param,
-    ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
+    ParseResult, Pattern, PatternRewriter, Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
 };
 use smallvec::SmallVec;
 

@@ -3,7 +3,7 @@
 use super::{ApplyOp, DelinearizeIndexOp, LinearizeIndexOp};
 use crate::views::{Mixed, add_mixed, fold_entries, split};
 use gradus_ir::affine::{AffineExpr, AffineMap};
-use gradus_ir::{Attr, Loc, Module, Op, OpDecl, OpState, Pattern, Rewriter, Type, Value};
+use gradus_ir::{Attr, Loc, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value};
 
 /// Patterns of `affine.delinearize_index`.
 pub(super) const DELINEARIZE: &[Pattern] = &[

@@ -39,7 +39,9 @@ pub use tile::{perfect_nest, tile};
 use crate::constraint::{ANY, kind};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, Rewriter, Traits, op};
+use gradus_ir::{
+    AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, op,
+};
 
 /// An affine map.
 pub const MAP: AttrKind = kind("AffineMap attribute", |c, a| matches!(c.attr_data(a), AttrData::AffineMap(_)));

@@ -4,7 +4,7 @@ use super::{pass_through, target};
 use crate::constraint::{ANY, BOOL, STRING};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Access, Effects, Module, Op, OpArgs, Pattern, Rewriter, Traits, op};
+use gradus_ir::{Access, Effects, Module, Op, OpArgs, Pattern, PatternRewriter, Rewriter, Traits, op};
 use std::ops::Range;
 
 /// Stops the program with a message unless the condition holds.

@@ -6,7 +6,8 @@ use crate::constraint::{ANY, BOOL, I32_ARRAY};
 use crate::ub::UnreachableOp;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, AttrKind, AttrText, Block, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Traits, Type, Value, op,
+    Attr, AttrKind, AttrText, Block, InsertPoint, Module, Op, OpArgs, OpDecl, Pattern, PatternRewriter, Rewriter,
+    Traits, Type, Value, op,
 };
 use std::ops::Range;
 
@@ -118,7 +119,7 @@ fn one_destination(rw: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let (condition, loc) = (CondBranchOp(op).condition(m), m.loc(op));
     let types: Vec<Type> = yes.iter().map(|&v| m.value_type(v)).collect();
-    let chosen = rw.build_before(op, |b| {
+    let chosen = rw.build(InsertPoint::Before(op), |b| {
         let choose = |(i, &ty): (usize, &Type)| {
             let same = yes[i] == no[i];
             if same { yes[i] } else { SelectOp::build(b, loc, condition, yes[i], no[i], &[ty]).result(b.module) }

@@ -8,7 +8,7 @@ pub use branch::{AssertOp, BranchOp};
 pub use cond::CondBranchOp;
 pub use switch::SwitchOp;
 
-use gradus_ir::{Block, Dialect, Module, Op, OpDecl, Rewriter, Value, ValueList};
+use gradus_ir::{Block, Dialect, InsertPoint, Module, Op, OpDecl, PatternRewriter, Rewriter, Value, ValueList};
 
 /// A successor and what becomes of its arguments.
 type Target = (Block, ValueList);
@@ -22,7 +22,7 @@ fn target(m: &Module, op: Op, i: usize) -> Target {
 /// Replaces a branch by an unconditional one.
 fn replace_by_branch(rw: &mut Rewriter<'_>, op: Op, (dest, values): &Target) {
     let loc = rw.module().loc(op);
-    rw.build_before(op, |b| BranchOp::build(b, loc, values, *dest, &[]));
+    rw.build(InsertPoint::Before(op), |b| BranchOp::build(b, loc, values, *dest, &[]));
     rw.erase(op);
 }
 

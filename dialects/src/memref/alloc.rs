@@ -7,8 +7,8 @@ use crate::constraint::{ANY_MEMREF, INDEX, MEMREF};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::{
-    Access, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, SlotRole, Traits, Type, TypeData,
-    Value, op,
+    Access, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, SlotRole,
+    Traits, Type, TypeData, Value, op,
 };
 
 /// New memory, whose contents are not defined, until it is freed.

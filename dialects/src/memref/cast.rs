@@ -4,7 +4,8 @@ use crate::constraint::ANY_MEMREF;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
-    Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, TypeData, Value, op,
+    Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, TypeData,
+    Value, op,
 };
 
 /// The same memref under a type that says more or less of its sizes, offset and strides, or of its rank. What the new type

@@ -6,7 +6,8 @@ use crate::constraint::{ANY_MEMREF, INDEX};
 use crate::views::{Mixed, Slice};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, Value, op,
+    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
+    Type, Value, op,
 };
 
 /// The size of a dimension. A dimension that the memref does not have is undefined behavior.

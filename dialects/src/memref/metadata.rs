@@ -11,7 +11,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
-    Attr, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, Value, op,
+    Attr, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits, Type,
+    Value, op,
 };
 
 /// The memory, offset, sizes and strides of a memref.
@@ -143,7 +144,7 @@ fn constant_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
         }
         let attr = r.module().ctx.int_attr(Type::INDEX, n);
         let Some(constant) = r.constant(op, attr, Type::INDEX) else { continue };
-        r.replace_uses(result, constant);
+        r.replace_value(result, &[constant]);
         changed = true;
     }
     changed

@@ -3,7 +3,9 @@
 use super::AllocaOp;
 use crate::constraint::ANY;
 use gradus_ir::control::{Edge, Event, Next, Point};
-use gradus_ir::{Directive, Effects, Module, Op, OpDecl, Pattern, Rewriter, Traits, Value, op};
+use gradus_ir::{
+    Directive, Effects, InsertPoint, Module, Op, OpDecl, Pattern, PatternRewriter, Rewriter, Traits, Value, op,
+};
 
 /// Runs its region, after which what was allocated on the stack there is gone.
 ///
@@ -133,7 +135,7 @@ fn hoist(r: &mut Rewriter<'_>, op: Op) -> bool {
     let movable = |&inner: &Op| AllocaOp::cast(m, inner).is_some() && m.operands(inner).iter().all(available);
     let allocations: Vec<Op> = m.block_ops(body).filter(movable).collect();
     for &allocation in &allocations {
-        r.move_before(allocation, outermost);
+        r.move_op(allocation, InsertPoint::Before(outermost));
     }
     !allocations.is_empty()
 }

@@ -12,7 +12,7 @@ use crate::views::{
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::{StridedLayout, times};
 use gradus_ir::memory::MemRef;
-use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, op};
+use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, op};
 
 /// Joins consecutive dimensions. Dimensions with gaps between them give poison.
 ///

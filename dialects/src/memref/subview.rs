@@ -9,7 +9,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::{StridedLayout, plus, times};
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, TypeData, op,
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
+    Type, TypeData, op,
 };
 use std::collections::BTreeMap;
 

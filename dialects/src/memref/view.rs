@@ -8,7 +8,9 @@ use crate::constraint::{ANY_MEMREF, INDEX, MEMREF};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::{ByteView, MemRef, Memory};
-use gradus_ir::{Access, Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, op};
+use gradus_ir::{
+    Access, Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, op,
+};
 
 /// Bytes as elements of any type, row-major from a byte on.
 ///

@@ -8,8 +8,8 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{
-    Attr, Block, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Pattern,
-    Rewriter, Traits, Value, op,
+    Attr, Block, Directive, Effects, InsertPoint, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult,
+    Pattern, PatternRewriter, Rewriter, Traits, Value, op,
 };
 use smallvec::smallvec;
 
@@ -114,10 +114,10 @@ fn inline_blocks(rw: &mut Rewriter<'_>, op: Op) -> bool {
         blocks.iter().filter_map(|&b| m.last_op(b)).filter_map(|end| YieldOp::cast(m, end)).collect();
     let after = rw.split_block(op);
     rw.inline_region_before(region, after);
-    rw.build_at_end(before, |b| BranchOp::build(b, loc, &[], entry, &[]));
+    rw.build(InsertPoint::End(before), |b| BranchOp::build(b, loc, &[], entry, &[]));
     for end in yields {
         let (loc, values) = (rw.module().loc(end.0), end.results(rw.module()));
-        rw.build_before(end.0, |b| BranchOp::build(b, loc, &values, after, &[]));
+        rw.build(InsertPoint::Before(end.0), |b| BranchOp::build(b, loc, &values, after, &[]));
         rw.erase(end.0);
     }
     let results: Vec<Value> = rw.module().results(op).collect();

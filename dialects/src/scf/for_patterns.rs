@@ -3,7 +3,7 @@
 use super::ForOp;
 use crate::arith::AddIOp;
 use gradus_ir::rewrite::forwarding;
-use gradus_ir::{Module, Op, OpDecl, Pattern, Rewriter, Value};
+use gradus_ir::{Module, Op, OpDecl, Pattern, PatternRewriter, Rewriter, Value};
 
 pub const PATTERNS: &[Pattern] = &[
     forwarding::FORWARD,

@@ -3,7 +3,7 @@
 use super::ForallOp;
 use super::forall::CONTROLS;
 use super::space::trip_count;
-use gradus_ir::{Attr, DYNAMIC, Module, Op, OpState, Pattern, Rewriter, Type, Value};
+use gradus_ir::{Attr, DYNAMIC, Module, Op, OpState, Pattern, PatternRewriter, Rewriter, Type, Value};
 
 pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "known-bounds", run: known_bounds },
@@ -104,8 +104,8 @@ fn drop_outputs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     }
     for &i in &dropped {
         parts[i].iter().for_each(|&part| rw.erase(part));
-        rw.replace_uses(args[i], outputs[i]);
-        rw.replace_uses(results[i], outputs[i]);
+        rw.replace_value(args[i], &[outputs[i]]);
+        rw.replace_value(results[i], &[outputs[i]]);
     }
     rw.shrink_block_args(body, |i| i < rank || !dropped.contains(&(i - rank)));
     let first = rw.module().operands(op).len() - outputs.len();
@@ -147,7 +147,7 @@ fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return inline(rw, this, &values);
     }
     for (&i, &value) in once.iter().zip(&values) {
-        rw.replace_uses(ivs[i], value);
+        rw.replace_value(ivs[i], &[value]);
     }
     let body = this.body(rw.module());
     rw.shrink_block_args(body, |i| !once.contains(&i));
@@ -198,7 +198,7 @@ fn known_ivs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let mut changed = false;
     for i in known.map(|(i, _)| i).collect::<Vec<_>>() {
         let Some(value) = value_of(rw, op, bounds[0][i]) else { continue };
-        rw.replace_uses(ivs[i], value);
+        rw.replace_value(ivs[i], &[value]);
         changed = true;
     }
     changed

@@ -4,7 +4,9 @@ use super::if_op::negated;
 use super::{IfOp, is_outside, uses_inside};
 use crate::arith::SelectOp;
 use gradus_ir::rewrite::forwarding;
-use gradus_ir::{Attr, Block, Module, Op, OpDecl, OpState, Pattern, Region, Rewriter, Type, Value};
+use gradus_ir::{
+    Attr, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Region, Rewriter, Type, Value,
+};
 use std::collections::HashMap;
 
 pub const PATTERNS: &[Pattern] = &[
@@ -63,8 +65,9 @@ fn select_instead(rw: &mut Rewriter<'_>, op: Op) -> bool {
         .collect::<Vec<_>>();
     for &(result, yes, no) in &outside {
         let ty = rw.module().value_type(result);
-        let value = rw.build_before(op, |b| SelectOp::build(b, loc, condition, yes, no, &[ty]).result(b.module));
-        rw.replace_uses(result, value);
+        let value =
+            rw.build(InsertPoint::Before(op), |b| SelectOp::build(b, loc, condition, yes, no, &[ty]).result(b.module));
+        rw.replace_value(result, &[value]);
     }
     !outside.is_empty()
 }
@@ -166,7 +169,7 @@ fn forward_in_row(rw: &mut Rewriter<'_>, row: &[(IfOp, usize)]) {
 fn append_region(rw: &mut Rewriter<'_>, dest: Region, source: Region) {
     let m = rw.module();
     let Some(block) = m.entry(source) else { return };
-    let Some(home) = m.entry(dest) else { return rw.inline_region(source, dest) };
+    let Some(home) = m.entry(dest) else { return rw.inline_region(source, dest, None) };
     let (first, last) = (m.last_op(home).expect("is a yield"), m.last_op(block).expect("is a yield"));
     let values: Vec<Value> = m.operands(first).iter().chain(m.operands(last)).copied().collect();
     rw.erase(first);
@@ -194,8 +197,9 @@ fn combine_nested(rw: &mut Rewriter<'_>, op: Op) -> bool {
     }
     // The second condition may be poison where it is not looked at, which a conjunction would spread.
     let (a, b, loc) = (this.condition(m), inner.condition(m), m.loc(op));
-    let both =
-        rw.build_before(op, |builder| SelectOp::build(builder, loc, a, b, a, &[Type::I1]).result(builder.module));
+    let both = rw.build(InsertPoint::Before(op), |builder| {
+        SelectOp::build(builder, loc, a, b, a, &[Type::I1]).result(builder.module)
+    });
     rw.modify(op, |m| m.set_operand(op, 0, both));
     let region = inner.then_region(rw.module());
     rw.replace_with_region(inner.0, region, &[]);

@@ -2,7 +2,7 @@
 
 use super::ParallelOp;
 use super::space::trip_count;
-use gradus_ir::{Module, Op, OpDecl, Pattern, Region, Rewriter, Value};
+use gradus_ir::{Module, Op, OpDecl, Pattern, PatternRewriter, Region, Rewriter, Value};
 
 pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "drop-trivial-dimensions", run: drop_trivial },
@@ -37,7 +37,7 @@ fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let ivs = m.block_args(body).to_vec();
     for &i in &once {
-        rw.replace_uses(ivs[i], lower[i]);
+        rw.replace_value(ivs[i], &[lower[i]]);
     }
     rw.shrink_block_args(body, |i| !once.contains(&i));
     let rank = trips.len();

@@ -3,7 +3,9 @@
 use super::{IfOp, WhileOp, is_outside, uses_inside};
 use crate::arith::CmpIOp;
 use gradus_ir::rewrite::forwarding;
-use gradus_ir::{Attr, Block, Module, Op, OpDecl, OpState, Pattern, Rewriter, Type, Value};
+use gradus_ir::{
+    Attr, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
+};
 
 pub const PATTERNS: &[Pattern] = &[
     forwarding::FORWARD,
@@ -31,7 +33,7 @@ fn condition_holds_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let Some(holds) = rw.constant(op, Attr::TRUE, Type::I1) else { return false };
-    same.into_iter().for_each(|arg| rw.replace_uses(arg, holds));
+    same.into_iter().for_each(|arg| rw.replace_value(arg, &[holds]));
     true
 }
 
@@ -66,7 +68,7 @@ fn comparison_holds_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
             continue;
         }
         let Some(value) = rw.constant(op, attr, Type::I1) else { continue };
-        rw.replace_uses(result, value);
+        rw.replace_value(result, &[value]);
         changed = true;
     }
     changed
@@ -87,7 +89,7 @@ fn pass_in_order(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let old = m.block_args(after).to_vec();
     let new: Vec<Value> = order.iter().map(|&i| rw.add_block_arg(after, old[i])).collect();
     for (&i, &value) in order.iter().zip(&new) {
-        rw.replace_uses(old[i], value);
+        rw.replace_value(old[i], &[value]);
     }
     rw.shrink_block_args(after, |i| i >= old.len());
     let operands: Vec<Value> = [condition.condition(rw.module())].into_iter().chain(args.iter().copied()).collect();
@@ -133,7 +135,7 @@ fn move_if_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     };
     let captured: Vec<(Value, usize)> = captured.into_iter().map(|value| (value, at(&value, &mut passed))).collect();
     for (arg, value) in replaced {
-        rw.replace_uses(arg, value);
+        rw.replace_value(arg, &[value]);
     }
     move_body(rw, last, after);
     let mut args = args;
@@ -172,5 +174,5 @@ fn move_body(rw: &mut Rewriter<'_>, last: IfOp, after: Block) {
     let body = last.then_block(m);
     let end = m.last_op(body);
     let ops: Vec<Op> = m.block_ops(body).filter(|&op| Some(op) != end).collect();
-    ops.into_iter().for_each(|op| rw.move_before(op, first));
+    ops.into_iter().for_each(|op| rw.move_op(op, InsertPoint::Before(first)));
 }

@@ -7,7 +7,8 @@ use crate::views::{Mixed, Slice, dropped_dims};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Tensor, Type, op,
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Tensor,
+    Type, op,
 };
 
 /// A tensor under a type that knows more or less of its extents. They are undefined behaviour where they are not as the

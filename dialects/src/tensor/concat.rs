@@ -5,8 +5,8 @@ use super::{data, names};
 use crate::constraint::{I64, RANKED_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Tensor, Traits,
-    Type, Value, op,
+    Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
+    Tensor, Traits, Type, Value, op,
 };
 
 /// Tensors one after the other along a dimension. Other extents that are not all equal are undefined behaviour.

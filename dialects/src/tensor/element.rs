@@ -5,7 +5,8 @@ use super::{CastOp, FromElementsOp, GenerateOp, SplatOp, data, names};
 use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, TypeRelation, ValueMap, op,
+    Attr, Effects, Folded, InsertPoint, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
+    Traits, TypeRelation, ValueMap, op,
 };
 
 /// An element of a tensor. Indices outside its shape are undefined behaviour.
@@ -160,7 +161,7 @@ fn extract_from_generate(r: &mut Rewriter<'_>, op: Op) -> bool {
     let mut map: ValueMap = args.zip(ExtractOp(op).indices(m)).collect();
     let body: Vec<Op> = m.block_ops(block).filter(|&inner| inner != end).collect();
     for inner in body {
-        r.clone_before(op, inner, &mut map);
+        r.clone_op(inner, &mut map, InsertPoint::Before(op));
     }
     let element = map.get(&element).copied().unwrap_or(element);
     r.replace(op, &[element]);

@@ -7,7 +7,8 @@ use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    DType, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, Region, Rewriter, Tensor, Traits, Type, op,
+    DType, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Region, Rewriter, Tensor, Traits,
+    Type, op,
 };
 
 /// A tensor whose elements a region computes from their indices.

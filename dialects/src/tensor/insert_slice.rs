@@ -8,8 +8,8 @@ use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{Mixed, Slice, constant_entry, dropped_dims, rank_reduced};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, TypeRelation,
-    Value, op,
+    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
+    TypeRelation, Value, op,
 };
 
 /// A tensor with a part replaced by another tensor, which may leave out dimensions of size one. A part that is not inside

@@ -7,7 +7,8 @@ use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{self, Mixed, REASSOCIATION, Reassociation, Reshapes, add_mixed, constant_entry, mixed_entries};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value, op,
+    Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
+    Type, Value, op,
 };
 
 /// A tensor with groups of neighbouring dimensions joined.

@@ -5,8 +5,8 @@ use super::{ExtractOp, FromElementsOp, GenerateOp, data, names};
 use crate::constraint::{INDEX, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, TypeData,
-    Value, op,
+    Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
+    Type, TypeData, Value, op,
 };
 
 /// An extent of a tensor. A dimension that it does not have is undefined behaviour.

@@ -1,6 +1,9 @@
 //! Tensor types: which can be cast to which, and what is known of both.
 
-use gradus_ir::{Attr, Context, DYNAMIC, Module, Op, OpDecl, OpState, Rewriter, Type, TypeConstraint, TypeData, Value};
+use gradus_ir::{
+    Attr, Context, DYNAMIC, Module, Op, OpDecl, OpState, PatternRewriter, Rewriter, Type, TypeConstraint, TypeData,
+    Value,
+};
 
 use super::CastOp;
 

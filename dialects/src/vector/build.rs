@@ -3,7 +3,7 @@
 use super::types::{scalable, shape, without_leading};
 use super::{BroadcastOp, ExtractOp, ShapeCastOp};
 use crate::views::{Mixed, add_mixed};
-use gradus_ir::{Context, Module, Op, OpDecl, OpState, Rewriter, Type, Value};
+use gradus_ir::{Context, Module, Op, OpDecl, OpState, PatternRewriter, Rewriter, Type, Value};
 
 /// The value of an op of one operand, made before `op`.
 pub(super) fn unary(r: &mut Rewriter<'_>, op: Op, name: &str, source: Value, ty: Type) -> Option<Value> {

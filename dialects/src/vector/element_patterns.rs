@@ -11,7 +11,7 @@ use super::slice::ints;
 use super::types::{count, is_scalable, scalables, shape};
 use super::{BroadcastOp, ExtractOp, FromElementsOp, InsertOp, ShapeCastOp, ToElementsOp, TransposeOp};
 use crate::views::{Mixed, add_mixed, fold_entries};
-use gradus_ir::{AttrData, Dense, Module, Op, OpDecl, OpState, Pattern, Rewriter, Value};
+use gradus_ir::{AttrData, Dense, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value};
 
 pub(super) const EXTRACT: &[Pattern] = &[
     Pattern { name: "constant positions", run: constant_positions },

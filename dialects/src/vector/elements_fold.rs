@@ -4,7 +4,9 @@ use super::build::{self, delinearize, linear, numbers, replace_by_broadcast, rep
 use super::element::static_positions;
 use super::types::{count, is_scalable, shape};
 use super::{BroadcastOp, ExtractOp, FromElementsOp, ToElementsOp};
-use gradus_ir::{Attr, Def, FoldResult, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Value};
+use gradus_ir::{
+    Attr, Def, FoldResult, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value,
+};
 
 pub(super) const FROM_ELEMENTS: &[Pattern] = &[
     Pattern { name: "elements of one scalar", run: of_one_scalar },

@@ -7,7 +7,7 @@ use super::slice::ints;
 use super::types::{count, shape};
 use super::{CreateMaskOp, ExtractStridedSliceOp, FromElementsOp, InsertStridedSliceOp, ShuffleOp, build};
 use crate::views::Mixed;
-use gradus_ir::{Op, OpDecl, OpState, Rewriter, Value};
+use gradus_ir::{Op, OpDecl, OpState, PatternRewriter, Rewriter, Value};
 
 pub(super) fn of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();

@@ -5,7 +5,7 @@ use super::mask::{is_empty, truth};
 use super::types::{scalable, shape};
 use super::{ConstantMaskOp, MaskOp, VectorScaleOp};
 use crate::arith::{MulIOp, SelectOp};
-use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, Rewriter, Value};
+use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value};
 
 pub(super) const CREATE: &[Pattern] = &[Pattern { name: "constant bounds", run: constant_bounds }];
 

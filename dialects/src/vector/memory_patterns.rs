@@ -6,7 +6,7 @@ use super::mask::{is_masked, truth};
 use super::memory::{LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp};
 use super::types::shape;
 use crate::memref;
-use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, Rewriter, TypeData, Value};
+use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, TypeData, Value};
 
 const FOLD_CAST: Pattern = Pattern { name: "access through cast", run: |r, op| memref::fold_casts(r, op, None) };
 const CONSTANT_MASK: Pattern = Pattern { name: "access under a known mask", run: known_mask };

@@ -8,7 +8,7 @@ use super::slice::ints;
 use super::types::{is_scalable, shape};
 use super::{ContractionOp, ShapeCastOp, build};
 use crate::arith;
-use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, Pattern, Rewriter, Type, Value};
+use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, Pattern, PatternRewriter, Rewriter, Type, Value};
 
 pub(super) const REDUCTION: &[Pattern] = &[Pattern { name: "reduction of one element", run: of_one_element }];
 pub(super) const MULTI_REDUCTION: &[Pattern] = &[Pattern { name: "reduction of unit dimensions", run: of_unit_dims }];

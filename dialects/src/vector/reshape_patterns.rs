@@ -7,7 +7,9 @@ use super::slice::ints;
 use super::types::{count, is_scalable, scalable, scalables, shape};
 use super::{BitCastOp, BroadcastOp, ConstantMaskOp, CreateMaskOp, FromElementsOp, ShapeCastOp, TransposeOp};
 use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
-use gradus_ir::{Attr, AttrData, Dense, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value};
+use gradus_ir::{
+    Attr, AttrData, Dense, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
+};
 
 pub(super) const BROADCAST: &[Pattern] = &[
     Pattern { name: "broadcast of broadcast", run: broadcast_of_broadcast },

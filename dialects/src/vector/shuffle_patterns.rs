@@ -5,7 +5,7 @@ use super::reshape_patterns::same_splat;
 use super::slice::ints;
 use super::types::{shape, vector_type};
 use super::{InterleaveOp, ShuffleOp};
-use gradus_ir::{Attr, Folded, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter};
+use gradus_ir::{Attr, Folded, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter};
 
 pub(super) const SHUFFLE: &[Pattern] = &[
     Pattern { name: "shuffle of splats", run: of_splats },

@@ -6,7 +6,7 @@ use super::reshape_patterns::fold_splat;
 use super::slice::{block_type, insert, ints};
 use super::types::shape;
 use super::{BroadcastOp, ConstantMaskOp, ExtractStridedSliceOp, InsertStridedSliceOp};
-use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Value};
+use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value};
 
 pub(super) const EXTRACT: &[Pattern] = &[
     Pattern { name: "slice of slice", run: of_slice },

@@ -2,7 +2,9 @@
 
 use super::mixed::{Mixed, add_mixed, constant_entry, mixed_entries};
 use super::reassociation::{Reassociation, collapsing, compose, reassociation_attr, reassociation_of, regroup};
-use gradus_ir::{Context, DYNAMIC, Folded, Module, Op, OpArgs, OpInfo, OpState, Rewriter, Type, Value};
+use gradus_ir::{
+    Context, DYNAMIC, Folded, Module, Op, OpArgs, OpInfo, OpState, PatternRewriter, Rewriter, Type, Value,
+};
 
 /// The ops of a dialect that reshape by reassociation. Both have an operand `src` and an attribute `reassociation`; the
 /// expansion has its shape in `output_shape` and `static_output_shape`.

@@ -1,95 +1,12 @@
 //! What patterns do to blocks and regions.
 
 use super::Rewriter;
-use crate::builder::Builder;
 use crate::edit::OpState;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
 use crate::op_info::{Traits, ValueSpec, group_range, segment_sizes};
+use crate::pattern_rewriter::PatternRewriter;
 
 impl Rewriter<'_> {
-    /// Makes ops before `op`.
-    pub fn build_before<R>(&mut self, op: Op, make: impl FnOnce(&mut Builder<'_>) -> R) -> R {
-        let block = self.module.parent_block(op).expect("the op is in a block");
-        self.build(block, Some(op), make)
-    }
-
-    /// Makes ops at the end of a block.
-    pub fn build_at_end<R>(&mut self, block: Block, make: impl FnOnce(&mut Builder<'_>) -> R) -> R {
-        self.build(block, None, make)
-    }
-
-    fn build<R>(&mut self, block: Block, before: Option<Op>, make: impl FnOnce(&mut Builder<'_>) -> R) -> R {
-        let previous = |m: &Module, op: Option<Op>| op.map_or(m.last_op(block), |op| m.prev_op(op));
-        let old = previous(self.module, before);
-        let mut builder = match before {
-            Some(op) => Builder::before(self.module, op),
-            None => Builder::at_end(self.module, block),
-        };
-        let result = make(&mut builder);
-        let mut new = previous(self.module, before);
-        while new != old {
-            let op = new.expect("what was there before is still there");
-            self.push(op);
-            new = self.module.prev_op(op);
-        }
-        result
-    }
-
-    /// Makes every use of `old` a use of `new`.
-    pub fn replace_uses(&mut self, old: Value, new: Value) {
-        self.replace_uses_if(old, new, |_, _, _| true);
-    }
-
-    /// Makes those uses of `old` uses of `new` for which `which` holds; it gets the user and the number of the operand.
-    /// Whether there were any.
-    pub fn replace_uses_if(&mut self, old: Value, new: Value, which: impl Fn(&Module, Op, usize) -> bool) -> bool {
-        if old == new {
-            return false;
-        }
-        let uses: Vec<(Op, usize)> = self.module.uses(old).filter(|&(op, i)| which(self.module, op, i)).collect();
-        for &(user, i) in &uses {
-            self.module.set_operand(user, i, new);
-            self.push(user);
-        }
-        if !uses.is_empty() {
-            self.changes += 1;
-            self.push_source(old);
-        }
-        !uses.is_empty()
-    }
-
-    /// Moves the ops of a block before `op`, with `args` for its arguments, and erases the block.
-    pub fn inline_block_before(&mut self, block: Block, op: Op, args: &[Value]) {
-        let home = self.module.parent_block(op).expect("the op is in a block");
-        self.inline_block(block, home, Some(op), args);
-    }
-
-    /// Moves the ops of a block to the end of `home`, with `args` for its arguments, and erases the block.
-    pub fn merge_blocks(&mut self, block: Block, home: Block, args: &[Value]) {
-        self.inline_block(block, home, None, args);
-    }
-
-    fn inline_block(&mut self, block: Block, home: Block, before: Option<Op>, args: &[Value]) {
-        self.changes += 1;
-        let own: ValueList = self.module.block_args(block).into();
-        for (old, &new) in own.into_iter().zip(args) {
-            self.replace_uses(old, new);
-        }
-        let ops: Vec<Op> = self.module.block_ops(block).collect();
-        for &op in &ops {
-            self.module.unlink_op(op);
-            self.module.insert_op(home, op, before);
-        }
-        // The first is looked at first.
-        for &op in ops.iter().rev() {
-            self.push(op);
-        }
-        if let Some(&first) = ops.first() {
-            self.push_around(first);
-        }
-        self.module.erase_block(block);
-    }
-
     /// Replaces `op` by the ops of one of its regions, which has one block, with `args` for the block's arguments. The
     /// operands of the block's terminator stand for the results.
     pub fn replace_with_region(&mut self, op: Op, region: Region, args: &[Value]) {
@@ -99,41 +16,6 @@ impl Rewriter<'_> {
         let values: ValueList = self.module.operands(end).into();
         self.replace(op, &values);
         self.erase(end);
-    }
-
-    /// Moves `op` and all after it to a new block, which follows.
-    pub fn split_block(&mut self, op: Op) -> Block {
-        self.changes += 1;
-        self.module.split_block(op)
-    }
-
-    /// Moves `op` before another.
-    pub fn move_before(&mut self, op: Op, before: Op) {
-        self.changes += 1;
-        self.module.move_before(op, before);
-        self.push(op);
-    }
-
-    /// Moves all blocks of a region to the end of another one.
-    pub fn inline_region(&mut self, from: Region, to: Region) {
-        self.changes += 1;
-        self.module.move_blocks(from, to);
-    }
-
-    /// Moves all blocks of a region before a block of another one.
-    pub fn inline_region_before(&mut self, region: Region, before: Block) {
-        self.changes += 1;
-        self.module.move_blocks_before(region, before);
-    }
-
-    /// Erases a block and its ops. Their values may only be used inside it, and no branch from elsewhere may go there.
-    pub fn erase_block(&mut self, block: Block) {
-        self.changes += 1;
-        let ops: Vec<Op> = self.module.block_ops(block).collect();
-        for op in ops.into_iter().rev() {
-            self.erase(op);
-        }
-        self.module.erase_block(block);
     }
 
     /// Adds an argument to a block, with the type of `like`.
@@ -163,7 +45,7 @@ impl Rewriter<'_> {
         self.module.move_regions(op, new);
         for (a, b) in results {
             let (old, result) = (self.module.result(op, a), self.module.result(new, b));
-            self.replace_uses(old, result);
+            self.replace_value(old, &[result]);
         }
         self.push(new);
         self.erase(op);

@@ -4,6 +4,7 @@
 use super::{Pattern, Rewriter};
 use crate::control::{Edge, Point};
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
+use crate::pattern_rewriter::PatternRewriter;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -100,7 +101,7 @@ fn forward(rw: &mut Rewriter<'_>, op: Op) -> bool {
     });
     let always: Vec<(Value, Value)> = always.collect();
     for &(input, value) in &always {
-        rw.replace_uses(input, value);
+        rw.replace_value(input, &[value]);
     }
     !always.is_empty()
 }
@@ -129,7 +130,7 @@ fn merge(rw: &mut Rewriter<'_>, op: Op) -> bool {
         }
     }
     for &(input, kept) in &same {
-        rw.replace_uses(input, kept);
+        rw.replace_value(input, &[kept]);
     }
     !same.is_empty()
 }

@@ -5,6 +5,7 @@ use crate::context::{Attr, Type};
 use crate::edit::OpState;
 use crate::module::{Module, Op, Value};
 use crate::op_info::{FoldResult, Folded};
+use crate::pattern_rewriter::PatternRewriter;
 use crate::rewrite::{Rewriter, fold};
 use smallvec::SmallVec;
 

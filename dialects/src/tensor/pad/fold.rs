@@ -5,7 +5,10 @@ use crate::tensor::generate::replace_with_body;
 use crate::tensor::types::{before_cast, cast_before, keeps_extents, shape};
 use crate::tensor::{CastOp, ExtractSliceOp};
 use crate::views::{Mixed, Slice, add_mixed, constant_entry, is_constant};
-use gradus_ir::{Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Type, Value};
+use gradus_ir::{
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type,
+    Value,
+};
 
 pub(super) const PATTERNS: &[Pattern] = &[
     Pattern { name: "empty margins", run: empty_margins },
