@@ -562,8 +562,14 @@ fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folde
         }
     }
     let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
-    // As in MLIR, a promise that is broken here stays to be seen.
-    let results = eval_op(args, &operands?).ok().filter(|results| !results.contains(&Datum::Poison))?;
+    let operands = operands?;
+    let mut results = eval_op(args, &operands).ok()?;
+    if results.contains(&Datum::Poison) && info.traits.has(Traits::PROMISES) {
+        results = eval_op(&OpArgs { props: Attr::EMPTY_DICT, ..*args }, &operands).ok()?;
+    }
+    if results.contains(&Datum::Poison) {
+        return None;
+    }
     let attrs: Option<Vec<FoldResult>> = results
         .iter()
         .zip(args.result_types)

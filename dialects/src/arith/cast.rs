@@ -83,7 +83,7 @@ use super::FASTMATH;
 /// ```
 #[op(
     "arith.trunci",
-    traits = Traits::ELEMENTWISE,
+    traits = Traits::ELEMENTWISE.and(Traits::PROMISES),
     verify = narrower,
     eval = trunci,
     format = "$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)"

@@ -15,7 +15,7 @@ macro_rules! overflowing {
         #[doc = $doc]
         #[op(
             $name,
-            traits = $traits,
+            traits = $traits.and(Traits::PROMISES),
             fold = $fold,
             eval = $eval,
             $(result_names = $names,)?
@@ -59,7 +59,7 @@ macro_rules! exact {
         #[doc = $doc]
         #[op(
             $name,
-            traits = Traits::SAME_TYPE,
+            traits = Traits::SAME_TYPE.and(Traits::PROMISES),
             effects = $effects,
             fold = $fold,
             eval = $eval,
