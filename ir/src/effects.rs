@@ -114,7 +114,7 @@ pub fn is_removable(m: &Module, op: Op) -> bool {
 }
 
 /// Whether a value names memory.
-fn is_memory(m: &Module, value: Value) -> bool {
+pub fn is_memory(m: &Module, value: Value) -> bool {
     matches!(m.ctx.type_data(m.value_type(value)), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
 }
 

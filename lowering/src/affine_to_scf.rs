@@ -43,8 +43,7 @@ Replaces all ops of the `affine` dialect. Divisions become divisions rounded tow
 
 # Refuses
 
-Divisions by constants below one, and reductions that `arith` has no op for. Quotients that are rounded up come out wrong
-for the least value of type `index`, whose negation overflows.
+Divisions by constants below one, and reductions that `arith` has no op for.
 
 # Cost
 

@@ -15,9 +15,9 @@ pub const INFO: PassInfo = PassInfo {
 ```mlir
 affine.for %i = 0 to 64 {           // becomes:   affine.for %ii = 0 to 64 step 32 {
   affine.for %j = 0 to %n {         //              affine.for %jj = 0 to %n step 32 {
-    \"f\"(%i, %j)                     //                affine.for %i = %ii to %ii + 32 {
+    affine.store %v, %m[%i, %j]     //                affine.for %i = %ii to %ii + 32 {
   }                                 //                  affine.for %j = %jj to min(%jj + 32, %n) {
-}                                   //                    \"f\"(%i, %j)
+}                                   //                    affine.store %v, %m[%i, %j]
                                     //                  } } } }
 ```
 
@@ -31,8 +31,9 @@ whose bounds are simple, and a condition chooses.
 # Refuses
 
 Loops that carry values, bounds that depend on the loops around them, and nests in which iterations depend on each other in
-another order than that of boxes, as far as can be told: a remark says so. Memrefs that are different values, and no views,
-are taken to be different memory, and ops that are not declared to use none.
+another order than that of boxes, or may do so: a remark says so. Different memrefs may be the same memory, unless they are,
+or are views of, different allocations, globals, an allocation and an argument, results of one `memref.distinct_objects`, or
+arguments of which one has the attribute `llvm.noalias`. Ops that are not declared may do anything.
 
 # Cost
 

@@ -1,14 +1,17 @@
 //! `gradus run`: execute a program on data.
 
+mod show;
+
 use super::model::{dim_arg, load};
 use crate::io::report;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_ir::eval::Datum;
-use gradus_ir::{Context, Module, Op, ParseOptions, Tensor, Type};
+use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
+use gradus_ir::{Context, DType, Module, Op, ParseOptions, Tensor, Type};
 use gradus_runtime::interpreter::Interpreter;
 use gradus_runtime::npy::{read_npy, read_npz, write_npy};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
 
 /// The declaration.
@@ -34,7 +37,7 @@ fn command(_: &Tool) -> Command {
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
         .arg(pairs("output", "Write an output as .npy; NAME= may be left out when there is one"))
         .arg(pairs("expect", "Compare an output with a .npy; exit status 1 if it differs"))
-        .arg(number("rtol", "1e-3", "Relative tolerance of --expect"))
+        .arg(number("rtol", "1e-3", "Relative tolerance of --expect; integers must be equal unless one is given"))
         .arg(number("atol", "1e-4", "Absolute tolerance of --expect"))
         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Class numbers (.npy): print the accuracy"))
         .arg(Arg::new("function").long("function").value_name("NAME").default_value("main").help("What to call"))
@@ -50,14 +53,15 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let signature = Signature::of(&m, function);
     let inputs = read_inputs(matches, &ctx, &signature)?;
     let outputs = execute(&m, function, &signature, &inputs, streams)?;
-    summarize(&ctx, &signature, &outputs, streams)?;
+    summarize(&ctx, &signature.outputs, &outputs, streams)?;
     for (name, path) in named(matches, "output", &signature.outputs)? {
         write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name))?;
     }
     let mut good = true;
     for (name, path) in named(matches, "expect", &signature.outputs)? {
         let want = read_npy(Path::new(&path))?;
-        good &= compare(matches, &name, find(&outputs, &signature.outputs, &name), &want, streams)?;
+        let have = find(&outputs, &signature.outputs, &name);
+        good &= Tolerance::of(matches).compare(&name, have, &want, streams)?;
     }
     if let Some(path) = matches.get_one::<String>("labels") {
         accuracy(&outputs[0], &read_npy(Path::new(path))?, streams)?;
@@ -181,8 +185,8 @@ fn execute(
     for piece in 0..count {
         let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count)).collect();
         let results = interpreter.call(function, args).map_err(|d| report(&m.ctx, &[d], streams))?;
-        for (part, result) in parts.iter_mut().zip(results) {
-            part.push(tensor_of(result)?);
+        for ((part, result), (_, ty)) in parts.iter_mut().zip(results).zip(&signature.outputs) {
+            part.push(tensor_of(&m.ctx, result, *ty)?);
         }
     }
     bar.finish_and_clear();
@@ -214,11 +218,13 @@ fn cut(ctx: &Context, tensor: &Tensor, ty: Type, piece: usize, count: usize) -> 
     Datum::Tensor(Tensor::new(tensor.dtype(), shape, bytes).expect("a slice of whole rows"))
 }
 
-fn tensor_of(datum: Datum) -> Result<Tensor, Failure> {
+/// A result of the type `ty`. Scalars are tensors of rank 0.
+fn tensor_of(ctx: &Context, datum: Datum, ty: Type) -> Result<Tensor, Failure> {
+    let dtype = ctx.dtype(ty);
     match datum {
         Datum::Tensor(t) => Ok(t),
-        Datum::Int(v) => Ok(Tensor::scalar(v)),
-        Datum::Float(v) => Ok(Tensor::scalar(v)),
+        Datum::Int(v) => Ok(ints_to_tensor(dtype.unwrap_or(DType::I64), &[], &[v])),
+        Datum::Float(v) => Ok(floats_to_tensor(dtype.unwrap_or(DType::F64), &[], vec![v])),
         Datum::Poison => Err(Failure::Input("a result is poison".into())),
         Datum::MemRef(_) => Err(Failure::Input("a result is a memref, which cannot be shown".into())),
     }
@@ -236,74 +242,4 @@ fn join(parts: &[Tensor]) -> Result<Tensor, Failure> {
         }
         _ => Err(Failure::Input("outputs without a first dimension cannot be joined".into())),
     }
-}
-
-/// A line for each output: type, and its first values.
-fn summarize(
-    ctx: &Context,
-    signature: &Signature,
-    outputs: &[Tensor],
-    streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
-    let mut text = String::new();
-    for ((name, _), tensor) in signature.outputs.iter().zip(outputs) {
-        let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
-        let ty = ctx.tensor_type(&shape, ctx.dtype_type(tensor.dtype()));
-        let head: Vec<String> = first_values(tensor).iter().map(|v| format!("{v:.6}")).collect();
-        let more = if tensor.len() > head.len() { ", ..." } else { "" };
-        text += &format!("{name}: {} = [{}{more}]\n", ctx.display_type(ty), head.join(", "));
-    }
-    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
-}
-
-fn first_values(tensor: &Tensor) -> Vec<f64> {
-    let n = tensor.len().min(10);
-    let bytes = tensor.bytes().slice(..n * tensor.dtype().size());
-    Tensor::new(tensor.dtype(), vec![n], bytes).map_or(Vec::new(), |t| t.to_f64())
-}
-
-/// Prints the largest difference and whether all elements are within `atol + rtol * |want|`.
-fn compare(
-    matches: &ArgMatches,
-    name: &str,
-    have: &Tensor,
-    want: &Tensor,
-    streams: &mut Streams<'_>,
-) -> Result<bool, Failure> {
-    let rtol = *matches.get_one::<f64>("rtol").expect("has a default");
-    let atol = *matches.get_one::<f64>("atol").expect("has a default");
-    let mut good = have.shape() == want.shape();
-    let line = if good {
-        let (a, b) = (have.to_f64(), want.to_f64());
-        let off = |(a, b): (&f64, &f64)| if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() };
-        let largest = a.iter().zip(&b).map(off).fold(0.0, |m: f64, d| if d > m || d.is_nan() { d } else { m });
-        let close = |a: &f64, b: &f64| off((a, b)) <= atol + rtol * b.abs();
-        let wrong = a.iter().zip(&b).filter(|(a, b)| !close(a, b)).count();
-        good = wrong == 0;
-        let verdict = if good { "agrees".to_owned() } else { format!("differs in {wrong} of {} elements", a.len()) };
-        format!("{name}: {verdict} (largest difference {largest:.3e}, rtol {rtol:e}, atol {atol:e})\n")
-    } else {
-        format!("{name}: shape {:?}, but {:?} is expected\n", have.shape(), want.shape())
-    };
-    crate::io::write("-", streams, |out| out.write_all(line.as_bytes()))?;
-    Ok(good)
-}
-
-/// Prints how many rows of `logits` are largest at their label.
-fn accuracy(logits: &Tensor, labels: &Tensor, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let labels = labels.to_i64().ok_or_else(|| "labels must be integers".to_owned())?;
-    let classes = logits.shape().last().copied().unwrap_or(0);
-    if classes == 0 || logits.len() / classes != labels.len() {
-        return Err(Failure::Input(format!(
-            "{} labels do not fit an output of shape {:?}",
-            labels.len(),
-            logits.shape()
-        )));
-    }
-    let values = logits.to_f64();
-    let best = |row: &[f64]| (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best });
-    let right = values.chunks(classes).zip(&labels).filter(|(row, label)| best(row) as i64 == **label).count();
-    let percent = 100.0 * right as f64 / labels.len().max(1) as f64;
-    let line = format!("accuracy: {percent:.1} % ({right} of {})\n", labels.len());
-    crate::io::write("-", streams, |out| out.write_all(line.as_bytes()))
 }

@@ -21,8 +21,7 @@ struct Access {
     widths: Vec<i64>,
 }
 
-/// The accesses in a loop; `None` if there are ops that may use memory in other ways. Ops that are not declared are taken
-/// to use none.
+/// The accesses in a loop; `None` if there are ops that may use memory in other ways.
 fn accesses(m: &Module, root: ForOp) -> Option<Vec<Access>> {
     let mut found = Vec::new();
     for op in m.ops_under(root.0) {
@@ -67,24 +66,17 @@ fn access(m: &Module, op: Op) -> Option<Access> {
 
 /// Whether the op itself uses no memory.
 fn is_harmless(m: &Module, op: Op) -> bool {
-    m.info(op).is_none_or(|info| matches!(info.effects, Effects::Pure | Effects::MayUb | Effects::Recursive))
-}
-
-/// Whether the memory is a view of other memory.
-fn is_view(m: &Module, memory: Value) -> bool {
-    let is_memory = |&v: &Value| m.value_type(v) != Type::INDEX && m.ctx.shape(m.value_type(v)).is_some();
-    m.defining_op(memory).is_some_and(|op| m.operands(op).iter().any(is_memory))
+    m.info(op).is_some_and(|info| matches!(info.effects, Effects::Pure | Effects::MayUb | Effects::Recursive))
 }
 
 /// Whether the iterations of a perfect nest may run in any order in which none of its loops goes backwards: then it can be
-/// tiled, and its loops interchanged. Values of memref type that are no views are taken to be different memory.
+/// tiled, and its loops interchanged.
 pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
     let Some(all) = nest.first().and_then(|&root| accesses(m, root)) else { return false };
     let vars: Vec<Value> = nest.iter().map(|l| m.block_args(l.body(m))[0]).collect();
     let mut by_memory: BTreeMap<Value, Vec<&Access>> = BTreeMap::new();
     all.iter().for_each(|a| by_memory.entry(a.memory).or_default().push(a));
-    let any_writes = all.iter().any(|a| a.writes);
-    if any_writes && by_memory.len() > 1 && by_memory.keys().any(|&memory| is_view(m, memory)) {
+    if may_share(m, &by_memory) {
         return false;
     }
     let space = Space { m, nest, vars };
@@ -100,7 +92,17 @@ pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
     })
 }
 
-/// More different places of one memref than this are not compared with each other.
+/// Whether what is written through one memref may be accessed through another one as well.
+fn may_share(m: &Module, by_memory: &BTreeMap<Value, Vec<&Access>>) -> bool {
+    if by_memory.len() > MAX_PLACES {
+        return true;
+    }
+    let written = by_memory.iter().filter(|(_, accesses)| accesses.iter().any(|a| a.writes)).map(|(&memory, _)| memory);
+    let others = |memory: Value| by_memory.keys().filter(move |&&other| other != memory);
+    written.into_iter().any(|memory| others(memory).any(|&other| memref::may_alias(m, memory, other)))
+}
+
+/// More memrefs, or more different places of one, than this are not compared with each other.
 const MAX_PLACES: usize = 256;
 
 /// A position: for each dimension, what is known of it.

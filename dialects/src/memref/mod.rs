@@ -5,6 +5,7 @@
 //! view, to memory that is freed, or at a poison address is undefined behavior. New memory is poison until it is written.
 
 mod access;
+mod alias;
 mod alloc;
 mod atomic;
 mod cast;
@@ -21,6 +22,7 @@ pub(crate) mod types;
 mod view;
 
 pub use access::{CopyOp, LoadOp, PrefetchOp, StoreOp};
+pub use alias::may_alias;
 pub use alloc::{AllocOp, AllocaOp, DeallocOp, ReallocOp};
 pub use atomic::{ATOMIC_KIND, AtomicRMWOp, AtomicYieldOp, GenericAtomicRMWOp, combining_op};
 pub use cast::{CastOp, MemorySpaceCastOp, castable, fold_casts};

@@ -9,7 +9,6 @@ use gradus_ir::{Builder, Loc, Module, Op, Type, Value};
 /// Comparisons, by the numbers of their predicates.
 const EQ: i64 = 0;
 const SLT: i64 = 2;
-const SLE: i64 = 3;
 const SGE: i64 = 5;
 
 /// Promises about integer arithmetic, as the text spells them.
@@ -158,16 +157,15 @@ impl<'m> Emitter<'m> {
         self.select(negative, flipped, quotient)
     }
 
-    /// For positive `a`, `(a - 1) / b + 1`, else `-(-a / b)`.
+    /// For positive `a`, `(a - 1) / b + 1`; else `a / b`, where the division, toward zero, rounds up. Unlike `-(-a / b)`
+    /// it holds for the least integer, which has no negation.
     fn ceil_div(&mut self, a: Value, b: Value) -> Value {
         let (zero, one) = (self.index(0), self.index(1));
-        let not_positive = self.compare(SLE, a, zero);
-        let negated = self.sub(zero, a);
+        let positive = self.less(zero, a);
         let less = self.sub(a, one);
-        let dividend = self.select(not_positive, negated, less);
+        let dividend = self.select(positive, less, a);
         let quotient = self.div(dividend, b);
-        let negated = self.sub(zero, quotient);
         let more = self.add(quotient, one, WRAPS);
-        self.select(not_positive, negated, more)
+        self.select(positive, more, quotient)
     }
 }

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --affine-loop-tile=tile-size=2 --split-input-file --verify-diagnostics
+// RUN: gradus opt %s --affine-loop-tile=tile-size=2 --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 // The outer loop goes forward, the inner one back.
 func.func @back(%m: memref<8x8xindex>) {
@@ -79,6 +79,72 @@ func.func @vectors(%m: memref<16xf32>) {
     affine.for %j = 0 to 8 {
       %0 = affine.vector_load %m[%j] : memref<16xf32>, vector<4xf32>
       affine.vector_store %0, %m[%j] : memref<16xf32>, vector<4xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// A caller may give the same memory twice.
+func.func @arguments(%a: memref<8x8xindex>, %b: memref<8x8xindex>) {
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 7 {
+      %0 = affine.load %a[%i - 1, %j + 1] : memref<8x8xindex>
+      affine.store %0, %b[%i, %j] : memref<8x8xindex>
+    }
+  }
+  return
+}
+
+// -----
+
+memref.global @g : memref<8x8xindex>
+
+func.func @global(%a: memref<8x8xindex>) {
+  %g = memref.get_global @g : memref<8x8xindex>
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 7 {
+      %0 = affine.load %a[%i - 1, %j + 1] : memref<8x8xindex>
+      affine.store %0, %g[%i, %j] : memref<8x8xindex>
+    }
+  }
+  return
+}
+
+// -----
+
+// The memory of one iteration is given to the next.
+func.func @carried(%a: memref<8x8xindex>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %0 = memref.alloc() : memref<8x8xindex>
+  %1 = scf.for %k = %c0 to %n step %c1 iter_args(%b = %0) -> (memref<8x8xindex>) {
+    scf.execute_region {
+      scf.yield
+    }
+    scf.yield %b : memref<8x8xindex>
+  }
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 7 {
+      %2 = affine.load %0[%i - 1, %j + 1] : memref<8x8xindex>
+      affine.store %2, %1[%i, %j] : memref<8x8xindex>
+    }
+  }
+  return
+}
+
+// -----
+
+// Nobody knows what it does.
+func.func @undeclared() {
+  // expected-remark@+1 {{tiling nest is invalid due to dependences}}
+  affine.for %i = 0 to 8 {
+    affine.for %j = 0 to 7 {
+      "test.print"(%i, %j) : (index, index) -> ()
     }
   }
   return

@@ -6,12 +6,20 @@ func.func @linear(%i: index, %n: index) -> index {
   return %0 : index
 }
 
-// Division is rounded towards zero, and must be corrected.
+// Division is rounded towards zero, and must be corrected; the least integer has no negation.
 func.func @divisions(%a: i32) -> (index, index, index) {
   %i = arith.index_cast %a : i32 to index
   %0 = affine.apply affine_map<(d0) -> (d0 floordiv 5)>(%i)
   %1 = affine.apply affine_map<(d0) -> (d0 ceildiv 5)>(%i)
   %2 = affine.apply affine_map<(d0) -> (d0 mod 5)>(%i)
+  return %0, %1, %2 : index, index, index
+}
+
+func.func @divide_i64(%a: i64) -> (index, index, index) {
+  %i = arith.index_cast %a : i64 to index
+  %0 = affine.apply affine_map<(d0) -> (d0 floordiv 7)>(%i)
+  %1 = affine.apply affine_map<(d0) -> (d0 ceildiv 7)>(%i)
+  %2 = affine.apply affine_map<(d0) -> (d0 mod 7)>(%i)
   return %0, %1, %2 : index, index, index
 }
 

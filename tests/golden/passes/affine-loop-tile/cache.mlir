@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --affine-loop-tile=cache-size=1
 
 // 48 KiB, in boxes that a KiB holds; sizes divide the numbers of iterations.
-func.func @product(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+func.func @product(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32> {llvm.noalias}) {
   affine.for %i = 0 to 64 {
     affine.for %j = 0 to 64 {
       affine.for %k = 0 to 64 {

@@ -37,7 +37,7 @@ func.func @once(%m: memref<8xindex>) {
 }
 
 // What is computed of the counters is looked through, and so are other accesses.
-func.func @computed(%m: memref<8x9xindex>, %n: memref<8xindex>) {
+func.func @computed(%m: memref<8x9xindex>, %n: memref<8xindex> {llvm.noalias}) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 8 {
       %k = affine.apply affine_map<(d0) -> (d0 + 1)>(%j)
@@ -45,6 +45,38 @@ func.func @computed(%m: memref<8x9xindex>, %n: memref<8xindex>) {
       %1 = affine.load %n[%j] : memref<8xindex>
       %2 = arith.addi %0, %1 : index
       affine.store %2, %m[%i, %k] : memref<8x9xindex>
+    }
+  }
+  return
+}
+
+// Different memory: allocations, an argument that was there before, objects that are promised to be distinct, and views.
+func.func @distinct(%a: memref<8x8xindex>, %b: memref<8x8xindex>) {
+  %c = memref.alloc() : memref<8x8xindex>
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 7 {
+      %0 = affine.load %a[%i - 1, %j + 1] : memref<8x8xindex>
+      affine.store %0, %c[%i, %j] : memref<8x8xindex>
+    }
+  }
+  memref.dealloc %c : memref<8x8xindex>
+  %d, %e = memref.distinct_objects %a, %b : memref<8x8xindex>, memref<8x8xindex>
+  %v = memref.subview %e[0, 0] [8, 4] [1, 2] : memref<8x8xindex> to memref<8x4xindex, strided<[8, 2]>>
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 3 {
+      %0 = affine.load %d[%i - 1, %j + 1] : memref<8x8xindex>
+      affine.store %0, %v[%i, %j] : memref<8x4xindex, strided<[8, 2]>>
+    }
+  }
+  return
+}
+
+// What is only read may be read in any order.
+func.func @reads(%a: memref<8x8xindex>, %b: memref<8x8xindex>) {
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 7 {
+      %0 = affine.load %a[%i - 1, %j + 1] : memref<8x8xindex>
+      %1 = affine.load %b[%i, %j] : memref<8x8xindex>
     }
   }
   return

@@ -29,7 +29,7 @@ func.func @short(%m: memref<12xindex>) {
   return
 }
 
-func.func @product(%a: memref<5x6xindex>, %b: memref<6x7xindex>, %c: memref<5x7xindex>) {
+func.func @product(%a: memref<5x6xindex>, %b: memref<6x7xindex>, %c: memref<5x7xindex> {llvm.noalias}) {
   affine.for %i = 0 to 5 {
     affine.for %j = 0 to 7 {
       affine.for %k = 0 to 6 {

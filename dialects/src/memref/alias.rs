@@ -1,0 +1,79 @@
+//! Whether two memrefs may share memory.
+
+use super::{DistinctObjectsOp, GetGlobalOp};
+use gradus_ir::effects::is_memory;
+use gradus_ir::{Access, Attr, Def, Effects, Module, OpDecl, Traits, Value};
+
+/// The argument attribute that promises that what is written in the function is not accessed through the argument and
+/// through something else as well, as LLVM's `noalias` does.
+const NOALIAS: &str = "llvm.noalias";
+
+/// Where the memory of a memref comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// An allocation's own result.
+    Fresh(Value),
+    /// A global's name.
+    Global(Attr),
+    /// An argument of a function; whether it is promised to be the only name of its memory.
+    Argument(Value, bool),
+    /// One of the values that an op promises to be different memory.
+    Distinct(Value),
+    /// Anything.
+    Unknown,
+}
+
+impl Origin {
+    fn of(m: &Module, mut memref: Value) -> Origin {
+        loop {
+            let Some(op) = m.defining_op(memref) else { return Origin::of_argument(m, memref) };
+            if DistinctObjectsOp::cast(m, op).is_some() {
+                return Origin::Distinct(memref);
+            }
+            if let Some(global) = GetGlobalOp::cast(m, op) {
+                return global.name(m).map_or(Origin::Unknown, Origin::Global);
+            }
+            match m.info(op).map(|info| info.effects) {
+                Some(Effects::Memory([(Access::Alloc, _)])) => return Origin::Fresh(memref),
+                // Without effects it makes a view, of the only memory that it knows.
+                Some(Effects::Pure | Effects::MayUb) if m.regions(op).is_empty() => {}
+                _ => return Origin::Unknown,
+            }
+            let mut sources = m.operands(op).iter().filter(|&&v| is_memory(m, v));
+            memref = match (sources.next(), sources.next()) {
+                (Some(&source), None) => source,
+                _ => return Origin::Unknown,
+            };
+        }
+    }
+
+    fn of_argument(m: &Module, value: Value) -> Origin {
+        let Def::Arg(block, number) = m.def(value) else { return Origin::Unknown };
+        let Some(function) = m.block_op(block).filter(|&op| m.has_trait(op, Traits::FUNCTION)) else {
+            return Origin::Unknown;
+        };
+        if m.regions(function).first().and_then(|&region| m.region_blocks(region).next()) != Some(block) {
+            return Origin::Unknown;
+        }
+        let all = m.inherent_attr(function, "arg_attrs").and_then(|attrs| m.ctx.as_array(attrs)).unwrap_or(&[]);
+        let own = all.get(number as usize);
+        Origin::Argument(value, own.is_some_and(|&own| m.ctx.dict_get(own, m.ctx.str(NOALIAS)).is_some()))
+    }
+}
+
+/// Whether an element may be accessed through both memrefs: they are not known to be, or to be views of, different
+/// allocations, globals, an allocation and what was there before it, or what is promised to be different by
+/// `memref.distinct_objects` or by the argument attribute `llvm.noalias`.
+pub fn may_alias(m: &Module, a: Value, b: Value) -> bool {
+    let (a, b) = (Origin::of(m, a), Origin::of(m, b));
+    a == b
+        || match (a, b) {
+            (Origin::Unknown, _) | (_, Origin::Unknown) => true,
+            (Origin::Distinct(a), Origin::Distinct(b)) => m.defining_op(a) != m.defining_op(b),
+            (Origin::Distinct(_), _) | (_, Origin::Distinct(_)) => true,
+            (Origin::Fresh(_), _) | (_, Origin::Fresh(_)) => false,
+            (Origin::Argument(_, a), Origin::Argument(_, b)) => !a && !b,
+            (Origin::Argument(_, alone), Origin::Global(_)) | (Origin::Global(_), Origin::Argument(_, alone)) => !alone,
+            (Origin::Global(_), Origin::Global(_)) => false,
+        }
+}
