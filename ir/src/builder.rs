@@ -1,6 +1,6 @@
 //! Making ops at a place.
 
-use crate::context::{Attr, Type};
+use crate::context::{Attr, Str, Type};
 use crate::edit::OpState;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
@@ -56,10 +56,9 @@ impl<'m> Builder<'m> {
         let ctx = self.module.ctx.clone();
         if let Some(info) = ctx.op_info(state.name) {
             for spec in info.attrs {
+                let Some(text) = spec.default else { continue };
                 let key = ctx.str(spec.name);
-                if let Some(text) = spec.default
-                    && !state.props.iter().any(|e| e.0 == key)
-                {
+                if !state.props.iter().any(|e| e.0 == key) {
                     state.props.push((key, ctx.default_attr(text)));
                 }
             }
@@ -106,18 +105,16 @@ pub(crate) fn make_constant(m: &mut Module, attr: Attr, ty: Type, prefer: &str, 
     let own = ctx.dialect(prefer).and_then(|d| d.constant);
     let any = ctx.dialects().iter().filter_map(|d| d.constant);
     for name in own.into_iter().chain(any) {
-        let mut state = OpState::new(&ctx, name, loc);
-        state.inherent(&ctx, "value", Some(attr));
-        let info = ctx.op_info(state.name)?;
-        let props = ctx.dict_attr(state.props.clone());
+        let name = ctx.op_name(name);
+        let info = ctx.op_info(name)?;
+        let props = ctx.dict_attr(vec![(Str::VALUE, attr)]);
         let fits = info.attrs.iter().all(|a| a.name != "value" || (a.kind.check)(&ctx, attr))
             && (info.results[0].ty.check)(&ctx, ty);
         let inferred = info.infer.and_then(|infer| {
             infer(&OpArgs { module: m, info, op: None, operands: &[], props, result_types: &[] }).ok()
         });
         if fits && inferred.is_none_or(|types| types == [ty]) {
-            state.result_types.push(ty);
-            return Some(m.create_op(state));
+            return Some(m.create_raw(name, loc, &[], &[ty], props, ctx.dict_attr(vec![]), &[], 0));
         }
     }
     None

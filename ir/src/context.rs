@@ -11,10 +11,16 @@ use crate::{entity, entity::Entity};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::{BuildHasher, Hash};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 entity!(/** An interned string. */ Str, "str");
+
+impl Str {
+    /// `value`, the attribute of constants.
+    pub const VALUE: Str = Str(0);
+}
+
 entity!(/** An interned type. */ Type, "type");
 entity!(/** An interned attribute. */ Attr, "attr");
 entity!(/** An interned op name, registered or not. */ OpName, "opname");
@@ -23,9 +29,9 @@ entity!(/** An interned op name, registered or not. */ OpName, "opname");
 pub(crate) struct Interner<K, T> {
     rows: boxcar::Vec<T>,
     index: Mutex<HashTable<u32>>,
-    /// Rows asked for lately, by hash: one more than the row's number, 0 for none. What threads ask for again and again
-    /// they find here without the lock.
-    recent: Box<[AtomicU32]>,
+    /// Rows asked for lately, by hash: one more than the row's number, 0 for none, below the hash's upper half, so that
+    /// rows of other hashes need not be looked at. What threads ask for again and again they find here without the lock.
+    recent: Box<[AtomicU64]>,
     key: std::marker::PhantomData<K>,
 }
 
@@ -34,14 +40,15 @@ const RECENT: usize = 1 << 12;
 
 impl<K: Entity, T: Eq + Hash> Interner<K, T> {
     pub(crate) fn new() -> Self {
-        let recent = (0..RECENT).map(|_| AtomicU32::new(0)).collect();
+        let recent = (0..RECENT).map(|_| AtomicU64::new(0)).collect();
         Interner { rows: boxcar::Vec::new(), index: Mutex::default(), recent, key: std::marker::PhantomData }
     }
 
     /// The key of the row that `is` accepts, if it was asked for lately.
     #[inline]
     fn recent(&self, hash: u64, is: impl Fn(&T) -> bool) -> Option<K> {
-        let i = self.recent[hash as usize % RECENT].load(Ordering::Acquire).checked_sub(1)?;
+        let entry = self.recent[hash as usize % RECENT].load(Ordering::Acquire);
+        let i = ((entry ^ hash) >> 32 == 0).then_some(entry as u32)?.checked_sub(1)?;
         is(&self.rows[i as usize]).then(|| K::new(i as usize))
     }
 
@@ -72,7 +79,7 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
     }
 
     fn note(&self, hash: u64, i: u32) -> K {
-        self.recent[hash as usize % RECENT].store(i + 1, Ordering::Release);
+        self.recent[hash as usize % RECENT].store(hash >> 32 << 32 | u64::from(i + 1), Ordering::Release);
         K::new(i as usize)
     }
 
@@ -139,6 +146,7 @@ impl Context {
             defaults: Mutex::default(),
             next_distinct: AtomicU32::new(0),
         };
+        assert_eq!(ctx.str("value"), Str::VALUE);
         ctx.intern_well_known_types();
         ctx.intern_well_known_attrs();
         for dialect in dialects {

@@ -59,7 +59,7 @@ impl OpState {
 
     /// An op like `op`, without operands, results, regions and successors.
     pub fn like(m: &Module, op: Op) -> OpState {
-        let mut state = OpState::new(&m.ctx, m.name_text(op), m.loc(op));
+        let mut state = OpState::of(m.name(op), m.loc(op));
         state.props = m.ctx.dict_entries(m.props(op)).to_vec();
         state.attrs = m.ctx.dict_entries(m.attrs(op)).to_vec();
         state

@@ -454,7 +454,7 @@ impl Module {
         if !self.has_trait(op, Traits::CONSTANT_LIKE) {
             return None;
         }
-        self.ctx.dict_get(self.props(op), self.ctx.str("value"))
+        self.ctx.dict_get(self.props(op), Str::VALUE)
     }
 
     /// The value of an integer constant that fits 64 bits.

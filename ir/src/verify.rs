@@ -1,11 +1,9 @@
 //! The verifier. For every op, in this order:
 //!
-//! - [`declared_values`]: operands and results are as many and of such types as declared
-//! - [`declared_attrs`]: inherent attributes are present and of their kind; enumerations of registered dialects have
-//!   known words
-//! - the declared type relations
+//! - [`declared`]: operands, results and inherent attributes are as many, of such types and kinds, and related to each
+//!   other, as the declaration and its traits say
 //! - [`declared_structure`]: regions, successors and parents are as declared
-//! - [`traits`]: what the traits promise
+//! - [`traits`]: what the traits promise of the op's place and regions
 //! - [`blocks`]: terminators end blocks and nothing else does; branches stay in their region and spare its entry
 //! - [`symbols`]: the names of a symbol table are unique
 //! - [`uses`]: operands are defined, dominate the use, and do not cross an isolated region
@@ -16,17 +14,19 @@
 //! Not checked: anything about unregistered ops but their place in the program; references to symbols, except where an
 //! op's own check does it.
 
+mod declared;
 mod regions;
 
 use crate::attrs::{AttrData, Piece};
-use crate::context::{Attr, Context, OpName, Str, Type};
+use crate::context::{Attr, Context, Str};
 use crate::diag::Diagnostic;
 use crate::divide::MIN_OPS;
 use crate::dominance::Dominance;
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::op_info::{Arity, AttrText, OpInfo, Traits, ValueSpec, group_range, segment_sizes, symbol_name};
+use crate::op_info::{Arity, AttrText, OpInfo, Traits, symbol_name};
 use crate::symbols::SymbolTables;
+use declared::Declared;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -108,13 +108,11 @@ fn op_error(m: &Module, op: Op, message: &str) -> Diagnostic {
 
 struct Verifier<'a> {
     m: &'a Module,
-    ctx: &'a Context,
     dominance: Dominance,
     errors: Vec<Diagnostic>,
     /// The symbols, unless they lie outside.
     symbols: Option<SymbolTables>,
-    /// Dictionaries that were checked against a declaration, with what was wrong.
-    checked_attrs: FxHashMap<(OpName, Attr), Option<String>>,
+    declared: Declared,
 }
 
 type Check = Result<(), String>;
@@ -123,11 +121,10 @@ impl<'a> Verifier<'a> {
     fn new(m: &'a Module, dominance: Dominance, symbols: bool) -> Self {
         Verifier {
             m,
-            ctx: &m.ctx,
             dominance,
             errors: Vec::new(),
             symbols: symbols.then(SymbolTables::default),
-            checked_attrs: FxHashMap::default(),
+            declared: Declared::default(),
         }
     }
 
@@ -190,13 +187,7 @@ impl<'a> Verifier<'a> {
 
     fn registered(&mut self, op: Op, info: &'static OpInfo) -> Check {
         let m = self.m;
-        declared_values(m, op, info)?;
-        let key = (m.name(op), m.props(op));
-        let attrs = self.checked_attrs.entry(key).or_insert_with(|| declared_attrs(self.ctx, info, key.1).err());
-        if let Some(message) = attrs {
-            return Err(message.clone());
-        }
-        crate::typing::check(m, op, info)?;
+        self.declared.check(m, op, info)?;
         declared_structure(m, op, info)?;
         traits(m, op, info)?;
         if let Some(verify) = info.verify {
@@ -287,93 +278,6 @@ fn plural(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
-    let ctx = &m.ctx;
-    let operand = |i: usize| m.value_type(m.operands(op)[i]);
-    let result = |i: usize| m.value_type(m.result(op, i));
-    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<Vec<i64>>, String> {
-        if !info.traits.has(on) {
-            return Ok(None);
-        }
-        let sizes = segment_sizes(ctx, m.props(op), name).ok_or_else(|| format!("requires attribute '{name}'"))?;
-        let what = if on == Traits::OPERAND_SEGMENTS { "operand" } else { "result" };
-        if sizes.len() != groups {
-            let have = sizes.len();
-            return Err(format!(
-                "'{name}' attribute for specifying {what} segments must have {groups} elements, but got {have}"
-            ));
-        }
-        let sum: i128 = sizes.iter().map(|&s| i128::from(s)).sum();
-        if sum != total as i128 || sizes.iter().any(|&s| s < 0) {
-            return Err(format!(
-                "{what} count ({total}) does not match with the total size ({sum}) specified in attribute '{name}'"
-            ));
-        }
-        Ok(Some(sizes))
-    };
-    let n = m.operands(op).len();
-    let segments = sizes(Traits::OPERAND_SEGMENTS, "operandSegmentSizes", n, info.operands.len())?;
-    value_groups(ctx, "operand", info.operands, segments.as_deref(), n, operand)?;
-    let n = m.num_results(op);
-    let segments = sizes(Traits::RESULT_SEGMENTS, "resultSegmentSizes", n, info.results.len())?;
-    value_groups(ctx, "result", info.results, segments.as_deref(), n, result)
-}
-
-fn value_groups(
-    ctx: &Context,
-    what: &str,
-    specs: &[ValueSpec],
-    sizes: Option<&[i64]>,
-    total: usize,
-    ty: impl Fn(usize) -> Type,
-) -> Check {
-    let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
-    if total < fixed || (fixed == specs.len() && total > fixed) {
-        let most = if fixed == specs.len() { "" } else { "or more " };
-        return Err(match fixed {
-            0 => format!("requires zero {what}s"),
-            1 if most.is_empty() => format!("requires a single {what}"),
-            _ => format!("expected {fixed} {most}{what}{}, but found {total}", plural(fixed)),
-        });
-    }
-    for (i, spec) in specs.iter().enumerate() {
-        let range = group_range(specs, sizes, total, i);
-        if spec.arity == Arity::Optional && range.len() > 1 {
-            return Err(format!("{what} group '{}' requires at most 1 element, but found {}", spec.name, range.len()));
-        }
-        for at in range {
-            if at >= total {
-                return Err(format!("{what} group '{}' is incomplete", spec.name));
-            }
-            if !(spec.ty.check)(ctx, ty(at)) {
-                let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
-                let many = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
-                return Err(format!("{what} #{at} must be {many}{summary}, but got '{found}'"));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn declared_attrs(ctx: &Context, info: &OpInfo, props: Attr) -> Check {
-    for spec in info.attrs {
-        match ctx.dict_get(props, ctx.str(spec.name)) {
-            None if !spec.optional && spec.default.is_none() => {
-                return Err(format!("requires attribute '{}'", spec.name));
-            }
-            Some(value) if !(spec.kind.check)(ctx, value) => {
-                let summary = spec.kind.summary;
-                return Err(format!("attribute '{}' failed to satisfy constraint: {summary}", spec.name));
-            }
-            _ => {}
-        }
-    }
-    if let Some((key, _)) = ctx.dict_entries(props).iter().find(|e| !info.is_inherent(ctx.text(e.0))) {
-        return Err(format!("has no property '{}'", ctx.text(*key)));
-    }
-    Ok(())
-}
-
 /// Whether a dialect's attribute, such as `#arith.fastmath<nnan>`, has the mnemonic and only known words.
 pub fn has_words(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
     let (AttrText::Words { dialect, mnemonic, words, flags }, AttrData::Dialect { dialect: d, body, .. }) =
@@ -426,16 +330,6 @@ fn traits(m: &Module, op: Op, info: &OpInfo) -> Check {
     if info.traits == Traits::NONE {
         return Ok(());
     }
-    if info.traits.has(Traits::SAME_TYPE) {
-        let mut types = m.operands(op).iter().map(|&v| m.value_type(v)).chain(m.results(op).map(|v| m.value_type(v)));
-        let first = types.next();
-        if types.any(|t| Some(t) != first) {
-            return Err("requires the same type for all operands and results".into());
-        }
-    }
-    if info.traits.has(Traits::ELEMENTWISE) {
-        same_shapes(m, op)?;
-    }
     if info.traits.has(Traits::TERMINATOR)
         && let Some(block) = m.parent_block(op)
         && m.last_op(block) != Some(op)
@@ -454,23 +348,6 @@ fn traits(m: &Module, op: Op, info: &OpInfo) -> Check {
     }
     if info.traits.has(Traits::SYMBOL) {
         symbol(m, op)?;
-    }
-    Ok(())
-}
-
-/// Vectors and tensors among operands and results have compatible shapes, and no scalar is among them.
-fn same_shapes(m: &Module, op: Op) -> Check {
-    let ctx = &m.ctx;
-    let types: Vec<Type> = m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
-    let Some(shaped) = types.iter().find(|&&t| ctx.is_shaped(t)) else { return Ok(()) };
-    for &ty in &types {
-        let compatible = match (ctx.shape(*shaped), ctx.shape(ty)) {
-            (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0),
-            _ => ctx.is_shaped(ty),
-        };
-        if !compatible {
-            return Err("requires the same shape for all operands and results".into());
-        }
     }
     Ok(())
 }

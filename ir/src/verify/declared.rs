@@ -1,0 +1,180 @@
+//! What the declaration says of an op's operands, results and inherent attributes.
+
+use super::{Check, plural};
+use crate::context::{Attr, Context, OpName, Type};
+use crate::module::{Module, Op};
+use crate::op_info::{Arity, OpInfo, Traits, ValueSpec, group_range, segment_sizes};
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
+
+/// All that these checks look at. Most ops are like many others.
+#[derive(PartialEq, Eq, Hash)]
+struct Signature {
+    name: OpName,
+    props: Attr,
+    operands: usize,
+    /// Of the operands, then of the results.
+    types: SmallVec<[Type; 8]>,
+}
+
+impl Signature {
+    fn of(m: &Module, op: Op) -> Signature {
+        let operands = m.operands(op);
+        let types = operands.iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
+        Signature { name: m.name(op), props: m.props(op), operands: operands.len(), types }
+    }
+}
+
+/// So many signatures are remembered.
+const SIGNATURES: usize = 256;
+
+/// The checks, and what is known to be right.
+pub(super) struct Declared {
+    /// Signatures, by hash.
+    signatures: Vec<Option<Signature>>,
+    /// Dictionaries: their size has no limit, so each is looked at once.
+    attrs: FxHashSet<(OpName, Attr)>,
+}
+
+impl Default for Declared {
+    fn default() -> Self {
+        Declared { signatures: (0..SIGNATURES).map(|_| None).collect(), attrs: FxHashSet::default() }
+    }
+}
+
+impl Declared {
+    pub(super) fn check(&mut self, m: &Module, op: Op, info: &OpInfo) -> Check {
+        let signature = Signature::of(m, op);
+        let slot = &mut self.signatures[FxBuildHasher.hash_one(&signature) as usize % SIGNATURES];
+        if slot.as_ref() == Some(&signature) {
+            return Ok(());
+        }
+        declared_values(m, op, info)?;
+        let attrs = (signature.name, signature.props);
+        if !self.attrs.contains(&attrs) {
+            declared_attrs(&m.ctx, info, attrs.1)?;
+            self.attrs.insert(attrs);
+        }
+        declared_types(m, op, info)?;
+        *slot = Some(signature);
+        Ok(())
+    }
+}
+
+fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
+    let ctx = &m.ctx;
+    let operand = |i: usize| m.value_type(m.operands(op)[i]);
+    let result = |i: usize| m.value_type(m.result(op, i));
+    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<Vec<i64>>, String> {
+        if !info.traits.has(on) {
+            return Ok(None);
+        }
+        let sizes = segment_sizes(ctx, m.props(op), name).ok_or_else(|| format!("requires attribute '{name}'"))?;
+        let what = if on == Traits::OPERAND_SEGMENTS { "operand" } else { "result" };
+        if sizes.len() != groups {
+            let have = sizes.len();
+            return Err(format!(
+                "'{name}' attribute for specifying {what} segments must have {groups} elements, but got {have}"
+            ));
+        }
+        let sum: i128 = sizes.iter().map(|&s| i128::from(s)).sum();
+        if sum != total as i128 || sizes.iter().any(|&s| s < 0) {
+            return Err(format!(
+                "{what} count ({total}) does not match with the total size ({sum}) specified in attribute '{name}'"
+            ));
+        }
+        Ok(Some(sizes))
+    };
+    let n = m.operands(op).len();
+    let segments = sizes(Traits::OPERAND_SEGMENTS, "operandSegmentSizes", n, info.operands.len())?;
+    value_groups(ctx, "operand", info.operands, segments.as_deref(), n, operand)?;
+    let n = m.num_results(op);
+    let segments = sizes(Traits::RESULT_SEGMENTS, "resultSegmentSizes", n, info.results.len())?;
+    value_groups(ctx, "result", info.results, segments.as_deref(), n, result)
+}
+
+fn value_groups(
+    ctx: &Context,
+    what: &str,
+    specs: &[ValueSpec],
+    sizes: Option<&[i64]>,
+    total: usize,
+    ty: impl Fn(usize) -> Type,
+) -> Check {
+    let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
+    if total < fixed || (fixed == specs.len() && total > fixed) {
+        let most = if fixed == specs.len() { "" } else { "or more " };
+        return Err(match fixed {
+            0 => format!("requires zero {what}s"),
+            1 if most.is_empty() => format!("requires a single {what}"),
+            _ => format!("expected {fixed} {most}{what}{}, but found {total}", plural(fixed)),
+        });
+    }
+    for (i, spec) in specs.iter().enumerate() {
+        let range = group_range(specs, sizes, total, i);
+        if spec.arity == Arity::Optional && range.len() > 1 {
+            return Err(format!("{what} group '{}' requires at most 1 element, but found {}", spec.name, range.len()));
+        }
+        for at in range {
+            if at >= total {
+                return Err(format!("{what} group '{}' is incomplete", spec.name));
+            }
+            if !(spec.ty.check)(ctx, ty(at)) {
+                let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
+                let many = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
+                return Err(format!("{what} #{at} must be {many}{summary}, but got '{found}'"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn declared_attrs(ctx: &Context, info: &OpInfo, props: Attr) -> Check {
+    for spec in info.attrs {
+        match ctx.dict_get(props, ctx.str(spec.name)) {
+            None if !spec.optional && spec.default.is_none() => {
+                return Err(format!("requires attribute '{}'", spec.name));
+            }
+            Some(value) if !(spec.kind.check)(ctx, value) => {
+                let summary = spec.kind.summary;
+                return Err(format!("attribute '{}' failed to satisfy constraint: {summary}", spec.name));
+            }
+            _ => {}
+        }
+    }
+    if let Some((key, _)) = ctx.dict_entries(props).iter().find(|e| !info.is_inherent(ctx.text(e.0))) {
+        return Err(format!("has no property '{}'", ctx.text(*key)));
+    }
+    Ok(())
+}
+
+/// The relations between types that are declared one by one, and those that the traits promise.
+fn declared_types(m: &Module, op: Op, info: &OpInfo) -> Check {
+    crate::typing::check(m, op, info)?;
+    if info.traits.has(Traits::SAME_TYPE) {
+        let mut types = m.operands(op).iter().map(|&v| m.value_type(v)).chain(m.results(op).map(|v| m.value_type(v)));
+        let first = types.next();
+        if types.any(|t| Some(t) != first) {
+            return Err("requires the same type for all operands and results".into());
+        }
+    }
+    if info.traits.has(Traits::ELEMENTWISE) { same_shapes(m, op) } else { Ok(()) }
+}
+
+/// Vectors and tensors among operands and results have compatible shapes, and no scalar is among them.
+fn same_shapes(m: &Module, op: Op) -> Check {
+    let ctx = &m.ctx;
+    let types: Vec<Type> = m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();
+    let Some(shaped) = types.iter().find(|&&t| ctx.is_shaped(t)) else { return Ok(()) };
+    for &ty in &types {
+        let compatible = match (ctx.shape(*shaped), ctx.shape(ty)) {
+            (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x < 0 || *y < 0),
+            _ => ctx.is_shaped(ty),
+        };
+        if !compatible {
+            return Err("requires the same shape for all operands and results".into());
+        }
+    }
+    Ok(())
+}
