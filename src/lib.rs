@@ -2,7 +2,7 @@
 //!
 //! This crate is the `gradus` command, callable in process through [`Tool::run`], what tools of
 //! your own are made of, and the facade over the crates that do the
-//! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`].
+//! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`], [`check`].
 
 mod commands;
 pub mod ere;
@@ -17,6 +17,7 @@ pub mod runline;
 pub mod split;
 
 pub use commands::update_checks::is_generated;
+pub use gradus_check as check;
 pub use gradus_dialects as dialects;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
@@ -197,6 +198,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::opt::SUBCOMMAND,
     commands::import::SUBCOMMAND,
     commands::run::SUBCOMMAND,
+    commands::check::SUBCOMMAND,
     commands::list::SUBCOMMAND,
     commands::doc::SUBCOMMAND,
     commands::completions::SUBCOMMAND,

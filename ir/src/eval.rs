@@ -31,7 +31,9 @@ pub enum Trap {
     Ub(String),
     /// The program stops itself, with the reason.
     Abort(String),
-    /// The evaluator cannot do it (a type it does not know, a limit), with the reason.
+    /// It was given up: too many ops, or too many nested calls.
+    Limit(String),
+    /// The evaluator cannot do it (a type it does not know, too much memory), with the reason.
     Unsupported(String),
 }
 
@@ -53,6 +55,7 @@ impl std::fmt::Display for Trap {
         match self {
             Trap::Ub(reason) => write!(f, "undefined behavior: {reason}"),
             Trap::Abort(reason) => write!(f, "aborted: {reason}"),
+            Trap::Limit(reason) => write!(f, "given up: {reason}"),
             Trap::Unsupported(reason) => write!(f, "cannot be executed: {reason}"),
         }
     }

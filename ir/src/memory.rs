@@ -222,6 +222,12 @@ impl Memory {
         Ok(&mut live.elements)
     }
 
+    /// Whether a buffer is never written.
+    pub fn is_constant(&self, buffer: u32) -> bool {
+        let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
+        live.is_some_and(|b| b.storage == Storage::Constant)
+    }
+
     /// From now on a live buffer is never written.
     pub fn freeze(&mut self, buffer: u32) -> Result<(), Trap> {
         let live = self.buffers.get_mut(buffer as usize).and_then(Option::as_mut).ok_or_else(use_after_free)?;

@@ -9,6 +9,26 @@ use gradus_ir::{Block, Diagnostic, Module, Op, Region, Traits, Value};
 /// Calls nested deeper than this are an error, not a stack overflow.
 const MAX_CALLS: usize = 256;
 
+/// What happens where the program calls what it has no body of: an external function, or an op that nobody declared. Gets
+/// the op and its operands.
+pub type External<'m> = Box<dyn FnMut(&'m Module, Op, &[Datum], &mut Memory) -> Result<Vec<Datum>, Trap> + 'm>;
+
+/// Why a call has no results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stop {
+    /// The op that could not go on.
+    pub op: Op,
+    /// The reason.
+    pub trap: Trap,
+}
+
+impl Stop {
+    /// An error that points at the op.
+    pub fn diagnostic(&self, m: &Module) -> Diagnostic {
+        Diagnostic::error(m.loc(self.op), format!("'{}' {}", m.name_text(self.op), self.trap))
+    }
+}
+
 /// Runs functions of one program.
 pub struct Interpreter<'m> {
     module: &'m Module,
@@ -16,6 +36,7 @@ pub struct Interpreter<'m> {
     pub memory: Memory,
     /// Called before each op with how many ops have run; for progress.
     on_op: Box<dyn FnMut(u64) + 'm>,
+    external: Option<External<'m>>,
     executed: u64,
     fuel: u64,
     depth: usize,
@@ -28,6 +49,7 @@ impl<'m> Interpreter<'m> {
             module,
             memory: Memory::default(),
             on_op: Box::new(|_| ()),
+            external: None,
             executed: 0,
             fuel: u64::MAX,
             depth: 0,
@@ -40,7 +62,13 @@ impl<'m> Interpreter<'m> {
         self
     }
 
-    /// Stops with an error after that many ops.
+    /// What happens at external calls, which otherwise cannot be executed.
+    pub fn on_external(mut self, external: External<'m>) -> Self {
+        self.external = Some(external);
+        self
+    }
+
+    /// Gives up after that many ops.
     pub fn fuel(mut self, ops: u64) -> Self {
         self.fuel = ops;
         self
@@ -52,20 +80,21 @@ impl<'m> Interpreter<'m> {
         self.module.has_trait(found, Traits::FUNCTION).then_some(found)
     }
 
-    /// Calls a function. The error points at the op that could not go on.
-    pub fn call(&mut self, function: Op, args: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
+    /// Calls a function.
+    pub fn call(&mut self, function: Op, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         let m = self.module;
-        let fail = |message: String| Diagnostic::error(m.loc(function), message);
+        let fail = |trap: Trap| Stop { op: function, trap };
         let body = m.regions(function).first().copied();
         let Some((body, block)) = body.and_then(|r| Some((r, m.entry(r)?))) else {
-            return Err(fail("the function has no body to execute".into()));
+            return Err(fail(Trap::unsupported("the function has no body")));
         };
         if args.len() != m.block_args(block).len() {
             let want = m.block_args(block).len();
-            return Err(fail(format!("the function takes {want} arguments, but {} were given", args.len())));
+            let reason = format!("the function takes {want} arguments, but {} were given", args.len());
+            return Err(fail(Trap::unsupported(reason)));
         }
         if self.depth >= MAX_CALLS {
-            return Err(fail(format!("calls nested deeper than {MAX_CALLS}")));
+            return Err(fail(Trap::Limit(format!("calls nested deeper than {MAX_CALLS}"))));
         }
         self.depth += 1;
         let mut frame = Frame { values: SideTable::new(None), uses_left: SideTable::new(0) };
@@ -75,7 +104,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Runs a region until a terminator leaves it. Returns the terminator's operands.
-    fn region(&mut self, frame: &mut Frame, region: Region, args: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
+    fn region(&mut self, frame: &mut Frame, region: Region, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         let scope = self.memory.scope();
         let result = self.blocks(frame, region, args);
         if self.module.region_op(region).is_some_and(|op| self.module.has_trait(op, Traits::ALLOCATION_SCOPE)) {
@@ -84,7 +113,7 @@ impl<'m> Interpreter<'m> {
         result
     }
 
-    fn blocks(&mut self, frame: &mut Frame, region: Region, args: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
+    fn blocks(&mut self, frame: &mut Frame, region: Region, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         let m = self.module;
         let Some(mut block) = m.entry(region) else { return Ok(Vec::new()) };
         frame.enter(m, block, args);
@@ -122,34 +151,37 @@ impl<'m> Interpreter<'m> {
     }
 
     /// The number of the successor that a branch takes.
-    fn jump(&mut self, op: Op, operands: &[Datum]) -> Result<usize, Diagnostic> {
+    fn jump(&mut self, op: Op, operands: &[Datum]) -> Result<usize, Stop> {
         self.count(op)?;
         let m = self.module;
         let jump = m.info(op).and_then(|info| info.jump);
-        let Some(jump) = jump else { return Err(trapped(m, op, &Trap::unsupported("this branch has no meaning"))) };
+        let Some(jump) = jump else { return Err(trapped(op, Trap::unsupported("this branch has no meaning"))) };
         let to = m.with_args(op, |args| jump(args, operands)).expect("the op is registered");
-        to.map_err(|trap| trapped(m, op, &trap))
+        to.map_err(|trap| trapped(op, trap))
     }
 
-    fn count(&mut self, op: Op) -> Result<(), Diagnostic> {
+    fn count(&mut self, op: Op) -> Result<(), Stop> {
         (self.on_op)(self.executed);
         self.executed += 1;
         if self.executed > self.fuel {
-            return Err(Diagnostic::error(self.module.loc(op), format!("still running after {} ops", self.fuel)));
+            return Err(Stop { op, trap: Trap::Limit(format!("still running after {} ops", self.fuel)) });
         }
         Ok(())
     }
 
-    fn step(&mut self, frame: &mut Frame, op: Op, operands: Vec<Datum>) -> Result<Vec<Datum>, Diagnostic> {
+    fn step(&mut self, frame: &mut Frame, op: Op, operands: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         self.count(op)?;
         let m = self.module;
         if m.has_trait(op, Traits::CALL) {
             let callee = m.inherent_attr(op, "callee").and_then(|a| self.memory.symbols.resolve(m, op, a));
-            let callee = callee.ok_or_else(|| Diagnostic::error(m.loc(op), "the callee does not exist"))?;
+            let callee = callee.ok_or_else(|| trapped(op, Trap::unsupported("the callee does not exist")))?;
+            if m.regions(callee).first().is_none_or(|&body| m.entry(body).is_none()) {
+                return self.outside(op, &operands, "the callee has no body");
+            }
             return stacker::maybe_grow(128 << 10, 2 << 20, || self.call(callee, operands));
         }
         let Some(info) = m.info(op) else {
-            return Err(trapped(m, op, &Trap::unsupported("the op is not registered")));
+            return self.outside(op, &operands, "the op is not registered");
         };
         if has_control(m, op) {
             return self.control(frame, op, &operands);
@@ -159,11 +191,22 @@ impl<'m> Interpreter<'m> {
             Some(exec) => exec(args, &operands, memory),
             None => eval_op(args, &operands),
         });
-        results.expect("the op is registered").map_err(|trap| trapped(m, op, &trap))
+        results.expect("the op is registered").map_err(|trap| trapped(op, trap))
+    }
+
+    /// Lets somebody outside do what the program has no body of.
+    fn outside(&mut self, op: Op, operands: &[Datum], otherwise: &str) -> Result<Vec<Datum>, Stop> {
+        let m = self.module;
+        match &mut self.external {
+            Some(external) if m.regions(op).is_empty() => {
+                external(m, op, operands, &mut self.memory).map_err(|trap| trapped(op, trap))
+            }
+            _ => Err(trapped(op, Trap::unsupported(otherwise))),
+        }
     }
 
     /// Executes an op with regions.
-    fn control(&mut self, frame: &mut Frame, op: Op, operands: &[Datum]) -> Result<Vec<Datum>, Diagnostic> {
+    fn control(&mut self, frame: &mut Frame, op: Op, operands: &[Datum]) -> Result<Vec<Datum>, Stop> {
         let m = self.module;
         let own = m.regions(op);
         let ends = own.last().and_then(|&r| m.terminator(m.entry(r)?)).map_or(&[][..], |t| m.regions(t));
@@ -173,7 +216,7 @@ impl<'m> Interpreter<'m> {
                 (None, Some(control)) => control(args, operands, event, memory),
                 (None, None) => unreachable!("the caller checked"),
             });
-            next.expect("the op is registered").map_err(|trap| trapped(m, op, &trap))
+            next.expect("the op is registered").map_err(|trap| trapped(op, trap))
         };
         let mut next = ask(&mut self.memory, Event::Enter)?;
         loop {
@@ -182,7 +225,7 @@ impl<'m> Interpreter<'m> {
                 Next::Region(region, args) => {
                     self.count(op)?;
                     let inner = own.get(region).or_else(|| ends.get(region - own.len())).copied();
-                    let inner = inner.ok_or_else(|| trapped(m, op, &Trap::unsupported("a region is missing")))?;
+                    let inner = inner.ok_or_else(|| trapped(op, Trap::unsupported("a region is missing")))?;
                     let entered = args.clone();
                     let yielded = stacker::maybe_grow(128 << 10, 2 << 20, || self.region(frame, inner, args))?;
                     next = ask(&mut self.memory, Event::Left { region, args: &entered, yielded: &yielded })?;
@@ -197,8 +240,8 @@ fn has_control(m: &Module, op: Op) -> bool {
     m.info(op).is_some_and(|i| i.control.is_some() || i.control_memory.is_some())
 }
 
-fn trapped(m: &Module, op: Op, trap: &Trap) -> Diagnostic {
-    Diagnostic::error(m.loc(op), format!("'{}' {trap}", m.name_text(op)))
+fn trapped(op: Op, trap: Trap) -> Stop {
+    Stop { op, trap }
 }
 
 /// The values of one call. A value that is used in its own block only is dropped when its last use has read it, so that a
@@ -242,14 +285,14 @@ impl Frame {
         }
     }
 
-    fn take_operands(&mut self, m: &Module, op: Op) -> Result<Vec<Datum>, Diagnostic> {
+    fn take_operands(&mut self, m: &Module, op: Op) -> Result<Vec<Datum>, Stop> {
         let take = |&value: &Value| {
             let left = &mut self.uses_left[value];
             if *left != KEPT {
                 *left = left.saturating_sub(1);
             }
             let datum = if *left == 0 { self.values[value].take() } else { self.values[value].clone() };
-            datum.ok_or_else(|| Diagnostic::error(m.loc(op), "an operand has no value here"))
+            datum.ok_or_else(|| trapped(op, Trap::unsupported("an operand has no value here")))
         };
         m.operands(op).iter().map(take).collect()
     }

@@ -5,9 +5,10 @@ use crate::pass_flags::{self, flag, on_by_default};
 use crate::split::{self, Chunk};
 use crate::{Failure, Streams, Subcommand, Tool, print_flags};
 use clap::{Arg, ArgMatches, Command};
-use gradus_ir::pass::{Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
+use gradus_check::{Options, Reference, Verdict};
+use gradus_ir::pass::{AfterPass, Event, Passed, Pipeline, Reproducer, RunOptions, Timer, Watch};
 use gradus_ir::verify::{verify, verify_on};
-use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op};
+use gradus_ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, parse_single_op};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,6 +22,7 @@ fn command(tool: &Tool) -> Command {
         Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"),
         flag("allow-unregistered-dialect", "Allow operation with no registered dialects"),
         flag("no-implicit-module", "The file holds one op, which need not be a module"),
+        flag("check", "Run the program before and after each pass; fail when it differs, or when that cannot be said"),
         flag("verify-roundtrip", "Check that the program is the same when it is printed and read again"),
         flag(UNVERIFIED, "Do not verify what was read: passes may then do anything"),
         on_by_default("mlir-print-op-on-diagnostic", "Show the op that a diagnostic is about in a note"),
@@ -164,7 +166,36 @@ impl Job<'_> {
         if self.pipeline.is_empty() {
             return Ok(());
         }
-        self.run_passes(m, &how, streams)
+        if self.flag("check") {
+            return self.run_checked(m, &how, streams);
+        }
+        self.run_passes(m, &how, None, streams)
+    }
+
+    /// Runs the passes, and after each of them the program, as it was and as it is.
+    fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        let before = self.read(streams)?;
+        let reference = Reference::new(&before, Options::default());
+        let mut open = Vec::new();
+        let look = |passed: &Passed<'_>| {
+            open.clear();
+            for (name, loc, verdict) in reference.compare(passed.module) {
+                match verdict {
+                    Verdict::Different(difference) => {
+                        let when = format!("after pass '{}'", passed.info.name);
+                        return Err(reference.error(name, passed.module, &difference, &when));
+                    }
+                    Verdict::Inconclusive(why) => open.push((loc, format!("'@{name}' could not be checked: {why}"))),
+                    Verdict::Same { .. } | Verdict::Unchanged => {}
+                }
+            }
+            Ok(())
+        };
+        self.run_passes(m, how, Some(Box::new(look)), streams)?;
+        match open.into_iter().map(|(loc, what)| Diagnostic::error(loc, what)).collect::<Vec<_>>() {
+            open if open.is_empty() => Ok(()),
+            open => Err(report(&self.ctx, &open, streams)),
+        }
     }
 
     /// The pipeline depends on the program if that says what to run, or is not a module.
@@ -181,7 +212,13 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn run_passes(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    fn run_passes(
+        &mut self,
+        m: &mut Module,
+        how: &RunOptions,
+        after_pass: Option<Box<AfterPass<'_>>>,
+        streams: &mut Streams<'_>,
+    ) -> Result<(), Failure> {
         let log = Shared::default();
         let actions = pass_flags::actions(self.matches, &log)?;
         let mut unwritten = None;
@@ -196,6 +233,7 @@ impl Job<'_> {
             }
         });
         watch.actions = actions;
+        watch.after_pass = after_pass;
         watch.timer = std::mem::take(&mut self.timer);
         let result = self.pipeline.run(m, how, &mut watch);
         let counters = watch.actions.take().map(|actions| actions.counters());

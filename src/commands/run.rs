@@ -184,7 +184,8 @@ fn execute(
     let mut parts: Vec<Vec<Tensor>> = vec![Vec::new(); signature.outputs.len()];
     for piece in 0..count {
         let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count)).collect();
-        let results = interpreter.call(function, args).map_err(|d| report(&m.ctx, &[d], streams))?;
+        let results =
+            interpreter.call(function, args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
         for ((part, result), (_, ty)) in parts.iter_mut().zip(results).zip(&signature.outputs) {
             part.push(tensor_of(&m.ctx, result, *ty)?);
         }

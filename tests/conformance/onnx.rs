@@ -84,7 +84,7 @@ fn imported<R>(
 fn execute(name: &str, inputs: &[(String, Tensor)], constant: impl Fn(&Tensor) -> bool) -> Result<Vec<Datum>, String> {
     let (fixed, free): (Vec<_>, Vec<_>) = inputs.iter().cloned().partition(|i| constant(&i.1));
     let args = free.into_iter().map(|i| Datum::Tensor(i.1)).collect();
-    imported(name, fixed, |m, main| Interpreter::new(m).call(main, args))
+    imported(name, fixed, |m, main| Interpreter::new(m).call(main, args).map_err(|stop| stop.diagnostic(m)))
 }
 
 fn run(name: &str) -> Result<(), String> {

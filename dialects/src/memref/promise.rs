@@ -2,6 +2,7 @@
 
 use super::types::POSITIVE_I32;
 use crate::constraint::MEMREF;
+use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, op};
 
 /// The same memref, whose address is a multiple of that many bytes.
@@ -27,7 +28,7 @@ pub struct AssumeAlignmentOp {
     result: OpResult<MEMREF>,
 }
 
-/// The same memrefs, no two of which share memory that is accessed through both.
+/// The same memrefs, no two of which share memory. Two that are in one buffer are undefined behavior.
 ///
 /// ```mlir
 /// %0, %1 = memref.distinct_objects %a, %b : memref<4xf32>, memref<8xf32>
@@ -37,7 +38,7 @@ pub struct AssumeAlignmentOp {
     format = "$operands attr-dict `:` type($operands)",
     infer = infer_objects,
     verify = verify_objects,
-    eval = |_, data| Ok(data.to_vec())
+    eval = distinct
 )]
 pub struct DistinctObjectsOp {
     /// The memrefs.
@@ -56,6 +57,15 @@ fn fold_alignment(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let source = *args.operands.first()?;
     let before = AssumeAlignmentOp::defining(args.module, source)?;
     (before.alignment(args.module) == args.attr("alignment")).then(|| source.into())
+}
+
+fn distinct(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let mut buffers: Vec<u32> = data.iter().filter_map(|d| d.memref().ok()).map(|view| view.buffer).collect();
+    buffers.sort_unstable();
+    if buffers.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Trap::Ub("distinct objects share memory".into()));
+    }
+    Ok(data.to_vec())
 }
 
 fn infer_objects(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {

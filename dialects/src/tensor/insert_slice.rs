@@ -193,10 +193,17 @@ fn insert_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     fits && rebuild(r, op, new_source, new_dest, &slice)
 }
 
+/// Whether a tensor of this shape has the sizes of a slice, but for dimensions of size 1 that it leaves out.
+fn has_sizes(shape: &[usize], sizes: &[i64]) -> bool {
+    let mut left = shape.iter().map(|&extent| extent as i64).peekable();
+    sizes.iter().all(|&size| left.next_if_eq(&size).is_some() || size == 1) && left.peek().is_none()
+}
+
 fn insert_slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (source, dest) = (data[0].tensor()?, data[1].tensor()?);
-    let numbers = data::part(dest.shape(), &Slice::at_run_time(args, data)?)?;
-    if numbers.len() != source.len() {
+    let slice = Slice::at_run_time(args, data)?;
+    let numbers = data::part(dest.shape(), &slice)?;
+    if !has_sizes(source.shape(), &slice[1]) {
         return Err(Trap::Ub("an inserted tensor is not of the size of the slice".into()));
     }
     Ok(vec![Datum::Tensor(data::put(source, dest, numbers))])

@@ -168,6 +168,11 @@ impl Actions {
         format!("DebugCounter counters:\n{}", rows.iter().map(row).collect::<String>())
     }
 
+    /// How many rewrites there were.
+    pub fn rewrites(&self) -> u64 {
+        self.rewrites
+    }
+
     /// Announces an action. `false` when it must not happen; otherwise [`Actions::end`] follows it.
     pub fn begin(&mut self, tag: &'static str, name: &str, unit: Unit, module: &Module) -> bool {
         let action = Action { tag, name, unit, module, number: self.number, rewrites: self.rewrites };

@@ -50,7 +50,7 @@ pub use options::{OptionKind, Options, PassOption};
 pub use pipeline::Pipeline;
 pub use reproducer::{CrashReproducer, Reproducer};
 pub use requirements::{Property, Test};
-pub use run::{Event, Failed, RunOptions, Watch};
+pub use run::{AfterPass, Event, Failed, Passed, RunOptions, Watch};
 pub use statistics::Display;
 pub use timing::{Timer, TimingFormat};
 

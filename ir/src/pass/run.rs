@@ -63,9 +63,26 @@ pub enum Event {
     },
 }
 
+/// A pass that came to its end, on one op.
+pub struct Passed<'a> {
+    /// The pass.
+    pub info: &'static PassInfo,
+    /// The program.
+    pub module: &'a Module,
+    /// What the pass ran on.
+    pub op: Op,
+    /// How many rewrites there were so far, if actions are counted.
+    pub rewrites: u64,
+}
+
+/// Looks at the program after a pass. With an error the pass has failed.
+pub type AfterPass<'a> = dyn FnMut(&Passed<'_>) -> Result<(), Diagnostic> + 'a;
+
 /// Who looks on while a pipeline runs.
 pub struct Watch<'a> {
     emit: Box<dyn FnMut(Event) + 'a>,
+    /// Who looks at the program after each pass.
+    pub after_pass: Option<Box<AfterPass<'a>>>,
     /// Who watches single steps, and which may happen.
     pub actions: Option<Actions>,
     /// Gets a part for each step of the pipeline.
@@ -75,7 +92,7 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// `emit` hears of every event when it happens.
     pub fn new(emit: impl FnMut(Event) + 'a) -> Watch<'a> {
-        Watch { emit: Box::new(emit), actions: None, timer: Timer::default() }
+        Watch { emit: Box::new(emit), after_pass: None, actions: None, timer: Timer::default() }
     }
 }
 
@@ -108,6 +125,7 @@ impl Pipeline {
         let whole = how.crash_reproducer.as_ref().filter(|r| !r.local);
         let whole = whole.map(|r| (r.path.clone(), how.reproducer(self.reproducer_text()).to_text(m)));
         let mut runner = Runner::new(how, &mut *watch.emit, watch.actions.as_mut(), how.max_threads());
+        runner.after_pass = watch.after_pass.as_mut().map(|look| &mut **look as _);
         let result = runner.steps(self, m, root, &mut parts).map_err(|_| Failed);
         if let (Err(Failed), Some((path, text))) = (result, whole) {
             runner.write_reproducer(path, text);
@@ -145,6 +163,7 @@ pub(super) struct Runner<'r> {
     pub(super) threads: usize,
     pub(super) emit: &'r mut (dyn FnMut(Event) + 'r),
     actions: Option<&'r mut Actions>,
+    after_pass: Option<&'r mut AfterPass<'r>>,
     dumps: Dumps<'r>,
     pub(super) failures: Vec<Failure>,
     /// Programs that nobody needs any more, for their memory.
@@ -165,6 +184,7 @@ impl<'r> Runner<'r> {
             threads,
             emit,
             actions,
+            after_pass: None,
             dumps: Dumps::new(&how.printing),
             failures: Vec::new(),
             spare: Vec::new(),
@@ -190,6 +210,7 @@ impl<'r> Runner<'r> {
         let start = Instant::now();
         let targets: Vec<Op> = inner_ops(m, op).into_iter().filter(|&t| pipeline_for(list, m, t).is_some()).collect();
         let watched = self.actions.is_some()
+            || self.after_pass.is_some()
             || self.how.printing.is_on()
             || self.how.crash_reproducer.as_ref().is_some_and(|r| r.local);
         let parallel = if watched { None } else { self.in_parallel(list, m, op, &targets, timer) };
@@ -256,6 +277,15 @@ impl<'r> Runner<'r> {
         }
         if result.is_ok() && self.how.verify_each {
             result = self.verify(info, m, op);
+        }
+        if result.is_ok()
+            && let Some(look) = &mut self.after_pass
+        {
+            let rewrites = self.actions.as_ref().map_or(0, |actions| actions.rewrites());
+            if let Err(d) = look(&Passed { info, module: m, op, rewrites }) {
+                self.report(m, vec![d]);
+                result = Err(Stop::Failed);
+            }
         }
         if let Err(stop) = result {
             if stop == Stop::Failed {

@@ -1,0 +1,218 @@
+//! Which pass changes what a program means, and which of its rewrites.
+
+use crate::compare::{Difference, Options, Reference, Verdict};
+use crate::event;
+use gradus_ir::pass::{Action, Actions, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
+use gradus_ir::{Diagnostic, Module};
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A compilation that can be repeated.
+pub struct Subject<'a> {
+    /// The program, as it was read.
+    pub program: &'a dyn Fn() -> Module,
+    /// What is done to it.
+    pub pipeline: &'a dyn Fn() -> Pipeline,
+    /// How.
+    pub how: RunOptions,
+    /// How it is checked.
+    pub options: Options,
+}
+
+/// The first pass that changes what a program means.
+#[derive(Debug)]
+pub struct Culprit {
+    /// The pass.
+    pub pass: &'static str,
+    /// How many passes ran before it, each on each op counted by itself.
+    pub number: usize,
+    /// The function that differs after it.
+    pub function: String,
+    /// What shows that.
+    pub difference: Difference,
+    /// The rewrite of the pass, if it changes programs by numbered rewrites alone.
+    pub rewrite: Option<Rewrite>,
+    /// An error that says all this.
+    pub error: Diagnostic,
+}
+
+/// A rewrite of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rewrite {
+    /// How many rewrites there were before: `--mlir-debug-counter=rewrite-count=N` stops before it.
+    pub number: u64,
+    /// What it is, such as `` `apply-pattern pattern: fold-add ``.
+    pub what: String,
+    /// The op that it works on, before it.
+    pub op: String,
+}
+
+/// What came of running a pipeline.
+pub enum Checked {
+    /// All passes ran; what was found out about each function after the last.
+    Passed(Vec<(String, Verdict)>),
+    /// A pass changes what the program means.
+    Wrong(Box<Culprit>),
+    /// A pass failed. What it said.
+    Failed(Vec<Diagnostic>),
+}
+
+/// The first difference after a pass.
+struct Found {
+    pass: &'static str,
+    number: usize,
+    function: String,
+    difference: Difference,
+    error: Diagnostic,
+    /// How many rewrites there were before the pass and after it.
+    rewrites: (u64, u64),
+}
+
+impl Subject<'_> {
+    /// Runs the pipeline and compares after each pass.
+    pub fn check(&self) -> Checked {
+        let before = (self.program)();
+        let reference = Reference::new(&before, self.options);
+        let mut m = (self.program)();
+        let found = RefCell::new(None);
+        let said = self.run(
+            &mut m,
+            Actions::new(),
+            &mut after_each(|number, earlier, passed| {
+                let (function, difference) = first_difference(&reference, passed.module)?;
+                let when = format!("after pass '{}'", passed.info.name);
+                let error = reference.error(&function, passed.module, &difference, &when);
+                let (pass, rewrites) = (passed.info.name, (earlier, passed.rewrites));
+                *found.borrow_mut() = Some(Found { pass, number, function, difference, error, rewrites });
+                Some(Diagnostic::error(passed.module.loc(passed.op), "differs"))
+            }),
+        );
+        match (found.into_inner(), said) {
+            (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
+            (None, Err(said)) => Checked::Failed(said),
+            (None, Ok(())) => {
+                let all = reference.compare(&m).map(|(name, _, verdict)| (name.to_owned(), verdict));
+                Checked::Passed(all.collect())
+            }
+        }
+    }
+
+    /// Finds the rewrite, by halves: with only the first so many rewrites the pass is right, with one more it is wrong.
+    fn narrow(&self, reference: &Reference<'_>, found: Found) -> Culprit {
+        let (mut right, mut wrong) = found.rewrites;
+        let is_wrong = |count: u64| self.is_wrong(reference, found.number, count);
+        let mut rewrite = None;
+        if right < wrong && !is_wrong(right) && is_wrong(wrong) {
+            while wrong - right > 1 {
+                let middle = right + (wrong - right) / 2;
+                if is_wrong(middle) { wrong = middle } else { right = middle }
+            }
+            rewrite = self.rewrite(right);
+        }
+        let Found { pass, number, function, difference, mut error, .. } = found;
+        error = match &rewrite {
+            Some(rewrite) => {
+                let (loc, what) = (error.loc, format!("rewrite {} does it: {}", rewrite.number, rewrite.what));
+                error.note(loc, what).note(loc, format!("on {}", rewrite.op))
+            }
+            None => error,
+        };
+        Culprit { pass, number, function, difference, rewrite, error }
+    }
+
+    /// Whether the program differs after a pass when only so many rewrites happen.
+    fn is_wrong(&self, reference: &Reference<'_>, number: usize, count: u64) -> bool {
+        let mut m = (self.program)();
+        let mut wrong = false;
+        let _ = self.run(
+            &mut m,
+            only(count),
+            &mut after_each(|n, _, passed| {
+                if n < number {
+                    return None;
+                }
+                wrong = first_difference(reference, passed.module).is_some();
+                Some(Diagnostic::error(passed.module.loc(passed.op), "enough"))
+            }),
+        );
+        wrong
+    }
+
+    /// What the rewrite with a number is.
+    fn rewrite(&self, number: u64) -> Option<Rewrite> {
+        let noted = Arc::new(Mutex::new(None));
+        let mut actions = only(number + 1);
+        actions.watch(Box::new(Note { number, noted: noted.clone() }));
+        let _ = self.run(&mut (self.program)(), actions, &mut |_| Ok(()));
+        noted.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Runs the pipeline, on one thread, with what is said if it fails.
+    fn run(
+        &self,
+        m: &mut Module,
+        actions: Actions,
+        look: &mut dyn FnMut(&Passed<'_>) -> Result<(), Diagnostic>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let mut said = Vec::new();
+        let mut watch = Watch::new(|event| {
+            if let gradus_ir::pass::Event::Diagnostic(d) = event {
+                said.push(d);
+            }
+        });
+        watch.actions = Some(actions);
+        watch.after_pass = Some(Box::new(look));
+        let result = (self.pipeline)().run(m, &self.how, &mut watch);
+        drop(watch);
+        result.map_err(|_| said)
+    }
+}
+
+/// Calls `f` after each pass with how many there were before, and how many rewrites there were before it. What it returns
+/// ends the compilation.
+fn after_each(
+    mut f: impl FnMut(usize, u64, &Passed<'_>) -> Option<Diagnostic>,
+) -> impl FnMut(&Passed<'_>) -> Result<(), Diagnostic> {
+    let (mut number, mut rewrites) = (0, 0);
+    move |passed| {
+        let end = f(number, rewrites, passed);
+        (number, rewrites) = (number + 1, passed.rewrites);
+        end.map_or(Ok(()), Err)
+    }
+}
+
+/// Lets only the first so many rewrites happen.
+fn only(count: u64) -> Actions {
+    let mut actions = Actions::new();
+    actions.set_counters(&format!("{REWRITE}-count={count}")).expect("a counter as it must be");
+    actions
+}
+
+fn first_difference(reference: &Reference<'_>, after: &Module) -> Option<(String, Difference)> {
+    reference.compare(after).find_map(|(name, _, verdict)| match verdict {
+        Verdict::Different(difference) => Some((name.to_owned(), *difference)),
+        _ => None,
+    })
+}
+
+/// Notes what a rewrite is.
+struct Note {
+    number: u64,
+    noted: Arc<Mutex<Option<Rewrite>>>,
+}
+
+impl Observer for Note {
+    fn before(&mut self, action: &Action<'_>, _: bool) {
+        if !action.is_rewrite() || action.rewrites != self.number {
+            return;
+        }
+        let op = match action.unit {
+            Unit::Op(op) => event::line(action.module, op),
+            Unit::Region(_) => action.unit_text(),
+        };
+        let rewrite = Rewrite { number: self.number, what: action.to_string(), op };
+        *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(rewrite);
+    }
+
+    fn after(&mut self, _: &'static str) {}
+}

@@ -1,0 +1,262 @@
+//! A program as it was before, and whether another may stand for it.
+
+use crate::input::{Input, Inputs};
+use crate::outcome::{Outcome, Relation};
+use crate::random::Random;
+use crate::show;
+use gradus_ir::equal::structurally_equal;
+use gradus_ir::symbols::is_private;
+use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, TypeData, symbol_name};
+use std::cell::OnceCell;
+
+/// How a program is checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// On so many inputs each function is run that it is defined on.
+    pub inputs: u64,
+    /// Functions of integers with at most so many inputs are run on all of them.
+    pub exhaustive: u64,
+    /// Runs of more ops are given up. Afterwards a run may take 16 times as many.
+    pub fuel: u64,
+    /// Another number gives other inputs.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { inputs: 200, exhaustive: 1 << 12, fuel: 4096, seed: 0 }
+    }
+}
+
+/// How many times as many ops a run may take afterwards.
+const MORE_FUEL: u64 = 16;
+
+/// So many inputs are tried for each that is wanted: many functions are undefined on some.
+const TRIES: u64 = 4;
+
+/// What is found out about a function.
+#[derive(Debug)]
+pub enum Verdict {
+    /// No difference was found.
+    Same {
+        /// The inputs on which the function was defined, and was run before and after.
+        inputs: u64,
+        /// The inputs on which it was not, or gave nothing but poison.
+        undefined: u64,
+        /// The inputs that were given up.
+        discarded: u64,
+        /// Whether these were all inputs that there are.
+        exhaustive: bool,
+    },
+    /// Nothing about it, and about what it may call, has changed.
+    Unchanged,
+    /// It differs.
+    Different(Box<Difference>),
+    /// Nothing can be said, for this reason.
+    Inconclusive(String),
+}
+
+/// An input on which a function differs.
+#[derive(Debug)]
+pub struct Difference {
+    /// The input.
+    pub input: Input,
+    /// What came of it.
+    pub before: Outcome,
+    /// What comes of it.
+    pub after: Outcome,
+}
+
+/// A program before, with what its functions did.
+pub struct Reference<'m> {
+    m: &'m Module,
+    options: Options,
+    functions: Vec<Function>,
+}
+
+/// A function that can be called from outside.
+struct Function {
+    name: String,
+    op: Op,
+    runs: OnceCell<Runs>,
+}
+
+/// What a function did.
+struct Runs {
+    /// The inputs on which it was defined, or at least gave poison.
+    defined: Vec<(Input, Outcome)>,
+    /// How many of these gave poison and nothing else.
+    vacuous: u64,
+    undefined: u64,
+    discarded: u64,
+    exhaustive: bool,
+    /// Why there are no more.
+    reason: Option<String>,
+}
+
+impl<'m> Reference<'m> {
+    /// The public functions with a body in the outermost module: of private ones, a pass may assume that it sees all calls.
+    pub fn new(m: &'m Module, options: Options) -> Reference<'m> {
+        let functions = functions(m).map(|(name, op)| Function { name, op, runs: OnceCell::new() });
+        Reference { m, options, functions: functions.collect() }
+    }
+
+    /// Whether there is anything to run.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
+    /// Whether any function can be run on any input.
+    pub fn can_run(&self) -> bool {
+        self.functions.iter().any(|function| !self.runs(function).defined.is_empty())
+    }
+
+    /// What is found out about each function, in their order. Both programs share one context.
+    pub fn compare<'a>(&'a self, after: &'a Module) -> impl Iterator<Item = (&'a str, Loc, Verdict)> + 'a {
+        let others_changed = self.others_changed(after);
+        self.functions.iter().map(move |function| {
+            let verdict = self.verdict(function, after, others_changed);
+            (function.name.as_str(), self.m.loc(function.op), verdict)
+        })
+    }
+
+    /// Whether anything has changed that several functions may use.
+    fn others_changed(&self, after: &Module) -> bool {
+        let shared = |m: &Module| -> Vec<Op> {
+            m.block_ops(m.body()).filter(|&op| !m.has_trait(op, Traits::FUNCTION) || is_private(m, op)).collect()
+        };
+        let (old, new) = (shared(self.m), shared(after));
+        old.len() != new.len() || old.iter().zip(&new).any(|(&a, &b)| !structurally_equal(self.m, a, after, b))
+    }
+
+    fn verdict(&self, function: &Function, after: &Module, others_changed: bool) -> Verdict {
+        let Some((_, new)) = functions(after).find(|(name, _)| *name == function.name) else {
+            return Verdict::Inconclusive("it is gone".into());
+        };
+        if !others_changed && structurally_equal(self.m, function.op, after, new) {
+            return Verdict::Unchanged;
+        }
+        let runs = self.runs(function);
+        let gives_tensors = gives_tensors(self.m, function.op);
+        let mut unknown = None;
+        for (input, before) in &runs.defined {
+            let outcome = Outcome::of(after, new, input, MORE_FUEL * self.options.fuel);
+            match outcome.relation(before) {
+                Relation::Refines => {}
+                // Tensors have no poison elements here, so one with such an element is poison as a whole: what is wrong
+                // with its shape goes unnoticed.
+                Relation::Differs if gives_tensors && before.is_vacuous() => {}
+                Relation::Differs => {
+                    let (input, before) = (input.clone(), before.clone());
+                    return Verdict::Different(Box::new(Difference { input, before, after: outcome }));
+                }
+                Relation::Unknown => unknown = Some(outcome),
+            }
+        }
+        match (unknown, &runs.reason) {
+            (Some(outcome), _) => Verdict::Inconclusive(show::outcome(after, new, &outcome)),
+            (None, Some(reason)) => Verdict::Inconclusive(reason.clone()),
+            (None, None) => Verdict::Same {
+                inputs: runs.conclusive(),
+                undefined: runs.undefined + runs.vacuous,
+                discarded: runs.discarded,
+                exhaustive: runs.exhaustive,
+            },
+        }
+    }
+
+    fn runs<'a>(&self, function: &'a Function) -> &'a Runs {
+        function.runs.get_or_init(|| Runs::of(self.m, function, self.options))
+    }
+
+    /// An error that shows a difference, at the function as it was.
+    pub fn error(&self, name: &str, after: &Module, difference: &Difference, when: &str) -> Diagnostic {
+        let function = self.functions.iter().find(|f| f.name == name).expect("is one of the reference's").op;
+        let loc = self.m.loc(function);
+        let mut d = Diagnostic::error(loc, format!("'@{name}' means something else {when}"));
+        for line in show::input(self.m, function, &difference.input) {
+            d = d.note(loc, line);
+        }
+        let place = |outcome: &Outcome| outcome.loc().unwrap_or(loc);
+        let before = show::outcome(self.m, function, &difference.before);
+        let other = functions(after).find(|(other, _)| other == name).map_or(function, |(_, op)| op);
+        let after = show::outcome(after, other, &difference.after);
+        d.note(place(&difference.before), format!("before: {before}"))
+            .note(place(&difference.after), format!("after:  {after}"))
+    }
+}
+
+impl Runs {
+    fn of(m: &Module, function: &Function, options: Options) -> Runs {
+        let mut runs =
+            Runs { defined: vec![], vacuous: 0, undefined: 0, discarded: 0, exhaustive: false, reason: None };
+        let Some(inputs) = Inputs::of(m, function.op) else {
+            runs.reason = Some("it has no body".into());
+            return runs;
+        };
+        if let Some(count) = inputs.count(options.exhaustive) {
+            (0..count).for_each(|n| drop(runs.add(m, function.op, inputs.nth(n), options.fuel)));
+            let calls = runs.defined.iter().any(|(_, outcome)| outcome.has_events());
+            if runs.discarded == 0 && !calls {
+                runs.exhaustive = true;
+                return runs;
+            }
+        }
+        let mut random = Random::of((options.seed, &function.name));
+        let mut last = None;
+        for _ in 0..TRIES * options.inputs {
+            if runs.conclusive() >= options.inputs {
+                break;
+            }
+            match inputs.draw(&mut random) {
+                Ok(input) => last = runs.add(m, function.op, input, options.fuel).or(last),
+                Err(ty) => {
+                    runs.reason = Some(format!("there are no inputs of type {ty} here"));
+                    return runs;
+                }
+            }
+        }
+        let (n, undefined, discarded) = (runs.conclusive(), runs.undefined + runs.vacuous, runs.discarded);
+        let few = n < options.inputs.min(undefined + discarded);
+        runs.reason = few.then(|| {
+            let example = last.map_or(String::new(), |o| format!(", such as: {}", show::outcome(m, function.op, &o)));
+            format!("it is defined on {n} inputs, undefined on {undefined}, and {discarded} were given up{example}")
+        });
+        runs
+    }
+
+    /// How many inputs there are on which a difference could show.
+    fn conclusive(&self) -> u64 {
+        self.defined.len() as u64 - self.vacuous
+    }
+
+    /// Runs on an input; returns what came of it if it is of no use.
+    fn add(&mut self, m: &Module, function: Op, input: Input, fuel: u64) -> Option<Outcome> {
+        let outcome = Outcome::of(m, function, &input, fuel);
+        match outcome {
+            Outcome::Undefined(..) => self.undefined += 1,
+            Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,
+            Outcome::Returned { .. } | Outcome::Aborted(..) => {
+                self.vacuous += u64::from(outcome.is_vacuous());
+                self.defined.push((input, outcome));
+                return None;
+            }
+        }
+        Some(outcome)
+    }
+}
+
+fn gives_tensors(m: &Module, function: Op) -> bool {
+    let ty = m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a));
+    let results = ty.and_then(|t| m.ctx.function_parts(t)).map_or(&[][..], |(_, results)| results);
+    results.iter().any(|&ty| matches!(m.ctx.type_data(ty), TypeData::Tensor { .. }))
+}
+
+fn functions(m: &Module) -> impl Iterator<Item = (String, Op)> + '_ {
+    let callable = |op: &Op| {
+        let body = m.regions(*op).first();
+        m.has_trait(*op, Traits::FUNCTION) && body.is_some_and(|&r| m.entry(r).is_some()) && !is_private(m, *op)
+    };
+    let bodies = m.block_ops(m.body()).filter(callable);
+    bodies.filter_map(|op| Some((m.ctx.text(symbol_name(m, op)?).to_owned(), op)))
+}

@@ -1,0 +1,89 @@
+//! Calls of what the program has no body of: external functions, and ops that nobody declared.
+//!
+//! Who is called may do anything to the memory that it is given, so a call is an event with its name, its arguments and the
+//! contents of that memory. What it returns and writes depends on nothing but the input, its name, and how many events there
+//! were before, so that it is the same before and after a transformation that keeps the events.
+
+use crate::input;
+use crate::outcome::Seen;
+use crate::random::Random;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::{MemRef, Memory, Storage};
+use gradus_ir::{Module, Op, PrintOptions, Traits, Type};
+
+/// A call of something outside the program.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The function, or the op that nobody declared with its attributes.
+    pub name: String,
+    /// What it is given.
+    pub args: Vec<Seen>,
+}
+
+/// Calls of one run.
+pub(crate) struct Events {
+    pub(crate) list: Vec<Event>,
+    /// What decides what comes from outside.
+    pub(crate) seed: u64,
+}
+
+impl Events {
+    /// Notes a call, and does what the callee does.
+    pub(crate) fn call(
+        &mut self,
+        m: &Module,
+        op: Op,
+        operands: &[Datum],
+        memory: &mut Memory,
+    ) -> Result<Vec<Datum>, Trap> {
+        let name = name(m, op);
+        let mut random = Random::of((self.seed, &name, self.list.len()));
+        self.list.push(Event { name, args: operands.iter().map(|datum| Seen::of(memory, datum)).collect() });
+        for (datum, &value) in operands.iter().zip(m.operands(op)) {
+            if let Datum::MemRef(view) = datum {
+                overwrite(m, m.value_type(value), view, memory, &mut random)?;
+            }
+        }
+        m.results(op).map(|v| result(m, m.value_type(v), memory, &mut random)).collect()
+    }
+}
+
+/// What is called, as both programs name it.
+fn name(m: &Module, op: Op) -> String {
+    let ctx = &m.ctx;
+    if m.has_trait(op, Traits::CALL)
+        && let Some(callee) = m.inherent_attr(op, "callee")
+    {
+        return ctx.display_attr(callee).to_string();
+    }
+    let attrs = [m.props(op), m.attrs(op)].map(|dict| ctx.display_attr(dict).to_string());
+    format!("\"{}\" {}", m.name_text(op), attrs.join(" "))
+}
+
+/// A value that comes from outside.
+fn result(m: &Module, ty: Type, memory: &mut Memory, random: &mut Random) -> Result<Datum, Trap> {
+    let unknown = || Trap::unsupported(format!("a value of type {} from outside", m.ctx.display_type(ty)));
+    let mut drawn = input::value(&m.ctx, ty, random).ok_or_else(unknown)?;
+    let mut value = drawn.args.pop().ok_or_else(unknown)?;
+    if let (Datum::MemRef(view), Some(contents)) = (&mut value, drawn.buffers.pop()) {
+        view.buffer = memory.insert(contents, Storage::Heap)?;
+    }
+    Ok(value)
+}
+
+/// Writes all elements of a view. Constants stay.
+fn overwrite(m: &Module, ty: Type, view: &MemRef, memory: &mut Memory, random: &mut Random) -> Result<(), Trap> {
+    if memory.is_constant(view.buffer) {
+        return Ok(());
+    }
+    let elem = m.ctx.element_type(ty);
+    view.for_each_index(|index| {
+        let drawn = input::value(&m.ctx, elem, random).and_then(|mut drawn| drawn.args.pop());
+        memory.store(drawn.ok_or_else(|| Trap::unsupported("memory of this element type"))?, view, index)
+    })
+}
+
+/// The op without its regions, on one line.
+pub(crate) fn line(m: &Module, op: Op) -> String {
+    m.op_text(op, PrintOptions { local_scope: true, skip_regions: true, ..PrintOptions::default() })
+}

@@ -1,0 +1,21 @@
+//! Checking by execution: whether a program after a transformation may stand for the one before.
+//!
+//! Both are run by the reference interpreter on the same inputs ([`input`]), and what comes of it is compared
+//! ([`outcome`]): after *refines* before when each run of it does what the other did, or when the other was undefined
+//! there. Calls of functions without a body are events ([`event`]), so that dropped, doubled and reordered calls show.
+//! [`Reference`] remembers what the program did before; [`bisect`] finds the pass and the rewrite that changed it.
+//!
+//! The relation and its corner cases follow Alive2 (Lopes et al., PLDI 2021): undefined behaviour, then poison, then values.
+
+pub mod bisect;
+mod compare;
+mod event;
+mod input;
+mod outcome;
+mod random;
+mod show;
+
+pub use compare::{Difference, Options, Reference, Verdict};
+pub use event::Event;
+pub use input::Input;
+pub use outcome::{Outcome, Relation, Seen};

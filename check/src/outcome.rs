@@ -1,0 +1,215 @@
+//! What a run comes to, and when one may stand for another.
+
+use crate::event::{Event, Events};
+use crate::input::Input;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::memory::{Memory, Storage};
+use gradus_ir::{Loc, Module, Op};
+use gradus_runtime::interpreter::Interpreter;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Runs that use more elements of memory are given up.
+const MAX_MEMORY: usize = 1 << 14;
+
+/// A value as those outside see it.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// No memref.
+    Value(Datum),
+    /// A memref: which buffer that the caller knows it is in, if it is in one, its sizes, and its elements. These are
+    /// `None` when the memory is gone, or when there are too many.
+    Memory {
+        /// Which of the buffers that were given.
+        buffer: Option<u32>,
+        /// The extent of each dimension.
+        sizes: Vec<i64>,
+        /// Last dimension fastest.
+        elements: Option<Vec<Datum>>,
+    },
+}
+
+impl Seen {
+    pub(crate) fn of(memory: &Memory, datum: &Datum) -> Seen {
+        match datum {
+            Datum::MemRef(view) => {
+                Seen::Memory { buffer: None, sizes: view.sizes.to_vec(), elements: memory.contents(view).ok() }
+            }
+            other => Seen::Value(other.clone()),
+        }
+    }
+
+    /// Whether it may stand for what was seen before.
+    fn refines(&self, before: &Seen) -> bool {
+        match (before, self) {
+            (Seen::Value(before), Seen::Value(after)) => refines(before, after),
+            (Seen::Value(Datum::Poison), _) => true,
+            (
+                Seen::Memory { buffer, sizes, elements },
+                Seen::Memory { buffer: other_buffer, sizes: other_sizes, elements: others },
+            ) => {
+                buffer == other_buffer
+                    && (elements.is_none() || sizes == other_sizes)
+                    && holds(elements.as_ref(), others.as_ref())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It came to its end.
+    Returned {
+        /// The function's results.
+        results: Vec<Seen>,
+        /// What the memory that was given holds, if it is not freed.
+        buffers: Vec<Option<Vec<Datum>>>,
+        /// The calls of what is outside, in order.
+        events: Vec<Event>,
+    },
+    /// The program has no meaning there: where, and why.
+    Undefined(Loc, String),
+    /// It stopped itself, after these calls.
+    Aborted(Loc, String, Vec<Event>),
+    /// It was given up.
+    Limit,
+    /// The interpreter cannot run it: where, and why not.
+    Unsupported(Loc, String),
+}
+
+/// What relates a run to the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// It may stand for it.
+    Refines,
+    /// It may not.
+    Differs,
+    /// That cannot be said.
+    Unknown,
+}
+
+impl Outcome {
+    /// Runs a function.
+    pub(crate) fn of(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
+        let events = Rc::new(RefCell::new(Events { list: Vec::new(), seed: input.outside }));
+        let heard = events.clone();
+        let mut interpreter = Interpreter::new(m)
+            .fuel(fuel)
+            .on_external(Box::new(move |m, op, operands, memory| heard.borrow_mut().call(m, op, operands, memory)));
+        interpreter.memory.limit = MAX_MEMORY;
+        for contents in &input.buffers {
+            if let Err(trap) = interpreter.memory.insert(contents.clone(), Storage::Heap) {
+                return Outcome::Unsupported(m.loc(function), trap.to_string());
+            }
+        }
+        let result = interpreter.call(function, input.args.clone());
+        let events = std::mem::take(&mut events.borrow_mut().list);
+        let memory = &interpreter.memory;
+        match result {
+            Ok(values) => {
+                let given = input.buffers.len() as u32;
+                let results = values.iter().map(|datum| result_seen(memory, datum, given)).collect();
+                let contents = |i: u32| memory.buffer(i).ok().map(<[Datum]>::to_vec);
+                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), events }
+            }
+            Err(stop) => {
+                let loc = m.loc(stop.op);
+                let name = |reason: String| format!("'{}' {reason}", m.name_text(stop.op));
+                match stop.trap {
+                    Trap::Ub(reason) => Outcome::Undefined(loc, name(reason)),
+                    Trap::Abort(reason) => Outcome::Aborted(loc, reason, events),
+                    Trap::Limit(_) => Outcome::Limit,
+                    Trap::Unsupported(reason) => Outcome::Unsupported(loc, name(reason)),
+                }
+            }
+        }
+    }
+
+    /// Whether anything outside the program was called.
+    pub(crate) fn has_events(&self) -> bool {
+        matches!(self, Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) if !events.is_empty())
+    }
+
+    /// Whether another run may do nearly anything: all results are poison, and nothing else came of it.
+    pub(crate) fn is_vacuous(&self) -> bool {
+        let poison = |seen: &Seen| matches!(seen, Seen::Value(Datum::Poison));
+        match self {
+            Outcome::Returned { results, buffers, events } => {
+                !results.is_empty() && results.iter().all(poison) && buffers.is_empty() && events.is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    /// The op that ended it early.
+    pub fn loc(&self) -> Option<Loc> {
+        match self {
+            Outcome::Undefined(loc, _) | Outcome::Aborted(loc, ..) | Outcome::Unsupported(loc, _) => Some(*loc),
+            Outcome::Returned { .. } | Outcome::Limit => None,
+        }
+    }
+
+    /// Whether this run may stand for the one before.
+    pub fn relation(&self, before: &Outcome) -> Relation {
+        let same = match (before, self) {
+            (Outcome::Undefined(..), _) => true,
+            (Outcome::Limit | Outcome::Unsupported(..), _) | (_, Outcome::Unsupported(..)) => return Relation::Unknown,
+            (
+                Outcome::Returned { results, buffers, events },
+                Outcome::Returned { results: other_results, buffers: other_buffers, events: other_events },
+            ) => {
+                same_events(events, other_events)
+                    && results.len() == other_results.len()
+                    && results.iter().zip(other_results).all(|(before, after)| after.refines(before))
+                    && buffers.iter().zip(other_buffers).all(|(before, after)| holds(before.as_ref(), after.as_ref()))
+            }
+            // Reasons are text for people; a pass may not change that the program stops, nor what it did before.
+            (Outcome::Aborted(_, reason, events), Outcome::Aborted(_, other, others)) => {
+                reason == other && same_events(events, others)
+            }
+            _ => false,
+        };
+        if same { Relation::Refines } else { Relation::Differs }
+    }
+}
+
+fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
+    let mut seen = Seen::of(memory, datum);
+    if let (Seen::Memory { buffer, .. }, Datum::MemRef(view)) = (&mut seen, datum) {
+        *buffer = Some(view.buffer).filter(|&number| number < given);
+    }
+    seen
+}
+
+fn same_events(before: &[Event], after: &[Event]) -> bool {
+    let same = |(before, after): (&Event, &Event)| {
+        before.name == after.name
+            && before.args.len() == after.args.len()
+            && before.args.iter().zip(&after.args).all(|(before, after)| after.refines(before))
+    };
+    before.len() == after.len() && before.iter().zip(after).all(same)
+}
+
+/// Whether memory holds what it held before. Memory that is gone may hold anything.
+fn holds(before: Option<&Vec<Datum>>, after: Option<&Vec<Datum>>) -> bool {
+    before.is_none_or(|before| after.is_some_and(|after| all_refine(before, after)))
+}
+
+fn all_refine(before: &[Datum], after: &[Datum]) -> bool {
+    before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines(before, after))
+}
+
+/// Whether `after` may stand for `before`: anything for poison, any NaN for a NaN.
+fn refines(before: &Datum, after: &Datum) -> bool {
+    let float = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    match (before, after) {
+        (Datum::Poison, _) => true,
+        (Datum::Float(a), Datum::Float(b)) => float(*a, *b),
+        (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && a.dtype() == b.dtype() => {
+            a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| float(a, b))
+        }
+        (a, b) => a == b,
+    }
+}

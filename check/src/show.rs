@@ -1,0 +1,108 @@
+//! Inputs and outcomes as text, in MLIR's spelling.
+
+use crate::event::Event;
+use crate::input::Input;
+use crate::outcome::{Outcome, Seen};
+use gradus_ir::eval::Datum;
+use gradus_ir::{Context, Module, Op, Type};
+
+/// So many elements of memory are shown.
+const SHOWN: usize = 32;
+
+/// The arguments, a line each.
+pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
+    let types = m.regions(function).first().and_then(|&r| m.entry(r)).map_or(&[][..], |entry| m.block_args(entry));
+    let line = |(i, datum): (usize, &Datum)| {
+        let ty = types.get(i).map_or(Type::NONE, |&v| m.value_type(v));
+        match datum {
+            Datum::MemRef(view) => {
+                let before = input.args[..i].iter().position(|other| match other {
+                    Datum::MemRef(other) => other.buffer == view.buffer,
+                    _ => false,
+                });
+                let what = match before {
+                    Some(k) => format!("in the memory of %arg{k}"),
+                    None => format!("in memory that holds {}", elements(&input.buffers[view.buffer as usize])),
+                };
+                let (offset, sizes, strides) = (view.offset, &view.sizes, &view.strides);
+                format!("with %arg{i} = offset {offset}, sizes {sizes:?}, strides {strides:?} {what}")
+            }
+            other => format!("with %arg{i} = {}", value(&m.ctx, ty, other)),
+        }
+    };
+    input.args.iter().enumerate().map(line).collect()
+}
+
+/// What a run of a function came to.
+pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Undefined(_, reason) | Outcome::Unsupported(_, reason) => reason.clone(),
+        Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", calls(events)),
+        Outcome::Limit => "does not come to its end".into(),
+        Outcome::Returned { results, buffers, events } => {
+            let ty = m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a));
+            let types = ty.and_then(|t| m.ctx.function_parts(t)).map_or(&[][..], |(_, results)| results);
+            let ty = |i: usize| types.get(i).copied().unwrap_or(Type::NONE);
+            let values: Vec<String> = results.iter().enumerate().map(|(i, v)| seen(&m.ctx, ty(i), v)).collect();
+            let memory = |(i, contents): (usize, &Option<Vec<Datum>>)| match contents {
+                Some(contents) => format!("memory {i} holds {}", elements(contents)),
+                None => format!("memory {i} is freed"),
+            };
+            let memory: Vec<String> = buffers.iter().enumerate().map(memory).collect();
+            let returned = if values.is_empty() { Vec::new() } else { vec![format!("returns {}", values.join(", "))] };
+            let all = [returned, memory].concat();
+            let all = if all.is_empty() { "returns".to_owned() } else { all.join("; ") };
+            format!("{}{all}", calls(events))
+        }
+    }
+}
+
+fn calls(events: &[Event]) -> String {
+    let one = |event: &Event| {
+        let args: Vec<String> = event.args.iter().map(untyped).collect();
+        format!("calls {}({}); ", event.name, args.join(", "))
+    };
+    events.iter().map(one).collect()
+}
+
+fn untyped(seen: &Seen) -> String {
+    match seen {
+        Seen::Value(datum) => scalar(datum),
+        Seen::Memory { sizes, elements: all, .. } => {
+            let contents = all.as_ref().map_or("gone".to_owned(), |all| elements(all));
+            format!("memory {sizes:?} {contents}")
+        }
+    }
+}
+
+fn seen(ctx: &Context, ty: Type, seen: &Seen) -> String {
+    match seen {
+        Seen::Value(datum) => value(ctx, ty, datum),
+        memory => untyped(memory),
+    }
+}
+
+fn value(ctx: &Context, ty: Type, datum: &Datum) -> String {
+    match ctx.datum_attr(ty, datum) {
+        Some(attr) if *datum != Datum::Poison => ctx.display_attr(attr).to_string(),
+        _ => scalar(datum),
+    }
+}
+
+fn scalar(datum: &Datum) -> String {
+    match datum {
+        Datum::Poison => "poison".into(),
+        Datum::Int(v) => v.to_string(),
+        Datum::Float(v) => format!("{v:?}"),
+        Datum::Tensor(t) => {
+            let all = datum.elements().map_or("?".to_owned(), |all| elements(&all));
+            format!("{:?} {all}", t.shape())
+        }
+        Datum::MemRef(view) => format!("memory {:?}", view.sizes),
+    }
+}
+
+fn elements(all: &[Datum]) -> String {
+    let shown: Vec<String> = all.iter().take(SHOWN).map(scalar).collect();
+    format!("[{}{}]", shown.join(", "), if all.len() > SHOWN { ", ..." } else { "" })
+}

@@ -1,0 +1,171 @@
+//! `gradus check`: whether a pipeline, or any compiler, kept what a program means.
+
+use crate::io::{parse, report, text};
+use crate::pass_flags::{self, flag};
+use crate::split::Chunk;
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgMatches, Command};
+use gradus_check::bisect::{Checked, Subject};
+use gradus_check::{Options, Reference, Verdict};
+use gradus_ir::pass::RunOptions;
+use gradus_ir::{Context, Diagnostic, Module, ParseOptions, verify};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The declaration.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+/// A number among [`Options`].
+fn number(name: &'static str, help: String) -> Arg {
+    Arg::new(name).long(name).value_name("N").value_parser(clap::value_parser!(u64)).help(help)
+}
+
+/// The flags that say how programs are checked.
+fn option_args() -> [Arg; 4] {
+    let Options { inputs, exhaustive, fuel, seed } = Options::default();
+    [
+        number("inputs", format!("Run each function on so many inputs that it is defined on [default: {inputs}]")),
+        number(
+            "exhaustive",
+            format!("Run functions of integers on all inputs if there are at most N [default: {exhaustive}]"),
+        ),
+        number("fuel", format!("Give up runs of more ops [default: {fuel}]")),
+        number("seed", format!("Draw other inputs [default: {seed}]")),
+    ]
+}
+
+fn options(matches: &ArgMatches) -> Options {
+    let value = |name: &str, default: u64| matches.get_one::<u64>(name).copied().unwrap_or(default);
+    let Options { inputs, exhaustive, fuel, seed } = Options::default();
+    Options {
+        inputs: value("inputs", inputs),
+        exhaustive: value("exhaustive", exhaustive),
+        fuel: value("fuel", fuel),
+        seed: value("seed", seed),
+    }
+}
+
+fn command(tool: &Tool) -> Command {
+    Command::new("check")
+        .about("Run a program before and after a transformation and compare")
+        .after_help(
+            "Examples:\n  gradus check a.mlir --pipeline='builtin.module(func.func(cse,canonicalize))'\n  gradus check \
+             a.mlir --canonicalize --lower-affine\n  mlir-opt a.mlir --canonicalize -o b.mlir && gradus check a.mlir \
+             b.mlir\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
+             after each of them, and the first that changes what it means is named, and its rewrite. Exit status 0: no \
+             difference was found; 1: there is one, or too little could be run to say.",
+        )
+        .arg(Arg::new("FILE").required(true).help("The program before; - is standard input"))
+        .arg(Arg::new("AFTER").help("The program after, by any compiler"))
+        .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
+        .args(option_args())
+        .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
+            true => arg.visible_alias("pipeline"),
+            false => arg,
+        }))
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = tool.context();
+    let file = matches.get_one::<String>("FILE").expect("is required");
+    let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
+    let after = matches.get_one::<String>("AFTER");
+    if after.is_some() != pipeline.is_empty() {
+        let message = "check takes passes (--pipeline, or --PASS ...) or a second program, one of both";
+        return Err(Failure::Usage(message.into()));
+    }
+    let mut job = Job { ctx: &ctx, matches, text: text(file, streams)? };
+    let before = job.read(streams)?;
+    if let Some(after) = after {
+        job.text = text(after, streams)?;
+        let after = job.read(streams)?;
+        return pair(&ctx, &before, &after, options(matches), streams);
+    }
+    drop(before);
+    // It was read before, so it can be read again.
+    let read = || job.parse().expect("the program is valid");
+    let subject = Subject {
+        program: &read,
+        pipeline: &|| pass_flags::pipeline(tool, matches, "builtin.module").expect("it was made before"),
+        how: RunOptions { passes: tool.passes.clone(), ..RunOptions::default() },
+        options: options(matches),
+    };
+    match subject.check() {
+        Checked::Passed(verdicts) => conclude(&verdicts, streams),
+        Checked::Wrong(culprit) => Err(report(&ctx, &[culprit.error], streams)),
+        Checked::Failed(said) => Err(report(&ctx, &said, streams)),
+    }
+}
+
+struct Job<'a> {
+    ctx: &'a Arc<Context>,
+    matches: &'a ArgMatches,
+    text: Chunk,
+}
+
+impl Job<'_> {
+    fn parse_options(&self) -> ParseOptions {
+        let allow_unregistered = self.matches.get_flag("allow-unregistered-dialect");
+        ParseOptions { allow_unregistered, ..ParseOptions::default() }
+    }
+
+    /// Reads the program, and says what is wrong with it.
+    fn read(&self, streams: &mut Streams<'_>) -> Result<Module, Failure> {
+        let m = parse(self.ctx, &self.text, self.parse_options(), streams)?;
+        verify(&m).map_err(|d| report(self.ctx, &d, streams))?;
+        Ok(m)
+    }
+
+    /// Reads the program.
+    fn parse(&self) -> Result<Module, Vec<Diagnostic>> {
+        let source = self.ctx.add_source_part(&self.text.name, self.text.text.clone(), self.text.start);
+        gradus_ir::parse_source(self.ctx, source, self.parse_options())
+    }
+}
+
+fn pair(
+    ctx: &Arc<Context>,
+    before: &Module,
+    after: &Module,
+    options: Options,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let reference = Reference::new(before, options);
+    let mut verdicts = Vec::new();
+    for (name, _, verdict) in reference.compare(after) {
+        if let Verdict::Different(difference) = verdict {
+            let error = reference.error(name, after, &difference, "in the second program");
+            return Err(report(ctx, &[error], streams));
+        }
+        verdicts.push((name.to_owned(), verdict));
+    }
+    conclude(&verdicts, streams)
+}
+
+/// Says what was found out about each function. Success if that is anything, and nothing is open.
+fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let (mut lines, mut open) = (String::new(), 0);
+    for (name, verdict) in verdicts {
+        let line = match verdict {
+            Verdict::Unchanged => "has not changed".to_owned(),
+            Verdict::Same { inputs, exhaustive: true, undefined, .. } => {
+                format!("no difference in all {} inputs ({undefined} undefined)", inputs + undefined)
+            }
+            Verdict::Same { inputs, undefined, discarded, .. } => {
+                format!("no difference in {inputs} inputs ({undefined} more undefined, {discarded} given up)")
+            }
+            Verdict::Inconclusive(why) => {
+                open += 1;
+                format!("inconclusive: {why}")
+            }
+            Verdict::Different(_) => unreachable!("differences are errors"),
+        };
+        let _ = writeln!(lines, "@{name}: {line}");
+    }
+    crate::io::write("-", streams, |out| out.write_all(lines.as_bytes()))?;
+    match (open, verdicts.len()) {
+        (_, 0) => Err(Failure::Input("there is no public function with a body, so nothing was checked".into())),
+        (0, _) => Ok(()),
+        (open, all) => Err(Failure::Input(format!("inconclusive for {open} of {all} functions"))),
+    }
+}
