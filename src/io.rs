@@ -3,7 +3,8 @@
 use crate::split::Chunk;
 use crate::{Failure, Streams};
 use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_source};
-use std::io::{BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,23 +21,63 @@ pub fn report(ctx: &Context, diagnostics: &[Diagnostic], streams: &mut Streams<'
 
 /// The bytes of a file, or of standard input for `-`.
 pub fn read(path: &str, streams: &Streams<'_>) -> Result<Vec<u8>, Failure> {
+    read_on(path, 1, streams)
+}
+
+fn read_on(path: &str, threads: usize, streams: &Streams<'_>) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let result = match path {
         "-" if streams.input.is_some() => return Ok(streams.input.unwrap_or_default().to_vec()),
         "-" => std::io::stdin().read_to_end(&mut bytes).map(|_| ()),
-        _ => std::fs::File::open(path).and_then(|mut f| {
-            bytes.reserve_exact(f.metadata().map_or(0, |m| m.len() as usize) + 1);
-            f.read_to_end(&mut bytes).map(|_| ())
-        }),
+        _ => File::open(path).and_then(|f| read_file(&f, threads, &mut bytes)),
     };
     result.map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
     Ok(bytes)
 }
 
+/// All bytes of a file.
+fn read_file(file: &File, threads: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    let (mut file, metadata) = (file, file.metadata()?);
+    let size = usize::try_from(metadata.len()).unwrap_or(0);
+    if metadata.is_file() && threads > 1 && size >= LARGE {
+        read_halves(file, bytes, size)?;
+        file.seek(SeekFrom::Start(bytes.len() as u64))?;
+    }
+    // What is not known to be there, or came to be there since.
+    bytes.reserve_exact(size + 1 - bytes.len());
+    file.read_to_end(bytes).map(|_| ())
+}
+
+/// Copying the bytes takes long enough for another thread to be worth its while.
+const LARGE: usize = 16 << 20;
+
+/// Reads so many bytes by two threads.
+#[cfg(unix)]
+fn read_halves(file: &File, bytes: &mut Vec<u8>, size: usize) -> std::io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    *bytes = vec![0; size];
+    let (first, second) = bytes.split_at_mut(size / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(move || file.read_exact_at(second, (size / 2) as u64));
+        file.read_exact_at(first, 0).and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// Elsewhere one thread reads all.
+#[cfg(not(unix))]
+fn read_halves(_: &File, _: &mut Vec<u8>, _: usize) -> std::io::Result<()> {
+    Ok(())
+}
+
 /// The text of a file. One that is not UTF-8 is an error at the first byte that is not.
 pub fn text(path: &str, streams: &mut Streams<'_>) -> Result<Chunk, Failure> {
+    text_on(path, 1, streams)
+}
+
+/// [`text`], by several threads if it is long.
+pub fn text_on(path: &str, threads: usize, streams: &mut Streams<'_>) -> Result<Chunk, Failure> {
     let name = if path == "-" { "<stdin>" } else { path };
-    match String::from_utf8(read(path, streams)?) {
+    match String::from_utf8(read_on(path, threads, streams)?) {
         Ok(text) => Ok(Chunk { name: name.to_owned(), text: Arc::new(text), start: (1, 1) }),
         Err(e) => {
             let at = e.utf8_error().valid_up_to();
@@ -113,7 +154,7 @@ pub fn write_file(path: &Path, text: &str, streams: &mut Streams<'_>) -> Result<
 
 /// A file that is written little by little, so that what is there stays when the program dies.
 pub fn create(path: &str) -> Result<Box<dyn Write + Send>, Failure> {
-    let file = std::fs::File::create(path).map_err(|e| Failure::Input(format!("cannot write '{path}': {e}")))?;
+    let file = File::create(path).map_err(|e| Failure::Input(format!("cannot write '{path}': {e}")))?;
     Ok(Box::new(BufWriter::new(file)))
 }
 

@@ -54,12 +54,13 @@ pub fn verifies(matches: &ArgMatches) -> bool {
 /// when diagnostics are verified, if these are not as expected.
 pub(crate) fn each(
     matches: &ArgMatches,
+    threads: usize,
     streams: &mut Streams<'_>,
     one: impl Fn(&Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = option("output").expect("has a default");
-    let whole = io::text(option("FILE").expect("has a default"), streams)?;
+    let whole = io::text_on(option("FILE").expect("has a default"), threads, streams)?;
     match chunks(&whole, option("split-input-file"), streams)? {
         Some(chunks) => several(matches, &chunks, &whole, streams, one),
         None if option("verify-diagnostics").is_some() => {

@@ -28,7 +28,8 @@ entity!(/** An interned op name, registered or not. */ OpName, "opname");
 /// An append-only set of values with dense numbers.
 pub(crate) struct Interner<K, T> {
     rows: boxcar::Vec<T>,
-    index: Mutex<HashTable<u32>>,
+    /// Rows by hash, of which a half is kept: a table that grows need not look at the rows.
+    index: Mutex<HashTable<(u32, u32)>>,
     /// Rows asked for lately, by hash: one more than the row's number, 0 for none, below the hash's upper half, so that
     /// rows of other hashes need not be looked at. What threads ask for again and again they find here without the lock.
     recent: Box<[AtomicU64]>,
@@ -58,7 +59,8 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
             return key;
         }
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = index.find(hash, |&i| is(&self.rows[i as usize])).copied();
+        let found = index.find(spread(hash), |&(half, i)| half == upper(hash) && is(&self.rows[i as usize]));
+        let found = found.map(|&(_, i)| i);
         self.note(hash, found.unwrap_or_else(|| self.add(&mut index, hash, make())))
     }
 
@@ -68,13 +70,14 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
             return key;
         }
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = index.find(hash, |&i| self.rows[i as usize] == row).copied();
+        let found = index.find(spread(hash), |&(half, i)| half == upper(hash) && self.rows[i as usize] == row);
+        let found = found.map(|&(_, i)| i);
         self.note(hash, found.unwrap_or_else(|| self.add(&mut index, hash, row)))
     }
 
-    fn add(&self, index: &mut HashTable<u32>, hash: u64, row: T) -> u32 {
+    fn add(&self, index: &mut HashTable<(u32, u32)>, hash: u64, row: T) -> u32 {
         let i = self.rows.push(row) as u32;
-        index.insert_unique(hash, i, |&i| FxBuildHasher.hash_one(&self.rows[i as usize]));
+        index.insert_unique(spread(hash), (upper(hash), i), |&(half, _)| spread(u64::from(half) << 32));
         i
     }
 
@@ -87,6 +90,16 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
     pub(crate) fn get(&self, key: K) -> &T {
         &self.rows[key.index()]
     }
+}
+
+/// The half of a hash that is kept.
+fn upper(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+/// A hash made of the half that is kept: tables look at bits of both ends.
+fn spread(hash: u64) -> u64 {
+    u64::from(upper(hash)) * 0x1_0000_0001
 }
 
 /// The row of an op name.

@@ -54,7 +54,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if !split::verifies(matches) {
         requested(tool, matches)?;
     }
-    split::each(matches, streams, |program, output, streams| one(tool, matches, program, output, streams))
+    let threads = pass_flags::run_options(tool, matches, PrintOptions::default()).max_threads();
+    split::each(matches, threads, streams, |program, output, streams| one(tool, matches, program, output, streams))
 }
 
 /// The pipeline that the arguments ask for, if all that they ask for can be done.

@@ -63,7 +63,7 @@ fn eval(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 /// `c4_i32`, `c4` for an index, `true`, or `cst`: as mlir-opt names constants.
 fn result_names(m: &Module, op: Op) -> Vec<(usize, String)> {
-    let Some(value) = m.inherent_attr(op, "value") else { return Vec::new() };
+    let Some(value) = m.constant(m.result(op, 0)) else { return Vec::new() };
     let name = match m.ctx.attr_data(value) {
         AttrData::Integer { ty: Type::I1, value: Int::Small(v) } => if *v == 0 { "false" } else { "true" }.to_owned(),
         AttrData::Integer { ty: Type::INDEX, value: Int::Small(v) } => format!("c{v}"),

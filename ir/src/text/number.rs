@@ -42,29 +42,59 @@ struct Counters {
 }
 
 impl Numbering {
-    /// Names everything under `op`, and what is around it if it can see that.
-    pub(crate) fn new(m: &Module, op: Op, options: PrintOptions) -> Numbering {
-        let mut n = Numbering {
+    /// No names.
+    pub(crate) fn empty(options: PrintOptions) -> Numbering {
+        Numbering {
             values: SideTable::new(u32::MAX),
             named: NameList::default(),
             blocks: SideTable::new(0),
             preds: FxHashMap::default(),
             ops: SideTable::new(0),
             options,
-        };
+        }
+    }
+
+    /// Whether the names in each op of a block depend on nothing outside of the op, and the ops have none.
+    pub(crate) fn is_separate(m: &Module, block: Block, options: PrintOptions) -> bool {
+        let whole = options.generic || options.unique_ids || options.value_users;
+        !whole && m.block_args(block).is_empty() && m.block_ops(block).all(|op| m.num_results(op) == 0)
+    }
+
+    /// Names everything in ops of a block of which [`Numbering::is_separate`] holds.
+    pub(crate) fn of_ops(m: &Module, ops: &[Op], options: PrintOptions) -> Numbering {
+        let mut n = Numbering::empty(options);
+        let regions = ops.iter().flat_map(|&op| m.regions(op));
+        n.regions(m, regions.map(|&r| (r, Counters::default(), 0)).collect(), Counters::default(), Taken::default());
+        n
+    }
+
+    /// Names everything under `op`, and what is around it if it can see that.
+    pub(crate) fn new(m: &Module, op: Op, options: PrintOptions) -> Numbering {
+        let mut n = Numbering::empty(options);
         let root = scope_of(m, op);
         let mut counters = Counters::default();
         let mut taken = Taken::default();
         if options.generic || m.num_results(root) > 0 {
             n.op(m, root, &mut counters, &mut taken);
         }
-        let mut stack: Vec<(Region, Counters, usize)> = m.regions(root).iter().map(|&r| (r, counters, 0)).collect();
+        n.regions(m, m.regions(root).iter().map(|&r| (r, counters, 0)).collect(), counters, taken);
+        n
+    }
+
+    /// Names what is in regions, the last first, each with the counters and the scope that it begins with.
+    fn regions(
+        &mut self,
+        m: &Module,
+        mut stack: Vec<(Region, Counters, usize)>,
+        mut counters: Counters,
+        mut taken: Taken,
+    ) {
         while let Some((region, start, scope)) = stack.pop() {
-            if !options.generic && !options.unique_ids {
+            if !self.options.generic && !self.options.unique_ids {
                 counters = start;
             }
-            taken.close_to(scope, &n.named);
-            n.region(m, region, &mut counters, &mut taken);
+            taken.close_to(scope, &self.named);
+            self.region(m, region, &mut counters, &mut taken);
             let scope = taken.open();
             for block in m.region_blocks(region) {
                 for op in m.block_ops(block) {
@@ -72,7 +102,6 @@ impl Numbering {
                 }
             }
         }
-        n
     }
 
     fn region(&mut self, m: &Module, region: Region, counters: &mut Counters, taken: &mut Taken) {

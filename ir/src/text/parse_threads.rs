@@ -11,6 +11,7 @@ use crate::module::{Block, Module};
 use crate::op_info::Traits;
 use crate::share::absorb;
 use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Threads are not worth their while for fewer bytes each.
@@ -27,6 +28,9 @@ pub(super) enum Division {
     /// It was, and that was a mistake.
     Failed,
 }
+
+/// So many parts there are for each thread: what takes long is not known before.
+const PARTS: usize = 3;
 
 /// What a thread made of its part.
 struct Part {
@@ -49,18 +53,27 @@ impl<'a> Parser<'a> {
         }
         self.division = Division::Never;
         let whole = self.cur.text();
-        let starts = starts(whole, at, self.cur.pos, threads);
+        let starts = starts(whole, at, self.cur.pos, threads * PARTS);
         let Some(&second) = starts.first() else { return };
         self.fine.read_aliases();
         let ends = starts[1..].iter().copied().chain([whole.len()]);
         let parsers: Vec<Parser<'a>> =
             starts.iter().zip(ends).map(|(&s, end)| self.for_part(&whole[..end], s)).collect();
-        let parts: Vec<Part> = thread::scope(|scope| {
-            let threads: Vec<_> = parsers.into_iter().map(|parser| scope.spawn(move || parser.part(top))).collect();
+        let queue = Mutex::new(parsers.into_iter().enumerate());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || -> Vec<(usize, Part)> {
+            std::iter::from_fn(next).map(|(number, parser)| (number, parser.part(top))).collect()
+        };
+        let mut parts = thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             self.cur = self.cur.within(&whole[..second]);
             self.block_ops(block, top);
-            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+            let own = work();
+            let others = others.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            others.chain([own]).flatten().collect::<Vec<_>>()
         });
+        parts.sort_unstable_by_key(|(number, _)| *number);
+        let parts = parts.into_iter().map(|(_, part)| part).collect();
         self.division = Division::Failed;
         if self.diags.is_empty() && self.cur.pos == second && self.absorb(block, &starts, parts) {
             self.division = Division::Done;

@@ -4,13 +4,14 @@
 use super::number::Numbering;
 use super::print_alias::{AliasBuilder, Aliases};
 use super::print_attr::AttrPrinter;
-use super::print_threads::{both, divisible};
+use super::print_threads::{both, divisible, is_plain};
 use crate::context::{Attr, Type};
 use crate::entity::SideTable;
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value};
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 
 /// How to print.
 #[derive(Clone, Copy, Default, Debug)]
@@ -59,20 +60,29 @@ impl Module {
     /// the root, the resources, and ends with a newline.
     pub fn print_op(&self, op: Op, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
         let divided = divisible(self, op, options);
+        // Each thread names what it prints, if it can.
+        let separate = divided.filter(|&block| Numbering::is_separate(self, block, options));
+        let plain = options.local_scope || separate.is_some_and(|block| is_plain(self, block, options));
         let (numbers, builder) = both(
-            divided.is_some(),
-            || Numbering::new(self, op, options),
+            divided.is_some() && separate.is_none(),
+            || match separate {
+                Some(_) => Numbering::empty(options),
+                None => Numbering::new(self, op, options),
+            },
             || {
                 let mut builder = AliasBuilder::new(&self.ctx, &self.alias_hints);
-                if !options.local_scope {
-                    visit_aliases(self, op, options, &mut builder);
+                match plain {
+                    true if options.local_scope => {}
+                    true => visit_types_and_attrs(self, op, &mut builder),
+                    false => visit_aliases(self, op, options, &mut builder),
                 }
                 builder
             },
         );
+        let numbers = Arc::new(numbers);
         let aliases = finish_aliases(self, op, options, &numbers, builder)?;
-        let mut printer = Printer::new(self, &aliases, &numbers, options, sink);
-        printer.divided = divided;
+        let mut printer = Printer::new(self, &aliases, numbers, options, sink);
+        (printer.divided, printer.separate) = (divided, separate.is_some());
         printer.out.push_str(aliases.head());
         printer.op(op)?;
         if !options.local_scope {
@@ -92,7 +102,7 @@ fn finish_aliases(
     m: &Module,
     op: Op,
     options: PrintOptions,
-    numbers: &Numbering,
+    numbers: &Arc<Numbering>,
     builder: AliasBuilder<'_>,
 ) -> io::Result<Aliases> {
     let aliases = builder.finish(options.elide_elements);
@@ -101,14 +111,14 @@ fn finish_aliases(
     }
     // Custom forms say what is printed, and in which order: they print to nowhere.
     let (none, mut nowhere) = (Aliases::default(), io::sink());
-    let mut printer = Printer::new(m, &none, numbers, options, &mut nowhere);
+    let mut printer = Printer::new(m, &none, numbers.clone(), options, &mut nowhere);
     printer.attrs.visitor = Some(AliasBuilder::new(&m.ctx, &m.alias_hints));
     printer.op(op)?;
     Ok(printer.attrs.visitor.map(|v| v.finish(options.elide_elements)).unwrap_or_default())
 }
 
 /// Location, then what the regions hold, then operand types, result types and attributes by name: MLIR's order.
-fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasBuilder<'_>) {
+pub(super) fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasBuilder<'_>) {
     if options.debug_info {
         builder.visit_loc(m.loc(op).to_attr(&m.ctx), true);
     }
@@ -152,7 +162,7 @@ pub(crate) struct Printer<'a> {
     pub(crate) m: &'a Module,
     pub(crate) out: String,
     pub(crate) attrs: AttrPrinter<'a>,
-    pub(crate) numbers: &'a Numbering,
+    pub(crate) numbers: Arc<Numbering>,
     pub(super) aliases: &'a Aliases,
     pub(super) options: PrintOptions,
     pub(super) sink: &'a mut dyn io::Write,
@@ -161,6 +171,8 @@ pub(crate) struct Printer<'a> {
     pub(super) indent: usize,
     /// The block whose ops are divided among threads.
     divided: Option<Block>,
+    /// Whether threads name what they print.
+    pub(super) separate: bool,
     /// Where in `cache` the text of a type or dictionary is: start and length, length 0 for not yet.
     cache: String,
     types: SideTable<Type, (u32, u32)>,
@@ -171,7 +183,7 @@ impl<'a> Printer<'a> {
     pub(super) fn new(
         m: &'a Module,
         aliases: &'a Aliases,
-        numbers: &'a Numbering,
+        numbers: Arc<Numbering>,
         options: PrintOptions,
         sink: &'a mut dyn io::Write,
     ) -> Self {
@@ -186,6 +198,7 @@ impl<'a> Printer<'a> {
             flush_at: FLUSH_AT,
             indent: 0,
             divided: None,
+            separate: false,
             cache: String::new(),
             types: SideTable::new((0, 0)),
             dicts: SideTable::new((0, 0)),

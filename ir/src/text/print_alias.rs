@@ -58,6 +58,11 @@ impl<'a> AliasBuilder<'a> {
         }
     }
 
+    /// Whether nothing that was visited needs an alias.
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
     /// Visits a type and what it mentions.
     pub fn visit_type(&mut self, ty: Type) {
         self.visit(Aliased::Type(ty), false);

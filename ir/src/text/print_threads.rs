@@ -1,19 +1,48 @@
 //! A large program is printed by several threads, each of which prints some of the functions.
 
-use super::print::{PrintOptions, Printer};
+use super::number::Numbering;
+use super::print::{PrintOptions, Printer, visit_aliases};
+use super::print_alias::AliasBuilder;
 use crate::context::Str;
-use crate::divide::{MIN_OPS, count_ops, divide};
+use crate::divide::MIN_OPS;
 use crate::module::{Block, Module, Op};
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
-/// Ops of a part: so few that no thread waits long for the others at the end.
-const PART: usize = 2 * MIN_OPS;
+/// So many parts there are for each thread: no thread waits long for the others at the end, whatever is in the parts.
+const PARTS: usize = 16;
+
+/// How many ops of a block are a part.
+fn part_len(ops: &[Op], threads: usize) -> usize {
+    ops.len().div_ceil(PARTS * threads).max(1)
+}
+
+/// Whether nothing in a block needs an alias. Several threads look.
+pub(super) fn is_plain(m: &Module, block: Block, options: PrintOptions) -> bool {
+    let ops: Vec<Op> = m.block_ops(block).collect();
+    let parts: Vec<&[Op]> = ops.chunks(part_len(&ops, options.threads)).collect();
+    let (next, plain) = (AtomicUsize::new(0), AtomicBool::new(true));
+    let look = || {
+        let mut builder = AliasBuilder::new(&m.ctx, &m.alias_hints);
+        while plain.load(Ordering::Relaxed)
+            && let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            part.iter().for_each(|&op| visit_aliases(m, op, options, &mut builder));
+            plain.fetch_and(builder.is_empty(), Ordering::Relaxed);
+        }
+    };
+    thread::scope(|scope| {
+        (1..options.threads.min(parts.len())).for_each(|_| drop(scope.spawn(look)));
+        look();
+    });
+    plain.into_inner()
+}
 
 /// The block of `op` whose ops are to be divided among threads, if any: large enough, and without attributes whose text
 /// depends on what was printed before.
@@ -39,18 +68,21 @@ pub(super) fn both<A: Send, B>(threads: bool, first: impl FnOnce() -> A + Send, 
 impl Printer<'_> {
     /// Prints ops, each on a line of its own. What is printed goes to the sink in order, and as soon as it can.
     pub(super) fn ops_by_threads(&mut self, ops: &[Op]) -> io::Result<()> {
-        let sizes: Vec<usize> = ops.iter().map(|&op| count_ops(self.m, op)).collect();
-        let parts = divide(&sizes, sizes.iter().sum::<usize>() / PART);
-        let (m, aliases, numbers, options, indent) = (self.m, self.aliases, self.numbers, self.options, self.indent);
+        let parts: Vec<&[Op]> = ops.chunks(part_len(ops, self.options.threads)).collect();
+        let (m, aliases, options, indent, separate) = (self.m, self.aliases, self.options, self.indent, self.separate);
+        let numbers = self.numbers.clone();
         let next = AtomicUsize::new(0);
         let print = |done: &mut dyn FnMut(usize, Part) -> io::Result<()>| -> io::Result<()> {
             let mut nowhere = io::sink();
-            let mut printer = Printer::new(m, aliases, numbers, options, &mut nowhere);
+            let mut printer = Printer::new(m, aliases, numbers.clone(), options, &mut nowhere);
             (printer.indent, printer.flush_at) = (indent, usize::MAX);
             loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
-                let Some(part) = parts.get(i) else { return Ok(()) };
-                ops[part.clone()].iter().try_for_each(|&op| printer.line(op))?;
+                let Some(&part) = parts.get(i) else { return Ok(()) };
+                if separate {
+                    printer.numbers = Arc::new(Numbering::of_ops(m, part, options));
+                }
+                part.iter().try_for_each(|&op| printer.line(op))?;
                 let text = std::mem::take(&mut printer.out);
                 done(i, Part { text, resources: std::mem::take(&mut printer.attrs.resources) })?;
             }
