@@ -1,8 +1,7 @@
 //! Which pass changes what a program means, and which of its rewrites.
 
 use crate::compare::{Difference, Options, Reference, Verdict};
-use crate::event;
-use gradus_ir::pass::{Action, Actions, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
+use gradus_ir::pass::{Action, Actions, Observer, Passed, Pipeline, REWRITE, RunOptions, Watch};
 use gradus_ir::{Diagnostic, Module};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,7 +78,7 @@ impl Subject<'_> {
             &mut m,
             Actions::new(),
             &mut after_each(|number, earlier, passed| {
-                let (function, difference) = first_difference(&reference, passed.module)?;
+                let (function, difference) = first_difference(&reference, passed)?;
                 let when = format!("after pass '{}'", passed.info.name);
                 let error = reference.error(&function, passed.module, &difference, &when);
                 let (pass, rewrites) = (passed.info.name, (earlier, passed.rewrites));
@@ -131,7 +130,7 @@ impl Subject<'_> {
                 if n < number {
                     return None;
                 }
-                wrong = first_difference(reference, passed.module).is_some();
+                wrong = first_difference(reference, passed).is_some();
                 Some(Diagnostic::error(passed.module.loc(passed.op), "enough"))
             }),
         );
@@ -188,8 +187,8 @@ fn only(count: u64) -> Actions {
     actions
 }
 
-fn first_difference(reference: &Reference<'_>, after: &Module) -> Option<(String, Difference)> {
-    reference.compare(after).find_map(|(name, _, verdict)| match verdict {
+fn first_difference(reference: &Reference<'_>, passed: &Passed<'_>) -> Option<(String, Difference)> {
+    reference.compare_inside(passed.module, passed.op).find_map(|(name, _, verdict)| match verdict {
         Verdict::Different(difference) => Some((name.to_owned(), *difference)),
         _ => None,
     })
@@ -206,11 +205,7 @@ impl Observer for Note {
         if !action.is_rewrite() || action.rewrites != self.number {
             return;
         }
-        let op = match action.unit {
-            Unit::Op(op) => event::line(action.module, op),
-            Unit::Region(_) => action.unit_text(),
-        };
-        let rewrite = Rewrite { number: self.number, what: action.to_string(), op };
+        let rewrite = Rewrite { number: self.number, what: action.to_string(), op: action.unit_text() };
         *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(rewrite);
     }
 

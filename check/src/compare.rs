@@ -6,7 +6,8 @@ use crate::random::Random;
 use crate::show;
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::symbols::is_private;
-use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, TypeData, symbol_name};
+use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, Type, TypeData, symbol_name};
+use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
 /// How a program is checked.
@@ -20,11 +21,14 @@ pub struct Options {
     pub fuel: u64,
     /// Another number gives other inputs.
     pub seed: u64,
+    /// Whether ops that nobody declared are calls of something outside the program, rather than something that cannot be
+    /// run. A compiler that knows them may do with them what it likes.
+    pub opaque: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { inputs: 200, exhaustive: 1 << 12, fuel: 4096, seed: 0 }
+        Options { inputs: 200, exhaustive: 1 << 12, fuel: 4096, seed: 0, opaque: true }
     }
 }
 
@@ -54,6 +58,8 @@ pub enum Verdict {
     Different(Box<Difference>),
     /// Nothing can be said, for this reason.
     Inconclusive(String),
+    /// It could be run before, but cannot be run any more, for this reason.
+    Lost(String),
 }
 
 /// An input on which a function differs.
@@ -114,10 +120,29 @@ impl<'m> Reference<'m> {
     /// What is found out about each function, in their order. Both programs share one context.
     pub fn compare<'a>(&'a self, after: &'a Module) -> impl Iterator<Item = (&'a str, Loc, Verdict)> + 'a {
         let others_changed = self.others_changed(after);
+        let names: FxHashMap<String, Op> = functions(after).collect();
         self.functions.iter().map(move |function| {
-            let verdict = self.verdict(function, after, others_changed);
-            (function.name.as_str(), self.m.loc(function.op), verdict)
+            let new = names.get(&function.name).copied();
+            (function.name.as_str(), self.m.loc(function.op), self.verdict(function, after, new, others_changed))
         })
+    }
+
+    /// What is found out after something changed only inside `op`: if that is a function that can be called from outside,
+    /// about this function, else about all.
+    pub fn compare_inside<'a>(
+        &'a self,
+        after: &'a Module,
+        op: Op,
+    ) -> Box<dyn Iterator<Item = (&'a str, Loc, Verdict)> + 'a> {
+        let name = if is_callable(after, op) { symbol_name(after, op) } else { None };
+        let same = |function: &&Function| name.is_some_and(|name| after.ctx.text(name) == function.name);
+        match self.functions.iter().find(same) {
+            Some(function) => {
+                let verdict = self.verdict(function, after, Some(op), false);
+                Box::new(std::iter::once((function.name.as_str(), self.m.loc(function.op), verdict)))
+            }
+            None => Box::new(self.compare(after)),
+        }
     }
 
     /// Whether anything has changed that several functions may use.
@@ -129,10 +154,11 @@ impl<'m> Reference<'m> {
         old.len() != new.len() || old.iter().zip(&new).any(|(&a, &b)| !structurally_equal(self.m, a, after, b))
     }
 
-    fn verdict(&self, function: &Function, after: &Module, others_changed: bool) -> Verdict {
-        let Some((_, new)) = functions(after).find(|(name, _)| *name == function.name) else {
-            return Verdict::Inconclusive("it is gone".into());
-        };
+    fn verdict(&self, function: &Function, after: &Module, new: Option<Op>, others_changed: bool) -> Verdict {
+        let Some(new) = new else { return Verdict::Inconclusive("it is gone".into()) };
+        if function_type(self.m, function.op) != function_type(after, new) {
+            return Verdict::Inconclusive("it has another type".into());
+        }
         if !others_changed && structurally_equal(self.m, function.op, after, new) {
             return Verdict::Unchanged;
         }
@@ -140,7 +166,8 @@ impl<'m> Reference<'m> {
         let gives_tensors = gives_tensors(self.m, function.op);
         let mut unknown = None;
         for (input, before) in &runs.defined {
-            let outcome = Outcome::of(after, new, input, MORE_FUEL * self.options.fuel);
+            let outcome =
+                Outcome::of(after, new, input, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
             match outcome.relation(before) {
                 Relation::Refines => {}
                 // Tensors have no poison elements here, so one with such an element is poison as a whole: what is wrong
@@ -154,7 +181,7 @@ impl<'m> Reference<'m> {
             }
         }
         match (unknown, &runs.reason) {
-            (Some(outcome), _) => Verdict::Inconclusive(show::outcome(after, new, &outcome)),
+            (Some(outcome), _) => Verdict::Lost(show::outcome(after, new, &outcome)),
             (None, Some(reason)) => Verdict::Inconclusive(reason.clone()),
             (None, None) => Verdict::Same {
                 inputs: runs.conclusive(),
@@ -195,7 +222,7 @@ impl Runs {
             return runs;
         };
         if let Some(count) = inputs.count(options.exhaustive) {
-            (0..count).for_each(|n| drop(runs.add(m, function.op, inputs.nth(n), options.fuel)));
+            (0..count).for_each(|n| drop(runs.add(m, function.op, inputs.nth(n), &options)));
             let calls = runs.defined.iter().any(|(_, outcome)| outcome.has_events());
             if runs.discarded == 0 && !calls {
                 runs.exhaustive = true;
@@ -209,7 +236,7 @@ impl Runs {
                 break;
             }
             match inputs.draw(&mut random) {
-                Ok(input) => last = runs.add(m, function.op, input, options.fuel).or(last),
+                Ok(input) => last = runs.add(m, function.op, input, &options).or(last),
                 Err(ty) => {
                     runs.reason = Some(format!("there are no inputs of type {ty} here"));
                     return runs;
@@ -231,8 +258,8 @@ impl Runs {
     }
 
     /// Runs on an input; returns what came of it if it is of no use.
-    fn add(&mut self, m: &Module, function: Op, input: Input, fuel: u64) -> Option<Outcome> {
-        let outcome = Outcome::of(m, function, &input, fuel);
+    fn add(&mut self, m: &Module, function: Op, input: Input, options: &Options) -> Option<Outcome> {
+        let outcome = Outcome::of(m, function, &input, options);
         match outcome {
             Outcome::Undefined(..) => self.undefined += 1,
             Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,
@@ -246,17 +273,26 @@ impl Runs {
     }
 }
 
+fn function_type(m: &Module, function: Op) -> Option<Type> {
+    m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a))
+}
+
 fn gives_tensors(m: &Module, function: Op) -> bool {
-    let ty = m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a));
+    let ty = function_type(m, function);
     let results = ty.and_then(|t| m.ctx.function_parts(t)).map_or(&[][..], |(_, results)| results);
     results.iter().any(|&ty| matches!(m.ctx.type_data(ty), TypeData::Tensor { .. }))
 }
 
+/// Whether it is a function of the outermost module, with a body, that can be called from outside.
+fn is_callable(m: &Module, op: Op) -> bool {
+    let body = m.regions(op).first();
+    m.parent_block(op) == Some(m.body())
+        && m.has_trait(op, Traits::FUNCTION)
+        && body.is_some_and(|&r| m.entry(r).is_some())
+        && !is_private(m, op)
+}
+
 fn functions(m: &Module) -> impl Iterator<Item = (String, Op)> + '_ {
-    let callable = |op: &Op| {
-        let body = m.regions(*op).first();
-        m.has_trait(*op, Traits::FUNCTION) && body.is_some_and(|&r| m.entry(r).is_some()) && !is_private(m, *op)
-    };
-    let bodies = m.block_ops(m.body()).filter(callable);
+    let bodies = m.block_ops(m.body()).filter(|&op| is_callable(m, op));
     bodies.filter_map(|op| Some((m.ctx.text(symbol_name(m, op)?).to_owned(), op)))
 }

@@ -9,7 +9,7 @@ use crate::outcome::Seen;
 use crate::random::Random;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory, Storage};
-use gradus_ir::{Module, Op, PrintOptions, Traits, Type};
+use gradus_ir::{Module, Op, Traits, Type};
 
 /// A call of something outside the program.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Events {
     pub(crate) list: Vec<Event>,
     /// What decides what comes from outside.
     pub(crate) seed: u64,
+    /// Whether ops that nobody declared are events.
+    pub(crate) opaque: bool,
 }
 
 impl Events {
@@ -36,6 +38,9 @@ impl Events {
         operands: &[Datum],
         memory: &mut Memory,
     ) -> Result<Vec<Datum>, Trap> {
+        if m.info(op).is_none() && !self.opaque {
+            return Err(Trap::unsupported("the op is not registered"));
+        }
         let name = name(m, op);
         let mut random = Random::of((self.seed, &name, self.list.len()));
         self.list.push(Event { name, args: operands.iter().map(|datum| Seen::of(memory, datum)).collect() });
@@ -81,9 +86,4 @@ fn overwrite(m: &Module, ty: Type, view: &MemRef, memory: &mut Memory, random: &
         let drawn = input::value(&m.ctx, elem, random).and_then(|mut drawn| drawn.args.pop());
         memory.store(drawn.ok_or_else(|| Trap::unsupported("memory of this element type"))?, view, index)
     })
-}
-
-/// The op without its regions, on one line.
-pub(crate) fn line(m: &Module, op: Op) -> String {
-    m.op_text(op, PrintOptions { local_scope: true, skip_regions: true, ..PrintOptions::default() })
 }

@@ -1,5 +1,6 @@
 //! What a run comes to, and when one may stand for another.
 
+use crate::compare::Options;
 use crate::event::{Event, Events};
 use crate::input::Input;
 use gradus_ir::eval::{Datum, Trap};
@@ -92,11 +93,11 @@ pub enum Relation {
 
 impl Outcome {
     /// Runs a function.
-    pub(crate) fn of(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
-        let events = Rc::new(RefCell::new(Events { list: Vec::new(), seed: input.outside }));
+    pub(crate) fn of(m: &Module, function: Op, input: &Input, options: &Options) -> Outcome {
+        let events = Rc::new(RefCell::new(Events { list: Vec::new(), seed: input.outside, opaque: options.opaque }));
         let heard = events.clone();
         let mut interpreter = Interpreter::new(m)
-            .fuel(fuel)
+            .fuel(options.fuel)
             .on_external(Box::new(move |m, op, operands, memory| heard.borrow_mut().call(m, op, operands, memory)));
         interpreter.memory.limit = MAX_MEMORY;
         for contents in &input.buffers {

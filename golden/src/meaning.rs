@@ -11,7 +11,7 @@ use gradus::ir::{Context, Module, ParseOptions, parse_module};
 use std::sync::Arc;
 
 /// Fewer inputs of all that there are than users get: there are thousands of chunks.
-const OPTIONS: Options = Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0 };
+const OPTIONS: Options = Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0, opaque: true };
 
 /// Whether there is a function with a body.
 pub fn has_functions(case: &Case) -> bool {
@@ -40,8 +40,12 @@ pub fn check(case: &Case) -> Result<(), String> {
     let after = load(&ctx, &output.out)?;
     let reference = Reference::new(&before, OPTIONS);
     for (name, _, verdict) in reference.compare(&after) {
-        if let Verdict::Different(difference) = verdict {
-            return Err(reference.error(name, &after, &difference, "after the passes").render(&ctx));
+        match verdict {
+            Verdict::Different(difference) => {
+                return Err(reference.error(name, &after, &difference, "after the passes").render(&ctx));
+            }
+            Verdict::Lost(why) => return Err(format!("@{name} cannot be executed after the passes: {why}")),
+            Verdict::Same { .. } | Verdict::Unchanged | Verdict::Inconclusive(_) => {}
         }
     }
     Ok(())

@@ -22,7 +22,7 @@ fn number(name: &'static str, help: String) -> Arg {
 
 /// The flags that say how programs are checked.
 fn option_args() -> [Arg; 4] {
-    let Options { inputs, exhaustive, fuel, seed } = Options::default();
+    let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
     [
         number("inputs", format!("Run each function on so many inputs that it is defined on [default: {inputs}]")),
         number(
@@ -36,12 +36,14 @@ fn option_args() -> [Arg; 4] {
 
 fn options(matches: &ArgMatches) -> Options {
     let value = |name: &str, default: u64| matches.get_one::<u64>(name).copied().unwrap_or(default);
-    let Options { inputs, exhaustive, fuel, seed } = Options::default();
+    let default = Options::default();
     Options {
-        inputs: value("inputs", inputs),
-        exhaustive: value("exhaustive", exhaustive),
-        fuel: value("fuel", fuel),
-        seed: value("seed", seed),
+        inputs: value("inputs", default.inputs),
+        exhaustive: value("exhaustive", default.exhaustive),
+        fuel: value("fuel", default.fuel),
+        seed: value("seed", default.seed),
+        // Our own passes leave alone what nobody declared; of another compiler that is not known.
+        opaque: !matches.contains_id("AFTER"),
     }
 }
 
@@ -157,6 +159,10 @@ fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result
             Verdict::Inconclusive(why) => {
                 open += 1;
                 format!("inconclusive: {why}")
+            }
+            Verdict::Lost(why) => {
+                open += 1;
+                format!("inconclusive, since it cannot be run any more: {why}")
             }
             Verdict::Different(_) => unreachable!("differences are errors"),
         };

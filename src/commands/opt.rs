@@ -177,23 +177,23 @@ impl Job<'_> {
     fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let before = self.read(streams)?;
         let reference = Reference::new(&before, Options::default());
-        let mut open = Vec::new();
         let look = |passed: &Passed<'_>| {
-            open.clear();
-            for (name, loc, verdict) in reference.compare(passed.module) {
-                match verdict {
-                    Verdict::Different(difference) => {
-                        let when = format!("after pass '{}'", passed.info.name);
-                        return Err(reference.error(name, passed.module, &difference, &when));
-                    }
-                    Verdict::Inconclusive(why) => open.push((loc, format!("'@{name}' could not be checked: {why}"))),
-                    Verdict::Same { .. } | Verdict::Unchanged => {}
+            for (name, _, verdict) in reference.compare_inside(passed.module, passed.op) {
+                if let Verdict::Different(difference) = verdict {
+                    let when = format!("after pass '{}'", passed.info.name);
+                    return Err(reference.error(name, passed.module, &difference, &when));
                 }
             }
             Ok(())
         };
         self.run_passes(m, how, Some(Box::new(look)), streams)?;
-        match open.into_iter().map(|(loc, what)| Diagnostic::error(loc, what)).collect::<Vec<_>>() {
+        let open = reference.compare(m).filter_map(|(name, loc, verdict)| match verdict {
+            Verdict::Inconclusive(why) | Verdict::Lost(why) => {
+                Some(Diagnostic::error(loc, format!("'@{name}' could not be checked: {why}")))
+            }
+            _ => None,
+        });
+        match open.collect::<Vec<_>>() {
             open if open.is_empty() => Ok(()),
             open => Err(report(&self.ctx, &open, streams)),
         }
