@@ -78,9 +78,7 @@ impl Subject<'_> {
             &mut m,
             Actions::new(),
             &mut after_each(|number, earlier, passed| {
-                let (function, difference) = first_difference(&reference, passed)?;
-                let when = format!("after pass '{}'", passed.info.name);
-                let error = reference.error(&function, passed.module, &difference, &when);
+                let (function, difference, error) = reference.wrong_after(passed)?;
                 let (pass, rewrites) = (passed.info.name, (earlier, passed.rewrites));
                 *found.borrow_mut() = Some(Found { pass, number, function, difference, error, rewrites });
                 Some(Diagnostic::error(passed.module.loc(passed.op), "differs"))
@@ -130,7 +128,7 @@ impl Subject<'_> {
                 if n < number {
                     return None;
                 }
-                wrong = first_difference(reference, passed).is_some();
+                wrong = reference.wrong_after(passed).is_some();
                 Some(Diagnostic::error(passed.module.loc(passed.op), "enough"))
             }),
         );
@@ -185,13 +183,6 @@ fn only(count: u64) -> Actions {
     let mut actions = Actions::new();
     actions.set_counters(&format!("{REWRITE}-count={count}")).expect("a counter as it must be");
     actions
-}
-
-fn first_difference(reference: &Reference<'_>, passed: &Passed<'_>) -> Option<(String, Difference)> {
-    reference.compare_inside(passed.module, passed.op).find_map(|(name, _, verdict)| match verdict {
-        Verdict::Different(difference) => Some((name.to_owned(), *difference)),
-        _ => None,
-    })
 }
 
 /// Notes what a rewrite is.

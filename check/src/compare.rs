@@ -5,6 +5,7 @@ use crate::outcome::{Outcome, Relation};
 use crate::random::Random;
 use crate::show;
 use gradus_ir::equal::structurally_equal;
+use gradus_ir::pass::Passed;
 use gradus_ir::symbols::is_private;
 use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, Type, TypeData, symbol_name};
 use rustc_hash::FxHashMap;
@@ -129,7 +130,7 @@ impl<'m> Reference<'m> {
 
     /// What is found out after something changed only inside `op`: if that is a function that can be called from outside,
     /// about this function, else about all.
-    pub fn compare_inside<'a>(
+    fn compare_inside<'a>(
         &'a self,
         after: &'a Module,
         op: Op,
@@ -194,6 +195,18 @@ impl<'m> Reference<'m> {
 
     fn runs<'a>(&self, function: &'a Function) -> &'a Runs {
         function.runs.get_or_init(|| Runs::of(self.m, function, self.options))
+    }
+
+    /// The first function that differs after a pass, what shows that, and an error that says so.
+    pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference, Diagnostic)> {
+        self.compare_inside(passed.module, passed.op).find_map(|(name, _, verdict)| match verdict {
+            Verdict::Different(difference) => {
+                let when = format!("after pass '{}'", passed.info.name);
+                let error = self.error(name, passed.module, &difference, &when);
+                Some((name.to_owned(), *difference, error))
+            }
+            _ => None,
+        })
     }
 
     /// An error that shows a difference, at the function as it was.
@@ -277,10 +290,13 @@ fn function_type(m: &Module, function: Op) -> Option<Type> {
     m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a))
 }
 
+/// The types of a function's results.
+pub(crate) fn result_types(m: &Module, function: Op) -> &[Type] {
+    function_type(m, function).and_then(|ty| m.ctx.function_parts(ty)).map_or(&[], |(_, results)| results)
+}
+
 fn gives_tensors(m: &Module, function: Op) -> bool {
-    let ty = function_type(m, function);
-    let results = ty.and_then(|t| m.ctx.function_parts(t)).map_or(&[][..], |(_, results)| results);
-    results.iter().any(|&ty| matches!(m.ctx.type_data(ty), TypeData::Tensor { .. }))
+    result_types(m, function).iter().any(|&ty| matches!(m.ctx.type_data(ty), TypeData::Tensor { .. }))
 }
 
 /// Whether it is a function of the outermost module, with a body, that can be called from outside.

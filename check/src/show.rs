@@ -1,5 +1,6 @@
 //! Inputs and outcomes as text, in MLIR's spelling.
 
+use crate::compare::result_types;
 use crate::event::Event;
 use crate::input::Input;
 use crate::outcome::{Outcome, Seen};
@@ -40,8 +41,7 @@ pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
         Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", calls(events)),
         Outcome::Limit => "does not come to its end".into(),
         Outcome::Returned { results, buffers, events } => {
-            let ty = m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a));
-            let types = ty.and_then(|t| m.ctx.function_parts(t)).map_or(&[][..], |(_, results)| results);
+            let types = result_types(m, function);
             let ty = |i: usize| types.get(i).copied().unwrap_or(Type::NONE);
             let values: Vec<String> = results.iter().enumerate().map(|(i, v)| seen(&m.ctx, ty(i), v)).collect();
             let memory = |(i, contents): (usize, &Option<Vec<Datum>>)| match contents {

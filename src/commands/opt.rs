@@ -177,15 +177,7 @@ impl Job<'_> {
     fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let before = self.read(streams)?;
         let reference = Reference::new(&before, Options::default());
-        let look = |passed: &Passed<'_>| {
-            for (name, _, verdict) in reference.compare_inside(passed.module, passed.op) {
-                if let Verdict::Different(difference) = verdict {
-                    let when = format!("after pass '{}'", passed.info.name);
-                    return Err(reference.error(name, passed.module, &difference, &when));
-                }
-            }
-            Ok(())
-        };
+        let look = |passed: &Passed<'_>| reference.wrong_after(passed).map_or(Ok(()), |(_, _, error)| Err(error));
         self.run_passes(m, how, Some(Box::new(look)), streams)?;
         let open = reference.compare(m).filter_map(|(name, loc, verdict)| match verdict {
             Verdict::Inconclusive(why) | Verdict::Lost(why) => {
