@@ -54,6 +54,7 @@ mod module;
 mod op_info;
 pub mod pass;
 mod pattern_rewriter;
+mod races;
 pub mod rewrite;
 pub mod rules;
 mod share;

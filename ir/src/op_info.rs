@@ -202,6 +202,9 @@ traits! {
     MASKING = 26,
     /// What is allocated on the stack in its regions lives until they are left.
     ALLOCATION_SCOPE = 24,
+    /// Its first region is run by iterations that no order is promised for. Two that access one place in memory, one of them
+    /// to write, have no meaning.
+    PARALLEL = 22,
     /// Its attributes only promise that something does not happen. Where it does, the result is poison, and so may be
     /// folded to what it would be without the promise, as in MLIR.
     PROMISES = 27,

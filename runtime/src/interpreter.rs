@@ -218,12 +218,24 @@ impl<'m> Interpreter<'m> {
             });
             next.expect("the op is registered").map_err(|trap| trapped(op, trap))
         };
+        let parallel = m.has_trait(op, Traits::PARALLEL);
+        if parallel {
+            self.memory.enter_parallel();
+        }
         let mut next = ask(&mut self.memory, Event::Enter)?;
         loop {
             match next {
-                Next::Done(results) => return Ok(results),
+                Next::Done(results) => {
+                    if parallel {
+                        self.memory.leave_parallel();
+                    }
+                    return Ok(results);
+                }
                 Next::Region(region, args) => {
                     self.count(op)?;
+                    if parallel && region == 0 {
+                        self.memory.next_iteration();
+                    }
                     let inner = own.get(region).or_else(|| ends.get(region - own.len())).copied();
                     let inner = inner.ok_or_else(|| trapped(op, Trap::unsupported("a region is missing")))?;
                     let entered = args.clone();
