@@ -157,6 +157,12 @@ impl Default for Memory {
 }
 
 impl Memory {
+    /// Forgets everything but the symbols and the limit.
+    pub fn reset(&mut self) {
+        let symbols = std::mem::take(&mut self.symbols);
+        *self = Memory { symbols, limit: self.limit, ..Memory::default() };
+    }
+
     /// A new buffer on the heap, each element `init`.
     pub fn alloc(&mut self, elements: i64, init: Datum) -> Result<u32, Trap> {
         let n = usize::try_from(elements).map_err(|_| Trap::Ub("an allocation of negative size".into()))?;

@@ -76,7 +76,8 @@ impl ParallelLoop {
 
     /// Notes that the life of a buffer ends.
     pub(crate) fn note_end(&self, buffer: u32) -> Result<(), Trap> {
-        let others = |place: &Place| [place.read, place.written, place.updated].iter().any(|&n| n != 0 && n != self.iteration);
+        let others =
+            |place: &Place| [place.read, place.written, place.updated].iter().any(|&n| n != 0 && n != self.iteration);
         match self.places.iter().find(|((of, _), place)| *of == buffer && others(place)) {
             Some(_) => Err(Trap::Ub("an iteration of a parallel loop frees memory that another one uses".into())),
             None => Ok(()),
