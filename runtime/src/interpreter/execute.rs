@@ -82,6 +82,7 @@ impl Interpreter<'_> {
     }
 
     fn rarer(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, combined: &mut Vec<Datum>) -> Result<After, Stop> {
+        self.tell();
         let start = self.read_all(code, frame, op)?;
         let mut leaves = false;
         let results = match &op.does {

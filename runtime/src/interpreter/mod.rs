@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Calls nested deeper than this are an error, not a stack overflow.
 const MAX_CALLS: usize = 256;
 
+/// After so many ops somebody is told, even if none takes long.
+const NOW_AND_THEN: u64 = 1 << 12;
+
 /// What happens where the program calls what it has no body of: an external function, or an op that nobody declared. Gets
 /// the op and its operands.
 pub type External<'m> = Box<dyn FnMut(&'m Module, Op, &[Datum], &mut Memory) -> Result<Vec<Datum>, Trap> + 'm>;
@@ -40,7 +43,7 @@ pub struct Interpreter<'m> {
     module: &'m Module,
     /// What the program allocated and wrote.
     pub memory: Memory,
-    /// Called before each op with how many ops have run; for progress.
+    /// Called now and then with how many ops have run; for progress.
     on_op: Option<Box<dyn FnMut(u64) + 'm>>,
     external: Option<External<'m>>,
     /// The functions that were called.
@@ -68,7 +71,7 @@ impl<'m> Interpreter<'m> {
         }
     }
 
-    /// Calls `f` with the number of ops executed so far, before each op.
+    /// Calls `f` with the number of ops executed so far, before each op that may take a while, and now and then.
     pub fn on_op(mut self, f: impl FnMut(u64) + 'm) -> Self {
         self.on_op = Some(Box::new(f));
         self
@@ -142,14 +145,20 @@ impl<'m> Interpreter<'m> {
 
     #[inline]
     fn count(&mut self, op: Op) -> Result<(), Stop> {
-        if let Some(on_op) = &mut self.on_op {
-            on_op(self.executed);
-        }
         self.executed += 1;
+        if self.executed.is_multiple_of(NOW_AND_THEN) {
+            self.tell();
+        }
         if self.executed > self.fuel {
             return Err(self.gives_up(op));
         }
         Ok(())
+    }
+
+    fn tell(&mut self) {
+        if let Some(on_op) = &mut self.on_op {
+            on_op(self.executed);
+        }
     }
 
     #[cold]
@@ -168,3 +177,6 @@ impl<'m> Interpreter<'m> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
