@@ -17,5 +17,6 @@ mod show;
 
 pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;
-pub use input::Input;
-pub use outcome::{Outcome, Relation, Seen};
+pub use input::{Input, Inputs};
+pub use outcome::{Outcome, Relation, Seen, run};
+pub use random::Random;
