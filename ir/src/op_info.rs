@@ -510,6 +510,11 @@ impl OpInfo {
         self.doc.lines().next().unwrap_or("").trim_end_matches('.')
     }
 
+    /// Whether it is known how control moves between the op and its regions.
+    pub fn runs_regions(&self) -> bool {
+        self.control.is_some() || self.control_memory.is_some() || self.counted.is_some()
+    }
+
     /// The inherent attribute of that name.
     pub fn attr(&self, name: &str) -> Option<&'static AttrSpec> {
         self.attrs.iter().find(|a| a.name == name)

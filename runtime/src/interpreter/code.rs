@@ -272,8 +272,7 @@ impl Maker<'_> {
             return Does::Branch(info, info.jump, to.collect());
         }
         let leaves = info.traits.has(Traits::TERMINATOR);
-        let has_control = info.control.is_some() || info.control_memory.is_some() || info.counted.is_some();
-        if leaves && !has_control && info.eval.is_none() {
+        if leaves && !info.runs_regions() && info.eval.is_none() {
             return Does::Leave;
         }
         if info.traits.has(Traits::CALL) {
@@ -282,7 +281,7 @@ impl Maker<'_> {
         if let Some(counted) = info.counted {
             return Does::Count(info, counted, self.regions(m.regions(op)).first().copied());
         }
-        if has_control {
+        if info.runs_regions() {
             let own = m.regions(op);
             let ends = own.last().and_then(|&r| m.terminator(m.entry(r)?)).map_or(&[][..], |t| m.regions(t));
             return Does::Control(info, self.regions(&[own, ends].concat()), leaves);
