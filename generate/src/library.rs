@@ -123,7 +123,7 @@ impl Library {
 
 /// Whether ops of the declaration can stand anywhere, and mean something.
 pub(crate) fn is_usable(info: &OpInfo) -> bool {
-    let means = info.eval.is_some() || info.exec.is_some() || info.control.is_some() || info.control_memory.is_some();
+    let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
     let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
     (means || info.traits.has(Traits::CALL)) && !bound && info.parents.is_empty() && info.successors.is_empty()
 }
