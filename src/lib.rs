@@ -22,6 +22,7 @@ pub use gradus_dialects as dialects;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
 pub use gradus_passes as passes;
+pub use gradus_reduce as reduce;
 pub use gradus_runtime as runtime;
 
 use clap::{ArgMatches, Command};
@@ -199,6 +200,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::import::SUBCOMMAND,
     commands::run::SUBCOMMAND,
     commands::check::SUBCOMMAND,
+    commands::reduce::SUBCOMMAND,
     commands::list::SUBCOMMAND,
     commands::doc::SUBCOMMAND,
     commands::completions::SUBCOMMAND,
