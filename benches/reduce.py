@@ -4,8 +4,8 @@
     benches/reduce.py target/release/gradus [--mlir-reduce mlir-reduce-22] [--mlir-opt mlir-opt-22] [--only NAME]
 
 Each program is drawn from a seed, so the table can be made again. A test script is interesting with status 1, as
-mlir-reduce wants it. mlir-reduce gets both of its passes, symbol-dce as the optimization and then the reduction tree; what
-is counted are the ops that are left in bodies (all but modules and functions), the runs of the test, and the wall time.
+mlir-reduce wants it. mlir-reduce gets the reduction tree between its optimization passes with symbol-dce and canonicalize;
+what is counted are the ops that are left in bodies (all but modules and functions), the runs of the test, and the wall time.
 """
 
 import argparse
@@ -254,7 +254,6 @@ def measure(command, folder, output, gradus):
     seconds = time.time() - start
     runs = sum(1 for _ in open(count))
     if done.returncode != 0 or not os.path.exists(output):
-        print(done.stderr, file=sys.stderr)
         return None, runs, seconds
     return ops_in_bodies(gradus, output), runs, seconds
 
@@ -285,8 +284,9 @@ def main():
                 file.write(f"#!/bin/sh\necho >> '{path('count')}'\nif {interesting}; then exit 1; fi\nexit 0\n")
             os.chmod(path("test.sh"), 0o755)
             test, flag = path("test.sh"), "--allow-unregistered-dialect"
-            theirs = [args.mlir_reduce, path("input.mlir"), flag, f"--opt-reduction-pass=opt-pass=symbol-dce test={test}",
-                      f"--reduction-tree=traversal-mode=0 test={test}", "-o", path("theirs.mlir")]
+            optimize = lambda name: f"--opt-reduction-pass=opt-pass={name} test={test}"
+            theirs = [args.mlir_reduce, path("input.mlir"), flag, optimize("symbol-dce"), optimize("canonicalize"),
+                      f"--reduction-tree=traversal-mode=0 test={test}", optimize("canonicalize"), "-o", path("theirs.mlir")]
             ours = [gradus, "reduce", path("input.mlir"), flag, f"--test={test}", "-o", path("ours.mlir")]
             cells = [name, ops_in_bodies(gradus, path("input.mlir"))]
             for command, output in ((theirs, path("theirs.mlir")), (ours, path("ours.mlir"))):

@@ -27,8 +27,10 @@ fn shown(path: &Path) -> String {
 
 /// All Rust files that are part of the project.
 fn sources() -> Vec<PathBuf> {
-    let folders =
-        ["src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "golden", "examples", "tests", "benches"];
+    let folders = [
+        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "golden", "examples", "tests",
+        "benches",
+    ];
     folders.iter().flat_map(|f| files(&root().join(f), "rs")).collect()
 }
 
@@ -264,8 +266,8 @@ fn no_file_names_places_of_one_machine() {
     let texts = ["rs", "md", "toml", "mlir", "snap", "py", "txt", "pest", "run"];
     let places = [["/wor", "k/"], ["/roo", "t/"], ["/hom", "e/"]].map(|p| p.concat());
     let folders = [
-        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "golden", "tests", "benches", "docs", "examples",
-        ".ci",
+        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "golden", "tests", "benches",
+        "docs", "examples", ".ci",
     ];
     let inside = folders.iter().map(|f| root().join(f)).filter(|f| f.is_dir());
     let mut paths: Vec<PathBuf> = inside.flat_map(|f| texts.into_iter().flat_map(move |t| files(&f, t))).collect();

@@ -8,14 +8,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// results, and nothing else but the symbols that it needs. `None` where there is no such function to be made: the op ends
 /// its block, or is in no function.
 pub(crate) fn slice(m: &Module, op: Op, depth: usize) -> Option<Module> {
-    let function = std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).find(|&p| m.has_trait(p, Traits::FUNCTION))?;
+    let function =
+        std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).find(|&p| m.has_trait(p, Traits::FUNCTION))?;
     let stays = m.has_trait(op, Traits::TERMINATOR) || symbol_name(m, op).is_some();
     if stays || m.parent_block(function) != Some(m.body()) {
         return None;
     }
-    let end = m.region_blocks(m.regions(function)[0]).filter_map(|b| m.last_op(b)).find(|&end| {
-        m.has_trait(end, Traits::TERMINATOR.and(Traits::RETURN_LIKE)) && m.successors(end).is_empty()
-    })?;
+    let end = m
+        .region_blocks(m.regions(function)[0])
+        .filter_map(|b| m.last_op(b))
+        .find(|&end| m.has_trait(end, Traits::TERMINATOR.and(Traits::RETURN_LIKE)) && m.successors(end).is_empty())?;
     let ops = definitions(m, op, depth);
     let mut new = m.clone();
     let made = build(&mut new, function, end, &ops);

@@ -9,10 +9,10 @@ use gradus_ir::{Attr, Block, Module, Op, OpState, Str, Traits, Type, Value, symb
 use rustc_hash::FxHashMap;
 
 pub(crate) const MOVES: &[Move] = &[
-    Move { name: "drop carried values", sites: carried_values, apply: drop_carried },
-    Move { name: "drop block arguments", sites: block_args, apply: drop_block_args },
-    Move { name: "drop results of functions", sites: function_results, apply: drop_results },
-    Move { name: "drop parameters", sites: parameters, apply: drop_parameters },
+    Move::new("drop carried values", carried_values, drop_carried),
+    Move::new("drop block arguments", block_args, drop_block_args),
+    Move::new("drop results of functions", function_results, drop_results),
+    Move::new("drop parameters", parameters, drop_parameters),
 ];
 
 /// What a function takes, or what it gives.
@@ -62,7 +62,8 @@ fn calls(m: &Module) -> FxHashMap<Str, Vec<Op>> {
 fn signature_sites(m: &Module, side: Side) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()).into_iter().rev().filter(|&op| m.has_trait(op, Traits::FUNCTION)) {
-        let n = signature(m, op).map_or(0, |(inputs, results)| if side == Side::Inputs { inputs } else { results }.len());
+        let n =
+            signature(m, op).map_or(0, |(inputs, results)| if side == Side::Inputs { inputs } else { results }.len());
         found.extend((0..n).rev().map(|i| Site::Part(op, i)));
     }
     found
@@ -227,7 +228,9 @@ fn drop_one_carried(m: &mut Module, op: Op, i: usize, substitutes: &mut Substitu
             }
         }
         let Point::Region(region) = edge.to else { continue };
-        let (Some(entry), at) = (m.regions(op).get(region).and_then(|&r| m.entry(r)), edge.target + i) else { continue };
+        let (Some(entry), at) = (m.regions(op).get(region).and_then(|&r| m.entry(r)), edge.target + i) else {
+            continue;
+        };
         // Several ways lead into a loop's body, but it has its arguments once.
         let repeated = edges.iter().take_while(|&e| e != edge).any(|e| e.to == edge.to);
         let Some(&arg) = m.block_args(entry).get(at).filter(|_| !repeated) else { continue };

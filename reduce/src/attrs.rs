@@ -4,11 +4,11 @@ use crate::engine::{Move, Site};
 use gradus_ir::{Attr, AttrData, Int, Module, Op, Str, Traits};
 
 pub(crate) const MOVES: &[Move] = &[
-    Move { name: "drop attributes", sites: discardable, apply: set },
-    Move { name: "default attributes", sites: optional, apply: set },
-    Move { name: "constants to zero", sites: |m| constants(m, 0), apply: set },
-    Move { name: "constants to one", sites: |m| constants(m, 1), apply: set },
-    Move { name: "halve constants", sites: halves, apply: set },
+    Move::new("drop attributes", discardable, set),
+    Move::new("default attributes", optional, set),
+    Move::new("constants to zero", |m| constants(m, 0), set),
+    Move::new("constants to one", |m| constants(m, 1), set),
+    Move::new("halve constants", halves, set),
 ];
 
 /// Sets attributes, or takes them away.

@@ -7,13 +7,11 @@ use gradus_ir::dominance::successors;
 use gradus_ir::{Arity, Block, Module, Op, OpInfo, OpState, Region, Traits, Value};
 use rustc_hash::FxHashSet;
 
-pub(crate) const COARSE: &[Move] = &[
-    Move { name: "return early", sites: branches, apply: return_early },
-    Move { name: "take one side", sites: sides, apply: take_sides },
-    Move { name: "merge blocks", sites: mergeable, apply: merge },
+pub(crate) const MOVES: &[Move] = &[
+    Move::new("return early", branches, return_early),
+    Move::new("take one side", sides, take_sides),
+    Move::new("merge blocks", mergeable, merge),
 ];
-
-pub(crate) const FINE: &[Move] = &[Move { name: "merge blocks again", sites: mergeable, apply: merge }];
 
 /// The blocks of all regions with several.
 pub(crate) fn graph_blocks(m: &Module) -> Vec<Block> {
@@ -53,14 +51,15 @@ fn return_early(m: &mut Module, sites: &[Site]) {
     drop_unreachable(m, &regions);
 }
 
-/// Terminators with several successors, with each of these.
+/// Terminators with several successors, with each of these: the first of all, then the second of all.
 fn sides(m: &Module) -> Vec<Site> {
-    let ends = graph_blocks(m).into_iter().filter_map(|b| m.last_op(b));
-    ends.flat_map(|op| {
+    let mut found = Vec::new();
+    for op in graph_blocks(m).into_iter().filter_map(|b| m.last_op(b)) {
         let n = m.successors(op).len();
-        (0..n).filter(move |_| n > 1).map(move |i| Site::Part(op, i)).collect::<Vec<_>>()
-    })
-    .collect()
+        found.extend((0..n).filter(|_| n > 1).map(|i| (i, Site::Part(op, i))));
+    }
+    found.sort_by_key(|(i, _)| *i);
+    found.into_iter().map(|(_, site)| site).collect()
 }
 
 /// An op that does nothing but go to a block, with values.
@@ -182,4 +181,3 @@ fn erase_blocks(m: &mut Module, blocks: &[Block]) {
         }
     }
 }
-

@@ -11,7 +11,8 @@ pub fn compact(m: &Module) -> Module {
     new.set_props(root, m.props(m.root()));
     new.set_attrs(root, m.attrs(m.root()));
     new.set_loc(root, m.loc(m.root()));
-    let mut copy = Copy { from: m, to: new, values: ValueMap::default(), blocks: FxHashMap::default(), ops: Vec::new() };
+    let mut copy =
+        Copy { from: m, to: new, values: ValueMap::default(), blocks: FxHashMap::default(), ops: Vec::new() };
     copy.block(m.body(), body);
     copy.into_module()
 }

@@ -6,6 +6,7 @@ use gradus_ir::entity::SideTable;
 use gradus_ir::{Attr, Block, Module, Op, PrintOptions, Type, verify};
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// How long a search goes on.
@@ -15,11 +16,13 @@ pub struct Options {
     pub candidates: u64,
     /// No candidate is begun later than this after the start.
     pub time: Option<Duration>,
+    /// The oracle is shown so many candidates at once, of which it takes the first that is interesting.
+    pub batch: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { candidates: 2000, time: None }
+        Options { candidates: 2000, time: None, batch: 1 }
     }
 }
 
@@ -84,15 +87,32 @@ pub(crate) struct Move {
     pub sites: fn(&Module) -> Vec<Site>,
     /// Makes it in some of these places, as far as it can; what is left may be invalid.
     pub apply: fn(&mut Module, &[Site]),
+    /// Whether places are tried one by one, since they are alternatives to each other.
+    pub alone: bool,
+}
+
+impl Move {
+    /// A move that is made in many places at once.
+    pub(crate) const fn new(
+        name: &'static str,
+        sites: fn(&Module) -> Vec<Site>,
+        apply: fn(&mut Module, &[Site]),
+    ) -> Move {
+        Move { name, sites, apply, alone: false }
+    }
+
+    /// A move that is made in one place at a time.
+    pub(crate) const fn alone(self) -> Move {
+        Move { alone: true, ..self }
+    }
 }
 
 /// From coarse to fine.
 const MOVES: &[&[Move]] = &[
     symbols::MOVES,
-    blocks::COARSE,
+    blocks::MOVES,
     ops::COARSE,
     regions::MOVES,
-    blocks::FINE,
     ops::FINE,
     args::MOVES,
     types::MOVES,
@@ -105,13 +125,32 @@ const DISCARDED: u64 = 20;
 
 /// Makes a program smaller, as long as `oracle` finds it interesting. The program must be valid, and interesting already.
 pub fn reduce(m: &Module, oracle: &mut dyn FnMut(&Module) -> bool, options: &Options) -> Reduced {
-    reduce_watched(m, oracle, options, &mut |_| ())
+    reduce_watched(m, &mut |candidates| candidates.iter().position(&mut *oracle), options, &mut |_| ())
 }
 
-/// [`reduce`], where somebody hears of each step.
+/// Says which of some candidates is the first that is interesting.
+pub type Oracle<'a> = dyn FnMut(&[Module]) -> Option<usize> + 'a;
+
+/// [`reduce`] with an oracle that is asked about [`Options::batch`] candidates at once, and somebody who hears of each step.
 pub fn reduce_watched(
     m: &Module,
-    oracle: &mut dyn FnMut(&Module) -> bool,
+    oracle: &mut Oracle<'_>,
+    options: &Options,
+    watch: &mut dyn FnMut(Step<'_>),
+) -> Reduced {
+    reduce_by(&moves(), m, oracle, options, watch)
+}
+
+/// All moves, from coarse to fine.
+pub(crate) fn moves() -> Vec<&'static Move> {
+    MOVES.iter().copied().flatten().collect()
+}
+
+/// [`reduce_watched`] by some moves only.
+pub(crate) fn reduce_by(
+    moves: &[&Move],
+    m: &Module,
+    oracle: &mut Oracle<'_>,
     options: &Options,
     watch: &mut dyn FnMut(Step<'_>),
 ) -> Reduced {
@@ -119,6 +158,7 @@ pub fn reduce_watched(
     let mut weights = Weights::default();
     let size = Size::of(&module, &mut weights);
     let mut search = Search {
+        moves,
         module,
         size,
         weights,
@@ -135,12 +175,13 @@ pub fn reduce_watched(
     Reduced { module, end, candidates, discarded }
 }
 
-struct Search<'a> {
+struct Search<'a, 'o> {
+    moves: &'a [&'a Move],
     /// The smallest interesting program.
     module: Module,
     size: Size,
     weights: Weights,
-    oracle: &'a mut dyn FnMut(&Module) -> bool,
+    oracle: &'a mut Oracle<'o>,
     watch: &'a mut dyn FnMut(Step<'_>),
     options: &'a Options,
     end: Option<Instant>,
@@ -150,12 +191,12 @@ struct Search<'a> {
     discarded: u64,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// Makes all moves, again and again while that helps.
     fn run(&mut self) -> End {
         loop {
             let before = self.size;
-            for mv in MOVES.iter().copied().flatten() {
+            for mv in self.moves {
                 let ops = self.module.num_ops();
                 self.exhaust(mv);
                 if self.module.num_ops() < ops {
@@ -180,52 +221,80 @@ impl Search<'_> {
     /// Makes a move in all places at once, then in halves of them, and so on; those where it was made are done with.
     fn exhaust(&mut self, mv: &Move) {
         let mut sites = (mv.sites)(&self.module);
-        let mut size = sites.len();
+        let mut size = if mv.alone { sites.len().min(1) } else { sites.len() };
         while size > 0 {
             let mut at = 0;
             while at < sites.len() && !self.is_over() {
-                let end = sites.len().min(at + size);
-                if !self.attempt(mv, &sites[at..end]) {
-                    at = end;
+                let (batch, next) = self.batch(mv, &sites, at, size);
+                let Some(made) = self.ask(mv, batch) else {
+                    at = next;
                     continue;
-                }
-                sites.drain(at..end);
+                };
+                at = made.start;
+                sites.drain(made);
                 let live = Live::of(&self.module);
-                let mut number = 0;
-                let mut before = 0;
-                sites.retain(|&site| {
-                    number += 1;
-                    let keep = live.has(site);
-                    before += usize::from(keep && number <= at);
-                    keep
-                });
-                at = before;
+                let behind = sites.split_off(at);
+                sites.retain(|&site| live.has(site));
+                at = sites.len();
+                sites.extend(behind.into_iter().filter(|&site| live.has(site)));
             }
             size = if size == 1 { 0 } else { size.div_ceil(2) };
         }
     }
 
-    /// Makes a move in some places; keeps what comes of it if that is smaller, valid and interesting.
-    fn attempt(&mut self, mv: &Move, sites: &[Site]) -> bool {
-        let mut candidate = self.module.clone();
-        (mv.apply)(&mut candidate, sites);
-        let size = Size::of(&candidate, &mut self.weights);
-        if size >= self.size || verify(&candidate).is_err() {
-            self.discarded += 1;
-            return false;
+    /// The next candidates, by moves in so many places each, and where the next begins.
+    fn batch(&mut self, mv: &Move, sites: &[Site], mut at: usize, size: usize) -> (Vec<Candidate>, usize) {
+        let mut batch: Vec<Candidate> = Vec::new();
+        while at < sites.len() && batch.len() < self.options.batch.max(1) {
+            let end = sites.len().min(at + size);
+            match self.candidate(mv, sites, at..end) {
+                Some(candidate) if !batch.iter().any(|c| c.print == candidate.print) => batch.push(candidate),
+                _ => self.discarded += 1,
+            }
+            at = end;
         }
-        if !self.tried.insert(fingerprint(&candidate)) {
-            self.discarded += 1;
-            return false;
-        }
-        self.candidates += 1;
-        let is_new = (self.oracle)(&candidate);
-        if is_new {
-            (self.module, self.size) = (candidate, size);
-        }
-        (self.watch)(Step { best: &self.module, is_new, candidates: self.candidates, name: mv.name });
-        is_new
+        (batch, at)
     }
+
+    /// What comes of a move in some places, if that is smaller, valid and new.
+    fn candidate(&mut self, mv: &Move, sites: &[Site], places: Range<usize>) -> Option<Candidate> {
+        let mut module = self.module.clone();
+        (mv.apply)(&mut module, &sites[places.clone()]);
+        let size = Size::of(&module, &mut self.weights);
+        if size >= self.size || verify(&module).is_err() {
+            return None;
+        }
+        let print = fingerprint(&module);
+        (!self.tried.contains(&print)).then_some(Candidate { module, size, print, places })
+    }
+
+    /// Keeps the first candidate that is interesting, and says where the move was made.
+    fn ask(&mut self, mv: &Move, batch: Vec<Candidate>) -> Option<Range<usize>> {
+        if batch.is_empty() {
+            return None;
+        }
+        let (modules, rest): (Vec<Module>, Vec<_>) =
+            batch.into_iter().map(|c| (c.module, (c.size, c.print, c.places))).unzip();
+        let found = (self.oracle)(&modules);
+        self.tried.extend(rest.iter().take(found.unwrap_or(rest.len())).map(|(_, print, _)| print));
+        self.candidates += found.map_or(rest.len(), |i| i + 1) as u64;
+        let mut places = None;
+        if let Some((module, (size, _, made))) = found.and_then(|i| modules.into_iter().zip(rest).nth(i)) {
+            (self.module, self.size, places) = (module, size, Some(made));
+        }
+        (self.watch)(Step { best: &self.module, is_new: places.is_some(), candidates: self.candidates, name: mv.name });
+        places
+    }
+}
+
+/// A program that may be the next.
+struct Candidate {
+    module: Module,
+    size: Size,
+    /// What it looks like.
+    print: u64,
+    /// The sites of the move.
+    places: Range<usize>,
 }
 
 fn fingerprint(m: &Module) -> u64 {

@@ -33,8 +33,10 @@ mod regions;
 mod size;
 mod substitute;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod types;
 
 pub use copy::compact;
-pub use engine::{End, Options, Reduced, Step, reduce, reduce_watched};
+pub use engine::{End, Options, Oracle, Reduced, Step, reduce, reduce_watched};
 pub use size::{Size, ops_in_bodies};

@@ -4,22 +4,22 @@ use crate::engine::{Move, Site};
 use crate::substitute::{Prefer, Substitutes, erase};
 use gradus_ir::{Def, Module, Op, Traits, symbol_name};
 
-pub(crate) const COARSE: &[Move] =
-    &[Move { name: "drop ops", sites: droppable, apply: |m, sites| drop_ops(m, sites, Prefer::Known) }];
+pub(crate) const COARSE: &[Move] = &[Move::new("drop ops", droppable, |m, sites| drop_ops(m, sites, Prefer::Known))];
 
 pub(crate) const FINE: &[Move] = &[
-    Move { name: "drop ops for arguments", sites: used, apply: |m, sites| drop_ops(m, sites, Prefer::Argument) },
-    Move { name: "return an earlier value", sites: values, apply: return_earlier },
-    Move { name: "ops to zero", sites: computed, apply: |m, sites| drop_ops(m, sites, Prefer::Number(0)) },
-    Move { name: "ops to one", sites: computed, apply: |m, sites| drop_ops(m, sites, Prefer::Number(1)) },
+    Move::new("drop ops for arguments", used, |m, sites| drop_ops(m, sites, Prefer::Argument)),
+    Move::new("return an earlier value", values, return_earlier).alone(),
+    Move::new("ops to zero", computed, |m, sites| drop_ops(m, sites, Prefer::Number(0))),
+    Move::new("ops to one", computed, |m, sites| drop_ops(m, sites, Prefer::Number(1))),
 ];
 
-pub(crate) const OPERANDS: &[Move] = &[Move { name: "operands to arguments", sites: operands, apply: to_arguments }];
+pub(crate) const OPERANDS: &[Move] = &[Move::new("operands to arguments", operands, to_arguments)];
 
 /// Ops that nothing holds in their place, last first.
 fn droppable(m: &Module) -> Vec<Site> {
-    let stays =
-        |op: Op| op == m.root() || m.has_trait(op, Traits::TERMINATOR) || !m.successors(op).is_empty() || is_symbol(m, op);
+    let stays = |op: Op| {
+        op == m.root() || m.has_trait(op, Traits::TERMINATOR) || !m.successors(op).is_empty() || is_symbol(m, op)
+    };
     m.ops_under(m.root()).into_iter().rev().filter(|&op| !stays(op)).map(Site::Op).collect()
 }
 
@@ -64,7 +64,8 @@ fn values(m: &Module) -> Vec<Site> {
 
 /// Functions with a body.
 pub(crate) fn functions(m: &Module) -> Vec<Op> {
-    let is_function = |op: &Op| m.has_trait(*op, Traits::FUNCTION) && m.regions(*op).first().is_some_and(|&r| m.entry(r).is_some());
+    let is_function =
+        |op: &Op| m.has_trait(*op, Traits::FUNCTION) && m.regions(*op).first().is_some_and(|&r| m.entry(r).is_some());
     m.ops_under(m.root()).into_iter().filter(is_function).collect()
 }
 
@@ -88,7 +89,8 @@ fn return_earlier(m: &mut Module, sites: &[Site]) {
     let new = m.ctx.type_attr(m.ctx.function_type(inputs, &[m.value_type(value)]));
     m.set_attr(function, "function_type", Some(new));
     m.set_attr(function, "res_attrs", None);
-    let after: Vec<Op> = m.block_ops(block).rev().take_while(|&other| other != op).filter(|&other| other != end).collect();
+    let after: Vec<Op> =
+        m.block_ops(block).rev().take_while(|&other| other != op).filter(|&other| other != end).collect();
     let mut substitutes = Substitutes::new(m, Prefer::Known);
     erase(m, &after, &mut substitutes);
     substitutes.finish(m);
@@ -113,7 +115,9 @@ fn to_arguments(m: &mut Module, sites: &[Site]) {
     for site in sites {
         let &Site::Part(op, i) = site else { continue };
         let Some(&value) = m.operands(op).get(i) else { continue };
-        if m.parent_block(op).is_some() && let Some(new) = substitutes.other(m, value, op) {
+        if m.parent_block(op).is_some()
+            && let Some(new) = substitutes.other(m, value, op)
+        {
             m.set_operand(op, i, new);
         }
     }

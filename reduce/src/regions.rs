@@ -5,7 +5,7 @@ use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::control::{Edge, Point};
 use gradus_ir::{Block, Module, Op, Traits, Value, symbol_name};
 
-pub(crate) const MOVES: &[Move] = &[Move { name: "run regions once", sites: regions, apply: run_once }];
+pub(crate) const MOVES: &[Move] = &[Move::new("run regions once", regions, run_once)];
 
 /// Regions of one block that see what is around them.
 fn regions(m: &Module) -> Vec<Site> {

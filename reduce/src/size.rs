@@ -12,7 +12,7 @@ pub struct Size {
     pub ops: u64,
     /// Ops that are no constants.
     pub others: u64,
-    /// Blocks.
+    /// Blocks, and ways from one to another.
     pub blocks: u64,
     /// Results, block arguments and operands.
     pub values: u64,
@@ -50,6 +50,7 @@ impl Size {
     fn add(&mut self, m: &Module, op: Op, weights: &mut Weights) {
         self.ops += 1;
         self.others += u64::from(!m.has_trait(op, Traits::CONSTANT_LIKE));
+        self.blocks += m.successors(op).len() as u64;
         self.values += (m.num_results(op) + m.operands(op).len()) as u64;
         self.attrs += u64::from(weights.props(m, op)) + u64::from(weights.attr(&m.ctx, m.attrs(op)));
         for value in m.results(op) {
@@ -88,7 +89,8 @@ impl Weights {
         let ctx = &m.ctx;
         let mut sum = 0u32;
         for &(name, attr) in ctx.dict_entries(m.props(op)) {
-            let default = m.info(op).and_then(|info| info.attr(ctx.text(name))?.default).map(|text| ctx.default_attr(text));
+            let default =
+                m.info(op).and_then(|info| info.attr(ctx.text(name))?.default).map(|text| ctx.default_attr(text));
             if default != Some(attr) {
                 sum = sum.saturating_add(1).saturating_add(self.attr(ctx, attr));
             }
@@ -106,19 +108,22 @@ impl Weights {
         };
         let weight = match ctx.attr_data(attr) {
             AttrData::Unit => 0,
-            AttrData::Integer { value: Int::Small(v), ty } => self.ty(ctx, *ty).saturating_add(64 - v.unsigned_abs().leading_zeros()),
+            AttrData::Integer { value: Int::Small(v), ty } => {
+                self.ty(ctx, *ty).saturating_add(64 - v.unsigned_abs().leading_zeros())
+            }
             AttrData::Float { ty, bits } => {
                 let number = ctx.as_float(attr);
-                let digits = if number == Some(0.0) || number == Some(1.0) { number.map_or(0, |n| n as u32) } else { 8 };
+                let digits =
+                    if number == Some(0.0) || number == Some(1.0) { number.map_or(0, |n| n as u32) } else { 8 };
                 self.ty(ctx, *ty).saturating_add(digits + u32::from(bits[0] >> 63 != 0))
             }
             AttrData::Array(list) => sum(self, &mut list.iter().copied()),
             AttrData::Dict(entries) => sum(self, &mut entries.iter().map(|e| e.1)),
             AttrData::Type(ty) => self.ty(ctx, *ty),
             _ => match (ctx.attr_type(attr), ctx.as_uniform(attr)) {
-                (Some(ty), Some(number)) => {
-                    self.ty(ctx, ty).saturating_add(u32::from(number != 0.0) + u32::from(number != 0.0 && number != 1.0))
-                },
+                (Some(ty), Some(number)) => self
+                    .ty(ctx, ty)
+                    .saturating_add(u32::from(number != 0.0) + u32::from(number != 0.0 && number != 1.0)),
                 (Some(ty), None) => self.ty(ctx, ty).saturating_add(8),
                 (None, _) => 4,
             },
@@ -138,9 +143,10 @@ impl Weights {
         let weight = match ctx.type_data(ty) {
             TypeData::Integer { width, .. } => *width,
             TypeData::Float(_) => ctx.float_kind(ty).map_or(64, |kind| kind.width()),
-            TypeData::Function { inputs, results } => {
-                inputs.iter().chain(results).fold(0u32, |sum, &ty| sum.saturating_add(1).saturating_add(self.ty(ctx, ty)))
-            }
+            TypeData::Function { inputs, results } => inputs
+                .iter()
+                .chain(results)
+                .fold(0u32, |sum, &ty| sum.saturating_add(1).saturating_add(self.ty(ctx, ty))),
             TypeData::Vector { shape, elem, .. } => extents(shape).saturating_add(self.ty(ctx, *elem)),
             TypeData::Tensor { shape, elem, encoding } => {
                 extents(shape).saturating_add(self.ty(ctx, *elem)).saturating_add(8 * u32::from(encoding.is_some()))

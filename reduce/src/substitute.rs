@@ -130,8 +130,7 @@ impl Substitutes {
         for function in self.changed {
             let Some(entry) = m.regions(function).first().and_then(|&r| m.entry(r)) else { continue };
             let made: FxHashSet<Value> = self.made.values().copied().collect();
-            let vain: Vec<bool> =
-                m.block_args(entry).iter().map(|v| made.contains(v) && m.is_unused(*v)).collect();
+            let vain: Vec<bool> = m.block_args(entry).iter().map(|v| made.contains(v) && m.is_unused(*v)).collect();
             m.retain_block_args(entry, |i| !vain[i]);
             let types: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
             set_function_inputs(m, function, &types);

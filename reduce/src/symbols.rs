@@ -8,10 +8,8 @@ use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::{Module, Op, Str, Traits, symbol_name};
 use rustc_hash::FxHashSet;
 
-pub(crate) const MOVES: &[Move] = &[
-    Move { name: "drop symbols", sites: symbols, apply: drop_symbols },
-    Move { name: "drop bodies", sites: bodies, apply: drop_bodies },
-];
+pub(crate) const MOVES: &[Move] =
+    &[Move::new("drop symbols", symbols, drop_symbols), Move::new("drop bodies", bodies, drop_bodies)];
 
 fn symbols(m: &Module) -> Vec<Site> {
     let is_symbol = |op: &Op| *op != m.root() && symbol_name(m, *op).is_some();

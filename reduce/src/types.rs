@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) const MOVES: &[Move] = &[
-    Move { name: "smaller extents", sites: extents, apply: replace_all },
-    Move { name: "smaller types", sites: scalars, apply: replace_all },
+    Move::new("smaller extents", extents, replace_all).alone(),
+    Move::new("smaller types", scalars, replace_all).alone(),
 ];
 
 /// All types of values, with those that they are made of, by key.
@@ -40,7 +40,7 @@ fn scalars(m: &Module) -> Vec<Site> {
     for ty in types(m) {
         match m.ctx.type_data(ty) {
             TypeData::Integer { width, sign } => {
-                let smaller = [1, 4, 8, 16, 32].into_iter().filter(|w| w < width && (*w > 1 || *width <= 8));
+                let smaller = [8, 16, 32].into_iter().filter(|w| w < width);
                 found.extend(smaller.map(|w| Site::Type(ty, m.ctx.int_type(w, *sign))));
             }
             TypeData::Float(_) => {
@@ -58,7 +58,8 @@ fn scalars(m: &Module) -> Vec<Site> {
 fn extents(m: &Module) -> Vec<Site> {
     let shapes = types(m).into_iter().filter_map(|ty| m.ctx.shape(ty));
     let all: BTreeSet<i64> = shapes.flatten().copied().filter(|&d| d > 1 || d == DYNAMIC).collect();
-    let smaller = |d: i64| [1, 2, 3].into_iter().filter(move |&n| d == DYNAMIC || n < d).map(move |n| Site::Extent(d, n));
+    let smaller =
+        |d: i64| [1, 2, 3].into_iter().filter(move |&n| d == DYNAMIC || n < d).map(move |n| Site::Extent(d, n));
     all.into_iter().flat_map(smaller).collect()
 }
 
@@ -178,4 +179,3 @@ impl Map<'_> {
         }
     }
 }
-

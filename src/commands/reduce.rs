@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_ir::pass::RunOptions;
 use gradus_ir::{Context, Module, ParseOptions, PrintOptions, verify};
-use gradus_reduce::{End, Options, Reduced, Step, ops_in_bodies, reduce_watched};
+use gradus_reduce::{End, Options, Oracle, Reduced, Step, ops_in_bodies, reduce_watched};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -38,6 +38,8 @@ fn command(tool: &Tool) -> Command {
             "The exit status of a test that finds its file interesting: nonzero as for mlir-reduce, zero as for creduce",
         ),
         number("timeout", "60", "A test that takes so many seconds is stopped; its file is not interesting"),
+        number("jobs", "1", "So many tests run at the same time, on files of different names")
+            .value_parser(clap::value_parser!(u64).range(1..=256)),
         number("candidates", "2000", "Give up after so many candidates"),
     ];
     Command::new("reduce")
@@ -96,7 +98,7 @@ impl Job<'_> {
         let test = Test {
             command: command.to_owned(),
             args: args.cloned().collect(),
-            file: folder.path().join("candidate.mlir"),
+            folder: folder.path().to_owned(),
             timeout: Duration::from_secs(self.number("timeout")),
             wants_zero,
         };
@@ -110,18 +112,12 @@ impl Job<'_> {
             }
             Ok(_) => {}
         }
-        let oracle = &mut |m: &Module| test.status(m).is_ok_and(|status| test.is_interesting(status));
-        let reduced = self.search(m, oracle, &|m| printed(m), streams);
+        let oracle = &mut |all: &[Module]| test.first(all);
+        let reduced = self.search(m, oracle, streams);
         self.conclude(m, &reduced, &printed(&reduced.module), streams)
     }
 
-    fn by_passes(
-        &self,
-        tool: &Tool,
-        ctx: &Arc<Context>,
-        m: &Module,
-        streams: &mut Streams<'_>,
-    ) -> Result<(), Failure> {
+    fn by_passes(&self, tool: &Tool, ctx: &Arc<Context>, m: &Module, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let pipeline = || pass_flags::pipeline(tool, self.matches, "builtin.module").expect("it was made before");
         let subject = Subject {
             program: &|| m.clone(),
@@ -138,27 +134,22 @@ impl Job<'_> {
         };
         let shown = |m: &Module| subject.shows(m, &pipeline, &culprit);
         let run = run_line(tool, self.matches, &pipeline().to_string());
-        let reduced = self.search(m, &mut |m| shown(m).is_some(), &|m| printed(m), streams);
+        let reduced = self.search(m, &mut |all| all.iter().position(|m| shown(m).is_some()), streams);
         let found = shown(&reduced.module).ok_or_else(|| "the difference comes and goes".to_owned())?;
         self.conclude(m, &reduced, &reproducer(&run, &found, &reduced.module), streams)
     }
 
     /// Searches, and shows how far it is on a terminal and in the output file.
-    fn search(
-        &self,
-        m: &Module,
-        oracle: &mut dyn FnMut(&Module) -> bool,
-        text: &dyn Fn(&Module) -> String,
-        streams: &mut Streams<'_>,
-    ) -> Reduced {
+    fn search(&self, m: &Module, oracle: &mut Oracle<'_>, streams: &mut Streams<'_>) -> Reduced {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let options = Options { candidates: self.number("candidates"), time: None };
+        let options =
+            Options { candidates: self.number("candidates"), batch: self.number("jobs") as usize, time: None };
         let reduced = reduce_watched(m, oracle, &options, &mut |step: Step<'_>| {
             bar.set_message(format!("{} ops, candidate {}: {}", step.best.num_ops(), step.candidates, step.name));
             bar.tick();
             if step.is_new && self.output != "-" {
                 // What cannot be written is said at the end.
-                let text = text(step.best);
+                let text = printed(step.best);
                 let _ = io::write(self.output, streams, |out| out.write_all(text.as_bytes()));
             }
         });
@@ -186,7 +177,8 @@ fn printed(m: &Module) -> String {
 struct Test {
     command: String,
     args: Vec<String>,
-    file: PathBuf,
+    /// Where candidates are.
+    folder: PathBuf,
     timeout: Duration,
     wants_zero: bool,
 }
@@ -194,12 +186,29 @@ struct Test {
 impl Test {
     /// The exit status on a program; `None` if it was stopped. Errors are of starting it.
     fn status(&self, m: &Module) -> std::io::Result<Option<i32>> {
-        std::fs::write(&self.file, printed(m))?;
+        self.wait(&mut self.start(0, m)?)
+    }
+
+    /// The first of some programs that is interesting. All are tested at the same time.
+    fn first(&self, all: &[Module]) -> Option<usize> {
+        let mut running: Vec<_> = all.iter().enumerate().map(|(i, m)| self.start(i, m)).collect();
+        let interesting = |child: &mut std::io::Result<Child>| match child {
+            Ok(child) => self.wait(child).is_ok_and(|status| self.is_interesting(status)),
+            Err(_) => false,
+        };
+        let found = running.iter_mut().position(interesting);
+        for child in running.iter_mut().skip(found.map_or(all.len(), |i| i + 1)).flatten() {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+        found
+    }
+
+    fn start(&self, number: usize, m: &Module) -> std::io::Result<Child> {
+        let file = self.folder.join(format!("candidate{number}.mlir"));
+        std::fs::write(&file, printed(m))?;
         let mut command = std::process::Command::new(&self.command);
-        command.args(&self.args).arg(&self.file);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn()?;
-        self.wait(&mut child)
+        command.args(&self.args).arg(&file);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     }
 
     fn wait(&self, child: &mut Child) -> std::io::Result<Option<i32>> {
@@ -267,7 +276,9 @@ pub(super) fn reproduce(
     let pipeline = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
     let Some(found) = subject.reproduce(culprit, &pipeline, &options) else {
         let why = format!("'{}' goes wrong only after the passes before it", culprit.pass);
-        return Err(Failure::Input(format!("there is no reproducer: {why}; gradus reduce with all passes may find one")));
+        return Err(Failure::Input(format!(
+            "there is no reproducer: {why}; gradus reduce with all passes may find one"
+        )));
     };
     let m = &found.reduced.module;
     let text = reproducer(&run_line(tool, matches, &culprit.pipeline), &found.culprit, m);

@@ -107,12 +107,16 @@ fn reproducers_are_golden_tests() {
         };
         let again = pipelines(&tool, &text).expect("the RUN line can be read")[0].run(&tool, &output);
         let said = String::from_utf8_lossy(&again.err).into_owned();
-        if again.status != 1 || !said.contains(&format!("pattern: {name}")) || !text.contains(&format!("pattern: {name}")) {
+        if again.status != 1
+            || !said.contains(&format!("pattern: {name}"))
+            || !text.contains(&format!("pattern: {name}"))
+        {
             wrong.push(format!("{name}: with the bug: exit status {}: {said}\n{text}", again.status));
         }
         // Without the rule, the same passes are right.
         if rules::RULES.iter().any(|(rule, _)| rule.name == name) {
-            let sound = pipelines(&Tool::gradus(), &text).expect("the RUN line can be read")[0].run(&Tool::gradus(), &output);
+            let sound =
+                pipelines(&Tool::gradus(), &text).expect("the RUN line can be read")[0].run(&Tool::gradus(), &output);
             if sound.status != 0 {
                 let said = String::from_utf8_lossy(&[sound.out, sound.err].concat()).into_owned();
                 wrong.push(format!("{name}: without the bug: {said}\n{text}"));
