@@ -5,10 +5,11 @@
 //! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`], [`check`].
 
 mod commands;
+pub mod check_lines;
 pub mod ere;
 pub mod expected;
 pub mod filecheck;
-pub mod generate;
+
 mod io;
 mod pass_flags;
 mod print_flags;
@@ -19,6 +20,7 @@ pub mod split;
 pub use commands::update_checks::is_generated;
 pub use gradus_check as check;
 pub use gradus_dialects as dialects;
+pub use gradus_generate as generate;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
 pub use gradus_passes as passes;
@@ -201,6 +203,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::run::SUBCOMMAND,
     commands::check::SUBCOMMAND,
     commands::reduce::SUBCOMMAND,
+    commands::fuzz::SUBCOMMAND,
     commands::list::SUBCOMMAND,
     commands::doc::SUBCOMMAND,
     commands::completions::SUBCOMMAND,

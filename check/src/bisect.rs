@@ -77,13 +77,18 @@ struct Found {
 impl Subject<'_> {
     /// Runs the pipeline and compares after each pass.
     pub fn check(&self) -> Checked {
+        self.check_watched(Actions::new())
+    }
+
+    /// The same, with actions that somebody watches.
+    pub fn check_watched(&self, actions: Actions) -> Checked {
         let before = (self.program)();
         let reference = Reference::new(&before, self.options);
         let mut m = (self.program)();
         let found = RefCell::new(None);
         let said = self.run(
             &mut m,
-            Actions::new(),
+            actions,
             &mut after_each(|number, earlier, passed| {
                 let (function, difference, error) = reference.wrong_after(passed)?;
                 let (pass, pipeline, rewrites) = (passed.info.name, passed.pipeline_text(), (earlier, passed.rewrites));
@@ -213,5 +218,5 @@ impl Observer for Note {
         *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(rewrite);
     }
 
-    fn after(&mut self, _: &'static str) {}
+    fn after(&mut self, _: &'static str, _: bool) {}
 }

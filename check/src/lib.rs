@@ -20,5 +20,6 @@ mod slice;
 
 pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;
-pub use input::Input;
-pub use outcome::{Outcome, Relation, Seen};
+pub use input::{Input, Inputs};
+pub use outcome::{Outcome, Relation, Seen, run};
+pub use random::Random;

@@ -40,6 +40,11 @@ impl Seen {
         }
     }
 
+    /// Whether it is poison.
+    pub fn is_poison(&self) -> bool {
+        matches!(self, Seen::Value(Datum::Poison))
+    }
+
     /// Whether it may stand for what was seen before.
     fn refines(&self, before: &Seen) -> bool {
         match (before, self) {
@@ -91,6 +96,11 @@ pub enum Relation {
     Unknown,
 }
 
+/// Runs a function of a valid program on an input, for at most so many ops.
+pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
+    Outcome::of(m, function, input, &Options { fuel, ..Options::default() })
+}
+
 impl Outcome {
     /// Runs a function.
     pub(crate) fn of(m: &Module, function: Op, input: &Input, options: &Options) -> Outcome {
@@ -135,10 +145,9 @@ impl Outcome {
 
     /// Whether another run may do nearly anything: all results are poison, and nothing else came of it.
     pub(crate) fn is_vacuous(&self) -> bool {
-        let poison = |seen: &Seen| matches!(seen, Seen::Value(Datum::Poison));
         match self {
             Outcome::Returned { results, buffers, events } => {
-                !results.is_empty() && results.iter().all(poison) && buffers.is_empty() && events.is_empty()
+                !results.is_empty() && results.iter().all(Seen::is_poison) && buffers.is_empty() && events.is_empty()
             }
             _ => false,
         }

@@ -4,6 +4,7 @@ pub mod check;
 pub mod completions;
 pub mod doc;
 pub mod filecheck;
+pub mod fuzz;
 pub mod import;
 pub mod list;
 pub mod model;

@@ -410,7 +410,7 @@ impl<'r> Runner<'r> {
 
     fn end(&mut self) {
         if let Some(actions) = &mut self.actions {
-            actions.end(PASS);
+            actions.end(PASS, true);
         }
     }
 }
