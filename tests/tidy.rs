@@ -40,7 +40,7 @@ fn shown(path: &Path) -> String {
 /// All Rust files that are part of the project.
 fn sources() -> Vec<PathBuf> {
     let folders = [
-        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "golden", "examples", "tests",
+        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "generate", "golden", "examples", "tests",
         "benches",
     ];
     folders.iter().flat_map(|f| files(&root().join(f), "rs")).collect()

@@ -119,5 +119,5 @@ impl Observer for Keep {
         }
     }
 
-    fn after(&mut self, _: &'static str) {}
+    fn after(&mut self, _: &'static str, _: bool) {}
 }
