@@ -1,9 +1,10 @@
 //! Calls of what the program has no body of: external functions, and ops that nobody declared.
 //!
-//! Who is called may do anything to the memory that it is given, so a call is an event with its name, its arguments and the
+//! Who is called may do anything to the memory that it is given and to globals that are not private, so a call is an event with its name, its arguments and the
 //! contents of that memory. What it returns and writes depends on nothing but the input, its name, and how many events there
 //! were before, so that it is the same before and after a transformation that keeps the events.
 
+use crate::global::Globals;
 use crate::input;
 use crate::outcome::Seen;
 use crate::random::Random;
@@ -18,18 +19,21 @@ pub struct Event {
     pub name: String,
     /// What it is given.
     pub args: Vec<Seen>,
+    /// What the globals hold that it may know, by name.
+    pub globals: Vec<(String, Vec<Datum>)>,
 }
 
 /// Calls of one run.
-pub(crate) struct Events {
+pub(crate) struct Events<'m> {
     pub(crate) list: Vec<Event>,
+    pub(crate) globals: Globals<'m>,
     /// What decides what comes from outside.
     pub(crate) seed: u64,
     /// Whether ops that nobody declared are events.
     pub(crate) opaque: bool,
 }
 
-impl Events {
+impl Events<'_> {
     /// Notes a call, and does what the callee does.
     pub(crate) fn call(
         &mut self,
@@ -43,7 +47,9 @@ impl Events {
         }
         let name = name(m, op);
         let mut random = Random::of((self.seed, &name, self.list.len()));
-        self.list.push(Event { name, args: operands.iter().map(|datum| Seen::of(memory, datum)).collect() });
+        let args = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
+        self.list.push(Event { name, args, globals: self.globals.contents(memory) });
+        self.globals.overwrite(memory, &mut random)?;
         for (datum, &value) in operands.iter().zip(m.operands(op)) {
             if let Datum::MemRef(view) = datum {
                 overwrite(m, m.value_type(value), view, memory, &mut random)?;

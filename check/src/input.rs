@@ -1,6 +1,8 @@
 //! What a function is called with: values, and memory for its memrefs.
 
+use crate::global::{self, Global};
 use crate::random::Random;
+use gradus_ir::effects::is_noalias;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::float::{from_f64, to_f64};
 use gradus_ir::layout::StridedLayout;
@@ -8,7 +10,7 @@ use gradus_ir::memory::MemRef;
 use gradus_ir::{Context, DType, DYNAMIC, Module, Op, Tensor, Type, TypeData, Value};
 
 /// Memory of more elements is not made.
-const MAX_ELEMENTS: i64 = 4096;
+pub(crate) const MAX_ELEMENTS: i64 = 4096;
 
 /// Extents of dimensions that the type leaves open.
 const EXTENTS: [i64; 6] = [1, 2, 3, 0, 5, 8];
@@ -19,9 +21,8 @@ const POISON: u64 = 10;
 const ALIASED: u64 = 25;
 /// The contents of so many of a hundred buffers are not defined.
 const UNWRITTEN: u64 = 10;
-
-/// An argument attribute that promises that what is written is not accessed through anything else as well.
-const NOALIAS: &str = "llvm.noalias";
+/// So many of a hundred globals were written by others before.
+const WRITTEN_BEFORE: u64 = 50;
 
 /// The arguments of a call.
 #[derive(Clone, Debug)]
@@ -30,8 +31,16 @@ pub struct Input {
     pub buffers: Vec<Vec<Datum>>,
     /// The arguments.
     pub args: Vec<Datum>,
+    /// What those outside have written to globals before, by name. Others hold what the program says.
+    pub globals: Vec<(String, Vec<Datum>)>,
     /// What decides what functions outside the program return and write.
     pub outside: u64,
+}
+
+impl Input {
+    fn new(outside: u64) -> Input {
+        Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside }
+    }
 }
 
 /// Draws inputs of one function.
@@ -40,6 +49,8 @@ pub(crate) struct Inputs<'m> {
     types: Vec<Type>,
     /// Which arguments promise to be the only name of their memory.
     alone: Vec<bool>,
+    /// What else those outside may have written.
+    globals: Vec<Global<'m>>,
 }
 
 impl<'m> Inputs<'m> {
@@ -47,14 +58,16 @@ impl<'m> Inputs<'m> {
     pub(crate) fn of(m: &'m Module, function: Op) -> Option<Inputs<'m>> {
         let entry = m.entry(*m.regions(function).first()?)?;
         let args: &[Value] = m.block_args(entry);
-        let attrs = m.inherent_attr(function, "arg_attrs").and_then(|a| m.ctx.as_array(a)).unwrap_or(&[]);
-        let key = m.ctx.str(NOALIAS);
-        let alone = (0..args.len()).map(|i| attrs.get(i).is_some_and(|&own| m.ctx.dict_get(own, key).is_some()));
-        Some(Inputs { ctx: &m.ctx, types: args.iter().map(|&v| m.value_type(v)).collect(), alone: alone.collect() })
+        let alone = (0..args.len()).map(|i| is_noalias(m, function, i)).collect();
+        let types = args.iter().map(|&v| m.value_type(v)).collect();
+        Some(Inputs { ctx: &m.ctx, types, alone, globals: global::of(m) })
     }
 
     /// How many inputs there are, if all arguments are integers and there are not more than `most`.
     pub(crate) fn count(&self, most: u64) -> Option<u64> {
+        if !self.globals.is_empty() {
+            return None;
+        }
         let bits = self.types.iter().try_fold(0u32, |sum, &ty| match self.ctx.type_data(ty) {
             TypeData::Integer { width, .. } if *width > 0 => sum.checked_add(*width),
             _ => None,
@@ -70,7 +83,7 @@ impl<'m> Inputs<'m> {
             number >>= width;
             Datum::Int(value)
         };
-        Input { buffers: Vec::new(), args: self.types.iter().map(next).collect(), outside: 0 }
+        Input { args: self.types.iter().map(next).collect(), ..Input::new(0) }
     }
 
     /// An input. The error names a type of which there are no values here.
@@ -80,7 +93,7 @@ impl<'m> Inputs<'m> {
             // One extent for all open dimensions of most calls: operands of different extents would rarely mean anything.
             extent: if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None },
             poison: random.percent(POISON),
-            input: Input { buffers: Vec::new(), args: Vec::new(), outside: random.next() },
+            input: Input::new(random.next()),
             random,
         };
         for (i, &ty) in self.types.iter().enumerate() {
@@ -88,17 +101,27 @@ impl<'m> Inputs<'m> {
             let value = draw.value(ty, &shares).ok_or_else(|| self.ctx.display_type(ty).to_string())?;
             draw.input.args.push(value);
         }
+        for global in &self.globals {
+            if global.is_external() || draw.random.percent(WRITTEN_BEFORE) {
+                let contents = draw.contents(global.dtype, global.length);
+                draw.input.globals.push((global.name.to_owned(), contents));
+            }
+        }
         Ok(draw.input)
     }
 }
 
 /// A value of a type, as the only argument, with its memory if it is a memref.
 pub(crate) fn value(ctx: &Context, ty: Type, random: &mut Random) -> Option<Input> {
-    let input = Input { buffers: Vec::new(), args: Vec::new(), outside: 0 };
-    let mut draw = Draw { ctx, extent: None, poison: false, input, random };
+    let mut draw = Draw { ctx, extent: None, poison: false, input: Input::new(0), random };
     let value = draw.value(ty, &|_| false)?;
     draw.input.args.push(value);
     Some(draw.input)
+}
+
+/// Elements of memory.
+pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, random: &mut Random) -> Vec<Datum> {
+    Draw { ctx, extent: None, poison: false, input: Input::new(0), random }.contents(dtype, length)
 }
 
 struct Draw<'a> {
@@ -145,13 +168,17 @@ impl Draw<'_> {
             None => {
                 let contents = match self.random.percent(UNWRITTEN) {
                     true => vec![Datum::Poison; length],
-                    false => Datum::Tensor(self.tensor(dtype, &[length])).elements()?,
+                    false => self.contents(dtype, length),
                 };
                 self.input.buffers.push(contents);
                 self.input.buffers.len() as u32 - 1
             }
         };
         Some(Datum::MemRef(Box::new(MemRef::strided(buffer, sizes, layout))))
+    }
+
+    fn contents(&mut self, dtype: DType, length: usize) -> Vec<Datum> {
+        Datum::Tensor(self.tensor(dtype, &[length])).elements().unwrap_or_else(|| vec![Datum::Poison; length])
     }
 
     /// A buffer of an argument before, with elements of the same kind and enough of them, by chance.

@@ -10,6 +10,7 @@
 pub mod bisect;
 mod compare;
 mod event;
+mod global;
 mod input;
 mod outcome;
 mod random;

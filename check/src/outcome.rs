@@ -2,6 +2,7 @@
 
 use crate::compare::Options;
 use crate::event::{Event, Events};
+use crate::global::Globals;
 use crate::input::Input;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
@@ -67,6 +68,8 @@ pub enum Outcome {
         results: Vec<Seen>,
         /// What the memory that was given holds, if it is not freed.
         buffers: Vec<Option<Vec<Datum>>>,
+        /// What globals hold that others can name, by name.
+        globals: Vec<(String, Vec<Datum>)>,
         /// The calls of what is outside, in order.
         events: Vec<Event>,
     },
@@ -94,18 +97,18 @@ pub enum Relation {
 impl Outcome {
     /// Runs a function.
     pub(crate) fn of(m: &Module, function: Op, input: &Input, options: &Options) -> Outcome {
-        let events = Rc::new(RefCell::new(Events { list: Vec::new(), seed: input.outside, opaque: options.opaque }));
+        let mut interpreter = Interpreter::new(m).fuel(options.fuel);
+        let globals = match prepare(m, input, &mut interpreter.memory) {
+            Ok(globals) => globals,
+            Err(trap) => return Outcome::Unsupported(m.loc(function), trap.to_string()),
+        };
+        let events = Events { list: Vec::new(), globals, seed: input.outside, opaque: options.opaque };
+        let events = Rc::new(RefCell::new(events));
         let heard = events.clone();
-        let mut interpreter = Interpreter::new(m)
-            .fuel(options.fuel)
+        let mut interpreter = interpreter
             .on_external(Box::new(move |m, op, operands, memory| heard.borrow_mut().call(m, op, operands, memory)));
-        interpreter.memory.limit = MAX_MEMORY;
-        for contents in &input.buffers {
-            if let Err(trap) = interpreter.memory.insert(contents.clone(), Storage::Heap) {
-                return Outcome::Unsupported(m.loc(function), trap.to_string());
-            }
-        }
         let result = interpreter.call(function, input.args.clone());
+        let globals = events.borrow().globals.contents(&interpreter.memory);
         let events = std::mem::take(&mut events.borrow_mut().list);
         let memory = &interpreter.memory;
         match result {
@@ -113,7 +116,7 @@ impl Outcome {
                 let given = input.buffers.len() as u32;
                 let results = values.iter().map(|datum| result_seen(memory, datum, given)).collect();
                 let contents = |i: u32| memory.buffer(i).ok().map(<[Datum]>::to_vec);
-                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), events }
+                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), globals, events }
             }
             Err(stop) => {
                 let loc = m.loc(stop.op);
@@ -137,8 +140,9 @@ impl Outcome {
     pub(crate) fn is_vacuous(&self) -> bool {
         let poison = |seen: &Seen| matches!(seen, Seen::Value(Datum::Poison));
         match self {
-            Outcome::Returned { results, buffers, events } => {
-                !results.is_empty() && results.iter().all(poison) && buffers.is_empty() && events.is_empty()
+            Outcome::Returned { results, buffers, globals, events } => {
+                let nothing_else = buffers.is_empty() && globals.is_empty() && events.is_empty();
+                !results.is_empty() && results.iter().all(poison) && nothing_else
             }
             _ => false,
         }
@@ -158,10 +162,16 @@ impl Outcome {
             (Outcome::Undefined(..), _) => true,
             (Outcome::Limit | Outcome::Unsupported(..), _) | (_, Outcome::Unsupported(..)) => return Relation::Unknown,
             (
-                Outcome::Returned { results, buffers, events },
-                Outcome::Returned { results: other_results, buffers: other_buffers, events: other_events },
+                Outcome::Returned { results, buffers, globals, events },
+                Outcome::Returned {
+                    results: other_results,
+                    buffers: other_buffers,
+                    globals: other_globals,
+                    events: other_events,
+                },
             ) => {
                 same_events(events, other_events)
+                    && same_globals(globals, other_globals)
                     && results.len() == other_results.len()
                     && results.iter().zip(other_results).all(|(before, after)| after.refines(before))
                     && buffers.iter().zip(other_buffers).all(|(before, after)| holds(before.as_ref(), after.as_ref()))
@@ -184,10 +194,28 @@ fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
     seen
 }
 
+/// The memory that a function finds.
+fn prepare<'m>(m: &'m Module, input: &Input, memory: &mut Memory) -> Result<Globals<'m>, Trap> {
+    memory.limit = MAX_MEMORY;
+    for contents in &input.buffers {
+        memory.insert(contents.clone(), Storage::Heap)?;
+    }
+    Globals::new(m, input, memory)
+}
+
+/// Whether all globals that others knew hold what they held.
+fn same_globals(before: &[(String, Vec<Datum>)], after: &[(String, Vec<Datum>)]) -> bool {
+    let same = |(name, held): &(String, Vec<Datum>)| {
+        after.iter().find(|(other, _)| other == name).is_some_and(|(_, holds)| all_refine(held, holds))
+    };
+    before.iter().all(same)
+}
+
 fn same_events(before: &[Event], after: &[Event]) -> bool {
     let same = |(before, after): (&Event, &Event)| {
         before.name == after.name
             && before.args.len() == after.args.len()
+            && same_globals(&before.globals, &after.globals)
             && before.args.iter().zip(&after.args).all(|(before, after)| after.refines(before))
     };
     before.len() == after.len() && before.iter().zip(after).all(same)

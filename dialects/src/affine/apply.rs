@@ -3,20 +3,21 @@
 use super::applied::Applied;
 use super::scope::Scope;
 use super::text::{APPLY_CHECKED, map_data};
-use super::{MAP, evaluate, set_map};
+use super::{MAP, divides_by_constants, evaluate, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, op};
 
-/// The value of an affine expression.
+/// The value of an affine expression: poison if it does not fit, undefined where it divides by a number below one.
 ///
 /// ```mlir
 /// %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 2)>(%i)[%n]
 /// ```
 #[op(
     "affine.apply",
-    effects = Effects::Pure,
+    effects = Effects::MayUb,
+    speculatable = divides_by_constants,
     format = "custom<ApplyChecked>($map, $mapOperands) attr-dict",
     directives = &[&APPLY_CHECKED],
     verify = verify,
@@ -61,7 +62,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn eval(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    Ok(vec![Datum::Int(evaluate(args, "map", data)?[0])])
+    evaluate(args, data, |values| values.first().copied())
 }
 
 /// The expression is an operand, or a constant, by itself or by what is known of the operands.

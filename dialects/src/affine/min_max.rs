@@ -3,7 +3,7 @@
 use super::applied::Applied;
 use super::apply::fold_results;
 use super::text::{APPLY, map_data};
-use super::{ApplyOp, MAP, evaluate, replace_with_map, set_map};
+use super::{ApplyOp, MAP, divides_by_constants, evaluate, replace_with_map, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::{AffineExpr, Linear};
 use gradus_ir::eval::{Datum, Trap};
@@ -15,7 +15,8 @@ macro_rules! extreme {
         #[doc = $doc]
         #[op(
             $name,
-            effects = Effects::Pure,
+            effects = Effects::MayUb,
+            speculatable = divides_by_constants,
             format = "custom<Apply>($map, $operands) attr-dict",
             directives = &[&APPLY],
             verify = verify,
@@ -59,13 +60,11 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn eval_min(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let results = evaluate(args, "map", data)?;
-    Ok(results.into_iter().min().map(Datum::Int).into_iter().collect())
+    evaluate(args, data, |values| values.into_iter().min())
 }
 
 fn eval_max(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let results = evaluate(args, "map", data)?;
-    Ok(results.into_iter().max().map(Datum::Int).into_iter().collect())
+    evaluate(args, data, |values| values.into_iter().max())
 }
 
 fn fold_min(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {

@@ -70,9 +70,9 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let (operands, results, attrs) = (index(operands), index(results), index(attrs));
     let (regions, successors) = (index(regions), index(successors));
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
-        "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval" | "exec" | "control"
-        | "control_memory" | "jump" | "successor_operands" | "successor_sizes" | "edges" | "slot" | "format"
-        | "result_names" => {
+        "speculatable" | "global" | "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval"
+        | "exec" | "control" | "control_memory" | "jump" | "successor_operands" | "successor_sizes" | "edges"
+        | "slot" | "format" | "result_names" => {
             quote!(#key: Some(#value))
         }
         _ => quote!(#key: #value),

@@ -1,0 +1,3 @@
+//! What ops mean: corner cases that are decided once, and laws that hold for the meaning of every op.
+
+mod corners;
