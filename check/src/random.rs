@@ -1,40 +1,72 @@
-//! Numbers that decide what programs are run on: the same on every machine.
+//! Choices: what programs are run on, and which programs are made. They are the same on every machine.
 
 use std::hash::{BuildHasher, Hash};
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(crate) struct Random(u64);
+/// Choices: those of a seed, by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), or those of a tape.
+pub struct Random {
+    state: u64,
+    tape: Option<std::vec::IntoIter<u64>>,
+    taken: Option<Vec<u64>>,
+}
 
 impl Random {
-    /// The numbers that belong to `key`.
-    pub(crate) fn of(key: impl Hash) -> Random {
-        Random(rustc_hash::FxBuildHasher.hash_one(key))
+    /// The choices that belong to `key`.
+    pub fn of(key: impl Hash) -> Random {
+        Random { state: rustc_hash::FxBuildHasher.hash_one(key), tape: None, taken: None }
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
+    /// The choices on a tape, and 0 from its end on.
+    pub fn replay(tape: Vec<u64>) -> Random {
+        Random { state: 0, tape: Some(tape.into_iter()), taken: None }
+    }
+
+    /// Notes all choices from here on.
+    pub fn record(&mut self) {
+        self.taken = Some(Vec::new());
+    }
+
+    /// The tape of the choices since [`Random::record`].
+    pub fn into_tape(self) -> Vec<u64> {
+        self.taken.unwrap_or_default()
+    }
+
+    /// Any number.
+    pub fn next(&mut self) -> u64 {
+        let choice = match &mut self.tape {
+            Some(tape) => tape.next().unwrap_or(0),
+            None => self.generate(),
+        };
+        if let Some(taken) = &mut self.taken {
+            taken.push(choice);
+        }
+        choice
+    }
+
+    fn generate(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
 
     /// A number below `n`, which is not 0.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 
     /// Whether something happens that does so in so many of a hundred cases.
-    pub(crate) fn percent(&mut self, chance: u64) -> bool {
+    pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    /// One of a list that is not empty.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
     }
 
     /// An integer as bits: often one at which something changes, else small or anything.
-    pub(crate) fn int(&mut self, width: u32) -> i64 {
+    pub fn int(&mut self, width: u32) -> i64 {
         let low = -1i64 << (width - 1);
         match self.next() % 4 {
             0 => self.pick(&[0, 1, -1, 2, low, !low, low + 1, i64::from(width), i64::from(width) - 1]),
@@ -45,7 +77,7 @@ impl Random {
     }
 
     /// A float: often one at which something changes.
-    pub(crate) fn float(&mut self) -> f64 {
+    pub fn float(&mut self) -> f64 {
         const EDGES: [f64; 14] = [
             0.0,
             -0.0,

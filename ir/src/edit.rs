@@ -9,8 +9,6 @@ use crate::module::{
 };
 use crate::op_info::{Traits, segment};
 use smallvec::SmallVec;
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 /// Everything about an op before it exists.
@@ -696,70 +694,7 @@ impl Module {
         }
         out
     }
-
-    /// Copies `op` with all that it holds. Operands found in `map` are replaced; `map` gets the copied values.
-    pub fn clone_op(&mut self, op: Op, map: &mut ValueMap) -> Op {
-        let blocks = &mut HashMap::default();
-        self.clone_with(op, map, blocks)
-    }
-
-    fn clone_with(&mut self, op: Op, map: &mut ValueMap, blocks: &mut BlockMap) -> Op {
-        let operands: SmallVec<[Value; 4]> = self.operands(op).iter().map(|v| *map.get(v).unwrap_or(v)).collect();
-        let types: SmallVec<[Type; 2]> = self.results(op).map(|v| self.value_type(v)).collect();
-        let successors: SmallVec<[Block; 2]> =
-            self.successors(op).iter().map(|b| *blocks.get(b).unwrap_or(b)).collect();
-        let OpData { name, loc, props, attrs, .. } = self.ops[op];
-        let regions: SmallVec<[Region; 2]> = self.regions(op).into();
-        let copy = self.create_raw(name, loc, &operands, &types, props, attrs, &successors, regions.len());
-        map.extend(self.results(op).zip(self.results(copy)));
-        for (i, region) in regions.into_iter().enumerate() {
-            self.clone_region(region, self.regions(copy)[i], map, blocks);
-        }
-        copy
-    }
-
-    /// Copies the blocks of `from` to the end of `to`; see [`Module::clone_op`].
-    pub fn clone_region_into(&mut self, from: Region, to: Region, map: &mut ValueMap) {
-        self.clone_region(from, to, map, &mut HashMap::default());
-    }
-
-    fn clone_region(&mut self, from: Region, to: Region, map: &mut ValueMap, blocks: &mut BlockMap) {
-        let sources: Vec<Block> = self.region_blocks(from).collect();
-        for &source in &sources {
-            let block = self.add_block(to);
-            blocks.insert(source, block);
-            for i in 0..self.block_args(source).len() {
-                let arg = self.block_args(source)[i];
-                let copy = self.add_block_arg(block, self.value_type(arg), self.arg_loc(source, i));
-                map.insert(arg, copy);
-            }
-        }
-        let mut copies = Vec::new();
-        for source in sources {
-            let ops: Vec<Op> = self.block_ops(source).collect();
-            for op in ops {
-                let copy = stacker::maybe_grow(64 << 10, 1 << 20, || self.clone_with(op, map, blocks));
-                self.append_op(blocks[&source], copy);
-                copies.push((op, copy));
-            }
-        }
-        // A value may be used before its definition is copied: in graph regions, or across blocks. What stands for a value
-        // may have a stand-in itself, which does not count here.
-        for (op, copy) in copies {
-            for i in 0..self.operands(op).len() {
-                if let Some(&value) = map.get(&self.operands(op)[i])
-                    && self.operands(copy)[i] != value
-                {
-                    self.set_operand(copy, i, value);
-                }
-            }
-        }
-    }
 }
-
-/// Values and what stands for them in a copy.
-pub type ValueMap = HashMap<Value, Value, BuildHasherDefault<rustc_hash::FxHasher>>;
-type BlockMap = HashMap<Block, Block, BuildHasherDefault<rustc_hash::FxHasher>>;
 
 /// What only the parser does.
 impl Module {

@@ -35,6 +35,7 @@ mod builder;
 mod context;
 pub mod control;
 pub mod conversion;
+mod copy;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
@@ -68,8 +69,9 @@ pub mod verify;
 pub use attrs::{AttrData, Dense, Int, Piece};
 pub use builder::Builder;
 pub use context::{Attr, Context, OpName, Str, Type};
+pub use copy::ValueMap;
 pub use diag::Diagnostic;
-pub use edit::{OpState, ValueMap};
+pub use edit::OpState;
 pub use effects::{Access, Effects};
 pub use gradus_ir_macros::op;
 pub use loc::{Loc, SourceFile};

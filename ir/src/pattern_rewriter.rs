@@ -3,7 +3,8 @@
 
 use crate::builder::Builder;
 use crate::context::Type;
-use crate::edit::{OpState, ValueMap};
+use crate::copy::ValueMap;
+use crate::edit::OpState;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
 
