@@ -13,10 +13,10 @@ mod event;
 mod global;
 mod input;
 mod outcome;
-mod random;
+pub mod random;
 mod show;
 
 pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;
 pub use input::Input;
-pub use outcome::{Outcome, Relation, Seen};
+pub use outcome::{Outcome, Relation, Seen, refines};

@@ -231,7 +231,7 @@ fn all_refine(before: &[Datum], after: &[Datum]) -> bool {
 }
 
 /// Whether `after` may stand for `before`: anything for poison, any NaN for a NaN.
-fn refines(before: &Datum, after: &Datum) -> bool {
+pub fn refines(before: &Datum, after: &Datum) -> bool {
     let float = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
     match (before, after) {
         (Datum::Poison, _) => true,

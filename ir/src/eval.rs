@@ -9,6 +9,7 @@ use crate::effects::Effects;
 use crate::memory::MemRef;
 use crate::op_info::{EvalFn, OpArgs, Traits};
 use crate::tensor::{DType, Tensor};
+use crate::types::TypeData;
 
 /// A run-time value.
 #[derive(Clone, PartialEq, Debug)]
@@ -200,8 +201,15 @@ fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -
     };
     let ctx = args.ctx();
     let ty = args.operand_type(i);
+    if matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. }) {
+        return Err(Trap::Ub("a memref is poison".into()));
+    }
     let least =
         ctx.int_width(ctx.element_type(ty)).filter(|width| (1..=64).contains(width)).map(|width| -1 << (width - 1));
+    if ctx.float_kind(ty).is_some() {
+        operands[i] = Datum::Float(0.0);
+        return probe(args, eval, operands, i + 1);
+    }
     for number in [Some(0), Some(-1), least].into_iter().flatten() {
         let Some(datum) = ctx.splat_datum(ty, number) else { return Ok(()) };
         operands[i] = datum;

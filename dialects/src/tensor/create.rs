@@ -6,7 +6,7 @@ use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use crate::views::{Mixed, fold_entries, split};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type,
+    Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type,
     TypeRelation, Value, op,
 };
 
@@ -37,6 +37,8 @@ pub struct EmptyOp {
 /// ```
 #[op(
     "tensor.splat",
+    effects = Effects::MayUb,
+    speculatable = |m, op| SplatOp(op).dynamic_sizes(m).is_empty(),
     relations = &[TypeRelation::Derived {
         to: "input",
         from: "aggregate",
