@@ -1,5 +1,6 @@
 //! Memory that others can name too: the globals of a program that are neither private nor constant.
 
+use crate::floats::Floats;
 use crate::input::{Input, MAX_ELEMENTS, contents};
 use crate::random::Random;
 use gradus_ir::eval::{Datum, Trap};
@@ -73,9 +74,9 @@ impl<'m> Globals<'m> {
     }
 
     /// Somebody writes them all.
-    pub(crate) fn overwrite(&self, memory: &mut Memory, random: &mut Random) -> Result<(), Trap> {
+    pub(crate) fn overwrite(&self, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<(), Trap> {
         for (global, buffer) in &self.list {
-            let drawn = contents(&self.m.ctx, global.dtype, global.length, random);
+            let drawn = contents(&self.m.ctx, global.dtype, global.length, floats, random);
             memory.buffer_mut(*buffer)?.clone_from_slice(&drawn);
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! What a function is called with: values, and memory for its memrefs.
 
+use crate::floats::Floats;
 use crate::global::{self, Global};
 use crate::random::Random;
 use gradus_ir::effects::is_noalias;
@@ -11,6 +12,9 @@ use gradus_ir::{Context, DType, DYNAMIC, Module, Op, Tensor, Type, TypeData, Val
 
 /// Memory of more elements is not made.
 pub(crate) const MAX_ELEMENTS: i64 = 4096;
+
+/// Tensors of more elements are not made.
+const MAX_TENSOR: usize = 1 << 20;
 
 /// Extents of dimensions that the type leaves open.
 const EXTENTS: [i64; 6] = [1, 2, 3, 0, 5, 8];
@@ -38,6 +42,23 @@ pub struct Input {
 }
 
 impl Input {
+    /// The input with each float replaced.
+    pub(crate) fn map_floats(&self, f: &mut dyn FnMut(f64) -> f64, dtype: impl Fn(DType) -> DType) -> Input {
+        let mut map = |datum: &Datum| match datum {
+            Datum::Float(value) => Datum::Float(f(*value)),
+            Datum::Tensor(tensor) if tensor.dtype().is_float() => {
+                let values = tensor.to_f64().into_iter().map(&mut *f).collect();
+                Datum::Tensor(floats_to_tensor(dtype(tensor.dtype()), tensor.shape(), values))
+            }
+            other => other.clone(),
+        };
+        let args = self.args.iter().map(&mut map).collect();
+        let buffers = self.buffers.iter().map(|held| held.iter().map(&mut map).collect()).collect();
+        let global = |(name, held): &(String, Vec<Datum>)| (name.clone(), held.iter().map(&mut map).collect());
+        let globals = self.globals.iter().map(global).collect();
+        Input { args, buffers, globals, outside: self.outside }
+    }
+
     fn new(outside: u64) -> Input {
         Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside }
     }
@@ -51,16 +72,17 @@ pub(crate) struct Inputs<'m> {
     alone: Vec<bool>,
     /// What else those outside may have written.
     globals: Vec<Global<'m>>,
+    floats: Floats,
 }
 
 impl<'m> Inputs<'m> {
     /// `None` if the function has no body.
-    pub(crate) fn of(m: &'m Module, function: Op) -> Option<Inputs<'m>> {
+    pub(crate) fn of(m: &'m Module, function: Op, floats: Floats) -> Option<Inputs<'m>> {
         let entry = m.entry(*m.regions(function).first()?)?;
         let args: &[Value] = m.block_args(entry);
         let alone = (0..args.len()).map(|i| is_noalias(m, function, i)).collect();
         let types = args.iter().map(|&v| m.value_type(v)).collect();
-        Some(Inputs { ctx: &m.ctx, types, alone, globals: global::of(m) })
+        Some(Inputs { ctx: &m.ctx, types, alone, globals: global::of(m), floats })
     }
 
     /// How many inputs there are, if all arguments are integers and there are not more than `most`.
@@ -94,6 +116,7 @@ impl<'m> Inputs<'m> {
             extent: if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None },
             poison: random.percent(POISON),
             input: Input::new(random.next()),
+            floats: self.floats,
             random,
         };
         for (i, &ty) in self.types.iter().enumerate() {
@@ -112,16 +135,16 @@ impl<'m> Inputs<'m> {
 }
 
 /// A value of a type, as the only argument, with its memory if it is a memref.
-pub(crate) fn value(ctx: &Context, ty: Type, random: &mut Random) -> Option<Input> {
-    let mut draw = Draw { ctx, extent: None, poison: false, input: Input::new(0), random };
+pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random) -> Option<Input> {
+    let mut draw = Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random };
     let value = draw.value(ty, &|_| false)?;
     draw.input.args.push(value);
     Some(draw.input)
 }
 
 /// Elements of memory.
-pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, random: &mut Random) -> Vec<Datum> {
-    Draw { ctx, extent: None, poison: false, input: Input::new(0), random }.contents(dtype, length)
+pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, floats: Floats, random: &mut Random) -> Vec<Datum> {
+    Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random }.contents(dtype, length)
 }
 
 struct Draw<'a> {
@@ -129,6 +152,7 @@ struct Draw<'a> {
     extent: Option<i64>,
     poison: bool,
     input: Input,
+    floats: Floats,
     random: &'a mut Random,
 }
 
@@ -229,7 +253,7 @@ impl Draw<'_> {
             return known.then(|| Datum::Int(wrap(self.random.int(width), width, ctx.is_unsigned(ty))));
         }
         if let Some(kind) = ctx.float_kind(ty) {
-            return Some(Datum::Float(to_f64(kind, from_f64(kind, self.random.float()))));
+            return Some(Datum::Float(to_f64(kind, from_f64(kind, self.floats.draw(self.random)))));
         }
         if !matches!(ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::Vector { .. }) {
             return None;
@@ -238,14 +262,14 @@ impl Draw<'_> {
         let size = |&d: &i64| usize::try_from(if d == DYNAMIC { self.extent() } else { d }).ok();
         let shape: Vec<usize> = ctx.shape(ty)?.iter().map(size).collect::<Option<_>>()?;
         let elements = gradus_ir::tensor::checked_len(&shape)?;
-        (elements <= MAX_ELEMENTS as usize).then(|| Datum::Tensor(self.tensor(dtype, &shape)))
+        (elements <= MAX_TENSOR).then(|| Datum::Tensor(self.tensor(dtype, &shape)))
     }
 
     fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
         let n = shape.iter().product();
-        let random = &mut *self.random;
+        let (floats, random) = (self.floats, &mut *self.random);
         if dtype.is_float() {
-            return floats_to_tensor(dtype, shape, (0..n).map(|_| random.float()).collect());
+            return floats_to_tensor(dtype, shape, (0..n).map(|_| floats.draw(random)).collect());
         }
         // Tensors of integers are often shapes, axes and indices: mostly small.
         let small = random.percent(67);

@@ -10,6 +10,7 @@
 pub mod bisect;
 mod compare;
 mod event;
+mod floats;
 mod global;
 mod input;
 mod outcome;
@@ -18,5 +19,6 @@ mod show;
 
 pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;
+pub use floats::{Floats, widened};
 pub use input::Input;
 pub use outcome::{Outcome, Relation, Seen, refines};

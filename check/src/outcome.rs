@@ -41,10 +41,17 @@ impl Seen {
         }
     }
 
+    fn floats(&self) -> Vec<Option<f64>> {
+        match self {
+            Seen::Value(datum) => floats_of(&datum.elements().unwrap_or_else(|| vec![datum.clone()])),
+            Seen::Memory { elements, .. } => elements.as_ref().map_or(Vec::new(), |all| floats_of(all)),
+        }
+    }
+
     /// Whether it may stand for what was seen before.
-    fn refines(&self, before: &Seen) -> bool {
+    fn refines(&self, before: &Seen, same: Same) -> bool {
         match (before, self) {
-            (Seen::Value(before), Seen::Value(after)) => refines(before, after),
+            (Seen::Value(before), Seen::Value(after)) => refines_by(before, after, same),
             (Seen::Value(Datum::Poison), _) => true,
             (
                 Seen::Memory { buffer, sizes, elements },
@@ -52,7 +59,7 @@ impl Seen {
             ) => {
                 buffer == other_buffer
                     && (elements.is_none() || sizes == other_sizes)
-                    && holds(elements.as_ref(), others.as_ref())
+                    && holds(elements.as_ref(), others.as_ref(), same)
             }
             _ => false,
         }
@@ -92,6 +99,8 @@ pub enum Relation {
     Differs,
     /// That cannot be said.
     Unknown,
+    /// That cannot be said of this input: the result is near a jump, or was rounded.
+    Close,
 }
 
 impl Outcome {
@@ -102,7 +111,7 @@ impl Outcome {
             Ok(globals) => globals,
             Err(trap) => return Outcome::Unsupported(m.loc(function), trap.to_string()),
         };
-        let events = Events { list: Vec::new(), globals, seed: input.outside, opaque: options.opaque };
+        let events = Events { list: Vec::new(), globals, seed: input.outside, options: *options };
         let events = Rc::new(RefCell::new(events));
         let heard = events.clone();
         let mut interpreter = interpreter
@@ -131,6 +140,26 @@ impl Outcome {
         }
     }
 
+    /// The floats that those outside see, by place; `None` for what is none.
+    pub(crate) fn floats(&self) -> Vec<Vec<Option<f64>>> {
+        let mut places = Vec::new();
+        let events = match self {
+            Outcome::Returned { results, buffers, globals, events } => {
+                places.extend(results.iter().map(Seen::floats));
+                places.extend(buffers.iter().map(|held| held.as_ref().map_or(Vec::new(), |held| floats_of(held))));
+                places.extend(globals.iter().map(|(_, held)| floats_of(held)));
+                events
+            }
+            Outcome::Aborted(_, _, events) => events,
+            _ => return places,
+        };
+        for event in events {
+            places.extend(event.args.iter().map(Seen::floats));
+            places.extend(event.globals.iter().map(|(_, held)| floats_of(held)));
+        }
+        places
+    }
+
     /// Whether anything outside the program was called.
     pub(crate) fn has_events(&self) -> bool {
         matches!(self, Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) if !events.is_empty())
@@ -156,9 +185,14 @@ impl Outcome {
         }
     }
 
-    /// Whether this run may stand for the one before.
+    /// Whether this run may stand for the one before, with floats that are equal bit by bit.
     pub fn relation(&self, before: &Outcome) -> Relation {
-        let same = match (before, self) {
+        self.relation_by(before, same_bits)
+    }
+
+    /// Whether this run may stand for the one before, with floats that `same` takes for equal.
+    pub(crate) fn relation_by(&self, before: &Outcome, same: Same) -> Relation {
+        let refines = match (before, self) {
             (Outcome::Undefined(..), _) => true,
             (Outcome::Limit | Outcome::Unsupported(..), _) | (_, Outcome::Unsupported(..)) => return Relation::Unknown,
             (
@@ -170,20 +204,28 @@ impl Outcome {
                     events: other_events,
                 },
             ) => {
-                same_events(events, other_events)
-                    && same_globals(globals, other_globals)
+                same_events(events, other_events, same)
+                    && same_globals(globals, other_globals, same)
                     && results.len() == other_results.len()
-                    && results.iter().zip(other_results).all(|(before, after)| after.refines(before))
-                    && buffers.iter().zip(other_buffers).all(|(before, after)| holds(before.as_ref(), after.as_ref()))
+                    && results.iter().zip(other_results).all(|(before, after)| after.refines(before, same))
+                    && buffers
+                        .iter()
+                        .zip(other_buffers)
+                        .all(|(before, after)| holds(before.as_ref(), after.as_ref(), same))
             }
             // Reasons are text for people; a pass may not change that the program stops, nor what it did before.
             (Outcome::Aborted(_, reason, events), Outcome::Aborted(_, other, others)) => {
-                reason == other && same_events(events, others)
+                reason == other && same_events(events, others, same)
             }
             _ => false,
         };
-        if same { Relation::Refines } else { Relation::Differs }
+        if refines { Relation::Refines } else { Relation::Differs }
     }
+}
+
+fn floats_of(data: &[Datum]) -> Vec<Option<f64>> {
+    let float = |datum: &Datum| if let Datum::Float(value) = datum { Some(*value) } else { None };
+    data.iter().map(float).collect()
 }
 
 fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
@@ -204,40 +246,51 @@ fn prepare<'m>(m: &'m Module, input: &Input, memory: &mut Memory) -> Result<Glob
 }
 
 /// Whether all globals that others knew hold what they held.
-fn same_globals(before: &[(String, Vec<Datum>)], after: &[(String, Vec<Datum>)]) -> bool {
+fn same_globals(before: &[(String, Vec<Datum>)], after: &[(String, Vec<Datum>)], same: Same) -> bool {
     let same = |(name, held): &(String, Vec<Datum>)| {
-        after.iter().find(|(other, _)| other == name).is_some_and(|(_, holds)| all_refine(held, holds))
+        after.iter().find(|(other, _)| other == name).is_some_and(|(_, holds)| all_refine(held, holds, same))
     };
     before.iter().all(same)
 }
 
-fn same_events(before: &[Event], after: &[Event]) -> bool {
+fn same_events(before: &[Event], after: &[Event], same: Same) -> bool {
     let same = |(before, after): (&Event, &Event)| {
         before.name == after.name
             && before.args.len() == after.args.len()
-            && same_globals(&before.globals, &after.globals)
-            && before.args.iter().zip(&after.args).all(|(before, after)| after.refines(before))
+            && same_globals(&before.globals, &after.globals, same)
+            && before.args.iter().zip(&after.args).all(|(before, after)| after.refines(before, same))
     };
     before.len() == after.len() && before.iter().zip(after).all(same)
 }
 
 /// Whether memory holds what it held before. Memory that is gone may hold anything.
-fn holds(before: Option<&Vec<Datum>>, after: Option<&Vec<Datum>>) -> bool {
-    before.is_none_or(|before| after.is_some_and(|after| all_refine(before, after)))
+fn holds(before: Option<&Vec<Datum>>, after: Option<&Vec<Datum>>, same: Same) -> bool {
+    before.is_none_or(|before| after.is_some_and(|after| all_refine(before, after, same)))
 }
 
-fn all_refine(before: &[Datum], after: &[Datum]) -> bool {
-    before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines(before, after))
+fn all_refine(before: &[Datum], after: &[Datum], same: Same) -> bool {
+    before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines_by(before, after, same))
+}
+
+/// Which floats are taken for equal.
+pub(crate) type Same = fn(f64, f64) -> bool;
+
+/// Bit by bit, but for NaNs.
+pub(crate) fn same_bits(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
 /// Whether `after` may stand for `before`: anything for poison, any NaN for a NaN.
 pub fn refines(before: &Datum, after: &Datum) -> bool {
-    let float = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    refines_by(before, after, same_bits)
+}
+
+fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
     match (before, after) {
         (Datum::Poison, _) => true,
-        (Datum::Float(a), Datum::Float(b)) => float(*a, *b),
-        (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && a.dtype() == b.dtype() => {
-            a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| float(a, b))
+        (Datum::Float(a), Datum::Float(b)) => same(*a, *b),
+        (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && b.dtype().is_float() => {
+            a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| same(a, b))
         }
         (a, b) => a == b,
     }

@@ -55,6 +55,7 @@ mod module;
 mod op_info;
 pub mod pass;
 mod pattern_rewriter;
+mod retype;
 pub mod rewrite;
 pub mod rules;
 mod share;

@@ -13,9 +13,10 @@ use std::sync::Arc;
 /// Elements that are drawn.
 const ELEMENTS: [&str; 11] = ["i1", "i4", "i8", "i32", "i64", "index", "f32", "f64", "f16", "ui8", "si32"];
 /// Shapes that are drawn; a dimension below zero is open.
-const SHAPES: [&[i64]; 9] = [&[2], &[3], &[2, 2], &[2, 3], &[], &[1], &[-1], &[-1, 2], &[1, 2, 2]];
+const SHAPES: [&[i64]; 11] =
+    [&[2], &[3], &[2, 2], &[2, 3], &[], &[1], &[-1], &[-1, 2], &[1, 2, 2], &[1, 2, 3], &[1, 1, 3, 3]];
 /// Numbers that attributes hold.
-const NUMBERS: [i64; 8] = [0, 1, 2, 1, 0, -1, 3, DYNAMIC];
+const NUMBERS: [i64; 8] = [0, 1, 2, 1, 1, -1, 3, DYNAMIC];
 
 /// An op, and what stands around it.
 pub struct Instance {
@@ -50,6 +51,8 @@ struct Like {
     elem: Type,
     shape: &'static [i64],
     form: usize,
+    /// How many of a hundred types are like it.
+    chance: u64,
 }
 
 impl Domain {
@@ -72,6 +75,7 @@ impl Domain {
             elem: random.pick(&self.elements),
             shape: random.pick(&SHAPES),
             form: random.below(4) as usize,
+            chance: random.pick(&[100, 75]),
         };
         let mut state = OpState::new(ctx, info.name, Loc::UNKNOWN);
         for (i, spec) in info.operands.iter().enumerate() {
@@ -128,7 +132,7 @@ impl Domain {
     fn ty(&self, of: &TypeConstraint, like: &Like, random: &mut Random) -> Option<Type> {
         let ctx = &self.ctx;
         let fits = |&ty: &Type| (of.check)(ctx, ty);
-        if random.percent(75) {
+        if random.percent(like.chance) {
             let forms = [like.form, 0, 1, 2, 3].into_iter().filter_map(|form| of_form(ctx, like.elem, like.shape, form));
             let alike = forms.filter(fits).next();
             let bits = [like.form, 0].into_iter().filter_map(|form| of_form(ctx, Type::I1, like.shape, form));
