@@ -74,13 +74,7 @@ fn name(m: &Module, op: Op) -> String {
 }
 
 /// A value that comes from outside.
-fn result(
-    m: &Module,
-    ty: Type,
-    memory: &mut Memory,
-    floats: Floats,
-    random: &mut Random,
-) -> Result<Datum, Trap> {
+fn result(m: &Module, ty: Type, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<Datum, Trap> {
     let unknown = || Trap::unsupported(format!("a value of type {} from outside", m.ctx.display_type(ty)));
     let mut drawn = input::value(&m.ctx, ty, floats, random).ok_or_else(unknown)?;
     let mut value = drawn.args.pop().ok_or_else(unknown)?;

@@ -39,12 +39,8 @@ fn option_args() -> [Arg; 5] {
 }
 
 /// The words of `--floats`.
-const FLOATS: [(&str, Floats); 4] = [
-    ("bits", Floats::Bits),
-    ("exact", Floats::Exact),
-    ("algebra", Floats::Algebra),
-    ("rounding", Floats::Rounding),
-];
+const FLOATS: [(&str, Floats); 4] =
+    [("bits", Floats::Bits), ("exact", Floats::Exact), ("algebra", Floats::Algebra), ("rounding", Floats::Rounding)];
 
 fn options(matches: &ArgMatches) -> Options {
     let floats = matches.get_one::<String>("floats").and_then(|word| FLOATS.iter().find(|(known, _)| known == word));
@@ -110,12 +106,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
 }
 
 /// Reads a program, and says what is wrong with it. As formulas, it computes in `f64`.
-fn read(
-    ctx: &Arc<Context>,
-    path: &str,
-    matches: &ArgMatches,
-    streams: &mut Streams<'_>,
-) -> Result<Module, Failure> {
+fn read(ctx: &Arc<Context>, path: &str, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Module, Failure> {
     let allow_unregistered = matches.get_flag("allow-unregistered-dialect");
     let m = load(ctx, path, matches, ParseOptions { allow_unregistered, ..ParseOptions::default() }, streams)?;
     if options(matches).floats != Floats::Algebra {

@@ -60,7 +60,9 @@ impl Domain {
         let elements: Vec<Type> = ELEMENTS.iter().map(|text| ctx.parse_type(text).expect("is a type")).collect();
         let shaped = |&elem: &Type| SHAPES.iter().flat_map(move |&shape| (1..4).map(move |form| (elem, shape, form)));
         let mut types = elements.clone();
-        types.extend(elements.iter().flat_map(shaped).filter_map(|(elem, shape, form)| of_form(&ctx, elem, shape, form)));
+        types.extend(
+            elements.iter().flat_map(shaped).filter_map(|(elem, shape, form)| of_form(&ctx, elem, shape, form)),
+        );
         Domain { ctx, types, elements }
     }
 
@@ -133,7 +135,8 @@ impl Domain {
         let ctx = &self.ctx;
         let fits = |&ty: &Type| (of.check)(ctx, ty);
         if random.percent(like.chance) {
-            let forms = [like.form, 0, 1, 2, 3].into_iter().filter_map(|form| of_form(ctx, like.elem, like.shape, form));
+            let forms =
+                [like.form, 0, 1, 2, 3].into_iter().filter_map(|form| of_form(ctx, like.elem, like.shape, form));
             let alike = forms.filter(fits).next();
             let bits = [like.form, 0].into_iter().filter_map(|form| of_form(ctx, Type::I1, like.shape, form));
             let alike = alike.or_else(|| bits.filter(fits).next());
@@ -151,7 +154,8 @@ impl Domain {
             AttrText::Cases(ty, cases) => Some(ctx.int_attr(ty, random.pick(cases).1)),
             AttrText::Words { dialect, mnemonic, words, flags } => {
                 let first = random.pick(words);
-                let second = flags.filter(|_| random.percent(30)).map(|f| format!("{}{}", f.separator, random.pick(words)));
+                let second =
+                    flags.filter(|_| random.percent(30)).map(|f| format!("{}{}", f.separator, random.pick(words)));
                 ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{first}{}>", second.unwrap_or_default())).ok()
             }
             AttrText::Flag => Some(Attr::UNIT),

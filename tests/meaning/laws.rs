@@ -43,7 +43,8 @@ fn meanings_obey_the_laws() {
     let ctx = Tool::gradus().context();
     let only = std::env::var("GRADUS_OP").ok();
     let all = ctx.dialects().iter().flat_map(|dialect| dialect.ops).copied().filter(|info| is_single(info));
-    let all: Vec<&'static OpInfo> = all.filter(|info| only.as_deref().is_none_or(|only| info.name.starts_with(only))).collect();
+    let all: Vec<&'static OpInfo> =
+        all.filter(|info| only.as_deref().is_none_or(|only| info.name.starts_with(only))).collect();
     let half = all.len().div_ceil(2);
     let reports: Vec<(&str, Report)> = std::thread::scope(|scope| {
         let threads = all.chunks(half.max(1)).map(|part| {
@@ -189,7 +190,8 @@ fn is_of_type(m: &Module, ty: gradus::ir::Type, datum: &Datum) -> bool {
         Datum::Tensor(tensor) => {
             let fits = |(&dim, &size): (&i64, &usize)| dim < 0 || dim == size as i64;
             let shape = ctx.shape(ty);
-            let is_shape = shape.is_none_or(|dims| dims.len() == tensor.rank() && dims.iter().zip(tensor.shape()).all(fits));
+            let is_shape =
+                shape.is_none_or(|dims| dims.len() == tensor.rank() && dims.iter().zip(tensor.shape()).all(fits));
             ctx.dtype(ctx.element_type(ty)) == Some(tensor.dtype()) && is_shape
         }
         Datum::MemRef(_) => matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. }),
@@ -232,8 +234,7 @@ fn folded_with(instance: &Instance, values: &Values, constants: &[Option<Attr>],
 /// Folds for all values of the operands, if they are integers of few bits.
 fn fold_all(instance: &Instance, report: &mut Report) {
     let m = &instance.module;
-    let widths: Vec<Option<u32>> =
-        m.operands(instance.op).iter().map(|&v| m.ctx.int_width(m.value_type(v))).collect();
+    let widths: Vec<Option<u32>> = m.operands(instance.op).iter().map(|&v| m.ctx.int_width(m.value_type(v))).collect();
     let Some(widths) = widths.into_iter().collect::<Option<Vec<u32>>>() else { return };
     let bits: u32 = widths.iter().sum();
     if bits == 0 || bits > EXHAUSTIVE_BITS || m.operands(instance.op).windows(2).any(|pair| pair[0] == pair[1]) {

@@ -10,7 +10,7 @@ use gradus_golden::{Output, run};
 const MODES: [&str; 3] = ["exact", "algebra", "rounding"];
 
 const SUM: &str = "func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = arith.addf %a, %b : tensor<4xf32>
+  %0 = arith.subf %a, %b : tensor<4xf32>
   %1 = arith.addf %0, %c : tensor<4xf32>
   return %1 : tensor<4xf32>
 }
@@ -29,7 +29,7 @@ const PRODUCTS: &str = "func.func @f(%a: f32, %b: f32, %c: f32) -> f32 {
 }
 ";
 const FLOOR: &str = "func.func @f(%a: f32, %b: f32, %c: f32) -> i32 {
-  %0 = arith.addf %a, %b : f32
+  %0 = arith.subf %a, %b : f32
   %1 = arith.addf %0, %c : f32
   %2 = math.floor %1 : f32
   %3 = arith.fptosi %2 : f32 to i32
@@ -43,7 +43,7 @@ const THIRD: &str = "func.func @f(%a: f32) -> f32 {
 }
 ";
 
-const REGROUP: Rule = rule("regroup", "arith.addf(arith.addf(a, b), c) => arith.addf(a, arith.addf(b, c))");
+const REGROUP: Rule = rule("regroup", "arith.addf(arith.subf(a, b), c) => arith.subf(a, arith.subf(b, c))");
 
 /// Rules that are right for real numbers, and programs that they change.
 static RIGHT: &[(Rule, &str)] = &[
@@ -56,9 +56,12 @@ static RIGHT: &[(Rule, &str)] = &[
 /// Rules that are not.
 static WRONG: &[(Rule, &str)] = &[
     (rule("wrong-group", "arith.subf(arith.subf(a, b), c) => arith.subf(a, arith.subf(b, c))"), DIFFERENCE),
-    (rule("wrong-factor", "arith.addf(arith.mulf(a, b), arith.mulf(a, c)) => arith.mulf(a, arith.subf(b, c))"), PRODUCTS),
-    (rule("lost-term", "arith.addf(arith.addf(a, b), c) => arith.addf(a, c)"), SUM),
-    (rule("lost-term-before-floor", "arith.addf(arith.addf(a, b), c) => arith.addf(a, c)"), FLOOR),
+    (
+        rule("wrong-factor", "arith.addf(arith.mulf(a, b), arith.mulf(a, c)) => arith.mulf(a, arith.subf(b, c))"),
+        PRODUCTS,
+    ),
+    (rule("lost-term", "arith.addf(arith.subf(a, b), c) => arith.addf(a, c)"), SUM),
+    (rule("lost-term-before-floor", "arith.addf(arith.subf(a, b), c) => arith.addf(a, c)"), FLOOR),
 ];
 
 /// Checks a rule in a mode.
@@ -171,7 +174,9 @@ fn another_formula_is_found() {
 "
         )
     };
-    let erf = gelu("  %c = arith.constant 0.70710678118654752 : f32\n  %y = arith.mulf %x, %c : f32\n  %e = math.erf %y : f32");
+    let erf = gelu(
+        "  %c = arith.constant 0.70710678118654752 : f32\n  %y = arith.mulf %x, %c : f32\n  %e = math.erf %y : f32",
+    );
     let tanh = gelu(
         "  %c = arith.constant 0.044715 : f32
   %k = arith.constant 0.7978845608 : f32
@@ -184,6 +189,11 @@ fn another_formula_is_found() {
     );
     for mode in ["algebra", "rounding"] {
         let output = check_pair(&erf, &tanh, &[&format!("--floats={mode}")]);
-        assert!(output.code == 1 && output.err.contains("means something else"), "{mode}:\n{}{}", output.out, output.err);
+        assert!(
+            output.code == 1 && output.err.contains("means something else"),
+            "{mode}:\n{}{}",
+            output.out,
+            output.err
+        );
     }
 }
