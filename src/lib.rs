@@ -4,11 +4,12 @@
 //! your own are made of, and the facade over the crates that do the
 //! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`], [`check`].
 
+pub mod check_lines;
 mod commands;
 pub mod ere;
 pub mod expected;
 pub mod filecheck;
-pub mod generate;
+
 mod io;
 mod pass_flags;
 mod print_flags;
@@ -19,9 +20,11 @@ pub mod split;
 pub use commands::update_checks::is_generated;
 pub use gradus_check as check;
 pub use gradus_dialects as dialects;
+pub use gradus_generate as generate;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
 pub use gradus_passes as passes;
+pub use gradus_reduce as reduce;
 pub use gradus_runtime as runtime;
 
 use clap::{ArgMatches, Command};
@@ -199,6 +202,8 @@ const COMMANDS: &[Subcommand] = &[
     commands::import::SUBCOMMAND,
     commands::run::SUBCOMMAND,
     commands::check::SUBCOMMAND,
+    commands::reduce::SUBCOMMAND,
+    commands::fuzz::SUBCOMMAND,
     commands::list::SUBCOMMAND,
     commands::doc::SUBCOMMAND,
     commands::completions::SUBCOMMAND,

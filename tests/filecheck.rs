@@ -2,8 +2,8 @@
 
 mod support;
 
+use gradus::check_lines::Settings;
 use gradus::filecheck::{Options, Text, check};
-use gradus::generate::Settings;
 use std::collections::BTreeSet;
 use support::{gradus, root};
 
@@ -136,7 +136,7 @@ fn damaged_files_have_verdicts() {
             verdicts.insert(check(&options, text("checks", &checks), text("input", &input)).verdict as u8);
             let text = String::from_utf8_lossy(&checks).into_owned();
             let _ = gradus::runline::pipelines(&gradus::Tool::gradus(), &text);
-            let _ = gradus::generate::blocks(&text, Settings { prefix: "C", prefixes: &[], file: "f" });
+            let _ = gradus::check_lines::blocks(&text, Settings { prefix: "C", prefixes: &[], file: "f" });
         }
     }
     assert_eq!(verdicts.into_iter().collect::<Vec<_>>(), [0, 1, 2]);

@@ -8,8 +8,20 @@ use std::path::{Path, PathBuf};
 use support::{files, root};
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 10] =
-    ["ir/macros", "ir", "dialects", "passes", "runtime", "lowering", "check", ".", "golden", "examples/bits"];
+const CRATES: [&str; 12] = [
+    "ir/macros",
+    "ir",
+    "dialects",
+    "passes",
+    "runtime",
+    "lowering",
+    "reduce",
+    "check",
+    "generate",
+    ".",
+    "golden",
+    "examples/bits",
+];
 
 /// Crates that do not know each other though one is before the other.
 const STRANGERS: [(&str, &str); 2] = [("runtime", "passes"), ("passes", "runtime")];
@@ -27,8 +39,10 @@ fn shown(path: &Path) -> String {
 
 /// All Rust files that are part of the project.
 fn sources() -> Vec<PathBuf> {
-    let folders =
-        ["src", "ir", "dialects", "passes", "runtime", "lowering", "check", "golden", "examples", "tests", "benches"];
+    let folders = [
+        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "generate", "golden", "examples", "tests",
+        "benches",
+    ];
     folders.iter().flat_map(|f| files(&root().join(f), "rs")).collect()
 }
 
@@ -66,7 +80,7 @@ fn crates_use_only_those_before_them() {
 #[test]
 fn every_file_is_registered() {
     let mut failures = Vec::new();
-    for krate in ["dialects", "passes", "runtime", "lowering", "check", "golden"] {
+    for krate in ["dialects", "passes", "runtime", "lowering", "reduce", "check", "golden"] {
         let folder = root().join(krate).join("src");
         let lib = read(&folder.join("lib.rs"));
         for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
@@ -141,83 +155,14 @@ fn ops_are_documented() {
     no_failures("documentation is made of the doc comments at the declaration", &failures);
 }
 
-/// The values that a piece of IR uses but does not define, each with the types that the line of its first use ends with.
-fn undefined(example: &str) -> BTreeMap<String, Vec<&str>> {
-    let (mut defined, mut used) = (BTreeSet::new(), BTreeMap::new());
-    for line in example.lines() {
-        let (results, rest) = line.split_once(" = ").unwrap_or(("", line));
-        let is_header = line.trim_start().starts_with('^');
-        defined.extend(names(if is_header { line } else { results }));
-        // Arguments of regions: `for %i = ...`, `(%i, %j) = ...`, `(%i) in ...`, `(%acc = %init)`.
-        for (at, _) in line.match_indices(" = ").chain(line.match_indices(" in (")) {
-            let before = &line[..at];
-            let from = if before.ends_with(')') { before.rfind('(') } else { before.rfind(['%', ' ']) };
-            defined.extend(names(&before[from.unwrap_or(at)..]));
-        }
-        let types: Vec<&str> = rest.rsplit_once(" : ").map_or("", |r| r.1).split(", ").collect();
-        for name in names(rest) {
-            used.entry(name.to_owned()).or_insert_with(|| types.clone());
-        }
-    }
-    used.retain(|name, _| !defined.contains(name.as_str()));
-    used
-}
-
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    let ends = |c: char| !c.is_alphanumeric() && c != '_';
-    text.split('%').skip(1).map(move |t| t.split(ends).next().unwrap_or(""))
-}
-
-/// The name and the type in `use of value '%name' expects different type than prior uses: 'type' vs ...`.
-fn expected_type(error: &str) -> Option<(String, String)> {
-    let (name, rest) = error.split_once("use of value '%")?.1.split_once('\'')?;
-    let ty = rest.strip_prefix(" expects different type than prior uses: '")?.split_once("' vs '")?.0;
-    Some((name.to_owned(), ty.to_owned()))
-}
-
-/// Reads and checks a program; the error is as users see it.
-fn check(text: String) -> Result<(), String> {
-    let ctx = gradus::dialects::context();
-    let options = gradus::ir::ParseOptions::default();
-    let parsed = gradus::ir::parse_module(&ctx, "example", text, options).and_then(|m| gradus::ir::verify(&m));
-    parsed.map_err(|d| d[0].render(&ctx))
-}
-
-/// Checks an example in a function with what it uses as parameters: of the type that `guess` makes of those on its line,
-/// unless the parser asks for another.
-fn check_in_function(example: &str, guess: fn(&[&str]) -> String) -> Result<(), String> {
-    let terminated = example.lines().last().is_some_and(|l| l.trim_start().starts_with("return"));
-    let end = if terminated { "" } else { "\"func.return\"() : () -> ()" };
-    let mut types: BTreeMap<String, String> =
-        undefined(example).into_iter().map(|(n, line)| (n, guess(&line))).collect();
-    for _ in 0..=types.len() {
-        let parameters = types.iter().map(|(name, ty)| format!("%{name}: {ty}")).collect::<Vec<_>>().join(", ");
-        let function = format!("func.func @f({parameters}) {{\n{example}\n{end}\n}}");
-        let Err(why) = check(format!("func.func private @double(i32) -> i32\n{function}\n")) else { return Ok(()) };
-        match expected_type(&why).and_then(|(name, ty)| Some((types.get_mut(&name)?, ty))) {
-            Some((slot, ty)) => *slot = ty,
-            None => return Err(why),
-        }
-    }
-    Err("its values are used as of several types".into())
-}
-
-/// Whether an example in an op's doc is IR: as it stands, or in a function.
-fn parses(example: &str) -> Result<(), String> {
-    // `cmpi slt, %a, %b : i32` does not say all types.
-    check(example.to_owned())
-        .or_else(|_| check_in_function(example, |_| "index".to_owned()))
-        .or_else(|why| check_in_function(example, |types| types[0].to_owned()).map_err(|_| why))
-        .or_else(|why| check_in_function(example, |types| types[types.len() - 1].to_owned()).map_err(|_| why))
-}
-
 #[test]
 fn examples_in_op_docs_are_ir() {
+    let ctx = gradus::dialects::context();
     let (mut failures, mut count) = (Vec::new(), 0);
     for info in DIALECTS.iter().flat_map(|d| d.ops) {
-        for example in info.doc.split("```mlir\n").skip(1).filter_map(|e| e.split("```").next()) {
+        for example in gradus::generate::examples::of(info) {
             count += 1;
-            if let Err(why) = parses(example.trim_end()) {
+            if let Err(why) = gradus::generate::examples::program(&ctx, example) {
                 failures.push(format!("{}: {why}", info.name));
             }
         }
@@ -264,8 +209,8 @@ fn no_file_names_places_of_one_machine() {
     let texts = ["rs", "md", "toml", "mlir", "snap", "py", "txt", "pest", "run"];
     let places = [["/wor", "k/"], ["/roo", "t/"], ["/hom", "e/"]].map(|p| p.concat());
     let folders = [
-        "src", "ir", "dialects", "passes", "runtime", "lowering", "golden", "tests", "benches", "docs", "examples",
-        ".ci",
+        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "golden", "tests", "benches",
+        "docs", "examples", ".ci",
     ];
     let inside = folders.iter().map(|f| root().join(f)).filter(|f| f.is_dir());
     let mut paths: Vec<PathBuf> = inside.flat_map(|f| texts.into_iter().flat_map(move |t| files(&f, t))).collect();

@@ -2,7 +2,7 @@
 
 use crate::floats::{Floats, Judge};
 use crate::input::{Input, Inputs};
-use crate::outcome::{Outcome, Relation};
+use crate::outcome::{Outcome, Relation, Runner};
 use crate::random::Random;
 use crate::show;
 use gradus_ir::equal::structurally_equal;
@@ -121,6 +121,11 @@ impl<'m> Reference<'m> {
         self.functions.iter().any(|function| !self.runs(function).defined.is_empty())
     }
 
+    /// Whether a function is defined on enough inputs.
+    pub(crate) fn is_conclusive(&self, name: &str) -> bool {
+        self.functions.iter().any(|function| function.name == name && self.runs(function).reason.is_none())
+    }
+
     /// What is found out about each function, in their order. Both programs share one context.
     pub fn compare<'a>(&'a self, after: &'a Module) -> impl Iterator<Item = (&'a str, Loc, Verdict)> + 'a {
         let others_changed = self.others_changed(after);
@@ -170,9 +175,9 @@ impl<'m> Reference<'m> {
         let gives_tensors = gives_tensors(self.m, function.op);
         let judge = Judge::new((self.m, function.op), (after, new), self.options);
         let (mut unknown, mut close) = (None, 0);
+        let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
         for (input, before) in &runs.defined {
-            let outcome =
-                Outcome::of(after, new, input, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
+            let outcome = runner.run(new, input);
             match judge.relation(input, before, &outcome) {
                 Relation::Refines => {}
                 // Tensors have no poison elements here, so one with such an element is poison as a whole: what is wrong
@@ -239,12 +244,13 @@ impl Runs {
     fn of(m: &Module, function: &Function, options: Options) -> Runs {
         let mut runs =
             Runs { defined: vec![], vacuous: 0, undefined: 0, discarded: 0, exhaustive: false, reason: None };
-        let Some(inputs) = Inputs::of(m, function.op, options.floats) else {
+        let Some(inputs) = Inputs::of(m, function.op).map(|inputs| inputs.with_floats(options.floats)) else {
             runs.reason = Some("it has no body".into());
             return runs;
         };
+        let mut runner = Runner::new(m, &options);
         if let Some(count) = inputs.count(options.exhaustive) {
-            (0..count).for_each(|n| drop(runs.add(m, function.op, inputs.nth(n), &options)));
+            (0..count).for_each(|n| drop(runs.add(&mut runner, function.op, inputs.nth(n))));
             let calls = runs.defined.iter().any(|(_, outcome)| outcome.has_events());
             if runs.discarded == 0 && !calls {
                 runs.exhaustive = true;
@@ -258,7 +264,7 @@ impl Runs {
                 break;
             }
             match inputs.draw(&mut random) {
-                Ok(input) => last = runs.add(m, function.op, input, &options).or(last),
+                Ok(input) => last = runs.add(&mut runner, function.op, input).or(last),
                 Err(ty) => {
                     runs.reason = Some(format!("there are no inputs of type {ty} here"));
                     return runs;
@@ -280,8 +286,8 @@ impl Runs {
     }
 
     /// Runs on an input; returns what came of it if it is of no use.
-    fn add(&mut self, m: &Module, function: Op, input: Input, options: &Options) -> Option<Outcome> {
-        let outcome = Outcome::of(m, function, &input, options);
+    fn add(&mut self, runner: &mut Runner<'_>, function: Op, input: Input) -> Option<Outcome> {
+        let outcome = runner.run(function, &input);
         match outcome {
             Outcome::Undefined(..) => self.undefined += 1,
             Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,

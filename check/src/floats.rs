@@ -5,7 +5,7 @@
 
 use crate::compare::Options;
 use crate::input::Input;
-use crate::outcome::{Outcome, Relation, same_bits};
+use crate::outcome::{Outcome, Relation, Runner, same_bits};
 use crate::random::Random;
 use gradus_ir::{Context, DType, Diagnostic, Module, Op, Type, symbol_name, verify};
 use std::cell::OnceCell;
@@ -84,7 +84,7 @@ impl<'m> Side<'m> {
         };
         let (wide, op) = self.wide.get_or_init(make).as_ref()?;
         let input = input.map_floats(&mut |value| value, |_| DType::F64);
-        Some(Outcome::of(wide, *op, &input, options))
+        Some(Runner::new(wide, options).run(*op, &input))
     }
 }
 
@@ -189,7 +189,7 @@ impl<'m> Judge<'m> {
         let input = input.map_floats(&mut shake, |dtype| if wide { DType::F64 } else { dtype });
         match wide {
             true => self.before.run_wide(&input, &self.options),
-            false => Some(Outcome::of(self.before.m, self.before.op, &input, &self.options)),
+            false => Some(Runner::new(self.before.m, &self.options).run(self.before.op, &input)),
         }
     }
 

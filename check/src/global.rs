@@ -54,17 +54,20 @@ pub(crate) struct Globals<'m> {
 }
 
 impl<'m> Globals<'m> {
-    /// Gives globals the contents that the input says.
-    pub(crate) fn new(m: &'m Module, input: &Input, memory: &mut Memory) -> Result<Globals<'m>, Trap> {
-        let mut list = Vec::new();
-        for global in of(m) {
+    /// Of a program, without memory yet.
+    pub(crate) fn new(m: &'m Module) -> Globals<'m> {
+        Globals { m, list: of(m).into_iter().map(|global| (global, 0)).collect() }
+    }
+
+    /// Gives them memory, with the contents that the input says.
+    pub(crate) fn prepare(&mut self, input: &Input, memory: &mut Memory) -> Result<(), Trap> {
+        for (global, buffer) in &mut self.list {
             let given = input.globals.iter().find(|(name, _)| name == global.name).map(|(_, contents)| contents);
             let given = given.or(global.contents.as_ref()).cloned();
             let first = given.unwrap_or_else(|| vec![Datum::Poison; global.length]);
-            let buffer = memory.global(global.op, |memory| memory.insert(first, Storage::Global))?;
-            list.push((global, buffer));
+            *buffer = memory.global(global.op, |memory| memory.insert(first, Storage::Global))?;
         }
-        Ok(Globals { m, list })
+        Ok(())
     }
 
     /// What they hold now, by name.

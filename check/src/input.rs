@@ -65,9 +65,11 @@ impl Input {
 }
 
 /// Draws inputs of one function.
-pub(crate) struct Inputs<'m> {
+pub struct Inputs<'m> {
     ctx: &'m Context,
     types: Vec<Type>,
+    /// Of so many of a hundred inputs, some values are poison.
+    poison: u64,
     /// Which arguments promise to be the only name of their memory.
     alone: Vec<bool>,
     /// What else those outside may have written.
@@ -77,12 +79,32 @@ pub(crate) struct Inputs<'m> {
 
 impl<'m> Inputs<'m> {
     /// `None` if the function has no body.
-    pub(crate) fn of(m: &'m Module, function: Op, floats: Floats) -> Option<Inputs<'m>> {
+    pub fn of(m: &'m Module, function: Op) -> Option<Inputs<'m>> {
         let entry = m.entry(*m.regions(function).first()?)?;
         let args: &[Value] = m.block_args(entry);
         let alone = (0..args.len()).map(|i| is_noalias(m, function, i)).collect();
         let types = args.iter().map(|&v| m.value_type(v)).collect();
-        Some(Inputs { ctx: &m.ctx, types, alone, globals: global::of(m), floats })
+        Some(Inputs { ctx: &m.ctx, types, poison: POISON, alone, globals: global::of(m), floats: Floats::Bits })
+    }
+
+    /// The same, with no argument that is poison.
+    pub fn without_poison(self) -> Inputs<'m> {
+        Inputs { poison: 0, ..self }
+    }
+
+    /// The same, with floats for such comparisons.
+    pub fn with_floats(self, floats: Floats) -> Inputs<'m> {
+        Inputs { floats, ..self }
+    }
+
+    /// Whether there are inputs of a type.
+    pub fn has_values(ctx: &Context, ty: Type) -> bool {
+        value(ctx, ty, Floats::Bits, &mut Random::of(0)).is_some()
+    }
+
+    /// A value of a type that needs no memory.
+    pub fn draw_value(ctx: &Context, ty: Type, random: &mut Random) -> Option<Datum> {
+        value(ctx, ty, Floats::Bits, random).filter(|drawn| drawn.buffers.is_empty())?.args.pop()
     }
 
     /// How many inputs there are, if all arguments are integers and there are not more than `most`.
@@ -109,12 +131,12 @@ impl<'m> Inputs<'m> {
     }
 
     /// An input. The error names a type of which there are no values here.
-    pub(crate) fn draw(&self, random: &mut Random) -> Result<Input, String> {
+    pub fn draw(&self, random: &mut Random) -> Result<Input, String> {
         let mut draw = Draw {
             ctx: self.ctx,
             // One extent for all open dimensions of most calls: operands of different extents would rarely mean anything.
             extent: if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None },
-            poison: random.percent(POISON),
+            poison: random.percent(self.poison),
             input: Input::new(random.next()),
             floats: self.floats,
             random,

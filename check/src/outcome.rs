@@ -48,6 +48,11 @@ impl Seen {
         }
     }
 
+    /// Whether it is poison.
+    pub fn is_poison(&self) -> bool {
+        matches!(self, Seen::Value(Datum::Poison))
+    }
+
     /// Whether it may stand for what was seen before.
     fn refines(&self, before: &Seen, same: Same) -> bool {
         match (before, self) {
@@ -103,22 +108,41 @@ pub enum Relation {
     Close,
 }
 
-impl Outcome {
-    /// Runs a function.
-    pub(crate) fn of(m: &Module, function: Op, input: &Input, options: &Options) -> Outcome {
-        let mut interpreter = Interpreter::new(m).fuel(options.fuel);
-        let globals = match prepare(m, input, &mut interpreter.memory) {
-            Ok(globals) => globals,
-            Err(trap) => return Outcome::Unsupported(m.loc(function), trap.to_string()),
-        };
-        let events = Events { list: Vec::new(), globals, seed: input.outside, options: *options };
+/// Runs a function of a valid program on an input, for at most so many ops.
+pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
+    Runner::new(m, &Options { fuel, ..Options::default() }).run(function, input)
+}
+
+/// Runs functions of a program on one input after the other.
+pub struct Runner<'m> {
+    m: &'m Module,
+    interpreter: Interpreter<'m>,
+    events: Rc<RefCell<Events<'m>>>,
+}
+
+impl<'m> Runner<'m> {
+    /// For a valid program.
+    pub fn new(m: &'m Module, options: &Options) -> Runner<'m> {
+        let events = Events { list: Vec::new(), globals: Globals::new(m), seed: 0, options: *options };
         let events = Rc::new(RefCell::new(events));
         let heard = events.clone();
-        let mut interpreter = interpreter
+        let mut interpreter = Interpreter::new(m)
+            .fuel(options.fuel)
             .on_external(Box::new(move |m, op, operands, memory| heard.borrow_mut().call(m, op, operands, memory)));
+        interpreter.memory.limit = MAX_MEMORY;
+        Runner { m, interpreter, events }
+    }
+
+    /// Runs a function, in memory of its own.
+    pub fn run(&mut self, function: Op, input: &Input) -> Outcome {
+        let (m, interpreter) = (self.m, &mut self.interpreter);
+        interpreter.reset();
+        if let Err(trap) = prepare(&mut self.events.borrow_mut(), input, &mut interpreter.memory) {
+            return Outcome::Unsupported(m.loc(function), trap.to_string());
+        }
         let result = interpreter.call(function, input.args.clone());
-        let globals = events.borrow().globals.contents(&interpreter.memory);
-        let events = std::mem::take(&mut events.borrow_mut().list);
+        let globals = self.events.borrow().globals.contents(&interpreter.memory);
+        let events = std::mem::take(&mut self.events.borrow_mut().list);
         let memory = &interpreter.memory;
         match result {
             Ok(values) => {
@@ -139,7 +163,9 @@ impl Outcome {
             }
         }
     }
+}
 
+impl Outcome {
     /// The floats that those outside see, by place; `None` for what is none.
     pub(crate) fn floats(&self) -> Vec<Vec<Option<f64>>> {
         let mut places = Vec::new();
@@ -167,11 +193,10 @@ impl Outcome {
 
     /// Whether another run may do nearly anything: all results are poison, and nothing else came of it.
     pub(crate) fn is_vacuous(&self) -> bool {
-        let poison = |seen: &Seen| matches!(seen, Seen::Value(Datum::Poison));
         match self {
             Outcome::Returned { results, buffers, globals, events } => {
                 let nothing_else = buffers.is_empty() && globals.is_empty() && events.is_empty();
-                !results.is_empty() && results.iter().all(poison) && nothing_else
+                !results.is_empty() && results.iter().all(Seen::is_poison) && nothing_else
             }
             _ => false,
         }
@@ -236,13 +261,14 @@ fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
     seen
 }
 
-/// The memory that a function finds.
-fn prepare<'m>(m: &'m Module, input: &Input, memory: &mut Memory) -> Result<Globals<'m>, Trap> {
-    memory.limit = MAX_MEMORY;
+/// Makes the memory that a function finds.
+fn prepare(events: &mut Events<'_>, input: &Input, memory: &mut Memory) -> Result<(), Trap> {
+    events.seed = input.outside;
+    events.list.clear();
     for contents in &input.buffers {
         memory.insert(contents.clone(), Storage::Heap)?;
     }
-    Globals::new(m, input, memory)
+    events.globals.prepare(input, memory)
 }
 
 /// Whether all globals that others knew hold what they held.

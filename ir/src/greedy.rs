@@ -86,7 +86,7 @@ impl GreedyOptions {
             let (changes, ended) = rewriter.round(root, self.top_down, self.max_rewrites);
             let emptied = rewriter.emptied;
             if let Some(actions) = &mut actions {
-                actions.end(ITERATION);
+                actions.end(ITERATION, true);
             }
             let simplified = simplify_regions(m, root, self.regions, actions.as_deref_mut());
             done.changes += changes + simplified;

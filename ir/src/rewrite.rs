@@ -81,7 +81,7 @@ impl<'m> Rewriter<'m> {
         let Some(actions) = &mut self.actions else { return true };
         let allowed = actions.begin(tag, "", Unit::Op(op), self.module);
         if allowed {
-            actions.end(tag);
+            actions.end(tag, true);
         }
         allowed
     }
@@ -341,7 +341,7 @@ impl<'m> Rewriter<'m> {
         }
         let changed = run(self, op);
         if let Some(actions) = &mut self.actions {
-            actions.end(PATTERN);
+            actions.end(PATTERN, changed);
         }
         self.rewrites += u64::from(changed);
         changed

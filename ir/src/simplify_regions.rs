@@ -55,7 +55,7 @@ fn allows(actions: &mut Option<&mut Actions>, m: &Module, region: Region) -> boo
     let Some(actions) = actions else { return true };
     let allowed = actions.begin(TAG, "", Unit::Region(region), m);
     if allowed {
-        actions.end(TAG);
+        actions.end(TAG, true);
     }
     allowed
 }

@@ -89,7 +89,7 @@ impl Observer for Notes {
         self.0.lock().unwrap().push(format!("{mark}{} {action} {}", action.rewrites, action.unit_text()));
     }
 
-    fn after(&mut self, tag: &'static str) {
+    fn after(&mut self, tag: &'static str, _: bool) {
         self.0.lock().unwrap().push(format!("end {tag}"));
     }
 }

@@ -21,7 +21,7 @@ fn number(name: &'static str, help: String) -> Arg {
 }
 
 /// The flags that say how programs are checked.
-fn option_args() -> [Arg; 5] {
+pub(super) fn option_args() -> [Arg; 5] {
     let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
     [
         number("inputs", format!("Run each function on so many inputs that it is defined on [default: {inputs}]")),
@@ -42,7 +42,7 @@ fn option_args() -> [Arg; 5] {
 const FLOATS: [(&str, Floats); 4] =
     [("bits", Floats::Bits), ("exact", Floats::Exact), ("algebra", Floats::Algebra), ("rounding", Floats::Rounding)];
 
-fn options(matches: &ArgMatches) -> Options {
+pub(super) fn options(matches: &ArgMatches) -> Options {
     let floats = matches.get_one::<String>("floats").and_then(|word| FLOATS.iter().find(|(known, _)| known == word));
     let value = |name: &str, default: u64| matches.get_one::<u64>(name).copied().unwrap_or(default);
     let default = Options::default();
@@ -52,7 +52,7 @@ fn options(matches: &ArgMatches) -> Options {
         fuel: value("fuel", default.fuel),
         seed: value("seed", default.seed),
         // Our own passes leave alone what nobody declared; of another compiler that is not known.
-        opaque: !matches.contains_id("AFTER"),
+        opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
         floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
     }
 }
@@ -71,6 +71,12 @@ fn command(tool: &Tool) -> Command {
         .arg(Arg::new("AFTER").help("The program after, by any compiler"))
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
         .arg(dim_arg())
+        .arg(
+            Arg::new("reproducer")
+                .long("reproducer")
+                .value_name("FILE")
+                .help("Where to write a small program in which the same pass goes wrong, if one does"),
+        )
         .args(option_args())
         .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
             true => arg.visible_alias("pipeline"),
@@ -100,7 +106,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     };
     match subject.check() {
         Checked::Passed(verdicts) => conclude(&verdicts, streams),
-        Checked::Wrong(culprit) => Err(report(&ctx, &[culprit.error], streams)),
+        Checked::Wrong(culprit) => {
+            let failure = report(&ctx, std::slice::from_ref(&culprit.error), streams);
+            if let Some(path) = matches.get_one::<String>("reproducer") {
+                super::reduce::reproduce(tool, matches, &subject, &culprit, path, streams)?;
+            }
+            Err(failure)
+        }
         Checked::Failed(said) => Err(report(&ctx, &said, streams)),
     }
 }

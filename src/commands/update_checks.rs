@@ -1,7 +1,7 @@
 //! `gradus update-checks`: writes the CHECK lines of a test for what its RUN lines print.
 
+use crate::check_lines::{Settings, blocks, symbol};
 use crate::filecheck::{Options, Text, directive_places};
-use crate::generate::{Settings, blocks, symbol};
 use crate::io::{self, write};
 use crate::runline::{Output, Pipeline, pipelines};
 use crate::split::MARKER;

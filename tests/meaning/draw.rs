@@ -1,7 +1,7 @@
 //! Ops drawn from their declarations alone: operands of types that the constraints accept, attributes that the kinds accept,
 //! and whatever the verifier does not refuse.
 
-use gradus::check::random::Random;
+use gradus::check::Random;
 use gradus::ir::eval::{Datum, Trap, eval_op, floats_to_tensor, ints_to_tensor};
 use gradus::ir::memory::{MemRef, Memory, Storage};
 use gradus::ir::{

@@ -2,7 +2,7 @@
 
 use crate::draw::{Domain, Instance, Run, Values};
 use gradus::Tool;
-use gradus::check::random::Random;
+use gradus::check::Random;
 use gradus::check::refines;
 use gradus::ir::effects::is_speculatable;
 use gradus::ir::eval::{Datum, Trap};

@@ -3,10 +3,9 @@
 use super::applied::Applied;
 use super::scope::Scope;
 use super::text::{APPLY_CHECKED, map_data};
-use super::{MAP, divides_by_constants, evaluate, set_map};
+use super::{MAP, divides_by_constants, one_result, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
-use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, op};
 
 /// The value of an affine expression: poison if it does not fit, undefined where it divides by a number below one.
@@ -22,7 +21,7 @@ use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Ty
     directives = &[&APPLY_CHECKED],
     verify = verify,
     fold = fold,
-    eval = eval,
+    scalar = |args| one_result(args, |first, _| first),
     patterns = &[COMPOSE]
 )]
 pub struct ApplyOp {
@@ -59,10 +58,6 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn eval(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    evaluate(args, data, |values| values.first().copied())
 }
 
 /// The expression is an operand, or a constant, by itself or by what is known of the operands.

@@ -39,6 +39,7 @@ pub use tile::{perfect_nest, tile};
 use crate::constraint::{ANY, kind};
 use gradus_ir::affine::{AffineExpr, AffineMap, NoValue};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::scalar::Scalar;
 use gradus_ir::{
     AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, op,
 };
@@ -100,16 +101,35 @@ fn values(map: &AffineMap, data: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
     let (dims, symbols) = inputs.split_at(map.num_dims as usize);
     match map.eval(dims, symbols) {
         Ok(values) => Ok(Some(values)),
-        Err(NoValue::Overflow) => Ok(None),
-        Err(_) => Err(Trap::Ub("an affine expression divides by a number below one".into())),
+        Err(reason) => no_value(reason),
     }
 }
 
-/// What `of` makes of the results of the map in attribute `map` for all operands; poison if one is too large.
-fn evaluate(args: &OpArgs<'_>, data: &[Datum], of: fn(Vec<i64>) -> Option<i64>) -> Result<Vec<Datum>, Trap> {
+/// One of the results of the map in attribute `map` for all operands; poison if one is too large.
+fn one_result(args: &OpArgs<'_>, pick: fn(i64, i64) -> i64) -> Result<Scalar, Trap> {
     let map = args.attr("map").and_then(|a| text::map_data(args.ctx(), a));
-    let values = values(map.ok_or_else(|| Trap::unsupported("an op without its map"))?, data)?;
-    Ok(vec![values.and_then(of).map_or(Datum::Poison, Datum::Int)])
+    let map = map.ok_or_else(|| Trap::unsupported("an op without its map"))?.clone();
+    if args.operands.len() != map.num_inputs() || map.results.is_empty() {
+        return Err(Trap::unsupported("a map that does not fit its operands"));
+    }
+    Ok(Scalar::ints(move |x| {
+        let (dims, symbols) = x.split_at(map.num_dims as usize);
+        if let [expr] = &*map.results {
+            return expr.eval(dims, symbols).map_or_else(no_value, |value| Ok(Some(value)));
+        }
+        match map.eval(dims, symbols) {
+            Ok(values) => Ok(values.into_iter().reduce(pick)),
+            Err(reason) => no_value(reason),
+        }
+    }))
+}
+
+/// Poison for what is too large. To divide by a number below one is undefined.
+fn no_value<T>(reason: NoValue) -> Result<Option<T>, Trap> {
+    match reason {
+        NoValue::Overflow => Ok(None),
+        _ => Err(Trap::Ub("an affine expression divides by a number below one".into())),
+    }
 }
 
 /// Whether the map in attribute `map` has a value, or poison, for all operands: it divides by positive constants alone.

@@ -216,16 +216,17 @@ impl AffineExpr {
     /// Sums and products are those of the integers, so that terms may be put in any order and factors be distributed. Only
     /// what is divided, and the value itself, must fit into 64 bits.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Result<i64, NoValue> {
-        let mut reason = NoValue::Missing;
-        let leaf = |_: &mut NoValue, expr: &AffineExpr| {
-            let value = match *expr {
-                AffineExpr::Dim(index) => dims.get(index as usize).copied(),
-                AffineExpr::Symbol(index) => symbols.get(index as usize).copied(),
-                AffineExpr::Constant(value) => Some(value),
-                AffineExpr::Binary(_) => None,
-            };
-            value.map(|value| Some(i128::from(value)))
+        let leaf = |expr: &AffineExpr| match *expr {
+            AffineExpr::Dim(index) => dims.get(index as usize).copied(),
+            AffineExpr::Symbol(index) => symbols.get(index as usize).copied(),
+            AffineExpr::Constant(value) => Some(value),
+            AffineExpr::Binary(_) => None,
         };
+        if !matches!(self, AffineExpr::Binary(_)) {
+            return leaf(self).ok_or(NoValue::Missing);
+        }
+        let mut reason = NoValue::Missing;
+        let leaf = |_: &mut NoValue, expr: &AffineExpr| leaf(expr).map(|value| Some(i128::from(value)));
         // A value of `None` is too large. It may still be multiplied; to divide by it stops everything.
         let inner = |reason: &mut NoValue, node: &AffineBinary, lhs: Option<i128>, rhs: Option<i128>| match node.op {
             AffineBinOp::Add => Some(lhs.zip(rhs).and_then(|(a, b)| a.checked_add(b))),

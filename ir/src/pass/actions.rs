@@ -82,8 +82,8 @@ impl fmt::Display for Action<'_> {
 pub trait Observer: Send {
     /// An action is about to happen, or is skipped if `runs` is false.
     fn before(&mut self, action: &Action<'_>, runs: bool);
-    /// The action of that tag that began last, and ran, is over.
-    fn after(&mut self, tag: &'static str);
+    /// The action of that tag that began last, and ran, is over; whether it did something.
+    fn after(&mut self, tag: &'static str, changed: bool);
 }
 
 /// Which actions of a tag may happen.
@@ -191,10 +191,10 @@ impl Actions {
         runs
     }
 
-    /// The action of that tag that began last is over.
-    pub fn end(&mut self, tag: &'static str) {
+    /// The action of that tag that began last is over; whether it did something.
+    pub fn end(&mut self, tag: &'static str, changed: bool) {
         for observer in &mut self.observers {
-            observer.after(tag);
+            observer.after(tag, changed);
         }
     }
 }

@@ -43,7 +43,7 @@ impl<'a> PassContext<'a> {
         let Some(actions) = &mut self.actions else { return true };
         let allowed = actions.begin(tag, "", Unit::Op(op), m);
         if allowed {
-            actions.end(tag);
+            actions.end(tag, true);
         }
         allowed
     }

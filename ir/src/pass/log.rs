@@ -22,7 +22,7 @@ impl<W: Write + Send> Observer for ActionLog<W> {
         let _ = writeln!(self.0, "[thread gradus] {verb} (no breakpoint) Action {action} ({unit})`");
     }
 
-    fn after(&mut self, tag: &'static str) {
+    fn after(&mut self, tag: &'static str, _: bool) {
         let _ = writeln!(self.0, "[thread gradus] completed `{tag}`");
     }
 }
@@ -60,7 +60,7 @@ impl<W: Write + Send> Observer for ActionProfile<W> {
         }
     }
 
-    fn after(&mut self, tag: &'static str) {
+    fn after(&mut self, tag: &'static str, _: bool) {
         self.event('E', tag, "");
     }
 }

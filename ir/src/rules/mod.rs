@@ -24,9 +24,11 @@
 //! for which the left is defined and not poison.
 
 mod apply;
+mod instance;
 mod parse;
 
 pub(crate) use apply::apply;
+pub use instance::{Chooser, Signature};
 
 use crate::context::{Attr, Context, OpName, Str, Type};
 use crate::module::{Module, Value};

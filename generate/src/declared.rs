@@ -1,0 +1,166 @@
+//! Ops found by trying: operands, attributes and results as the declaration allows them, until the verifier agrees.
+
+use crate::domain;
+use crate::library::is_usable;
+use gradus_check::Random;
+use gradus_ir::{
+    Arity, Attr, AttrKind, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Traits, Type, TypeConstraint,
+    TypeRelation, Value, ValueSpec, verify,
+};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// So many times an op is tried.
+const TRIES: usize = 160;
+/// So many instances of an op are enough.
+const ENOUGH: usize = 48;
+
+/// A program with instances of all usable ops without regions.
+pub(crate) fn instances(ctx: &Arc<Context>) -> Module {
+    let mut trial = Trial::new(ctx);
+    for info in ctx.dialects().iter().flat_map(|d| d.ops) {
+        let constant_or_call = [Traits::CONSTANT_LIKE, Traits::CALL].into_iter().any(|t| info.traits.has(t));
+        if is_usable(info) && info.regions.is_empty() && !constant_or_call {
+            trial.explore(info);
+        }
+    }
+    trial.module
+}
+
+/// A function that holds the ops. Its parameters are values of all types.
+struct Trial {
+    module: Module,
+    block: Block,
+    values: Vec<(Type, Value)>,
+    types_of: FxHashMap<*const TypeConstraint, Arc<[(Type, Value)]>>,
+    attrs_of: FxHashMap<*const AttrKind, Arc<[Attr]>>,
+    random: Random,
+}
+
+impl Trial {
+    fn new(ctx: &Arc<Context>) -> Trial {
+        let mut module = Module::new(ctx.clone());
+        let mut state = OpState::new(ctx, "trial.function", Loc::UNKNOWN);
+        state.regions = 1;
+        let function = module.create_op(state);
+        let (body, region) = (module.body(), module.regions(function)[0]);
+        module.append_op(body, function);
+        let block = module.add_block(region);
+        let types = domain::types(ctx);
+        let values = types.into_iter().map(|ty| (ty, module.add_block_arg(block, ty, Loc::UNKNOWN))).collect();
+        let (types_of, attrs_of) = Default::default();
+        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared") }
+    }
+
+    fn explore(&mut self, info: &'static OpInfo) {
+        let mut found = 0;
+        for _ in 0..TRIES {
+            let Some(op) = self.attempt(info) else { continue };
+            if verify::verify_op(&self.module, op).is_err() {
+                self.module.erase_op(op);
+                continue;
+            }
+            found += 1;
+            if found == ENOUGH {
+                return;
+            }
+        }
+    }
+
+    /// An op as the declaration allows it, as far as constraints and relations say.
+    fn attempt(&mut self, info: &'static OpInfo) -> Option<Op> {
+        let ctx = self.module.ctx.clone();
+        let mut state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
+        let mut groups: Vec<Vec<Type>> = Vec::new();
+        for spec in info.operands {
+            let group = self.operands(info, spec, &groups)?;
+            state.operand_group(&group.iter().map(|(_, v)| *v).collect::<Vec<_>>());
+            groups.push(group.into_iter().map(|(ty, _)| ty).collect());
+        }
+        for spec in info.attrs {
+            if (spec.optional || spec.default.is_some()) && self.random.percent(60) {
+                continue;
+            }
+            let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
+            let attrs = known.or_insert_with(|| domain::attrs(&ctx, spec.kind).into()).clone();
+            if attrs.is_empty() {
+                return None;
+            }
+            state.props.push((ctx.str(spec.name), self.random.pick(&attrs)));
+        }
+        let explicit = info.infer.is_none() && !info.results.is_empty();
+        if explicit && self.random.percent(70) {
+            state.result_types = self.results(info, &groups)?.into();
+        }
+        Builder::at_end(&mut self.module, self.block).try_create(state).ok()
+    }
+
+    fn operands(&mut self, info: &OpInfo, spec: &ValueSpec, before: &[Vec<Type>]) -> Option<Vec<(Type, Value)>> {
+        let count = match spec.arity {
+            Arity::One => 1,
+            Arity::Optional => self.random.below(2),
+            Arity::Variadic => self.random.below(4),
+        };
+        let choices = self.choices(spec.ty);
+        if choices.is_empty() {
+            return (count == 0).then(Vec::new);
+        }
+        let same = related(info, spec.name, info.operands, before);
+        let mut group = Vec::new();
+        for i in 0..count as usize {
+            let like = same.or(group.first().map(|(ty, _)| *ty)).or(before.iter().flatten().next().copied());
+            let chance = if same.is_some() {
+                100
+            } else if i > 0 {
+                80
+            } else {
+                50
+            };
+            let equal = like.and_then(|like| choices.iter().find(|(ty, _)| *ty == like));
+            group.push(match equal.filter(|_| self.random.percent(chance)) {
+                Some(&equal) => equal,
+                None => self.random.pick(&choices),
+            });
+        }
+        Some(group)
+    }
+
+    fn results(&mut self, info: &OpInfo, operands: &[Vec<Type>]) -> Option<Vec<Type>> {
+        let mut types = Vec::new();
+        for spec in info.results {
+            let count = if spec.arity == Arity::One { 1 } else { self.random.below(3) };
+            let choices = self.choices(spec.ty);
+            let like = related(info, spec.name, info.operands, operands).or(operands.iter().flatten().next().copied());
+            let equal = like.filter(|like| choices.iter().any(|(ty, _)| ty == like));
+            for _ in 0..count {
+                types.push(match equal.filter(|_| self.random.percent(40)) {
+                    Some(equal) => equal,
+                    None if choices.is_empty() => return None,
+                    None => self.random.pick(&choices).0,
+                });
+            }
+        }
+        Some(types)
+    }
+
+    /// The values of types that satisfy a constraint.
+    fn choices(&mut self, constraint: &'static TypeConstraint) -> Arc<[(Type, Value)]> {
+        let (ctx, values) = (&self.module.ctx, &self.values);
+        let fits = || values.iter().copied().filter(|(ty, _)| (constraint.check)(ctx, *ty)).collect();
+        self.types_of.entry(std::ptr::from_ref(constraint)).or_insert_with(fits).clone()
+    }
+}
+
+/// The type that a group must have because it is related to one before.
+fn related(info: &OpInfo, name: &str, specs: &[ValueSpec], known: &[Vec<Type>]) -> Option<Type> {
+    let first = || known.iter().flatten().next().copied();
+    if info.traits.has(Traits::SAME_TYPE) {
+        return first();
+    }
+    let of = |group: &str| specs.iter().zip(known).find(|(s, _)| s.name == group)?.1.first().copied();
+    info.relations.iter().find_map(|relation| match relation {
+        TypeRelation::SameOperands if specs.iter().any(|s| s.name == name) => first(),
+        TypeRelation::Same(names) if names.contains(&name) => names.iter().find_map(|n| of(n)),
+        _ => None,
+    })
+}

@@ -1,0 +1,164 @@
+//! Growing programs.
+
+use crate::coverage::Statistics;
+use crate::function::Growing;
+use crate::library::{Library, Part};
+use gradus_check::Random;
+use gradus_ir::{Builder, Loc, Module, Op, OpInfo, OpName, OpState, Str, Traits, Type, ValueMap, symbol_name};
+use rustc_hash::FxHashMap;
+
+/// How large programs are.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// So many ops are wanted, without constants.
+    pub ops: usize,
+    /// The inputs that a program is run on while it grows.
+    pub inputs: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { ops: 50, inputs: 4 }
+    }
+}
+
+/// A made program.
+pub struct Grown {
+    /// It is valid.
+    pub module: Module,
+    /// The choices that made it: the same give the same program.
+    pub tape: Vec<u64>,
+}
+
+/// What all functions of a program have in common.
+pub(crate) struct Program<'a> {
+    pub(crate) library: &'a Library,
+    pub(crate) random: &'a mut Random,
+    pub(crate) statistics: &'a mut Statistics,
+    pub(crate) module: Module,
+    /// The dialects that ops are mostly taken from.
+    pub(crate) dialects: Vec<&'static str>,
+    /// Whether values may be poison in functions' results.
+    pub(crate) keeps_poison: bool,
+    /// The symbols that parts brought along: from which program, and which op there.
+    symbols: FxHashMap<Str, (usize, Op)>,
+    /// The functions made so far, which others may call.
+    pub(crate) functions: Vec<Op>,
+}
+
+/// Makes a program.
+pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &mut Statistics) -> Grown {
+    random.record();
+    let mut program = Program::new(library, &mut random, statistics);
+    let functions = 1 + program.random.below(3) / 2;
+    if program.random.percent(40) {
+        program.declare_outside();
+    }
+    for number in 0..functions {
+        Growing::run(&mut program, number, limits.ops / functions as usize, limits.inputs);
+    }
+    let module = program.module;
+    Grown { module, tape: random.into_tape() }
+}
+
+impl<'a> Program<'a> {
+    fn new(library: &'a Library, random: &'a mut Random, statistics: &'a mut Statistics) -> Program<'a> {
+        let all: Vec<&'static str> = library.by_dialect.keys().copied().collect();
+        let dialects = (0..2 + random.below(3)).map(|_| random.pick(&all)).collect();
+        Program {
+            library,
+            statistics,
+            module: Module::new(library.ctx.clone()),
+            dialects,
+            keeps_poison: random.percent(10),
+            symbols: FxHashMap::default(),
+            functions: Vec::new(),
+            random,
+        }
+    }
+
+    /// The only declared op with these traits.
+    pub(crate) fn op_with(&self, traits: Traits) -> Option<&'static OpInfo> {
+        self.library.ctx.dialects().iter().flat_map(|d| d.ops).find(|info| info.traits.has(traits)).copied()
+    }
+
+    /// A function without a body at the end of the program; it has an entry block if `has_body`.
+    pub(crate) fn function(&mut self, name: &str, inputs: &[Type], results: &[Type], has_body: bool) -> Option<Op> {
+        let info = self.op_with(Traits::FUNCTION)?;
+        let ctx = self.module.ctx.clone();
+        let mut state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
+        state.inherent(&ctx, "sym_name", Some(ctx.string_attr(name)));
+        state.inherent(&ctx, "function_type", Some(ctx.type_attr(ctx.function_type(inputs, results))));
+        if !has_body {
+            state.inherent(&ctx, "sym_visibility", Some(ctx.string_attr("private")));
+        }
+        state.regions = 1;
+        let body = self.module.body();
+        let op = Builder::at_end(&mut self.module, body).try_create(state).ok()?;
+        if has_body {
+            let block = self.module.add_block(self.module.regions(op)[0]);
+            for &ty in inputs {
+                self.module.add_block_arg(block, ty, Loc::UNKNOWN);
+            }
+        }
+        Some(op)
+    }
+
+    /// Declares functions that are outside the program.
+    fn declare_outside(&mut self) {
+        let types = crate::domain::types(&self.library.ctx);
+        let drawn = |random: &mut Random| (0..random.below(3)).map(|_| random.pick(&types)).collect::<Vec<_>>();
+        for number in 0..1 + self.random.below(2) {
+            let (inputs, results) = (drawn(self.random), drawn(self.random));
+            let function = self.function(&format!("outside{number}"), &inputs, &results, false);
+            self.functions.extend(function);
+        }
+    }
+
+    /// Brings the symbols along that a part names. `false` if others of these names are there.
+    pub(crate) fn bring_symbols(&mut self, part: &Part) -> bool {
+        let source = &self.library.sources[part.source];
+        let named = |op: Op| symbol_name(source, op).map(|name| (name, (part.source, op)));
+        let all: Vec<_> = part.symbols.iter().filter_map(|&op| named(op)).collect();
+        let free = |(name, origin): &(Str, (usize, Op))| self.symbols.get(name).is_none_or(|known| known == origin);
+        if !all.iter().all(free) {
+            return false;
+        }
+        for (name, origin) in all {
+            if self.symbols.insert(name, origin).is_none() {
+                let copy = self.module.clone_op_of(source, origin.1, &mut ValueMap::default());
+                let body = self.module.body();
+                self.module.append_op(body, copy);
+            }
+        }
+        true
+    }
+
+    /// Reserves the name of a function that stands in the library. `false` if it is taken.
+    pub(crate) fn claim(&mut self, part: &Part) -> bool {
+        let source = &self.library.sources[part.source];
+        let name = symbol_name(source, part.op);
+        name.is_some_and(|name| self.symbols.insert(name, (part.source, part.op)).is_none())
+    }
+
+    /// The number of a part: mostly of the program's dialects.
+    pub(crate) fn pick_part(&mut self) -> usize {
+        let dialect = match self.random.percent(90) {
+            true => self.random.pick(&self.dialects),
+            false => {
+                let all: Vec<&'static str> = self.library.by_dialect.keys().copied().collect();
+                self.random.pick(&all)
+            }
+        };
+        let ops = &self.library.by_dialect[dialect];
+        let parts = &ops[self.random.below(ops.len() as u64) as usize];
+        self.random.pick(parts)
+    }
+
+    /// The parts of an op.
+    pub(crate) fn parts_of(&self, name: OpName) -> &'a [usize] {
+        let dialect = self.library.ctx.op_dialect(name);
+        let ops = self.library.by_dialect.get(dialect).and_then(|ops| ops.get(&name));
+        ops.map_or(&[], Vec::as_slice)
+    }
+}

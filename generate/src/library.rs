@@ -1,0 +1,182 @@
+//! What programs are made of: ops as they stand in other programs.
+
+use gradus_ir::symbols::{SymbolRefs, SymbolTables};
+use gradus_ir::{Attr, Context, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};
+use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Ops that hold more are not used.
+const MAX_INNER: usize = 40;
+
+/// An op of one of the library's programs, with all that it holds.
+pub(crate) struct Part {
+    /// Which program.
+    pub(crate) source: usize,
+    /// The op there.
+    pub(crate) op: Op,
+    /// What it uses of what is outside: the value there, and what it is if it is constant.
+    pub(crate) inputs: Box<[(Value, Option<Attr>)]>,
+    /// The symbols that it names, and those that they name.
+    pub(crate) symbols: Box<[Op]>,
+    /// Whether it, or an op inside, does more than compute results.
+    pub(crate) has_effects: bool,
+}
+
+/// Programs, and the parts that they are taken apart into.
+pub struct Library {
+    pub(crate) ctx: Arc<Context>,
+    pub(crate) sources: Vec<Module>,
+    pub(crate) parts: Vec<Part>,
+    /// The parts of each op that can be used, by the dialect of the op.
+    pub(crate) by_dialect: IndexMap<&'static str, IndexMap<OpName, Vec<usize>>>,
+    pub(crate) by_result: FxHashMap<Type, Vec<usize>>,
+    /// Functions that stand in the programs, with the symbols that they name.
+    pub(crate) functions: Vec<Part>,
+    seen: FxHashSet<(OpName, Attr, Vec<Type>, Vec<Type>)>,
+    /// The dialects whose ops are used; empty for all.
+    allowed: Vec<String>,
+}
+
+impl Library {
+    /// What the declarations of some dialects give by themselves; of all if there are none in the list.
+    pub fn new(ctx: &Arc<Context>, allowed: &[String]) -> Library {
+        let mut library = Library {
+            ctx: ctx.clone(),
+            sources: Vec::new(),
+            parts: Vec::new(),
+            by_dialect: IndexMap::new(),
+            by_result: FxHashMap::default(),
+            functions: Vec::new(),
+            seen: FxHashSet::default(),
+            allowed: allowed.to_vec(),
+        };
+        for example in crate::examples::all(ctx) {
+            library.add(example);
+        }
+        library.add(crate::declared::instances(ctx));
+        library
+    }
+
+    /// How many ops and how many parts there are.
+    pub fn size(&self) -> (usize, usize) {
+        (self.by_dialect.values().map(IndexMap::len).sum(), self.parts.len())
+    }
+
+    /// Names of the declared ops that have a meaning but no part.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let infos = self.ctx.dialects().iter().flat_map(|d| d.ops.iter().map(move |info| (d.name, *info)));
+        let known = |dialect: &str, info: &OpInfo| {
+            self.by_dialect.get(dialect).is_some_and(|ops| ops.contains_key(&self.ctx.op_name(info.name)))
+        };
+        infos.filter(|(d, info)| is_usable(info) && !known(d, info)).map(|(_, info)| info.name).collect()
+    }
+
+    /// Takes a valid program of the same context apart.
+    pub fn add(&mut self, m: Module) {
+        let source = self.sources.len();
+        let mut tables = Default::default();
+        for op in m.ops_under(m.root()).into_iter().skip(1) {
+            let Some(part) = part(&m, op, source, &mut tables).filter(|part| self.is_allowed(&m, part)) else {
+                continue;
+            };
+            let info = m.info(op).expect("parts are declared");
+            if info.traits.has(Traits::FUNCTION) {
+                self.functions.push(part);
+                continue;
+            }
+            if !self.is_new(&m, op) {
+                continue;
+            }
+            let at = self.parts.len();
+            for result in m.results(op) {
+                let list = self.by_result.entry(m.value_type(result)).or_default();
+                if list.last() != Some(&at) {
+                    list.push(at);
+                }
+            }
+            let dialect = info.name.split_once('.').map_or("", |(dialect, _)| dialect);
+            self.by_dialect.entry(dialect).or_default().entry(m.name(op)).or_default().push(at);
+            self.parts.push(part);
+        }
+        self.sources.push(m);
+    }
+
+    /// Whether all that a part holds and names is of dialects that are used.
+    fn is_allowed(&self, m: &Module, part: &Part) -> bool {
+        let roots = std::iter::once(part.op).chain(part.symbols.iter().copied());
+        let mut inner = roots.flat_map(|op| m.ops_under(op));
+        self.allowed.is_empty() || inner.all(|op| self.allows(m.ctx.op_dialect(m.name(op))))
+    }
+
+    pub(crate) fn allows(&self, dialect: &str) -> bool {
+        self.allowed.is_empty() || self.allowed.iter().any(|name| name == dialect)
+    }
+
+    /// Whether no part is the same op with the same types and attributes. Ops with regions all differ.
+    fn is_new(&mut self, m: &Module, op: Op) -> bool {
+        let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
+        let results = m.results(op).map(|v| m.value_type(v)).collect();
+        !m.regions(op).is_empty() || self.seen.insert((m.name(op), m.props(op), operands, results))
+    }
+}
+
+/// Whether ops of the declaration can stand anywhere, and mean something.
+pub(crate) fn is_usable(info: &OpInfo) -> bool {
+    let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
+    let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
+    (means || info.traits.has(Traits::CALL)) && !bound && info.parents.is_empty() && info.successors.is_empty()
+}
+
+/// An op as a part. `None` if it cannot stand elsewhere, or means nothing.
+fn part(m: &Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRefs)) -> Option<Part> {
+    let info = m.info(op)?;
+    let is_function = info.traits.has(Traits::FUNCTION);
+    if !is_function && !is_usable(info) {
+        return None;
+    }
+    let inner = m.ops_under(op);
+    if inner.len() > MAX_INNER || inner.iter().any(|&op| m.info(op).is_none()) {
+        return None;
+    }
+    let symbols = symbols(m, &inner, tables)?;
+    let has_effects = inner.iter().any(|&op| m.info(op).is_none_or(|i| i.effects != gradus_ir::Effects::Pure));
+    Some(Part { source, op, inputs: inputs(m, op, &inner), symbols, has_effects })
+}
+
+/// What the ops use that none of them defines.
+fn inputs(m: &Module, root: Op, inner: &[Op]) -> Box<[(Value, Option<Attr>)]> {
+    let mut inputs: Vec<(Value, Option<Attr>)> = Vec::new();
+    let holds = |v: Value| {
+        let around = m.def_block(v).and_then(|b| m.block_op(b));
+        around.is_some_and(|around| around == root || m.is_inside(around, root))
+    };
+    for &op in inner {
+        for &v in m.operands(op) {
+            if !holds(v) && inputs.iter().all(|(known, _)| *known != v) {
+                inputs.push((v, m.constant(v)));
+            }
+        }
+    }
+    inputs.into()
+}
+
+/// The symbols that ops name, with those that these name, each once. `None` if one is not there, or not at the top.
+fn symbols(m: &Module, ops: &[Op], tables: &mut (SymbolTables, SymbolRefs)) -> Option<Box<[Op]>> {
+    let mut found: Vec<Op> = Vec::new();
+    let mut open = ops.to_vec();
+    while let Some(op) = open.pop() {
+        for name in tables.1.of_op(m, op) {
+            let symbol = tables.0.resolve(m, op, name)?;
+            let at_top = m.parent_block(symbol) == Some(m.body()) && symbol_name(m, symbol).is_some();
+            if !at_top || ops.contains(&symbol) {
+                return None;
+            }
+            if !found.contains(&symbol) {
+                found.push(symbol);
+                open.extend(m.ops_under(symbol));
+            }
+        }
+    }
+    Some(found.into())
+}

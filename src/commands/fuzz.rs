@@ -1,0 +1,200 @@
+//! `gradus fuzz`: random programs through random pipelines, each checked by execution.
+
+use crate::io::write_file;
+use crate::pass_flags;
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_check::Options;
+use gradus_generate::Limits;
+use gradus_generate::campaign::{Campaign, Finding, Tally};
+use gradus_generate::coverage::Statistics;
+use gradus_ir::PrintOptions;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The declaration.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    let arg = Arg::new(name).long(name).value_name("N").value_parser(clap::value_parser!(u64));
+    arg.default_value(default).help(help)
+}
+
+fn command(tool: &Tool) -> Command {
+    Command::new("fuzz")
+        .about("Make random valid programs, run passes on them, and check each by execution")
+        .after_help(
+            "Examples:\n  gradus fuzz --count=1000\n  gradus fuzz --seconds=60 --canonicalize --cse -o found\n  gradus fuzz \
+             --from=17 --count=1 --print\n\nPrograms are made from the declarations of ops, their documented examples, \
+             and the left sides of rules. The same seed and number give the same program. Without passes, one to six are \
+             drawn for each program. Exit status 1: something is wrong; each program that shows it is written to the \
+             folder -o, with the command that shows it.",
+        )
+        .arg(number("count", "1000", "Make so many programs"))
+        .arg(number("from", "0", "Begin with that program"))
+        .arg(number("seed", "0", "Make other programs"))
+        .arg(number("ops", "50", "Make programs of about so many ops"))
+        .arg(number("inputs", "16", "Run each function on so many inputs that it is defined on"))
+        .arg(number("threads", "1", "Let so many threads work"))
+        .arg(Arg::new("seconds").long("seconds").value_name("S").value_parser(clap::value_parser!(u64)).help(
+            "Stop beginning programs after that time",
+        ))
+        .arg(Arg::new("learn").long("learn").value_name("FILE|FOLDER").action(ArgAction::Append).help(
+            "Also make programs of what is in these files",
+        ))
+        .arg(
+            Arg::new("dialects")
+                .long("dialects")
+                .value_name("NAME,...")
+                .value_delimiter(',')
+                .value_parser(tool.dialects.iter().map(|d| d.name).collect::<Vec<_>>())
+                .help("Make programs of ops of these dialects only [default: all]"),
+        )
+        .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Print the programs, and do nothing else"))
+        .arg(Arg::new("output").short('o').value_name("FOLDER").help("Write programs that show something wrong there"))
+        .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
+            true => arg.visible_alias("pipeline"),
+            false => arg,
+        }))
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let value = |name: &str| *matches.get_one::<u64>(name).expect("has a default");
+    let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
+    let pipeline = (!pipeline.is_empty()).then(|| pipeline.to_string());
+    let seeds = learn(matches)?;
+    let dialects: Vec<String> = matches.get_many("dialects").into_iter().flatten().cloned().collect();
+    let campaign = Campaign {
+        context: &|| tool.context(),
+        seeds: &seeds,
+        dialects: &dialects,
+        passes: &tool.passes,
+        favourite: tool.passes.iter().find(|info| info.name == "canonicalize").copied(),
+        pipeline: pipeline.as_deref(),
+        seed: value("seed"),
+        limits: Limits { ops: value("ops") as usize, ..Limits::default() },
+        options: Options { inputs: value("inputs"), exhaustive: 0, ..Options::default() },
+    };
+    let from = value("from");
+    let numbers = from..from.saturating_add(value("count"));
+    if matches.get_flag("print") {
+        return print(tool, &campaign, numbers, streams);
+    }
+    let start = Instant::now();
+    let seconds = matches.get_one::<u64>("seconds").map(|&s| Duration::from_secs(s));
+    let bar = progress(numbers.end - numbers.start);
+    let findings = Mutex::new(Vec::new());
+    let goes_on = |_| {
+        bar.inc(1);
+        seconds.is_none_or(|limit| start.elapsed() < limit)
+    };
+    let found = |finding| findings.lock().unwrap_or_else(PoisonError::into_inner).push(finding);
+    let tally = campaign.run(numbers, value("threads") as usize, &goes_on, &found);
+    bar.finish_and_clear();
+    let mut findings = findings.into_inner().unwrap_or_else(PoisonError::into_inner);
+    findings.sort_by_key(|f: &Finding| f.number);
+    let folder = matches.get_one::<String>("output").map(Path::new);
+    for finding in &findings {
+        tell(finding, campaign.seed, folder, streams)?;
+    }
+    let text = summary(&tally, findings.len(), start.elapsed(), &tool.context());
+    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
+    if findings.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// The programs in files, with their names. Those that are not valid are passed over later.
+fn learn(matches: &ArgMatches) -> Result<Vec<(String, String)>, Failure> {
+    let mut open: Vec<PathBuf> = matches.get_many::<String>("learn").into_iter().flatten().map(PathBuf::from).collect();
+    let mut texts = Vec::new();
+    while let Some(path) = open.pop() {
+        let fail = |e: std::io::Error| Failure::Input(format!("cannot read '{}': {e}", path.display()));
+        if path.is_dir() {
+            let entries: Result<Vec<_>, _> = std::fs::read_dir(&path).map_err(fail)?.collect();
+            open.extend(entries.map_err(fail)?.into_iter().map(|entry| entry.path()));
+        } else if path.extension().is_some_and(|e| e == "mlir") {
+            let text = std::fs::read(&path).map_err(fail)?;
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let parts = text.split("// -----").enumerate();
+            texts.extend(parts.map(|(i, part)| (format!("{}:{i}", path.display()), part.to_owned())));
+        }
+    }
+    texts.sort();
+    Ok(texts)
+}
+
+fn print(
+    tool: &Tool,
+    campaign: &Campaign<'_>,
+    numbers: std::ops::Range<u64>,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let ctx = tool.context();
+    let library = campaign.library(&ctx);
+    let mut text = String::new();
+    for number in numbers.clone() {
+        let grown = campaign.program(&library, number, &mut Statistics::default());
+        if number > numbers.start {
+            text += "// -----\n";
+        }
+        text += &grown.module.to_text(PrintOptions::default());
+    }
+    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// Says what is wrong with a program, and writes it.
+fn tell(finding: &Finding, seed: u64, folder: Option<&Path>, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let Finding { number, text, pipeline, error } = finding;
+    drop(write!(streams.err, "program {number} of seed {seed}, pipeline '{pipeline}':\n{error}"));
+    let Some(folder) = folder else { return Ok(()) };
+    let path = folder.join(format!("fuzz-{seed}-{number}.mlir"));
+    let run = format!("// RUN: gradus check %s --pass-pipeline='{pipeline}'\n");
+    write_file(&path, &(run + text), streams)
+}
+
+fn progress(total: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("checking [{bar:32}] {pos}/{len} programs, {per_sec}, {eta} left");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// What came of a campaign, for people.
+fn summary(tally: &Tally, findings: usize, time: Duration, ctx: &gradus_ir::Context) -> String {
+    let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
+    let runs = tally.normal + tally.undefined + tally.discarded;
+    let (tried, valid) = tally.statistics.ops();
+    let (kinds, good) = tally.statistics.kinds();
+    let (fired, rewrites, never) = tally.fired.coverage(ctx, (tally.modules / 1000).max(1));
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{} programs of {} ops on average, {:.0} a second; {findings} with something wrong",
+        tally.modules,
+        tally.ops / tally.modules.max(1),
+        tally.modules as f64 / time.as_secs_f64()
+    );
+    let _ = writeln!(
+        text,
+        "functions: {} checked, {} inconclusive; pipelines given up by a pass: {}",
+        tally.checked, tally.inconclusive, tally.refused
+    );
+    let _ = writeln!(
+        text,
+        "runs before: {:.1}% normal, {:.1}% undefined or poison, {:.1}% given up",
+        percent(tally.normal, runs),
+        percent(tally.undefined, runs),
+        percent(tally.discarded, runs)
+    );
+    let _ = writeln!(
+        text,
+        "ops valid at first try: {:.1}%; kinds of ops: {kinds}, of which {good} are in nine of ten tries",
+        percent(valid, tried)
+    );
+    let _ = writeln!(text, "rewrites that happened (1 in 1000 programs or more): {fired} of {rewrites}");
+    for list in never.chunks(8) {
+        let _ = writeln!(text, "  not: {}", list.join(", "));
+    }
+    text
+}
