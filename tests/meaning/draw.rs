@@ -294,6 +294,11 @@ impl Instance {
 /// A number of that many bits: mostly small, since many are sizes and indices.
 fn int(width: u32, unsigned: bool, random: &mut Random) -> i64 {
     let value = if random.percent(60) { random.below(5) as i64 - 1 } else { random.int(width) };
+    extended(value, width, unsigned)
+}
+
+/// The low bits of a number as an integer of so many.
+pub fn extended(value: i64, width: u32, unsigned: bool) -> i64 {
     let shift = 64 - width;
     if unsigned { ((value << shift).cast_unsigned() >> shift).cast_signed() } else { value << shift >> shift }
 }

@@ -1,6 +1,6 @@
 //! Laws that hold for the meaning of every op, tried on ops that are drawn from their declarations.
 
-use crate::draw::{Domain, Instance, Run, Values};
+use crate::draw::{Domain, Instance, Run, Values, extended};
 use gradus::Tool;
 use gradus::check::Random;
 use gradus::check::refines;
@@ -177,12 +177,9 @@ fn is_of_type(m: &Module, ty: gradus::ir::Type, datum: &Datum) -> bool {
     let ctx = &m.ctx;
     match datum {
         Datum::Poison => true,
-        Datum::Int(value) => ctx.int_width(ty).is_some_and(|width| {
-            let shift = 64 - width;
-            let signed = value << shift >> shift;
-            let unsigned = ((value << shift).cast_unsigned() >> shift).cast_signed();
-            *value == if ctx.is_unsigned(ty) { unsigned } else { signed }
-        }),
+        Datum::Int(value) => {
+            ctx.int_width(ty).is_some_and(|width| *value == extended(*value, width, ctx.is_unsigned(ty)))
+        }
         Datum::Float(value) => ctx.float_kind(ty).is_some_and(|kind| {
             let rounded = gradus::ir::float::to_f64(kind, gradus::ir::float::from_f64(kind, *value));
             value.is_nan() || rounded.to_bits() == value.to_bits()
@@ -234,20 +231,24 @@ fn folded_with(instance: &Instance, values: &Values, constants: &[Option<Attr>],
 /// Folds for all values of the operands, if they are integers of few bits.
 fn fold_all(instance: &Instance, report: &mut Report) {
     let m = &instance.module;
-    let widths: Vec<Option<u32>> = m.operands(instance.op).iter().map(|&v| m.ctx.int_width(m.value_type(v))).collect();
-    let Some(widths) = widths.into_iter().collect::<Option<Vec<u32>>>() else { return };
-    let bits: u32 = widths.iter().sum();
-    if bits == 0 || bits > EXHAUSTIVE_BITS || m.operands(instance.op).windows(2).any(|pair| pair[0] == pair[1]) {
+    let operands = m.operands(instance.op);
+    let kind = |&value: &gradus::ir::Value| {
+        let ty = m.value_type(value);
+        Some((m.ctx.int_width(ty)?, m.ctx.is_unsigned(ty)))
+    };
+    let Some(kinds) = operands.iter().map(kind).collect::<Option<Vec<(u32, bool)>>>() else { return };
+    let bits: u32 = kinds.iter().map(|kind| kind.0).sum();
+    if bits == 0 || bits > EXHAUSTIVE_BITS || operands.windows(2).any(|pair| pair[0] == pair[1]) {
         return;
     }
     for number in 0..1i64 << bits {
         let mut rest = number;
-        let mut next = |&width: &u32| {
-            let low = rest << (64 - width) >> (64 - width);
+        let mut next = |&(width, unsigned): &(u32, bool)| {
+            let number = extended(rest, width, unsigned);
             rest >>= width;
-            Datum::Int(low)
+            Datum::Int(number)
         };
-        let values = Values { operands: widths.iter().map(&mut next).collect(), memory: Vec::new() };
+        let values = Values { operands: kinds.iter().map(&mut next).collect(), memory: Vec::new() };
         let run = instance.run(&values);
         if let Some(wrong) = folded_wrong(instance, &values, &run) {
             report.broken.push(format!("{}\n  {:?}: {wrong}", instance.text(), values.operands));
