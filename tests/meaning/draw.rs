@@ -98,6 +98,9 @@ impl Domain {
         let op = match inferred {
             Ok(op) => op,
             Err(_) => {
+                // Casts change the element, and nothing else.
+                let elem = if random.percent(50) { random.pick(&self.elements) } else { like.elem };
+                let like = Like { elem, ..like };
                 for spec in info.results {
                     for _ in 0..count(spec.arity, true, random) {
                         state.result_types.push(self.ty(spec.ty, &like, random).ok_or("no result type fits")?);
@@ -135,8 +138,9 @@ impl Domain {
         let ctx = &self.ctx;
         let fits = |&ty: &Type| (of.check)(ctx, ty);
         if random.percent(like.chance) {
+            let first = if random.percent(20) { 0 } else { like.form };
             let forms =
-                [like.form, 0, 1, 2, 3].into_iter().filter_map(|form| of_form(ctx, like.elem, like.shape, form));
+                [first, like.form, 0, 1, 2, 3].into_iter().filter_map(|form| of_form(ctx, like.elem, like.shape, form));
             let alike = forms.filter(fits).next();
             let bits = [like.form, 0].into_iter().filter_map(|form| of_form(ctx, Type::I1, like.shape, form));
             let alike = alike.or_else(|| bits.filter(fits).next());
@@ -193,6 +197,8 @@ impl Domain {
             "[[0], [1]]",
             "[0, 1]",
             "true",
+            "[true]",
+            "[false, true]",
             "dense<1> : vector<2xi8>",
             "[\"a\"]",
             "@f",
@@ -256,7 +262,10 @@ impl Domain {
         let tensor = match dtype.is_float() {
             true => floats_to_tensor(dtype, &shape, (0..n).map(|_| random.float()).collect()),
             false => {
-                let ints: Vec<i64> = (0..n).map(|_| int(dtype.bits(), false, random)).collect();
+                // Integers in tensors are often extents: large ones would make large results.
+                let is_tensor = matches!(ctx.type_data(ty), TypeData::Tensor { .. });
+                let bits = if is_tensor { dtype.bits().min(5) } else { dtype.bits() };
+                let ints: Vec<i64> = (0..n).map(|_| int(bits, false, random)).collect();
                 ints_to_tensor(dtype, &shape, &ints)
             }
         };

@@ -143,7 +143,13 @@ fn poisonings(instance: &Instance, values: &Values) -> Vec<Values> {
     };
     let poisoned = |i: usize| {
         let mut poisoned = values.clone();
-        poisoned.operands[i] = Datum::Poison;
+        // A value that is an operand twice is poison in both places.
+        let operands = m.operands(instance.op);
+        for (datum, operand) in poisoned.operands.iter_mut().zip(operands) {
+            if *operand == operands[i] {
+                *datum = Datum::Poison;
+            }
+        }
         poisoned
     };
     (0..values.operands.len()).filter(|i| !is_tensor(i)).map(poisoned).collect()
