@@ -3,7 +3,7 @@
 mod support;
 
 use gradus::dialects::DIALECTS;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use support::{files, root};
 

@@ -65,6 +65,6 @@ impl ElementAccess {
         }
         let (dims, symbols) = known.split_at(map.num_dims as usize);
         let overflows = || Trap::Ub("an affine expression overflows or divides by a number below one".into());
-        map.results.iter().map(|expr| expr.eval(dims, symbols).ok_or_else(overflows)).collect()
+        map.results.iter().map(|expr| expr.eval(dims, symbols).map_err(|_| overflows())).collect()
     }
 }

@@ -240,7 +240,8 @@ pub(super) fn run_line(tool: &Tool, matches: &ArgMatches, pipeline: &str) -> Str
         words.push("--allow-unregistered-dialect".into());
     }
     for name in option_args().iter().map(|arg| arg.get_id().as_str()) {
-        words.extend(matches.get_one::<u64>(name).map(|n| format!("--{name}={n}")));
+        let given = matches.get_raw(name).and_then(|mut values| values.next()?.to_str());
+        words.extend(given.map(|value| format!("--{name}={value}")));
     }
     let single = pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')'));
     words.push(match single.filter(|name| tool.passes.iter().any(|info| info.name == *name)) {

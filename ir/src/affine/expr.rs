@@ -22,6 +22,17 @@ pub enum AffineBinOp {
     CeilDiv,
 }
 
+/// Why an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoValue {
+    /// It, or what is divided, does not fit into 64 bits.
+    Overflow,
+    /// A dimension or symbol is missing.
+    Missing,
+    /// A divisor is below one, or is not known since it does not fit into 64 bits.
+    Divisor,
+}
+
 /// An affine expression over dimensions and symbols.
 #[derive(Clone)]
 pub enum AffineExpr {
@@ -185,6 +196,13 @@ impl AffineExpr {
         }
     }
 
+    /// Whether all divisors are positive constants.
+    pub fn divides_by_constants(&self) -> bool {
+        let divides = |op| !matches!(op, AffineBinOp::Add | AffineBinOp::Mul);
+        let is_positive = |expr: &AffineExpr| expr.constant().is_some_and(|by| by > 0);
+        self.fold(|_| Some(()), |node, (), ()| (!divides(node.op) || is_positive(&node.rhs)).then_some(())).is_some()
+    }
+
     /// Whether all factors and divisors are constants, none a symbol.
     pub fn is_pure_affine(&self) -> bool {
         match self {
@@ -193,8 +211,11 @@ impl AffineExpr {
         }
     }
 
-    /// The value for these dimensions and symbols; `None` if one is missing, on overflow, or on a divisor below one.
-    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
+    /// The value for these dimensions and symbols, or why there is none.
+    ///
+    /// Sums and products are those of the integers, so that terms may be put in any order and factors be distributed. Only
+    /// what is divided, and the value itself, must fit into 64 bits.
+    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Result<i64, NoValue> {
         let leaf = |expr: &AffineExpr| match *expr {
             AffineExpr::Dim(index) => dims.get(index as usize).copied(),
             AffineExpr::Symbol(index) => symbols.get(index as usize).copied(),
@@ -202,16 +223,31 @@ impl AffineExpr {
             AffineExpr::Binary(_) => None,
         };
         if !matches!(self, AffineExpr::Binary(_)) {
-            return leaf(self);
+            return leaf(self).ok_or(NoValue::Missing);
         }
-        self.fold(leaf, |node, lhs, rhs| match node.op {
-            AffineBinOp::Add => lhs.checked_add(rhs),
-            AffineBinOp::Mul => lhs.checked_mul(rhs),
-            _ if rhs < 1 => None,
-            AffineBinOp::Mod => Some(lhs.rem_euclid(rhs)),
-            AffineBinOp::FloorDiv => Some(lhs.div_euclid(rhs)),
-            AffineBinOp::CeilDiv => Some(ceil_quotient(lhs, rhs)),
-        })
+        let mut reason = NoValue::Missing;
+        let leaf = |_: &mut NoValue, expr: &AffineExpr| leaf(expr).map(|value| Some(i128::from(value)));
+        // A value of `None` is too large. It may still be multiplied; to divide by it stops everything.
+        let inner = |reason: &mut NoValue, node: &AffineBinary, lhs: Option<i128>, rhs: Option<i128>| match node.op {
+            AffineBinOp::Add => Some(lhs.zip(rhs).and_then(|(a, b)| a.checked_add(b))),
+            AffineBinOp::Mul => Some(lhs.zip(rhs).and_then(|(a, b)| a.checked_mul(b))),
+            op => {
+                let Some(by) = fit(rhs).filter(|&by| by > 0) else {
+                    *reason = NoValue::Divisor;
+                    return None;
+                };
+                let quotient = |value: i64| match op {
+                    AffineBinOp::Mod => value.rem_euclid(by),
+                    AffineBinOp::FloorDiv => value.div_euclid(by),
+                    _ => ceil_quotient(value, by),
+                };
+                Some(fit(lhs).map(|value| quotient(value).into()))
+            }
+        };
+        match self.fold_with(&mut reason, leaf, inner) {
+            Some(value) => fit(value).ok_or(NoValue::Overflow),
+            None => Err(reason),
+        }
     }
 
     /// Substitutes dimensions and symbols, simplifying again. Those without a replacement stay.
@@ -349,6 +385,11 @@ impl AffineExpr {
         }
         hasher.finish()
     }
+}
+
+/// The number, if it fits into 64 bits.
+fn fit(value: Option<i128>) -> Option<i64> {
+    value.and_then(|value| value.try_into().ok())
 }
 
 /// The quotient rounded up, for a positive divisor.
