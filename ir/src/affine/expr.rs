@@ -22,6 +22,23 @@ pub enum AffineBinOp {
     CeilDiv,
 }
 
+impl AffineBinOp {
+    /// The result for two integers; `None` if it overflows, or divides by a number below one.
+    fn compute(self, lhs: i64, rhs: i64) -> Option<i64> {
+        match self {
+            AffineBinOp::Add => lhs.checked_add(rhs),
+            AffineBinOp::Mul => lhs.checked_mul(rhs),
+            _ if rhs < 1 => None,
+            AffineBinOp::Mod => Some(lhs.rem_euclid(rhs)),
+            AffineBinOp::FloorDiv => Some(lhs.div_euclid(rhs)),
+            AffineBinOp::CeilDiv => Some(ceil_quotient(lhs, rhs)),
+        }
+    }
+}
+
+/// Deeper expressions are not computed by recursion.
+const RECURSION: u32 = 32;
+
 /// An affine expression over dimensions and symbols.
 #[derive(Clone)]
 pub enum AffineExpr {
@@ -195,23 +212,25 @@ impl AffineExpr {
 
     /// The value for these dimensions and symbols; `None` if one is missing, on overflow, or on a divisor below one.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
+        self.eval_within(RECURSION, dims, symbols)
+    }
+
+    /// Shallow expressions are computed by recursion, which is quicker than [`AffineExpr::fold`].
+    fn eval_within(&self, depth: u32, dims: &[i64], symbols: &[i64]) -> Option<i64> {
         let leaf = |expr: &AffineExpr| match *expr {
             AffineExpr::Dim(index) => dims.get(index as usize).copied(),
             AffineExpr::Symbol(index) => symbols.get(index as usize).copied(),
             AffineExpr::Constant(value) => Some(value),
             AffineExpr::Binary(_) => None,
         };
-        if !matches!(self, AffineExpr::Binary(_)) {
-            return leaf(self);
+        match self {
+            AffineExpr::Binary(node) if depth > 0 => {
+                let operand = |expr: &AffineExpr| expr.eval_within(depth - 1, dims, symbols);
+                node.op.compute(operand(&node.lhs)?, operand(&node.rhs)?)
+            }
+            AffineExpr::Binary(_) => self.fold(leaf, |node, lhs, rhs| node.op.compute(lhs, rhs)),
+            _ => leaf(self),
         }
-        self.fold(leaf, |node, lhs, rhs| match node.op {
-            AffineBinOp::Add => lhs.checked_add(rhs),
-            AffineBinOp::Mul => lhs.checked_mul(rhs),
-            _ if rhs < 1 => None,
-            AffineBinOp::Mod => Some(lhs.rem_euclid(rhs)),
-            AffineBinOp::FloorDiv => Some(lhs.div_euclid(rhs)),
-            AffineBinOp::CeilDiv => Some(ceil_quotient(lhs, rhs)),
-        })
     }
 
     /// Substitutes dimensions and symbols, simplifying again. Those without a replacement stay.
