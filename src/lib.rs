@@ -24,6 +24,7 @@ pub use gradus_generate as generate;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
 pub use gradus_passes as passes;
+pub use gradus_reduce as reduce;
 pub use gradus_runtime as runtime;
 
 use clap::{ArgMatches, Command};
@@ -201,6 +202,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::import::SUBCOMMAND,
     commands::run::SUBCOMMAND,
     commands::check::SUBCOMMAND,
+    commands::reduce::SUBCOMMAND,
     commands::fuzz::SUBCOMMAND,
     commands::list::SUBCOMMAND,
     commands::doc::SUBCOMMAND,

@@ -1,7 +1,7 @@
 //! Which pass changes what a program means, and which of its rewrites.
 
 use crate::compare::{Difference, Options, Reference, Verdict};
-use gradus_ir::pass::{Action, Actions, Observer, Passed, Pipeline, REWRITE, RunOptions, Watch};
+use gradus_ir::pass::{Action, Actions, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
 use gradus_ir::{Diagnostic, Module};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,12 +23,16 @@ pub struct Subject<'a> {
 pub struct Culprit {
     /// The pass.
     pub pass: &'static str,
+    /// The pipeline that runs it alone, on ops in the same place.
+    pub pipeline: String,
     /// How many passes ran before it, each on each op counted by itself.
     pub number: usize,
     /// The function that differs after it.
     pub function: String,
     /// What shows that.
     pub difference: Difference,
+    /// Whether the function is defined on enough inputs to say that it does not differ, once that is so.
+    pub conclusive: bool,
     /// The rewrite of the pass, if it changes programs by numbered rewrites alone.
     pub rewrite: Option<Rewrite>,
     /// An error that says all this.
@@ -44,6 +48,8 @@ pub struct Rewrite {
     pub what: String,
     /// The op that it works on, before it.
     pub op: String,
+    /// That op's name.
+    pub op_name: String,
 }
 
 /// What came of running a pipeline.
@@ -59,6 +65,7 @@ pub enum Checked {
 /// The first difference after a pass.
 struct Found {
     pass: &'static str,
+    pipeline: String,
     number: usize,
     function: String,
     difference: Difference,
@@ -84,8 +91,8 @@ impl Subject<'_> {
             actions,
             &mut after_each(|number, earlier, passed| {
                 let (function, difference, error) = reference.wrong_after(passed)?;
-                let (pass, rewrites) = (passed.info.name, (earlier, passed.rewrites));
-                *found.borrow_mut() = Some(Found { pass, number, function, difference, error, rewrites });
+                let (pass, pipeline, rewrites) = (passed.info.name, passed.pipeline_text(), (earlier, passed.rewrites));
+                *found.borrow_mut() = Some(Found { pass, pipeline, number, function, difference, error, rewrites });
                 Some(Diagnostic::error(passed.module.loc(passed.op), "differs"))
             }),
         );
@@ -111,7 +118,7 @@ impl Subject<'_> {
             }
             rewrite = self.rewrite(right);
         }
-        let Found { pass, number, function, difference, mut error, .. } = found;
+        let Found { pass, pipeline, number, function, difference, mut error, .. } = found;
         error = match &rewrite {
             Some(rewrite) => {
                 let (loc, what) = (error.loc, format!("rewrite {} does it: {}", rewrite.number, rewrite.what));
@@ -119,7 +126,8 @@ impl Subject<'_> {
             }
             None => error,
         };
-        Culprit { pass, number, function, difference, rewrite, error }
+        let conclusive = reference.is_conclusive(&function);
+        Culprit { pass, pipeline, number, function, difference, conclusive, rewrite, error }
     }
 
     /// Whether the program differs after a pass when only so many rewrites happen.
@@ -150,7 +158,7 @@ impl Subject<'_> {
     }
 
     /// Runs the pipeline, on one thread, with what is said if it fails.
-    fn run(
+    pub(crate) fn run(
         &self,
         m: &mut Module,
         actions: Actions,
@@ -184,7 +192,7 @@ fn after_each(
 }
 
 /// Lets only the first so many rewrites happen.
-fn only(count: u64) -> Actions {
+pub(crate) fn only(count: u64) -> Actions {
     let mut actions = Actions::new();
     actions.set_counters(&format!("{REWRITE}-count={count}")).expect("a counter as it must be");
     actions
@@ -201,7 +209,12 @@ impl Observer for Note {
         if !action.is_rewrite() || action.rewrites != self.number {
             return;
         }
-        let rewrite = Rewrite { number: self.number, what: action.to_string(), op: action.unit_text() };
+        let op = match action.unit {
+            Unit::Op(op) => Some(op),
+            Unit::Region(region) => action.module.region_op(region),
+        };
+        let (what, op_name) = (action.to_string(), op.map_or("", |op| action.module.name_text(op)).to_owned());
+        let rewrite = Rewrite { number: self.number, what, op: action.unit_text(), op_name };
         *self.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(rewrite);
     }
 

@@ -118,6 +118,11 @@ impl<'m> Reference<'m> {
         self.functions.iter().any(|function| !self.runs(function).defined.is_empty())
     }
 
+    /// Whether a function is defined on enough inputs.
+    pub(crate) fn is_conclusive(&self, name: &str) -> bool {
+        self.functions.iter().any(|function| function.name == name && self.runs(function).reason.is_none())
+    }
+
     /// What is found out about each function, in their order. Both programs share one context.
     pub fn compare<'a>(&'a self, after: &'a Module) -> impl Iterator<Item = (&'a str, Loc, Verdict)> + 'a {
         let others_changed = self.others_changed(after);

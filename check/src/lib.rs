@@ -3,7 +3,8 @@
 //! Both are run by the reference interpreter on the same inputs ([`input`]), and what comes of it is compared
 //! ([`outcome`]): after *refines* before when each run of it does what the other did, or when the other was undefined
 //! there. Calls of functions without a body are events ([`event`]), so that dropped, doubled and reordered calls show.
-//! [`Reference`] remembers what the program did before; [`bisect`] finds the pass and the rewrite that changed it.
+//! [`Reference`] remembers what the program did before; [`bisect`] finds the pass and the rewrite that changed it,
+//! [`reproduce`] a small program in which it does so again.
 //!
 //! The relation and its corner cases follow Alive2 (Lopes et al., PLDI 2021): undefined behaviour, then poison, then values.
 
@@ -13,7 +14,9 @@ mod event;
 mod input;
 mod outcome;
 mod random;
+pub mod reproduce;
 mod show;
+mod slice;
 
 pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;

@@ -41,6 +41,11 @@ impl Case {
         !self.first().inverted
     }
 
+    /// Whether its first command checks by execution what passes do.
+    pub fn is_run(&self) -> bool {
+        self.first().words.get(1).is_some_and(|word| word == "check")
+    }
+
     /// The arguments of the first RUN line's first command, with the chunk's file for `%s`.
     pub fn command(&self) -> Vec<String> {
         let words = self.first().words[1..].iter().map(|a| a.replace("%s", self.input_name()));

@@ -54,6 +54,11 @@ impl Golden {
         self.runs.iter().any(|run| run.check().is_some())
     }
 
+    /// Whether a program that checks others is run on the file, and decides by its exit status.
+    pub fn is_run(&self) -> bool {
+        self.runs[0].stages[0].words.get(1).is_some_and(|word| word == "check")
+    }
+
     /// Whether its directives are written by the tool.
     pub fn is_generated(&self) -> bool {
         gradus::is_generated(&self.text)
@@ -95,7 +100,7 @@ impl Golden {
         let lines: Vec<&str> = self.text.lines().collect();
         let splits = self.runs[0].stages[0].words.iter().any(|w| w.starts_with("--split-input-file"));
         // Where FileCheck decides, the file is what the RUN line takes it for.
-        let divided = splits || !self.is_checked();
+        let divided = splits || !self.is_checked() && !self.is_run();
         let markers = (0..lines.len()).filter(|&i| divided && lines[i].starts_with(MARKER)).map(|i| i + 1);
         let starts: Vec<usize> = std::iter::once(0).chain(markers).collect();
         let chunk = |(i, &start): (usize, &usize)| {
@@ -112,7 +117,7 @@ impl Golden {
             return Err(format!("the chunk from line {} on is empty, so it asserts nothing", start + 1));
         }
         let expects = expects_any(&lines.join("\n"));
-        let asserted = expects || self.is_checked() || self.runs.iter().any(|r| r.stages[0].inverted);
+        let asserted = expects || self.is_checked() || self.is_run() || self.runs.iter().any(|r| r.stages[0].inverted);
         if !asserted && self.name.starts_with("errors") {
             return Err(format!("the chunk from line {} on is among the errors, but expects none", start + 1));
         }
@@ -134,7 +139,8 @@ fn runs(tool: &Tool, text: &str) -> Result<Vec<Pipeline>, String> {
     let opt = |run: &Pipeline| {
         let first = &run.stages[0];
         let file = first.words.iter().filter(|w| *w == "%s").count() + usize::from(first.input.is_some());
-        first.words.get(..2).is_some_and(|w| w == [tool.name, "opt"]) && file == 1
+        let known = |w: &[String]| w[0] == tool.name && matches!(w[1].as_str(), "opt" | "check");
+        first.words.get(..2).is_some_and(known) && file == 1
     };
     if runs.first().is_none_or(|run| run.line != 1) || !runs.iter().all(opt) {
         let line = format!("// RUN: {} opt %s ...", tool.name);

@@ -18,6 +18,9 @@
 //!   rules of `--verify-diagnostics`, which need not be among the flags);
 //! - neither: the command succeeds, and all it prints is the snapshot beside the file.
 //!
+//! A file whose RUN lines begin with `gradus check %s`, as those do that `gradus check --reproducer` writes, is one program:
+//! passes must not change what it means.
+//!
 //! A chunk that expects no diagnostics is a program, and is tested in four more ways: printed and read again, the same in
 //! generic form, verified after each pass, and executed before and after. So whoever adds a file gets five tests for one.
 //! `cargo test --test golden -- cse` runs those with `cse` in their names.
@@ -58,7 +61,7 @@ pub fn main(tool: &Tool, folder: impl AsRef<Path>) -> ExitCode {
     for file in files(&folder, "mlir") {
         match Golden::read(&tool, &folder, &file, work.path()) {
             Ok(golden) => {
-                let compared = golden.cases.iter().filter(|c| !golden.is_checked() && !c.expects);
+                let compared = golden.cases.iter().filter(|c| !golden.is_checked() && !golden.is_run() && !c.expects);
                 snapshots.extend(compared.map(Case::snapshot_path));
                 trials.extend(file_tests(golden));
             }
@@ -106,7 +109,7 @@ fn shown(path: &Path) -> String {
 
 /// The tests of one file.
 fn file_tests(mut golden: Golden) -> Vec<Trial> {
-    let (cases, checked) = (std::mem::take(&mut golden.cases), golden.is_checked());
+    let (cases, checked) = (std::mem::take(&mut golden.cases), golden.is_checked() || golden.is_run());
     let mut trials = Vec::new();
     let golden = Arc::new(golden);
     let test = |mode: &str, run: fn(&Golden) -> Result<(), String>| {
@@ -140,11 +143,11 @@ fn chunk_tests(case: &Arc<Case>, checked: bool) -> Vec<Trial> {
     if case.expects || !case.is_good() {
         return trials;
     }
-    trials.extend([
-        test("::roundtrip", modes::roundtrip),
-        test("::generic", modes::generic),
-        test("::verify-each", modes::verify_each),
-    ]);
+    trials.extend([test("::roundtrip", modes::roundtrip), test("::generic", modes::generic)]);
+    if case.is_run() {
+        return trials;
+    }
+    trials.push(test("::verify-each", modes::verify_each));
     if meaning::has_functions(case) {
         // A program of which nothing can be executed is shown as ignored: it must not look like one that was checked.
         trials.push(test("::meaning", meaning::check).with_ignored_flag(!meaning::can_execute(case)));

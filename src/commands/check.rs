@@ -21,7 +21,7 @@ fn number(name: &'static str, help: String) -> Arg {
 }
 
 /// The flags that say how programs are checked.
-fn option_args() -> [Arg; 4] {
+pub(super) fn option_args() -> [Arg; 4] {
     let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
     [
         number("inputs", format!("Run each function on so many inputs that it is defined on [default: {inputs}]")),
@@ -34,7 +34,7 @@ fn option_args() -> [Arg; 4] {
     ]
 }
 
-fn options(matches: &ArgMatches) -> Options {
+pub(super) fn options(matches: &ArgMatches) -> Options {
     let value = |name: &str, default: u64| matches.get_one::<u64>(name).copied().unwrap_or(default);
     let default = Options::default();
     Options {
@@ -43,7 +43,7 @@ fn options(matches: &ArgMatches) -> Options {
         fuel: value("fuel", default.fuel),
         seed: value("seed", default.seed),
         // Our own passes leave alone what nobody declared; of another compiler that is not known.
-        opaque: !matches.contains_id("AFTER"),
+        opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
     }
 }
 
@@ -60,6 +60,12 @@ fn command(tool: &Tool) -> Command {
         .arg(Arg::new("FILE").required(true).help("The program before; - is standard input"))
         .arg(Arg::new("AFTER").help("The program after, by any compiler"))
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
+        .arg(
+            Arg::new("reproducer")
+                .long("reproducer")
+                .value_name("FILE")
+                .help("Where to write a small program in which the same pass goes wrong, if one does"),
+        )
         .args(option_args())
         .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
             true => arg.visible_alias("pipeline"),
@@ -94,7 +100,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     };
     match subject.check() {
         Checked::Passed(verdicts) => conclude(&verdicts, streams),
-        Checked::Wrong(culprit) => Err(report(&ctx, &[culprit.error], streams)),
+        Checked::Wrong(culprit) => {
+            let failure = report(&ctx, std::slice::from_ref(&culprit.error), streams);
+            if let Some(path) = matches.get_one::<String>("reproducer") {
+                super::reduce::reproduce(tool, matches, &subject, &culprit, path, streams)?;
+            }
+            Err(failure)
+        }
         Checked::Failed(said) => Err(report(&ctx, &said, streams)),
     }
 }

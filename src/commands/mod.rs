@@ -9,5 +9,6 @@ pub mod import;
 pub mod list;
 pub mod model;
 pub mod opt;
+pub mod reduce;
 pub mod run;
 pub mod update_checks;

@@ -5,6 +5,7 @@
 mod support;
 
 mod patterns;
+mod reproducers;
 mod rules;
 
 use gradus::ir::{Dialect, PassInfo};

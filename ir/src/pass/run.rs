@@ -4,6 +4,7 @@ use super::PassInfo;
 use super::actions::{Actions, PASS, Unit};
 use super::context::PassContext;
 use super::dump::{Dumps, IrPrinting};
+use super::options::Options;
 use super::parallel::functions_in;
 use super::pipeline::{ANY, Pipeline, Scheduled, Step};
 use super::reproducer::{CrashReproducer, Reproducer, local_pipeline, place};
@@ -73,6 +74,17 @@ pub struct Passed<'a> {
     pub op: Op,
     /// How many rewrites there were so far, if actions are counted.
     pub rewrites: u64,
+    options: &'a Options,
+}
+
+impl Passed<'_> {
+    /// The pipeline that runs this pass alone, with its options if there are others than by default, on ops in the same
+    /// place.
+    pub fn pipeline_text(&self) -> String {
+        let default = Options::parse(self.info.options, "").is_ok_and(|default| default == *self.options);
+        let options = if default { String::new() } else { self.options.to_string() };
+        local_pipeline(self.module, self.op, &format!("{}{options}", self.info.name))
+    }
 }
 
 /// Looks at the program after a pass. With an error the pass has failed.
@@ -282,7 +294,7 @@ impl<'r> Runner<'r> {
             && let Some(look) = &mut self.after_pass
         {
             let rewrites = self.actions.as_ref().map_or(0, |actions| actions.rewrites());
-            if let Err(d) = look(&Passed { info, module: m, op, rewrites }) {
+            if let Err(d) = look(&Passed { info, module: m, op, rewrites, options: &pass.options }) {
                 self.report(m, vec![d]);
                 result = Err(Stop::Failed);
             }

@@ -1,0 +1,123 @@
+//! A small program in which a pass goes wrong again, by the same rewrite.
+//!
+//! First a *slice*: what the rewrite works on, with what defines its operands, in a function of its own. Where that is
+//! enough, it is the start; else the program as it was before the pass. Then it is reduced.
+
+use crate::bisect::{Checked, Culprit, Subject, only};
+use crate::slice::slice;
+use gradus_ir::pass::{Action, Observer, PASS, Pipeline, Unit};
+use gradus_ir::{Module, Op, verify};
+use gradus_reduce::{Reduced, reduce};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many definitions in a row a slice has at most.
+const DEPTH: usize = 3;
+
+/// A program in which a pass goes wrong.
+pub struct Reproduced {
+    /// The program, and how it came about.
+    pub reduced: Reduced,
+    /// What goes wrong in it.
+    pub culprit: Culprit,
+    /// Whether it began with a slice.
+    pub sliced: bool,
+}
+
+impl Subject<'_> {
+    /// A small program in which the pass goes wrong by itself, by the same rewrite. `pipeline` makes a pipeline of its text.
+    /// `None` when the pass goes wrong only after those before it.
+    pub fn reproduce(
+        &self,
+        culprit: &Culprit,
+        pipeline: &dyn Fn(&str) -> Option<Pipeline>,
+        options: &gradus_reduce::Options,
+    ) -> Option<Reproduced> {
+        pipeline(&culprit.pipeline)?;
+        let alone = || pipeline(&culprit.pipeline).expect("it was made before");
+        let before = self.before(culprit);
+        let (start, sliced) = before.slice(&|m| self.shows(m, &alone, culprit).is_some())?;
+        let reduced = reduce(&start, &mut |m| self.shows(m, &alone, culprit).is_some(), options);
+        let culprit = self.shows(&reduced.module, &alone, culprit)?;
+        Some(Reproduced { reduced, culprit, sliced })
+    }
+
+    /// What goes wrong when a pipeline runs on a program, if the pass is the same and the rewrite of the same kind, and the
+    /// function is no less defined.
+    pub fn shows(&self, m: &Module, pipeline: &dyn Fn() -> Pipeline, culprit: &Culprit) -> Option<Culprit> {
+        let subject = Subject { program: &|| m.clone(), pipeline, how: self.how.clone(), options: self.options };
+        let Checked::Wrong(found) = subject.check() else { return None };
+        let same = found.pass == culprit.pass
+            && found.conclusive >= culprit.conclusive
+            && match (&found.rewrite, &culprit.rewrite) {
+                (Some(found), Some(wanted)) => {
+                    // Patterns have names; folds are told apart by what they fold.
+                    found.what == wanted.what && (found.what.contains(':') || found.op_name == wanted.op_name)
+                }
+                (None, None) => true,
+                _ => false,
+            };
+        same.then_some(*found)
+    }
+
+    /// The program before the pass, and before the rewrite.
+    fn before(&self, culprit: &Culprit) -> Before {
+        let kept = Arc::new(Mutex::new(Before::default()));
+        let rewrite = culprit.rewrite.as_ref().map(|rewrite| rewrite.number);
+        let mut actions = rewrite.map_or_else(gradus_ir::pass::Actions::new, only);
+        actions.watch(Box::new(Keep { pass: culprit.number, rewrite, passes: 0, kept: kept.clone() }));
+        let _ = self.run(&mut (self.program)(), actions, &mut |_| Ok(()));
+        std::mem::take(&mut kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Programs before something happened.
+#[derive(Default)]
+struct Before {
+    pass: Option<Module>,
+    /// With the op that the rewrite worked on.
+    rewrite: Option<(Module, Op)>,
+}
+
+impl Before {
+    /// The first that shows it: slices, then the program before the pass; and whether it is a slice.
+    fn slice(self, shows: &dyn Fn(&Module) -> bool) -> Option<(Module, bool)> {
+        let slices = self.rewrite.iter().flat_map(|(m, op)| (1..=DEPTH).filter_map(|depth| slice(m, *op, depth)));
+        let sliced = slices.into_iter().find(|m| verify(m).is_ok() && shows(m));
+        match sliced {
+            Some(m) => Some((m, true)),
+            None => self.pass.filter(|m| shows(m)).map(|m| (m, false)),
+        }
+    }
+}
+
+/// Keeps the program as it is before a pass and before a rewrite.
+struct Keep {
+    pass: usize,
+    rewrite: Option<u64>,
+    /// How many passes began.
+    passes: usize,
+    kept: Arc<Mutex<Before>>,
+}
+
+/// What passes that run others on the ops in theirs are called.
+const ADAPTOR: &str = "OpToOpPassAdaptor";
+
+impl Observer for Keep {
+    fn before(&mut self, action: &Action<'_>, _: bool) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if action.tag == PASS && action.name != ADAPTOR {
+            if self.passes == self.pass {
+                kept.pass = Some(action.module.clone());
+            }
+            self.passes += 1;
+        }
+        if action.is_rewrite()
+            && Some(action.rewrites) == self.rewrite
+            && let Unit::Op(op) = action.unit
+        {
+            kept.rewrite = Some((action.module.clone(), op));
+        }
+    }
+
+    fn after(&mut self, _: &'static str, _: bool) {}
+}

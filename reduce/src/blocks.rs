@@ -1,0 +1,183 @@
+//! Blocks that go away, and branches.
+
+use crate::engine::{Move, Site};
+use crate::ops::returns;
+use crate::substitute::{Prefer, Substitutes};
+use gradus_ir::dominance::successors;
+use gradus_ir::{Arity, Block, Module, Op, OpInfo, OpState, Region, Traits, Value};
+use rustc_hash::FxHashSet;
+
+pub(crate) const MOVES: &[Move] = &[
+    Move::new("return early", branches, return_early),
+    Move::new("take one side", sides, take_sides),
+    Move::new("merge blocks", mergeable, merge),
+];
+
+/// The blocks of all regions with several.
+pub(crate) fn graph_blocks(m: &Module) -> Vec<Block> {
+    let regions = m.ops_under(m.root()).into_iter().flat_map(|op| m.regions(op).to_vec());
+    regions.filter(|&r| !m.has_one_block(r)).flat_map(|r| m.region_blocks(r).collect::<Vec<_>>()).collect()
+}
+
+/// Blocks that end in a branch, where some other block of the region returns.
+fn branches(m: &Module) -> Vec<Site> {
+    graph_blocks(m).into_iter().filter(|&b| successors(m, b).next().is_some()).map(Site::Block).collect()
+}
+
+/// Lets blocks return what they can: values of the right types.
+fn return_early(m: &mut Module, sites: &[Site]) {
+    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut regions = Vec::new();
+    for site in sites {
+        let &Site::Block(block) = site else { continue };
+        let (Some(region), Some(branch)) = (m.parent_region(block), m.last_op(block)) else { continue };
+        let Some(model) = m.region_blocks(region).find_map(|b| returns(m, b)) else { continue };
+        let mut state = OpState::like(m, model);
+        let wanted: Vec<Value> = m.operands(model).to_vec();
+        let known = |m: &mut Module, value: Value, s: &mut Substitutes| {
+            let ty = m.value_type(value);
+            let near = m.block_ops(block).rev().skip(1).flat_map(|op| m.results(op)).find(|&v| m.value_type(v) == ty);
+            near.or_else(|| s.other(m, value, branch))
+        };
+        let found: Option<Vec<Value>> = wanted.into_iter().map(|v| known(m, v, &mut substitutes)).collect();
+        let Some(found) = found else { continue };
+        state.operands = found.into();
+        let new = m.create_op(state);
+        m.insert_op(block, new, Some(branch));
+        erase_terminator(m, branch);
+        regions.push(region);
+    }
+    substitutes.finish(m);
+    drop_unreachable(m, &regions);
+}
+
+/// Terminators with several successors, with each of these: the first of all, then the second of all.
+fn sides(m: &Module) -> Vec<Site> {
+    let mut found = Vec::new();
+    for op in graph_blocks(m).into_iter().filter_map(|b| m.last_op(b)) {
+        let n = m.successors(op).len();
+        found.extend((0..n).filter(|_| n > 1).map(|i| (i, Site::Part(op, i))));
+    }
+    found.sort_by_key(|(i, _)| *i);
+    found.into_iter().map(|(_, site)| site).collect()
+}
+
+/// An op that does nothing but go to a block, with values.
+fn plain_branch(m: &Module) -> Option<&'static OpInfo> {
+    let is_plain = |info: &&OpInfo| {
+        info.traits.has(Traits::TERMINATOR)
+            && matches!(info.successors, [one] if one.arity == Arity::One)
+            && matches!(info.operands, [all] if all.arity == Arity::Variadic)
+            && info.successor_operands.is_some()
+            && info.results.is_empty()
+            && info.regions.is_empty()
+            && info.attrs.iter().all(|a| a.optional)
+    };
+    m.ctx.dialects().iter().flat_map(|d| d.ops).copied().find(is_plain)
+}
+
+fn take_sides(m: &mut Module, sites: &[Site]) {
+    let mut regions = Vec::new();
+    for site in sites {
+        let &Site::Part(op, i) = site else { continue };
+        let (Some(block), Some(&to)) = (m.parent_block(op), m.successors(op).get(i)) else { continue };
+        if m.successors(op).len() < 2 {
+            continue;
+        }
+        regions.extend(m.parent_region(block));
+        let carried = m.info(op).and_then(|info| info.successor_operands).map(|of| of(m, op, i));
+        match (carried, plain_branch(m)) {
+            (Some(range), Some(branch)) => {
+                let mut state = OpState::new(&m.ctx, branch.name, m.loc(op));
+                state.operands = m.operands(op)[range].into();
+                state.successors.push(to);
+                let new = m.create_op(state);
+                m.insert_op(block, new, Some(op));
+                erase_terminator(m, op);
+            }
+            _ => (0..m.successors(op).len()).for_each(|j| m.set_successor(op, j, to)),
+        }
+    }
+    drop_unreachable(m, &regions);
+}
+
+/// Erases an op that nobody uses.
+fn erase_terminator(m: &mut Module, op: Op) {
+    if m.results(op).all(|v| m.is_unused(v)) {
+        m.erase_op(op);
+    }
+}
+
+/// Blocks to which only one branch leads, that has no other way to go.
+fn mergeable(m: &Module) -> Vec<Site> {
+    graph_blocks(m).into_iter().filter(|&b| only_way(m, b).is_some()).map(Site::Block).collect()
+}
+
+/// The branch that alone leads to a block, and leads nowhere else.
+fn only_way(m: &Module, block: Block) -> Option<Op> {
+    let region = m.parent_region(block)?;
+    if m.num_branches_to(block) != 1 || m.entry(region) == Some(block) {
+        return None;
+    }
+    let ends = m.region_blocks(region).filter_map(|b| m.last_op(b));
+    ends.into_iter().find(|&op| m.successors(op) == [block] && m.parent_block(op) != Some(block))
+}
+
+fn merge(m: &mut Module, sites: &[Site]) {
+    for site in sites {
+        let &Site::Block(block) = site else { continue };
+        let Some(branch) = only_way(m, block) else { continue };
+        let Some(before) = m.parent_block(branch) else { continue };
+        let carried = m.info(branch).and_then(|info| info.successor_operands).map_or(0..0, |of| of(m, branch, 0));
+        let values: Vec<Value> = m.operands(branch).get(carried).unwrap_or(&[]).to_vec();
+        let args = m.block_args(block).to_vec();
+        if values.len() != args.len() || values.iter().any(|v| args.contains(v)) {
+            continue;
+        }
+        args.iter().zip(&values).for_each(|(&arg, &value)| m.replace_all_uses(arg, value));
+        erase_terminator(m, branch);
+        if let Some(first) = m.first_op(block) {
+            m.move_tail(first, before);
+        }
+        m.erase_block(block);
+    }
+}
+
+/// Erases the blocks that nothing leads to any more.
+fn drop_unreachable(m: &mut Module, regions: &[Region]) {
+    let mut done = FxHashSet::default();
+    for &region in regions.iter().filter(|&&r| done.insert(r)) {
+        let Some(entry) = m.entry(region) else { continue };
+        let (mut reached, mut stack) = (FxHashSet::default(), vec![entry]);
+        while let Some(block) = stack.pop() {
+            if reached.insert(block) {
+                stack.extend(successors(m, block));
+            }
+        }
+        let gone: Vec<Block> = m.region_blocks(region).filter(|b| !reached.contains(b)).collect();
+        erase_blocks(m, &gone);
+    }
+}
+
+/// Makes a region empty.
+pub(crate) fn clear_region(m: &mut Module, region: Region) {
+    let blocks: Vec<Block> = m.region_blocks(region).collect();
+    erase_blocks(m, &blocks);
+}
+
+/// Erases blocks that only use each other's values.
+fn erase_blocks(m: &mut Module, blocks: &[Block]) {
+    let ops: Vec<Op> = blocks.iter().flat_map(|&b| m.block_ops(b).collect::<Vec<_>>()).collect();
+    for op in ops.into_iter().flat_map(|op| m.ops_under(op)).collect::<Vec<_>>() {
+        m.set_operands(op, &[]);
+        if !m.successors(op).is_empty() {
+            m.set_successors(op, &[]);
+        }
+    }
+    for &block in blocks {
+        let unused = |m: &Module| m.block_ops(block).flat_map(|op| m.results(op)).all(|v| m.is_unused(v));
+        if unused(m) && m.block_args(block).iter().all(|&v| m.is_unused(v)) {
+            m.erase_block(block);
+        }
+    }
+}

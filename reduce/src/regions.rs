@@ -1,0 +1,84 @@
+//! Ops with regions, replaced by one run of one region.
+
+use crate::engine::{Move, Site};
+use crate::substitute::{Prefer, Substitutes};
+use gradus_ir::control::{Edge, Point};
+use gradus_ir::{Block, Module, Op, Traits, Value, symbol_name};
+
+pub(crate) const MOVES: &[Move] = &[Move::new("run regions once", regions, run_once)];
+
+/// Regions of one block that see what is around them.
+fn regions(m: &Module) -> Vec<Site> {
+    let mut found = Vec::new();
+    for op in m.ops_under(m.root()) {
+        let closed = op == m.root() || symbol_name(m, op).is_some() || m.has_trait(op, Traits::ISOLATED);
+        let one_block = |&i: &usize| m.has_one_block(m.regions(op)[i]);
+        found.extend((0..m.regions(op).len()).filter(|_| !closed).filter(one_block).map(|i| Site::Part(op, i)));
+    }
+    found
+}
+
+fn run_once(m: &mut Module, sites: &[Site]) {
+    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    for site in sites {
+        let &Site::Part(op, i) = site else { continue };
+        // Another region of the op may have taken its place.
+        if let Some(block) = m.parent_block(op)
+            && let Some(&region) = m.regions(op).get(i)
+            && m.block_op(block).is_some()
+            && let Some(body) = m.entry(region)
+        {
+            inline(m, op, i, body, &mut substitutes);
+        }
+    }
+    substitutes.finish(m);
+}
+
+/// Moves the ops of a region before its op, and takes that away. `None` when values for its arguments or results are
+/// missing; what is left is then of no use.
+fn inline(m: &mut Module, op: Op, i: usize, body: Block, substitutes: &mut Substitutes) -> Option<()> {
+    let edges = m.info(op).and_then(|info| info.edges).map(|edges| edges(m, op)).unwrap_or_default();
+    let way = |from: Point, to: Point| edges.iter().copied().find(|e| e.from == from && e.to == to);
+    let (enter, leave) = (way(Point::Op, Point::Region(i)), way(Point::Region(i), Point::Op));
+    for arg in m.block_args(body).to_vec() {
+        if m.is_unused(arg) {
+            continue;
+        }
+        let value = match enter.and_then(|edge| carried(m, op, edge, arg, op)) {
+            Some(value) => value,
+            None => substitutes.find(m, arg, op)?,
+        };
+        m.replace_all_uses(arg, value);
+    }
+    let end = m.last_op(body).filter(|&end| m.info(end).is_none_or(|info| info.traits.has(Traits::TERMINATOR)));
+    let mut values = Vec::new();
+    for (k, result) in m.results(op).enumerate() {
+        let yielded = end.and_then(|end| match leave {
+            Some(edge) => carried(m, op, edge, result, end),
+            None => m.operands(end).get(k).copied().filter(|&v| m.value_type(v) == m.value_type(result)),
+        });
+        values.push((result, yielded));
+    }
+    let first = m.first_op(body);
+    let last = end.map_or_else(|| m.last_op(body), |end| m.prev_op(end));
+    if let (Some(first), Some(last), Some(to)) = (first, last, m.parent_block(op)) {
+        m.move_ops(first, last, to, Some(op));
+    }
+    for (result, yielded) in values.into_iter().filter(|(result, _)| !m.is_unused(*result)).collect::<Vec<_>>() {
+        let value = match yielded {
+            Some(value) => value,
+            None => substitutes.find(m, result, op)?,
+        };
+        m.replace_all_uses(result, value);
+    }
+    if m.results(op).all(|v| m.is_unused(v)) {
+        m.erase_op(op);
+    }
+    Some(())
+}
+
+/// What `source` gives along an edge for a value that receives.
+fn carried(m: &Module, op: Op, edge: Edge, receiver: Value, source: Op) -> Option<Value> {
+    let at = edge.receivers(m, op).iter().position(|&v| v == receiver)?;
+    edge.carried(m, source).get(at).copied().filter(|&v| m.value_type(v) == m.value_type(receiver))
+}

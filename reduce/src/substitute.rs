@@ -1,0 +1,266 @@
+//! What takes the place of a value that goes away: another value of its type, an argument that is made for it, a constant.
+
+use gradus_ir::control::Point;
+use gradus_ir::entity::{Entity, SideTable};
+use gradus_ir::symbols::SymbolRefs;
+use gradus_ir::{Block, Builder, Def, Module, Op, Str, Traits, Type, Value, symbol_name};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Which value is looked for first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Prefer {
+    /// One that is there already.
+    Known,
+    /// A new argument of the function.
+    Argument,
+    /// A constant: this number.
+    Number(u8),
+}
+
+/// Finds values for one candidate, and remembers those that it made.
+pub(crate) struct Substitutes {
+    prefer: Prefer,
+    /// The symbols that are referred to: who calls a function must know its parameters.
+    used: FxHashSet<Str>,
+    made: FxHashMap<(Block, Type, Prefer), Value>,
+    /// Functions that got new parameters.
+    changed: Vec<Op>,
+}
+
+/// So many ops before a use are searched for a value.
+const NEAR: usize = 32;
+
+impl Substitutes {
+    pub(crate) fn new(m: &Module, prefer: Prefer) -> Substitutes {
+        Substitutes { prefer, used: used_symbols(m), made: FxHashMap::default(), changed: Vec::new() }
+    }
+
+    /// A value of the same type as `value`, which is a result of `op` or an argument in its regions, that is defined at `op`.
+    pub(crate) fn find(&mut self, m: &mut Module, value: Value, op: Op) -> Option<Value> {
+        let ty = m.value_type(value);
+        let other = |v: &Value| *v != value;
+        match self.prefer {
+            Prefer::Known => initial(m, value, op)
+                .or_else(|| operand(m, op, ty))
+                .or_else(|| argument(m, op, ty))
+                .or_else(|| earlier(m, op, ty))
+                .filter(other)
+                .or_else(|| self.parameter(m, op, ty))
+                .or_else(|| self.number(m, op, ty, 0)),
+            Prefer::Argument => self.parameter(m, op, ty).or_else(|| argument(m, op, ty).filter(other)),
+            Prefer::Number(n) => self.number(m, op, ty, n),
+        }
+    }
+
+    /// A value of a type that is defined at `op`, but not `value`.
+    pub(crate) fn other(&mut self, m: &mut Module, value: Value, op: Op) -> Option<Value> {
+        let ty = m.value_type(value);
+        let known = || argument_but(m, op, ty, Some(value)).or_else(|| earlier(m, op, ty)).filter(|v| *v != value);
+        match self.prefer {
+            Prefer::Number(n) => self.number(m, op, ty, n),
+            Prefer::Known | Prefer::Argument => known().or_else(|| self.number(m, op, ty, 0)),
+        }
+    }
+
+    /// A new argument of the function around `op`, the same for all of one type.
+    fn parameter(&mut self, m: &mut Module, op: Op, ty: Type) -> Option<Value> {
+        let (holder, entry) = self.holder(m, op)?;
+        if let Some(&made) = self.made.get(&(entry, ty, Prefer::Argument)) {
+            return Some(made);
+        }
+        let new = m.add_block_arg(entry, ty, m.loc(holder));
+        self.made.insert((entry, ty, Prefer::Argument), new);
+        if !self.changed.contains(&holder) {
+            self.changed.push(holder);
+        }
+        Some(new)
+    }
+
+    /// The innermost op around `op` that may be given arguments: a function that nobody calls, or an op that nobody
+    /// declared.
+    fn holder(&self, m: &Module, op: Op) -> Option<(Op, Block)> {
+        let mut block = m.parent_block(op)?;
+        loop {
+            let region = m.parent_region(block)?;
+            let around = m.region_op(region)?;
+            let outer = m.parent_block(around)?;
+            let unused = |op: Op| symbol_name(m, op).is_none_or(|name| !self.used.contains(&name));
+            let may = match m.info(around) {
+                Some(info) if info.traits.has(Traits::FUNCTION) => unused(around),
+                Some(info) if info.traits.has(Traits::ISOLATED) => return None,
+                Some(_) => false,
+                None => true,
+            };
+            if may {
+                return Some((around, m.entry(region)?));
+            }
+            if m.has_trait(around, Traits::FUNCTION) {
+                return None;
+            }
+            block = outer;
+        }
+    }
+
+    /// A constant at the start of the region that holds constants, the same for all of one type.
+    fn number(&mut self, m: &mut Module, op: Op, ty: Type, number: u8) -> Option<Value> {
+        let region = gradus_ir::rewrite::constant_region(m, m.parent_block(op)?)?;
+        let entry = m.entry(region)?;
+        let key = (entry, ty, Prefer::Number(number));
+        if let Some(&made) = self.made.get(&key) {
+            return Some(made);
+        }
+        let attr = m.ctx.uniform_attr(ty, f64::from(number))?;
+        let ctx = m.ctx.clone();
+        let known = m.block_ops(entry).take_while(|&c| m.has_trait(c, Traits::CONSTANT_LIKE)).find(|&c| {
+            c != op && m.results(c).next().is_some_and(|v| m.value_type(v) == ty && m.constant(v) == Some(attr))
+        });
+        let value = match known {
+            Some(known) => m.result(known, 0),
+            None => {
+                let (dialect, loc) = (ctx.op_dialect(m.name(op)), m.loc(op));
+                Builder::at_start(m, entry).constant(attr, ty, dialect, loc)?
+            }
+        };
+        self.made.insert(key, value);
+        Some(value)
+    }
+
+    /// Lets the types of functions say what parameters they got, and drops those that were made in vain.
+    pub(crate) fn finish(self, m: &mut Module) {
+        for function in self.changed {
+            let Some(entry) = m.regions(function).first().and_then(|&r| m.entry(r)) else { continue };
+            let made: FxHashSet<Value> = self.made.values().copied().collect();
+            let vain: Vec<bool> = m.block_args(entry).iter().map(|v| made.contains(v) && m.is_unused(*v)).collect();
+            m.retain_block_args(entry, |i| !vain[i]);
+            let types: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
+            set_function_inputs(m, function, &types);
+        }
+        // In an order that depends on the program alone.
+        let mut constants: Vec<Value> = self.made.into_values().collect();
+        constants.sort_unstable_by_key(|v| v.index());
+        for value in constants {
+            if let Def::Result(op, _) = m.def(value)
+                && m.is_unused(value)
+                && m.parent_block(op).is_some()
+                && m.has_trait(op, Traits::CONSTANT_LIKE)
+            {
+                m.erase_op(op);
+            }
+        }
+    }
+}
+
+/// Gives a function's type other parameters. If there are more than before, their attributes are empty.
+pub(crate) fn set_function_inputs(m: &mut Module, function: Op, inputs: &[Type]) {
+    let Some(ty) = m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a)) else { return };
+    let Some((_, results)) = m.ctx.function_parts(ty) else { return };
+    let new = m.ctx.type_attr(m.ctx.function_type(inputs, results));
+    m.set_attr(function, "function_type", Some(new));
+    let key = "arg_attrs";
+    if let Some(list) = m.inherent_attr(function, key).and_then(|a| m.ctx.as_array(a)) {
+        let mut list = list.to_vec();
+        list.resize(inputs.len(), gradus_ir::Attr::EMPTY_DICT);
+        let new = m.ctx.array_attr(&list);
+        m.set_attr(function, key, Some(new));
+    }
+}
+
+/// The names that anything refers to.
+pub(crate) fn used_symbols(m: &Module) -> FxHashSet<Str> {
+    let mut refs = SymbolRefs::default();
+    let mut used = FxHashSet::default();
+    for op in m.ops_under(m.root()) {
+        for attr in refs.of_op(m, op) {
+            if let Some((root, nested)) = m.ctx.as_symbol(attr) {
+                used.insert(root);
+                used.extend(nested.iter().copied());
+            }
+        }
+    }
+    used
+}
+
+/// What an op with regions gives as a result when none of them runs.
+fn initial(m: &Module, value: Value, op: Op) -> Option<Value> {
+    let edges = m.info(op)?.edges?;
+    let edge = edges(m, op).into_iter().find(|e| e.from == Point::Op && e.to == Point::Op)?;
+    let at = edge.receivers(m, op).iter().position(|&v| v == value)?;
+    edge.carried(m, op).get(at).copied().filter(|&v| m.value_type(v) == m.value_type(value))
+}
+
+fn operand(m: &Module, op: Op, ty: Type) -> Option<Value> {
+    let own = |v: Value| m.defining_op(v) == Some(op);
+    m.operands(op).iter().copied().find(|&v| m.value_type(v) == ty && !own(v))
+}
+
+/// An argument of a block around `op`, or of the entry of its region.
+fn argument(m: &Module, op: Op, ty: Type) -> Option<Value> {
+    argument_but(m, op, ty, None)
+}
+
+fn argument_but(m: &Module, op: Op, ty: Type, but: Option<Value>) -> Option<Value> {
+    let mut block = m.parent_block(op)?;
+    loop {
+        let region = m.parent_region(block)?;
+        let args = |b: Block| m.block_args(b).iter().copied().find(|&v| m.value_type(v) == ty && Some(v) != but);
+        if let Some(found) = m.entry(region).and_then(args).or_else(|| args(block)) {
+            return Some(found);
+        }
+        let around = m.region_op(region)?;
+        if m.info(around).is_some_and(|info| info.traits.has(Traits::ISOLATED)) {
+            return None;
+        }
+        block = m.parent_block(around)?;
+    }
+}
+
+/// A result of an op before `op` in its block, or in blocks around it.
+fn earlier(m: &Module, op: Op, ty: Type) -> Option<Value> {
+    let mut at = op;
+    loop {
+        let before = std::iter::successors(m.prev_op(at), |&p| m.prev_op(p)).take(NEAR);
+        if let Some(found) = before.flat_map(|p| m.results(p)).find(|&v| m.value_type(v) == ty) {
+            return Some(found);
+        }
+        let around = m.parent_op(at)?;
+        if m.info(around).is_some_and(|info| info.traits.has(Traits::ISOLATED)) {
+            return None;
+        }
+        at = around;
+    }
+}
+
+/// Takes ops away, those in the list before those that they use: what is still used is replaced. Ops for which that is not
+/// possible stay.
+pub(crate) fn erase(m: &mut Module, ops: &[Op], substitutes: &mut Substitutes) {
+    let mut listed: SideTable<Op, bool> = SideTable::new(false);
+    ops.iter().for_each(|&op| listed[op] = true);
+    let inside = |m: &Module, op: Op| std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).any(|p| listed[p]);
+    let outermost: Vec<Op> = ops.iter().copied().filter(|&op| !inside(m, op)).collect();
+    for op in outermost {
+        erase_one(m, op, substitutes);
+    }
+}
+
+/// [`erase`] for one op.
+pub(crate) fn erase_one(m: &mut Module, op: Op, substitutes: &mut Substitutes) -> bool {
+    let mut found = Vec::new();
+    for result in m.results(op) {
+        if m.is_unused(result) {
+            continue;
+        }
+        match substitutes.find(m, result, op) {
+            Some(value) if m.defining_op(value) != Some(op) => found.push((result, value)),
+            _ => return false,
+        }
+    }
+    for (result, value) in found {
+        m.replace_all_uses(result, value);
+    }
+    // An op of a graph may use itself.
+    if m.results(op).any(|v| !m.is_unused(v)) {
+        return false;
+    }
+    m.erase_op(op);
+    true
+}

@@ -1,0 +1,291 @@
+//! `gradus reduce`: a smaller program that still shows something.
+
+use super::check::{option_args, options};
+use crate::io::{self, report, text};
+use crate::pass_flags::{self, flag};
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_check::bisect::{Checked, Culprit, Subject};
+use gradus_ir::pass::RunOptions;
+use gradus_ir::{Context, Module, ParseOptions, PrintOptions, verify};
+use gradus_reduce::{End, Options, Oracle, Reduced, Step, ops_in_bodies, reduce_watched};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The declaration.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+/// How a test says that a program is interesting.
+const CONVENTIONS: [&str; 2] = ["nonzero", "zero"];
+
+fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("N").default_value(default).value_parser(clap::value_parser!(u64)).help(help)
+}
+
+fn command(tool: &Tool) -> Command {
+    let test_args = [
+        Arg::new("test").long("test").value_name("COMMAND").help("Run this on the file of each candidate"),
+        Arg::new("test-arg")
+            .long("test-arg")
+            .value_name("ARG")
+            .action(ArgAction::Append)
+            .allow_hyphen_values(true)
+            .help("An argument of the test, before the file"),
+        Arg::new("interesting").long("interesting").value_parser(CONVENTIONS).default_value(CONVENTIONS[0]).help(
+            "The exit status of a test that finds its file interesting: nonzero as for mlir-reduce, zero as for creduce",
+        ),
+        number("timeout", "60", "A test that takes so many seconds is stopped; its file is not interesting"),
+        number("jobs", "1", "So many tests run at the same time, on files of different names")
+            .value_parser(clap::value_parser!(u64).range(1..=256)),
+        number("candidates", "2000", "Give up after so many candidates"),
+    ];
+    Command::new("reduce")
+        .about("Make a program smaller that still shows something")
+        .after_help(
+            "Examples:\n  gradus reduce a.mlir --test=./crashes.sh -o small.mlir\n  gradus reduce a.mlir --test=grep \
+             --test-arg=-q --test-arg=arith.divsi --interesting=zero\n  gradus reduce a.mlir \
+             --canonicalize\n\nWith passes instead of a test, what is interesting is that gradus check finds a \
+             difference after the same pass, made by the same pattern. What is smallest so far is in the output file at \
+             any time.",
+        )
+        .arg(Arg::new("FILE").required(true).help("The program; - is standard input"))
+        .arg(Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"))
+        .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
+        .args(test_args)
+        .args(option_args())
+        .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
+            true => arg.visible_alias("pipeline"),
+            false => arg,
+        }))
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
+    let test = matches.get_one::<String>("test");
+    if test.is_some() != pipeline.is_empty() {
+        let message = "reduce takes a test (--test) or passes (--PASS ..., or --pipeline), one of both";
+        return Err(Failure::Usage(message.into()));
+    }
+    let ctx = tool.context();
+    let allow_unregistered = matches.get_flag("allow-unregistered-dialect");
+    let chunk = text(matches.get_one::<String>("FILE").expect("is required"), streams)?;
+    let m = io::parse(&ctx, &chunk, ParseOptions { allow_unregistered, ..ParseOptions::default() }, streams)?;
+    verify(&m).map_err(|d| report(&ctx, &d, streams))?;
+    let job = Job { matches, output: matches.get_one::<String>("output").expect("has a default") };
+    match test {
+        Some(test) => job.by_test(&m, test, streams),
+        None => job.by_passes(tool, &ctx, &m, streams),
+    }
+}
+
+struct Job<'a> {
+    matches: &'a ArgMatches,
+    output: &'a str,
+}
+
+impl Job<'_> {
+    fn number(&self, name: &str) -> u64 {
+        self.matches.get_one::<u64>(name).copied().expect("has a default")
+    }
+
+    fn by_test(&self, m: &Module, command: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        let folder = tempfile::tempdir().map_err(|e| format!("cannot make a folder for candidates: {e}"))?;
+        let wants_zero = self.matches.get_one::<String>("interesting").is_some_and(|word| word == "zero");
+        let args = self.matches.get_many::<String>("test-arg").into_iter().flatten();
+        let test = Test {
+            command: command.to_owned(),
+            args: args.cloned().collect(),
+            folder: folder.path().to_owned(),
+            timeout: Duration::from_secs(self.number("timeout")),
+            wants_zero,
+        };
+        match test.status(m) {
+            Err(e) => return Err(Failure::Usage(format!("cannot run '{command}': {e}"))),
+            Ok(status) if !test.is_interesting(status) => {
+                let did = status.map_or("does not come to its end".to_owned(), |n| format!("exits with status {n}"));
+                let word = if wants_zero { "zero" } else { "nonzero" };
+                let message = format!("the input is not interesting: the test {did} (--interesting={word})");
+                return Err(Failure::Input(message));
+            }
+            Ok(_) => {}
+        }
+        let oracle = &mut |all: &[Module]| test.first(all);
+        let reduced = self.search(m, oracle, streams);
+        self.conclude(m, &reduced, &printed(&reduced.module), streams)
+    }
+
+    fn by_passes(&self, tool: &Tool, ctx: &Arc<Context>, m: &Module, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        let pipeline = || pass_flags::pipeline(tool, self.matches, "builtin.module").expect("it was made before");
+        let subject = Subject {
+            program: &|| m.clone(),
+            pipeline: &pipeline,
+            how: RunOptions { passes: tool.passes.clone(), ..RunOptions::default() },
+            options: options(self.matches),
+        };
+        let culprit = match subject.check() {
+            Checked::Wrong(culprit) => culprit,
+            Checked::Failed(said) => return Err(report(ctx, &said, streams)),
+            Checked::Passed(_) => {
+                return Err(Failure::Input("the input is not interesting: no difference is found".into()));
+            }
+        };
+        let shown = |m: &Module| subject.shows(m, &pipeline, &culprit);
+        let run = run_line(tool, self.matches, &pipeline().to_string());
+        let reduced = self.search(m, &mut |all| all.iter().position(|m| shown(m).is_some()), streams);
+        let found = shown(&reduced.module).ok_or_else(|| "the difference comes and goes".to_owned())?;
+        self.conclude(m, &reduced, &reproducer(&run, &found, &reduced.module), streams)
+    }
+
+    /// Searches, and shows how far it is on a terminal and in the output file.
+    fn search(&self, m: &Module, oracle: &mut Oracle<'_>, streams: &mut Streams<'_>) -> Reduced {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let options =
+            Options { candidates: self.number("candidates"), batch: self.number("jobs") as usize, time: None };
+        let reduced = reduce_watched(m, oracle, &options, &mut |step: Step<'_>| {
+            bar.set_message(format!("{} ops, candidate {}: {}", step.best.num_ops(), step.candidates, step.name));
+            bar.tick();
+            if step.is_new && self.output != "-" {
+                // What cannot be written is said at the end.
+                let text = printed(step.best);
+                let _ = io::write(self.output, streams, |out| out.write_all(text.as_bytes()));
+            }
+        });
+        bar.finish_and_clear();
+        reduced
+    }
+
+    fn conclude(&self, m: &Module, reduced: &Reduced, text: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        io::write(self.output, streams, |out| out.write_all(text.as_bytes()))?;
+        let (before, after) = (ops_in_bodies(m), ops_in_bodies(&reduced.module));
+        let end = match reduced.end {
+            End::Minimal => "no single step makes it smaller",
+            End::Limit => "there may be more to take away: the limit of candidates is reached",
+        };
+        let _ = writeln!(streams.err, "{after} of {before} ops are left after {} tests; {end}", reduced.candidates);
+        Ok(())
+    }
+}
+
+fn printed(m: &Module) -> String {
+    m.to_text(PrintOptions::default()) + "\n"
+}
+
+/// A command that says whether a file is interesting.
+struct Test {
+    command: String,
+    args: Vec<String>,
+    /// Where candidates are.
+    folder: PathBuf,
+    timeout: Duration,
+    wants_zero: bool,
+}
+
+impl Test {
+    /// The exit status on a program; `None` if it was stopped. Errors are of starting it.
+    fn status(&self, m: &Module) -> std::io::Result<Option<i32>> {
+        self.wait(&mut self.start(0, m)?)
+    }
+
+    /// The first of some programs that is interesting. All are tested at the same time.
+    fn first(&self, all: &[Module]) -> Option<usize> {
+        let mut running: Vec<_> = all.iter().enumerate().map(|(i, m)| self.start(i, m)).collect();
+        let interesting = |child: &mut std::io::Result<Child>| match child {
+            Ok(child) => self.wait(child).is_ok_and(|status| self.is_interesting(status)),
+            Err(_) => false,
+        };
+        let found = running.iter_mut().position(interesting);
+        for child in running.iter_mut().skip(found.map_or(all.len(), |i| i + 1)).flatten() {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+        found
+    }
+
+    fn start(&self, number: usize, m: &Module) -> std::io::Result<Child> {
+        let file = self.folder.join(format!("candidate{number}.mlir"));
+        std::fs::write(&file, printed(m))?;
+        let mut command = std::process::Command::new(&self.command);
+        command.args(&self.args).arg(&file);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+    }
+
+    fn wait(&self, child: &mut Child) -> std::io::Result<Option<i32>> {
+        let end = Instant::now() + self.timeout;
+        let mut pause = Duration::from_micros(100);
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status.code());
+            }
+            if Instant::now() >= end {
+                child.kill()?;
+                child.wait()?;
+                return Ok(None);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(2));
+        }
+    }
+
+    fn is_interesting(&self, status: Option<i32>) -> bool {
+        status.is_some_and(|n| (n == 0) == self.wants_zero)
+    }
+}
+
+/// The command that checks a file again, as a RUN line.
+pub(super) fn run_line(tool: &Tool, matches: &ArgMatches, pipeline: &str) -> String {
+    let mut words = vec![format!("{} check %s", tool.name)];
+    if matches.get_flag("allow-unregistered-dialect") {
+        words.push("--allow-unregistered-dialect".into());
+    }
+    for name in option_args().iter().map(|arg| arg.get_id().as_str()) {
+        words.extend(matches.get_one::<u64>(name).map(|n| format!("--{name}={n}")));
+    }
+    let single = pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')'));
+    words.push(match single.filter(|name| tool.passes.iter().any(|info| info.name == *name)) {
+        Some(name) => format!("--{name}"),
+        None if pipeline.contains('\'') => format!("--pass-pipeline=\"{pipeline}\""),
+        None => format!("--pass-pipeline='{pipeline}'"),
+    });
+    words.join(" ")
+}
+
+/// A program that a command finds a difference in, with what it is: a golden test, which holds once the difference is gone.
+pub(super) fn reproducer(run: &str, culprit: &Culprit, m: &Module) -> String {
+    let mut text = format!("// RUN: {run}\n//\n");
+    let notes = culprit.error.notes.iter().map(|(_, note)| format!("  {note}"));
+    for line in std::iter::once(culprit.error.message.clone()).chain(notes) {
+        // What a program says in its strings is no command.
+        let line = line.replace('\n', " ").replace("RUN:", "RUN ").replace("CHECK", "check").replace("expected-", "");
+        text += &format!("// {line}\n");
+    }
+    text + &printed(m)
+}
+
+/// Makes a small program of what `check` found, and writes it to a file.
+pub(super) fn reproduce(
+    tool: &Tool,
+    matches: &ArgMatches,
+    subject: &Subject<'_>,
+    culprit: &Culprit,
+    path: &str,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    let options = Options { time: Some(SOON), ..Options::default() };
+    let pipeline = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
+    let Some(found) = subject.reproduce(culprit, &pipeline, &options) else {
+        let why = format!("'{}' goes wrong only after the passes before it", culprit.pass);
+        return Err(Failure::Input(format!(
+            "there is no reproducer: {why}; gradus reduce with all passes may find one"
+        )));
+    };
+    let m = &found.reduced.module;
+    let text = reproducer(&run_line(tool, matches, &culprit.pipeline), &found.culprit, m);
+    io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+    let _ = writeln!(streams.err, "a reproducer of {} ops is in {path}", ops_in_bodies(m));
+    Ok(())
+}
+
+/// A reproducer is searched for so long.
+const SOON: Duration = Duration::from_secs(4);

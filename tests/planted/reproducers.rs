@@ -1,0 +1,127 @@
+//! Each planted bug gives a small reproducer, which is a golden test that fails for as long as the bug is there.
+
+use crate::{patterns, rules};
+use gradus::Tool;
+use gradus::check::bisect::{Checked, Subject};
+use gradus::ir::pass::{Pipeline, RunOptions};
+use gradus::ir::{Dialect, ParseOptions, PassInfo, parse_module};
+use gradus::reduce::{End, Options, ops_in_bodies};
+use gradus::runline::pipelines;
+use gradus_golden::run;
+use std::time::{Duration, Instant};
+
+/// What the specification asks for.
+const MEDIAN: usize = 8;
+const MOST: usize = 15;
+
+/// How a reproducer came out.
+struct Found {
+    name: &'static str,
+    ops: usize,
+    sliced: bool,
+    candidates: u64,
+    time: Duration,
+}
+
+/// A tool with a bug, the bug's name, a program that it changes, and passes.
+fn bugs() -> Vec<(Tool, &'static str, &'static str, String)> {
+    let rules = rules::RULES.iter().map(|(rule, program)| {
+        let dialect: &'static Dialect = Box::leak(Box::new(Dialect {
+            name: "planted",
+            doc: "A wrong rule.",
+            rules: std::slice::from_ref(rule),
+            ..Dialect::DEFAULT
+        }));
+        let tool = Tool::gradus().with_dialects(&[dialect]);
+        (tool, rule.name, *program, "builtin.module(cse,canonicalize,symbol-dce)".to_owned())
+    });
+    let patterns = patterns::PLANTED.iter().map(|(info, program)| {
+        let info: &'static PassInfo = info;
+        let pipeline = format!("builtin.module(cse,{},canonicalize)", info.name);
+        (Tool::gradus().with_passes(&[info]), info.name, *program, pipeline)
+    });
+    rules.chain(patterns).collect()
+}
+
+/// Reduces what is found with a bug, and checks that it is found again.
+fn reproduce(tool: &Tool, name: &'static str, program: &str, pipeline: &str) -> Result<Found, String> {
+    let ctx = tool.context();
+    let read = || parse_module(&ctx, "a.mlir", program.to_owned(), ParseOptions::default()).expect("is valid");
+    let parse = |text: &str| Pipeline::parse(text, &tool.passes).ok();
+    let subject = Subject {
+        program: &read,
+        pipeline: &|| parse(pipeline).expect("the pipeline is right"),
+        how: RunOptions::default(),
+        options: Default::default(),
+    };
+    let Checked::Wrong(culprit) = subject.check() else { return Err(format!("{name}: is not found")) };
+    let start = Instant::now();
+    let found = subject.reproduce(&culprit, &parse, &Options::default());
+    let found = found.ok_or_else(|| format!("{name}: there is no reproducer"))?;
+    let rewrite = |culprit: &gradus::check::bisect::Culprit| culprit.rewrite.as_ref().map(|r| r.what.clone());
+    if found.culprit.pass != culprit.pass || rewrite(&found.culprit) != rewrite(&culprit) {
+        return Err(format!("{name}: the reproducer shows something else: {}", found.culprit.error.render(&ctx)));
+    }
+    if found.reduced.end != End::Minimal {
+        return Err(format!("{name}: the reproducer could be smaller"));
+    }
+    let (ops, candidates) = (ops_in_bodies(&found.reduced.module), found.reduced.candidates);
+    Ok(Found { name, ops, sliced: found.sliced, candidates, time: start.elapsed() })
+}
+
+#[test]
+fn reproducers_are_small() {
+    let (mut found, mut wrong) = (Vec::new(), Vec::new());
+    for (tool, name, program, pipeline) in bugs() {
+        match reproduce(&tool, name, program, &pipeline) {
+            Ok(one) => found.push(one),
+            Err(why) => wrong.push(why),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    found.sort_by_key(|one| one.ops);
+    let line = |one: &Found| {
+        let from = if one.sliced { "slice" } else { "program" };
+        format!("{:3} ops {:4} candidates {:8.1?} {from:8} {}\n", one.ops, one.candidates, one.time, one.name)
+    };
+    let table: String = found.iter().map(line).collect();
+    eprint!("{table}");
+    let (median, most) = (found[found.len() / 2].ops, found[found.len() - 1].ops);
+    assert!(found.len() == 43 && median <= MEDIAN && most <= MOST, "median {median}, most {most}:\n{table}");
+}
+
+/// The file as it is written is a golden test: its RUN line fails with the bug, and holds without.
+#[test]
+fn reproducers_are_golden_tests() {
+    let mut wrong = Vec::new();
+    for (tool, name, program, pipeline) in bugs() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = |file: &str| folder.path().join(file).display().to_string();
+        let (input, output) = (path("program.mlir"), path("reproducer.mlir"));
+        std::fs::write(&input, program).expect("a file can be written");
+        let flags = [format!("--pipeline={pipeline}"), format!("--reproducer={output}")];
+        let checked = run(&tool, &["check", &input, &flags[0], &flags[1]]);
+        let Ok(text) = std::fs::read_to_string(&output) else {
+            wrong.push(format!("{name}: there is no reproducer: {}", checked.err));
+            continue;
+        };
+        let again = pipelines(&tool, &text).expect("the RUN line can be read")[0].run(&tool, &output);
+        let said = String::from_utf8_lossy(&again.err).into_owned();
+        if again.status != 1
+            || !said.contains(&format!("pattern: {name}"))
+            || !text.contains(&format!("pattern: {name}"))
+        {
+            wrong.push(format!("{name}: with the bug: exit status {}: {said}\n{text}", again.status));
+        }
+        // Without the rule, the same passes are right.
+        if rules::RULES.iter().any(|(rule, _)| rule.name == name) {
+            let sound =
+                pipelines(&Tool::gradus(), &text).expect("the RUN line can be read")[0].run(&Tool::gradus(), &output);
+            if sound.status != 0 {
+                let said = String::from_utf8_lossy(&[sound.out, sound.err].concat()).into_owned();
+                wrong.push(format!("{name}: without the bug: {said}\n{text}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
