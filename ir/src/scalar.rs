@@ -21,7 +21,7 @@ pub enum Scalar {
 }
 
 /// From numbers to a result.
-pub type Function<T, R> = Box<dyn Fn(&[T]) -> R>;
+pub type Function<T, R> = Box<dyn Fn(&[T]) -> R + Send + Sync>;
 
 /// What an op computes, from its attributes and types.
 pub type ScalarFn = fn(&OpArgs<'_>) -> Result<Scalar, Trap>;
@@ -34,7 +34,7 @@ pub fn evaluate(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 impl Scalar {
     /// Computes an integer of integers, of the same type.
-    pub fn ints(f: impl Fn(&[i64]) -> Result<Option<i64>, Trap> + 'static) -> Scalar {
+    pub fn ints(f: impl Fn(&[i64]) -> Result<Option<i64>, Trap> + Send + Sync + 'static) -> Scalar {
         Scalar::Ints(Box::new(f), None)
     }
 
