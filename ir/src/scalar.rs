@@ -11,14 +11,17 @@ use crate::tensor::{DType, Tensor};
 /// are tensors or vectors; without it, they keep theirs.
 pub enum Scalar {
     /// An integer of integers.
-    Ints(Box<dyn Fn(&[i64]) -> Result<Option<i64>, Trap>>, Option<DType>),
+    Ints(Function<i64, Result<Option<i64>, Trap>>, Option<DType>),
     /// A float of floats, rounded to its type.
-    Floats(Box<dyn Fn(&[f64]) -> Option<f64>>, Option<DType>),
+    Floats(Function<f64, Option<f64>>, Option<DType>),
     /// A float of integers, rounded to its type.
-    IntsToFloat(Box<dyn Fn(&[i64]) -> f64>, Option<DType>),
+    IntsToFloat(Function<i64, f64>, Option<DType>),
     /// An integer of floats.
-    FloatsToInt(Box<dyn Fn(&[f64]) -> Option<i64>>, Option<DType>),
+    FloatsToInt(Function<f64, Option<i64>>, Option<DType>),
 }
+
+/// From numbers to a result.
+pub type Function<T, R> = Box<dyn Fn(&[T]) -> R + Send + Sync>;
 
 /// What an op computes, from its attributes and types.
 pub type ScalarFn = fn(&OpArgs<'_>) -> Result<Scalar, Trap>;
@@ -31,7 +34,7 @@ pub fn evaluate(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 impl Scalar {
     /// Computes an integer of integers, of the same type.
-    pub fn ints(f: impl Fn(&[i64]) -> Result<Option<i64>, Trap> + 'static) -> Scalar {
+    pub fn ints(f: impl Fn(&[i64]) -> Result<Option<i64>, Trap> + Send + Sync + 'static) -> Scalar {
         Scalar::Ints(Box::new(f), None)
     }
 

@@ -1,6 +1,6 @@
 //! `sccp`.
 
-use gradus_ir::control::{Edge, Event, Next, Point};
+use gradus_ir::control::{CountedFn, Edge, Event, Next, Point};
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::Datum;
@@ -345,13 +345,16 @@ impl<'m> Solver<'m> {
     /// Where control goes, if what is constant decides it. The rest is poison here, on which nothing can be decided.
     fn next(&self, op: Op, from: Point, sources: &[Lattice]) -> Option<Point> {
         let m = self.m;
-        let control = m.info(op)?.control?;
         let datum = |lattice: &Lattice| match *lattice {
             Lattice::Constant(attr) => m.ctx.attr_datum(attr).unwrap_or(Datum::Poison),
             _ => Datum::Poison,
         };
         let known: Vec<Datum> = sources.iter().map(datum).collect();
         let operands: Vec<Datum> = m.operands(op).iter().map(|&v| datum(&self.values[v])).collect();
+        if let Some(counted) = m.info(op)?.counted {
+            return next_of_loop(m, op, counted, from, operands).filter(|_| from == Point::Op || !known.is_empty());
+        }
+        let control = m.info(op)?.control?;
         let next = |event| m.with_args(op, |args| control(args, &operands, event).ok())?;
         let next = match from {
             Point::Op => next(Event::Enter),
@@ -462,4 +465,18 @@ fn known_callers(m: &Module, root: Op, tables: &mut SymbolTables) -> FxHashMap<O
         }
     }
     callers
+}
+
+/// Where control goes in a loop that counts. That a loop ends after its first iteration is found, as in MLIR, only where no
+/// operand is needed for it.
+fn next_of_loop(m: &Module, op: Op, counted: CountedFn, from: Point, mut operands: Vec<Datum>) -> Option<Point> {
+    if from != Point::Op {
+        operands.fill(Datum::Poison);
+    }
+    let range = m.with_args(op, |args| counted(args, &operands).ok())??;
+    match from {
+        Point::Op if range.first < range.end => Some(Point::Region(0)),
+        Point::Op => Some(Point::Op),
+        Point::Region(_) => (range.first + range.step >= range.end).then_some(Point::Op),
+    }
 }

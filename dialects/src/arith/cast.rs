@@ -231,7 +231,10 @@ fn target<'a>(args: &OpArgs<'a>) -> Result<(Type, Option<gradus_ir::DType>), Tra
 }
 
 /// Converts integer to integer; `f` gets the operand and the two widths.
-fn int_to_int(args: &OpArgs<'_>, f: impl Fn(i64, u32, u32) -> Option<i64> + 'static) -> Result<Scalar, Trap> {
+fn int_to_int(
+    args: &OpArgs<'_>,
+    f: impl Fn(i64, u32, u32) -> Option<i64> + Send + Sync + 'static,
+) -> Result<Scalar, Trap> {
     let from = width(args)?;
     let (elem, dtype) = target(args)?;
     let to = args.ctx().int_width(elem).unwrap_or(64);
@@ -259,7 +262,7 @@ fn trunci(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     })
 }
 
-fn int_to_float(args: &OpArgs<'_>, f: impl Fn(i64) -> i128 + 'static) -> Result<Scalar, Trap> {
+fn int_to_float(args: &OpArgs<'_>, f: impl Fn(i64) -> i128 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let (elem, dtype) = target(args)?;
     let kind = args.ctx().float_kind(elem).ok_or_else(|| Trap::unsupported("floats of this type"))?;
     Ok(Scalar::IntsToFloat(Box::new(move |x| round_to(kind, int_as_f64(f(x[0]), kind))), dtype))

@@ -120,7 +120,10 @@ pub(super) fn round_to(kind: FloatKind, v: f64) -> f64 {
 }
 
 /// Floats of the result's type. `None` is poison.
-pub(super) fn floats(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> Option<f64> + 'static) -> Result<Scalar, Trap> {
+pub(super) fn floats(
+    args: &OpArgs<'_>,
+    f: impl Fn(&[f64]) -> Option<f64> + Send + Sync + 'static,
+) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     let ty = args.result_types.first().copied().unwrap_or(args.operand_type(0));
     let elem = ctx.element_type(ty);
@@ -130,7 +133,7 @@ pub(super) fn floats(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> Option<f64> + 'sta
 }
 
 /// Floats under the promises of `fastmath`: a NaN or infinity against them gives poison.
-pub(crate) fn promised(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> f64 + 'static) -> Result<Scalar, Trap> {
+pub(crate) fn promised(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> f64 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let (nnan, ninf) = super::finite_promises(args);
     floats(args, move |x| {
         let out = f(x);

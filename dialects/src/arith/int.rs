@@ -205,14 +205,14 @@ pub(crate) fn unsigned(v: i64, width: u32) -> u64 {
 /// An op of two integers; `f` gets the operands and the width, and gives `None` for poison.
 fn binary(
     args: &OpArgs<'_>,
-    f: impl Fn(i64, i64, u32) -> Result<Option<i128>, Trap> + 'static,
+    f: impl Fn(i64, i64, u32) -> Result<Option<i128>, Trap> + Send + Sync + 'static,
 ) -> Result<Scalar, Trap> {
     let w = width(args)?;
     Ok(Scalar::ints(move |x| Ok(f(x[0], x[1], w)?.map(|v| wrap(v, w)))))
 }
 
 /// The wrapped result, or poison when a promise is broken.
-fn promised(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + 'static) -> Result<Scalar, Trap> {
+fn promised(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let (nsw, nuw) = super::overflow_promises(args);
     if !nsw && !nuw {
         return binary(args, move |a, b, _| Ok(Some(f(i128::from(a), i128::from(b)))));
@@ -256,7 +256,7 @@ fn is_exact(args: &OpArgs<'_>) -> bool {
     args.attr("isExact").is_some()
 }
 
-fn shift_right(args: &OpArgs<'_>, f: impl Fn(i64, u64, u32) -> i128 + 'static) -> Result<Scalar, Trap> {
+fn shift_right(args: &OpArgs<'_>, f: impl Fn(i64, u64, u32) -> i128 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
     binary(args, move |a, b, w| {
         let amount = unsigned(b, w);
@@ -281,7 +281,7 @@ fn zero_divisor() -> Trap {
 }
 
 /// Unsigned division and its kin; undefined for a zero divisor.
-fn unsigned_division(args: &OpArgs<'_>, f: impl Fn(u64, u64) -> u64 + 'static) -> Result<Scalar, Trap> {
+fn unsigned_division(args: &OpArgs<'_>, f: impl Fn(u64, u64) -> u64 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
     binary(args, move |a, b, w| {
         let (a, b) = (unsigned(a, w), unsigned(b, w));
@@ -293,7 +293,7 @@ fn unsigned_division(args: &OpArgs<'_>, f: impl Fn(u64, u64) -> u64 + 'static) -
 }
 
 /// Signed division and its kin; undefined for a zero divisor and when the quotient does not fit.
-fn signed_division(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + 'static) -> Result<Scalar, Trap> {
+fn signed_division(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
     binary(args, move |a, b, w| {
         if b == 0 {

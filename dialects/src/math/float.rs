@@ -194,8 +194,8 @@ pub struct SincosOp {
 /// A function that the machine has for `f32` and `f64`; narrower types are computed in `f64` and rounded.
 fn function(
     args: &OpArgs<'_>,
-    narrow: impl Fn(&[f32]) -> f32 + 'static,
-    wide: impl Fn(&[f64]) -> f64 + 'static,
+    narrow: impl Fn(&[f32]) -> f32 + Send + Sync + 'static,
+    wide: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
 ) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     if ctx.float_kind(ctx.element_type(args.operand_type(0))) != Some(FloatKind::F32) {

@@ -33,6 +33,29 @@ pub enum NoValue {
     Divisor,
 }
 
+impl AffineBinOp {
+    /// The result for two integers, of which `None` is too large. A sum or product of those is too large; to divide by one
+    /// has no value.
+    fn compute(self, lhs: Option<i128>, rhs: Option<i128>) -> Result<Option<i128>, NoValue> {
+        match self {
+            AffineBinOp::Add => Ok(lhs.zip(rhs).and_then(|(a, b)| a.checked_add(b))),
+            AffineBinOp::Mul => Ok(lhs.zip(rhs).and_then(|(a, b)| a.checked_mul(b))),
+            op => {
+                let by = fit(rhs).filter(|&by| by > 0).ok_or(NoValue::Divisor)?;
+                let quotient = |value: i64| match op {
+                    AffineBinOp::Mod => value.rem_euclid(by),
+                    AffineBinOp::FloorDiv => value.div_euclid(by),
+                    _ => ceil_quotient(value, by),
+                };
+                Ok(fit(lhs).map(|value| quotient(value).into()))
+            }
+        }
+    }
+}
+
+/// Deeper expressions are not computed by recursion.
+const RECURSION: u32 = 32;
+
 /// An affine expression over dimensions and symbols.
 #[derive(Clone)]
 pub enum AffineExpr {
@@ -216,37 +239,31 @@ impl AffineExpr {
     /// Sums and products are those of the integers, so that terms may be put in any order and factors be distributed. Only
     /// what is divided, and the value itself, must fit into 64 bits.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Result<i64, NoValue> {
+        fit(self.exact(RECURSION, dims, symbols)?).ok_or(NoValue::Overflow)
+    }
+
+    /// Shallow expressions are computed by recursion, which is quicker than [`AffineExpr::fold`]. `None` is too large.
+    fn exact(&self, depth: u32, dims: &[i64], symbols: &[i64]) -> Result<Option<i128>, NoValue> {
         let leaf = |expr: &AffineExpr| match *expr {
             AffineExpr::Dim(index) => dims.get(index as usize).copied(),
             AffineExpr::Symbol(index) => symbols.get(index as usize).copied(),
             AffineExpr::Constant(value) => Some(value),
             AffineExpr::Binary(_) => None,
         };
-        if !matches!(self, AffineExpr::Binary(_)) {
-            return leaf(self).ok_or(NoValue::Missing);
-        }
-        let mut reason = NoValue::Missing;
-        let leaf = |_: &mut NoValue, expr: &AffineExpr| leaf(expr).map(|value| Some(i128::from(value)));
-        // A value of `None` is too large. It may still be multiplied; to divide by it stops everything.
-        let inner = |reason: &mut NoValue, node: &AffineBinary, lhs: Option<i128>, rhs: Option<i128>| match node.op {
-            AffineBinOp::Add => Some(lhs.zip(rhs).and_then(|(a, b)| a.checked_add(b))),
-            AffineBinOp::Mul => Some(lhs.zip(rhs).and_then(|(a, b)| a.checked_mul(b))),
-            op => {
-                let Some(by) = fit(rhs).filter(|&by| by > 0) else {
-                    *reason = NoValue::Divisor;
-                    return None;
-                };
-                let quotient = |value: i64| match op {
-                    AffineBinOp::Mod => value.rem_euclid(by),
-                    AffineBinOp::FloorDiv => value.div_euclid(by),
-                    _ => ceil_quotient(value, by),
-                };
-                Some(fit(lhs).map(|value| quotient(value).into()))
+        match self {
+            AffineExpr::Binary(node) if depth > 0 => {
+                let lhs = node.lhs.exact(depth - 1, dims, symbols)?;
+                node.op.compute(lhs, node.rhs.exact(depth - 1, dims, symbols)?)
             }
-        };
-        match self.fold_with(&mut reason, leaf, inner) {
-            Some(value) => fit(value).ok_or(NoValue::Overflow),
-            None => Err(reason),
+            AffineExpr::Binary(_) => {
+                let mut reason = NoValue::Missing;
+                let leaf = |_: &mut NoValue, expr: &AffineExpr| leaf(expr).map(|value| Some(i128::from(value)));
+                let inner = |reason: &mut NoValue, node: &AffineBinary, lhs: Option<i128>, rhs: Option<i128>| {
+                    node.op.compute(lhs, rhs).map_err(|why| *reason = why).ok()
+                };
+                self.fold_with(&mut reason, leaf, inner).ok_or(reason)
+            }
+            _ => leaf(self).map(|value| Some(value.into())).ok_or(NoValue::Missing),
         }
     }
 

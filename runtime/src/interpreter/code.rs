@@ -141,7 +141,7 @@ impl Code {
     }
 
     /// Defines an op's results.
-    pub fn define(&self, frame: &mut Frame, op: &OpCode, results: impl IntoIterator<Item = Datum>) {
+    pub fn define(&self, frame: &mut Frame, op: &OpCode, results: &mut [Datum]) {
         write(&self.writes[op.writes.clone()], frame, results);
     }
 
@@ -154,16 +154,34 @@ impl Code {
     }
 
     /// Defines a block's arguments.
-    pub fn enter(&self, frame: &mut Frame, block: usize, args: impl IntoIterator<Item = Datum>) {
+    pub fn enter(&self, frame: &mut Frame, block: usize, args: &mut [Datum]) {
         write(&self.writes[self.blocks[block].args.clone()], frame, args);
+    }
+
+    /// Defines the arguments of a loop's body.
+    pub fn enter_loop(&self, frame: &mut Frame, block: usize, number: i64, args: &mut [Datum]) {
+        if let Some((first, others)) = self.writes[self.blocks[block].args.clone()].split_first() {
+            write(std::slice::from_ref(first), frame, &mut [Datum::Int(number)]);
+            write(others, frame, args);
+        }
     }
 }
 
-fn write(places: &[u32], frame: &mut Frame, values: impl IntoIterator<Item = Datum>) {
+fn write(places: &[u32], frame: &mut Frame, values: &mut [Datum]) {
     for (&place, value) in places.iter().zip(values) {
         if place != NOWHERE {
-            frame[place as usize] = Some(value);
+            frame[place as usize] = Some(take(value));
         }
+    }
+}
+
+/// Takes a value away. A number may stay: it is copied, which is quicker.
+#[inline]
+fn take(datum: &mut Datum) -> Datum {
+    match datum {
+        Datum::Int(v) => Datum::Int(*v),
+        Datum::Float(v) => Datum::Float(*v),
+        other => std::mem::replace(other, Datum::Poison),
     }
 }
 

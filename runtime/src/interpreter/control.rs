@@ -16,7 +16,8 @@ impl Interpreter<'_> {
     pub(super) fn region(&mut self, code: &Code, frame: &mut Frame, region: usize, start: usize) -> Result<(), Stop> {
         match code.regions[region].entry {
             Some(entry) => {
-                code.enter(frame, entry, self.stack.drain(start..));
+                code.enter(frame, entry, &mut self.stack[start..]);
+                self.stack.truncate(start);
                 self.entered(code, frame, region, start)
             }
             None => {
@@ -74,7 +75,8 @@ impl Interpreter<'_> {
                 return Ok(());
             }
             self.count(op.op)?;
-            code.enter(frame, entry, std::iter::once(Datum::Int(number)).chain(self.stack.drain(start..)));
+            code.enter_loop(frame, entry, number, &mut self.stack[start..]);
+            self.stack.truncate(start);
             self.entered(code, frame, body, start)?;
             next += range.step;
         }

@@ -36,7 +36,8 @@ impl Interpreter<'_> {
                     After::Next => {}
                     After::Left => return Ok(()),
                     After::Block(to) => {
-                        code.enter(frame, to, self.stack.drain(start..));
+                        code.enter(frame, to, &mut self.stack[start..]);
+                        self.stack.truncate(start);
                         block = to;
                         continue 'blocks;
                     }
@@ -77,10 +78,9 @@ impl Interpreter<'_> {
     }
 
     fn rarer(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, combined: &mut Vec<Datum>) -> Result<After, Stop> {
-        self.tell();
         let start = self.read_all(code, frame, op)?;
         let mut leaves = false;
-        let results = match &op.does {
+        let mut results = match &op.does {
             Does::Declared(info, leaving) => {
                 leaves = *leaving;
                 self.declared(code, op, info, start)?
@@ -99,15 +99,11 @@ impl Interpreter<'_> {
             }
             Does::Count(info, counted, body) => {
                 self.counted(code, frame, op, info, *counted, *body, start)?;
-                code.define(frame, op, self.stack.drain(start..));
-                return Ok(After::Next);
+                return Ok(self.define(code, frame, op, start));
             }
             Does::Call(callee) => match self.callee(op, *callee, start)? {
                 Some(results) => results,
-                None => {
-                    code.define(frame, op, self.stack.drain(start..));
-                    return Ok(After::Next);
-                }
+                None => return Ok(self.define(code, frame, op, start)),
             },
             Does::UnregisteredBranch => {
                 return Err(Stop { op: op.op, trap: Trap::unsupported("this branch has no meaning") });
@@ -119,17 +115,28 @@ impl Interpreter<'_> {
             self.stack.extend(results);
             return Ok(After::Left);
         }
-        code.define(frame, op, results);
+        code.define(frame, op, &mut results);
         Ok(After::Next)
+    }
+
+    /// Defines an op's results, which are on the stack from `start` on.
+    fn define(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, start: usize) -> After {
+        code.define(frame, op, &mut self.stack[start..]);
+        self.stack.truncate(start);
+        After::Next
     }
 
     /// Puts an op's operands on the stack, and returns where they begin there.
     pub(super) fn read_all(&mut self, code: &Code, frame: &mut Frame, op: &OpCode) -> Result<usize, Stop> {
         let start = self.stack.len();
         for read in code.reads(op) {
-            let place = &mut frame[read.place()];
-            let datum = if read.is_last() { place.take() } else { place.clone() };
-            self.stack.push(datum.ok_or_else(|| undefined(op))?);
+            let datum = match &mut frame[read.place()] {
+                Some(Datum::Int(v)) => Datum::Int(*v),
+                Some(Datum::Float(v)) => Datum::Float(*v),
+                place if read.is_last() => place.take().ok_or_else(|| undefined(op))?,
+                place => place.clone().ok_or_else(|| undefined(op))?,
+            };
+            self.stack.push(datum);
         }
         Ok(start)
     }
@@ -145,6 +152,7 @@ impl Interpreter<'_> {
     }
 
     fn declared(&mut self, code: &Code, op: &OpCode, info: &'static OpInfo, start: usize) -> Result<Vec<Datum>, Stop> {
+        self.tell();
         let (operands, memory) = (&self.stack[start..], &mut self.memory);
         let results = code.with_args(self.module, op, info, |args| match info.exec {
             Some(exec) => exec(args, operands, memory),
