@@ -4,8 +4,8 @@
 //! your own are made of, and the facade over the crates that do the
 //! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`], [`check`].
 
-mod commands;
 pub mod check_lines;
+mod commands;
 pub mod ere;
 pub mod expected;
 pub mod filecheck;

@@ -2,8 +2,8 @@
 
 mod support;
 
-use gradus::filecheck::{Options, Text, check};
 use gradus::check_lines::Settings;
+use gradus::filecheck::{Options, Text, check};
 use std::collections::BTreeSet;
 use support::{gradus, root};
 

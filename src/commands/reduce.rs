@@ -134,7 +134,8 @@ impl Job<'_> {
         };
         let shown = |m: &Module| subject.shows(m, &pipeline, &culprit);
         let run = run_line(tool, self.matches, &pipeline().to_string());
-        let reduced = self.search(m, &mut |all| all.iter().position(|m| shown(m).is_some()), streams);
+        let oracle = &mut |all: &[Module]| quietly(|| all.iter().position(|m| shown(m).is_some()));
+        let reduced = self.search(m, oracle, streams);
         let found = shown(&reduced.module).ok_or_else(|| "the difference comes and goes".to_owned())?;
         self.conclude(m, &reduced, &reproducer(&run, &found, &reduced.module), streams)
     }
@@ -233,6 +234,15 @@ impl Test {
     }
 }
 
+/// Does something without a word about panics: a pass that panics on some candidate is not what is looked for.
+fn quietly<R>(f: impl FnOnce() -> R) -> R {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let result = f();
+    std::panic::set_hook(hook);
+    result
+}
+
 /// The command that checks a file again, as a RUN line.
 pub(super) fn run_line(tool: &Tool, matches: &ArgMatches, pipeline: &str) -> String {
     let mut words = vec![format!("{} check %s", tool.name)];
@@ -274,7 +284,7 @@ pub(super) fn reproduce(
 ) -> Result<(), Failure> {
     let options = Options { time: Some(SOON), ..Options::default() };
     let pipeline = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
-    let Some(found) = subject.reproduce(culprit, &pipeline, &options) else {
+    let Some(found) = quietly(|| subject.reproduce(culprit, &pipeline, &options)) else {
         let why = format!("'{}' goes wrong only after the passes before it", culprit.pass);
         return Err(Failure::Input(format!(
             "there is no reproducer: {why}; gradus reduce with all passes may find one"
