@@ -84,3 +84,126 @@ fn floats_may_be_off_by_the_tolerance() {
     assert_eq!(run(&program, Some(Tensor::from_vec(&[2], vec![100f32, 1.0])), &[]).code, 1);
     assert_eq!(run(&program, Some(Tensor::from_vec(&[1, 2], vec![100f32, f32::NAN])), &[]).code, 1);
 }
+
+/// A program with memory `%m` of eight zeros, `%g` that all may know, and numbers `%c0` and so on.
+fn with_memory(body: &str) -> String {
+    format!(
+        "memref.global \"private\" @g : memref<8xi32> = dense<0>
+func.func private @touch(%m: memref<8xi32>, %i: index) {{
+  %v = memref.load %m[%i] : memref<8xi32>
+  memref.store %v, %m[%i] : memref<8xi32>
+  return
+}}
+func.func @main() -> i32 {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %one = arith.constant 1 : i32
+  %m = memref.alloc() : memref<8xi32>
+  scf.for %i = %c0 to %c4 step %c1 {{
+    memref.store %one, %m[%i] : memref<8xi32>
+  }}
+  {body}
+  return %one : i32
+}}
+"
+    )
+}
+
+#[test]
+fn iterations_of_parallel_loops_must_not_race() {
+    let races = [
+        // Both write.
+        "scf.parallel (%i) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%c0] : memref<8xi32> }",
+        // One reads what another one writes, before and after.
+        "scf.parallel (%i) = (%c1) to (%c4) step (%c1) {
+           %v = memref.load %m[%c2] : memref<8xi32>
+           memref.store %v, %m[%i] : memref<8xi32>
+         }",
+        "affine.parallel (%i) = (0) to (4) {
+           %v = affine.load %m[%i] : memref<8xi32>
+           affine.store %v, %m[%i + 1] : memref<8xi32>
+         }",
+        "scf.forall (%i, %j) in (2, 2) {
+           %k = arith.addi %i, %j : index
+           memref.store %one, %m[%k] : memref<8xi32>
+         }",
+        // In inner loops, and in what is called.
+        "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+           scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }
+         }",
+        "scf.parallel (%i) = (%c0) to (%c2) step (%c1) { func.call @touch(%m, %c0) : (memref<8xi32>, index) -> () }",
+        // Through views, copies, vectors, and globals that came to life inside.
+        "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+           %view = memref.subview %m[%i] [4] [1] : memref<8xi32> to memref<4xi32, strided<[1], offset: ?>>
+           memref.store %one, %view[%c1] : memref<4xi32, strided<[1], offset: ?>>
+           memref.store %one, %view[%c2] : memref<4xi32, strided<[1], offset: ?>>
+         }",
+        "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+           %g = memref.get_global @g : memref<8xi32>
+           memref.copy %m, %g : memref<8xi32> to memref<8xi32>
+         }",
+        "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+           %v = vector.load %m[%i] : memref<8xi32>, vector<2xi32>
+           vector.store %v, %m[%i] : memref<8xi32>, vector<2xi32>
+         }",
+        // What is done at once may not be read meanwhile.
+        "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+           %old = memref.atomic_rmw addi %one, %m[%c0] : (i32, memref<8xi32>) -> i32
+           %v = memref.load %m[%c0] : memref<8xi32>
+         }",
+        "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+           %v = memref.load %m[%i] : memref<8xi32>
+           %last = arith.cmpi eq, %i, %c1 : index
+           scf.if %last { memref.dealloc %m : memref<8xi32> }
+         }",
+    ];
+    for body in races {
+        let output = run(&with_memory(body), None, &[]);
+        assert_eq!(output.code, 1, "{body}\n{}", output.out);
+        let said = output.err.contains("undefined behavior: a race: of two iterations of a parallel loop, one")
+            || output
+                .err
+                .contains("undefined behavior: an iteration of a parallel loop frees memory that another one uses");
+        assert!(said, "{body}\n{}", output.err);
+    }
+}
+
+#[test]
+fn iterations_of_parallel_loops_may_share_what_does_not_race() {
+    let sound = [
+        // Each its own element; all may read one.
+        "scf.parallel (%i) = (%c1) to (%c4) step (%c1) {
+           %v = memref.load %m[%c0] : memref<8xi32>
+           %w = memref.load %m[%i] : memref<8xi32>
+           %s = arith.addi %v, %w : i32
+           memref.store %s, %m[%i] : memref<8xi32>
+           memref.store %v, %m[%i] : memref<8xi32>
+         }",
+        // One iteration may run an inner loop twice over the same memory; the next loop is another one.
+        "scf.parallel (%i) = (%c0) to (%c1) step (%c1) {
+           scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }
+           scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }
+         }
+         scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }",
+        // What each allocates is its own.
+        "scf.parallel (%i) = (%c0) to (%c4) step (%c1) {
+           %own = memref.alloca() : memref<i32>
+           memref.store %one, %own[] : memref<i32>
+           %g = memref.get_global @g : memref<8xi32>
+           %v = memref.load %g[%c0] : memref<8xi32>
+         }",
+        "scf.parallel (%i) = (%c0) to (%c4) step (%c1) {
+           %old = memref.atomic_rmw addi %one, %m[%c0] : (i32, memref<8xi32>) -> i32
+           %new = memref.generic_atomic_rmw %m[%c0] : memref<8xi32> {
+           ^bb0(%v: i32):
+             memref.atomic_yield %v : i32
+           }
+         }",
+    ];
+    for body in sound {
+        let output = run(&with_memory(body), None, &[]);
+        assert_eq!((output.code, output.out.as_str()), (0, "result0: i32 = 1\n"), "{body}\n{}", output.err);
+    }
+}

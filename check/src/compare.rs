@@ -1,7 +1,7 @@
 //! A program as it was before, and whether another may stand for it.
 
 use crate::input::{Input, Inputs};
-use crate::outcome::{Outcome, Relation};
+use crate::outcome::{Outcome, Relation, Runner};
 use crate::random::Random;
 use crate::show;
 use crate::witness;
@@ -172,9 +172,9 @@ impl<'m> Reference<'m> {
         let runs = self.runs(function);
         let gives_tensors = gives_tensors(self.m, function.op);
         let mut unknown = None;
+        let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
         for (input, before) in &runs.defined {
-            let outcome =
-                Outcome::of(after, new, input, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
+            let outcome = runner.run(new, input);
             match outcome.relation(before) {
                 Relation::Refines => {}
                 // Tensors have no poison elements here, so one with such an element is poison as a whole: what is wrong
@@ -253,8 +253,9 @@ impl Runs {
             runs.reason = Some("it has no body".into());
             return runs;
         };
+        let mut runner = Runner::new(m, &options);
         if let Some(count) = inputs.count(options.exhaustive) {
-            (0..count).for_each(|n| drop(runs.add(m, function.op, inputs.nth(n), &options)));
+            (0..count).for_each(|n| drop(runs.add(&mut runner, function.op, inputs.nth(n))));
             let calls = runs.defined.iter().any(|(_, outcome)| outcome.has_events());
             if runs.discarded == 0 && !calls {
                 runs.exhaustive = true;
@@ -268,7 +269,7 @@ impl Runs {
                 break;
             }
             match inputs.draw(&mut random) {
-                Ok(input) => last = runs.add(m, function.op, input, &options).or(last),
+                Ok(input) => last = runs.add(&mut runner, function.op, input).or(last),
                 Err(ty) => {
                     runs.reason = Some(format!("there are no inputs of type {ty} here"));
                     return runs;
@@ -290,8 +291,8 @@ impl Runs {
     }
 
     /// Runs on an input; returns what came of it if it is of no use.
-    fn add(&mut self, m: &Module, function: Op, input: Input, options: &Options) -> Option<Outcome> {
-        let outcome = Outcome::of(m, function, &input, options);
+    fn add(&mut self, runner: &mut Runner<'_>, function: Op, input: Input) -> Option<Outcome> {
+        let outcome = runner.run(function, &input);
         match outcome {
             Outcome::Undefined(..) => self.undefined += 1,
             Outcome::Limit | Outcome::Unsupported(..) => self.discarded += 1,

@@ -98,25 +98,40 @@ pub enum Relation {
 
 /// Runs a function of a valid program on an input, for at most so many ops.
 pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
-    Outcome::of(m, function, input, &Options { fuel, ..Options::default() })
+    Runner::new(m, &Options { fuel, ..Options::default() }).run(function, input)
 }
 
-impl Outcome {
-    /// Runs a function.
-    pub(crate) fn of(m: &Module, function: Op, input: &Input, options: &Options) -> Outcome {
-        let events = Rc::new(RefCell::new(Events { list: Vec::new(), seed: input.outside, opaque: options.opaque }));
+/// Runs functions of a program on one input after the other.
+pub struct Runner<'m> {
+    m: &'m Module,
+    interpreter: Interpreter<'m>,
+    events: Rc<RefCell<Events>>,
+}
+
+impl<'m> Runner<'m> {
+    /// For a valid program.
+    pub fn new(m: &'m Module, options: &Options) -> Runner<'m> {
+        let events = Rc::new(RefCell::new(Events { list: Vec::new(), seed: 0, opaque: options.opaque }));
         let heard = events.clone();
         let mut interpreter = Interpreter::new(m)
             .fuel(options.fuel)
             .on_external(Box::new(move |m, op, operands, memory| heard.borrow_mut().call(m, op, operands, memory)));
         interpreter.memory.limit = MAX_MEMORY;
+        Runner { m, interpreter, events }
+    }
+
+    /// Runs a function, in memory of its own.
+    pub fn run(&mut self, function: Op, input: &Input) -> Outcome {
+        let (m, interpreter) = (self.m, &mut self.interpreter);
+        interpreter.reset();
+        self.events.borrow_mut().seed = input.outside;
         for contents in &input.buffers {
             if let Err(trap) = interpreter.memory.insert(contents.clone(), Storage::Heap) {
                 return Outcome::Unsupported(m.loc(function), trap.to_string());
             }
         }
         let result = interpreter.call(function, input.args.clone());
-        let events = std::mem::take(&mut events.borrow_mut().list);
+        let events = std::mem::take(&mut self.events.borrow_mut().list);
         let memory = &interpreter.memory;
         match result {
             Ok(values) => {
@@ -137,7 +152,9 @@ impl Outcome {
             }
         }
     }
+}
 
+impl Outcome {
     /// Whether anything outside the program was called.
     pub(crate) fn has_events(&self) -> bool {
         matches!(self, Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) if !events.is_empty())

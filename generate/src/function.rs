@@ -1,7 +1,7 @@
 //! Growing a function, op by op, while it is run.
 
 use crate::grow::Program;
-use crate::library::Part;
+use crate::library::{Library, Part};
 use crate::scope::{Place, Scope};
 use gradus_check::{Inputs, Outcome, Random, run};
 use gradus_ir::effects::is_speculatable;
@@ -14,6 +14,8 @@ use rustc_hash::FxHashMap;
 
 /// So many parameters a function may have.
 const MAX_PARAMETERS: usize = 10;
+/// So many results a function may have.
+const MAX_RESULTS: usize = 16;
 /// Ops that run longer are taken back.
 const FUEL: u64 = 2000;
 /// What is undefined on an input is tried again with other operands so many times.
@@ -67,7 +69,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         for inner in m.ops_under(op) {
             let isolated = inner != op && m.has_trait(inner, Traits::ISOLATED);
             for block in m.regions(inner).iter().filter(|_| !isolated).flat_map(|&r| m.region_blocks(r)) {
-                if m.terminator(block).is_some() && m.info(inner).is_some_and(|i| !i.traits.has(Traits::COMBINING)) {
+                if m.terminator(block).is_some() && !m.has_trait(inner, Traits::MASKING) {
                     self.blocks.push(block);
                 }
             }
@@ -124,13 +126,21 @@ impl<'p, 'a> Growing<'p, 'a> {
             if attempt == 0 {
                 self.p.statistics.tried(kind, valid);
             }
-            if valid && (!part.has_effects || self.is_defined()) {
+            if valid && self.fits(place.block) && (!part.has_effects || self.is_defined()) {
                 self.note_blocks(op);
                 return true;
             }
             self.module().erase_op(op);
         }
         false
+    }
+
+    /// Whether the ops around a block allow what is in it.
+    fn fits(&self, block: Block) -> bool {
+        let m = &self.p.module;
+        let around = std::iter::successors(m.block_op(block), |&op| m.parent_op(op));
+        let outermost = around.take_while(|&op| op != self.function).last();
+        outermost.is_none_or(|op| verify_op(m, op).is_ok())
     }
 
     /// Copies a part to a place, with operands for what it uses.
@@ -155,10 +165,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         }
         let known = Scope::at(&self.p.module, place, &self.above).of(ty);
         if !known.is_empty() && self.p.random.percent(80) {
-            // The youngest is the likeliest.
-            let n = known.len() as u64;
-            let back = self.p.random.below(n).min(self.p.random.below(n)) as usize;
-            return Some(known[known.len() - 1 - back]);
+            return Some(self.young(&known));
         }
         if self.p.random.percent(60)
             && let Some(attr) = draw_constant(&self.p.module.ctx, ty, self.p.random)
@@ -169,8 +176,51 @@ impl<'p, 'a> Growing<'p, 'a> {
         self.parameter(ty).or(known.last().copied())
     }
 
+    /// One of some values; the youngest is the likeliest.
+    fn young(&mut self, values: &[Value]) -> Value {
+        let n = values.len() as u64;
+        let back = self.p.random.below(n).min(self.p.random.below(n)) as usize;
+        values[values.len() - 1 - back]
+    }
+
+    /// A value of a type for a place that is not constant, if that is possible.
+    fn supply_variable(&mut self, ty: Type, place: Place) -> Option<Value> {
+        let m = &self.p.module;
+        let mut known = Scope::at(m, place, &self.above).of(ty);
+        known.retain(|&v| m.constant(v).is_none());
+        if known.is_empty() || self.p.random.percent(20) {
+            let made = self.parameter(ty).or_else(|| self.producer(ty, place));
+            return made.or_else(|| self.supply(ty, None, place));
+        }
+        Some(self.young(&known))
+    }
+
+    /// The result of a new op that gives a value of a type.
+    fn producer(&mut self, ty: Type, place: Place) -> Option<Value> {
+        let library = self.p.library;
+        let part = &library.parts[self.p.random.pick(library.by_result.get(&ty)?)];
+        let constant = library.sources[part.source].info(part.op).is_some_and(|i| i.traits.has(Traits::CONSTANT_LIKE));
+        if part.has_effects || constant || !self.p.bring_symbols(part) {
+            return None;
+        }
+        let op = self.insert(part, place)?;
+        let result = self.p.module.results(op).find(|&v| self.p.module.value_type(v) == ty);
+        if result.is_none() || verify_op(&self.p.module, op).is_err() {
+            self.module().erase_op(op);
+            return None;
+        }
+        result
+    }
+
     fn constant(&mut self, attr: Attr, ty: Type, place: Place) -> Option<Value> {
-        Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)
+        let value =
+            Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)?;
+        let op = self.p.module.defining_op(value)?;
+        if verify_op(&self.p.module, op).is_err() {
+            self.module().erase_op(op);
+            return None;
+        }
+        Some(value)
     }
 
     /// A new parameter, if the function is not called yet and there can be inputs of the type.
@@ -210,7 +260,9 @@ impl<'p, 'a> Growing<'p, 'a> {
     /// Adds what the left side of a rule matches, if its conditions hold.
     fn left_side(&mut self, place: Place) -> bool {
         let ctx = self.p.module.ctx.clone();
-        let rules: Vec<&'static str> = ctx.rule_names().collect();
+        let of = |dialect: &&'static gradus_ir::Dialect| self.p.library.allows(dialect.name);
+        let rules: Vec<&'static str> =
+            ctx.dialects().iter().filter(|d| of(d)).flat_map(|d| d.rules).map(|rule| rule.name).collect();
         if rules.is_empty() {
             return false;
         }
@@ -292,7 +344,7 @@ impl<'p, 'a> Growing<'p, 'a> {
             return false;
         }
         let scope = Scope::at(m, place, &self.above);
-        let Some((jump, choice)) = branches(&self.p.library.ctx) else { return false };
+        let Some((jump, choice)) = branches(self.p.library) else { return false };
         let conditions = scope.of(Type::I1);
         if scope.all().is_empty() || conditions.is_empty() {
             return false;
@@ -353,23 +405,18 @@ impl<'p, 'a> Growing<'p, 'a> {
         let Some((block, end)) = last.and_then(|b| Some((b, m.terminator(b)?))) else { return };
         let place = Place { block, before: end };
         let scope = Scope::at(m, place, &self.above);
-        let made: Vec<(Type, Value)> = scope.all().iter().copied().filter(|(_, v)| m.constant(*v).is_none()).collect();
-        let wanted = 1 + self.p.random.below(5) as usize;
-        let mut chosen: Vec<(Type, Value)> = Vec::new();
-        for i in 0..(3 * wanted).min(made.len()) {
-            let n = made.len() as u64;
-            let back = if i == 0 { 0 } else { self.p.random.below(n).min(self.p.random.below(n)) as usize };
-            let value = made[made.len() - 1 - back];
-            if !chosen.contains(&value) {
-                chosen.push(value);
-            }
-        }
+        let unused = |v: Value| m.is_unused(v) && m.defining_op(v).is_some() && m.constant(v).is_none();
+        let mut chosen: Vec<(Type, Value)> = scope.all().iter().copied().filter(|(_, v)| unused(*v)).collect();
+        let wanted = MAX_RESULTS - self.p.random.below(MAX_RESULTS as u64 / 2) as usize;
         self.give_results(end, &chosen);
         if !self.p.keeps_poison && self.checked {
             let clean = self.clean_results(chosen.len());
             chosen = chosen.into_iter().zip(clean).filter(|(_, clean)| *clean).map(|(value, _)| value).collect();
         }
-        chosen.truncate(wanted);
+        while chosen.len() > wanted {
+            let at = self.p.random.below(chosen.len() as u64) as usize;
+            chosen.swap_remove(at);
+        }
         self.give_results(end, &chosen);
     }
 
@@ -405,8 +452,15 @@ fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
 }
 
 /// The declared branch that always goes to one block, and the one that chooses among two by a condition.
-fn branches(ctx: &Context) -> Option<(OpName, OpName)> {
-    let infos = || ctx.dialects().iter().flat_map(|d| d.ops).filter(|info| info.successor_sizes.is_none());
+fn branches(library: &Library) -> Option<(OpName, OpName)> {
+    let ctx = &library.ctx;
+    let infos = || {
+        ctx.dialects()
+            .iter()
+            .filter(|d| library.allows(d.name))
+            .flat_map(|d| d.ops)
+            .filter(|info| info.successor_sizes.is_none())
+    };
     let shaped = |successors: usize, operands: usize| {
         infos().find(|info| info.successors.len() == successors && info.operands.len() == operands)
     };
@@ -452,7 +506,7 @@ struct Leaves<'g, 'p, 'a> {
 impl Chooser for Leaves<'_, '_, '_> {
     fn value(&mut self, m: &mut Module, ty: Type) -> Option<Value> {
         std::mem::swap(m, &mut self.growing.p.module);
-        let value = self.growing.supply(ty, None, self.place);
+        let value = self.growing.supply_variable(ty, self.place);
         std::mem::swap(m, &mut self.growing.p.module);
         value
     }

@@ -34,11 +34,13 @@ pub struct Library {
     /// Functions that stand in the programs, with the symbols that they name.
     pub(crate) functions: Vec<Part>,
     seen: FxHashSet<(OpName, Attr, Vec<Type>, Vec<Type>)>,
+    /// The dialects whose ops are used; empty for all.
+    allowed: Vec<String>,
 }
 
 impl Library {
-    /// What the declarations of a context give by themselves.
-    pub fn new(ctx: &Arc<Context>) -> Library {
+    /// What the declarations of some dialects give by themselves; of all if there are none in the list.
+    pub fn new(ctx: &Arc<Context>, allowed: &[String]) -> Library {
         let mut library = Library {
             ctx: ctx.clone(),
             sources: Vec::new(),
@@ -47,6 +49,7 @@ impl Library {
             by_result: FxHashMap::default(),
             functions: Vec::new(),
             seen: FxHashSet::default(),
+            allowed: allowed.to_vec(),
         };
         for example in crate::examples::all(ctx) {
             library.add(example);
@@ -74,7 +77,9 @@ impl Library {
         let source = self.sources.len();
         let mut tables = Default::default();
         for op in m.ops_under(m.root()).into_iter().skip(1) {
-            let Some(part) = part(&m, op, source, &mut tables) else { continue };
+            let Some(part) = part(&m, op, source, &mut tables).filter(|part| self.is_allowed(&m, part)) else {
+                continue;
+            };
             let info = m.info(op).expect("parts are declared");
             if info.traits.has(Traits::FUNCTION) {
                 self.functions.push(part);
@@ -97,6 +102,17 @@ impl Library {
         self.sources.push(m);
     }
 
+    /// Whether all that a part holds and names is of dialects that are used.
+    fn is_allowed(&self, m: &Module, part: &Part) -> bool {
+        let roots = std::iter::once(part.op).chain(part.symbols.iter().copied());
+        let mut inner = roots.flat_map(|op| m.ops_under(op));
+        self.allowed.is_empty() || inner.all(|op| self.allows(m.ctx.op_dialect(m.name(op))))
+    }
+
+    pub(crate) fn allows(&self, dialect: &str) -> bool {
+        self.allowed.is_empty() || self.allowed.iter().any(|name| name == dialect)
+    }
+
     /// Whether no part is the same op with the same types and attributes. Ops with regions all differ.
     fn is_new(&mut self, m: &Module, op: Op) -> bool {
         let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
@@ -107,7 +123,7 @@ impl Library {
 
 /// Whether ops of the declaration can stand anywhere, and mean something.
 pub(crate) fn is_usable(info: &OpInfo) -> bool {
-    let means = info.eval.is_some() || info.exec.is_some() || info.control.is_some() || info.control_memory.is_some();
+    let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
     let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
     (means || info.traits.has(Traits::CALL)) && !bound && info.parents.is_empty() && info.successors.is_empty()
 }

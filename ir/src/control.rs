@@ -1,6 +1,7 @@
 //! Control flow as declarations tell it: where branches go and what they carry along, how control moves between an op and
 //! its regions, and how that is executed.
 
+use crate::context::{Context, Type};
 use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
@@ -154,6 +155,64 @@ pub type ControlFn = fn(&OpArgs<'_>, &[Datum], Event<'_>) -> Result<Next, Trap>;
 
 /// [`ControlFn`] of an op that reads or writes memory before or after its regions.
 pub type ControlMemoryFn = fn(&OpArgs<'_>, &[Datum], Event<'_>, &mut Memory) -> Result<Next, Trap>;
+
+/// The integers of a type, as a loop counts them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Count {
+    width: u32,
+    unsigned: bool,
+}
+
+impl Count {
+    /// The integers of a type; of at most 64 bits.
+    pub fn new(ctx: &Context, ty: Type, unsigned: bool) -> Count {
+        Count { width: ctx.int_width(ty).unwrap_or(64), unsigned }
+    }
+
+    /// The number that a value stands for.
+    pub fn number(self, value: i64) -> i128 {
+        match self.unsigned {
+            true if self.width < 64 => i128::from(value as u64 & ((1 << self.width) - 1)),
+            true => i128::from(value as u64),
+            false => i128::from(value),
+        }
+    }
+
+    /// The value that stands for a number; `None` when the type has none.
+    pub fn value(self, number: i128) -> Option<i64> {
+        let unused = 64 - self.width.min(64);
+        let value = (number as i64) << unused >> unused;
+        (self.number(value) == number).then_some(value)
+    }
+}
+
+/// What a loop counts through. Its body gets the number and, after it, values that the first iteration has from the op and
+/// each other from the one before; the loop's results are what the last one yields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counted {
+    /// The first number.
+    pub first: i128,
+    /// Numbers stay below it.
+    pub end: i128,
+    /// How far numbers are apart; positive.
+    pub step: i128,
+    /// The first of the operands that the first iteration gets.
+    pub inits: usize,
+    /// The type of the numbers, if it must hold the one that ends the loop as well.
+    pub must_hold: Option<Count>,
+}
+
+impl Counted {
+    /// What the body gets for a number. Undefined behaviour if its type does not hold it.
+    pub fn value(&self, number: i128) -> Result<i64, Trap> {
+        let Some(count) = self.must_hold else { return Ok(number as i64) };
+        let lost = || Trap::Ub(format!("the induction variable becomes {number}, which its type does not hold"));
+        count.value(number).ok_or_else(lost)
+    }
+}
+
+/// What a loop counts through, from its operands.
+pub type CountedFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Counted, Trap>;
 
 /// The number of the successor that a branch takes.
 pub type JumpFn = fn(&OpArgs<'_>, &[Datum]) -> Result<usize, Trap>;

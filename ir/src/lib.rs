@@ -29,6 +29,7 @@
 //! assert!(m.to_text(PrintOptions::default()).contains("%0 = \"t.x\"() : () -> i32"));
 //! ```
 
+pub mod access;
 pub mod affine;
 mod attrs;
 mod builder;
@@ -55,8 +56,10 @@ mod module;
 mod op_info;
 pub mod pass;
 mod pattern_rewriter;
+mod races;
 pub mod rewrite;
 pub mod rules;
+pub mod scalar;
 mod share;
 mod simplify_regions;
 pub mod symbols;

@@ -4,6 +4,7 @@ use crate::context::{Context, Type};
 use crate::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
 use crate::layout::StridedLayout;
 use crate::module::Op;
+use crate::races::{ParallelLoop, Touch};
 use crate::symbols::SymbolTables;
 use crate::tensor::{DType, Tensor};
 use rustc_hash::FxHashMap;
@@ -58,6 +59,14 @@ impl MemRef {
             at = at.wrapping_add(index.wrapping_mul(self.strides[dim]));
         }
         Ok(at)
+    }
+
+    /// The elements of the buffer that the one at an address is made of.
+    fn place(&self, address: i64) -> Result<std::ops::Range<usize>, Trap> {
+        match self.bytes {
+            Some(view) => view.range(address),
+            None => usize::try_from(address).ok().and_then(|at| Some(at..at.checked_add(1)?)).ok_or_else(outside),
+        }
     }
 
     /// The number of elements.
@@ -115,6 +124,10 @@ pub struct Memory {
     stack: Vec<u32>,
     globals: FxHashMap<Op, u32>,
     elements: usize,
+    /// The parallel loops that are being executed, innermost last.
+    parallel: Vec<ParallelLoop>,
+    /// Whether what is done is done at once.
+    atomic: bool,
     /// What ops that are being executed have for those in their regions to look at, such as masks; innermost last. Who puts
     /// something there takes it away.
     pub around: Vec<Vec<Datum>>,
@@ -134,6 +147,8 @@ impl Default for Memory {
             stack: Vec::new(),
             globals: FxHashMap::default(),
             elements: 0,
+            parallel: Vec::new(),
+            atomic: false,
             around: Vec::new(),
             symbols: SymbolTables::default(),
             limit: MAX_ELEMENTS,
@@ -142,6 +157,12 @@ impl Default for Memory {
 }
 
 impl Memory {
+    /// Forgets everything but the symbols and the limit.
+    pub fn reset(&mut self) {
+        let symbols = std::mem::take(&mut self.symbols);
+        *self = Memory { symbols, limit: self.limit, ..Memory::default() };
+    }
+
     /// A new buffer on the heap, each element `init`.
     pub fn alloc(&mut self, elements: i64, init: Datum) -> Result<u32, Trap> {
         let n = usize::try_from(elements).map_err(|_| Trap::Ub("an allocation of negative size".into()))?;
@@ -187,6 +208,7 @@ impl Memory {
 
     /// Ends the life of a buffer on the heap. Later accesses are undefined behaviour.
     pub fn free(&mut self, buffer: u32) -> Result<(), Trap> {
+        self.parallel.iter().try_for_each(|running| running.note_end(buffer))?;
         let slot = self.buffers.get_mut(buffer as usize);
         let freed = slot.and_then(|slot| slot.take_if(|b| b.storage == Storage::Heap));
         let freed = freed.ok_or_else(|| Trap::Ub("memory is freed that is not allocated".into()))?;
@@ -235,19 +257,67 @@ impl Memory {
         Ok(())
     }
 
+    /// A parallel loop begins.
+    pub fn enter_parallel(&mut self) {
+        self.parallel.push(ParallelLoop::new(self.buffers.len() as u32));
+    }
+
+    /// An iteration of the innermost parallel loop begins.
+    pub fn next_iteration(&mut self) {
+        self.parallel.last_mut().expect("a parallel loop is executed").next_iteration();
+    }
+
+    /// The innermost parallel loop ends.
+    pub fn leave_parallel(&mut self) {
+        self.parallel.pop();
+    }
+
+    /// Does something to memory at once, so that others that do the same may do it before or after.
+    pub fn atomically<T>(&mut self, f: impl FnOnce(&mut Memory) -> T) -> T {
+        let outer = std::mem::replace(&mut self.atomic, true);
+        let result = f(self);
+        self.atomic = outer;
+        result
+    }
+
+    /// Finds races.
+    #[cold]
+    fn note(&mut self, buffer: u32, elements: std::ops::Range<usize>, touch: Touch) -> Result<(), Trap> {
+        let touch = if self.atomic { Touch::Atomic } else { touch };
+        let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
+        let global = live.is_some_and(|b| matches!(b.storage, Storage::Global | Storage::Constant));
+        for running in self.parallel.iter_mut().filter(|running| global || running.shares(buffer)) {
+            elements.clone().try_for_each(|element| running.note(buffer, element, touch))?;
+        }
+        Ok(())
+    }
+
+    /// The elements of the buffer that the element at an address of a view is made of.
+    fn place(&mut self, of: &MemRef, address: i64, touch: Touch) -> Result<std::ops::Range<usize>, Trap> {
+        let range = of.place(address)?;
+        if !self.parallel.is_empty() && self.buffer(of.buffer)?.get(range.clone()).is_some() {
+            self.note(of.buffer, range.clone(), touch)?;
+        }
+        Ok(range)
+    }
+
     /// The element at `indices`.
-    pub fn load(&self, from: &MemRef, indices: &[i64]) -> Result<Datum, Trap> {
+    pub fn load(&mut self, from: &MemRef, indices: &[i64]) -> Result<Datum, Trap> {
         self.load_at(from, from.address(indices)?)
     }
 
     /// The element at an address of the view.
-    pub fn load_at(&self, from: &MemRef, address: i64) -> Result<Datum, Trap> {
-        let buffer = self.buffer(from.buffer)?;
-        let Some(view) = from.bytes else {
-            return usize::try_from(address).ok().and_then(|at| buffer.get(at).cloned()).ok_or_else(outside);
-        };
-        let bytes = buffer.get(view.range(address)?).ok_or_else(outside)?;
-        join(view.dtype, bytes)
+    pub fn load_at(&mut self, from: &MemRef, address: i64) -> Result<Datum, Trap> {
+        let place = self.place(from, address, Touch::Read)?;
+        self.element(from, place)
+    }
+
+    /// The element in a place.
+    fn element(&self, from: &MemRef, place: std::ops::Range<usize>) -> Result<Datum, Trap> {
+        match (self.buffer(from.buffer)?.get(place).ok_or_else(outside)?, from.bytes) {
+            (bytes, Some(view)) => join(view.dtype, bytes),
+            (elements, None) => Ok(elements[0].clone()),
+        }
     }
 
     /// Writes the element at `indices`.
@@ -257,22 +327,30 @@ impl Memory {
 
     /// Writes the element at an address of the view.
     pub fn store_at(&mut self, value: Datum, to: &MemRef, address: i64) -> Result<(), Trap> {
-        let buffer = self.buffer_mut(to.buffer)?;
-        let Some(view) = to.bytes else {
-            let at = usize::try_from(address).map_err(|_| outside())?;
-            *buffer.get_mut(at).ok_or_else(outside)? = value;
-            return Ok(());
-        };
-        let bytes = buffer.get_mut(view.range(address)?).ok_or_else(outside)?;
-        bytes.clone_from_slice(&cut(view.dtype, &value)?);
+        let place = self.place(to, address, Touch::Write)?;
+        let elements = self.buffer_mut(to.buffer)?.get_mut(place).ok_or_else(outside)?;
+        match to.bytes {
+            Some(view) => elements.clone_from_slice(&cut(view.dtype, &value)?),
+            None => elements[0] = value,
+        }
         Ok(())
     }
 
-    /// The elements of a view, last dimension fastest.
+    /// Reads the elements of a view, last dimension fastest.
+    pub fn load_all(&mut self, from: &MemRef) -> Result<Vec<Datum>, Trap> {
+        let mut elements = Vec::new();
+        from.for_each_index(|index| {
+            elements.push(self.load(from, index)?);
+            Ok(())
+        })?;
+        Ok(elements)
+    }
+
+    /// The elements of a view as somebody outside the program sees them, last dimension fastest.
     pub fn contents(&self, of: &MemRef) -> Result<Vec<Datum>, Trap> {
         let mut elements = Vec::new();
         of.for_each_index(|index| {
-            elements.push(self.load(of, index)?);
+            elements.push(self.element(of, of.place(of.address(index)?)?)?);
             Ok(())
         })?;
         Ok(elements)
@@ -283,7 +361,11 @@ impl Memory {
         if let Some(&buffer) = self.globals.get(&op) {
             return Ok(buffer);
         }
-        let buffer = init(self)?;
+        // Its first use makes it only here: it was there before.
+        let parallel = std::mem::take(&mut self.parallel);
+        let buffer = init(self);
+        self.parallel = parallel;
+        let buffer = buffer?;
         self.globals.insert(op, buffer);
         Ok(buffer)
     }

@@ -1,14 +1,16 @@
 //! The tables that an op's declaration turns into, and that parser, printer, builder, verifier, passes, documentation
 //! and generators read.
 
+use crate::access::ElementAccessFn;
 use crate::context::{Attr, Context, Str, Type};
-use crate::control::{ControlFn, ControlMemoryFn, EdgesFn, JumpFn, SuccessorOperandsFn};
+use crate::control::{ControlFn, ControlMemoryFn, CountedFn, EdgesFn, JumpFn, SuccessorOperandsFn};
 use crate::effects::Effects;
 use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value};
 use crate::rewrite::Pattern;
 use crate::rules::{Native, Rule};
+use crate::scalar::ScalarFn;
 use crate::text::Directive;
 use crate::typing::TypeRelation;
 
@@ -202,6 +204,9 @@ traits! {
     MASKING = 26,
     /// What is allocated on the stack in its regions lives until they are left.
     ALLOCATION_SCOPE = 24,
+    /// Its first region is run by iterations that no order is promised for. Two that access one place in memory, one of them
+    /// to write, have no meaning.
+    PARALLEL = 22,
     /// Its attributes only promise that something does not happen. Where it does, the result is poison, and so may be
     /// folded to what it would be without the promise, as in MLIR.
     PROMISES = 27,
@@ -434,10 +439,16 @@ pub struct OpInfo {
     pub eval: Option<EvalFn>,
     /// The meaning, of ops that use memory.
     pub exec: Option<ExecFn>,
+    /// The meaning, of ops that compute one number, or one for each element: `eval` follows from it.
+    pub scalar: Option<ScalarFn>,
+    /// The meaning, of ops that access one element of memory: `exec` follows from it.
+    pub access: Option<ElementAccessFn>,
     /// The meaning, of ops with regions.
     pub control: Option<ControlFn>,
     /// The meaning, of ops with regions that use memory themselves.
     pub control_memory: Option<ControlMemoryFn>,
+    /// The meaning, of loops that count.
+    pub counted: Option<CountedFn>,
     /// The meaning, of branches.
     pub jump: Option<JumpFn>,
     /// What a branch carries to its successors.
@@ -480,8 +491,11 @@ impl OpInfo {
         fold: None,
         eval: None,
         exec: None,
+        scalar: None,
+        access: None,
         control: None,
         control_memory: None,
+        counted: None,
         jump: None,
         successor_operands: None,
         successor_sizes: None,
@@ -494,6 +508,11 @@ impl OpInfo {
     /// The first line of the doc comment.
     pub fn summary(&self) -> &'static str {
         self.doc.lines().next().unwrap_or("").trim_end_matches('.')
+    }
+
+    /// Whether it is known how control moves between the op and its regions.
+    pub fn runs_regions(&self) -> bool {
+        self.control.is_some() || self.control_memory.is_some() || self.counted.is_some()
     }
 
     /// The inherent attribute of that name.

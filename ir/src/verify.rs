@@ -39,9 +39,10 @@ pub fn verify(m: &Module) -> Result<(), Vec<Diagnostic>> {
 }
 
 /// Checks `op` and everything under it. What an op inside another says about symbols is not checked: that is not its own
-/// business, see [`verify_references`].
+/// business, see [`verify_references`]. Nor is whether values from outside are defined before it.
 pub fn verify_op(m: &Module, op: Op) -> Result<(), Vec<Diagnostic>> {
     let mut v = Verifier::new(m, Dominance::new(m, op), m.parent_block(op).is_none());
+    v.root = m.parent_block(op).map(|_| op);
     v.tree(op);
     done(v.errors)
 }
@@ -113,6 +114,8 @@ struct Verifier<'a> {
     /// The symbols, unless they lie outside.
     symbols: Option<SymbolTables>,
     declared: Declared,
+    /// What is checked, if it is in another op.
+    root: Option<Op>,
 }
 
 type Check = Result<(), String>;
@@ -125,6 +128,7 @@ impl<'a> Verifier<'a> {
             errors: Vec::new(),
             symbols: symbols.then(SymbolTables::default),
             declared: Declared::default(),
+            root: None,
         }
     }
 
@@ -215,12 +219,18 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
+    /// Whether a value is defined in what is checked. What is not is taken to be defined before it.
+    fn is_within(&self, value: Value) -> bool {
+        let around = self.m.def_block(value).and_then(|b| self.m.block_op(b));
+        self.root.is_none_or(|root| around.is_none_or(|op| op == root || self.m.is_inside(op, root)))
+    }
+
     fn distant_use(&self, op: Op, i: usize, value: Value) -> Result<(), Box<Diagnostic>> {
         let m = self.m;
         if m.parent_block(op).is_some_and(|b| !self.dominance.is_reachable(m, b)) {
             return Ok(());
         }
-        if !self.dominance.dominates(m, value, op) {
+        if !self.dominance.dominates(m, value, op) && self.is_within(value) {
             // What is inside an op that cannot be reached cannot, either.
             let unreachable = |op| m.parent_block(op).is_some_and(|b| !self.dominance.is_reachable(m, b));
             if std::iter::successors(m.parent_op(op), |&op| m.parent_op(op)).any(unreachable) {

@@ -45,6 +45,14 @@ fn command(tool: &Tool) -> Command {
         .arg(Arg::new("learn").long("learn").value_name("FILE|FOLDER").action(ArgAction::Append).help(
             "Also make programs of what is in these files",
         ))
+        .arg(
+            Arg::new("dialects")
+                .long("dialects")
+                .value_name("NAME,...")
+                .value_delimiter(',')
+                .value_parser(tool.dialects.iter().map(|d| d.name).collect::<Vec<_>>())
+                .help("Make programs of ops of these dialects only [default: all]"),
+        )
         .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Print the programs, and do nothing else"))
         .arg(Arg::new("output").short('o').value_name("FOLDER").help("Write programs that show something wrong there"))
         .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
@@ -58,10 +66,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
     let pipeline = (!pipeline.is_empty()).then(|| pipeline.to_string());
     let seeds = learn(matches)?;
+    let dialects: Vec<String> = matches.get_many("dialects").into_iter().flatten().cloned().collect();
     let campaign = Campaign {
         context: &|| tool.context(),
         seeds: &seeds,
+        dialects: &dialects,
         passes: &tool.passes,
+        favourite: tool.passes.iter().find(|info| info.name == "canonicalize").copied(),
         pipeline: pipeline.as_deref(),
         seed: value("seed"),
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },

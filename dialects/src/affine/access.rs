@@ -6,6 +6,7 @@ use super::text::{SUBSCRIPTS, map_data, print_subscripts, subscripts};
 use super::{MAP, results, set_map};
 use crate::constraint::{ANY, INDEX, MEMREF, VECTOR, kind};
 use crate::memref::{GetGlobalOp, GlobalOp, fold_casts};
+use gradus_ir::access::ElementAccess;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
@@ -33,7 +34,7 @@ const LOCALITY: AttrKind =
     format = "$memref `` custom<Subscripts>($map, $indices) attr-dict `:` custom<MemRefOf>(type($memref), type($result))",
     directives = &[&SUBSCRIPTS, &MEMREF_OF],
     verify = verify_load,
-    exec = load,
+    access = |args| access(args, false),
     patterns = &[FOLD_CAST, KNOWN, COMPOSE_LOAD]
 )]
 pub struct LoadOp {
@@ -58,7 +59,7 @@ pub struct LoadOp {
     format = "$value `,` $memref `` custom<Subscripts>($map, $indices) attr-dict `:` custom<MemRefOf>(type($memref), type($value))",
     directives = &[&SUBSCRIPTS, &MEMREF_OF],
     verify = verify_store,
-    exec = store,
+    access = |args| access(args, true),
     patterns = &[FOLD_CAST_KEEPING_VALUE, COMPOSE_STORE]
 )]
 pub struct StoreOp {
@@ -280,15 +281,10 @@ fn indices(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     }
 }
 
-fn load(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    let at = indices(args, &data[1..])?;
-    Ok(vec![memory.load(data[0].memref()?, &at)?])
-}
-
-fn store(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    let at = indices(args, &data[2..])?;
-    memory.store(data[0].clone(), data[1].memref()?, &at)?;
-    Ok(Vec::new())
+fn access(args: &OpArgs<'_>, writes: bool) -> Result<ElementAccess, Trap> {
+    let map = args.attr("map").and_then(|a| map_data(args.ctx(), a));
+    let map = map.ok_or_else(|| Trap::unsupported("an access without a map"))?;
+    Ok(ElementAccess { writes, map: Some(map.clone()) })
 }
 
 /// Calls `f` with the number and the indices of each element of a vector that begins at `at`.

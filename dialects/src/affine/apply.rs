@@ -3,10 +3,9 @@
 use super::applied::Applied;
 use super::scope::Scope;
 use super::text::{APPLY_CHECKED, map_data};
-use super::{MAP, evaluate, set_map};
+use super::{MAP, one_result, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
-use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, op};
 
 /// The value of an affine expression.
@@ -21,7 +20,7 @@ use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Ty
     directives = &[&APPLY_CHECKED],
     verify = verify,
     fold = fold,
-    eval = eval,
+    scalar = |args| one_result(args, |first, _| first),
     patterns = &[COMPOSE]
 )]
 pub struct ApplyOp {
@@ -58,10 +57,6 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn eval(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    Ok(vec![Datum::Int(evaluate(args, "map", data)?[0])])
 }
 
 /// The expression is an operand, or a constant, by itself or by what is known of the operands.

@@ -9,7 +9,7 @@ use super::{MAP, YieldOp, results};
 use crate::constraint::{ANY, INDEX, kind};
 use crate::scf::verify_loop;
 use gradus_ir::affine::{AffineExpr, AffineMap};
-use gradus_ir::control::{Edge, Event, Next, Point};
+use gradus_ir::control::{Counted, Edge, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, AttrKind, Builder, Def, Directive, Effects, Loc, Module, Op, OpArgs, OpParser, OpPrinter, Param,
@@ -39,7 +39,7 @@ const INDEX_ATTR: AttrKind =
     directives = &[&FOR],
     verify = verify,
     verify_regions = verify_regions,
-    control = control,
+    counted = counted,
     edges = edges,
     patterns = PATTERNS
 )]
@@ -287,26 +287,17 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     ]
 }
 
-fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
+fn counted(args: &OpArgs<'_>, data: &[Datum]) -> Result<Counted, Trap> {
     let map = |name| args.attr(name).and_then(|a| map_data(args.ctx(), a));
     let (Some(lower), Some(upper)) = (map("lowerBoundMap"), map("upperBoundMap")) else {
         return Err(Trap::unsupported("a loop without bounds"));
     };
     let step =
         args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop that does not advance".into()))?;
-    let (first, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
-    let end = results(upper, &data[first..inits])?.into_iter().min().unwrap_or(0);
-    let once = Bounds { lower, upper, step }.trip_count() == Some(1);
-    let (at, carried) = match event {
-        // Known without the induction variable.
-        Event::Left { yielded, .. } if once => return Ok(Next::Done(yielded.to_vec())),
-        Event::Enter => (results(lower, &data[..first])?.into_iter().max(), &data[inits..]),
-        Event::Left { args, yielded, .. } => (args[0].int()?.checked_add(step), yielded),
-    };
-    Ok(match at.filter(|&at| at < end) {
-        Some(at) => Next::Region(0, std::iter::once(Datum::Int(at)).chain(carried.iter().cloned()).collect()),
-        None => Next::Done(carried.to_vec()),
-    })
+    let (uppers, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
+    let first = results(lower, &data[..uppers])?.into_iter().max().unwrap_or(0);
+    let end = results(upper, &data[uppers..inits])?.into_iter().min().unwrap_or(0);
+    Ok(Counted { first: first.into(), end: end.into(), step: step.into(), inits, must_hold: None })
 }
 
 impl ForOp {

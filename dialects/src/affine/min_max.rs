@@ -3,15 +3,14 @@
 use super::applied::Applied;
 use super::apply::fold_results;
 use super::text::{APPLY, map_data};
-use super::{ApplyOp, MAP, evaluate, replace_with_map, set_map};
+use super::{ApplyOp, MAP, one_result, replace_with_map, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::{AffineExpr, Linear};
-use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, op};
 use std::cmp::Ordering;
 
 macro_rules! extreme {
-    ($($Op:ident $name:literal $doc:literal $fold:ident $eval:ident;)*) => { $(
+    ($($Op:ident $name:literal $doc:literal $fold:ident $pick:path;)*) => { $(
         #[doc = $doc]
         #[op(
             $name,
@@ -20,7 +19,7 @@ macro_rules! extreme {
             directives = &[&APPLY],
             verify = verify,
             fold = $fold,
-            eval = $eval,
+            scalar = |args| one_result(args, $pick),
             patterns = PATTERNS
         )]
         pub struct $Op {
@@ -35,8 +34,8 @@ macro_rules! extreme {
 }
 
 extreme! {
-    MinOp "affine.min" "The least value of some affine expressions.\n\n```mlir\n%0 = affine.min affine_map<(d0) -> (d0, 16)>(%i)\n```" fold_min eval_min;
-    MaxOp "affine.max" "The greatest value of some affine expressions.\n\n```mlir\n%0 = affine.max affine_map<(d0) -> (d0, 0)>(%i)\n```" fold_max eval_max;
+    MinOp "affine.min" "The least value of some affine expressions.\n\n```mlir\n%0 = affine.min affine_map<(d0) -> (d0, 16)>(%i)\n```" fold_min i64::min;
+    MaxOp "affine.max" "The greatest value of some affine expressions.\n\n```mlir\n%0 = affine.max affine_map<(d0) -> (d0, 0)>(%i)\n```" fold_max i64::max;
 }
 
 const PATTERNS: &[Pattern] = &[
@@ -56,16 +55,6 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         return Err("affine map expect at least one result".into());
     }
     Ok(())
-}
-
-fn eval_min(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let results = evaluate(args, "map", data)?;
-    Ok(results.into_iter().min().map(Datum::Int).into_iter().collect())
-}
-
-fn eval_max(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let results = evaluate(args, "map", data)?;
-    Ok(results.into_iter().max().map(Datum::Int).into_iter().collect())
 }
 
 fn fold_min(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {

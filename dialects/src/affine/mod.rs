@@ -39,6 +39,7 @@ pub use tile::{perfect_nest, tile};
 use crate::constraint::{ANY, kind};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::scalar::Scalar;
 use gradus_ir::{
     AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, op,
 };
@@ -94,13 +95,25 @@ fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     }
     let (dims, symbols) = inputs.split_at(map.num_dims as usize);
     let results = map.eval(dims, symbols);
-    results.ok_or_else(|| Trap::Ub("an affine expression overflows or divides by a number below one".into()))
+    results.ok_or_else(overflows)
 }
 
-/// The results of the map in attribute `name` for all operands.
-fn evaluate(args: &OpArgs<'_>, name: &str, data: &[Datum]) -> Result<Vec<i64>, Trap> {
-    let map = args.attr(name).and_then(|a| text::map_data(args.ctx(), a));
-    results(map.ok_or_else(|| Trap::unsupported("an op without its map"))?, data)
+/// One of the results of the map in attribute `map` for all operands.
+fn one_result(args: &OpArgs<'_>, pick: fn(i64, i64) -> i64) -> Result<Scalar, Trap> {
+    let map = args.attr("map").and_then(|a| text::map_data(args.ctx(), a));
+    let map = map.ok_or_else(|| Trap::unsupported("an op without its map"))?.clone();
+    if args.operands.len() != map.num_inputs() || map.results.is_empty() {
+        return Err(Trap::unsupported("a map that does not fit its operands"));
+    }
+    Ok(Scalar::ints(move |x| {
+        let (dims, symbols) = x.split_at(map.num_dims as usize);
+        let values = map.results.iter().map(|expr| expr.eval(dims, symbols).ok_or_else(overflows));
+        values.reduce(|a, b| Ok(pick(a?, b?))).transpose()
+    }))
+}
+
+fn overflows() -> Trap {
+    Trap::Ub("an affine expression overflows or divides by a number below one".into())
 }
 
 /// Gives an op another map, under `name`, and other operands from number `first` on.

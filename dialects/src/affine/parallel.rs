@@ -46,7 +46,7 @@ const STEPS: AttrKind = kind("64-bit integer array attribute", |c, a| {
 /// ```
 #[op(
     "affine.parallel",
-    traits = Traits::SINGLE_BLOCK,
+    traits = Traits::SINGLE_BLOCK.and(Traits::PARALLEL),
     effects = Effects::Recursive,
     implicit_terminator = "affine.yield",
     format = "custom<Parallel>($reductions, $lowerBoundsMap, $lowerBoundsGroups, $upperBoundsMap, $upperBoundsGroups, $steps, $mapOperands, type($results), $region) attr-dict",

@@ -1,11 +1,12 @@
 //! Conversions between types of one shape.
 
 use super::OVERFLOW;
-use super::float::map_float;
+use super::float::{floats, round_to};
 use super::int::{unsigned, width, wrap};
 use crate::constraint::{ANY, FLOAT_LIKE, INT_OR_INDEX_LIKE, SIGNLESS_INT_LIKE, kind};
-use gradus_ir::eval::{Datum, Trap, floats_to_tensor, map_int};
-use gradus_ir::float::{from_f64, to_f64};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::float::{FloatKind, from_f64, to_f64};
+use gradus_ir::scalar::Scalar;
 use gradus_ir::{
     Attr, AttrData, AttrKind, AttrText, Context, Folded, Int, Module, Op, OpArgs, Traits, Type, TypeData, op,
 };
@@ -20,14 +21,14 @@ pub const ROUNDING: AttrKind = AttrKind {
 };
 
 macro_rules! casts {
-    ($($Op:ident $name:literal $doc:literal $from:ident -> $to:ident, $fold:path, $verify:path, $eval:path;)*) => { $(
+    ($($Op:ident $name:literal $doc:literal $from:ident -> $to:ident, $fold:path, $verify:path, $key:ident = $meaning:path;)*) => { $(
         #[doc = $doc]
         #[op(
             $name,
             traits = Traits::ELEMENTWISE,
             fold = $fold,
             verify = $verify,
-            eval = $eval,
+            $key = $meaning,
             format = "$in attr-dict `:` type($in) `to` type($out)"
         )]
         pub struct $Op {
@@ -41,15 +42,15 @@ macro_rules! casts {
 }
 
 casts! {
-    ExtUIOp "arith.extui" "Extends an integer with zeros.\n\n```mlir\n%0 = arith.extui %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, extui;
-    ExtSIOp "arith.extsi" "Extends an integer with its sign.\n\n```mlir\n%0 = arith.extsi %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, extsi;
-    UIToFPOp "arith.uitofp" "Converts an unsigned integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.uitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, uitofp;
-    SIToFPOp "arith.sitofp" "Converts a signed integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.sitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, sitofp;
-    FPToUIOp "arith.fptoui" "Converts a float to an unsigned integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptoui %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, fptoui;
-    FPToSIOp "arith.fptosi" "Converts a float to a signed integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, fptosi;
-    IndexCastOp "arith.index_cast" "Converts between index and an integer: extends with the sign, or cuts.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, index_cast;
-    IndexCastUIOp "arith.index_castui" "Converts between index and an integer: extends with zeros, or cuts.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, extui;
-    BitcastOp "arith.bitcast" "The same bits under a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_bitcast, same_width, bitcast;
+    ExtUIOp "arith.extui" "Extends an integer with zeros.\n\n```mlir\n%0 = arith.extui %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, scalar = extui;
+    ExtSIOp "arith.extsi" "Extends an integer with its sign.\n\n```mlir\n%0 = arith.extsi %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, scalar = extsi;
+    UIToFPOp "arith.uitofp" "Converts an unsigned integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.uitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, scalar = uitofp;
+    SIToFPOp "arith.sitofp" "Converts a signed integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.sitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, scalar = sitofp;
+    FPToUIOp "arith.fptoui" "Converts a float to an unsigned integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptoui %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, scalar = fptoui;
+    FPToSIOp "arith.fptosi" "Converts a float to a signed integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, scalar = fptosi;
+    IndexCastOp "arith.index_cast" "Converts between index and an integer: extends with the sign, or cuts.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = index_cast;
+    IndexCastUIOp "arith.index_castui" "Converts between index and an integer: extends with zeros, or cuts.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = extui;
+    BitcastOp "arith.bitcast" "The same bits under a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_bitcast, same_width, eval = bitcast;
 }
 
 /// Extends a float.
@@ -61,7 +62,7 @@ casts! {
     "arith.extf",
     traits = Traits::ELEMENTWISE,
     verify = wider,
-    eval = convert_float,
+    scalar = convert_float,
     format = "$in (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
 )]
 pub struct ExtFOp {
@@ -85,7 +86,7 @@ use super::FASTMATH;
     "arith.trunci",
     traits = Traits::ELEMENTWISE.and(Traits::PROMISES),
     verify = narrower,
-    eval = trunci,
+    scalar = trunci,
     format = "$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)"
 )]
 pub struct TruncIOp {
@@ -109,7 +110,7 @@ pub struct TruncIOp {
     "arith.truncf",
     traits = Traits::ELEMENTWISE,
     verify = narrower,
-    eval = truncf,
+    scalar = truncf,
     format = "$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
 )]
 pub struct TruncFOp {
@@ -128,7 +129,7 @@ pub struct TruncFOp {
 
 fn bits(ctx: &Context, ty: Type) -> Option<u32> {
     let elem = ctx.element_type(ty);
-    ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(gradus_ir::float::FloatKind::width))
+    ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(FloatKind::width))
 }
 
 /// The element types of operand and result.
@@ -230,104 +231,85 @@ fn target<'a>(args: &OpArgs<'a>) -> Result<(Type, Option<gradus_ir::DType>), Tra
 }
 
 /// Converts integer to integer; `f` gets the operand and the two widths.
-fn int_to_int(args: &OpArgs<'_>, data: &[Datum], f: impl Fn(i64, u32, u32) -> Option<i64>) -> Result<Vec<Datum>, Trap> {
+fn int_to_int(args: &OpArgs<'_>, f: impl Fn(i64, u32, u32) -> Option<i64> + 'static) -> Result<Scalar, Trap> {
     let from = width(args)?;
     let (elem, dtype) = target(args)?;
     let to = args.ctx().int_width(elem).unwrap_or(64);
-    Ok(vec![map_int(data, dtype, |x| Ok(f(x[0], from, to)))?])
+    Ok(Scalar::Ints(Box::new(move |x| Ok(f(x[0], from, to))), dtype))
 }
 
-fn extui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    int_to_int(args, data, |v, from, to| Some(wrap(i128::from(unsigned(v, from)), to)))
+fn extui(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    int_to_int(args, |v, from, to| Some(wrap(i128::from(unsigned(v, from)), to)))
 }
 
-fn extsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    int_to_int(args, data, |v, from, to| Some(wrap(i128::from(wrap(i128::from(v), from)), to)))
+fn extsi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    int_to_int(args, |v, from, to| Some(wrap(i128::from(wrap(i128::from(v), from)), to)))
 }
 
-fn index_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    extsi(args, data)
+fn index_cast(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    extsi(args)
 }
 
-fn trunci(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn trunci(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let (nsw, nuw) = super::overflow_promises(args);
-    int_to_int(args, data, |v, from, to| {
+    int_to_int(args, move |v, from, to| {
         let cut = wrap(i128::from(v), to);
         let broken = (nsw && cut != v) || (nuw && unsigned(cut, to) != unsigned(v, from));
         (!broken).then_some(cut)
     })
 }
 
-fn int_to_float(args: &OpArgs<'_>, data: &[Datum], f: impl Fn(i64) -> i128) -> Result<Vec<Datum>, Trap> {
+fn int_to_float(args: &OpArgs<'_>, f: impl Fn(i64) -> i128 + 'static) -> Result<Scalar, Trap> {
     let (elem, dtype) = target(args)?;
-    let convert = |v: i64| super::float::round_to(args.ctx(), elem, int_as_f64(f(v), args.ctx(), elem));
-    match &data[0] {
-        Datum::Tensor(t) => {
-            let ints = t.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
-            let values = ints.into_iter().map(convert).collect();
-            let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
-            Ok(vec![Datum::Tensor(floats_to_tensor(dtype, t.shape(), values))])
-        }
-        scalar => Ok(vec![Datum::Float(convert(scalar.int()?))]),
-    }
+    let kind = args.ctx().float_kind(elem).ok_or_else(|| Trap::unsupported("floats of this type"))?;
+    Ok(Scalar::IntsToFloat(Box::new(move |x| round_to(kind, int_as_f64(f(x[0]), kind))), dtype))
 }
 
 /// `v` as `f64`, rounded directly to `f32` where going through `f64` would round twice.
-fn int_as_f64(v: i128, ctx: &Context, ty: Type) -> f64 {
-    match ctx.float_kind(ty) {
-        Some(gradus_ir::float::FloatKind::F32) => f64::from(v as f32),
-        _ => v as f64,
-    }
+fn int_as_f64(v: i128, kind: FloatKind) -> f64 {
+    if kind == FloatKind::F32 { f64::from(v as f32) } else { v as f64 }
 }
 
-fn uitofp(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn uitofp(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let w = width(args)?;
-    int_to_float(args, data, |v| i128::from(unsigned(v, w)))
+    int_to_float(args, move |v| i128::from(unsigned(v, w)))
 }
 
-fn sitofp(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn sitofp(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let w = width(args)?;
-    int_to_float(args, data, |v| i128::from(wrap(i128::from(v), w)))
+    int_to_float(args, move |v| i128::from(wrap(i128::from(v), w)))
 }
 
 /// Float to integer; poison when the truncated value is outside `low..high`.
-fn float_to_int(args: &OpArgs<'_>, data: &[Datum], signed: bool) -> Result<Vec<Datum>, Trap> {
+fn float_to_int(args: &OpArgs<'_>, signed: bool) -> Result<Scalar, Trap> {
     let (elem, dtype) = target(args)?;
     let w = args.ctx().int_width(elem).unwrap_or(64);
     let (low, high) =
         if signed { (-(2f64.powi(w as i32 - 1)), 2f64.powi(w as i32 - 1)) } else { (0.0, 2f64.powi(w as i32)) };
-    let convert = |v: f64| {
-        let v = v.trunc();
+    let convert = move |x: &[f64]| {
+        let v = x[0].trunc();
         (v >= low && v < high).then(|| wrap(v as i128, w))
     };
-    match &data[0] {
-        Datum::Tensor(t) => {
-            let ints: Option<Vec<i64>> = t.to_f64().into_iter().map(convert).collect();
-            let dtype = dtype.ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
-            let tensor = ints.map(|v| gradus_ir::eval::ints_to_tensor(dtype, t.shape(), &v));
-            Ok(vec![tensor.map_or(Datum::Poison, Datum::Tensor)])
-        }
-        scalar => Ok(vec![convert(scalar.float()?).map_or(Datum::Poison, Datum::Int)]),
-    }
+    Ok(Scalar::FloatsToInt(Box::new(convert), dtype))
 }
 
-fn fptoui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    float_to_int(args, data, false)
+fn fptoui(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    float_to_int(args, false)
 }
 
-fn fptosi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    float_to_int(args, data, true)
+fn fptosi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    float_to_int(args, true)
 }
 
-fn convert_float(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    map_float(args, data, |x| Some(x[0]))
+fn convert_float(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    floats(args, |x| Some(x[0]))
 }
 
-fn truncf(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn truncf(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     if args.int("roundingmode").is_some_and(|mode| mode != 0) {
         return Err(Trap::unsupported("rounding modes other than to nearest even"));
     }
-    convert_float(args, data)
+    convert_float(args)
 }
 
 fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

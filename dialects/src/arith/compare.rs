@@ -3,7 +3,8 @@
 use super::int::{unsigned, width};
 use super::{FASTMATH, bool_like};
 use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
-use gradus_ir::eval::{Datum, Trap, ints_to_tensor, map_int};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::scalar::Scalar;
 use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Type, TypeRelation, op};
 
 const INT_CASES: &[(&str, i64)] = &[
@@ -64,7 +65,7 @@ pub const FLOAT_PREDICATE: AttrKind = AttrKind {
     infer = infer,
     relations = &[TypeRelation::SameOperands],
     fold = fold_cmpi,
-    eval = cmpi,
+    scalar = cmpi,
     format = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
 )]
 pub struct CmpIOp {
@@ -87,7 +88,7 @@ pub struct CmpIOp {
     "arith.cmpf",
     infer = infer,
     relations = &[TypeRelation::SameOperands],
-    eval = cmpf,
+    scalar = cmpf,
     format = "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
 )]
 pub struct CmpFOp {
@@ -178,10 +179,10 @@ fn fold_select(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     }
 }
 
-fn cmpi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn cmpi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let w = width(args)?;
     let predicate = args.int("predicate").unwrap_or(0);
-    let answer = map_int(data, Some(DType::Bool), |x| {
+    let answer = move |x: &[i64]| {
         let (a, b) = (x[0], x[1]);
         let (ua, ub) = (unsigned(a, w), unsigned(b, w));
         Ok(Some(-i64::from(match predicate {
@@ -196,26 +197,19 @@ fn cmpi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
             8 => ua > ub,
             _ => ua >= ub,
         })))
-    })?;
-    Ok(vec![answer])
+    };
+    Ok(Scalar::Ints(Box::new(answer), Some(DType::Bool)))
 }
 
-fn cmpf(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn cmpf(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let predicate = args.int("predicate").unwrap_or(0);
     let (nnan, ninf) = super::finite_promises(args);
-    let compare = |a: f64, b: f64| {
+    let answer = move |x: &[f64]| {
+        let (a, b) = (x[0], x[1]);
         let broken = (nnan && (a.is_nan() || b.is_nan())) || (ninf && (a.is_infinite() || b.is_infinite()));
-        (!broken).then(|| holds(predicate, a, b))
+        (!broken).then(|| -i64::from(holds(predicate, a, b)))
     };
-    match (&data[0], &data[1]) {
-        (Datum::Tensor(a), Datum::Tensor(b)) => {
-            let answers: Option<Vec<i64>> =
-                a.to_f64().into_iter().zip(b.to_f64()).map(|(a, b)| compare(a, b).map(i64::from)).collect();
-            let tensor = answers.map(|v| ints_to_tensor(DType::Bool, a.shape(), &v));
-            Ok(vec![tensor.map_or(Datum::Poison, Datum::Tensor)])
-        }
-        (a, b) => Ok(vec![compare(a.float()?, b.float()?).map_or(Datum::Poison, |v| Datum::Int(-i64::from(v)))]),
-    }
+    Ok(Scalar::FloatsToInt(Box::new(answer), Some(DType::Bool)))
 }
 
 /// Whether the predicate holds. The ordered ones are sums of equal 1, greater 2 and less 4; the others add unordered 8,

@@ -2,9 +2,10 @@
 
 use super::FASTMATH;
 use crate::constraint::FLOAT_LIKE;
-use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::float::{from_f64, to_f64};
-use gradus_ir::{Attr, Context, Folded, OpArgs, Traits, Type, op};
+use gradus_ir::eval::Trap;
+use gradus_ir::float::{FloatKind, from_f64, to_f64};
+use gradus_ir::scalar::Scalar;
+use gradus_ir::{Attr, Folded, OpArgs, Traits, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 
@@ -15,7 +16,7 @@ macro_rules! binary {
             $name,
             traits = $traits,
             fold = $fold,
-            eval = $eval,
+            scalar = $eval,
             format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
         )]
         pub struct $Op {
@@ -52,7 +53,7 @@ binary! {
 #[op(
     "arith.negf",
     traits = Traits::SAME_TYPE.and(Traits::INVOLUTION),
-    eval = negate,
+    scalar = negate,
     format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 )]
 pub struct NegFOp {
@@ -110,45 +111,28 @@ fn fold_same(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 
 // ---- meaning
 
-/// `v` rounded to the float type `ty`.
+/// `v` rounded to a float type.
 ///
 /// One rounding of an `f64` result equals rounding the exact one for `+ - * /` of types up to `f32`, because `f64` has
 /// more than twice their precision (Figueroa, "When is double rounding innocuous?").
-pub(super) fn round_to(ctx: &Context, ty: Type, v: f64) -> f64 {
-    match ctx.float_kind(ty) {
-        Some(kind) => to_f64(kind, from_f64(kind, v)),
-        None => v,
-    }
+pub(super) fn round_to(kind: FloatKind, v: f64) -> f64 {
+    to_f64(kind, from_f64(kind, v))
 }
 
-/// Applies `f` to floats, or to the elements of tensors of floats. `None` is poison.
-pub(super) fn map_float(
-    args: &OpArgs<'_>,
-    data: &[Datum],
-    f: impl Fn(&[f64]) -> Option<f64>,
-) -> Result<Vec<Datum>, Trap> {
+/// Floats of the result's type. `None` is poison.
+pub(super) fn floats(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> Option<f64> + 'static) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     let ty = args.result_types.first().copied().unwrap_or(args.operand_type(0));
     let elem = ctx.element_type(ty);
-    if ctx.float_kind(elem).is_none_or(|k| k.width() > 64) {
-        return Err(Trap::unsupported("floats of this type"));
-    }
-    let Some(Datum::Tensor(first)) = data.first() else {
-        let row: Result<Vec<f64>, Trap> = data.iter().map(Datum::float).collect();
-        return Ok(vec![f(&row?).map_or(Datum::Poison, |v| Datum::Float(round_to(ctx, elem, v)))]);
-    };
-    let dtype = ctx.dtype(elem).ok_or_else(|| Trap::unsupported("tensors of this element type"))?;
-    let columns: Result<Vec<Vec<f64>>, Trap> = data.iter().map(|d| Ok(d.tensor()?.to_f64())).collect();
-    let columns = columns?;
-    let row = |i: usize| columns.iter().map(|c| c.get(i).copied().unwrap_or(f64::NAN)).collect::<Vec<_>>();
-    let out: Option<Vec<f64>> = (0..first.len()).map(|i| f(&row(i))).collect();
-    Ok(vec![out.map_or(Datum::Poison, |v| Datum::Tensor(floats_to_tensor(dtype, first.shape(), v)))])
+    let kind = ctx.float_kind(elem).filter(|k| k.width() <= 64);
+    let kind = kind.ok_or_else(|| Trap::unsupported("floats of this type"))?;
+    Ok(Scalar::Floats(Box::new(move |x| f(x).map(|v| round_to(kind, v))), ctx.dtype(elem)))
 }
 
-/// Applies `f` under the promises of `fastmath`: a NaN or infinity against them gives poison.
-pub(crate) fn promised(args: &OpArgs<'_>, data: &[Datum], f: impl Fn(&[f64]) -> f64) -> Result<Vec<Datum>, Trap> {
+/// Floats under the promises of `fastmath`: a NaN or infinity against them gives poison.
+pub(crate) fn promised(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> f64 + 'static) -> Result<Scalar, Trap> {
     let (nnan, ninf) = super::finite_promises(args);
-    map_float(args, data, |x| {
+    floats(args, move |x| {
         let out = f(x);
         let seen = || x.iter().copied().chain([out]);
         let broken = (nnan && seen().any(f64::is_nan)) || (ninf && seen().any(f64::is_infinite));
@@ -158,8 +142,8 @@ pub(crate) fn promised(args: &OpArgs<'_>, data: &[Datum], f: impl Fn(&[f64]) -> 
 
 macro_rules! meaning {
     ($($name:ident = |$a:ident, $b:ident| $value:expr;)*) => { $(
-        fn $name(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-            promised(args, data, |x| {
+        fn $name(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+            promised(args, |x| {
                 let ($a, $b) = (x[0], *x.get(1).unwrap_or(&0.0));
                 let out: f64 = $value;
                 // A NaN that comes from nowhere has no sign of its own; processors differ in which they give it.

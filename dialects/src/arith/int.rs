@@ -5,6 +5,7 @@ use super::fold;
 use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
 use crate::vector::VectorScaleOp;
 use gradus_ir::eval::{Datum, Trap, map_int};
+use gradus_ir::scalar::Scalar;
 use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeRelation, Value, declared_names, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
@@ -17,7 +18,7 @@ macro_rules! overflowing {
             $name,
             traits = $traits.and(Traits::PROMISES),
             fold = $fold,
-            eval = $eval,
+            scalar = $eval,
             $(result_names = $names,)?
             format = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
         )]
@@ -62,7 +63,7 @@ macro_rules! exact {
             traits = Traits::SAME_TYPE.and(Traits::PROMISES),
             effects = $effects,
             fold = $fold,
-            eval = $eval,
+            scalar = $eval,
             format = "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
         )]
         pub struct $Op {
@@ -98,7 +99,7 @@ macro_rules! plain {
             traits = $traits,
             effects = $effects,
             fold = $fold,
-            eval = $eval,
+            scalar = $eval,
             format = "$lhs `,` $rhs attr-dict `:` type($result)"
         )]
         pub struct $Op {
@@ -192,8 +193,8 @@ pub(crate) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
 
 /// `v` as a signed integer of `width` bits.
 pub(crate) fn wrap(v: i128, width: u32) -> i64 {
-    let shift = 128 - width;
-    ((v << shift) >> shift) as i64
+    let unused = 64 - width;
+    (v as i64) << unused >> unused
 }
 
 /// The bits of `v` as an unsigned integer of `width` bits.
@@ -201,20 +202,22 @@ pub(crate) fn unsigned(v: i64, width: u32) -> u64 {
     v as u64 & (u64::MAX >> (64 - width))
 }
 
-/// Evaluates an op of two integers; `f` gets the operands and the width, and gives `None` for poison.
+/// An op of two integers; `f` gets the operands and the width, and gives `None` for poison.
 fn binary(
     args: &OpArgs<'_>,
-    data: &[Datum],
-    f: impl Fn(i64, i64, u32) -> Result<Option<i128>, Trap>,
-) -> Result<Vec<Datum>, Trap> {
+    f: impl Fn(i64, i64, u32) -> Result<Option<i128>, Trap> + 'static,
+) -> Result<Scalar, Trap> {
     let w = width(args)?;
-    Ok(vec![map_int(data, None, |x| Ok(f(x[0], x[1], w)?.map(|v| wrap(v, w))))?])
+    Ok(Scalar::ints(move |x| Ok(f(x[0], x[1], w)?.map(|v| wrap(v, w)))))
 }
 
 /// The wrapped result, or poison when a promise is broken.
-fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(i128, i128) -> i128) -> Result<Vec<Datum>, Trap> {
+fn promised(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + 'static) -> Result<Scalar, Trap> {
     let (nsw, nuw) = super::overflow_promises(args);
-    binary(args, data, |a, b, w| {
+    if !nsw && !nuw {
+        return binary(args, move |a, b, _| Ok(Some(f(i128::from(a), i128::from(b)))));
+    }
+    binary(args, move |a, b, w| {
         let signed = f(i128::from(a), i128::from(b));
         let plain = f(i128::from(unsigned(a, w)), i128::from(unsigned(b, w)));
         let broken = (nsw && i128::from(wrap(signed, w)) != signed)
@@ -223,21 +226,21 @@ fn promised(args: &OpArgs<'_>, data: &[Datum], f: fn(i128, i128) -> i128) -> Res
     })
 }
 
-fn addi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    promised(args, data, |a, b| a + b)
+fn addi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    promised(args, |a, b| a + b)
 }
 
-fn subi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    promised(args, data, |a, b| a - b)
+fn subi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    promised(args, |a, b| a - b)
 }
 
-fn muli(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    promised(args, data, i128::wrapping_mul)
+fn muli(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    promised(args, i128::wrapping_mul)
 }
 
-fn shli(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn shli(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let (nsw, nuw) = super::overflow_promises(args);
-    binary(args, data, |a, b, w| {
+    binary(args, move |a, b, w| {
         let amount = unsigned(b, w);
         if amount >= u64::from(w) {
             return Ok(None);
@@ -253,9 +256,9 @@ fn is_exact(args: &OpArgs<'_>) -> bool {
     args.attr("isExact").is_some()
 }
 
-fn shift_right(args: &OpArgs<'_>, data: &[Datum], f: fn(i64, u64, u32) -> i128) -> Result<Vec<Datum>, Trap> {
+fn shift_right(args: &OpArgs<'_>, f: impl Fn(i64, u64, u32) -> i128 + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
-    binary(args, data, |a, b, w| {
+    binary(args, move |a, b, w| {
         let amount = unsigned(b, w);
         if amount >= u64::from(w) {
             return Ok(None);
@@ -265,12 +268,12 @@ fn shift_right(args: &OpArgs<'_>, data: &[Datum], f: fn(i64, u64, u32) -> i128) 
     })
 }
 
-fn shrui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    shift_right(args, data, |a, n, w| i128::from(unsigned(a, w) >> n))
+fn shrui(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    shift_right(args, |a, n, w| i128::from(unsigned(a, w) >> n))
 }
 
-fn shrsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    shift_right(args, data, |a, n, _| i128::from(a >> n))
+fn shrsi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    shift_right(args, |a, n, _| i128::from(a >> n))
 }
 
 fn zero_divisor() -> Trap {
@@ -278,9 +281,9 @@ fn zero_divisor() -> Trap {
 }
 
 /// Unsigned division and its kin; undefined for a zero divisor.
-fn unsigned_division(args: &OpArgs<'_>, data: &[Datum], f: fn(u64, u64) -> u64) -> Result<Vec<Datum>, Trap> {
+fn unsigned_division(args: &OpArgs<'_>, f: impl Fn(u64, u64) -> u64 + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
-    binary(args, data, |a, b, w| {
+    binary(args, move |a, b, w| {
         let (a, b) = (unsigned(a, w), unsigned(b, w));
         if b == 0 {
             return Err(zero_divisor());
@@ -290,9 +293,9 @@ fn unsigned_division(args: &OpArgs<'_>, data: &[Datum], f: fn(u64, u64) -> u64) 
 }
 
 /// Signed division and its kin; undefined for a zero divisor and when the quotient does not fit.
-fn signed_division(args: &OpArgs<'_>, data: &[Datum], f: fn(i128, i128) -> i128) -> Result<Vec<Datum>, Trap> {
+fn signed_division(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
-    binary(args, data, |a, b, w| {
+    binary(args, move |a, b, w| {
         if b == 0 {
             return Err(zero_divisor());
         }
@@ -304,39 +307,39 @@ fn signed_division(args: &OpArgs<'_>, data: &[Datum], f: fn(i128, i128) -> i128)
     })
 }
 
-fn divui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    unsigned_division(args, data, |a, b| a / b)
+fn divui(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    unsigned_division(args, |a, b| a / b)
 }
 
-fn divsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    signed_division(args, data, |a, b| a / b)
+fn divsi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    signed_division(args, |a, b| a / b)
 }
 
-fn ceildivui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    unsigned_division(args, data, u64::div_ceil)
+fn ceildivui(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    unsigned_division(args, u64::div_ceil)
 }
 
-fn ceildivsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    signed_division(args, data, |a, b| -(-a).div_euclid(b) + i128::from(b < 0 && a % b != 0))
+fn ceildivsi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    signed_division(args, |a, b| -(-a).div_euclid(b) + i128::from(b < 0 && a % b != 0))
 }
 
-fn floordivsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    signed_division(args, data, |a, b| a / b - i128::from(a % b != 0 && (a < 0) != (b < 0)))
+fn floordivsi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    signed_division(args, |a, b| a / b - i128::from(a % b != 0 && (a < 0) != (b < 0)))
 }
 
-fn remui(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    unsigned_division(args, data, |a, b| a % b)
+fn remui(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    unsigned_division(args, |a, b| a % b)
 }
 
-fn remsi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    signed_division(args, data, |a, b| a % b)
+fn remsi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    signed_division(args, |a, b| a % b)
 }
 
 macro_rules! bitwise {
     ($($name:ident = |$a:ident, $b:ident, $w:ident| $value:expr;)*) => { $(
-        fn $name(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+        fn $name(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
             #[allow(unused_variables, reason = "not every op looks at the width")]
-            binary(args, data, |$a, $b, $w| Ok(Some(i128::from($value))))
+            binary(args, |$a, $b, $w| Ok(Some(i128::from($value))))
         }
     )* };
 }

@@ -2,9 +2,10 @@
 
 use crate::arith::{FASTMATH, bool_like, finite_promises};
 use crate::constraint::{BOOL_LIKE, FLOAT_LIKE};
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::Trap;
 use gradus_ir::float::FloatKind;
-use gradus_ir::{OpArgs, Tensor, TypeRelation, op};
+use gradus_ir::scalar::Scalar;
+use gradus_ir::{DType, OpArgs, TypeRelation, op};
 
 macro_rules! questions {
     ($($Op:ident $name:literal $doc:literal $answer:expr;)*) => { $(
@@ -12,7 +13,7 @@ macro_rules! questions {
         #[op(
             $name,
             relations = SHAPED_LIKE_OPERAND,
-            eval = |args, data| answer(args, data, $answer),
+            scalar = |args| answer(args, $answer),
             format = "$operand attr-dict `:` type($operand)"
         )]
         pub struct $Op {
@@ -42,23 +43,16 @@ questions! {
 }
 
 /// Answers for each float `f(value, smallest normal value)`.
-fn answer(args: &OpArgs<'_>, data: &[Datum], f: fn(f64, f64) -> bool) -> Result<Vec<Datum>, Trap> {
+fn answer(args: &OpArgs<'_>, f: fn(f64, f64) -> bool) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     let kind = ctx.float_kind(ctx.element_type(args.operand_type(0)));
     let least = kind.and_then(min_normal).ok_or_else(|| Trap::unsupported("floats of this type"))?;
     let (nnan, ninf) = finite_promises(args);
-    let broken = |v: f64| (nnan && v.is_nan()) || (ninf && v.is_infinite());
-    let Datum::Tensor(tensor) = &data[0] else {
-        let value = data[0].float()?;
-        let known = Datum::Int(-i64::from(f(value, least)));
-        return Ok(vec![if broken(value) { Datum::Poison } else { known }]);
+    let known = move |x: &[f64]| {
+        let broken = (nnan && x[0].is_nan()) || (ninf && x[0].is_infinite());
+        (!broken).then(|| -i64::from(f(x[0], least)))
     };
-    let values = tensor.to_f64();
-    if values.iter().any(|&v| broken(v)) {
-        return Ok(vec![Datum::Poison]);
-    }
-    let answers = values.iter().map(|&v| u8::from(f(v, least))).collect();
-    Ok(vec![Datum::Tensor(Tensor::from_bools(tensor.shape(), answers))])
+    Ok(Scalar::FloatsToInt(Box::new(known), Some(DType::Bool)))
 }
 
 /// The smallest positive normal value of a type.

@@ -5,6 +5,7 @@ use crate::arith::float::promised;
 use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::float::FloatKind;
+use gradus_ir::scalar::Scalar;
 use gradus_ir::{OpArgs, Traits, TypeRelation, declared_names, op};
 
 macro_rules! unary {
@@ -13,7 +14,7 @@ macro_rules! unary {
         #[op(
             $name,
             traits = Traits::SAME_TYPE,
-            eval = |args, data| function(args, data, |x| ($narrow)(x[0]), |x| ($wide)(x[0])),
+            scalar = |args| function(args, |x| ($narrow)(x[0]), |x| ($wide)(x[0])),
             format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
         )]
         pub struct $Op {
@@ -67,7 +68,7 @@ macro_rules! binary {
         #[op(
             $name,
             traits = Traits::SAME_TYPE,
-            eval = |args, data| function(args, data, |x| $narrow(x[0], x[1]), |x| $wide(x[0], x[1])),
+            scalar = |args| function(args, |x| $narrow(x[0], x[1]), |x| $wide(x[0], x[1])),
             format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
         )]
         pub struct $Op {
@@ -98,7 +99,7 @@ binary! {
 #[op(
     "math.fma",
     traits = Traits::SAME_TYPE,
-    eval = |args, data| function(args, data, |x| x[0].mul_add(x[1], x[2]), |x| x[0].mul_add(x[1], x[2])),
+    scalar = |args| function(args, |x| x[0].mul_add(x[1], x[2]), |x| x[0].mul_add(x[1], x[2])),
     format = "$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 )]
 pub struct FmaOp {
@@ -125,7 +126,7 @@ pub struct FmaOp {
 #[op(
     "math.clampf",
     traits = Traits::SAME_TYPE,
-    eval = clamp,
+    scalar = clamp,
     format = "$value `to` ` ` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 )]
 pub struct ClampFOp {
@@ -190,26 +191,25 @@ pub struct SincosOp {
     cos: OpResult<FLOAT_LIKE>,
 }
 
-/// Evaluates a function that the machine has for `f32` and `f64`; narrower types are computed in `f64` and rounded.
+/// A function that the machine has for `f32` and `f64`; narrower types are computed in `f64` and rounded.
 fn function(
     args: &OpArgs<'_>,
-    data: &[Datum],
-    narrow: impl Fn(&[f32]) -> f32,
-    wide: impl Fn(&[f64]) -> f64,
-) -> Result<Vec<Datum>, Trap> {
+    narrow: impl Fn(&[f32]) -> f32 + 'static,
+    wide: impl Fn(&[f64]) -> f64 + 'static,
+) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     if ctx.float_kind(ctx.element_type(args.operand_type(0))) != Some(FloatKind::F32) {
-        return promised(args, data, wide);
+        return promised(args, wide);
     }
-    promised(args, data, |x| {
+    promised(args, move |x| {
         let mut narrowed = [0.0; 3];
         narrowed.iter_mut().zip(x).for_each(|(to, from)| *to = *from as f32);
         f64::from(narrow(&narrowed[..x.len()]))
     })
 }
 
-fn clamp(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    promised(args, data, |x| crate::arith::float::pick(crate::arith::float::pick(x[0], x[2], false), x[1], true))
+fn clamp(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
+    promised(args, |x| crate::arith::float::pick(crate::arith::float::pick(x[0], x[2], false), x[1], true))
 }
 
 fn fpowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -221,7 +221,7 @@ fn fpowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         }
         scalar => Datum::Float(scalar.int()? as f64),
     };
-    promised(args, &[data[0].clone(), exponents], |x| powi(x[0], x[1] as i64))
+    Ok(vec![promised(args, |x| powi(x[0], x[1] as i64))?.map(&[data[0].clone(), exponents])?])
 }
 
 /// `base` multiplied with itself, as often as it takes by squaring.
@@ -238,7 +238,7 @@ fn powi(base: f64, exponent: i64) -> f64 {
 }
 
 fn sincos(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let sin = function(args, data, |x| x[0].sin(), |x| x[0].sin())?;
-    let cos = function(args, data, |x| x[0].cos(), |x| x[0].cos())?;
-    Ok([sin, cos].concat())
+    let sin = function(args, |x| x[0].sin(), |x| x[0].sin())?.map(data)?;
+    let cos = function(args, |x| x[0].cos(), |x| x[0].cos())?.map(data)?;
+    Ok(vec![sin, cos])
 }

@@ -2,7 +2,8 @@
 
 use crate::arith::int::{unsigned, width, wrap};
 use crate::constraint::INT_OR_INDEX_LIKE;
-use gradus_ir::eval::{Datum, Trap, map_int};
+use gradus_ir::eval::Trap;
+use gradus_ir::scalar::Scalar;
 use gradus_ir::{Effects, OpArgs, Traits, op};
 
 macro_rules! unary {
@@ -11,7 +12,7 @@ macro_rules! unary {
         #[op(
             $name,
             traits = Traits::SAME_TYPE,
-            eval = |args, data| map(args, data, $value),
+            scalar = |args| map(args, $value),
             format = "$operand attr-dict `:` type($result)"
         )]
         pub struct $Op {
@@ -41,7 +42,7 @@ unary! {
     "math.ipowi",
     traits = Traits::SAME_TYPE,
     effects = Effects::MayUb,
-    eval = ipowi,
+    scalar = ipowi,
     format = "$lhs `,` $rhs attr-dict `:` type($result)"
 )]
 pub struct IPowIOp {
@@ -53,12 +54,12 @@ pub struct IPowIOp {
     result: OpResult<INT_OR_INDEX_LIKE>,
 }
 
-fn map(args: &OpArgs<'_>, data: &[Datum], f: fn(i64, u32) -> i128) -> Result<Vec<Datum>, Trap> {
+fn map(args: &OpArgs<'_>, f: fn(i64, u32) -> i128) -> Result<Scalar, Trap> {
     let w = width(args)?;
-    Ok(vec![map_int(data, None, |x| Ok(Some(wrap(f(x[0], w), w))))?])
+    Ok(Scalar::ints(move |x| Ok(Some(wrap(f(x[0], w), w)))))
 }
 
-fn ipowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn ipowi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let w = width(args)?;
     let power = |base: i64, exponent: i64| match (base, exponent) {
         (0, ..0) => Err(Trap::Ub("division by zero: zero to a negative power".into())),
@@ -67,7 +68,7 @@ fn ipowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         (_, ..0) => Ok(0),
         _ => Ok(power(base, exponent)),
     };
-    Ok(vec![map_int(data, None, |x| Ok(Some(wrap(power(x[0], x[1])?.into(), w))))?])
+    Ok(Scalar::ints(move |x| Ok(Some(wrap(power(x[0], x[1])?.into(), w)))))
 }
 
 /// `base` to a power that is not negative, modulo 2^64.

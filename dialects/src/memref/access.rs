@@ -2,8 +2,9 @@
 
 use super::cast::fold_casts;
 use super::types::{ALIGNMENT, BOOL, element_of_memref};
-use super::{CastOp, indices, rank};
+use super::{CastOp, rank};
 use crate::constraint::{ANY, ANY_MEMREF, INDEX, MEMREF, kind};
+use gradus_ir::access::ElementAccess;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
@@ -23,7 +24,7 @@ use gradus_ir::{
     relations = &[element_of_memref("result", "result type matches element type of 'memref'")],
     format = "$memref `[` $indices `]` attr-dict `:` type($memref)",
     verify = verify_load,
-    exec = load,
+    access = |_| Ok(ElementAccess { writes: false, map: None }),
     patterns = &[FOLD_CAST]
 )]
 pub struct LoadOp {
@@ -51,7 +52,7 @@ pub struct LoadOp {
     relations = &[element_of_memref("value", "type of 'value' matches element type of 'memref'")],
     format = "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)",
     verify = verify_store,
-    exec = store,
+    access = |_| Ok(ElementAccess { writes: true, map: None }),
     patterns = &[FOLD_CAST_KEEPING_VALUE]
 )]
 pub struct StoreOp {
@@ -208,21 +209,12 @@ fn verify_copy(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn load(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    Ok(vec![memory.load(data[0].memref()?, &indices(&data[1..])?)?])
-}
-
-fn store(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    memory.store(data[0].clone(), data[1].memref()?, &indices(&data[2..])?)?;
-    Ok(vec![])
-}
-
 fn copy(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let (from, to) = (data[0].memref()?, data[1].memref()?);
     if from.sizes != to.sizes {
         return Err(Trap::Ub("a copy between memrefs of different shapes".into()));
     }
-    let mut elements = memory.contents(from)?.into_iter();
+    let mut elements = memory.load_all(from)?.into_iter();
     to.for_each_index(|index| memory.store(elements.next().unwrap_or(Datum::Poison), to, index))?;
     Ok(vec![])
 }

@@ -176,7 +176,7 @@ fn allocate(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory, on: Storage)
 
 fn reallocate(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let old = data[0].memref()?;
-    let mut elements = memory.contents(old)?;
+    let mut elements = memory.load_all(old)?;
     memory.free(old.buffer)?;
     let ty = args.result_types[0];
     let new = memory.alloc_memref(args.ctx(), ty, &sizes(args, ty, &indices(&data[1..])?), &[], Storage::Heap)?;

@@ -185,7 +185,7 @@ fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
 
 fn rmw(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let (view, at) = (data[1].memref()?, indices(&data[2..])?);
-    let old = memory.load(view, &at)?;
+    let old = memory.atomically(|memory| memory.load(view, &at))?;
     let new = match combining_op(args.int("kind").unwrap_or(0)) {
         Some(info) => {
             let args = OpArgs { info, op: None, operands: &args.operands[..1], props: Attr::EMPTY_DICT, ..*args };
@@ -193,16 +193,17 @@ fn rmw(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Dat
         }
         None => data[0].clone(),
     };
-    memory.store(new, view, &at)?;
+    memory.atomically(|memory| memory.store(new, view, &at))?;
     Ok(vec![old])
 }
 
 fn generic(_: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
     let (view, at) = (data[0].memref()?, indices(&data[1..])?);
     Ok(match event {
-        Event::Enter => Next::Region(0, vec![memory.load(view, &at)?]),
+        Event::Enter => Next::Region(0, vec![memory.atomically(|memory| memory.load(view, &at))?]),
         Event::Left { args, yielded, .. } => {
-            memory.store(yielded.first().cloned().unwrap_or(Datum::Poison), view, &at)?;
+            let new = yielded.first().cloned().unwrap_or(Datum::Poison);
+            memory.atomically(|memory| memory.store(new, view, &at))?;
             Next::Done(args.to_vec())
         }
     })

@@ -127,7 +127,7 @@ fn view(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 fn reshape(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let source = data[0].memref()?;
-    let sizes = indices(&memory.contents(data[1].memref()?)?)?;
+    let sizes = indices(&memory.load_all(data[1].memref()?)?)?;
     let row_major = StridedLayout { offset: source.offset, ..StridedLayout::row_major(&source.sizes) };
     let count = sizes.iter().try_fold(1i64, |n, &d| if d < 0 { None } else { n.checked_mul(d) });
     if count != Some(source.len()) || source.strides != row_major.strides && source.len() > 1 {

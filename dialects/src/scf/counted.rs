@@ -1,9 +1,9 @@
 //! `scf.for` as a loop that counts.
 
 use super::ForOp;
-use super::for_loop::Count;
 use crate::arith::{AddIOp, AndIOp, CmpIOp, MulIOp, RemUIOp, SelectOp, SubIOp};
 use crate::loops::CountedLoop;
+use gradus_ir::control::Count;
 use gradus_ir::{Block, Builder, Loc, Module, Op, Type, Value};
 use std::ops::Range;
 

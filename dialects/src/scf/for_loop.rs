@@ -3,11 +3,11 @@
 use super::text::{assignments, print_arrow_types, print_assignments};
 use super::{for_patterns, one_block_each};
 use crate::constraint::{ANY, INT_OR_INDEX, UNIT};
-use gradus_ir::control::{Edge, Event, Next, Point};
+use gradus_ir::control::{Count, Counted, Edge, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, Context, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Traits, Type,
-    TypeRelation, Value, op,
+    Attr, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Traits, Type, TypeRelation,
+    Value, op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -33,7 +33,7 @@ use smallvec::{SmallVec, smallvec};
     verify = verify,
     verify_regions = verify_regions,
     edges = edges,
-    control = control,
+    counted = counted,
     patterns = for_patterns::PATTERNS,
     directives = &[&FOR],
     format = "custom<For>($lowerBound, $upperBound, $step, $initArgs, $unsignedCmp, $region, $results) attr-dict"
@@ -70,35 +70,6 @@ impl ForOp {
     /// How the loop counts.
     pub fn count(self, m: &Module) -> Count {
         Count::new(&m.ctx, m.value_type(self.lower_bound(m)), self.unsigned_cmp(m).is_some())
-    }
-}
-
-/// The integers of a type, as a loop counts them.
-#[derive(Clone, Copy)]
-pub struct Count {
-    width: u32,
-    unsigned: bool,
-}
-
-impl Count {
-    pub fn new(ctx: &Context, ty: Type, unsigned: bool) -> Count {
-        Count { width: ctx.int_width(ty).unwrap_or(64), unsigned }
-    }
-
-    /// The number that a value stands for.
-    pub fn number(self, value: i64) -> i128 {
-        match self.unsigned {
-            true if self.width < 64 => i128::from(value as u64 & ((1 << self.width) - 1)),
-            true => i128::from(value as u64),
-            false => i128::from(value),
-        }
-    }
-
-    /// The value that stands for a number; `None` when the type has none.
-    pub fn value(self, number: i128) -> Option<i64> {
-        let unused = 64 - self.width.min(64);
-        let value = (number as i64) << unused >> unused;
-        (self.number(value) == number).then_some(value)
     }
 }
 
@@ -232,21 +203,12 @@ fn edges(_: &Module, _: Op) -> SmallVec<[Edge; 4]> {
     ]
 }
 
-fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
+fn counted(args: &OpArgs<'_>, data: &[Datum]) -> Result<Counted, Trap> {
     let count = Count::new(args.ctx(), args.operand_type(0), args.attr("unsignedCmp").is_some());
-    let (lower, upper, step) = (data[0].decide()?, count.number(data[1].decide()?), count.number(data[2].decide()?));
+    let number = |operand: usize| data[operand].decide().map(|value| count.number(value));
+    let (first, end, step) = (number(0)?, number(1)?, number(2)?);
     if step <= 0 {
         return Err(Trap::Ub(format!("a loop step must be positive, but is {step}")));
     }
-    let (next, values) = match event {
-        Event::Enter => (count.number(lower), &data[3..]),
-        Event::Left { args, yielded, .. } => (count.number(args[0].decide()?) + step, yielded),
-    };
-    let Some(iv) = count.value(next) else {
-        return Err(Trap::Ub(format!("the induction variable becomes {next}, which its type does not hold")));
-    };
-    if next >= upper {
-        return Ok(Next::Done(values.to_vec()));
-    }
-    Ok(Next::Region(0, [&[Datum::Int(iv)], values].concat()))
+    Ok(Counted { first, end, step, inits: 3, must_hold: Some(count) })
 }

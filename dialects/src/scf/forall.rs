@@ -33,7 +33,7 @@ pub const MAPPING: AttrKind = kind("Device Mapping array attribute", |c, a| {
 /// ```
 #[op(
     "scf.forall",
-    traits = Traits::SINGLE_BLOCK.and(Traits::OPERAND_SEGMENTS),
+    traits = Traits::SINGLE_BLOCK.and(Traits::OPERAND_SEGMENTS).and(Traits::PARALLEL),
     effects = Effects::Recursive,
     implicit_terminator = "scf.forall.in_parallel",
     verify = verify,

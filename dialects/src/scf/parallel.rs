@@ -27,7 +27,7 @@ use smallvec::{SmallVec, smallvec};
 /// ```
 #[op(
     "scf.parallel",
-    traits = Traits::SINGLE_BLOCK.and(Traits::OPERAND_SEGMENTS),
+    traits = Traits::SINGLE_BLOCK.and(Traits::OPERAND_SEGMENTS).and(Traits::PARALLEL),
     effects = Effects::Recursive,
     implicit_terminator = "scf.reduce",
     verify = verify,

@@ -8,6 +8,7 @@ use super::{data, names};
 use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{Mixed, mixed_entries, runtime_entries};
+use gradus_ir::effects::is_speculatable;
 use gradus_ir::control::{Event, Next};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
@@ -166,7 +167,11 @@ impl<'a> Layout<'a> {
 
 fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     if data.contains(&Datum::Poison) {
-        return Ok(Next::Done(vec![Datum::Poison]));
+        // How often the region runs is not known then, which matters if anybody can see it run.
+        return match args.op.is_some_and(|op| is_speculatable(args.module, op)) {
+            true => Ok(Next::Done(vec![Datum::Poison])),
+            false => Err(Trap::Ub("a region with effects runs as often as poison says".into())),
+        };
     }
     let layout = Layout::new(args, data)?;
     let mut elements = Elements::after(event, layout.shape.len(), layout.source.dtype())?;

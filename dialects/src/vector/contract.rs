@@ -131,7 +131,7 @@ pub(super) fn dims(map: &AffineMap) -> Vec<Option<usize>> {
 }
 
 fn fma(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    (crate::math::FmaOp::INFO.eval.ok_or_else(|| Trap::unsupported("a fused product"))?)(args, data)
+    eval_op(&OpArgs { info: crate::math::FmaOp::INFO, ..*args }, data)
 }
 
 /// The op that makes elements of type `to` of elements of type `from` that are multiplied.

@@ -14,7 +14,8 @@ use syn::{Error, Expr, Field, GenericArgument, ItemStruct, Lit, LitStr, Meta, Pa
 /// |---|---|
 /// | `traits` | `Traits::A.and(Traits::B)` |
 /// | `format` | the custom form, in MLIR's declarative assembly format |
-/// | `verify`, `infer`, `relations`, `fold`, `eval`, `exec`, `control`, `patterns`, `effects`, ... | the field of `OpInfo` of that name |
+/// | `verify`, `infer`, `relations`, `fold`, `eval`, `exec`, `control`, `counted`, `patterns`, `effects`, ... | the field of `OpInfo` of that name |
+/// | `scalar`, `access` | the field of `OpInfo` of that name, from which `eval` or `exec` follows |
 ///
 /// Each field of the struct declares an operand, result, attribute, region or successor:
 ///
@@ -70,9 +71,11 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let (operands, results, attrs) = (index(operands), index(results), index(attrs));
     let (regions, successors) = (index(regions), index(successors));
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
+        "scalar" => quote!(scalar: Some(#value), eval: Some(::gradus_ir::scalar::evaluate)),
+        "access" => quote!(access: Some(#value), exec: Some(::gradus_ir::access::execute)),
         "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval" | "exec" | "control"
-        | "control_memory" | "jump" | "successor_operands" | "successor_sizes" | "edges" | "slot" | "format"
-        | "result_names" => {
+        | "control_memory" | "counted" | "jump" | "successor_operands" | "successor_sizes" | "edges" | "slot"
+        | "format" | "result_names" => {
             quote!(#key: Some(#value))
         }
         _ => quote!(#key: #value),

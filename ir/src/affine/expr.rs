@@ -201,6 +201,9 @@ impl AffineExpr {
             AffineExpr::Constant(value) => Some(value),
             AffineExpr::Binary(_) => None,
         };
+        if !matches!(self, AffineExpr::Binary(_)) {
+            return leaf(self);
+        }
         self.fold(leaf, |node, lhs, rhs| match node.op {
             AffineBinOp::Add => lhs.checked_add(rhs),
             AffineBinOp::Mul => lhs.checked_mul(rhs),

@@ -1,0 +1,70 @@
+//! Access to single elements of memory: the meaning of ops that load and store them.
+
+use crate::affine::AffineMap;
+use crate::eval::{Datum, Trap};
+use crate::memory::Memory;
+use crate::op_info::OpArgs;
+use smallvec::SmallVec;
+
+/// How an op accesses an element. The first operand of an op that writes is the element; then come the memref and what the
+/// indices are computed of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ElementAccess {
+    /// Whether it writes.
+    pub writes: bool,
+    /// What computes the indices; `None` if the operands are the indices.
+    pub map: Option<AffineMap>,
+}
+
+/// How an op accesses an element, from its attributes.
+pub type ElementAccessFn = fn(&OpArgs<'_>) -> Result<ElementAccess, Trap>;
+
+/// The `exec` of ops that are declared by an [`ElementAccessFn`].
+pub fn execute(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
+    let access = args.info.access.ok_or_else(|| Trap::unsupported("an op that accesses no element"))?;
+    match (access(args)?, data) {
+        (access, [value, to, at @ ..]) if access.writes => {
+            access.store(value.clone(), to, at.iter(), memory).map(|()| Vec::new())
+        }
+        (access, [from, at @ ..]) if !access.writes => Ok(vec![access.load(from, at.iter(), memory)?]),
+        _ => Err(Trap::unsupported("an access without operands")),
+    }
+}
+
+impl ElementAccess {
+    /// Reads the element. Poison indices are undefined behaviour.
+    pub fn load<'d>(
+        &self,
+        from: &Datum,
+        at: impl Iterator<Item = &'d Datum>,
+        memory: &mut Memory,
+    ) -> Result<Datum, Trap> {
+        memory.load(from.memref()?, &self.indices(at)?)
+    }
+
+    /// Writes the element. Poison indices are undefined behaviour.
+    pub fn store<'d>(
+        &self,
+        value: Datum,
+        to: &Datum,
+        at: impl Iterator<Item = &'d Datum>,
+        memory: &mut Memory,
+    ) -> Result<(), Trap> {
+        memory.store(value, to.memref()?, &self.indices(at)?)
+    }
+
+    fn indices<'d>(&self, operands: impl Iterator<Item = &'d Datum>) -> Result<SmallVec<[i64; 4]>, Trap> {
+        let known = operands.map(|datum| match datum {
+            Datum::Poison => Err(Trap::Ub("memory is accessed with poison for an index".into())),
+            known => known.int(),
+        });
+        let known = known.collect::<Result<SmallVec<[i64; 4]>, Trap>>()?;
+        let Some(map) = &self.map else { return Ok(known) };
+        if known.len() != map.num_inputs() {
+            return Err(Trap::unsupported("a map that does not fit its operands"));
+        }
+        let (dims, symbols) = known.split_at(map.num_dims as usize);
+        let overflows = || Trap::Ub("an affine expression overflows or divides by a number below one".into());
+        map.results.iter().map(|expr| expr.eval(dims, symbols).ok_or_else(overflows)).collect()
+    }
+}

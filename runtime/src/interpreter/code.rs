@@ -1,0 +1,315 @@
+//! Functions in the form that is executed: values are places in a frame, and what can be looked up beforehand is.
+
+use gradus_ir::access::ElementAccess;
+use gradus_ir::control::{CountedFn, JumpFn};
+use gradus_ir::entity::SideTable;
+use gradus_ir::eval::{Datum, eval_op};
+use gradus_ir::scalar::Scalar;
+use gradus_ir::symbols::SymbolTables;
+use gradus_ir::{Block, Module, Op, OpArgs, OpInfo, Region, Traits, Type, Value};
+use std::ops::Range;
+
+/// The body of a function. Everything in it is named by its number in one of these lists.
+pub(super) struct Code {
+    /// How many places a frame has.
+    pub places: usize,
+    /// The body is the first.
+    pub regions: Vec<RegionCode>,
+    pub blocks: Vec<BlockCode>,
+    pub ops: Vec<OpCode>,
+    reads: Vec<Read>,
+    writes: Vec<u32>,
+    /// The types of what is written.
+    types: Vec<Type>,
+}
+
+pub(super) struct RegionCode {
+    /// The first block; `None` if there is none.
+    pub entry: Option<usize>,
+    /// Whether what is allocated on the stack lives until the region is left.
+    pub is_scope: bool,
+}
+
+pub(super) struct BlockCode {
+    args: Range<usize>,
+    pub ops: Range<usize>,
+}
+
+pub(super) struct OpCode {
+    pub op: Op,
+    reads: Range<usize>,
+    writes: Range<usize>,
+    pub does: Does,
+}
+
+/// What an op does.
+pub(super) enum Does {
+    /// Its result is always the same.
+    Constant(Datum),
+    /// It computes a number of at most [`MAX_NUMBERS`].
+    Scalar(Scalar),
+    /// It reads or writes an element of memory.
+    Access(ElementAccess),
+    /// What its declaration says, and whether that leaves the region.
+    Declared(&'static OpInfo, bool),
+    /// It combines something with what is in this place.
+    Combine(&'static OpInfo, Option<u32>),
+    /// Its operands leave the region.
+    Leave,
+    /// It goes to one of these: blocks, and the operands that they get.
+    Branch(&'static OpInfo, Option<JumpFn>, Box<[(usize, Range<usize>)]>),
+    /// It runs its regions and those of the terminator of the last one.
+    Control(&'static OpInfo, Box<[usize]>, bool),
+    /// It runs its region for each number.
+    Count(&'static OpInfo, CountedFn, Option<usize>),
+    /// It calls a function, if that exists.
+    Call(Option<Op>),
+    /// Nobody declared it.
+    Unregistered,
+    /// Nobody declared where it goes.
+    UnregisteredBranch,
+}
+
+/// Ops of more numbers are not [`Does::Scalar`].
+pub(super) const MAX_NUMBERS: usize = 4;
+
+/// A value that is read: its place, and whether nobody reads it afterwards.
+#[derive(Clone, Copy)]
+pub(super) struct Read(u32);
+
+impl Read {
+    const LAST: u32 = 1 << 31;
+
+    pub fn place(self) -> usize {
+        (self.0 & !Read::LAST) as usize
+    }
+
+    pub fn is_last(self) -> bool {
+        self.0 & Read::LAST != 0
+    }
+}
+
+/// The place of what nobody reads.
+const NOWHERE: u32 = u32::MAX;
+
+/// The values of one call. A value that is used in its own block only is dropped when its last use has read it, so that a
+/// network's activations do not pile up.
+pub(super) type Frame = [Option<Datum>];
+
+impl Code {
+    /// A function with a body.
+    pub fn of(m: &Module, function: Op, symbols: &mut SymbolTables) -> Code {
+        let code = Code {
+            places: 0,
+            regions: Vec::new(),
+            blocks: Vec::new(),
+            ops: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            types: Vec::new(),
+        };
+        let mut maker = Maker {
+            m,
+            symbols,
+            code,
+            places: SideTable::new(NOWHERE),
+            numbers: SideTable::new(0),
+            seen: SideTable::new(false),
+            left: Vec::new(),
+        };
+        maker.regions(&m.regions(function)[..1]);
+        while let Some((region, number)) = maker.left.pop() {
+            maker.region(region, number);
+        }
+        maker.code
+    }
+
+    pub fn reads(&self, op: &OpCode) -> &[Read] {
+        &self.reads[op.reads.clone()]
+    }
+
+    /// Calls `f` with the view of an op that declarations get.
+    pub fn with_args<R>(&self, m: &Module, op: &OpCode, info: &'static OpInfo, f: impl FnOnce(&OpArgs<'_>) -> R) -> R {
+        f(&OpArgs {
+            module: m,
+            info,
+            op: Some(op.op),
+            operands: m.operands(op.op),
+            props: m.props(op.op),
+            result_types: &self.types[op.writes.clone()],
+        })
+    }
+
+    /// Defines an op's results.
+    pub fn define(&self, frame: &mut Frame, op: &OpCode, results: impl IntoIterator<Item = Datum>) {
+        write(&self.writes[op.writes.clone()], frame, results);
+    }
+
+    /// Defines an op's first result.
+    #[inline]
+    pub fn define_one(&self, frame: &mut Frame, op: &OpCode, result: Datum) {
+        if let Some(&place) = self.writes.get(op.writes.start).filter(|&&place| place != NOWHERE) {
+            frame[place as usize] = Some(result);
+        }
+    }
+
+    /// Defines a block's arguments.
+    pub fn enter(&self, frame: &mut Frame, block: usize, args: impl IntoIterator<Item = Datum>) {
+        write(&self.writes[self.blocks[block].args.clone()], frame, args);
+    }
+}
+
+fn write(places: &[u32], frame: &mut Frame, values: impl IntoIterator<Item = Datum>) {
+    for (&place, value) in places.iter().zip(values) {
+        if place != NOWHERE {
+            frame[place as usize] = Some(value);
+        }
+    }
+}
+
+/// Makes code.
+struct Maker<'a> {
+    m: &'a Module,
+    symbols: &'a mut SymbolTables,
+    code: Code,
+    places: SideTable<Value, u32>,
+    /// The numbers of blocks.
+    numbers: SideTable<Block, u32>,
+    /// Whether something was found to read a value, from the end of a block.
+    seen: SideTable<Value, bool>,
+    /// Regions that are not made yet, with their numbers.
+    left: Vec<(Region, usize)>,
+}
+
+impl Maker<'_> {
+    /// Gives regions numbers.
+    fn regions(&mut self, regions: &[Region]) -> Box<[usize]> {
+        let numbered = regions.iter().map(|&region| {
+            let is_scope = self.m.region_op(region).is_some_and(|op| self.m.has_trait(op, Traits::ALLOCATION_SCOPE));
+            self.code.regions.push(RegionCode { entry: None, is_scope });
+            let number = self.code.regions.len() - 1;
+            self.left.push((region, number));
+            number
+        });
+        numbered.collect()
+    }
+
+    fn region(&mut self, region: Region, number: usize) {
+        let m = self.m;
+        let first = self.code.blocks.len();
+        for block in m.region_blocks(region) {
+            self.numbers[block] = self.code.blocks.len() as u32;
+            let args = self.writes(m.block_args(block).iter().copied());
+            self.code.blocks.push(BlockCode { args, ops: 0..0 });
+            self.code.regions[number].entry = Some(first);
+        }
+        for (i, block) in m.region_blocks(region).enumerate() {
+            let (ops, reads) = (self.code.ops.len(), self.code.reads.len());
+            for op in m.block_ops(block) {
+                let code = self.op(op);
+                self.code.ops.push(code);
+            }
+            self.code.blocks[first + i].ops = ops..self.code.ops.len();
+            self.mark_last_reads(block, reads);
+        }
+    }
+
+    /// Where nobody reads a value afterwards. A value that is read in other blocks stays until the call ends.
+    fn mark_last_reads(&mut self, block: Block, reads: usize) {
+        let m = self.m;
+        let mut at = self.code.reads.len();
+        for op in m.block_ops(block).rev() {
+            for &value in m.operands(op).iter().rev() {
+                at -= 1;
+                if std::mem::replace(&mut self.seen[value], true) || m.def_block(value) != Some(block) {
+                    continue;
+                }
+                if m.uses(value).all(|(user, _)| m.parent_block(user) == Some(block)) {
+                    self.code.reads[at].0 |= Read::LAST;
+                }
+            }
+        }
+        debug_assert_eq!(at, reads);
+    }
+
+    fn place(&mut self, value: Value) -> u32 {
+        if self.places[value] == NOWHERE {
+            self.places[value] = self.code.places as u32;
+            self.code.places += 1;
+        }
+        self.places[value]
+    }
+
+    fn writes(&mut self, values: impl Iterator<Item = Value>) -> Range<usize> {
+        let start = self.code.writes.len();
+        for value in values {
+            let place = if self.m.uses(value).next().is_some() { self.place(value) } else { NOWHERE };
+            self.code.writes.push(place);
+            self.code.types.push(self.m.value_type(value));
+        }
+        start..self.code.writes.len()
+    }
+
+    fn op(&mut self, op: Op) -> OpCode {
+        let start = self.code.reads.len();
+        for &value in self.m.operands(op) {
+            let place = self.place(value);
+            self.code.reads.push(Read(place));
+        }
+        let reads = start..self.code.reads.len();
+        let writes = self.writes(self.m.results(op));
+        OpCode { op, reads, writes, does: self.does(op) }
+    }
+
+    fn does(&mut self, op: Op) -> Does {
+        let m = self.m;
+        let Some(info) = m.info(op) else {
+            return if m.successors(op).is_empty() { Does::Unregistered } else { Does::UnregisteredBranch };
+        };
+        if !m.successors(op).is_empty() {
+            let carried = |to| info.successor_operands.map_or(0..0, |f| f(m, op, to));
+            let to = m.successors(op).iter().enumerate().map(|(i, &b)| (self.numbers[b] as usize, carried(i)));
+            return Does::Branch(info, info.jump, to.collect());
+        }
+        let leaves = info.traits.has(Traits::TERMINATOR);
+        if leaves && !info.runs_regions() && info.eval.is_none() {
+            return Does::Leave;
+        }
+        if info.traits.has(Traits::CALL) {
+            return Does::Call(m.inherent_attr(op, "callee").and_then(|a| self.symbols.resolve(m, op, a)));
+        }
+        if let Some(counted) = info.counted {
+            return Does::Count(info, counted, self.regions(m.regions(op)).first().copied());
+        }
+        if info.runs_regions() {
+            let own = m.regions(op);
+            let ends = own.last().and_then(|&r| m.terminator(m.entry(r)?)).map_or(&[][..], |t| m.regions(t));
+            return Does::Control(info, self.regions(&[own, ends].concat()), leaves);
+        }
+        if info.traits.has(Traits::COMBINING) && !leaves {
+            let dest = m.args(op).and_then(|args| args.opt_operand("dest"));
+            return Does::Combine(info, dest.map(|dest| self.place(dest)));
+        }
+        simple(m, op, info).filter(|_| !leaves).unwrap_or(Does::Declared(info, leaves))
+    }
+}
+
+/// What an op does that is done often and quickly.
+fn simple(m: &Module, op: Op, info: &'static OpInfo) -> Option<Does> {
+    let is_number = |value: Value| {
+        let ty = m.value_type(value);
+        m.ctx.int_width(ty).is_some() || m.ctx.float_kind(ty).is_some()
+    };
+    if let Some(access) = info.access {
+        return m.with_args(op, access)?.ok().map(Does::Access);
+    }
+    let numbers =
+        m.operands(op).len() <= MAX_NUMBERS && m.operands(op).iter().copied().chain(m.results(op)).all(is_number);
+    if !numbers || m.num_results(op) != 1 || info.exec.is_some() {
+        return None;
+    }
+    if info.traits.has(Traits::CONSTANT_LIKE) && m.operands(op).is_empty() {
+        return m.with_args(op, |args| eval_op(args, &[]))?.ok()?.pop().map(Does::Constant);
+    }
+    m.with_args(op, info.scalar?)?.ok().map(Does::Scalar)
+}
