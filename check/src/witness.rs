@@ -2,7 +2,7 @@
 
 use crate::compare::{Difference, Options};
 use crate::input::Input;
-use crate::outcome::{Outcome, Relation};
+use crate::outcome::{Outcome, Relation, Runner};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, Type};
 
@@ -28,24 +28,25 @@ pub(crate) fn smaller(
     fuel: u64,
 ) -> Difference {
     let mut tries = TRIES;
+    let (mut old, mut new) = (Runner::new(before.0, options), Runner::new(after.0, &Options { fuel, ..*options }));
     let mut places: Vec<Place> = (0..found.input.args.len()).map(Place::Arg).collect();
     for (i, contents) in found.input.buffers.iter().enumerate() {
         places.extend((0..contents.len()).map(|k| Place::Element(i, k)));
     }
     for place in places {
-        for new in simpler(before, &found.input, place) {
+        for number in simpler(before, &found.input, place) {
             if tries == 0 {
                 return found;
             }
             tries -= 1;
             let mut input = found.input.clone();
-            *at(&mut input, place) = new;
-            let outcome = Outcome::of(before.0, before.1, &input, options);
+            *at(&mut input, place) = number;
+            let outcome = old.run(before.1, &input);
             let is_defined = matches!(outcome, Outcome::Returned { .. } | Outcome::Aborted(..));
-            if !is_defined {
+            if !is_defined || outcome.is_vacuous() {
                 continue;
             }
-            let now = Outcome::of(after.0, after.1, &input, &Options { fuel, ..*options });
+            let now = new.run(after.1, &input);
             if now.relation(&outcome) == Relation::Differs {
                 found = Difference { input, before: outcome, after: now };
                 break;
