@@ -2,6 +2,7 @@
 //! attributes.
 
 use gradus_ir::entity::SideTable;
+use gradus_ir::float::FloatKind;
 use gradus_ir::{Attr, AttrData, Context, DYNAMIC, Def, Int, Module, Op, OpName, Traits, Type, TypeData};
 use rustc_hash::FxHashMap;
 
@@ -142,7 +143,7 @@ impl Weights {
         };
         let weight = match ctx.type_data(ty) {
             TypeData::Integer { width, .. } => *width,
-            TypeData::Float(_) => ctx.float_kind(ty).map_or(64, |kind| kind.width()),
+            TypeData::Float(_) => ctx.float_kind(ty).map_or(64, FloatKind::width),
             TypeData::Function { inputs, results } => inputs
                 .iter()
                 .chain(results)
