@@ -74,8 +74,7 @@ impl Size {
     }
 }
 
-/// How many ops there are in bodies: all but the root, the symbols that hold others, and terminators without operands that
-/// the text could leave out count.
+/// How many ops there are in bodies: all but the root and symbols. Terminators and constants count.
 pub fn ops_in_bodies(m: &Module) -> usize {
     m.ops_under(m.root()).into_iter().filter(|&op| op != m.root() && gradus_ir::symbol_name(m, op).is_none()).count()
 }

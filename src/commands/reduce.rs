@@ -133,7 +133,7 @@ impl Job<'_> {
             }
         };
         let shown = |m: &Module| subject.shows(m, &pipeline, &culprit);
-        let run = run_line(tool, self.matches, &pipeline().to_string());
+        let run = run_line(tool, self.matches, &pass_flags::given(tool, self.matches));
         let oracle = &mut |all: &[Module]| quietly(|| all.iter().position(|m| shown(m).is_some()));
         let reduced = self.search(m, oracle, streams);
         let found = shown(&reduced.module).ok_or_else(|| "the difference comes and goes".to_owned())?;
@@ -243,8 +243,8 @@ fn quietly<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The command that checks a file again, as a RUN line.
-pub(super) fn run_line(tool: &Tool, matches: &ArgMatches, pipeline: &str) -> String {
+/// The command that checks a file again with these passes, as a RUN line.
+fn run_line(tool: &Tool, matches: &ArgMatches, passes: &[String]) -> String {
     let mut words = vec![format!("{} check %s", tool.name)];
     if matches.get_flag("allow-unregistered-dialect") {
         words.push("--allow-unregistered-dialect".into());
@@ -252,13 +252,18 @@ pub(super) fn run_line(tool: &Tool, matches: &ArgMatches, pipeline: &str) -> Str
     for name in option_args().iter().map(|arg| arg.get_id().as_str()) {
         words.extend(matches.get_one::<u64>(name).map(|n| format!("--{name}={n}")));
     }
+    words.extend_from_slice(passes);
+    words.join(" ")
+}
+
+/// The flag for a pipeline.
+fn flag_of(tool: &Tool, pipeline: &str) -> String {
     let single = pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')'));
-    words.push(match single.filter(|name| tool.passes.iter().any(|info| info.name == *name)) {
+    match single.filter(|name| tool.passes.iter().any(|info| info.name == *name)) {
         Some(name) => format!("--{name}"),
         None if pipeline.contains('\'') => format!("--pass-pipeline=\"{pipeline}\""),
         None => format!("--pass-pipeline='{pipeline}'"),
-    });
-    words.join(" ")
+    }
 }
 
 /// A program that a command finds a difference in, with what it is: a golden test, which holds once the difference is gone.
@@ -291,7 +296,8 @@ pub(super) fn reproduce(
         )));
     };
     let m = &found.reduced.module;
-    let text = reproducer(&run_line(tool, matches, &culprit.pipeline), &found.culprit, m);
+    let run = run_line(tool, matches, &[flag_of(tool, &culprit.pipeline)]);
+    let text = reproducer(&run, &found.culprit, m);
     io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
     let _ = writeln!(streams.err, "a reproducer of {} ops is in {path}", ops_in_bodies(m));
     Ok(())
