@@ -148,6 +148,13 @@ impl Context {
         }
     }
 
+    /// Whether a value, if it is a tensor, has the extents that a type says.
+    fn has_shape(&self, ty: Type, value: &Datum) -> bool {
+        let (Datum::Tensor(tensor), Some(shape)) = (value, self.shape(ty)) else { return true };
+        let fits = |(&want, &have): (&i64, &usize)| want < 0 || want as u64 == have as u64;
+        shape.len() == tensor.shape().len() && shape.iter().zip(tensor.shape()).all(fits)
+    }
+
     /// Whether evaluation knows values of the type.
     pub fn can_evaluate(&self, ty: Type) -> bool {
         self.dtype(self.element_type(ty)).is_some() || self.int_width(ty).is_some_and(|w| w <= 64)
@@ -162,7 +169,15 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
     if operands.contains_poison() && !args.info.traits.has(Traits::TERMINATOR) {
         return Ok(vec![Datum::Poison; args.result_types.len()]);
     }
-    eval(args, operands)
+    let results = eval(args, operands)?;
+    let mismatch = results.iter().zip(args.result_types).find(|(result, ty)| !args.ctx().has_shape(**ty, result));
+    match mismatch {
+        None => Ok(results),
+        Some((result, &ty)) => {
+            let (shape, ty) = (result.tensor()?.shape(), args.ctx().display_type(ty));
+            Err(Trap::Ub(format!("the result has extents {shape:?}, but is a {ty}")))
+        }
+    }
 }
 
 trait ContainsPoison {
