@@ -5,6 +5,7 @@ use crate::input::{Input, Inputs};
 use crate::outcome::{Outcome, Relation, Runner};
 use crate::random::Random;
 use crate::show;
+use crate::witness;
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::Passed;
 use gradus_ir::symbols::is_private;
@@ -221,6 +222,19 @@ impl<'m> Reference<'m> {
             }
             _ => None,
         })
+    }
+
+    /// A difference on a smaller input, if one is found soon.
+    pub(crate) fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
+        let old = self.functions.iter().find(|f| f.name == name).map(|f| f.op);
+        let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                let fuel = MORE_FUEL * self.options.fuel;
+                witness::smaller((self.m, old), (after, new), difference, &self.options, fuel)
+            }
+            _ => difference,
+        }
     }
 
     /// An error that shows a difference, at the function as it was.

@@ -19,6 +19,7 @@ mod random;
 pub mod reproduce;
 mod show;
 mod slice;
+mod witness;
 
 pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;
