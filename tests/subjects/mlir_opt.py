@@ -15,6 +15,7 @@ import tempfile
 import time
 
 DIALECTS = "affine,arith,builtin,cf,func,math,memref,scf,tensor,ub,vector"
+# Passes that run on functions, with their options.
 PASSES = [
     "canonicalize",
     "cse",
@@ -23,10 +24,9 @@ PASSES = [
     "loop-invariant-code-motion",
     "control-flow-sink",
     "mem2reg",
-    "inline",
     "lower-affine",
-    "affine-loop-tile=tile-size=2",
-    "affine-loop-unroll=unroll-factor=3",
+    "affine-loop-tile{tile-size=2}",
+    "affine-loop-unroll{unroll-factor=3}",
     "affine-scalrep",
     "affine-loop-fusion",
     "affine-loop-invariant-code-motion",
@@ -38,21 +38,21 @@ PASSES = [
     "scf-parallel-loop-tiling",
     "convert-scf-to-cf",
     "arith-expand",
-    "arith-int-range-narrowing=int-bitwidths-supported=8,16,32",
+    "arith-int-range-narrowing{int-bitwidths-supported=8,16,32}",
     "arith-unsigned-when-equivalent",
     "math-uplift-to-fma",
     "math-expand-ops",
     "math-extend-to-supported-types",
     "memref-expand",
     "fold-memref-alias-ops",
-    "normalize-memrefs",
     "expand-strided-metadata",
     "resolve-shaped-type-result-dims",
     "fold-tensor-subset-ops",
     "lift-cf-to-scf",
-    "remove-dead-values",
     "lower-vector-mask",
 ]
+# Passes that run on modules.
+MODULE_PASSES = ["inline", "normalize-memrefs", "remove-dead-values"]
 SPLIT = "// -----\n"
 
 
@@ -61,8 +61,7 @@ def run(*args, **more):
 
 
 def flag(name):
-    name, _, options = name.partition("=")
-    return f"--{name}={options}" if options else f"--{name}"
+    return f"--pass-pipeline=builtin.module({name if name in MODULE_PASSES else f'func.func({name})'})"
 
 
 def transformed(mlir_opt, name, programs):
@@ -84,11 +83,11 @@ def main():
     parser.add_argument("--ops", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dialects", default=DIALECTS)
-    parser.add_argument("--passes", default=",".join(PASSES), help="names, with options after =")
+    parser.add_argument("--pass", action="append", dest="passes", help="a pass, with options in braces; may come again")
     parser.add_argument("--learn", action="append", default=[], help="files to make programs of")
     parser.add_argument("-o", "--output", help="folder for what is found")
     args = parser.parse_args()
-    passes = PASSES if args.passes == ",".join(PASSES) else args.passes.split(",")
+    passes = args.passes or PASSES + MODULE_PASSES
     made = run(args.gradus, "fuzz", "--print", f"--seed={args.seed}", f"--from={args.first}", f"--count={args.count}",
                f"--ops={args.ops}", f"--dialects={args.dialects}", *(f"--learn={path}" for path in args.learn))
     if made.returncode:
@@ -114,8 +113,8 @@ def main():
                     counts["differ"] += 1
                     if args.output:
                         os.makedirs(args.output, exist_ok=True)
-                        stem = os.path.join(args.output, f"{name.partition('=')[0]}-{args.seed}-{args.first + number}")
-                        open(stem + ".before.mlir", "w").write(f"// RUN: mlir-opt {flag(name)} %s\n" + program)
+                        stem = os.path.join(args.output, f"{name.partition('{')[0]}-{args.seed}-{args.first + number}")
+                        open(stem + ".before.mlir", "w").write(f"// RUN: mlir-opt '{flag(name)}' %s\n" + program)
                         open(stem + ".after.mlir", "w").write(result)
                         open(stem + ".txt", "w").write(check.stderr)
                 else:
