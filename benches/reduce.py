@@ -5,15 +5,16 @@
 
 Each program is drawn from a seed, so the table can be made again. A test script is interesting with status 1, as
 mlir-reduce wants it. mlir-reduce gets the reduction tree between its optimization passes with symbol-dce and canonicalize;
-what is counted are the ops that are left in bodies (all but modules and functions), the runs of the test, and the wall time.
+what is counted are the ops that are left in bodies (all but modules and functions), the runs of the test, and the wall time;
+also the time after which gradus reduce had a program as small as that of mlir-reduce.
 """
 
 import argparse
 import os
 import random
 import re
+import shutil
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -242,20 +243,27 @@ def ops_in_bodies(gradus, file):
     return sum(name not in ("builtin.module", "func.func") for name in names)
 
 
-def measure(command, folder, output, gradus):
-    """Ops left, test runs and seconds; `None` for ops where there is no result."""
+def measure(command, folder, output, gradus, goal=None):
+    """Ops left, test runs and seconds, and the seconds until no more than `goal` ops were left in the output file, which
+    changes as the search goes on; `None` for what there is not."""
     count = os.path.join(folder, "count")
     open(count, "w").close()
-    start = time.time()
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    except subprocess.TimeoutExpired:
-        return None, None, 600.0
+    start, seen, snapshots = time.time(), None, []
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and time.time() < start + 600:
+        time.sleep(0.005)
+        if goal is not None and os.path.exists(output) and os.stat(output).st_ino != seen:
+            seen = os.stat(output).st_ino
+            copy = f"{output}.{len(snapshots)}"
+            shutil.copyfile(output, copy)
+            snapshots.append((time.time() - start, copy))
     seconds = time.time() - start
     runs = sum(1 for _ in open(count))
-    if done.returncode != 0 or not os.path.exists(output):
-        return None, runs, seconds
-    return ops_in_bodies(gradus, output), runs, seconds
+    if process.poll() != 0 or not os.path.exists(output):
+        process.kill()
+        return None, runs, seconds, None
+    soon = (at for at, copy in snapshots if ops_in_bodies(gradus, copy) <= goal)
+    return ops_in_bodies(gradus, output), runs, seconds, next(soon, seconds)
 
 
 def main():
@@ -268,8 +276,8 @@ def main():
     args = parser.parse_args()
     gradus = os.path.abspath(args.gradus)
     os.environ.update(GRADUS=gradus, MLIR_OPT=args.mlir_opt)
-    print("| program | ops | mlir-reduce: ops | tests | s | gradus reduce: ops | tests | s |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    print("| program | ops | mlir-reduce: ops | tests | s | gradus reduce: as small after | ops | tests | s |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name, seed, generate, interesting in CASES:
         if args.only and args.only not in name:
             continue
@@ -289,9 +297,10 @@ def main():
                       f"--reduction-tree=traversal-mode=0 test={test}", optimize("canonicalize"), "-o", path("theirs.mlir")]
             ours = [gradus, "reduce", path("input.mlir"), flag, f"--test={test}", "-o", path("ours.mlir")]
             cells = [name, ops_in_bodies(gradus, path("input.mlir"))]
-            for command, output in ((theirs, path("theirs.mlir")), (ours, path("ours.mlir"))):
-                ops, runs, seconds = measure(command, folder, output, gradus)
-                cells += ["-" if ops is None else ops, "-" if runs is None else runs, f"{seconds:.2f}"]
+            ops, runs, seconds, _ = measure(theirs, folder, path("theirs.mlir"), gradus)
+            cells += ["fails" if ops is None else ops, runs, f"{seconds:.2f}"]
+            ops, runs, seconds, soon = measure(ours, folder, path("ours.mlir"), gradus, cells[1] if ops is None else ops)
+            cells += ["-" if soon is None else f"{soon:.2f} s", "fails" if ops is None else ops, runs, f"{seconds:.2f}"]
             print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 

@@ -143,16 +143,10 @@ pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
 /// The pipeline that the flags ask for: the text, or single passes in the order of the command line, on ops of the name
 /// `anchor`.
 pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure> {
-    let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
-    for info in &tool.passes {
-        let Some(indices) = matches.indices_of(info.name) else { continue };
-        let values = matches.get_many::<String>(info.name).into_iter().flatten();
-        chosen.extend(indices.zip(values).map(|(i, options)| (i, info.name, options.as_str())));
-    }
-    chosen.sort_unstable();
+    let chosen = chosen(tool, matches);
     let Some(text) = matches.get_one::<String>("pass-pipeline") else {
         let mut pipeline = Pipeline::on(anchor);
-        for (_, name, options) in chosen {
+        for (name, options) in chosen {
             let info = find_pass(&tool.passes, name).map_err(Failure::Usage)?;
             pipeline.add(info, options).map_err(Failure::Usage)?;
         }
@@ -162,6 +156,31 @@ pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipel
         return Err(Failure::Usage("'-pass-pipeline' option can't be used with individual pass options".into()));
     }
     parse_pipeline(tool, text)
+}
+
+/// The single passes, in the order of the command line, with their options.
+fn chosen<'a>(tool: &'a Tool, matches: &'a ArgMatches) -> Vec<(&'a str, &'a str)> {
+    let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
+    for info in &tool.passes {
+        let Some(indices) = matches.indices_of(info.name) else { continue };
+        let values = matches.get_many::<String>(info.name).into_iter().flatten();
+        chosen.extend(indices.zip(values).map(|(i, options)| (i, info.name, options.as_str())));
+    }
+    chosen.sort_unstable();
+    chosen.into_iter().map(|(_, name, options)| (name, options)).collect()
+}
+
+/// The flags that ask for the pipeline, as words of a command line.
+pub fn given(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
+    let flag = |name: &str, value: &str| match value {
+        "" => format!("--{name}"),
+        _ if value.contains('\'') => format!("--{name}=\"{}\"", value.replace('\n', " ")),
+        _ => format!("--{name}='{}'", value.replace('\n', " ")),
+    };
+    match matches.get_one::<String>("pass-pipeline") {
+        Some(text) => vec![flag("pass-pipeline", text)],
+        None => chosen(tool, matches).into_iter().map(|(name, options)| flag(name, options)).collect(),
+    }
 }
 
 /// A pipeline from its text, with an error that shows where it is wrong.

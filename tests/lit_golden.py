@@ -2,7 +2,7 @@
 
 import lit.formats
 
-DECIDES = ("FileCheck", "gradus filecheck", "--verify-diagnostics")
+DECIDES = ("FileCheck", "gradus filecheck", "gradus check", "--verify-diagnostics")
 
 
 class Golden(lit.formats.ShTest):

@@ -3,7 +3,7 @@
 mod support;
 
 use gradus::dialects::DIALECTS;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use support::{files, root};
 
@@ -40,8 +40,8 @@ fn shown(path: &Path) -> String {
 /// All Rust files that are part of the project.
 fn sources() -> Vec<PathBuf> {
     let folders = [
-        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "generate", "golden", "examples", "tests",
-        "benches",
+        "src", "ir", "dialects", "passes", "runtime", "lowering", "reduce", "check", "generate", "golden", "examples",
+        "tests", "benches",
     ];
     folders.iter().flat_map(|f| files(&root().join(f), "rs")).collect()
 }

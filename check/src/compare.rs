@@ -1,9 +1,11 @@
 //! A program as it was before, and whether another may stand for it.
 
+use crate::floats::{Floats, Judge};
 use crate::input::{Input, Inputs};
 use crate::outcome::{Outcome, Relation, Runner};
 use crate::random::Random;
 use crate::show;
+use crate::witness;
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::Passed;
 use gradus_ir::symbols::is_private;
@@ -25,11 +27,13 @@ pub struct Options {
     /// Whether ops that nobody declared are calls of something outside the program, rather than something that cannot be
     /// run. A compiler that knows them may do with them what it likes.
     pub opaque: bool,
+    /// Which floats programs are run on, and how they are compared.
+    pub floats: Floats,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { inputs: 200, exhaustive: 1 << 12, fuel: 4096, seed: 0, opaque: true }
+        Options { inputs: 200, exhaustive: 1 << 12, fuel: 4096, seed: 0, opaque: true, floats: Floats::Bits }
     }
 }
 
@@ -48,7 +52,7 @@ pub enum Verdict {
         inputs: u64,
         /// The inputs on which it was not, or gave nothing but poison.
         undefined: u64,
-        /// The inputs that were given up.
+        /// The inputs that were given up, also because results are near a jump or rounded.
         discarded: u64,
         /// Whether these were all inputs that there are.
         exhaustive: bool,
@@ -170,11 +174,12 @@ impl<'m> Reference<'m> {
         }
         let runs = self.runs(function);
         let gives_tensors = gives_tensors(self.m, function.op);
-        let mut unknown = None;
+        let judge = Judge::new((self.m, function.op), (after, new), self.options);
+        let (mut unknown, mut close) = (None, 0);
         let mut runner = Runner::new(after, &Options { fuel: MORE_FUEL * self.options.fuel, ..self.options });
         for (input, before) in &runs.defined {
             let outcome = runner.run(new, input);
-            match outcome.relation(before) {
+            match judge.relation(input, before, &outcome) {
                 Relation::Refines => {}
                 // Tensors have no poison elements here, so one with such an element is poison as a whole: what is wrong
                 // with its shape goes unnoticed.
@@ -184,15 +189,20 @@ impl<'m> Reference<'m> {
                     return Verdict::Different(Box::new(Difference { input, before, after: outcome }));
                 }
                 Relation::Unknown => unknown = Some(outcome),
+                Relation::Close => close += 1,
             }
+        }
+        if close > runs.conclusive() / 2 {
+            let all = runs.conclusive();
+            return Verdict::Inconclusive(format!("on {close} of {all} inputs results are near a jump, or rounded"));
         }
         match (unknown, &runs.reason) {
             (Some(outcome), _) => Verdict::Lost(show::outcome(after, new, &outcome)),
             (None, Some(reason)) => Verdict::Inconclusive(reason.clone()),
             (None, None) => Verdict::Same {
-                inputs: runs.conclusive(),
+                inputs: runs.conclusive() - close,
                 undefined: runs.undefined + runs.vacuous,
-                discarded: runs.discarded,
+                discarded: runs.discarded + close,
                 exhaustive: runs.exhaustive,
             },
         }
@@ -212,6 +222,19 @@ impl<'m> Reference<'m> {
             }
             _ => None,
         })
+    }
+
+    /// A difference on a smaller input, if one is found soon.
+    pub(crate) fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
+        let old = self.functions.iter().find(|f| f.name == name).map(|f| f.op);
+        let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                let fuel = MORE_FUEL * self.options.fuel;
+                witness::smaller((self.m, old), (after, new), difference, &self.options, fuel)
+            }
+            _ => difference,
+        }
     }
 
     /// An error that shows a difference, at the function as it was.
@@ -235,7 +258,7 @@ impl Runs {
     fn of(m: &Module, function: &Function, options: Options) -> Runs {
         let mut runs =
             Runs { defined: vec![], vacuous: 0, undefined: 0, discarded: 0, exhaustive: false, reason: None };
-        let Some(inputs) = Inputs::of(m, function.op) else {
+        let Some(inputs) = Inputs::of(m, function.op).map(|inputs| inputs.with_floats(options.floats)) else {
             runs.reason = Some("it has no body".into());
             return runs;
         };

@@ -1,9 +1,12 @@
 //! Calls of what the program has no body of: external functions, and ops that nobody declared.
 //!
-//! Who is called may do anything to the memory that it is given, so a call is an event with its name, its arguments and the
+//! Who is called may do anything to the memory that it is given and to globals that are not private, so a call is an event with its name, its arguments and the
 //! contents of that memory. What it returns and writes depends on nothing but the input, its name, and how many events there
 //! were before, so that it is the same before and after a transformation that keeps the events.
 
+use crate::compare::Options;
+use crate::floats::Floats;
+use crate::global::Globals;
 use crate::input;
 use crate::outcome::Seen;
 use crate::random::Random;
@@ -18,18 +21,20 @@ pub struct Event {
     pub name: String,
     /// What it is given.
     pub args: Vec<Seen>,
+    /// What the globals hold that it may know, by name.
+    pub globals: Vec<(String, Vec<Datum>)>,
 }
 
 /// Calls of one run.
-pub(crate) struct Events {
+pub(crate) struct Events<'m> {
     pub(crate) list: Vec<Event>,
+    pub(crate) globals: Globals<'m>,
     /// What decides what comes from outside.
     pub(crate) seed: u64,
-    /// Whether ops that nobody declared are events.
-    pub(crate) opaque: bool,
+    pub(crate) options: Options,
 }
 
-impl Events {
+impl Events<'_> {
     /// Notes a call, and does what the callee does.
     pub(crate) fn call(
         &mut self,
@@ -38,18 +43,21 @@ impl Events {
         operands: &[Datum],
         memory: &mut Memory,
     ) -> Result<Vec<Datum>, Trap> {
-        if m.info(op).is_none() && !self.opaque {
+        if m.info(op).is_none() && !self.options.opaque {
             return Err(Trap::unsupported("the op is not registered"));
         }
         let name = name(m, op);
+        let floats = self.options.floats;
         let mut random = Random::of((self.seed, &name, self.list.len()));
-        self.list.push(Event { name, args: operands.iter().map(|datum| Seen::of(memory, datum)).collect() });
+        let args = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
+        self.list.push(Event { name, args, globals: self.globals.contents(memory) });
+        self.globals.overwrite(memory, floats, &mut random)?;
         for (datum, &value) in operands.iter().zip(m.operands(op)) {
             if let Datum::MemRef(view) = datum {
-                overwrite(m, m.value_type(value), view, memory, &mut random)?;
+                overwrite(m, m.value_type(value), view, memory, floats, &mut random)?;
             }
         }
-        m.results(op).map(|v| result(m, m.value_type(v), memory, &mut random)).collect()
+        m.results(op).map(|v| result(m, m.value_type(v), memory, floats, &mut random)).collect()
     }
 }
 
@@ -66,9 +74,9 @@ fn name(m: &Module, op: Op) -> String {
 }
 
 /// A value that comes from outside.
-fn result(m: &Module, ty: Type, memory: &mut Memory, random: &mut Random) -> Result<Datum, Trap> {
+fn result(m: &Module, ty: Type, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<Datum, Trap> {
     let unknown = || Trap::unsupported(format!("a value of type {} from outside", m.ctx.display_type(ty)));
-    let mut drawn = input::value(&m.ctx, ty, random).ok_or_else(unknown)?;
+    let mut drawn = input::value(&m.ctx, ty, floats, random).ok_or_else(unknown)?;
     let mut value = drawn.args.pop().ok_or_else(unknown)?;
     if let (Datum::MemRef(view), Some(contents)) = (&mut value, drawn.buffers.pop()) {
         view.buffer = memory.insert(contents, Storage::Heap)?;
@@ -77,13 +85,20 @@ fn result(m: &Module, ty: Type, memory: &mut Memory, random: &mut Random) -> Res
 }
 
 /// Writes all elements of a view. Constants stay.
-fn overwrite(m: &Module, ty: Type, view: &MemRef, memory: &mut Memory, random: &mut Random) -> Result<(), Trap> {
+fn overwrite(
+    m: &Module,
+    ty: Type,
+    view: &MemRef,
+    memory: &mut Memory,
+    floats: Floats,
+    random: &mut Random,
+) -> Result<(), Trap> {
     if memory.is_constant(view.buffer) {
         return Ok(());
     }
     let elem = m.ctx.element_type(ty);
     view.for_each_index(|index| {
-        let drawn = input::value(&m.ctx, elem, random).and_then(|mut drawn| drawn.args.pop());
+        let drawn = input::value(&m.ctx, elem, floats, random).and_then(|mut drawn| drawn.args.pop());
         memory.store(drawn.ok_or_else(|| Trap::unsupported("memory of this element type"))?, view, index)
     })
 }

@@ -1,6 +1,9 @@
 //! What a function is called with: values, and memory for its memrefs.
 
+use crate::floats::Floats;
+use crate::global::{self, Global};
 use crate::random::Random;
+use gradus_ir::effects::is_noalias;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::float::{from_f64, to_f64};
 use gradus_ir::layout::StridedLayout;
@@ -8,7 +11,10 @@ use gradus_ir::memory::MemRef;
 use gradus_ir::{Context, DType, DYNAMIC, Module, Op, Tensor, Type, TypeData, Value};
 
 /// Memory of more elements is not made.
-const MAX_ELEMENTS: i64 = 4096;
+pub(crate) const MAX_ELEMENTS: i64 = 4096;
+
+/// Tensors of more elements are not made.
+const MAX_TENSOR: usize = 1 << 20;
 
 /// Extents of dimensions that the type leaves open.
 const EXTENTS: [i64; 6] = [1, 2, 3, 0, 5, 8];
@@ -19,9 +25,8 @@ const POISON: u64 = 10;
 const ALIASED: u64 = 25;
 /// The contents of so many of a hundred buffers are not defined.
 const UNWRITTEN: u64 = 10;
-
-/// An argument attribute that promises that what is written is not accessed through anything else as well.
-const NOALIAS: &str = "llvm.noalias";
+/// So many of a hundred globals were written by others before.
+const WRITTEN_BEFORE: u64 = 50;
 
 /// The arguments of a call.
 #[derive(Clone, Debug)]
@@ -30,8 +35,33 @@ pub struct Input {
     pub buffers: Vec<Vec<Datum>>,
     /// The arguments.
     pub args: Vec<Datum>,
+    /// What those outside have written to globals before, by name. Others hold what the program says.
+    pub globals: Vec<(String, Vec<Datum>)>,
     /// What decides what functions outside the program return and write.
     pub outside: u64,
+}
+
+impl Input {
+    /// The input with each float replaced.
+    pub(crate) fn map_floats(&self, f: &mut dyn FnMut(f64) -> f64, dtype: impl Fn(DType) -> DType) -> Input {
+        let mut map = |datum: &Datum| match datum {
+            Datum::Float(value) => Datum::Float(f(*value)),
+            Datum::Tensor(tensor) if tensor.dtype().is_float() => {
+                let values = tensor.to_f64().into_iter().map(&mut *f).collect();
+                Datum::Tensor(floats_to_tensor(dtype(tensor.dtype()), tensor.shape(), values))
+            }
+            other => other.clone(),
+        };
+        let args = self.args.iter().map(&mut map).collect();
+        let buffers = self.buffers.iter().map(|held| held.iter().map(&mut map).collect()).collect();
+        let global = |(name, held): &(String, Vec<Datum>)| (name.clone(), held.iter().map(&mut map).collect());
+        let globals = self.globals.iter().map(global).collect();
+        Input { args, buffers, globals, outside: self.outside }
+    }
+
+    fn new(outside: u64) -> Input {
+        Input { buffers: Vec::new(), args: Vec::new(), globals: Vec::new(), outside }
+    }
 }
 
 /// Draws inputs of one function.
@@ -42,6 +72,9 @@ pub struct Inputs<'m> {
     poison: u64,
     /// Which arguments promise to be the only name of their memory.
     alone: Vec<bool>,
+    /// What else those outside may have written.
+    globals: Vec<Global<'m>>,
+    floats: Floats,
 }
 
 impl<'m> Inputs<'m> {
@@ -49,11 +82,9 @@ impl<'m> Inputs<'m> {
     pub fn of(m: &'m Module, function: Op) -> Option<Inputs<'m>> {
         let entry = m.entry(*m.regions(function).first()?)?;
         let args: &[Value] = m.block_args(entry);
-        let attrs = m.inherent_attr(function, "arg_attrs").and_then(|a| m.ctx.as_array(a)).unwrap_or(&[]);
-        let key = m.ctx.str(NOALIAS);
-        let alone = (0..args.len()).map(|i| attrs.get(i).is_some_and(|&own| m.ctx.dict_get(own, key).is_some()));
+        let alone = (0..args.len()).map(|i| is_noalias(m, function, i)).collect();
         let types = args.iter().map(|&v| m.value_type(v)).collect();
-        Some(Inputs { ctx: &m.ctx, types, poison: POISON, alone: alone.collect() })
+        Some(Inputs { ctx: &m.ctx, types, poison: POISON, alone, globals: global::of(m), floats: Floats::Bits })
     }
 
     /// The same, with no argument that is poison.
@@ -61,18 +92,26 @@ impl<'m> Inputs<'m> {
         Inputs { poison: 0, ..self }
     }
 
+    /// The same, with floats for such comparisons.
+    pub fn with_floats(self, floats: Floats) -> Inputs<'m> {
+        Inputs { floats, ..self }
+    }
+
     /// Whether there are inputs of a type.
     pub fn has_values(ctx: &Context, ty: Type) -> bool {
-        value(ctx, ty, &mut Random::of(0)).is_some()
+        value(ctx, ty, Floats::Bits, &mut Random::of(0)).is_some()
     }
 
     /// A value of a type that needs no memory.
     pub fn draw_value(ctx: &Context, ty: Type, random: &mut Random) -> Option<Datum> {
-        value(ctx, ty, random).filter(|drawn| drawn.buffers.is_empty())?.args.pop()
+        value(ctx, ty, Floats::Bits, random).filter(|drawn| drawn.buffers.is_empty())?.args.pop()
     }
 
     /// How many inputs there are, if all arguments are integers and there are not more than `most`.
     pub(crate) fn count(&self, most: u64) -> Option<u64> {
+        if !self.globals.is_empty() {
+            return None;
+        }
         let bits = self.types.iter().try_fold(0u32, |sum, &ty| match self.ctx.type_data(ty) {
             TypeData::Integer { width, .. } if *width > 0 => sum.checked_add(*width),
             _ => None,
@@ -88,7 +127,7 @@ impl<'m> Inputs<'m> {
             number >>= width;
             Datum::Int(value)
         };
-        Input { buffers: Vec::new(), args: self.types.iter().map(next).collect(), outside: 0 }
+        Input { args: self.types.iter().map(next).collect(), ..Input::new(0) }
     }
 
     /// An input. The error names a type of which there are no values here.
@@ -98,7 +137,8 @@ impl<'m> Inputs<'m> {
             // One extent for all open dimensions of most calls: operands of different extents would rarely mean anything.
             extent: if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None },
             poison: random.percent(self.poison),
-            input: Input { buffers: Vec::new(), args: Vec::new(), outside: random.next() },
+            input: Input::new(random.next()),
+            floats: self.floats,
             random,
         };
         for (i, &ty) in self.types.iter().enumerate() {
@@ -106,17 +146,27 @@ impl<'m> Inputs<'m> {
             let value = draw.value(ty, &shares).ok_or_else(|| self.ctx.display_type(ty).to_string())?;
             draw.input.args.push(value);
         }
+        for global in &self.globals {
+            if global.is_external() || draw.random.percent(WRITTEN_BEFORE) {
+                let contents = draw.contents(global.dtype, global.length);
+                draw.input.globals.push((global.name.to_owned(), contents));
+            }
+        }
         Ok(draw.input)
     }
 }
 
 /// A value of a type, as the only argument, with its memory if it is a memref.
-pub(crate) fn value(ctx: &Context, ty: Type, random: &mut Random) -> Option<Input> {
-    let input = Input { buffers: Vec::new(), args: Vec::new(), outside: 0 };
-    let mut draw = Draw { ctx, extent: None, poison: false, input, random };
+pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random) -> Option<Input> {
+    let mut draw = Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random };
     let value = draw.value(ty, &|_| false)?;
     draw.input.args.push(value);
     Some(draw.input)
+}
+
+/// Elements of memory.
+pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, floats: Floats, random: &mut Random) -> Vec<Datum> {
+    Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random }.contents(dtype, length)
 }
 
 struct Draw<'a> {
@@ -124,6 +174,7 @@ struct Draw<'a> {
     extent: Option<i64>,
     poison: bool,
     input: Input,
+    floats: Floats,
     random: &'a mut Random,
 }
 
@@ -163,13 +214,17 @@ impl Draw<'_> {
             None => {
                 let contents = match self.random.percent(UNWRITTEN) {
                     true => vec![Datum::Poison; length],
-                    false => Datum::Tensor(self.tensor(dtype, &[length])).elements()?,
+                    false => self.contents(dtype, length),
                 };
                 self.input.buffers.push(contents);
                 self.input.buffers.len() as u32 - 1
             }
         };
         Some(Datum::MemRef(Box::new(MemRef::strided(buffer, sizes, layout))))
+    }
+
+    fn contents(&mut self, dtype: DType, length: usize) -> Vec<Datum> {
+        Datum::Tensor(self.tensor(dtype, &[length])).elements().unwrap_or_else(|| vec![Datum::Poison; length])
     }
 
     /// A buffer of an argument before, with elements of the same kind and enough of them, by chance.
@@ -220,7 +275,7 @@ impl Draw<'_> {
             return known.then(|| Datum::Int(wrap(self.random.int(width), width, ctx.is_unsigned(ty))));
         }
         if let Some(kind) = ctx.float_kind(ty) {
-            return Some(Datum::Float(to_f64(kind, from_f64(kind, self.random.float()))));
+            return Some(Datum::Float(to_f64(kind, from_f64(kind, self.floats.draw(self.random)))));
         }
         if !matches!(ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::Vector { .. }) {
             return None;
@@ -229,14 +284,14 @@ impl Draw<'_> {
         let size = |&d: &i64| usize::try_from(if d == DYNAMIC { self.extent() } else { d }).ok();
         let shape: Vec<usize> = ctx.shape(ty)?.iter().map(size).collect::<Option<_>>()?;
         let elements = gradus_ir::tensor::checked_len(&shape)?;
-        (elements <= MAX_ELEMENTS as usize).then(|| Datum::Tensor(self.tensor(dtype, &shape)))
+        (elements <= MAX_TENSOR).then(|| Datum::Tensor(self.tensor(dtype, &shape)))
     }
 
     fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
         let n = shape.iter().product();
-        let random = &mut *self.random;
+        let (floats, random) = (self.floats, &mut *self.random);
         if dtype.is_float() {
-            return floats_to_tensor(dtype, shape, (0..n).map(|_| random.float()).collect());
+            return floats_to_tensor(dtype, shape, (0..n).map(|_| floats.draw(random)).collect());
         }
         // Tensors of integers are often shapes, axes and indices: mostly small.
         let small = random.percent(67);

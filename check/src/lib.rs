@@ -11,15 +11,19 @@
 pub mod bisect;
 mod compare;
 mod event;
+mod floats;
+mod global;
 mod input;
 mod outcome;
 mod random;
 pub mod reproduce;
 mod show;
 mod slice;
+mod witness;
 
 pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;
+pub use floats::{Floats, widened};
 pub use input::{Input, Inputs};
-pub use outcome::{Outcome, Relation, Seen, run};
+pub use outcome::{Outcome, Relation, Seen, refines, run};
 pub use random::Random;

@@ -2,6 +2,7 @@
 
 use crate::compare::Options;
 use crate::event::{Event, Events};
+use crate::global::Globals;
 use crate::input::Input;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
@@ -40,15 +41,22 @@ impl Seen {
         }
     }
 
+    fn floats(&self) -> Vec<Option<f64>> {
+        match self {
+            Seen::Value(datum) => floats_of(&datum.elements().unwrap_or_else(|| vec![datum.clone()])),
+            Seen::Memory { elements, .. } => elements.as_ref().map_or(Vec::new(), |all| floats_of(all)),
+        }
+    }
+
     /// Whether it is poison.
     pub fn is_poison(&self) -> bool {
         matches!(self, Seen::Value(Datum::Poison))
     }
 
     /// Whether it may stand for what was seen before.
-    fn refines(&self, before: &Seen) -> bool {
+    fn refines(&self, before: &Seen, same: Same) -> bool {
         match (before, self) {
-            (Seen::Value(before), Seen::Value(after)) => refines(before, after),
+            (Seen::Value(before), Seen::Value(after)) => refines_by(before, after, same),
             (Seen::Value(Datum::Poison), _) => true,
             (
                 Seen::Memory { buffer, sizes, elements },
@@ -56,7 +64,7 @@ impl Seen {
             ) => {
                 buffer == other_buffer
                     && (elements.is_none() || sizes == other_sizes)
-                    && holds(elements.as_ref(), others.as_ref())
+                    && holds(elements.as_ref(), others.as_ref(), same)
             }
             _ => false,
         }
@@ -72,6 +80,8 @@ pub enum Outcome {
         results: Vec<Seen>,
         /// What the memory that was given holds, if it is not freed.
         buffers: Vec<Option<Vec<Datum>>>,
+        /// What globals hold that others can name, by name.
+        globals: Vec<(String, Vec<Datum>)>,
         /// The calls of what is outside, in order.
         events: Vec<Event>,
     },
@@ -94,6 +104,8 @@ pub enum Relation {
     Differs,
     /// That cannot be said.
     Unknown,
+    /// That cannot be said of this input: the result is near a jump, or was rounded.
+    Close,
 }
 
 /// Runs a function of a valid program on an input, for at most so many ops.
@@ -105,13 +117,14 @@ pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
 pub struct Runner<'m> {
     m: &'m Module,
     interpreter: Interpreter<'m>,
-    events: Rc<RefCell<Events>>,
+    events: Rc<RefCell<Events<'m>>>,
 }
 
 impl<'m> Runner<'m> {
     /// For a valid program.
     pub fn new(m: &'m Module, options: &Options) -> Runner<'m> {
-        let events = Rc::new(RefCell::new(Events { list: Vec::new(), seed: 0, opaque: options.opaque }));
+        let events = Events { list: Vec::new(), globals: Globals::new(m), seed: 0, options: *options };
+        let events = Rc::new(RefCell::new(events));
         let heard = events.clone();
         let mut interpreter = Interpreter::new(m)
             .fuel(options.fuel)
@@ -124,13 +137,11 @@ impl<'m> Runner<'m> {
     pub fn run(&mut self, function: Op, input: &Input) -> Outcome {
         let (m, interpreter) = (self.m, &mut self.interpreter);
         interpreter.reset();
-        self.events.borrow_mut().seed = input.outside;
-        for contents in &input.buffers {
-            if let Err(trap) = interpreter.memory.insert(contents.clone(), Storage::Heap) {
-                return Outcome::Unsupported(m.loc(function), trap.to_string());
-            }
+        if let Err(trap) = prepare(&mut self.events.borrow_mut(), input, &mut interpreter.memory) {
+            return Outcome::Unsupported(m.loc(function), trap.to_string());
         }
         let result = interpreter.call(function, input.args.clone());
+        let globals = self.events.borrow().globals.contents(&interpreter.memory);
         let events = std::mem::take(&mut self.events.borrow_mut().list);
         let memory = &interpreter.memory;
         match result {
@@ -138,7 +149,7 @@ impl<'m> Runner<'m> {
                 let given = input.buffers.len() as u32;
                 let results = values.iter().map(|datum| result_seen(memory, datum, given)).collect();
                 let contents = |i: u32| memory.buffer(i).ok().map(<[Datum]>::to_vec);
-                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), events }
+                Outcome::Returned { results, buffers: (0..given).map(contents).collect(), globals, events }
             }
             Err(stop) => {
                 let loc = m.loc(stop.op);
@@ -155,6 +166,26 @@ impl<'m> Runner<'m> {
 }
 
 impl Outcome {
+    /// The floats that those outside see, by place; `None` for what is none.
+    pub(crate) fn floats(&self) -> Vec<Vec<Option<f64>>> {
+        let mut places = Vec::new();
+        let events = match self {
+            Outcome::Returned { results, buffers, globals, events } => {
+                places.extend(results.iter().map(Seen::floats));
+                places.extend(buffers.iter().map(|held| held.as_ref().map_or(Vec::new(), |held| floats_of(held))));
+                places.extend(globals.iter().map(|(_, held)| floats_of(held)));
+                events
+            }
+            Outcome::Aborted(_, _, events) => events,
+            _ => return places,
+        };
+        for event in events {
+            places.extend(event.args.iter().map(Seen::floats));
+            places.extend(event.globals.iter().map(|(_, held)| floats_of(held)));
+        }
+        places
+    }
+
     /// Whether anything outside the program was called.
     pub(crate) fn has_events(&self) -> bool {
         matches!(self, Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) if !events.is_empty())
@@ -163,8 +194,9 @@ impl Outcome {
     /// Whether another run may do nearly anything: all results are poison, and nothing else came of it.
     pub(crate) fn is_vacuous(&self) -> bool {
         match self {
-            Outcome::Returned { results, buffers, events } => {
-                !results.is_empty() && results.iter().all(Seen::is_poison) && buffers.is_empty() && events.is_empty()
+            Outcome::Returned { results, buffers, globals, events } => {
+                let nothing_else = buffers.is_empty() && globals.is_empty() && events.is_empty();
+                !results.is_empty() && results.iter().all(Seen::is_poison) && nothing_else
             }
             _ => false,
         }
@@ -178,28 +210,47 @@ impl Outcome {
         }
     }
 
-    /// Whether this run may stand for the one before.
+    /// Whether this run may stand for the one before, with floats that are equal bit by bit.
     pub fn relation(&self, before: &Outcome) -> Relation {
-        let same = match (before, self) {
+        self.relation_by(before, same_bits)
+    }
+
+    /// Whether this run may stand for the one before, with floats that `same` takes for equal.
+    pub(crate) fn relation_by(&self, before: &Outcome, same: Same) -> Relation {
+        let refines = match (before, self) {
             (Outcome::Undefined(..), _) => true,
             (Outcome::Limit | Outcome::Unsupported(..), _) | (_, Outcome::Unsupported(..)) => return Relation::Unknown,
             (
-                Outcome::Returned { results, buffers, events },
-                Outcome::Returned { results: other_results, buffers: other_buffers, events: other_events },
+                Outcome::Returned { results, buffers, globals, events },
+                Outcome::Returned {
+                    results: other_results,
+                    buffers: other_buffers,
+                    globals: other_globals,
+                    events: other_events,
+                },
             ) => {
-                same_events(events, other_events)
+                same_events(events, other_events, same)
+                    && same_globals(globals, other_globals, same)
                     && results.len() == other_results.len()
-                    && results.iter().zip(other_results).all(|(before, after)| after.refines(before))
-                    && buffers.iter().zip(other_buffers).all(|(before, after)| holds(before.as_ref(), after.as_ref()))
+                    && results.iter().zip(other_results).all(|(before, after)| after.refines(before, same))
+                    && buffers
+                        .iter()
+                        .zip(other_buffers)
+                        .all(|(before, after)| holds(before.as_ref(), after.as_ref(), same))
             }
             // Reasons are text for people; a pass may not change that the program stops, nor what it did before.
             (Outcome::Aborted(_, reason, events), Outcome::Aborted(_, other, others)) => {
-                reason == other && same_events(events, others)
+                reason == other && same_events(events, others, same)
             }
             _ => false,
         };
-        if same { Relation::Refines } else { Relation::Differs }
+        if refines { Relation::Refines } else { Relation::Differs }
     }
+}
+
+fn floats_of(data: &[Datum]) -> Vec<Option<f64>> {
+    let float = |datum: &Datum| if let Datum::Float(value) = datum { Some(*value) } else { None };
+    data.iter().map(float).collect()
 }
 
 fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
@@ -210,32 +261,62 @@ fn result_seen(memory: &Memory, datum: &Datum, given: u32) -> Seen {
     seen
 }
 
-fn same_events(before: &[Event], after: &[Event]) -> bool {
+/// Makes the memory that a function finds.
+fn prepare(events: &mut Events<'_>, input: &Input, memory: &mut Memory) -> Result<(), Trap> {
+    events.seed = input.outside;
+    events.list.clear();
+    for contents in &input.buffers {
+        memory.insert(contents.clone(), Storage::Heap)?;
+    }
+    events.globals.prepare(input, memory)
+}
+
+/// Whether all globals that others knew hold what they held.
+fn same_globals(before: &[(String, Vec<Datum>)], after: &[(String, Vec<Datum>)], same: Same) -> bool {
+    let same = |(name, held): &(String, Vec<Datum>)| {
+        after.iter().find(|(other, _)| other == name).is_some_and(|(_, holds)| all_refine(held, holds, same))
+    };
+    before.iter().all(same)
+}
+
+fn same_events(before: &[Event], after: &[Event], same: Same) -> bool {
     let same = |(before, after): (&Event, &Event)| {
         before.name == after.name
             && before.args.len() == after.args.len()
-            && before.args.iter().zip(&after.args).all(|(before, after)| after.refines(before))
+            && same_globals(&before.globals, &after.globals, same)
+            && before.args.iter().zip(&after.args).all(|(before, after)| after.refines(before, same))
     };
     before.len() == after.len() && before.iter().zip(after).all(same)
 }
 
 /// Whether memory holds what it held before. Memory that is gone may hold anything.
-fn holds(before: Option<&Vec<Datum>>, after: Option<&Vec<Datum>>) -> bool {
-    before.is_none_or(|before| after.is_some_and(|after| all_refine(before, after)))
+fn holds(before: Option<&Vec<Datum>>, after: Option<&Vec<Datum>>, same: Same) -> bool {
+    before.is_none_or(|before| after.is_some_and(|after| all_refine(before, after, same)))
 }
 
-fn all_refine(before: &[Datum], after: &[Datum]) -> bool {
-    before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines(before, after))
+fn all_refine(before: &[Datum], after: &[Datum], same: Same) -> bool {
+    before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines_by(before, after, same))
+}
+
+/// Which floats are taken for equal.
+pub(crate) type Same = fn(f64, f64) -> bool;
+
+/// Bit by bit, but for NaNs.
+pub(crate) fn same_bits(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
 /// Whether `after` may stand for `before`: anything for poison, any NaN for a NaN.
-fn refines(before: &Datum, after: &Datum) -> bool {
-    let float = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+pub fn refines(before: &Datum, after: &Datum) -> bool {
+    refines_by(before, after, same_bits)
+}
+
+fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
     match (before, after) {
         (Datum::Poison, _) => true,
-        (Datum::Float(a), Datum::Float(b)) => float(*a, *b),
-        (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && a.dtype() == b.dtype() => {
-            a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| float(a, b))
+        (Datum::Float(a), Datum::Float(b)) => same(*a, *b),
+        (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && b.dtype().is_float() => {
+            a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| same(a, b))
         }
         (a, b) => a == b,
     }

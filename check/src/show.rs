@@ -31,7 +31,8 @@ pub(crate) fn input(m: &Module, function: Op, input: &Input) -> Vec<String> {
             other => format!("with %arg{i} = {}", value(&m.ctx, ty, other)),
         }
     };
-    input.args.iter().enumerate().map(line).collect()
+    let globals = input.globals.iter().map(|(name, contents)| format!("with @{name} = {}", elements(contents)));
+    input.args.iter().enumerate().map(line).chain(globals).collect()
 }
 
 /// What a run of a function came to.
@@ -40,7 +41,7 @@ pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
         Outcome::Undefined(_, reason) | Outcome::Unsupported(_, reason) => reason.clone(),
         Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", calls(events)),
         Outcome::Limit => "does not come to its end".into(),
-        Outcome::Returned { results, buffers, events } => {
+        Outcome::Returned { results, buffers, globals, events } => {
             let types = result_types(m, function);
             let ty = |i: usize| types.get(i).copied().unwrap_or(Type::NONE);
             let values: Vec<String> = results.iter().enumerate().map(|(i, v)| seen(&m.ctx, ty(i), v)).collect();
@@ -50,7 +51,9 @@ pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
             };
             let memory: Vec<String> = buffers.iter().enumerate().map(memory).collect();
             let returned = if values.is_empty() { Vec::new() } else { vec![format!("returns {}", values.join(", "))] };
-            let all = [returned, memory].concat();
+            let globals =
+                globals.iter().map(|(name, contents)| format!("@{name} holds {}", elements(contents))).collect();
+            let all = [returned, memory, globals].concat();
             let all = if all.is_empty() { "returns".to_owned() } else { all.join("; ") };
             format!("{}{all}", calls(events))
         }
@@ -60,7 +63,9 @@ pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
 fn calls(events: &[Event]) -> String {
     let one = |event: &Event| {
         let args: Vec<String> = event.args.iter().map(untyped).collect();
-        format!("calls {}({}); ", event.name, args.join(", "))
+        let global = |(name, contents): &(String, Vec<Datum>)| format!(" while @{name} holds {}", elements(contents));
+        let globals: String = event.globals.iter().map(global).collect();
+        format!("calls {}({}){globals}; ", event.name, args.join(", "))
     };
     events.iter().map(one).collect()
 }

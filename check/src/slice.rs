@@ -73,10 +73,8 @@ fn build(m: &mut Module, function: Op, end: Op, ops: &[Op]) -> Op {
     let mut map = ValueMap::default();
     for &op in ops {
         for value in from_outside(m, op) {
-            if !map.contains_key(&value) {
-                let arg = m.add_block_arg(body, m.value_type(value), m.value_loc(value));
-                map.insert(value, arg);
-            }
+            let (ty, loc) = (m.value_type(value), m.value_loc(value));
+            map.entry(value).or_insert_with(|| m.add_block_arg(body, ty, loc));
         }
         let copy = m.clone_op(op, &mut map);
         m.append_op(body, copy);

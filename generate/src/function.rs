@@ -16,6 +16,8 @@ use rustc_hash::FxHashMap;
 const MAX_PARAMETERS: usize = 10;
 /// So many results a function may have.
 const MAX_RESULTS: usize = 16;
+/// So many values are young.
+const YOUNG: usize = 6;
 /// Ops that run longer are taken back.
 const FUEL: u64 = 2000;
 /// What is undefined on an input is tried again with other operands so many times.
@@ -38,13 +40,10 @@ impl<'p, 'a> Growing<'p, 'a> {
     /// Grows a function by so many ops.
     pub(crate) fn run(p: &'p mut Program<'a>, number: u64, ops: usize, inputs: u64) {
         let checked = p.random.percent(98);
-        let spliced = if p.random.percent(20) { splice(p) } else { None };
+        let spliced = if p.random.percent(20) { splice(p, inputs) } else { None };
         let Some(function) = spliced.or_else(|| empty(p, number)) else { return };
         let mut growing = Growing { p, function, blocks: Vec::new(), above: FxHashMap::default(), inputs, checked };
         growing.note_blocks(function);
-        if spliced.is_some() && !growing.is_defined() {
-            growing.checked = false;
-        }
         let mut left = ops;
         for _ in 0..4 * ops {
             if left == 0 {
@@ -85,9 +84,10 @@ impl<'p, 'a> Growing<'p, 'a> {
             30..36 => self.again(place),
             36..40 => self.call(place),
             40..45 => self.branch(place),
+            45..70 => self.use_young(place),
             _ => {
                 let part = self.p.pick_part();
-                self.part(part, place)
+                self.part(part, None, place)
             }
         };
         if done && self.p.random.percent(40) {
@@ -111,8 +111,23 @@ impl<'p, 'a> Growing<'p, 'a> {
         Place { block, before }
     }
 
-    /// Adds a part of the library. What is undefined on an input is tried again with other operands.
-    fn part(&mut self, number: usize, place: Place) -> bool {
+    /// Adds a part that uses one of the youngest values: what ops do to each other's results is what patterns are about.
+    fn use_young(&mut self, place: Place) -> bool {
+        let m = &self.p.module;
+        let young = m.block_ops(place.block).take_while(|&op| op != place.before).flat_map(|op| m.results(op));
+        let young: Vec<Value> = young.filter(|&v| m.constant(v).is_none()).collect();
+        let Some(young) = young.get(young.len().saturating_sub(YOUNG)..).filter(|young| !young.is_empty()) else {
+            return false;
+        };
+        let value = self.p.random.pick(young);
+        let library = self.p.library;
+        let Some(parts) = library.by_input.get(&self.p.module.value_type(value)) else { return false };
+        let part = self.p.random.pick(parts);
+        self.part(part, Some(value), place)
+    }
+
+    /// Adds a part of the library, which uses a value if one is given. What is undefined on an input is tried again with other operands.
+    fn part(&mut self, number: usize, given: Option<Value>, place: Place) -> bool {
         let library = self.p.library;
         let part = &library.parts[number];
         if !self.p.bring_symbols(part) {
@@ -121,12 +136,12 @@ impl<'p, 'a> Growing<'p, 'a> {
         let source = &library.sources[part.source];
         let kind = library.ctx.op_name_text(source.name(part.op));
         for attempt in 0..RETRIES {
-            let Some(op) = self.insert(part, place) else { return false };
+            let Some(op) = self.insert(part, given, place) else { return false };
             let valid = verify_op(&self.p.module, op).is_ok();
             if attempt == 0 {
                 self.p.statistics.tried(kind, valid);
             }
-            if valid && self.fits(place.block) && (!part.has_effects || self.is_defined()) {
+            if valid && self.fits(place.block) && (!part.may_fail || self.is_defined()) {
                 self.note_blocks(op);
                 return true;
             }
@@ -144,11 +159,15 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// Copies a part to a place, with operands for what it uses.
-    fn insert(&mut self, part: &Part, place: Place) -> Option<Op> {
+    fn insert(&mut self, part: &Part, mut given: Option<Value>, place: Place) -> Option<Op> {
         let source = &self.p.library.sources[part.source];
         let mut map = ValueMap::default();
         for &(value, constant) in &part.inputs {
-            let operand = self.supply(source.value_type(value), constant, place)?;
+            let ty = source.value_type(value);
+            let operand = match given.take_if(|v| self.p.module.value_type(*v) == ty) {
+                Some(given) => given,
+                None => self.supply(ty, constant, place)?,
+            };
             map.insert(value, operand);
         }
         let op = self.p.module.clone_op_of(source, part.op, &mut map);
@@ -200,10 +219,10 @@ impl<'p, 'a> Growing<'p, 'a> {
         let library = self.p.library;
         let part = &library.parts[self.p.random.pick(library.by_result.get(&ty)?)];
         let constant = library.sources[part.source].info(part.op).is_some_and(|i| i.traits.has(Traits::CONSTANT_LIKE));
-        if part.has_effects || constant || !self.p.bring_symbols(part) {
+        if part.may_fail || constant || !self.p.bring_symbols(part) {
             return None;
         }
-        let op = self.insert(part, place)?;
+        let op = self.insert(part, None, place)?;
         let result = self.p.module.results(op).find(|&v| self.p.module.value_type(v) == ty);
         if result.is_none() || verify_op(&self.p.module, op).is_err() {
             self.module().erase_op(op);
@@ -247,14 +266,8 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// Whether the function comes to its end on the inputs.
-    fn is_defined(&mut self) -> bool {
-        let m = &self.p.module;
-        let Some(inputs) = Inputs::of(m, self.function).map(Inputs::without_poison) else { return false };
-        !self.checked
-            || (0..self.inputs).all(|number| {
-                let Ok(input) = inputs.draw(&mut Random::of(("grow", number))) else { return false };
-                matches!(run(m, self.function, &input, FUEL), Outcome::Returned { .. } | Outcome::Aborted(..))
-            })
+    fn is_defined(&self) -> bool {
+        !self.checked || is_defined(&self.p.module, self.function, self.inputs)
     }
 
     /// Adds what the left side of a rule matches, if its conditions hold.
@@ -309,7 +322,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         }
         state.result_types = results.into();
         let op = Builder::at(self.module(), InsertPoint::Before(place.before)).create(state);
-        let right = verify_op(&self.p.module, op).is_ok() && self.is_defined();
+        let right = verify_op(&self.p.module, op).is_ok() && self.fits(place.block) && self.is_defined();
         if !right {
             self.module().erase_op(op);
         }
@@ -442,6 +455,15 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 }
 
+/// Whether a function comes to its end on so many inputs.
+fn is_defined(m: &Module, function: Op, inputs: u64) -> bool {
+    let Some(drawn) = Inputs::of(m, function).map(Inputs::without_poison) else { return false };
+    (0..inputs).all(|number| {
+        let Ok(input) = drawn.draw(&mut Random::of(("grow", number))) else { return false };
+        matches!(run(m, function, &input, FUEL), Outcome::Returned { .. } | Outcome::Aborted(..))
+    })
+}
+
 /// The attribute of a random value of a type: integers often small.
 fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     if ty == Type::INDEX && random.percent(90) {
@@ -482,8 +504,8 @@ fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
     Some(op)
 }
 
-/// A function of the library's programs that can be called from outside.
-fn splice(p: &mut Program<'_>) -> Option<Op> {
+/// A function of the library's programs that can be called from outside and comes to its end on so many inputs.
+fn splice(p: &mut Program<'_>, inputs: u64) -> Option<Op> {
     let library = p.library;
     let part = &library.functions[p.random.below(library.functions.len().max(1) as u64) as usize..].first()?;
     let source = &library.sources[part.source];
@@ -494,7 +516,11 @@ fn splice(p: &mut Program<'_>) -> Option<Op> {
     let op = p.module.clone_op_of(source, part.op, &mut ValueMap::default());
     let body = p.module.body();
     p.module.append_op(body, op);
-    Some(op)
+    if is_defined(&p.module, op, inputs) {
+        return Some(op);
+    }
+    p.module.erase_op(op);
+    None
 }
 
 /// What rules leave open is chosen here.

@@ -1,11 +1,15 @@
 //! What programs are made of: ops as they stand in other programs.
 
+use gradus_check::{Inputs, Random};
+use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::symbols::{SymbolRefs, SymbolTables};
-use gradus_ir::{Attr, Context, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};
+use gradus_ir::{Attr, Context, Effects, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
+/// So many operands are tried to see whether an op can be run.
+const PROBES: usize = 6;
 /// Ops that hold more are not used.
 const MAX_INNER: usize = 40;
 
@@ -19,8 +23,8 @@ pub(crate) struct Part {
     pub(crate) inputs: Box<[(Value, Option<Attr>)]>,
     /// The symbols that it names, and those that they name.
     pub(crate) symbols: Box<[Op]>,
-    /// Whether it, or an op inside, does more than compute results.
-    pub(crate) has_effects: bool,
+    /// Whether it may be undefined, or beyond what can be run, for some operands.
+    pub(crate) may_fail: bool,
 }
 
 /// Programs, and the parts that they are taken apart into.
@@ -31,6 +35,7 @@ pub struct Library {
     /// The parts of each op that can be used, by the dialect of the op.
     pub(crate) by_dialect: IndexMap<&'static str, IndexMap<OpName, Vec<usize>>>,
     pub(crate) by_result: FxHashMap<Type, Vec<usize>>,
+    pub(crate) by_input: FxHashMap<Type, Vec<usize>>,
     /// Functions that stand in the programs, with the symbols that they name.
     pub(crate) functions: Vec<Part>,
     seen: FxHashSet<(OpName, Attr, Vec<Type>, Vec<Type>)>,
@@ -47,6 +52,7 @@ impl Library {
             parts: Vec::new(),
             by_dialect: IndexMap::new(),
             by_result: FxHashMap::default(),
+            by_input: FxHashMap::default(),
             functions: Vec::new(),
             seen: FxHashSet::default(),
             allowed: allowed.to_vec(),
@@ -89,12 +95,8 @@ impl Library {
                 continue;
             }
             let at = self.parts.len();
-            for result in m.results(op) {
-                let list = self.by_result.entry(m.value_type(result)).or_default();
-                if list.last() != Some(&at) {
-                    list.push(at);
-                }
-            }
+            m.results(op).for_each(|v| note(&mut self.by_result, m.value_type(v), at));
+            part.inputs.iter().for_each(|(v, _)| note(&mut self.by_input, m.value_type(*v), at));
             let dialect = info.name.split_once('.').map_or("", |(dialect, _)| dialect);
             self.by_dialect.entry(dialect).or_default().entry(m.name(op)).or_default().push(at);
             self.parts.push(part);
@@ -121,6 +123,13 @@ impl Library {
     }
 }
 
+fn note(lists: &mut FxHashMap<Type, Vec<usize>>, ty: Type, part: usize) {
+    let list = lists.entry(ty).or_default();
+    if list.last() != Some(&part) {
+        list.push(part);
+    }
+}
+
 /// Whether ops of the declaration can stand anywhere, and mean something.
 pub(crate) fn is_usable(info: &OpInfo) -> bool {
     let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
@@ -140,8 +149,21 @@ fn part(m: &Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRef
         return None;
     }
     let symbols = symbols(m, &inner, tables)?;
-    let has_effects = inner.iter().any(|&op| m.info(op).is_none_or(|i| i.effects != gradus_ir::Effects::Pure));
-    Some(Part { source, op, inputs: inputs(m, op, &inner), symbols, has_effects })
+    let pure = inner.iter().all(|&op| m.info(op).is_some_and(|i| i.effects == Effects::Pure && i.eval.is_some()));
+    let may_fail = if is_function || !pure { true } else { fails(m, op)? };
+    Some(Part { source, op, inputs: inputs(m, op, &inner), symbols, may_fail })
+}
+
+/// Whether an op that only computes cannot be run on some of a few operands; `None` if on none of them.
+fn fails(m: &Module, op: Op) -> Option<bool> {
+    let mut random = Random::of("operands");
+    let mut runs = || {
+        let operands: Option<Vec<Datum>> =
+            m.operands(op).iter().map(|&v| Inputs::draw_value(&m.ctx, m.value_type(v), &mut random)).collect();
+        operands.is_some_and(|data| m.with_args(op, |args| eval_op(args, &data).is_ok()).unwrap_or(false))
+    };
+    let done = (0..PROBES).filter(|_| runs()).count();
+    (done > 0).then_some(done < PROBES)
 }
 
 /// What the ops use that none of them defines.

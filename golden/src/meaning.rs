@@ -11,7 +11,8 @@ use gradus::ir::{Context, Module, ParseOptions, parse_module};
 use std::sync::Arc;
 
 /// Fewer inputs of all that there are than users get: there are thousands of chunks.
-const OPTIONS: Options = Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0, opaque: true };
+const OPTIONS: Options =
+    Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0, opaque: true, floats: gradus::check::Floats::Bits };
 
 /// Whether there is a function with a body.
 pub fn has_functions(case: &Case) -> bool {

@@ -5,7 +5,7 @@ use gradus::Tool;
 use std::sync::Arc;
 
 /// A name, a file, and a part of what is wrong with it; nothing for a good file.
-const FILES: [(&str, &str, &str); 14] = [
+const FILES: [(&str, &str, &str); 15] = [
     ("no_run_line", "module {}\n", "the first line must be"),
     ("run_line_later", "\n// RUN: gradus opt %s\nmodule {}\n", "the first line must be"),
     ("other_command", "// RUN: cat %s\nmodule {}\n", "'cat' cannot be run"),
@@ -31,6 +31,7 @@ const FILES: [(&str, &str, &str); 14] = [
     ),
     ("good", "// RUN: gradus opt %s\nmodule {}\n", ""),
     ("good_check", "// RUN: gradus opt %s | FileCheck %s\n// CHECK: module\nmodule {}\n", ""),
+    ("good_reproducer", "// RUN: gradus check %s --cse\nfunc.func @f() { return }\n", ""),
     ("good_error", "// RUN: gradus opt %s\n// expected-error@below {{x}}\nmodul {}\n", ""),
 ];
 

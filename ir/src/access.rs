@@ -71,7 +71,7 @@ impl ElementAccess {
         let mut indices = SmallVec::new();
         for expr in &map.results {
             let overflows = || Trap::Ub("an affine expression overflows or divides by a number below one".into());
-            indices.push(expr.eval(dims, symbols).ok_or_else(overflows)?);
+            indices.push(expr.eval(dims, symbols).map_err(|_| overflows())?);
         }
         Ok(indices)
     }

@@ -86,7 +86,8 @@ pub fn is_speculatable(m: &Module, op: Op) -> bool {
             let mut ops = blocks.flat_map(|b| m.block_ops(b));
             stacker::maybe_grow(64 << 10, 1 << 20, || ops.all(|inner| is_speculatable(m, inner)))
         }
-        Effects::MayUb | Effects::Memory(_) | Effects::MemoryOf(_) | Effects::Unknown => false,
+        Effects::MayUb => info.speculatable.is_some_and(|is_speculatable| is_speculatable(m, op)),
+        Effects::Memory(_) | Effects::MemoryOf(_) | Effects::Unknown => false,
     }
 }
 
@@ -111,6 +112,16 @@ pub fn is_removable(m: &Module, op: Op) -> bool {
             .and_then(|v| m.defining_op(v))
             .is_some_and(|def| def != op && m.is_inside(def, op) && allocates(m, def)),
     })
+}
+
+/// The argument attribute that promises that what is written in the function is not accessed through the argument and
+/// through something else as well, as LLVM's `noalias` does.
+const NOALIAS: &str = "llvm.noalias";
+
+/// Whether an argument of a function is promised to be the only name of its memory.
+pub fn is_noalias(m: &Module, function: Op, argument: usize) -> bool {
+    let all = m.inherent_attr(function, "arg_attrs").and_then(|attrs| m.ctx.as_array(attrs)).unwrap_or(&[]);
+    all.get(argument).is_some_and(|&own| m.ctx.dict_get(own, m.ctx.str(NOALIAS)).is_some())
 }
 
 /// Whether a value names memory.

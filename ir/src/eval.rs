@@ -5,9 +5,11 @@
 
 use crate::attrs::{AttrData, Int};
 use crate::context::{Attr, Context, Type};
+use crate::effects::Effects;
 use crate::memory::MemRef;
-use crate::op_info::{OpArgs, Traits};
+use crate::op_info::{EvalFn, OpArgs, Traits};
 use crate::tensor::{DType, Tensor};
+use crate::types::TypeData;
 
 /// A run-time value.
 #[derive(Clone, PartialEq, Debug)]
@@ -148,21 +150,88 @@ impl Context {
         }
     }
 
+    /// Whether a value, if it is a tensor, has the extents that a type says.
+    fn has_shape(&self, ty: Type, value: &Datum) -> bool {
+        let (Datum::Tensor(tensor), Some(shape)) = (value, self.shape(ty)) else { return true };
+        let fits = |(&want, &have): (&i64, &usize)| want < 0 || want as u64 == have as u64;
+        shape.len() == tensor.shape().len() && shape.iter().zip(tensor.shape()).all(fits)
+    }
+
+    /// The integer, wrapped to the type, or the vector or tensor of only that; `None` for types of other things, of open
+    /// size, or of many.
+    fn splat_datum(&self, ty: Type, value: i64) -> Option<Datum> {
+        if let Some(width) = self.int_width(ty).filter(|width| (1..=64).contains(width)) {
+            let shift = 64 - width;
+            let unsigned = self.is_unsigned(ty);
+            let zero_extended = ((value << shift).cast_unsigned() >> shift).cast_signed();
+            return Some(Datum::Int(if unsigned { zero_extended } else { value << shift >> shift }));
+        }
+        let shape: Vec<usize> = self.static_shape(ty)?.iter().map(|&d| d as usize).collect();
+        let n = crate::tensor::checked_len(&shape).filter(|&n| n <= MAX_PROBED)?;
+        let dtype = self.dtype(self.element_type(ty)).filter(|dtype| !dtype.is_float())?;
+        Some(Datum::Tensor(ints_to_tensor(dtype, &shape, &vec![value; n])))
+    }
+
     /// Whether evaluation knows values of the type.
     pub fn can_evaluate(&self, ty: Type) -> bool {
         self.dtype(self.element_type(ty)).is_some() || self.int_width(ty).is_some_and(|w| w <= 64)
     }
 }
 
-/// Runs an op's meaning with poison handled: an op with a poison operand gives poison in every result.
+/// Runs an op's meaning with poison handled: an op with a poison operand gives poison in every result. Where it would be
+/// undefined if the poison were some number, it is undefined.
 pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let Some(eval) = args.info.eval else {
         return Err(Trap::unsupported(format!("'{}' has no executable meaning", args.info.name)));
     };
     if operands.contains_poison() && !args.info.traits.has(Traits::TERMINATOR) {
+        if args.info.effects == Effects::MayUb {
+            probe(args, eval, &mut operands.to_vec(), 0)?;
+        }
         return Ok(vec![Datum::Poison; args.result_types.len()]);
     }
-    eval(args, operands)
+    let results = eval(args, operands)?;
+    let mismatch = results.iter().zip(args.result_types).find(|(result, ty)| !args.ctx().has_shape(**ty, result));
+    match mismatch {
+        None => Ok(results),
+        Some((result, &ty)) => {
+            let (shape, ty) = (result.tensor()?.shape(), args.ctx().display_type(ty));
+            Err(Trap::Ub(format!("the result has extents {shape:?}, but is a {ty}")))
+        }
+    }
+}
+
+/// Vectors of more elements are not made to try what poison could be.
+const MAX_PROBED: usize = 1 << 12;
+
+/// Tries numbers for the poison operands from number `from` on: what is no divisor, what is no index, and what has no
+/// negation. An error if the op is undefined for one.
+fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -> Result<(), Trap> {
+    let next = (from..operands.len()).find(|&i| operands[i] == Datum::Poison);
+    let Some(i) = next else {
+        return match eval(args, operands) {
+            Err(Trap::Ub(reason)) => Err(Trap::Ub(reason)),
+            _ => Ok(()),
+        };
+    };
+    let ctx = args.ctx();
+    let ty = args.operand_type(i);
+    if matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. }) {
+        return Err(Trap::Ub("a memref is poison".into()));
+    }
+    let least =
+        ctx.int_width(ctx.element_type(ty)).filter(|width| (1..=64).contains(width)).map(|width| -1 << (width - 1));
+    if ctx.float_kind(ty).is_some() {
+        operands[i] = Datum::Float(0.0);
+        return probe(args, eval, operands, i + 1);
+    }
+    for number in [Some(0), Some(-1), least].into_iter().flatten() {
+        let Some(datum) = ctx.splat_datum(ty, number) else { return Ok(()) };
+        operands[i] = datum;
+        probe(args, eval, operands, i + 1)?;
+    }
+    operands[i] = Datum::Poison;
+    Ok(())
 }
 
 trait ContainsPoison {

@@ -91,8 +91,8 @@ impl Context {
         let TypeData::MemRef { layout, .. } = self.type_data(ty) else { return None };
         let Some(layout) = layout else { return Some(StridedLayout::row_major(sizes)) };
         let (offset, strides) = self.linear(*layout)?;
-        let strides: Option<_> = strides.iter().map(|s| s.eval(&[], symbols)).collect();
-        Some(StridedLayout { offset: offset.eval(&[], symbols)?, strides: strides? })
+        let strides: Option<_> = strides.iter().map(|s| s.eval(&[], symbols).ok()).collect();
+        Some(StridedLayout { offset: offset.eval(&[], symbols).ok()?, strides: strides? })
     }
 
     /// Whether the elements of a memref type are row-major without gaps because its layout says nothing else.

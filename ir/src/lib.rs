@@ -57,6 +57,7 @@ mod op_info;
 pub mod pass;
 mod pattern_rewriter;
 mod races;
+mod retype;
 pub mod rewrite;
 pub mod rules;
 pub mod scalar;
@@ -80,8 +81,8 @@ pub use gradus_ir_macros::op;
 pub use loc::{Loc, SourceFile};
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::{
-    Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, Flags, FoldResult, Folded, GroupSpec, OpArgs, OpDecl,
-    OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
+    Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, Flags, FoldResult, Folded, Global, GlobalFn,
+    GroupSpec, OpArgs, OpDecl, OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline};
 pub use pattern_rewriter::{Change, InsertPoint, PatternRewriter};

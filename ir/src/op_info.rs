@@ -380,6 +380,19 @@ pub type ResultNamesFn = fn(&Module, Op) -> Vec<(usize, String)>;
 /// What an op is equal to; the list says which operands are known to be constant.
 pub type FoldFn = fn(&OpArgs<'_>, &[Option<Attr>]) -> Option<Folded>;
 
+/// Memory that lives as long as the program.
+pub struct Global {
+    /// The type of its memref, of static shape.
+    pub ty: Type,
+    /// What it holds at first: a tensor, or poison where that is not defined. `None` if it is given elsewhere.
+    pub contents: Option<Datum>,
+    /// Whether it is never written.
+    pub constant: bool,
+}
+
+/// The memory that a symbol names; `None` if evaluation does not know its elements.
+pub type GlobalFn = fn(&Module, Op) -> Option<Global>;
+
 /// What an op does to a slot: a memref with a single element that lives until its function returns. Passes can turn slots
 /// into values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -412,6 +425,8 @@ pub struct OpInfo {
     pub traits: Traits,
     /// Effects.
     pub effects: Effects,
+    /// Of an op that [`Effects::MayUb`]: whether this one is defined for all operands even so.
+    pub speculatable: Option<fn(&Module, Op) -> bool>,
     /// The only ops whose regions may hold this one; empty for no restriction.
     pub parents: &'static [&'static str],
     /// The custom form; `None` for ops printed in generic form only.
@@ -457,6 +472,8 @@ pub struct OpInfo {
     pub successor_sizes: Option<&'static str>,
     /// The ways that control can take between the op and its regions.
     pub edges: Option<EdgesFn>,
+    /// Of a symbol that names memory: which.
+    pub global: Option<GlobalFn>,
     /// What the op does to a slot, a piece of memory that holds one value.
     pub slot: Option<SlotRole>,
     /// Names for results in printed text, such as `c0_i32`: the number of the first result that has the name, and the
@@ -478,6 +495,7 @@ impl OpInfo {
         successors: &[],
         traits: Traits::NONE,
         effects: Effects::Pure,
+        speculatable: None,
         parents: &[],
         format: None,
         directives: &[],
@@ -500,6 +518,7 @@ impl OpInfo {
         successor_operands: None,
         successor_sizes: None,
         edges: None,
+        global: None,
         slot: None,
         result_names: None,
         patterns: &[],

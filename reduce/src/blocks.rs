@@ -5,7 +5,7 @@ use crate::ops::returns;
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::dominance::successors;
 use gradus_ir::{Arity, Block, Module, Op, OpInfo, OpState, Region, Traits, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) const MOVES: &[Move] = &[
     Move::new("return early", branches, return_early),
@@ -110,23 +110,29 @@ fn erase_terminator(m: &mut Module, op: Op) {
 
 /// Blocks to which only one branch leads, that has no other way to go.
 fn mergeable(m: &Module) -> Vec<Site> {
-    graph_blocks(m).into_iter().filter(|&b| only_way(m, b).is_some()).map(Site::Block).collect()
+    let ways = only_ways(m);
+    graph_blocks(m).into_iter().filter(|&b| only_way(m, b, &ways).is_some()).map(Site::Block).collect()
+}
+
+/// The branches that lead to one block only, by that block.
+fn only_ways(m: &Module) -> FxHashMap<Block, Op> {
+    let ends = graph_blocks(m).into_iter().filter_map(|b| m.last_op(b));
+    ends.filter_map(|op| if let [to] = *m.successors(op) { Some((to, op)) } else { None }).collect()
 }
 
 /// The branch that alone leads to a block, and leads nowhere else.
-fn only_way(m: &Module, block: Block) -> Option<Op> {
-    let region = m.parent_region(block)?;
-    if m.num_branches_to(block) != 1 || m.entry(region) == Some(block) {
-        return None;
-    }
-    let ends = m.region_blocks(region).filter_map(|b| m.last_op(b));
-    ends.into_iter().find(|&op| m.successors(op) == [block] && m.parent_block(op) != Some(block))
+fn only_way(m: &Module, block: Block, ways: &FxHashMap<Block, Op>) -> Option<Op> {
+    let is_entry = m.parent_region(block).is_none_or(|r| m.entry(r) == Some(block));
+    let branch = ways.get(&block).copied()?;
+    (m.num_branches_to(block) == 1 && !is_entry && m.parent_block(branch) != Some(block)).then_some(branch)
 }
 
 fn merge(m: &mut Module, sites: &[Site]) {
+    let ways = only_ways(m);
     for site in sites {
         let &Site::Block(block) = site else { continue };
-        let Some(branch) = only_way(m, block) else { continue };
+        // Branches go from block to block with what is merged, and are erased with the block that they lead to.
+        let Some(branch) = only_way(m, block, &ways) else { continue };
         let Some(before) = m.parent_block(branch) else { continue };
         let carried = m.info(branch).and_then(|info| info.successor_operands).map_or(0..0, |of| of(m, branch, 0));
         let values: Vec<Value> = m.operands(branch).get(carried).unwrap_or(&[]).to_vec();

@@ -2,6 +2,7 @@
 //! attributes.
 
 use gradus_ir::entity::SideTable;
+use gradus_ir::float::FloatKind;
 use gradus_ir::{Attr, AttrData, Context, DYNAMIC, Def, Int, Module, Op, OpName, Traits, Type, TypeData};
 use rustc_hash::FxHashMap;
 
@@ -73,8 +74,7 @@ impl Size {
     }
 }
 
-/// How many ops there are in bodies: all but the root, the symbols that hold others, and terminators without operands that
-/// the text could leave out count.
+/// How many ops there are in bodies: all but the root and symbols. Terminators and constants count.
 pub fn ops_in_bodies(m: &Module) -> usize {
     m.ops_under(m.root()).into_iter().filter(|&op| op != m.root() && gradus_ir::symbol_name(m, op).is_none()).count()
 }
@@ -142,7 +142,7 @@ impl Weights {
         };
         let weight = match ctx.type_data(ty) {
             TypeData::Integer { width, .. } => *width,
-            TypeData::Float(_) => ctx.float_kind(ty).map_or(64, |kind| kind.width()),
+            TypeData::Float(_) => ctx.float_kind(ty).map_or(64, FloatKind::width),
             TypeData::Function { inputs, results } => inputs
                 .iter()
                 .chain(results)

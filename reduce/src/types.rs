@@ -1,6 +1,7 @@
 //! Smaller types, everywhere at once.
 
 use crate::engine::{Move, Site};
+use gradus_ir::float::FloatKind;
 use gradus_ir::{Attr, AttrData, Context, DYNAMIC, Int, Module, Op, Traits, Type, TypeData};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -44,7 +45,7 @@ fn scalars(m: &Module) -> Vec<Site> {
                 found.extend(smaller.map(|w| Site::Type(ty, m.ctx.int_type(w, *sign))));
             }
             TypeData::Float(_) => {
-                let width = m.ctx.float_kind(ty).map_or(0, |kind| kind.width());
+                let width = m.ctx.float_kind(ty).map_or(0, FloatKind::width);
                 let smaller = [(16, Type::F16), (32, Type::F32)].into_iter().filter(|(w, _)| *w < width);
                 found.extend(smaller.map(|(_, to)| Site::Type(ty, to)));
             }

@@ -1,14 +1,14 @@
 //! `gradus check`: whether a pipeline, or any compiler, kept what a program means.
 
-use crate::io::{parse, report, text};
+use super::model::{dim_arg, load};
+use crate::io::report;
 use crate::pass_flags::{self, flag};
-use crate::split::Chunk;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Subject};
-use gradus_check::{Options, Reference, Verdict};
+use gradus_check::{Floats, Options, Reference, Verdict, widened};
 use gradus_ir::pass::RunOptions;
-use gradus_ir::{Context, Diagnostic, Module, ParseOptions, verify};
+use gradus_ir::{Context, Module, ParseOptions};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn number(name: &'static str, help: String) -> Arg {
 }
 
 /// The flags that say how programs are checked.
-pub(super) fn option_args() -> [Arg; 4] {
+pub(super) fn option_args() -> [Arg; 5] {
     let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
     [
         number("inputs", format!("Run each function on so many inputs that it is defined on [default: {inputs}]")),
@@ -31,10 +31,19 @@ pub(super) fn option_args() -> [Arg; 4] {
         ),
         number("fuel", format!("Give up runs of more ops [default: {fuel}]")),
         number("seed", format!("Draw other inputs [default: {seed}]")),
+        Arg::new("floats").long("floats").value_name("HOW").value_parser(FLOATS.map(|(word, _)| word)).help(
+            "How floats are compared: bit by bit (bits); as small integers, so that sums may be put in any order \
+             (exact); as formulas, in f64 (algebra); up to rounding (rounding) [default: bits]",
+        ),
     ]
 }
 
+/// The words of `--floats`.
+const FLOATS: [(&str, Floats); 4] =
+    [("bits", Floats::Bits), ("exact", Floats::Exact), ("algebra", Floats::Algebra), ("rounding", Floats::Rounding)];
+
 pub(super) fn options(matches: &ArgMatches) -> Options {
+    let floats = matches.get_one::<String>("floats").and_then(|word| FLOATS.iter().find(|(known, _)| known == word));
     let value = |name: &str, default: u64| matches.get_one::<u64>(name).copied().unwrap_or(default);
     let default = Options::default();
     Options {
@@ -44,6 +53,7 @@ pub(super) fn options(matches: &ArgMatches) -> Options {
         seed: value("seed", default.seed),
         // Our own passes leave alone what nobody declared; of another compiler that is not known.
         opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
+        floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
     }
 }
 
@@ -53,13 +63,14 @@ fn command(tool: &Tool) -> Command {
         .after_help(
             "Examples:\n  gradus check a.mlir --pipeline='builtin.module(func.func(cse,canonicalize))'\n  gradus check \
              a.mlir --canonicalize --lower-affine\n  mlir-opt a.mlir --canonicalize -o b.mlir && gradus check a.mlir \
-             b.mlir\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
+             b.mlir\n  gradus check net.onnx --dim batch=1 --canonicalize --floats=algebra --inputs=5\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
              after each of them, and the first that changes what it means is named, and its rewrite. Exit status 0: no \
              difference was found; 1: there is one, or too little could be run to say.",
         )
-        .arg(Arg::new("FILE").required(true).help("The program before; - is standard input"))
+        .arg(Arg::new("FILE").required(true).help("The program before, text or ONNX; - is standard input"))
         .arg(Arg::new("AFTER").help("The program after, by any compiler"))
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
+        .arg(dim_arg())
         .arg(
             Arg::new("reproducer")
                 .long("reproducer")
@@ -82,18 +93,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let message = "check takes passes (--pipeline, or --PASS ...) or a second program, one of both";
         return Err(Failure::Usage(message.into()));
     }
-    let mut job = Job { ctx: &ctx, matches, text: text(file, streams)? };
-    let before = job.read(streams)?;
+    let before = read(&ctx, file, matches, streams)?;
     if let Some(after) = after {
-        job.text = text(after, streams)?;
-        let after = job.read(streams)?;
+        let after = read(&ctx, after, matches, streams)?;
         return pair(&ctx, &before, &after, options(matches), streams);
     }
-    drop(before);
-    // It was read before, so it can be read again.
-    let read = || job.parse().expect("the program is valid");
     let subject = Subject {
-        program: &read,
+        program: &|| before.clone(),
         pipeline: &|| pass_flags::pipeline(tool, matches, "builtin.module").expect("it was made before"),
         how: RunOptions { passes: tool.passes.clone(), ..RunOptions::default() },
         options: options(matches),
@@ -111,30 +117,19 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
 }
 
-struct Job<'a> {
-    ctx: &'a Arc<Context>,
-    matches: &'a ArgMatches,
-    text: Chunk,
-}
-
-impl Job<'_> {
-    fn parse_options(&self) -> ParseOptions {
-        let allow_unregistered = self.matches.get_flag("allow-unregistered-dialect");
-        ParseOptions { allow_unregistered, ..ParseOptions::default() }
+/// Reads a program, and says what is wrong with it. As formulas, it computes in `f64`.
+fn read(ctx: &Arc<Context>, path: &str, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Module, Failure> {
+    let allow_unregistered = matches.get_flag("allow-unregistered-dialect");
+    let m = load(ctx, path, matches, ParseOptions { allow_unregistered, ..ParseOptions::default() }, streams)?;
+    if options(matches).floats != Floats::Algebra {
+        return Ok(m);
     }
-
-    /// Reads the program, and says what is wrong with it.
-    fn read(&self, streams: &mut Streams<'_>) -> Result<Module, Failure> {
-        let m = parse(self.ctx, &self.text, self.parse_options(), streams)?;
-        verify(&m).map_err(|d| report(self.ctx, &d, streams))?;
-        Ok(m)
-    }
-
-    /// Reads the program.
-    fn parse(&self) -> Result<Module, Vec<Diagnostic>> {
-        let source = self.ctx.add_source_part(&self.text.name, self.text.text.clone(), self.text.start);
-        gradus_ir::parse_source(self.ctx, source, self.parse_options())
-    }
+    widened(&m).map_err(|mut errors| {
+        for error in &mut errors {
+            error.message.push_str(", when it computes in f64");
+        }
+        report(ctx, &errors, streams)
+    })
 }
 
 fn pair(

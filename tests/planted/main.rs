@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod floats;
 mod patterns;
 mod reproducers;
 mod rules;

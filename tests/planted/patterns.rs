@@ -112,6 +112,21 @@ func.func @f(%a: i32, %b: i32, %m: memref<2xi32>) -> (i32, i32) {
   return %3, %4 : i32, i32
 }
 ";
+const GLOBAL: &str = "memref.global @counter : memref<i32> = dense<7>
+memref.global \"private\" @scratch : memref<i32> = uninitialized
+func.func private @tick()
+func.func @f(%a: i32) -> (i32, i32) {
+  %m = memref.get_global @counter : memref<i32>
+  %s = memref.get_global @scratch : memref<i32>
+  %0 = memref.load %m[] : memref<i32>
+  memref.store %a, %m[] : memref<i32>
+  func.call @tick() : () -> ()
+  %1 = memref.load %m[] : memref<i32>
+  memref.store %0, %s[] : memref<i32>
+  memref.store %0, %m[] : memref<i32>
+  return %0, %1 : i32, i32
+}
+";
 const LOOP: &str = "func.func @f(%n: i4, %a: i32) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -274,4 +289,25 @@ planted! {
         }
         true
     }, NEST;
+    "global-assumed-initial" on "memref.load": |rw, op| {
+        let seven = rw.module().ctx.int_attr(gradus::ir::Type::I32, 7);
+        let Some(seven) = rw.constant(op, seven, gradus::ir::Type::I32) else { return false };
+        rw.replace(op, &[seven]);
+        true
+    }, GLOBAL;
+    "global-load-across-call" on "memref.load": |rw, op| {
+        let Some(earlier) = before(rw.module(), op, "memref.load") else { return false };
+        let value = rw.module().result(earlier, 0);
+        rw.replace(op, &[value]);
+        true
+    }, GLOBAL;
+    "global-store-after-call" on "func.call": |rw, op| {
+        let store = before(rw.module(), op, "memref.store");
+        store.is_some_and(|store| move_before(rw, Some(op), store))
+    }, GLOBAL;
+    "global-store-dropped" on "func.return": |rw, op| {
+        let Some(store) = before(rw.module(), op, "memref.store") else { return false };
+        rw.erase(store);
+        true
+    }, GLOBAL;
 }

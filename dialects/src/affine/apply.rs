@@ -3,19 +3,20 @@
 use super::applied::Applied;
 use super::scope::Scope;
 use super::text::{APPLY_CHECKED, map_data};
-use super::{MAP, one_result, set_map};
+use super::{MAP, divides_by_constants, one_result, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, op};
 
-/// The value of an affine expression.
+/// The value of an affine expression: poison if it does not fit, undefined where it divides by a number below one.
 ///
 /// ```mlir
 /// %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 2)>(%i)[%n]
 /// ```
 #[op(
     "affine.apply",
-    effects = Effects::Pure,
+    effects = Effects::MayUb,
+    speculatable = divides_by_constants,
     format = "custom<ApplyChecked>($map, $mapOperands) attr-dict",
     directives = &[&APPLY_CHECKED],
     verify = verify,

@@ -150,9 +150,6 @@ fn verify_linearize(m: &Module, op: Op) -> Result<(), String> {
 /// The sizes when the op is executed, `None` for the first if it is not given.
 fn sizes(args: &OpArgs<'_>, data: &[Datum], indices: usize) -> Result<Vec<Option<i64>>, Trap> {
     let basis = runtime_entries(args, data, "dynamic_basis", "static_basis")?;
-    if basis.iter().any(|&size| size < 1) {
-        return Err(Trap::Ub("a dimension of a size below one".into()));
-    }
     let missing = std::iter::repeat_n(None, indices.saturating_sub(basis.len()));
     Ok(missing.chain(basis.into_iter().map(Some)).collect())
 }
@@ -160,6 +157,9 @@ fn sizes(args: &OpArgs<'_>, data: &[Datum], indices: usize) -> Result<Vec<Option
 fn delinearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let n = args.result_types.len();
     let sizes = sizes(args, data, n)?;
+    if sizes.iter().flatten().any(|&size| size < 1) || strides(&sizes).is_none() {
+        return Err(Trap::Ub("dimensions of a size below one, or of more elements than there are numbers".into()));
+    }
     let (mut rest, mut indices) = (data[0].int()?, vec![Datum::Poison; n]);
     for i in (1..n).rev() {
         let size = sizes[i].unwrap_or(1);
@@ -177,19 +177,28 @@ fn delinearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 fn linearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let indices = &data[args.operand_range("multi_index")];
     let sizes = sizes(args, data, indices.len())?;
-    let disjoint = args.flag("disjoint");
-    let mut position = Some(0i64);
-    for (index, size) in indices.iter().zip(&sizes) {
+    let Some(strides) = strides(&sizes) else { return Ok(vec![Datum::Poison]) };
+    // The terms may be added in any order.
+    let (mut position, mut magnitude) = (0i128, 0i128);
+    for ((index, size), stride) in indices.iter().zip(&sizes).zip(strides) {
         let index = index.int()?;
-        if disjoint && (index < 0 || size.is_some_and(|size| index >= size)) {
+        if args.flag("disjoint") && (index < 0 || size.is_some_and(|size| index >= size)) {
             return Ok(vec![Datum::Poison]);
         }
-        // The size of the first dimension plays no part.
-        let scaled = position.and_then(|p| if p == 0 { Some(0) } else { p.checked_mul((*size)?) });
-        position = scaled.and_then(|p| p.checked_add(index));
+        let term = i128::from(index) * i128::from(stride);
+        (position, magnitude) = (position + term, magnitude.saturating_add(term.abs()));
     }
-    let position = position.ok_or_else(|| Trap::Ub("a position that overflows".into()))?;
-    Ok(vec![Datum::Int(position)])
+    let fits = magnitude <= i64::MAX.into();
+    Ok(vec![if fits { Datum::Int(position as i64) } else { Datum::Poison }])
+}
+
+/// For each dimension the product of the sizes after it; `None` if one is no number.
+fn strides(sizes: &[Option<i64>]) -> Option<Vec<i64>> {
+    let mut strides = vec![1i64; sizes.len()];
+    for i in (1..sizes.len()).rev() {
+        strides[i - 1] = strides[i].checked_mul(sizes[i]?)?;
+    }
+    Some(strides)
 }
 
 /// One index is the position.

@@ -3,7 +3,7 @@
 use super::applied::Applied;
 use super::apply::fold_results;
 use super::text::{APPLY, map_data};
-use super::{ApplyOp, MAP, one_result, replace_with_map, set_map};
+use super::{ApplyOp, MAP, divides_by_constants, one_result, replace_with_map, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::{AffineExpr, Linear};
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, op};
@@ -14,7 +14,8 @@ macro_rules! extreme {
         #[doc = $doc]
         #[op(
             $name,
-            effects = Effects::Pure,
+            effects = Effects::MayUb,
+            speculatable = divides_by_constants,
             format = "custom<Apply>($map, $operands) attr-dict",
             directives = &[&APPLY],
             verify = verify,

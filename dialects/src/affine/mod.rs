@@ -37,7 +37,7 @@ pub use reduction::{REDUCTIONS, Reduction};
 pub use tile::{perfect_nest, tile};
 
 use crate::constraint::{ANY, kind};
-use gradus_ir::affine::AffineMap;
+use gradus_ir::affine::{AffineExpr, AffineMap, NoValue};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::scalar::Scalar;
 use gradus_ir::{
@@ -83,22 +83,29 @@ fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// The results of a map for operands that it is applied to. No list is empty.
+/// The results of a map for operands that something is decided by: where they have no value, the program is undefined. No
+/// list is empty.
 fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
-    let inputs = data.iter().map(|d| match d {
-        Datum::Poison => Err(Trap::Ub("an affine map of poison".into())),
-        other => other.int(),
-    });
-    let inputs = inputs.collect::<Result<Vec<i64>, Trap>>()?;
+    if data.contains(&Datum::Poison) {
+        return Err(Trap::Ub("an affine map of poison".into()));
+    }
+    values(map, data)?.ok_or_else(|| Trap::Ub("an affine expression overflows".into()))
+}
+
+/// The results of a map for operands that it is applied to; `None` if one is too large. No list is empty.
+fn values(map: &AffineMap, data: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
+    let inputs = data.iter().map(Datum::int).collect::<Result<Vec<i64>, Trap>>()?;
     if inputs.len() != map.num_inputs() || map.results.is_empty() {
         return Err(Trap::unsupported("a map that does not fit its operands"));
     }
     let (dims, symbols) = inputs.split_at(map.num_dims as usize);
-    let results = map.eval(dims, symbols);
-    results.ok_or_else(overflows)
+    match map.eval(dims, symbols) {
+        Ok(values) => Ok(Some(values)),
+        Err(reason) => no_value(reason),
+    }
 }
 
-/// One of the results of the map in attribute `map` for all operands.
+/// One of the results of the map in attribute `map` for all operands; poison if one is too large.
 fn one_result(args: &OpArgs<'_>, pick: fn(i64, i64) -> i64) -> Result<Scalar, Trap> {
     let map = args.attr("map").and_then(|a| text::map_data(args.ctx(), a));
     let map = map.ok_or_else(|| Trap::unsupported("an op without its map"))?.clone();
@@ -107,13 +114,28 @@ fn one_result(args: &OpArgs<'_>, pick: fn(i64, i64) -> i64) -> Result<Scalar, Tr
     }
     Ok(Scalar::ints(move |x| {
         let (dims, symbols) = x.split_at(map.num_dims as usize);
-        let values = map.results.iter().map(|expr| expr.eval(dims, symbols).ok_or_else(overflows));
-        values.reduce(|a, b| Ok(pick(a?, b?))).transpose()
+        if let [expr] = &*map.results {
+            return expr.eval(dims, symbols).map_or_else(no_value, |value| Ok(Some(value)));
+        }
+        match map.eval(dims, symbols) {
+            Ok(values) => Ok(values.into_iter().reduce(pick)),
+            Err(reason) => no_value(reason),
+        }
     }))
 }
 
-fn overflows() -> Trap {
-    Trap::Ub("an affine expression overflows or divides by a number below one".into())
+/// Poison for what is too large. To divide by a number below one is undefined.
+fn no_value<T>(reason: NoValue) -> Result<Option<T>, Trap> {
+    match reason {
+        NoValue::Overflow => Ok(None),
+        _ => Err(Trap::Ub("an affine expression divides by a number below one".into())),
+    }
+}
+
+/// Whether the map in attribute `map` has a value, or poison, for all operands: it divides by positive constants alone.
+fn divides_by_constants(m: &Module, op: Op) -> bool {
+    let map = m.inherent_attr(op, "map").and_then(|a| text::map_data(&m.ctx, a));
+    map.is_some_and(|map| map.results.iter().all(AffineExpr::divides_by_constants))
 }
 
 /// Gives an op another map, under `name`, and other operands from number `first` on.

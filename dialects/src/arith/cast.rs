@@ -330,6 +330,7 @@ fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     };
     Ok(vec![match ctx.float_kind(to) {
         Some(kind) => Datum::Float(to_f64(kind, raw)),
+        None if ctx.is_unsigned(to) => Datum::Int(raw as i64),
         None => Datum::Int(wrap(raw as i128, ctx.int_width(to).unwrap_or(64))),
     }])
 }

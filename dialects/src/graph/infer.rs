@@ -193,14 +193,23 @@ const MAX_LIST: i64 = 1 << 12;
 const MAX_COMPUTED: i64 = 1 << 8;
 const MAX_STEPS: u32 = 32;
 
+/// The short tensor that an operand always has, while result types are chosen. Of an op that exists that is not asked: what
+/// its operands turn out to be, when they are folded, may make it undefined, but not invalid.
+pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
+    if args.op.is_some() { None } else { always(args, name) }
+}
+
 /// The short tensor that an operand always has: a constant, or what ops of this dialect make of constants and of the
 /// shapes in types.
-pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
+pub(super) fn always(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     known_value(args.module, args.opt_operand(name)?, &mut MAX_STEPS.clone())
 }
 
 /// The shape of the first result, for ops for which it depends on the elements of operands, when these are known.
 pub(super) fn evaluated_shape(args: &OpArgs<'_>) -> Option<Vec<i64>> {
+    if args.op.is_some() {
+        return None;
+    }
     let operands =
         args.operands.iter().map(|&v| known_value(args.module, v, &mut MAX_STEPS.clone()).map(Datum::Tensor));
     let operands = operands.collect::<Option<Vec<Datum>>>()?;

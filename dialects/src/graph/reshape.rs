@@ -78,7 +78,7 @@ fn infer_dropout(args: &OpArgs<'_>) -> infer::Types {
 
 fn fold_dropout(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let training = args.opt_operand("training_mode").is_some();
-    if training && infer::ints(args, "training_mode")?.iter().any(|&v| v != 0) {
+    if training && infer::always(args, "training_mode")?.to_i64()?.iter().any(|&v| v != 0) {
         return None;
     }
     super::same_as(args, args.opt_operand("x")?)

@@ -1,12 +1,8 @@
 //! Whether two memrefs may share memory.
 
 use super::{DistinctObjectsOp, GetGlobalOp};
-use gradus_ir::effects::is_memory;
+use gradus_ir::effects::{is_memory, is_noalias};
 use gradus_ir::{Access, Attr, Def, Effects, Module, OpDecl, Traits, Value};
-
-/// The argument attribute that promises that what is written in the function is not accessed through the argument and
-/// through something else as well, as LLVM's `noalias` does.
-const NOALIAS: &str = "llvm.noalias";
 
 /// Where the memory of a memref comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,9 +51,7 @@ impl Origin {
         if m.regions(function).first().and_then(|&region| m.region_blocks(region).next()) != Some(block) {
             return Origin::Unknown;
         }
-        let all = m.inherent_attr(function, "arg_attrs").and_then(|attrs| m.ctx.as_array(attrs)).unwrap_or(&[]);
-        let own = all.get(number as usize);
-        Origin::Argument(value, own.is_some_and(|&own| m.ctx.dict_get(own, m.ctx.str(NOALIAS)).is_some()))
+        Origin::Argument(value, is_noalias(m, function, number as usize))
     }
 }
 

@@ -7,7 +7,7 @@ use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::{MemRef, Memory, Storage};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Attr, AttrData, AttrKind, AttrText, Context, Directive, Effects, Module, Op, OpArgs, OpDecl, Traits, Type,
+    Attr, AttrData, AttrKind, AttrText, Context, Directive, Effects, Global, Module, Op, OpArgs, OpDecl, Traits, Type,
     TypeData, op,
 };
 
@@ -33,7 +33,8 @@ const CONSTANT: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
     effects = Effects::Unknown,
     directives = &[&VISIBILITY, &TYPE_AND_VALUE],
     format = "(custom<Visibility>($sym_visibility)^)? (`constant` $constant^)? $sym_name `:` custom<TypeAndValue>($type, $initial_value) attr-dict",
-    verify = verify_global
+    verify = verify_global,
+    global = memory
 )]
 pub struct GlobalOp {
     /// The name.
@@ -186,24 +187,37 @@ fn get_global(args: &OpArgs<'_>, _: &[Datum], memory: &mut Memory) -> Result<Vec
     let (m, ctx, ty) = (args.module, args.ctx(), args.result_types[0]);
     let found = args.op.zip(args.attr("name")).and_then(|(op, name)| memory.symbols.resolve(m, op, name));
     let global = found.ok_or_else(|| Trap::unsupported("the global does not exist"))?;
-    let buffer = memory.global(global, |memory| initialize(m, GlobalOp(global), ty, memory))?;
+    let buffer = memory.global(global, |memory| initialize(m, global, memory))?;
     let sizes = ctx.shape(ty).unwrap_or(&[]);
     let layout = ctx.layout_of_sizes(ty, sizes, &[]).unwrap_or_else(|| StridedLayout::row_major(sizes));
     Ok(vec![Datum::MemRef(Box::new(MemRef::strided(buffer, sizes, layout)))])
 }
 
+/// The memory of a global.
+fn memory(m: &Module, op: Op) -> Option<Global> {
+    let (ctx, global) = (&m.ctx, GlobalOp(op));
+    let ty = global.r#type(m).and_then(|a| ctx.as_type(a))?;
+    let contents = match global.initial_value(m) {
+        Some(Attr::UNIT) => Some(Datum::Poison),
+        Some(value) => Some(ctx.attr_datum(value)?),
+        None => None,
+    };
+    Some(Global { ty, contents, constant: global.constant(m).is_some() })
+}
+
 /// The buffer of a global with its initial contents.
-fn initialize(m: &Module, global: GlobalOp, ty: Type, memory: &mut Memory) -> Result<u32, Trap> {
-    let ctx = &m.ctx;
-    let value = global.initial_value(m).ok_or_else(|| Trap::unsupported("the global is defined elsewhere"))?;
-    let view = memory.alloc_memref(ctx, ty, ctx.shape(ty).unwrap_or(&[]), &[], Storage::Global)?;
-    if value != Attr::UNIT {
-        let elements = ctx.attr_datum(value).and_then(|datum| datum.elements());
+fn initialize(m: &Module, op: Op, memory: &mut Memory) -> Result<u32, Trap> {
+    let global = self::memory(m, op).ok_or_else(|| Trap::unsupported("a global with elements of this type"))?;
+    let contents = global.contents.ok_or_else(|| Trap::unsupported("the global is defined elsewhere"))?;
+    let sizes = m.ctx.shape(global.ty).unwrap_or(&[]);
+    let view = memory.alloc_memref(&m.ctx, global.ty, sizes, &[], Storage::Global)?;
+    if contents != Datum::Poison {
+        let elements = contents.elements();
         let elements = elements.ok_or_else(|| Trap::unsupported("a global with elements of this type"))?;
         let mut elements = elements.into_iter();
         view.for_each_index(|index| memory.store(elements.next().unwrap_or(Datum::Poison), &view, index))?;
     }
-    if global.constant(m).is_some() {
+    if global.constant {
         memory.freeze(view.buffer)?;
     }
     Ok(view.buffer)

@@ -28,7 +28,7 @@ pub struct AssumeAlignmentOp {
     result: OpResult<MEMREF>,
 }
 
-/// The same memrefs, no two of which share memory. Two that are in one buffer are undefined behavior.
+/// The same memrefs, no two of which share memory. If two are in one buffer, all are poison.
 ///
 /// ```mlir
 /// %0, %1 = memref.distinct_objects %a, %b : memref<4xf32>, memref<8xf32>
@@ -63,7 +63,7 @@ fn distinct(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let mut buffers: Vec<u32> = data.iter().filter_map(|d| d.memref().ok()).map(|view| view.buffer).collect();
     buffers.sort_unstable();
     if buffers.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(Trap::Ub("distinct objects share memory".into()));
+        return Ok(vec![Datum::Poison; data.len()]);
     }
     Ok(data.to_vec())
 }

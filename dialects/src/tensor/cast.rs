@@ -41,6 +41,8 @@ pub struct CastOp {
 /// ```
 #[op(
     "tensor.bitcast",
+    effects = gradus_ir::Effects::MayUb,
+    speculatable = |m, op| m.ctx.static_shape(m.value_type(BitcastOp(op).source(m))).is_some(),
     verify = verify_bitcast,
     fold = fold_same_type,
     eval = bitcast,

@@ -6,8 +6,8 @@ use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use crate::views::{Mixed, fold_entries, split};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type,
-    TypeRelation, Value, op,
+    Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
+    Type, TypeRelation, Value, op,
 };
 
 /// A tensor of a shape; its elements are poison until they are replaced.
@@ -37,6 +37,8 @@ pub struct EmptyOp {
 /// ```
 #[op(
     "tensor.splat",
+    effects = Effects::MayUb,
+    speculatable = |m, op| SplatOp(op).dynamic_sizes(m).is_empty(),
     relations = &[TypeRelation::Derived {
         to: "input",
         from: "aggregate",

@@ -73,6 +73,9 @@ pub(crate) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
 
 /// A tensor of scalars.
 pub(crate) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> Result<Tensor, Trap> {
+    if checked_len(shape) != Some(scalars.len()) {
+        return Err(Trap::unsupported(format!("{} elements for the shape {shape:?}", scalars.len())));
+    }
     if dtype.is_float() {
         let floats: Result<Vec<f64>, Trap> = scalars.iter().map(Datum::float).collect();
         return Ok(floats_to_tensor(dtype, shape, floats?));

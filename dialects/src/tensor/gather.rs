@@ -214,6 +214,9 @@ fn gather(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 fn scatter(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    if args.result_types[0] != args.operand_type(1) {
+        return Err(Trap::unsupported("a tensor of another type than the one before"));
+    }
     let (source, dest, indices) = (data[0].tensor()?, data[1].tensor()?, data[2].tensor()?);
     let dims = args.ints("scatter_dims").unwrap_or_default();
     let numbers = numbers(dest.shape(), indices, &dims, true)?;

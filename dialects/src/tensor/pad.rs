@@ -8,8 +8,8 @@ use super::{data, names};
 use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{Mixed, mixed_entries, runtime_entries};
-use gradus_ir::effects::is_speculatable;
 use gradus_ir::control::{Event, Next};
+use gradus_ir::effects::is_speculatable;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrKind, AttrText, Context, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, Region, Tensor, Traits, Type, Value, op,

@@ -6,6 +6,7 @@ use super::mask::surrounding;
 use super::memory_exec::{group, mask, one, stored};
 use super::transfer::map_and_bounds;
 use crate::memref::indices;
+use gradus_ir::effects::is_memory;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{OpArgs, Type};
@@ -78,7 +79,7 @@ fn same_elements(args: &OpArgs<'_>, source: Type, ty: Type) -> Result<(), Trap> 
 pub(super) fn read(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let ty = args.result_types[0];
     same_elements(args, args.operand_type(0), ty)?;
-    if data[0] == Datum::Poison {
+    if data[0] == Datum::Poison && !is_memory(args.module, args.operands[0]) {
         return Ok(vec![Datum::Poison]);
     }
     let padding = one(args, data, "padding")?;

@@ -73,9 +73,9 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
         "scalar" => quote!(scalar: Some(#value), eval: Some(::gradus_ir::scalar::evaluate)),
         "access" => quote!(access: Some(#value), exec: Some(::gradus_ir::access::execute)),
-        "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval" | "exec" | "control"
-        | "control_memory" | "counted" | "jump" | "successor_operands" | "successor_sizes" | "edges" | "slot"
-        | "format" | "result_names" => {
+        "speculatable" | "global" | "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval"
+        | "exec" | "control" | "control_memory" | "counted" | "jump" | "successor_operands" | "successor_sizes"
+        | "edges" | "slot" | "format" | "result_names" => {
             quote!(#key: Some(#value))
         }
         _ => quote!(#key: #value),

@@ -22,16 +22,33 @@ pub enum AffineBinOp {
     CeilDiv,
 }
 
+/// Why an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoValue {
+    /// It, or what is divided, does not fit into 64 bits.
+    Overflow,
+    /// A dimension or symbol is missing.
+    Missing,
+    /// A divisor is below one, or is not known since it does not fit into 64 bits.
+    Divisor,
+}
+
 impl AffineBinOp {
-    /// The result for two integers; `None` if it overflows, or divides by a number below one.
-    fn compute(self, lhs: i64, rhs: i64) -> Option<i64> {
+    /// The result for two integers, of which `None` is too large. A sum or product of those is too large; to divide by one
+    /// has no value.
+    fn compute(self, lhs: Option<i128>, rhs: Option<i128>) -> Result<Option<i128>, NoValue> {
         match self {
-            AffineBinOp::Add => lhs.checked_add(rhs),
-            AffineBinOp::Mul => lhs.checked_mul(rhs),
-            _ if rhs < 1 => None,
-            AffineBinOp::Mod => Some(lhs.rem_euclid(rhs)),
-            AffineBinOp::FloorDiv => Some(lhs.div_euclid(rhs)),
-            AffineBinOp::CeilDiv => Some(ceil_quotient(lhs, rhs)),
+            AffineBinOp::Add => Ok(lhs.zip(rhs).and_then(|(a, b)| a.checked_add(b))),
+            AffineBinOp::Mul => Ok(lhs.zip(rhs).and_then(|(a, b)| a.checked_mul(b))),
+            op => {
+                let by = fit(rhs).filter(|&by| by > 0).ok_or(NoValue::Divisor)?;
+                let quotient = |value: i64| match op {
+                    AffineBinOp::Mod => value.rem_euclid(by),
+                    AffineBinOp::FloorDiv => value.div_euclid(by),
+                    _ => ceil_quotient(value, by),
+                };
+                Ok(fit(lhs).map(|value| quotient(value).into()))
+            }
         }
     }
 }
@@ -202,6 +219,13 @@ impl AffineExpr {
         }
     }
 
+    /// Whether all divisors are positive constants.
+    pub fn divides_by_constants(&self) -> bool {
+        let divides = |op| !matches!(op, AffineBinOp::Add | AffineBinOp::Mul);
+        let is_positive = |expr: &AffineExpr| expr.constant().is_some_and(|by| by > 0);
+        self.fold(|_| Some(()), |node, (), ()| (!divides(node.op) || is_positive(&node.rhs)).then_some(())).is_some()
+    }
+
     /// Whether all factors and divisors are constants, none a symbol.
     pub fn is_pure_affine(&self) -> bool {
         match self {
@@ -210,13 +234,16 @@ impl AffineExpr {
         }
     }
 
-    /// The value for these dimensions and symbols; `None` if one is missing, on overflow, or on a divisor below one.
-    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
-        self.eval_within(RECURSION, dims, symbols)
+    /// The value for these dimensions and symbols, or why there is none.
+    ///
+    /// Sums and products are those of the integers, so that terms may be put in any order and factors be distributed. Only
+    /// what is divided, and the value itself, must fit into 64 bits.
+    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Result<i64, NoValue> {
+        fit(self.exact(RECURSION, dims, symbols)?).ok_or(NoValue::Overflow)
     }
 
-    /// Shallow expressions are computed by recursion, which is quicker than [`AffineExpr::fold`].
-    fn eval_within(&self, depth: u32, dims: &[i64], symbols: &[i64]) -> Option<i64> {
+    /// Shallow expressions are computed by recursion, which is quicker than [`AffineExpr::fold`]. `None` is too large.
+    fn exact(&self, depth: u32, dims: &[i64], symbols: &[i64]) -> Result<Option<i128>, NoValue> {
         let leaf = |expr: &AffineExpr| match *expr {
             AffineExpr::Dim(index) => dims.get(index as usize).copied(),
             AffineExpr::Symbol(index) => symbols.get(index as usize).copied(),
@@ -225,11 +252,18 @@ impl AffineExpr {
         };
         match self {
             AffineExpr::Binary(node) if depth > 0 => {
-                let operand = |expr: &AffineExpr| expr.eval_within(depth - 1, dims, symbols);
-                node.op.compute(operand(&node.lhs)?, operand(&node.rhs)?)
+                let lhs = node.lhs.exact(depth - 1, dims, symbols)?;
+                node.op.compute(lhs, node.rhs.exact(depth - 1, dims, symbols)?)
             }
-            AffineExpr::Binary(_) => self.fold(leaf, |node, lhs, rhs| node.op.compute(lhs, rhs)),
-            _ => leaf(self),
+            AffineExpr::Binary(_) => {
+                let mut reason = NoValue::Missing;
+                let leaf = |_: &mut NoValue, expr: &AffineExpr| leaf(expr).map(|value| Some(i128::from(value)));
+                let inner = |reason: &mut NoValue, node: &AffineBinary, lhs: Option<i128>, rhs: Option<i128>| {
+                    node.op.compute(lhs, rhs).map_err(|why| *reason = why).ok()
+                };
+                self.fold_with(&mut reason, leaf, inner).ok_or(reason)
+            }
+            _ => leaf(self).map(|value| Some(value.into())).ok_or(NoValue::Missing),
         }
     }
 
@@ -368,6 +402,11 @@ impl AffineExpr {
         }
         hasher.finish()
     }
+}
+
+/// The number, if it fits into 64 bits.
+fn fit(value: Option<i128>) -> Option<i64> {
+    value.and_then(|value| value.try_into().ok())
 }
 
 /// The quotient rounded up, for a positive divisor.

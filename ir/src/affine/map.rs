@@ -1,6 +1,6 @@
 //! Affine maps.
 
-use super::expr::AffineExpr;
+use super::expr::{AffineExpr, NoValue};
 use super::set::write_spaces;
 use std::fmt;
 
@@ -84,9 +84,12 @@ impl AffineMap {
         Some(AffineMap { num_dims: inner.num_dims, num_symbols, results })
     }
 
-    /// The results for these dimensions and symbols; see [`AffineExpr::eval`].
-    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<Vec<i64>> {
-        self.results.iter().map(|expr| expr.eval(dims, symbols)).collect()
+    /// The results for these dimensions and symbols, or why there are none; see [`AffineExpr::eval`]. That a divisor is
+    /// below one weighs more than that a number is too large.
+    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Result<Vec<i64>, NoValue> {
+        let values: Vec<Result<i64, NoValue>> = self.results.iter().map(|expr| expr.eval(dims, symbols)).collect();
+        let worst = values.iter().filter_map(|value| value.err()).max();
+        worst.map_or_else(|| values.into_iter().collect(), Err)
     }
 }
 

@@ -17,7 +17,7 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use expr::{AffineBinOp, AffineBinary, AffineExpr};
+pub use expr::{AffineBinOp, AffineBinary, AffineExpr, NoValue};
 pub use flat::{Linear, MAX_SIZE, Range};
 pub use map::AffineMap;
 pub use set::IntegerSet;

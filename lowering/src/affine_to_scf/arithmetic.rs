@@ -3,7 +3,7 @@
 use gradus_dialects::arith::{
     AddIOp, AndIOp, CmpIOp, DivSIOp, FloorDivSIOp, MaxSIOp, MinSIOp, MulIOp, RemSIOp, SelectOp, SubIOp,
 };
-use gradus_ir::affine::{AffineBinOp, AffineExpr, AffineMap, IntegerSet};
+use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, IntegerSet};
 use gradus_ir::{Builder, Loc, Module, Op, Type, Value};
 
 /// Comparisons, by the numbers of their predicates.
@@ -68,6 +68,10 @@ impl<'m> Emitter<'m> {
     /// An expression of operands, first the dimensions, then the symbols.
     pub(super) fn expr(&mut self, expr: &AffineExpr, num_dims: u32, operands: &[Value]) -> Result<Value, String> {
         let mut state = (self, Err("an affine expression of a missing operand".to_owned()));
+        // A sum may fit where a term of it does not, so only a product that is the whole value promises not to overflow.
+        let is_leaf = |expr: &AffineExpr| expr.node().is_none();
+        let whole = expr.node().filter(|node| is_leaf(node.lhs()) && is_leaf(node.rhs()));
+        let may_promise = |node: &AffineBinary| whole.is_some_and(|whole| std::ptr::eq(whole, node));
         let value = expr.fold_with(
             &mut state,
             |(e, _), leaf| match *leaf {
@@ -80,7 +84,7 @@ impl<'m> Emitter<'m> {
                 let too_small = node.rhs().constant().is_some_and(|by| by < 1);
                 match node.op() {
                     AffineBinOp::Add => Some(e.add(lhs, rhs, WRAPS)),
-                    AffineBinOp::Mul => Some(e.mul(lhs, rhs, NSW)),
+                    AffineBinOp::Mul => Some(e.mul(lhs, rhs, if may_promise(node) { NSW } else { WRAPS })),
                     op if too_small => {
                         let what = if op == AffineBinOp::Mod { "modulo" } else { "division" };
                         *error = Err(format!("{what} by non-positive value is not supported"));

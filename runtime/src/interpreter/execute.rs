@@ -19,14 +19,6 @@ enum After {
     Left,
 }
 
-/// What numbers an op reads.
-enum Numbers {
-    Known(usize),
-    Poison,
-    /// Something else: there are no such values in valid programs.
-    None,
-}
-
 impl Interpreter<'_> {
     /// Runs blocks until a terminator leaves their region. What leaves it is on the stack from `start` on, where nothing is
     /// at first.
@@ -69,7 +61,10 @@ impl Interpreter<'_> {
             Does::Constant(value) => code.define_one(frame, op, value.clone()),
             Does::Scalar(scalar) => match compute(scalar, code.reads(op), frame).map_err(trapped)? {
                 Some(result) => code.define_one(frame, op, result),
-                None => return Err(self.unread(code, frame, op)),
+                None => {
+                    let result = self.unusual(code, frame, op)?;
+                    code.define_one(frame, op, result);
+                }
             },
             Does::Access(access) => {
                 if let Some(result) = self.access(code, frame, op, access)? {
@@ -146,11 +141,14 @@ impl Interpreter<'_> {
         Ok(start)
     }
 
-    /// Why numbers could not be read.
+    /// What an op of numbers gives whose operands are not all numbers: of poison.
     #[cold]
-    fn unread(&mut self, code: &Code, frame: &mut Frame, op: &OpCode) -> Stop {
-        let other = || Stop { op: op.op, trap: Trap::unsupported("expected numbers") };
-        self.read_all(code, frame, op).map_or_else(|stop| stop, |_| other())
+    fn unusual(&mut self, code: &Code, frame: &mut Frame, op: &OpCode) -> Result<Datum, Stop> {
+        let start = self.read_all(code, frame, op)?;
+        let info = self.module.info(op.op).ok_or_else(|| undefined(op))?;
+        let result = self.declared(code, op, info, start)?.pop();
+        self.stack.truncate(start);
+        result.ok_or_else(|| undefined(op))
     }
 
     fn declared(&mut self, code: &Code, op: &OpCode, info: &'static OpInfo, start: usize) -> Result<Vec<Datum>, Stop> {
@@ -209,7 +207,7 @@ fn undefined(op: &OpCode) -> Stop {
     Stop { op: op.op, trap: Trap::unsupported("an operand has no value here") }
 }
 
-/// The number that an op computes; `None` if its operands are no numbers.
+/// The number that an op computes; `None` if its operands are not all numbers.
 #[inline]
 fn compute(scalar: &Scalar, reads: &[Read], frame: &Frame) -> Result<Option<Datum>, Trap> {
     let (mut ints, mut floats) = ([0; MAX_NUMBERS], [0.0; MAX_NUMBERS]);
@@ -223,11 +221,7 @@ fn compute(scalar: &Scalar, reads: &[Read], frame: &Frame) -> Result<Option<Datu
             _ => None,
         }),
     };
-    let n = match numbers {
-        Numbers::Known(n) => n,
-        Numbers::Poison => return Ok(Some(Datum::Poison)),
-        Numbers::None => return Ok(None),
-    };
+    let Some(n) = numbers else { return Ok(None) };
     Ok(Some(match scalar {
         Scalar::Ints(f, _) => f(&ints[..n])?.map_or(Datum::Poison, Datum::Int),
         Scalar::IntsToFloat(f, _) => Datum::Float(f(&ints[..n])),
@@ -236,16 +230,17 @@ fn compute(scalar: &Scalar, reads: &[Read], frame: &Frame) -> Result<Option<Datu
     }))
 }
 
+/// How many operands there are, once they are all read; `None` if one is no number, or is poison, which some ops may not
+/// have.
 #[inline]
-fn numbers<T>(reads: &[Read], frame: &Frame, to: &mut [T; MAX_NUMBERS], f: impl Fn(&Datum) -> Option<T>) -> Numbers {
-    let mut poison = false;
+fn numbers<T>(
+    reads: &[Read],
+    frame: &Frame,
+    to: &mut [T; MAX_NUMBERS],
+    f: impl Fn(&Datum) -> Option<T>,
+) -> Option<usize> {
     for (number, read) in to.iter_mut().zip(reads) {
-        let Some(datum) = &frame[read.place()] else { return Numbers::None };
-        match f(datum) {
-            Some(known) => *number = known,
-            None if matches!(datum, Datum::Poison) => poison = true,
-            None => return Numbers::None,
-        }
+        *number = f(frame[read.place()].as_ref()?)?;
     }
-    if poison { Numbers::Poison } else { Numbers::Known(reads.len()) }
+    Some(reads.len())
 }

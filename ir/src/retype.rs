@@ -1,0 +1,115 @@
+//! A program with other types in place of some.
+
+use crate::attrs::AttrData;
+use crate::context::{Attr, Context, Type};
+use crate::eval::floats_to_tensor;
+use crate::module::{Module, Op, Value};
+use crate::op_info::OpInfo;
+use crate::types::TypeData;
+use rustc_hash::FxHashMap;
+
+impl Module {
+    /// Puts `of(type)` in the place of each scalar type, everywhere: in types made of it, and in attributes. Constants keep
+    /// their values, rounded where they must be. What a declaration does not allow to be of another type stays; the program
+    /// may not be valid afterwards.
+    pub fn retype(&mut self, of: &dyn Fn(Type) -> Type) {
+        let ctx = self.ctx.clone();
+        let mut retype = Retype { ctx: &ctx, of, types: FxHashMap::default(), attrs: FxHashMap::default() };
+        for op in self.ops_under(self.root()) {
+            let args = self.regions(op).iter().flat_map(|&r| self.region_blocks(r));
+            let args = args.flat_map(|block| self.block_args(block).iter().copied());
+            let values: Vec<Value> = self.results(op).chain(args).collect();
+            for value in values {
+                let ty = retype.ty(self.value_type(value));
+                self.set_value_type(value, ty);
+            }
+            let props = retype.props(self, op);
+            self.set_props(op, props);
+            let attrs = retype.attr(self.attrs(op));
+            self.set_attrs(op, attrs);
+        }
+    }
+}
+
+/// What stands for types and attributes, each found out once.
+struct Retype<'a> {
+    ctx: &'a Context,
+    of: &'a dyn Fn(Type) -> Type,
+    types: FxHashMap<Type, Type>,
+    attrs: FxHashMap<Attr, Attr>,
+}
+
+impl Retype<'_> {
+    /// Inherent attributes stay where the declaration wants them as they are.
+    fn props(&mut self, m: &Module, op: Op) -> Attr {
+        let info: Option<&OpInfo> = m.info(op);
+        let entries = self.ctx.dict_entries(m.props(op)).iter().map(|&(name, old)| {
+            let new = self.attr(old);
+            let spec = info.and_then(|info| info.attr(self.ctx.text(name)));
+            let fits = spec.is_none_or(|spec| (spec.kind.check)(self.ctx, new));
+            (name, if fits { new } else { old })
+        });
+        let entries = entries.collect();
+        self.ctx.dict_attr(entries)
+    }
+
+    fn ty(&mut self, ty: Type) -> Type {
+        if let Some(&known) = self.types.get(&ty) {
+            return known;
+        }
+        let ctx = self.ctx;
+        let elem = ctx.element_type(ty);
+        let new = match ctx.type_data(ty) {
+            TypeData::Function { inputs, results } => {
+                let inputs = inputs.iter().map(|&ty| self.ty(ty)).collect();
+                let results = results.iter().map(|&ty| self.ty(ty)).collect();
+                ctx.ty(TypeData::Function { inputs, results })
+            }
+            TypeData::Tuple(parts) => ctx.ty(TypeData::Tuple(parts.iter().map(|&ty| self.ty(ty)).collect())),
+            TypeData::Complex(part) => ctx.ty(TypeData::Complex(self.ty(*part))),
+            _ if elem != ty => ctx.with_element(ty, self.ty(elem)),
+            _ => (self.of)(ty),
+        };
+        self.types.insert(ty, new);
+        new
+    }
+
+    fn attr(&mut self, attr: Attr) -> Attr {
+        if let Some(&known) = self.attrs.get(&attr) {
+            return known;
+        }
+        let ctx = self.ctx;
+        let new = match ctx.attr_data(attr) {
+            AttrData::Type(ty) => ctx.type_attr(self.ty(*ty)),
+            AttrData::Float { ty, .. } => {
+                let ty = self.ty(*ty);
+                ctx.as_float(attr).map_or(attr, |value| ctx.float_attr(ty, value))
+            }
+            AttrData::Array(parts) => {
+                let parts: Vec<Attr> = parts.iter().map(|&part| self.attr(part)).collect();
+                ctx.array_attr(&parts)
+            }
+            AttrData::Dict(entries) => {
+                let entries = entries.iter().map(|&(name, value)| (name, self.attr(value))).collect();
+                ctx.dict_attr(entries)
+            }
+            AttrData::Dense(dense) => {
+                let ty = self.ty(dense.ty);
+                if ty == dense.ty { attr } else { self.dense(attr, ty).unwrap_or(attr) }
+            }
+            _ => attr,
+        };
+        self.attrs.insert(attr, new);
+        new
+    }
+
+    /// The same numbers as elements of another type.
+    fn dense(&self, attr: Attr, ty: Type) -> Option<Attr> {
+        let ctx = self.ctx;
+        if let Some(number) = ctx.as_uniform(attr) {
+            return ctx.uniform_attr(ty, number);
+        }
+        let (tensor, dtype) = (ctx.dense_tensor(attr)?, ctx.dtype(ctx.element_type(ty))?);
+        Some(ctx.dense_attr(ty, &floats_to_tensor(dtype, tensor.shape(), tensor.to_f64())))
+    }
+}

@@ -1,0 +1,122 @@
+//! Properties that must hold of every valid program, on programs that are made from the declarations: what is printed is
+//! read as the same program, every pass keeps the meaning, the number of threads does not show. `gradus fuzz` runs the
+//! same on as many as you like.
+
+use gradus::Tool;
+use gradus::check::{Options, Random};
+use gradus::generate::campaign::{Campaign, Finding, Tally};
+use gradus::generate::coverage::Statistics;
+use gradus::generate::{Library, Limits, grow};
+use gradus::ir::pass::{Pipeline, RunOptions, Watch};
+use gradus::ir::rules::rule;
+use gradus::ir::{Dialect, Module, PrintOptions};
+use std::sync::{Mutex, PoisonError};
+
+/// So many programs are made by a test.
+const PROGRAMS: u64 = 200;
+
+/// What is wrong with programs, and what came of all.
+fn findings(tool: &Tool, pipeline: Option<&str>, dialects: &[&str], programs: u64) -> (Vec<Finding>, Tally) {
+    let dialects: Vec<String> = dialects.iter().map(|d| (*d).to_owned()).collect();
+    let campaign = Campaign {
+        context: &|| tool.context(),
+        seeds: &[],
+        dialects: &dialects,
+        passes: &tool.passes,
+        favourite: tool.passes.iter().find(|info| info.name == "canonicalize").copied(),
+        pipeline,
+        seed: 1,
+        limits: Limits::default(),
+        options: Options { inputs: 16, exhaustive: 0, ..Options::default() },
+    };
+    let found = Mutex::new(Vec::new());
+    let add = |finding| found.lock().unwrap_or_else(PoisonError::into_inner).push(finding);
+    let tally = campaign.run(0..programs, 2, &|_| true, &add);
+    (found.into_inner().unwrap_or_else(PoisonError::into_inner), tally)
+}
+
+/// Programs made of everything.
+fn programs(tool: &Tool, count: u64) -> impl Iterator<Item = Module> {
+    let library = Library::new(&tool.context(), &[]);
+    (0..count).map(move |n| {
+        let mut statistics = Statistics::default();
+        grow(&library, Random::of(("programs", n)), Limits::default(), &mut statistics).module
+    })
+}
+
+fn run(tool: &Tool, m: &mut Module, pipeline: &str, threads: usize) {
+    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("the pipeline is right");
+    let how = RunOptions { threads, ..RunOptions::default() };
+    pipeline.run(m, &how, &mut Watch::new(|_| ())).expect("the passes run");
+}
+
+#[test]
+fn passes_refine_and_texts_are_read_again() {
+    let (found, tally) = findings(&Tool::gradus(), None, &[], PROGRAMS);
+    let all: Vec<String> =
+        found.iter().map(|f| format!("{}: {}\n{}{}", f.number, f.pipeline, f.error, f.text)).collect();
+    assert!(all.is_empty(), "{} of {PROGRAMS}:\n{}", all.len(), all.join("\n"));
+    let (tried, valid) = tally.statistics.ops();
+    assert!(10 * valid > 9 * tried, "only {valid} of {tried} ops were valid at first try");
+    let runs = tally.normal + tally.undefined + tally.discarded;
+    assert!(10 * tally.normal > 8 * runs, "only {} of {runs} runs ended normally", tally.normal);
+    assert!(4 * tally.checked > 3 * (tally.checked + tally.inconclusive), "{} inconclusive", tally.inconclusive);
+}
+
+/// A check that finds nothing in wrong programs would be worth nothing.
+#[test]
+fn a_wrong_rule_is_found() {
+    static WRONG: Dialect = Dialect {
+        name: "wrong",
+        doc: "A wrong rule.",
+        rules: &[rule("wrong-sub", "arith.subi(arith.addi(x, y), x) => x")],
+        ..Dialect::DEFAULT
+    };
+    let tool = Tool::gradus().with_dialects(&[&WRONG]);
+    let (found, _) = findings(&tool, Some("builtin.module(canonicalize)"), &["arith", "func", "wrong"], 300);
+    assert!(found.iter().any(|f| f.error.contains("wrong-sub")), "{} findings", found.len());
+}
+
+#[test]
+fn the_same_tape_gives_the_same_program() {
+    let library = Library::new(&Tool::gradus().context(), &[]);
+    let mut text = |random| {
+        let grown = grow(&library, random, Limits::default(), &mut Statistics::default());
+        (grown.module.to_text(PrintOptions::default()), grown.tape)
+    };
+    for n in 0..20 {
+        let (first, tape) = text(Random::of(n));
+        assert_eq!(first, text(Random::of(n)).0);
+        assert_eq!(first, text(Random::replay(tape.clone())).0);
+        // Any numbers give a valid program.
+        let half = tape[..tape.len() / 2].to_vec();
+        assert!(text(Random::replay(half)).0.starts_with("module"));
+    }
+}
+
+#[test]
+fn threads_do_not_show() {
+    let tool = Tool::gradus();
+    let all = "builtin.module(canonicalize,cse,inline,sccp,symbol-dce)";
+    for mut m in programs(&tool, PROGRAMS / 4) {
+        let mut other = m.clone();
+        run(&tool, &mut m, all, 1);
+        run(&tool, &mut other, all, 3);
+        let options = PrintOptions::default();
+        assert_eq!(m.to_text(options), other.to_text(options));
+    }
+}
+
+#[test]
+fn a_second_run_changes_nothing() {
+    let tool = Tool::gradus();
+    for pass in ["cse", "dce", "sccp", "symbol-dce", "loop-invariant-code-motion", "reconcile-unrealized-casts"] {
+        let pipeline = format!("builtin.module({pass})");
+        for mut m in programs(&tool, PROGRAMS / 4) {
+            run(&tool, &mut m, &pipeline, 1);
+            let once = m.to_text(PrintOptions::default());
+            run(&tool, &mut m, &pipeline, 1);
+            assert_eq!(once, m.to_text(PrintOptions::default()), "{pass}");
+        }
+    }
+}
