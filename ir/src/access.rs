@@ -54,17 +54,25 @@ impl ElementAccess {
     }
 
     fn indices<'d>(&self, operands: impl Iterator<Item = &'d Datum>) -> Result<SmallVec<[i64; 4]>, Trap> {
-        let known = operands.map(|datum| match datum {
-            Datum::Poison => Err(Trap::Ub("memory is accessed with poison for an index".into())),
-            known => known.int(),
-        });
-        let known = known.collect::<Result<SmallVec<[i64; 4]>, Trap>>()?;
+        // Collecting an iterator of results would take as long as the access itself.
+        let mut known: SmallVec<[i64; 4]> = SmallVec::new();
+        for datum in operands {
+            known.push(match datum {
+                Datum::Int(index) => *index,
+                Datum::Poison => return Err(Trap::Ub("memory is accessed with poison for an index".into())),
+                other => other.int()?,
+            });
+        }
         let Some(map) = &self.map else { return Ok(known) };
         if known.len() != map.num_inputs() {
             return Err(Trap::unsupported("a map that does not fit its operands"));
         }
         let (dims, symbols) = known.split_at(map.num_dims as usize);
-        let overflows = || Trap::Ub("an affine expression overflows or divides by a number below one".into());
-        map.results.iter().map(|expr| expr.eval(dims, symbols).map_err(|_| overflows())).collect()
+        let mut indices = SmallVec::new();
+        for expr in &map.results {
+            let overflows = || Trap::Ub("an affine expression overflows or divides by a number below one".into());
+            indices.push(expr.eval(dims, symbols).map_err(|_| overflows())?);
+        }
+        Ok(indices)
     }
 }
