@@ -8,9 +8,9 @@ use gradus_ir::{Arity, Block, Module, Op, OpInfo, OpState, Region, Traits, Value
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) const MOVES: &[Move] = &[
-    Move::new("return early", branches, return_early),
     Move::new("take one side", sides, take_sides),
     Move::new("merge blocks", mergeable, merge),
+    Move::new("return early", branches, return_early),
 ];
 
 /// The blocks of all regions with several.

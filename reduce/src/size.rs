@@ -1,5 +1,5 @@
-//! How large a program is, in the order of preference: fewer ops, fewer blocks, fewer values, smaller types, smaller
-//! attributes.
+//! How large a program is, in the order of preference: programs that come to their end, fewer ops, fewer blocks, fewer
+//! values, smaller types, smaller attributes.
 
 use gradus_ir::entity::SideTable;
 use gradus_ir::float::FloatKind;
@@ -9,6 +9,8 @@ use rustc_hash::FxHashMap;
 /// How large a program is. What comes first counts most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size {
+    /// Regions that cannot be left: what is in them would not come to its end.
+    pub endless: u64,
     /// Ops, the root included.
     pub ops: u64,
     /// Ops that are no constants.
@@ -41,7 +43,7 @@ impl Default for Weights {
 
 impl Size {
     pub(crate) fn of(m: &Module, weights: &mut Weights) -> Size {
-        let mut size = Size { ops: 0, others: 0, blocks: 0, values: 0, types: 0, attrs: 0, sources: 0 };
+        let mut size = Size { endless: 0, ops: 0, others: 0, blocks: 0, values: 0, types: 0, attrs: 0, sources: 0 };
         for op in m.ops_under(m.root()) {
             size.add(m, op, weights);
         }
@@ -56,6 +58,10 @@ impl Size {
         self.attrs += u64::from(weights.props(m, op)) + u64::from(weights.attr(&m.ctx, m.attrs(op)));
         for value in m.results(op) {
             self.types += u64::from(weights.ty(&m.ctx, m.value_type(value)));
+        }
+        for &region in m.regions(op) {
+            let leaves = |b| m.last_op(b).is_none_or(|end| m.successors(end).is_empty());
+            self.endless += u64::from(m.entry(region).is_some() && !m.region_blocks(region).any(leaves));
         }
         for block in m.regions(op).iter().flat_map(|&r| m.region_blocks(r)) {
             self.blocks += 1;
