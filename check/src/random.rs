@@ -31,6 +31,7 @@ impl Random {
     }
 
     /// Any number.
+    #[allow(clippy::should_implement_trait, reason = "choices have no end")]
     pub fn next(&mut self) -> u64 {
         let choice = match &mut self.tape {
             Some(tape) => tape.next().unwrap_or(0),

@@ -139,11 +139,11 @@ impl Domain {
         let fits = |&ty: &Type| (of.check)(ctx, ty);
         if random.percent(like.chance) {
             let first = if random.percent(20) { 0 } else { like.form };
-            let forms =
+            let mut forms =
                 [first, like.form, 0, 1, 2, 3].into_iter().filter_map(|form| of_form(ctx, like.elem, like.shape, form));
-            let alike = forms.filter(fits).next();
-            let bits = [like.form, 0].into_iter().filter_map(|form| of_form(ctx, Type::I1, like.shape, form));
-            let alike = alike.or_else(|| bits.filter(fits).next());
+            let alike = forms.find(fits);
+            let mut bits = [like.form, 0].into_iter().filter_map(|form| of_form(ctx, Type::I1, like.shape, form));
+            let alike = alike.or_else(|| bits.find(fits));
             if alike.is_some() {
                 return alike;
             }

@@ -60,7 +60,6 @@ fn meanings_obey_the_laws() {
     let missed: Vec<String> = missed.map(|(name, report)| format!("{name}: {}", report.reason)).collect();
     let enough = only.is_some() || 100 * (all.len() - missed.len()) >= REACHED * all.len();
     assert!(enough, "{} of {} ops are not reached:\n{}", missed.len(), all.len(), missed.join("\n"));
-    println!("{} of {} ops are not reached:\n{}", missed.len(), all.len(), missed.join("\n"));
 }
 
 /// Draws an op and tries the laws.
