@@ -33,7 +33,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { inputs: 200, exhaustive: 1 << 12, fuel: 4096, seed: 0, opaque: true, floats: Floats::Bits }
+        Options { inputs: 200, exhaustive: 1 << 12, fuel: 1 << 16, seed: 0, opaque: true, floats: Floats::Bits }
     }
 }
 

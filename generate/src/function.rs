@@ -413,8 +413,8 @@ impl<'p, 'a> Growing<'p, 'a> {
     fn choose_results(&mut self) {
         let m = &self.p.module;
         let Some(&region) = m.regions(self.function).first() else { return };
-        let last =
-            m.region_blocks(region).filter(|&b| m.terminator(b).is_some_and(|t| m.successors(t).is_empty())).last();
+        let ends = |b: &Block| m.terminator(*b).is_some_and(|t| m.successors(t).is_empty());
+        let last = m.region_blocks(region).rev().find(ends);
         let Some((block, end)) = last.and_then(|b| Some((b, m.terminator(b)?))) else { return };
         let place = Place { block, before: end };
         let scope = Scope::at(m, place, &self.above);

@@ -2,7 +2,8 @@
 
 use gradus_ir::control::is_loop;
 use gradus_ir::effects::is_memory_free;
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits};
+use gradus_ir::verify::verify_op;
+use gradus_ir::{Block, Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -26,7 +27,7 @@ that region.
 
 # Refuses
 
-To move ops with effects on memory, and into loops.
+To move ops with effects on memory, into loops, and what its users need to be further out, such as affine symbols.
 
 # Cost
 
@@ -61,16 +62,28 @@ fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_
         for value in m.operands(user).to_vec() {
             let Some(op) = m.defining_op(value) else { continue };
             if op != around && can_sink(m, op, around, region) && cx.allows("sink", m, op) {
-                let entry = m.only_block(region);
-                match m.first_op(entry) {
-                    Some(first) => m.move_before(op, first),
-                    None => m.move_to_end(op, entry),
+                if sink(m, op, m.only_block(region)) {
+                    cx.count("num-sunk", 1);
+                    stack.push(op);
                 }
-                cx.count("num-sunk", 1);
-                stack.push(op);
             }
         }
     }
+}
+
+/// Moves an op to the start of a block, unless its users ask for a value from further out, as affine ops do for symbols.
+fn sink(m: &mut Module, op: Op, entry: Block) -> bool {
+    let Some(next) = m.next_op(op) else { return false };
+    match m.first_op(entry) {
+        Some(first) => m.move_before(op, first),
+        None => m.move_to_end(op, entry),
+    }
+    let users: Vec<Op> = m.results(op).flat_map(|v| m.uses(v)).map(|(user, _)| user).collect();
+    let valid = users.into_iter().all(|user| verify_op(m, user).is_ok());
+    if !valid {
+        m.move_before(op, next);
+    }
+    valid
 }
 
 /// Whether the op is outside of the region, and all that uses it inside.

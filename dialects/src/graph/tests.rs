@@ -2,7 +2,9 @@
 
 use super::{DIALECT, op_name};
 use gradus_ir::eval::{Datum, eval_op};
-use gradus_ir::{DType, Elem, Module, Op, OpInfo, ParseOptions, PrintOptions, Tensor, Type, parse_module, verify};
+use gradus_ir::{
+    DType, Elem, Module, Op, OpArgs, OpInfo, ParseOptions, PrintOptions, Tensor, Type, parse_module, verify,
+};
 use std::fmt::Write as _;
 
 /// The program, which has to be right.
@@ -57,12 +59,13 @@ fn types(m: &Module, name: &str) -> Vec<String> {
     m.results(find(m, name)).map(|v| m.ctx.display_type(m.value_type(v))).collect()
 }
 
-/// The types that are inferred for the first op of that name.
+/// The types that are inferred for the first op of that name, as if it were about to be made.
 fn inferred(text: &str, name: &str) -> Result<Vec<String>, String> {
     let m = parse_module(&crate::context(), "t.mlir", text.to_owned(), ParseOptions::default());
     let m = m.unwrap_or_else(|e| panic!("{}\n{text}", message(&e)));
     let infer = m.info(find(&m, name)).and_then(|i| i.infer).expect("infers");
-    let types = m.with_args(find(&m, name), infer).expect("registered")?;
+    let new = |args: &OpArgs<'_>| infer(&OpArgs { op: None, ..*args });
+    let types = m.with_args(find(&m, name), new).expect("registered")?;
     Ok(types.into_iter().map(|t| m.ctx.display_type(t)).collect())
 }
 

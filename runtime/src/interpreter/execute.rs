@@ -158,7 +158,9 @@ impl Interpreter<'_> {
             Some(exec) => exec(args, operands, memory),
             None => eval_op(args, operands),
         });
-        results.map_err(|trap| Stop { op: op.op, trap })
+        let results = results.map_err(|trap| Stop { op: op.op, trap })?;
+        self.made += results.iter().map(elements).sum::<u64>() / ELEMENTS_PER_OP;
+        Ok(results)
     }
 
     fn access(
@@ -243,4 +245,11 @@ fn numbers<T>(
         *number = f(frame[read.place()].as_ref()?)?;
     }
     Some(reads.len())
+}
+
+/// So many elements are made in the time of an op.
+const ELEMENTS_PER_OP: u64 = 256;
+
+fn elements(datum: &Datum) -> u64 {
+    if let Datum::Tensor(tensor) = datum { tensor.shape().iter().product::<usize>() as u64 } else { 0 }
 }

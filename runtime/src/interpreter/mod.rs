@@ -51,6 +51,8 @@ pub struct Interpreter<'m> {
     /// Operands and results that are under way, those of inner ops last.
     stack: Vec<Datum>,
     executed: u64,
+    /// The elements of tensors that ops made, counted as ops.
+    made: u64,
     fuel: u64,
     depth: usize,
 }
@@ -66,6 +68,7 @@ impl<'m> Interpreter<'m> {
             functions: FxHashMap::default(),
             stack: Vec::new(),
             executed: 0,
+            made: 0,
             fuel: u64::MAX,
             depth: 0,
         }
@@ -83,7 +86,7 @@ impl<'m> Interpreter<'m> {
         self
     }
 
-    /// Gives up after that many ops.
+    /// Gives up after that many ops. Every 256 elements of tensors that are made count as an op.
     pub fn fuel(mut self, ops: u64) -> Self {
         self.fuel = ops;
         self
@@ -103,7 +106,7 @@ impl<'m> Interpreter<'m> {
     /// Begins anew: with no memory, and with all the fuel.
     pub fn reset(&mut self) {
         self.memory.reset();
-        self.executed = 0;
+        (self.executed, self.made) = (0, 0);
     }
 
     /// Calls a function.
@@ -149,7 +152,7 @@ impl<'m> Interpreter<'m> {
         if self.executed.is_multiple_of(NOW_AND_THEN) {
             self.tell();
         }
-        if self.executed > self.fuel {
+        if self.executed + self.made > self.fuel {
             return Err(self.gives_up(op));
         }
         Ok(())

@@ -46,14 +46,14 @@ fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, String> {
     }
     let distance = if delta > 0 { limit - start } else { start - limit };
     let count = u128::try_from(distance).unwrap_or(0).div_ceil(delta.unsigned_abs());
-    usize::try_from(count).ok().filter(|&c| c <= MAX_ELEMENTS).ok_or_else(|| "range above 2^31 elements".into())
+    usize::try_from(count).ok().filter(|&c| c <= MAX_ELEMENTS).ok_or_else(|| "range above 2^27 elements".into())
 }
 
 /// The number of elements of a float range.
 fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, String> {
     let count = ((limit - start) / delta).ceil();
     if count.is_nan() || count > MAX_ELEMENTS as f64 {
-        return Err("range above 2^31 elements, or with a step of 0".into());
+        return Err("range above 2^27 elements, or with a step of 0".into());
     }
     Ok(count.max(0.0) as usize)
 }

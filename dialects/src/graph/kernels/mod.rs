@@ -1,7 +1,7 @@
 //! The reference kernels of the `graph` dialect: ONNX operators as plain functions over tensors.
 //!
 //! Each takes operands and attributes and returns a new tensor, or an error that says which rule the operands break;
-//! no input makes one panic. Results above 2^31 elements are refused. The [`shape`] module has the shape rules, which
+//! no input makes one panic. Results above 2^27 elements are refused. The [`shape`] module has the shape rules, which
 //! shape inference shares.
 
 mod attention;

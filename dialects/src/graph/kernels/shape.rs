@@ -10,12 +10,12 @@ pub use super::resize::resize_dims;
 use gradus_ir::tensor::checked_len;
 
 /// The largest number of elements that a kernel produces. Larger results are refused rather than risk exhausting memory.
-pub const MAX_ELEMENTS: usize = 1 << 31;
+pub const MAX_ELEMENTS: usize = 1 << 27;
 
 /// The number of elements of `shape`. Errors when it overflows or exceeds [`MAX_ELEMENTS`].
 pub fn checked_elements(shape: &[usize]) -> Result<usize, String> {
     let n = checked_len(shape).filter(|&n| n <= MAX_ELEMENTS);
-    n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^31 elements"))
+    n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^27 elements"))
 }
 
 /// The product of extents, for shapes of existing tensors: it only overflows next to an extent of 0, and is of no use

@@ -30,12 +30,3 @@ func.func @conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x2x3x3xf32>) {
   %0 = graph.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32>
   return
 }
-
-// -----
-
-func.func @reshape(%x: tensor<2x3xf32>) {
-  %shape = graph.constant dense<[4, 2]> : tensor<2xi64>
-  // expected-error@+1 {{[2, 3] cannot be reshaped to [4, 2]}}
-  %0 = graph.reshape %x, %shape : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<4x2xf32>
-  return
-}
