@@ -9,7 +9,7 @@ use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::rules::rule;
-use gradus::ir::{Dialect, Module, PrintOptions};
+use gradus::ir::{Dialect, Module, PrintOptions, verify};
 use std::sync::{Mutex, PoisonError};
 
 /// So many programs are made by a test.
@@ -69,12 +69,12 @@ fn a_wrong_rule_is_found() {
     static WRONG: Dialect = Dialect {
         name: "wrong",
         doc: "A wrong rule.",
-        rules: &[rule("wrong-sub", "arith.subi(arith.addi(x, y), x) => x")],
+        rules: &[rule("wrong-shift", "arith.shrsi(arith.shli(x, C), C) => x")],
         ..Dialect::DEFAULT
     };
     let tool = Tool::gradus().with_dialects(&[&WRONG]);
     let (found, _) = findings(&tool, Some("builtin.module(canonicalize)"), &["arith", "func", "wrong"], 300);
-    assert!(found.iter().any(|f| f.error.contains("wrong-sub")), "{} findings", found.len());
+    assert!(found.iter().any(|f| f.error.contains("wrong-shift")), "{} findings", found.len());
 }
 
 #[test]
@@ -82,6 +82,7 @@ fn the_same_tape_gives_the_same_program() {
     let library = Library::new(&Tool::gradus().context(), &[]);
     let mut text = |random| {
         let grown = grow(&library, random, Limits::default(), &mut Statistics::default());
+        verify(&grown.module).expect("what is made is valid");
         (grown.module.to_text(PrintOptions::default()), grown.tape)
     };
     for n in 0..20 {
@@ -90,7 +91,7 @@ fn the_same_tape_gives_the_same_program() {
         assert_eq!(first, text(Random::replay(tape.clone())).0);
         // Any numbers give a valid program.
         let half = tape[..tape.len() / 2].to_vec();
-        assert!(text(Random::replay(half)).0.starts_with("module"));
+        assert!(!text(Random::replay(half)).0.is_empty());
     }
 }
 
@@ -107,10 +108,11 @@ fn threads_do_not_show() {
     }
 }
 
+/// Not so of `cse` and `sccp`: what becomes dead by them is found the next time, as in MLIR.
 #[test]
 fn a_second_run_changes_nothing() {
     let tool = Tool::gradus();
-    for pass in ["cse", "dce", "sccp", "symbol-dce", "loop-invariant-code-motion", "reconcile-unrealized-casts"] {
+    for pass in ["dce", "symbol-dce", "loop-invariant-code-motion", "mem2reg", "reconcile-unrealized-casts"] {
         let pipeline = format!("builtin.module({pass})");
         for mut m in programs(&tool, PROGRAMS / 4) {
             run(&tool, &mut m, &pipeline, 1);

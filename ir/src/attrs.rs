@@ -379,7 +379,8 @@ impl Context {
         let data: Vec<u8> = match self.attr_data(scalar) {
             AttrData::Integer { value: Int::Small(v), .. } => {
                 let size = (self.int_width(elem)? as usize).div_ceil(8);
-                let stored = if elem == Type::I1 { v & 1 } else { *v };
+                let narrow = self.dtype(elem).filter(|d| elem == Type::I1 || d.is_narrow());
+                let stored = narrow.map_or(*v, |_| v & ((1 << self.int_width(elem).unwrap_or(0)) - 1));
                 stored.to_le_bytes().get(..size)?.to_vec()
             }
             AttrData::Float { bits, .. } => {
@@ -465,6 +466,9 @@ impl Context {
         } else {
             dense.data.clone()
         };
+        if dtype.is_narrow() {
+            return Some(Tensor::from_bits(dtype, &shape, data.to_vec()));
+        }
         Tensor::new(dtype, shape, data).ok()
     }
 

@@ -1,6 +1,6 @@
 //! What ops do besides computing their results, and what follows from it: what can be dropped, moved or merged.
 
-use crate::control::is_loop;
+use crate::control::{Edge, Point, is_loop};
 use crate::module::{Module, Op, Value};
 use crate::op_info::Traits;
 use crate::types::TypeData;
@@ -84,11 +84,21 @@ pub fn is_speculatable(m: &Module, op: Op) -> bool {
         Effects::Recursive => {
             let blocks = m.regions(op).iter().flat_map(|&r| m.region_blocks(r));
             let mut ops = blocks.flat_map(|b| m.block_ops(b));
-            stacker::maybe_grow(64 << 10, 1 << 20, || ops.all(|inner| is_speculatable(m, inner)))
+            let decides = info.speculatable.map_or_else(|| decides_by_operands(m, op), |is_defined| !is_defined(m, op));
+            !decides && stacker::maybe_grow(64 << 10, 1 << 20, || ops.all(|inner| is_speculatable(m, inner)))
         }
         Effects::MayUb => info.speculatable.is_some_and(|is_speculatable| is_speculatable(m, op)),
         Effects::Memory(_) | Effects::MemoryOf(_) | Effects::Unknown => false,
     }
+}
+
+/// Whether what runs in the op's regions depends on operands, which is undefined if these are poison.
+fn decides_by_operands(m: &Module, op: Op) -> bool {
+    let edges = m.info(op).and_then(|info| info.edges).map(|edges| edges(m, op)).unwrap_or_default();
+    let carries = |edge: &Edge, i: usize| {
+        edge.from == Point::Op && (edge.first..edge.first + edge.receivers(m, op).len()).contains(&i)
+    };
+    (0..m.operands(op).len()).any(|i| !edges.iter().any(|edge| carries(edge, i)))
 }
 
 /// Whether nothing would change without the op: its results are unused and it has no effect.

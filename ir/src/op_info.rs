@@ -425,7 +425,8 @@ pub struct OpInfo {
     pub traits: Traits,
     /// Effects.
     pub effects: Effects,
-    /// Of an op that [`Effects::MayUb`]: whether this one is defined for all operands even so.
+    /// Of an op that [`Effects::MayUb`], or whose regions run as its operands say: whether this one is defined for all
+    /// operands even so.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
     /// The only ops whose regions may hold this one; empty for no restriction.
     pub parents: &'static [&'static str],

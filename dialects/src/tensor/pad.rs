@@ -28,6 +28,7 @@ use gradus_ir::{
     "tensor.pad",
     traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK),
     effects = Effects::Recursive,
+    speculatable = |_, _| true,
     implicit_terminator = "tensor.yield",
     directives = &[&DYNAMIC_INDEX_LIST],
     verify = verify,
