@@ -80,7 +80,7 @@ fn a_wrong_rule_is_found() {
 #[test]
 fn the_same_tape_gives_the_same_program() {
     let library = Library::new(&Tool::gradus().context(), &[]);
-    let mut text = |random| {
+    let text = |random| {
         let grown = grow(&library, random, Limits::default(), &mut Statistics::default());
         verify(&grown.module).expect("what is made is valid");
         (grown.module.to_text(PrintOptions::default()), grown.tape)

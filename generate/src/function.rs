@@ -246,7 +246,8 @@ impl<'p, 'a> Growing<'p, 'a> {
     fn parameter(&mut self, ty: Type) -> Option<Value> {
         let m = &self.p.module;
         let entry = m.entry(m.regions(self.function)[0])?;
-        if m.block_args(entry).len() >= MAX_PARAMETERS || !Inputs::has_values(&m.ctx, ty) {
+        let described = m.inherent_attr(self.function, "arg_attrs").is_some();
+        if described || m.block_args(entry).len() >= MAX_PARAMETERS || !Inputs::has_values(&m.ctx, ty) {
             return None;
         }
         let value = self.module().add_block_arg(entry, ty, Loc::UNKNOWN);

@@ -114,7 +114,11 @@ pub(crate) fn make_constant(m: &mut Module, attr: Attr, ty: Type, prefer: &str, 
             infer(&OpArgs { module: m, info, op: None, operands: &[], props, result_types: &[] }).ok()
         });
         if fits && inferred.is_none_or(|types| types == [ty]) {
-            return Some(m.create_raw(name, loc, &[], &[ty], props, ctx.dict_attr(vec![]), &[], 0));
+            let op = m.create_raw(name, loc, &[], &[ty], props, ctx.dict_attr(vec![]), &[], 0);
+            if info.verify.is_none_or(|verify| verify(m, op).is_ok()) {
+                return Some(op);
+            }
+            m.erase_op(op);
         }
     }
     None

@@ -190,6 +190,9 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
         }
         return Ok(vec![Datum::Poison; args.result_types.len()]);
     }
+    if [Traits::SAME_TYPE, Traits::ELEMENTWISE].into_iter().any(|t| args.info.traits.has(t)) && !same_shapes(operands) {
+        return Ok(vec![Datum::Poison; args.result_types.len()]);
+    }
     let results = eval(args, operands)?;
     let mismatch = results.iter().zip(args.result_types).find(|(result, ty)| !args.ctx().has_shape(**ty, result));
     match mismatch {
@@ -199,6 +202,13 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
             Err(Trap::Ub(format!("the result has extents {shape:?}, but is a {ty}")))
         }
     }
+}
+
+/// Whether all tensors have the same extents: elements that have no counterpart give nothing that is defined.
+fn same_shapes(operands: &[Datum]) -> bool {
+    let mut shapes = operands.iter().filter_map(|d| if let Datum::Tensor(t) = d { Some(t.shape()) } else { None });
+    let first = shapes.next();
+    shapes.all(|shape| Some(shape) == first)
 }
 
 /// Vectors of more elements are not made to try what poison could be.

@@ -215,6 +215,9 @@ fn lower_if(m: &mut Module, op: Op) -> Result<(), String> {
 
 fn lower_parallel(m: &mut Module, op: Op) -> Result<(), String> {
     let this = ParallelOp(op);
+    if this.step_sizes(m).is_empty() {
+        return Err("a loop without dimensions has no counterpart".into());
+    }
     let groups = this.bounds(m).ok_or("the loop has no bounds")?;
     let [lower, upper] = this.simple_bounds(m).ok_or("the loop has no bounds")?;
     let slices = |bounds: &Applied, groups: &GroupedBounds<'_>| {

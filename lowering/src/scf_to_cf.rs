@@ -372,6 +372,11 @@ fn nest(
     let ivs: Vec<Value> = loops.iter().map(|l| l.args[0]).collect();
     bind_args(m, body, &ivs);
     let (mut last, mut next) = finish(m, &values);
+    if loops.is_empty() {
+        // Without dimensions there is one iteration.
+        BranchOp::build(&mut Builder::at_end(m, place.before), place.loc, &[], body, &[]);
+        BranchOp::build(&mut Builder::at_end(m, last), place.loc, &[], place.after, &[]);
+    }
     for (i, (made, dim)) in loops.iter().zip(bounds).enumerate().rev() {
         made.close(m, place, last, dim, &next);
         last = exits[i];

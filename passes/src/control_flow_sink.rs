@@ -61,11 +61,10 @@ fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_
     while let Some(user) = stack.pop() {
         for value in m.operands(user).to_vec() {
             let Some(op) = m.defining_op(value) else { continue };
-            if op != around && can_sink(m, op, around, region) && cx.allows("sink", m, op) {
-                if sink(m, op, m.only_block(region)) {
-                    cx.count("num-sunk", 1);
-                    stack.push(op);
-                }
+            let can = op != around && can_sink(m, op, around, region) && cx.allows("sink", m, op);
+            if can && sink(m, op, m.only_block(region)) {
+                cx.count("num-sunk", 1);
+                stack.push(op);
             }
         }
     }
