@@ -142,7 +142,8 @@ impl<'m> Inputs<'m> {
             random,
         };
         for (i, &ty) in self.types.iter().enumerate() {
-            let shares = |other: usize| !self.alone[i] && !self.alone[other];
+            let elem = |i: usize| self.ctx.element_type(self.types[i]);
+            let shares = |other: usize| !self.alone[i] && !self.alone[other] && elem(i) == elem(other);
             let value = draw.value(ty, &shares).ok_or_else(|| self.ctx.display_type(ty).to_string())?;
             draw.input.args.push(value);
         }

@@ -77,6 +77,10 @@ pub fn only_reads(m: &Module, op: Op) -> bool {
 /// Whether the op may run where it did not run before: no access to memory, and defined for all operands.
 pub fn is_speculatable(m: &Module, op: Op) -> bool {
     let Some(info) = m.info(op) else { return false };
+    // Where to go on may be poison.
+    if m.successors(op).len() > 1 {
+        return false;
+    }
     match info.effects {
         Effects::Pure => true,
         // Nobody promises that a loop ends.

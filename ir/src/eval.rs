@@ -157,16 +157,20 @@ impl Context {
         shape.len() == tensor.shape().len() && shape.iter().zip(tensor.shape()).all(fits)
     }
 
-    /// The integer, wrapped to the type, or the vector or tensor of only that; `None` for types of other things, of open
-    /// size, or of many.
-    fn splat_datum(&self, ty: Type, value: i64) -> Option<Datum> {
+    /// The integer, wrapped to the type, or the vector or tensor of only that, with the extents of `like` where they are open;
+    /// `None` for types of other things, or of many.
+    fn splat_datum(&self, ty: Type, value: i64, like: Option<&[usize]>) -> Option<Datum> {
         if let Some(width) = self.int_width(ty).filter(|width| (1..=64).contains(width)) {
             let shift = 64 - width;
             let unsigned = self.is_unsigned(ty);
             let zero_extended = ((value << shift).cast_unsigned() >> shift).cast_signed();
             return Some(Datum::Int(if unsigned { zero_extended } else { value << shift >> shift }));
         }
-        let shape: Vec<usize> = self.static_shape(ty)?.iter().map(|&d| d as usize).collect();
+        let extent = |(i, &d): (usize, &i64)| match usize::try_from(d) {
+            Ok(known) => known,
+            Err(_) => like.and_then(|like| like.get(i).copied()).unwrap_or(1),
+        };
+        let shape: Vec<usize> = self.shape(ty)?.iter().enumerate().map(extent).collect();
         let n = crate::tensor::checked_len(&shape).filter(|&n| n <= MAX_PROBED)?;
         let dtype = self.dtype(self.element_type(ty)).filter(|dtype| !dtype.is_float())?;
         Some(Datum::Tensor(ints_to_tensor(dtype, &shape, &vec![value; n])))
@@ -235,8 +239,10 @@ fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -
         operands[i] = Datum::Float(0.0);
         return probe(args, eval, operands, i + 1);
     }
+    // The others say how large a tensor of open size would be.
+    let like = operands.iter().find_map(|d| if let Datum::Tensor(t) = d { Some(t.shape().to_vec()) } else { None });
     for number in [Some(0), Some(-1), least].into_iter().flatten() {
-        let Some(datum) = ctx.splat_datum(ty, number) else { return Ok(()) };
+        let Some(datum) = ctx.splat_datum(ty, number, like.as_deref()) else { return Ok(()) };
         operands[i] = datum;
         probe(args, eval, operands, i + 1)?;
     }

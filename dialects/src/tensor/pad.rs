@@ -81,10 +81,14 @@ fn padded_type(ctx: &Context, from: Type, [low, high]: &[Vec<Mixed>; 2]) -> Opti
     Some(with_shape(ctx, from, &sums?))
 }
 
-/// The value that a region yields for every element, if it does not compute it.
+/// The value that a region yields for every element, if it does not compute it, nor do anything else that shows.
 fn padding_value(m: &Module, region: Region) -> Option<Value> {
     let block = m.entry(region)?;
-    let value = YieldOp::cast(m, m.last_op(block)?)?.value(m);
+    let end = m.last_op(block)?;
+    let value = YieldOp::cast(m, end)?.value(m);
+    if m.block_ops(block).any(|op| op != end && !is_speculatable(m, op)) {
+        return None;
+    }
     match m.defining_op(value) {
         Some(def) if m.is_inside(def, m.block_op(block)?) => None,
         None if m.block_args(block).contains(&value) => None,
