@@ -60,7 +60,6 @@ pub struct ConstantMaskOp {
     "vector.mask",
     traits = Traits::SINGLE_BLOCK.and(Traits::MASKING),
     effects = Effects::Recursive,
-    speculatable = |_, _| true,
     directives = &[&MASKED],
     verify_regions = verify_mask_op,
     control_memory = choose,
