@@ -23,10 +23,11 @@ impl OpTerm {
     pub fn new(
         ctx: &Context,
         name: OpName,
-        attrs: Vec<(Str, AttrTerm)>,
+        mut attrs: Vec<(Str, AttrTerm)>,
         operands: Vec<Term>,
         types: Vec<Option<Var>>,
     ) -> OpTerm {
+        attrs.sort_by_key(|(key, _)| ctx.text(*key));
         let swaps = ctx.op_info(name).is_some_and(|info| info.traits.has(Traits::COMMUTATIVE));
         let results = vec![None; types.len()];
         OpTerm { name, commutative: swaps && operands.len() == 2, attrs, operands, types, results }
