@@ -10,9 +10,9 @@ pub fn read(m: &Module, rule: Op) -> Result<Compiled, Diagnostic> {
     compiled(m, rule).map_err(|why| Diagnostic::error(m.loc(rule), format!("'{}' op {why}", m.name_text(rule))))
 }
 
-/// The rules that are directly in a valid program's module, in their order.
-pub fn rules_of(m: &Module) -> Result<Vec<Compiled>, Diagnostic> {
-    m.block_ops(m.body()).filter(|&op| RuleOp::cast(m, op).is_some()).map(|op| read(m, op)).collect()
+/// The rules that are directly in a valid program's module, in their order, each with its op.
+pub fn rules_of(m: &Module) -> Result<Vec<(Op, Compiled)>, Diagnostic> {
+    m.block_ops(m.body()).filter(|&op| RuleOp::cast(m, op).is_some()).map(|op| Ok((op, read(m, op)?))).collect()
 }
 
 /// The rule, or what is wrong with it.

@@ -28,6 +28,11 @@ pub fn apply_at(m: &mut Module, rule: &Compiled, op: Op) -> bool {
     apply(&mut Rewriter::new(m, None, None), rule, op)
 }
 
+/// Whether a rule matches at an op, and its conditions hold.
+pub fn matches_at(m: &Module, rule: &Compiled, op: Op) -> bool {
+    find(m, rule, op).is_some()
+}
+
 /// Tries a rule at an op. `true` when it fired; the program is as it was otherwise.
 pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op) -> bool {
     let m = rewriter.module();
