@@ -3,11 +3,11 @@
 use crate::domain;
 use crate::library::is_usable;
 use gradus_check::Random;
+use gradus_ir::rules::Signature;
 use gradus_ir::{
     Arity, Attr, AttrKind, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Traits, Type, TypeConstraint,
     TypeRelation, Value, ValueSpec, verify,
 };
-use gradus_ir::rules::Signature;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -165,7 +165,9 @@ impl Trial {
             let like = related(info, spec.name, info.operands, operands).or(operands.iter().flatten().next().copied());
             let equal = like.filter(|like| choices.iter().any(|(ty, _)| ty == like));
             let akin: Vec<Type> = match like {
-                Some(like) if self.akin > 0 => choices.iter().map(|c| c.0).filter(|&ty| self.is_akin(ty, like)).collect(),
+                Some(like) if self.akin > 0 => {
+                    choices.iter().map(|c| c.0).filter(|&ty| self.is_akin(ty, like)).collect()
+                }
                 _ => Vec::new(),
             };
             for _ in 0..count {

@@ -86,7 +86,8 @@ fn chosen(
             path => rules.extend(read(ctx, path, streams)?),
         }
     }
-    let names: Vec<&String> = ["FILE", "AFTER"].iter().flat_map(|id| matches.get_many(id).into_iter().flatten()).collect();
+    let names: Vec<&String> =
+        ["FILE", "AFTER"].iter().flat_map(|id| matches.get_many(id).into_iter().flatten()).collect();
     for name in &names {
         let mut known = rules.iter().map(|(_, rule)| ctx.text(rule.name));
         if known.clone().any(|known| known == *name) {

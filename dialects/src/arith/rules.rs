@@ -107,6 +107,8 @@ pub(super) const NATIVES: &[&Native] = &[
     &Native::test("all_ones", "an integer with all bits set, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
     &Native::test("smallest", "the smallest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
     &Native::test("largest", "the largest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
+    &Native::test("power_of_two", "a positive integer that is a power of two, everywhere", ATTR, |m, x| exponent(m, x[0]).is_some()),
+    &Native::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
     &Native::attr("negated", "the predicate that holds when this one does not", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
     &Native::attr("swapped", "the predicate for swapped operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
     &Native::attr("unsigned", "the predicate for unsigned operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 6, 7, 8, 9, 6, 7, 8, 9])),
@@ -135,6 +137,12 @@ fn widths(m: &Module, args: &[Arg]) -> Option<(u32, u32)> {
 /// The integer that a constant is everywhere, and its width.
 fn signed(m: &Module, arg: Arg) -> Option<(f64, u32)> {
     Some((m.ctx.as_uniform(arg.attr())?, m.ctx.int_width(element(m, arg))?))
+}
+
+/// The exponent of the positive power of two that an integer is everywhere.
+fn exponent(m: &Module, arg: Arg) -> Option<f64> {
+    let (value, width) = signed(m, arg)?;
+    (0..width.saturating_sub(1)).map(f64::from).find(|exponent| exponent.exp2() == value)
 }
 
 /// Half of the number of integers of a width.

@@ -50,7 +50,8 @@ pub(super) fn compiled(m: &Module, rule: Op) -> Result<Compiled, String> {
     let benefit = this.benefit(m).and_then(|a| m.ctx.as_int(a)).unwrap_or(1);
     Compiled {
         name: symbol_name(m, rule).ok_or("has no name")?,
-        benefit: u32::try_from(benefit).map_err(|_| format!("has the benefit {benefit}, which must not be negative"))?,
+        benefit: u32::try_from(benefit)
+            .map_err(|_| format!("has the benefit {benefit}, which must not be negative"))?,
         approx: this.approx(m).is_some(),
         roots,
         conditions,

@@ -14,7 +14,9 @@ struct Attributes<'a> {
 }
 
 fn parse(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
-    let &[name, args, attribute_values, attribute_names, attributes, types] = params else { unreachable!("six of them") };
+    let &[name, args, attribute_values, attribute_names, attributes, types] = params else {
+        unreachable!("six of them")
+    };
     let of = p.attr()?;
     p.set_attr(name, of);
     let info = declared(p.ctx(), of);
@@ -76,7 +78,9 @@ fn attribute<'a>(p: &mut OpParser<'_, 'a>, info: Option<&OpInfo>, read: &mut Att
 }
 
 fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
-    let &[name, args, attribute_values, attribute_names, attributes, types] = params else { unreachable!("six of them") };
+    let &[name, args, attribute_values, attribute_names, attributes, types] = params else {
+        unreachable!("six of them")
+    };
     let ctx = p.ctx();
     let info = p.inherent(name).and_then(|of| declared(ctx, of));
     p.spelled(name);

@@ -1,8 +1,6 @@
 //! From the rules that drivers apply to IR.
 
-use super::{
-    AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp,
-};
+use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp};
 use gradus_ir::rules::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
 use gradus_ir::{Attr, Block, Builder, Context, Loc, Module, Op, OpDecl, OpState, Type, Value};
 use std::collections::HashMap;

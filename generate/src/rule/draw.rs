@@ -113,8 +113,7 @@ impl Chooser for Leaves<'_> {
 }
 
 /// Floats at which something happens.
-const FLOATS: [f64; 12] =
-    [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.25];
+const FLOATS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.25];
 
 /// An integer of a width, mostly one at which something happens.
 fn corner(width: u32, unsigned: bool, random: &mut Random) -> i64 {

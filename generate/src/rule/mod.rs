@@ -106,7 +106,7 @@ impl RuleChecker {
         let mut conditions = vec![Condition::default(); rule.conditions.len()];
         let mut random = Random::of((self.how.options.seed, self.ctx.text(rule.name)));
         for _ in 0..TRIES * self.how.instances {
-            if report.instances >= self.how.instances || report.open >= self.how.instances {
+            if report.instances >= self.how.instances || report.open >= 4 * self.how.instances {
                 break;
             }
             let Some(instance) = draw::instance(&self.ctx, rule, &mut self.signatures, &mut random) else { continue };

@@ -38,18 +38,8 @@ impl Signatures {
 
 /// The types that are tried: scalars, more often than others, and small vectors and tensors.
 fn types(ctx: &Context) -> Vec<Type> {
-    let scalars = [
-        Type::I1,
-        Type::I8,
-        Type::I16,
-        Type::I32,
-        Type::I64,
-        Type::INDEX,
-        Type::F16,
-        Type::BF16,
-        Type::F32,
-        Type::F64,
-    ];
+    let scalars =
+        [Type::I1, Type::I8, Type::I16, Type::I32, Type::I64, Type::INDEX, Type::F16, Type::BF16, Type::F32, Type::F64];
     let mut types = scalars.to_vec();
     for elem in [Type::I1, Type::I8, Type::I32, Type::I64, Type::INDEX, Type::F32, Type::F64] {
         types.extend([&[3][..], &[2, 2]].map(|shape| ctx.vector_type(shape, elem)));

@@ -32,8 +32,8 @@ mod mutate;
 mod parse;
 mod shape;
 
-pub use apply::{apply_at, matches_at};
 pub(crate) use apply::apply;
+pub use apply::{apply_at, matches_at};
 pub use instance::{Chooser, Signature, build_left_side};
 pub use mutate::Mutant;
 

@@ -96,7 +96,8 @@ impl Compiled {
     /// The rule in the form in which equal rules are equal: variables in the order in which they appear, and none that says
     /// nothing. The error says why it cannot be applied.
     pub fn finish(mut self) -> Result<Compiled, String> {
-        let terms = self.roots.iter().map(OpTerm::count).sum::<usize>() + self.right.iter().map(Term::count).sum::<usize>();
+        let terms =
+            self.roots.iter().map(OpTerm::count).sum::<usize>() + self.right.iter().map(Term::count).sum::<usize>();
         if terms > MAX_TERMS {
             return Err(format!("rules have at most {MAX_TERMS} ops and values, this one has {terms}"));
         }
@@ -201,7 +202,9 @@ impl Compiled {
         let mut known = vec![false; self.variables];
         for (i, root) in self.roots.iter().enumerate() {
             if i > 0 && !root.shares(&known) {
-                return Err("the roots have nothing in common: each must use or define a value of those before it".into());
+                return Err(
+                    "the roots have nothing in common: each must use or define a value of those before it".into()
+                );
             }
             let mut note = root.clone();
             note.visit(true, &mut |slot, kind, _| {
@@ -244,7 +247,8 @@ fn check_call(call: &Call, is_test: bool, kinds: &[Option<ArgKind>]) -> Result<(
     let fits = |(&var, want): (&Var, &ArgKind)| kinds[var].is_some_and(|kind| want.takes(kind));
     let right = call.args.len() == native.args.len() && call.args.iter().zip(native.args).all(fits);
     if !right || call.params.len() != native.params.len() {
-        let wanted: Vec<&str> = native.args.iter().map(|kind| kind.word()).chain(native.params.iter().copied()).collect();
+        let wanted: Vec<&str> =
+            native.args.iter().map(|kind| kind.word()).chain(native.params.iter().copied()).collect();
         return Err(format!("'{}' takes ({})", native.name, wanted.join("; ")));
     }
     Ok(())
