@@ -116,18 +116,57 @@ rewrite.rule @needless {
     assert!(output.err.contains("there is no rule 'needles'; did you mean 'needless'?"), "{}", output.err);
 }
 
-/// Mutants that mean the same as the rule.
-const EQUIVALENT: &[(&str, &str)] = &[];
+/// Mutants that are as right as the rule.
+#[rustfmt::skip]
+const EQUIVALENT: &[(&str, &str)] = &[
+    // The operands of a comparison with `eq` and `ne` may be swapped.
+    ("select-eq", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("select-eq-swapped", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("select-ne", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("select-ne-swapped", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("extsi-ne-zero", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("extui-ne-zero", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("i1-eq-true", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("i1-ne-false", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    // Of booleans, these hold too.
+    ("select-i1", "left: operands 0 and 1 of 'arith.select' swapped"),
+    ("select-eq", "left: operands 0 and 1 of 'arith.select' swapped"),
+    ("select-eq-swapped", "left: operands 0 and 1 of 'arith.select' swapped"),
+    ("extsi-ne-zero", "left: 'predicate' of 'arith.cmpi' one more"),
+    ("i1-ne-false", "left: 'predicate' of 'arith.cmpi' one more"),
+    // Other types are refused anyway: the new op could not have them, or has another than the root.
+    ("select-to-extui", "without the condition 'wider_int'"),
+    ("select-to-extui", "without the condition 'same_shape'"),
+    ("select-to-ext-not", "without the condition 'wider_int'"),
+    ("select-to-ext-not", "without the condition 'same_shape'"),
+    ("extsi-ne-zero", "without the condition 'i1'"),
+    ("extui-ne-zero", "without the condition 'i1'"),
+    ("i1-eq-true", "without the condition 'i1'"),
+    ("i1-ne-false", "without the condition 'i1'"),
+    ("trunci-extsi-wider", "without the condition 'wider_int'"),
+    ("trunci-extui-wider", "without the condition 'wider_int'"),
+    ("trunci-extsi-narrower", "without the condition 'wider_int'"),
+    ("trunci-extui-narrower", "without the condition 'wider_int'"),
+    // The left side has no other types.
+    ("select-i1", "without the condition 'i1'"),
+    ("select-to-not", "without the condition 'i1'"),
+    ("index-cast-extsi", "without the condition 'index'"),
+    ("index-castui-extui", "without the condition 'index'"),
+    // The condition keeps rules from undoing each other, and -1 from being 1.
+    ("compare-constant-left", "without the condition 'variable'"),
+    ("add-negated", "without the condition 'not_i1'"),
+];
 
 #[test]
 fn mistakes_in_rules_are_noticed() {
     let ctx = Tool::gradus().context();
-    let mut checker = checker(&ctx, 100);
-    let (mut all, mut survivors) = (0, Vec::new());
+    let mut checker = checker(&ctx, 60);
+    let (mut all, mut equivalent, mut survivors) = (0, 0, Vec::new());
     for rule in ctx.declared_rules().rules() {
         let name = ctx.text(rule.name);
         for mutant in rule.mutants(&ctx) {
             if EQUIVALENT.contains(&(name, mutant.what.as_str())) {
+                equivalent += 1;
                 continue;
             }
             all += 1;
@@ -136,6 +175,7 @@ fn mistakes_in_rules_are_noticed() {
             }
         }
     }
+    assert_eq!(equivalent, EQUIVALENT.len(), "there are no such mutants any more");
     assert!(all > 100, "only {all} mutants");
     assert!(survivors.len() * 20 <= all, "{} of {all} survive:\n{}", survivors.len(), survivors.join("\n"));
 }

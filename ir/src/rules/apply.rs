@@ -37,7 +37,12 @@ pub fn matches_at(m: &Module, rule: &Compiled, op: Op) -> bool {
 pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op) -> bool {
     let m = rewriter.module();
     let Some(found) = find(m, rule, op) else { return false };
-    let at = first_of(m, &found.roots);
+    let replaced: SmallVec<[Op; 2]> =
+        (0..found.roots.len()).filter(|&i| !rule.keeps(i)).map(|i| found.roots[i]).collect();
+    if replaced.is_empty() {
+        return false;
+    }
+    let at = first_of(m, &replaced);
     let mut builder = Build { rewriter, bindings: found.bindings, at, made: SmallVec::new() };
     let values = builder.right(rule, &found.roots);
     let made = builder.made;
@@ -258,7 +263,7 @@ impl Build<'_, '_> {
         allowed.then_some(values)
     }
 
-    /// Whether what replaces several roots is defined before the first of them, and is none of what goes.
+    /// Whether what replaces several roots is defined before the first that goes, and does not go itself.
     fn fits(&self, roots: &[Op], values: &[Value]) -> bool {
         let m = self.rewriter.module();
         let block = m.parent_block(self.at);

@@ -78,6 +78,14 @@ impl Term {
         }
     }
 
+    fn each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
+        match self {
+            Term::Value { var, ty } | Term::Constant { var, ty } => f(*var, ty),
+            Term::Number { .. } => {}
+            Term::Op { op, .. } => op.operands.iter_mut().for_each(|term| term.each_leaf(f)),
+        }
+    }
+
     fn count(&self) -> usize {
         match self {
             Term::Op { op, .. } => op.count(),
@@ -101,6 +109,7 @@ impl Compiled {
         if terms > MAX_TERMS {
             return Err(format!("rules have at most {MAX_TERMS} ops and values, this one has {terms}"));
         }
+        self.say_types_once();
         self.drop_unused();
         self.number();
         self.check()?;
@@ -123,6 +132,14 @@ impl Compiled {
         self.roots.iter().map(|root| root.results.len()).sum()
     }
 
+    /// Whether a root stays: it is replaced by itself.
+    pub fn keeps(&self, root: usize) -> bool {
+        let before = self.roots[..root].iter().map(|root| root.results.len()).sum();
+        let new = self.right.iter().skip(before);
+        let same = |(old, new): (&Option<Var>, &Term)| matches!(new, Term::Value { var, .. } if *old == Some(*var));
+        self.roots[root].results.iter().zip(new).all(same)
+    }
+
     /// The rule without one of its conditions.
     #[must_use]
     pub fn without_condition(&self, i: usize) -> Compiled {
@@ -142,6 +159,27 @@ impl Compiled {
             f(Slot::Needed(var), Some(ArgKind::Attr), true);
         }
         self.right.iter_mut().for_each(|term| term.visit(false, f));
+    }
+
+    /// What is used several times has its type where it is first.
+    fn say_types_once(&mut self) {
+        let mut known: Vec<Option<Var>> = vec![None; self.variables];
+        self.each_leaf(&mut |var, ty| known[var] = known[var].or(*ty));
+        let mut seen = vec![false; self.variables];
+        self.each_leaf(&mut |var, ty| {
+            let first = !std::mem::replace(&mut seen[var], true);
+            if first {
+                *ty = known[var];
+            } else if *ty == known[var] {
+                *ty = None;
+            }
+        });
+    }
+
+    /// Calls `f` with each value and constant that has a variable, and with its type.
+    fn each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
+        self.roots.iter_mut().flat_map(|root| &mut root.operands).for_each(|term| term.each_leaf(f));
+        self.right.iter_mut().for_each(|term| term.each_leaf(f));
     }
 
     /// Drops variables for types and results that stand in one place only.
@@ -213,18 +251,13 @@ impl Compiled {
                 }
             });
         }
-        let replaced: Vec<Var> = self.roots.iter().flat_map(|root| root.results.iter().flatten().copied()).collect();
+        let gone = (0..self.roots.len()).filter(|&i| self.roots.len() == 1 || !self.keeps(i));
+        let replaced: Vec<Var> = gone.flat_map(|i| self.roots[i].results.iter().flatten().copied()).collect();
         let mut used = false;
         for term in &self.right {
-            match term {
-                Term::Op { op, .. } => op.clone().visit(false, &mut |slot, _, _| {
-                    used |= slot.var().is_some_and(|var| replaced.contains(&var));
-                }),
-                Term::Value { var, .. } => used |= self.roots.len() == 1 && replaced.contains(var),
-                _ => {}
-            }
+            term.clone().visit(false, &mut |slot, _, _| used |= slot.var().is_some_and(|var| replaced.contains(&var)));
         }
-        if used { Err("what replaces the root must not use it".into()) } else { Ok(()) }
+        if used { Err("what replaces a root must not use it".into()) } else { Ok(()) }
     }
 }
 

@@ -127,7 +127,7 @@ rewrite.rule @too_many {
 
 // -----
 
-// expected-error@+1 {{what replaces the root must not use it}}
+// expected-error@+1 {{what replaces a root must not use it}}
 rewrite.rule @itself {
   %x = value
   %0 = op "arith.addi"(%x, %x)
@@ -162,6 +162,7 @@ rewrite.rule @twice {
   %x = value
   // expected-error@+1 {{'overflowFlags' is there already}}
   %0 = op "arith.addi"(%x, %x) {overflowFlags = #arith.overflow<nsw>, overflowFlags = #arith.overflow<nsw>}
+  // expected-error@+1 {{the type of this value is not known here: it is used before its definition}}
   match %0
   replace %x
 }
