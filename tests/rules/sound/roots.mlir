@@ -1,13 +1,13 @@
 // Two roots, of which the first stays.
-rewrite.rule @remainder_from_quotient {
+rewrite.rule @or_from_and {
   %a = value
   %b = value
-  %quotient = op "arith.divui"(%a, %b)
-  %remainder = op "arith.remui"(%a, %b)
-  match %quotient, %remainder
-  %product = op "arith.muli"(%quotient, %b)
-  %difference = op "arith.subi"(%a, %product)
-  replace %quotient, %difference
+  %and = op "arith.andi"(%a, %b)
+  %or = op "arith.ori"(%a, %b)
+  match %and, %or
+  %one_of_them = op "arith.xori"(%a, %b)
+  %any_of_them = op "arith.xori"(%and, %one_of_them)
+  replace %and, %any_of_them
 }
 
 // An op with two results.

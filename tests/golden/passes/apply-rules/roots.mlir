@@ -1,14 +1,14 @@
 // RUN: gradus opt %s --apply-rules | FileCheck %s
 
-rewrite.rule @remainder_from_quotient {
+rewrite.rule @or_from_and {
   %a = value
   %b = value
-  %quotient = op "arith.divui"(%a, %b)
-  %remainder = op "arith.remui"(%a, %b)
-  match %quotient, %remainder
-  %product = op "arith.muli"(%quotient, %b)
-  %difference = op "arith.subi"(%a, %product)
-  replace %quotient, %difference
+  %and = op "arith.andi"(%a, %b)
+  %or = op "arith.ori"(%a, %b)
+  match %and, %or
+  %one_of_them = op "arith.xori"(%a, %b)
+  %any_of_them = op "arith.xori"(%and, %one_of_them)
+  replace %and, %any_of_them
 }
 
 rewrite.rule @add_nothing {
@@ -22,25 +22,33 @@ rewrite.rule @add_nothing {
   replace %x, %false
 }
 
-// Same operands, so the quotient is computed once.
 // CHECK-LABEL: func.func @both(
-// CHECK-NEXT:    [[Q:%.*]] = arith.divui %arg0, %arg1
-// CHECK-NEXT:    [[P:%.*]] = arith.muli [[Q]], %arg1
-// CHECK-NEXT:    [[R:%.*]] = arith.subi %arg0, [[P]]
-// CHECK-NEXT:    return [[Q]], [[R]]
+// CHECK-NEXT:    [[AND:%.*]] = arith.andi %arg0, %arg1
+// CHECK-NEXT:    [[XOR:%.*]] = arith.xori %arg0, %arg1
+// CHECK-NEXT:    [[OR:%.*]] = arith.xori [[AND]], [[XOR]]
+// CHECK-NEXT:    return [[AND]], [[OR]]
 func.func @both(%a: i32, %b: i32) -> (i32, i32) {
-  %q = arith.divui %a, %b : i32
-  %r = arith.remui %a, %b : i32
-  return %q, %r : i32, i32
+  %and = arith.andi %a, %b : i32
+  %or = arith.ori %b, %a : i32
+  return %and, %or : i32, i32
 }
 
-// The remainder of others stays.
+// What is above the new ops must be defined there.
+// CHECK-LABEL: func.func @order(
+// CHECK-NEXT:    arith.ori
+// CHECK-NEXT:    arith.andi
+func.func @order(%a: i32, %b: i32) -> (i32, i32) {
+  %or = arith.ori %b, %a : i32
+  %and = arith.andi %a, %b : i32
+  return %and, %or : i32, i32
+}
+
 // CHECK-LABEL: func.func @others(
-// CHECK:         arith.remui %arg1, %arg0
-func.func @others(%a: i32, %b: i32) -> (i32, i32) {
-  %q = arith.divui %a, %b : i32
-  %r = arith.remui %b, %a : i32
-  return %q, %r : i32, i32
+// CHECK:         arith.ori %arg0, %arg2
+func.func @others(%a: i32, %b: i32, %c: i32) -> (i32, i32) {
+  %and = arith.andi %a, %b : i32
+  %or = arith.ori %a, %c : i32
+  return %and, %or : i32, i32
 }
 
 // CHECK-LABEL: func.func @results(
