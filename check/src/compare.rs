@@ -226,7 +226,7 @@ impl<'m> Reference<'m> {
     }
 
     /// A difference on a smaller input, if one is found soon.
-    pub(crate) fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
+    pub fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
         let old = self.functions.iter().find(|f| f.name == name).map(|f| f.op);
         let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
         match (old, new) {

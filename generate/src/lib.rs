@@ -17,6 +17,7 @@ pub mod examples;
 mod function;
 mod grow;
 mod library;
+pub mod rule;
 mod scope;
 
 pub use grow::{Grown, Limits, grow};
