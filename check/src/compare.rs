@@ -212,16 +212,17 @@ impl<'m> Reference<'m> {
         function.runs.get_or_init(|| Runs::of(self.m, function, self.options))
     }
 
-    /// The first function that differs after a pass, what shows that, and an error that says so.
-    pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference, Diagnostic)> {
+    /// The first function that differs after a pass, and what shows that.
+    pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference)> {
         self.compare_inside(passed.module, passed.op).find_map(|(name, _, verdict)| match verdict {
-            Verdict::Different(difference) => {
-                let when = format!("after pass '{}'", passed.info.name);
-                let error = self.error(name, passed.module, &difference, &when);
-                Some((name.to_owned(), *difference, error))
-            }
+            Verdict::Different(difference) => Some((name.to_owned(), *difference)),
             _ => None,
         })
+    }
+
+    /// An error that shows a difference after a pass.
+    pub fn error_after(&self, passed: &Passed<'_>, name: &str, difference: &Difference) -> Diagnostic {
+        self.error(name, passed.module, difference, &format!("after pass '{}'", passed.info.name))
     }
 
     /// A difference on a smaller input, if one is found soon.

@@ -180,7 +180,10 @@ impl Job<'_> {
     fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let before = self.read(streams)?;
         let reference = Reference::new(&before, Options::default());
-        let look = |passed: &Passed<'_>| reference.wrong_after(passed).map_or(Ok(()), |(_, _, error)| Err(error));
+        let look = |passed: &Passed<'_>| match reference.wrong_after(passed) {
+            Some((name, difference)) => Err(reference.error_after(passed, &name, &difference)),
+            None => Ok(()),
+        };
         self.run_passes(m, how, Some(Box::new(look)), streams)?;
         let open = reference.compare(m).filter_map(|(name, loc, verdict)| match verdict {
             Verdict::Inconclusive(why) | Verdict::Lost(why) => {

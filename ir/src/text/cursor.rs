@@ -124,6 +124,23 @@ impl<'a> Cursor<'a> {
         found
     }
 
+    /// Whether names of results are here, `%a, %b:2 =`: what is before has no more operands.
+    pub fn begins_op(&mut self) -> bool {
+        loop {
+            let named = self.eat("%") && !self.suffix_id().is_empty();
+            if !named {
+                return false;
+            }
+            if self.eat(":") {
+                self.skip_space();
+                return self.peek().is_ascii_digit();
+            }
+            if !self.eat(",") {
+                return self.eat("=");
+            }
+        }
+    }
+
     /// A bare identifier (`[A-Za-z_][A-Za-z0-9_$.]*`), empty if there is none here. Blanks are not skipped.
     #[inline]
     pub fn word(&mut self) -> &'a str {

@@ -190,7 +190,7 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
                 let mut ahead = p.cur.clone();
                 if text.starts_with(|c: char| c.is_ascii_alphabetic()) { ahead.eat_word(text) } else { ahead.eat(text) }
             }
-            Elem::Operand(_) | Elem::AllOperands => p.next_is(b'%'),
+            Elem::Operand(_) | Elem::AllOperands => p.next_is(b'%') && !p.cur.clone().begins_op(),
             Elem::Successor(_) | Elem::AllSuccessors => p.next_is(b'^'),
             Elem::Region(_) | Elem::AllRegions => p.next_is(b'{'),
             Elem::Attr(i) => match info.attrs[*i].kind.text {
