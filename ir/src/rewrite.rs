@@ -120,10 +120,10 @@ impl<'m> Rewriter<'m> {
         constant_region(self.module, self.module.parent_block(op)?)
     }
 
-    /// Erases an op that was made in vain.
+    /// Erases an op without regions that was made in vain. Nothing is looked at again because of it: all is as it was.
     pub(crate) fn discard(&mut self, op: Op) {
-        self.erase(op);
-        self.changes -= 1;
+        self.erased[op] = true;
+        self.module.erase_op(op);
     }
 
     /// Erases an op whose results are unused.

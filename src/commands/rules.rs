@@ -117,7 +117,7 @@ fn describe(name: &str, found: &Report) -> String {
     }
     let mut text = format!("{name}: {verdict} ({rest})\n");
     for condition in &found.never_false {
-        let _ = writeln!(text, "  its condition '{condition}' was never false");
+        let _ = writeln!(text, "  its condition '{condition}' was never false where all else held");
     }
     for condition in &found.needless {
         let _ = writeln!(text, "  without its condition '{condition}' there was no difference either");

@@ -14,6 +14,8 @@ pub(super) const FUNCTION: &str = "instance";
 /// Of so many of a hundred values that a rule leaves open, one is another one again, and one is constant.
 const AGAIN: u64 = 12;
 const CONSTANT: u64 = 8;
+/// So many of a hundred ops are on scalars, of which counterexamples are easier to read.
+const SCALAR: u64 = 60;
 /// So many of a hundred constants of several elements are one number everywhere.
 const UNIFORM: u64 = 75;
 
@@ -108,7 +110,10 @@ impl Chooser for Leaves<'_> {
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
         let all = self.signatures.of(op);
         let fits: Vec<&Signature> = all.iter().filter(|s| s.fits(results, operands)).collect();
-        (!fits.is_empty()).then(|| self.random.pick(&fits).clone())
+        let is_scalar = |s: &&&Signature| !s.operands.iter().chain(&s.results).any(|&ty| self.signatures.is_shaped(ty));
+        let scalars: Vec<&Signature> = fits.iter().filter(is_scalar).copied().collect();
+        let among = if !scalars.is_empty() && self.random.percent(SCALAR) { scalars } else { fits };
+        (!among.is_empty()).then(|| self.random.pick(&among).clone())
     }
 }
 

@@ -28,6 +28,11 @@ impl Signatures {
         }
     }
 
+    /// Whether values of a type have several elements.
+    pub(super) fn is_shaped(&self, ty: Type) -> bool {
+        self.ctx.is_shaped(ty)
+    }
+
     /// Those of an op, in an order that is always the same.
     pub(super) fn of(&mut self, op: OpName) -> Arc<[Signature]> {
         let (ctx, types) = (&self.ctx, &self.types);

@@ -1,6 +1,6 @@
 //! Rules that are a little wrong, to see whether checking notices.
 
-use super::{ArgKind, AttrTerm, Compiled, OpTerm, Term};
+use super::{AttrTerm, Compiled, OpTerm, Term};
 use crate::context::Context;
 
 /// A rule with one mistake.
@@ -32,12 +32,6 @@ impl Compiled {
             mutants.extend(rule.ok().map(|rule| Mutant { what, rule }));
         }
         mutants
-    }
-
-    /// Whether a condition is about types alone.
-    pub fn is_about_types(&self, condition: usize) -> bool {
-        let kinds = self.kinds();
-        self.conditions[condition].args.iter().all(|&var| kinds[var] == Some(ArgKind::Type))
     }
 }
 
