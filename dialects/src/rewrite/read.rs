@@ -1,8 +1,10 @@
 //! From IR to the rules that drivers apply.
 
-use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, RuleOp, TypeOp, ValueOp, WhereOp, verify};
+use super::{
+    AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp, verify,
+};
 use gradus_ir::rules::{AttrTerm, Call, Compiled, OpTerm, Term, Var};
-use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Traits, Value, symbol_name};
+use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Value, symbol_name};
 use std::collections::{HashMap, HashSet};
 
 /// The rule that a `rewrite.rule` of a valid program is.
@@ -30,7 +32,7 @@ pub(super) fn compiled(m: &Module, rule: Op) -> Result<Compiled, String> {
         return Err("needs a 'rewrite.match'".into());
     };
     let end = *ops.last().expect("there is one");
-    if !m.has_trait(end, Traits::TERMINATOR) {
+    if ReplaceOp::cast(m, end).is_none() {
         return Err("needs a 'rewrite.replace' at its end".into());
     }
     let (left, right) = ops.split_at(at);

@@ -166,3 +166,35 @@ rewrite.rule @twice {
   match %0
   replace %x
 }
+
+// -----
+
+rewrite.rule @parameter {
+  %x = constant
+  %0 = op "arith.addi"(%x, %x)
+  // expected-error@+1 {{'at_least' has no parameter 'limits'; did you mean 'limit'?}}
+  where "at_least"(%x) with {limits = 1 : i64}
+  match %0
+  replace %x
+}
+
+// -----
+
+rewrite.rule @no_parameter {
+  %x = constant
+  %0 = op "arith.addi"(%x, %x)
+  // expected-error@+1 {{'at_least' needs the parameter 'limit'}}
+  where "at_least"(%x)
+  match %0
+  replace %x
+}
+
+// -----
+
+// expected-error@+1 {{needs a 'rewrite.replace' at its end}}
+rewrite.rule @no_end {
+  %x = value
+  %0 = op "arith.addi"(%x, %x)
+  match %0
+  ub.unreachable
+}
