@@ -107,7 +107,7 @@ pub(super) const NATIVES: &[&Native] = &[
     &Native::test("all_ones", "an integer with all bits set, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
     &Native::test("smallest", "the smallest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
     &Native::test("largest", "the largest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
-    &Native { params: &["limit"], ..Native::test("at_least", "a number that is `limit` or more, everywhere", ATTR, |m, x| at_least(m, x)) },
+    &Native { params: &["limit"], ..Native::test("at_least", "a number that is `limit` or more, everywhere", ATTR, at_least) },
     &Native::test("power_of_two", "a positive integer that is a power of two, everywhere", ATTR, |m, x| exponent(m, x[0]).is_some()),
     &Native::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
     &Native::attr("negated", "the predicate that holds when this one does not", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),

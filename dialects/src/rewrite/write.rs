@@ -139,7 +139,7 @@ impl Writer<'_> {
     /// The types of an op's results: all if there are several, of which those that can be anything are new variables.
     fn types(&mut self, term: &OpTerm, left: bool) -> Vec<Value> {
         let named = term.types.iter().any(Option::is_some);
-        if !named && term.types.len() == 1 || !left && !named {
+        if !named && (!left || term.types.len() == 1) {
             return Vec::new();
         }
         let handle = |writer: &mut Self, var: &Option<Var>| match var {
