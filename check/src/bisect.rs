@@ -1,7 +1,7 @@
 //! Which pass changes what a program means, and which of its rewrites.
 
 use crate::compare::{Difference, Options, Reference, Verdict};
-use gradus_ir::pass::{Action, Actions, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
+use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
 use gradus_ir::{Diagnostic, Module};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,8 +58,8 @@ pub enum Checked {
     Passed(Vec<(String, Verdict)>),
     /// A pass changes what the program means.
     Wrong(Box<Culprit>),
-    /// A pass failed. What it said.
-    Failed(Vec<Diagnostic>),
+    /// The pipeline failed: why, and what was said.
+    Failed(Failed, Vec<Diagnostic>),
 }
 
 /// The first difference after a pass.
@@ -101,7 +101,7 @@ impl Subject<'_> {
         );
         match (found.into_inner(), said) {
             (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
-            (None, Err(said)) => Checked::Failed(said),
+            (None, Err((why, said))) => Checked::Failed(why, said),
             (None, Ok(())) => {
                 let all = reference.compare(&m).map(|(name, _, verdict)| (name.to_owned(), verdict));
                 Checked::Passed(all.collect())
@@ -160,13 +160,13 @@ impl Subject<'_> {
         noted.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Runs the pipeline, on one thread, with what is said if it fails.
+    /// Runs the pipeline, on one thread, with why it fails and what is said then.
     pub(crate) fn run(
         &self,
         m: &mut Module,
         actions: Actions,
         look: &mut dyn FnMut(&Passed<'_>) -> Result<(), Diagnostic>,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> Result<(), (Failed, Vec<Diagnostic>)> {
         let mut said = Vec::new();
         let mut watch = Watch::new(|event| {
             if let gradus_ir::pass::Event::Diagnostic(d) = event {
@@ -177,7 +177,7 @@ impl Subject<'_> {
         watch.after_pass = Some(Box::new(look));
         let result = (self.pipeline)().run(m, &self.how, &mut watch);
         drop(watch);
-        result.map_err(|_| said)
+        result.map_err(|why| (why, said))
     }
 }
 

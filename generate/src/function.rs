@@ -1,39 +1,34 @@
 //! Growing a function, op by op, while it is run.
 
 use crate::grow::Program;
-use crate::library::{Library, Part};
+use crate::library::Part;
 use crate::scope::{Place, Scope};
 use gradus_check::{Inputs, Outcome, Random, run};
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::rules::{Chooser, Signature};
 use gradus_ir::verify::verify_op;
-use gradus_ir::{
-    Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpName, OpState, Traits, Type, Value, ValueMap,
-};
+use gradus_ir::{Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpState, Traits, Type, Value, ValueMap};
 use rustc_hash::FxHashMap;
 
 /// So many parameters a function may have.
 const MAX_PARAMETERS: usize = 10;
-/// So many results a function may have.
-const MAX_RESULTS: usize = 16;
 /// So many values are young.
 const YOUNG: usize = 6;
 /// Ops that run longer are taken back.
-const FUEL: u64 = 2000;
+pub(crate) const FUEL: u64 = 2000;
 /// What is undefined on an input is tried again with other operands so many times.
 const RETRIES: usize = 3;
 
 /// A function that grows.
 pub(crate) struct Growing<'p, 'a> {
-    p: &'p mut Program<'a>,
-    function: Op,
+    pub(crate) p: &'p mut Program<'a>,
+    pub(crate) function: Op,
     /// Blocks that ops can be put into. Each has a terminator.
-    blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     /// The block before each that was split off.
-    above: FxHashMap<Block, Block>,
-    inputs: u64,
+    pub(crate) above: FxHashMap<Block, Block>,
+    pub(crate) inputs: u64,
     /// Whether it must be defined on the inputs.
-    checked: bool,
+    pub(crate) checked: bool,
 }
 
 impl<'p, 'a> Growing<'p, 'a> {
@@ -58,7 +53,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         p.functions.push(function);
     }
 
-    fn module(&mut self) -> &mut Module {
+    pub(crate) fn module(&mut self) -> &mut Module {
         &mut self.p.module
     }
 
@@ -111,7 +106,8 @@ impl<'p, 'a> Growing<'p, 'a> {
         Place { block, before }
     }
 
-    /// Adds a part that uses one of the youngest values: what ops do to each other's results is what patterns are about.
+    /// Adds a part that uses one of the youngest values: what ops do to each other's results is what patterns are
+    /// about.
     fn use_young(&mut self, place: Place) -> bool {
         let m = &self.p.module;
         let young = m.block_ops(place.block).take_while(|&op| op != place.before).flat_map(|op| m.results(op));
@@ -126,7 +122,8 @@ impl<'p, 'a> Growing<'p, 'a> {
         self.part(part, Some(value), place)
     }
 
-    /// Adds a part of the library, which uses a value if one is given. What is undefined on an input is tried again with other operands.
+    /// Adds a part of the library, which uses a value if one is given. What is undefined on an input is tried again with
+    /// other operands.
     fn part(&mut self, number: usize, given: Option<Value>, place: Place) -> bool {
         let library = self.p.library;
         let part = &library.parts[number];
@@ -203,7 +200,7 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// A value of a type for a place that is not constant, if that is possible.
-    fn supply_variable(&mut self, ty: Type, place: Place) -> Option<Value> {
+    pub(crate) fn supply_variable(&mut self, ty: Type, place: Place) -> Option<Value> {
         let m = &self.p.module;
         let mut known = Scope::at(m, place, &self.above).of(ty);
         known.retain(|&v| m.constant(v).is_none());
@@ -232,14 +229,7 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     fn constant(&mut self, attr: Attr, ty: Type, place: Place) -> Option<Value> {
-        let value =
-            Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)?;
-        let op = self.p.module.defining_op(value)?;
-        if verify_op(&self.p.module, op).is_err() {
-            self.module().erase_op(op);
-            return None;
-        }
-        Some(value)
+        Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)
     }
 
     /// A new parameter, if the function is not called yet and there can be inputs of the type.
@@ -256,7 +246,7 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// Notes the function's type; without `results` those stay.
-    fn set_type(&mut self, results: Option<&[Type]>) {
+    pub(crate) fn set_type(&mut self, results: Option<&[Type]>) {
         let m = &mut self.p.module;
         let old = m.inherent_attr(self.function, "function_type").and_then(|a| m.ctx.as_type(a));
         let old_results = old.and_then(|ty| m.ctx.function_parts(ty)).map_or(&[][..], |(_, results)| results).to_vec();
@@ -269,23 +259,6 @@ impl<'p, 'a> Growing<'p, 'a> {
     /// Whether the function comes to its end on the inputs.
     fn is_defined(&self) -> bool {
         !self.checked || is_defined(&self.p.module, self.function, self.inputs)
-    }
-
-    /// Adds what the left side of a rule matches, if its conditions hold.
-    fn left_side(&mut self, place: Place) -> bool {
-        let ctx = self.p.module.ctx.clone();
-        let of = |dialect: &&'static gradus_ir::Dialect| self.p.library.allows(dialect.name);
-        let rules: Vec<&'static str> =
-            ctx.dialects().iter().filter(|d| of(d)).flat_map(|d| d.rules).map(|rule| rule.name).collect();
-        if rules.is_empty() {
-            return false;
-        }
-        let rule = self.p.random.pick(&rules);
-        let mut module = std::mem::replace(&mut self.p.module, Module::new(ctx.clone()));
-        let mut leaves = Leaves { growing: self, place };
-        let built = ctx.build_left_side(rule, &mut module, place.before, &mut leaves);
-        self.p.module = module;
-        built.is_some()
     }
 
     /// Adds an op once more.
@@ -349,111 +322,6 @@ impl<'p, 'a> Growing<'p, 'a> {
             self.module().set_operand(terminator, i, old);
         }
     }
-
-    /// Lets a block end at a place with a branch to one or two new blocks, and go on after them.
-    fn branch(&mut self, place: Place) -> bool {
-        let m = &self.p.module;
-        let single = m.block_op(place.block).is_some_and(|op| m.has_trait(op, Traits::SINGLE_BLOCK));
-        if single || m.block_op(place.block) != Some(self.function) {
-            return false;
-        }
-        let scope = Scope::at(m, place, &self.above);
-        let Some((jump, choice)) = branches(self.p.library) else { return false };
-        let conditions = scope.of(Type::I1);
-        if scope.all().is_empty() || conditions.is_empty() {
-            return false;
-        }
-        let condition = self.p.random.pick(&conditions);
-        let carried = self.p.random.pick(scope.all());
-        let like = scope.of(carried.0);
-        let after = self.module().split_block(place.before);
-        let region = self.p.module.parent_region(place.block).expect("a block is in a region");
-        let arg = self.module().add_block_arg(after, carried.0, Loc::UNKNOWN);
-        self.above.insert(after, place.block);
-        let mut sides = Vec::new();
-        for _ in 0..2 {
-            let value = self.p.random.pick(&like);
-            let next = self.p.module.next_block(place.block);
-            let side = self.module().create_block();
-            self.module().insert_block(region, side, next);
-            self.end_with(side, jump, &[], &[(after, value)]);
-            self.above.insert(side, place.block);
-            sides.push(side);
-        }
-        self.end_with_choice(place.block, choice, condition, &sides);
-        let uses: Vec<(Op, usize)> = self.p.module.uses(carried.1).collect();
-        for (user, i) in uses {
-            let inside = self.p.module.parent_block(user) == Some(after);
-            if inside && self.p.random.percent(50) {
-                self.module().set_operand(user, i, arg);
-            }
-        }
-        self.blocks.extend(sides);
-        self.blocks.push(after);
-        true
-    }
-
-    fn end_with(&mut self, block: Block, name: OpName, operands: &[Value], to: &[(Block, Value)]) {
-        let mut state = OpState::of(name, Loc::UNKNOWN);
-        state.operand_group(operands);
-        state.operands.extend(to.iter().map(|(_, v)| *v));
-        state.successors = to.iter().map(|(block, _)| *block).collect();
-        let op = self.module().create_op(state);
-        self.module().append_op(block, op);
-    }
-
-    fn end_with_choice(&mut self, block: Block, name: OpName, condition: Value, to: &[Block]) {
-        let mut state = OpState::of(name, Loc::UNKNOWN);
-        state.operand_group(&[condition]);
-        to.iter().for_each(|_| state.operand_group(&[]));
-        state.successors = to.into();
-        Builder::at_end(self.module(), block).create(state);
-    }
-
-    /// Lets the function return some of the values at its end, of which none is poison on all inputs.
-    fn choose_results(&mut self) {
-        let m = &self.p.module;
-        let Some(&region) = m.regions(self.function).first() else { return };
-        let ends = |b: &Block| m.terminator(*b).is_some_and(|t| m.successors(t).is_empty());
-        let last = m.region_blocks(region).rev().find(ends);
-        let Some((block, end)) = last.and_then(|b| Some((b, m.terminator(b)?))) else { return };
-        let place = Place { block, before: end };
-        let scope = Scope::at(m, place, &self.above);
-        let unused = |v: Value| m.is_unused(v) && m.defining_op(v).is_some() && m.constant(v).is_none();
-        let mut chosen: Vec<(Type, Value)> = scope.all().iter().copied().filter(|(_, v)| unused(*v)).collect();
-        let wanted = MAX_RESULTS - self.p.random.below(MAX_RESULTS as u64 / 2) as usize;
-        self.give_results(end, &chosen);
-        if !self.p.keeps_poison && self.checked {
-            let clean = self.clean_results(chosen.len());
-            chosen = chosen.into_iter().zip(clean).filter(|(_, clean)| *clean).map(|(value, _)| value).collect();
-        }
-        while chosen.len() > wanted {
-            let at = self.p.random.below(chosen.len() as u64) as usize;
-            chosen.swap_remove(at);
-        }
-        self.give_results(end, &chosen);
-    }
-
-    fn give_results(&mut self, end: Op, values: &[(Type, Value)]) {
-        let operands: Vec<Value> = values.iter().map(|(_, v)| *v).collect();
-        self.module().set_operands(end, &operands);
-        let types: Vec<Type> = values.iter().map(|(ty, _)| *ty).collect();
-        self.set_type(Some(&types));
-    }
-
-    /// Which of the results are poison on no input.
-    fn clean_results(&mut self, count: usize) -> Vec<bool> {
-        let m = &self.p.module;
-        let mut clean = vec![true; count];
-        let Some(inputs) = Inputs::of(m, self.function).map(Inputs::without_poison) else { return clean };
-        for number in 0..self.inputs {
-            let Ok(input) = inputs.draw(&mut Random::of(("grow", number))) else { return clean };
-            if let Outcome::Returned { results, .. } = run(m, self.function, &input, FUEL) {
-                clean.iter_mut().zip(&results).for_each(|(clean, seen)| *clean &= !seen.is_poison());
-            }
-        }
-        clean
-    }
 }
 
 /// Whether a function comes to its end on so many inputs.
@@ -466,7 +334,7 @@ fn is_defined(m: &Module, function: Op, inputs: u64) -> bool {
 }
 
 /// The attribute of a random value of a type: integers often small.
-fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
+pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     if ty == Type::INDEX && random.percent(90) {
         return Some(ctx.int_attr(ty, random.below(11) as i64 - 2));
     }
@@ -474,26 +342,10 @@ fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     ctx.datum_attr(ty, &datum)
 }
 
-/// The declared branch that always goes to one block, and the one that chooses among two by a condition.
-fn branches(library: &Library) -> Option<(OpName, OpName)> {
-    let ctx = &library.ctx;
-    let infos = || {
-        ctx.dialects()
-            .iter()
-            .filter(|d| library.allows(d.name))
-            .flat_map(|d| d.ops)
-            .filter(|info| info.successor_sizes.is_none())
-    };
-    let shaped = |successors: usize, operands: usize| {
-        infos().find(|info| info.successors.len() == successors && info.operands.len() == operands)
-    };
-    Some((ctx.op_name(shaped(1, 1)?.name), ctx.op_name(shaped(2, 3)?.name)))
-}
-
 /// An empty function that returns nothing.
 fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
-    let types = crate::domain::types(&p.library.ctx);
-    let inputs: Vec<Type> = (0..1 + p.random.below(3)).map(|_| p.random.pick(&types)).collect();
+    let types = &p.library.types;
+    let inputs: Vec<Type> = (0..1 + p.random.below(3)).map(|_| p.random.pick(types)).collect();
     let op = p.function(&format!("fuzz{number}"), &inputs, &[], true)?;
     let returns = p.library.ctx.dialects().iter().flat_map(|d| d.ops).find(|info| {
         let name = p.module.name_text(op);
@@ -522,47 +374,4 @@ fn splice(p: &mut Program<'_>, inputs: u64) -> Option<Op> {
     }
     p.module.erase_op(op);
     None
-}
-
-/// What rules leave open is chosen here.
-struct Leaves<'g, 'p, 'a> {
-    growing: &'g mut Growing<'p, 'a>,
-    place: Place,
-}
-
-impl Chooser for Leaves<'_, '_, '_> {
-    fn value(&mut self, m: &mut Module, ty: Type) -> Option<Value> {
-        std::mem::swap(m, &mut self.growing.p.module);
-        let value = self.growing.supply_variable(ty, self.place);
-        std::mem::swap(m, &mut self.growing.p.module);
-        value
-    }
-
-    fn constant(&mut self, ctx: &Context, ty: Type) -> Option<Attr> {
-        draw_constant(ctx, ty, self.growing.p.random)
-    }
-
-    fn signature(&mut self, op: OpName, result: Option<Type>, operands: &[Option<Type>]) -> Option<Signature> {
-        let library = self.growing.p.library;
-        let signature = |number: usize| {
-            let part = &library.parts[number];
-            let m = &library.sources[part.source];
-            let types = m.operands(part.op).iter().map(|&v| m.value_type(v)).collect();
-            let single = (m.num_results(part.op) == 1).then(|| m.result(part.op, 0))?;
-            Some(Signature { operands: types, result: m.value_type(single), props: m.props(part.op) })
-        };
-        let fits = |s: &Signature| {
-            let same = |(ty, known): (&Type, &Option<Type>)| known.is_none_or(|known| known == *ty);
-            result.is_none_or(|ty| ty == s.result)
-                && s.operands.len() == operands.len()
-                && s.operands.iter().zip(operands).all(same)
-        };
-        let mut all: Vec<Signature> =
-            self.growing.p.parts_of(op).iter().filter_map(|&n| signature(n)).filter(fits).collect();
-        if all.is_empty() {
-            return None;
-        }
-        let at = self.growing.p.random.below(all.len() as u64) as usize;
-        Some(all.swap_remove(at))
-    }
 }

@@ -106,8 +106,8 @@ impl<'a> Program<'a> {
 
     /// Declares functions that are outside the program.
     fn declare_outside(&mut self) {
-        let types = crate::domain::types(&self.library.ctx);
-        let drawn = |random: &mut Random| (0..random.below(3)).map(|_| random.pick(&types)).collect::<Vec<_>>();
+        let types = &self.library.types;
+        let drawn = |random: &mut Random| (0..random.below(3)).map(|_| random.pick(types)).collect::<Vec<_>>();
         for number in 0..1 + self.random.below(2) {
             let (inputs, results) = (drawn(self.random), drawn(self.random));
             let function = self.function(&format!("outside{number}"), &inputs, &results, false);

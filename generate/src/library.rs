@@ -1,5 +1,6 @@
 //! What programs are made of: ops as they stand in other programs.
 
+use crate::domain;
 use gradus_check::{Inputs, Random};
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::symbols::{SymbolRefs, SymbolTables};
@@ -38,6 +39,10 @@ pub struct Library {
     pub(crate) by_input: FxHashMap<Type, Vec<usize>>,
     /// Functions that stand in the programs, with the symbols that they name.
     pub(crate) functions: Vec<Part>,
+    /// The types that parameters have at first.
+    pub(crate) types: Vec<Type>,
+    /// The rules of the dialects that are used.
+    pub(crate) rules: Vec<&'static str>,
     seen: FxHashSet<(OpName, Attr, Vec<Type>, Vec<Type>)>,
     /// The dialects whose ops are used; empty for all.
     allowed: Vec<String>,
@@ -54,9 +59,13 @@ impl Library {
             by_result: FxHashMap::default(),
             by_input: FxHashMap::default(),
             functions: Vec::new(),
+            types: domain::types(ctx),
+            rules: Vec::new(),
             seen: FxHashSet::default(),
             allowed: allowed.to_vec(),
         };
+        let rules = ctx.dialects().iter().filter(|d| library.allows(d.name)).flat_map(|d| d.rules);
+        library.rules = rules.map(|rule| rule.name).collect();
         for example in crate::examples::all(ctx) {
             library.add(example);
         }
@@ -64,18 +73,15 @@ impl Library {
         library
     }
 
-    /// How many ops and how many parts there are.
-    pub fn size(&self) -> (usize, usize) {
-        (self.by_dialect.values().map(IndexMap::len).sum(), self.parts.len())
-    }
-
     /// Names of the declared ops that have a meaning but no part.
-    pub fn missing(&self) -> Vec<&'static str> {
-        let infos = self.ctx.dialects().iter().flat_map(|d| d.ops.iter().map(move |info| (d.name, *info)));
+    pub fn missing(&self) -> impl Iterator<Item = &'static str> + '_ {
         let known = |dialect: &str, info: &OpInfo| {
             self.by_dialect.get(dialect).is_some_and(|ops| ops.contains_key(&self.ctx.op_name(info.name)))
         };
-        infos.filter(|(d, info)| is_usable(info) && !known(d, info)).map(|(_, info)| info.name).collect()
+        let dialects = self.ctx.dialects().iter().filter(|d| self.allows(d.name));
+        let infos = dialects.flat_map(|d| d.ops.iter().map(move |info| (d.name, *info)));
+        let unknown = infos.filter(move |(dialect, info)| is_usable(info) && !known(dialect, info));
+        unknown.map(|(_, info)| info.name)
     }
 
     /// Takes a valid program of the same context apart.
