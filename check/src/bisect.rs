@@ -3,6 +3,7 @@
 use crate::compare::{Difference, Options, Reference, Verdict};
 use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
 use gradus_ir::{Diagnostic, Module};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,11 +87,20 @@ impl Subject<'_> {
         let reference = Reference::new(&before, self.options);
         let mut m = (self.program)();
         let found = RefCell::new(None);
+        // What was found out last about each function; since then it has not changed.
+        let mut known: FxHashMap<String, Verdict> = FxHashMap::default();
         let said = self.run(
             &mut m,
             actions,
             &mut after_each(|number, earlier, passed| {
-                let (function, difference, _) = reference.wrong_after(passed)?;
+                let wrong = reference.after(passed).find_map(|(name, _, verdict)| match verdict {
+                    Verdict::Different(difference) => Some((name.to_owned(), *difference)),
+                    other => {
+                        known.insert(name.to_owned(), other);
+                        None
+                    }
+                });
+                let (function, difference) = wrong?;
                 let difference = reference.smaller(&function, passed.module, difference);
                 let when = format!("after pass '{}'", passed.info.name);
                 let error = reference.error(&function, passed.module, &difference, &when);
@@ -103,8 +113,8 @@ impl Subject<'_> {
             (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
             (None, Err((why, said))) => Checked::Failed(why, said),
             (None, Ok(())) => {
-                let all = reference.compare(&m).map(|(name, _, verdict)| (name.to_owned(), verdict));
-                Checked::Passed(all.collect())
+                let mut verdict = |name: &str| known.remove(name).unwrap_or_else(|| reference.compare_alone(name, &m));
+                Checked::Passed(reference.names().map(|name| (name.to_owned(), verdict(name))).collect())
             }
         }
     }

@@ -44,6 +44,7 @@ impl Growing<'_, '_> {
                 self.module().set_operand(user, i, arg);
             }
         }
+        self.forget();
         self.blocks.extend(sides);
         self.blocks.push(after);
         true

@@ -1,9 +1,10 @@
 //! Growing a function, op by op, while it is run.
 
 use crate::grow::Program;
+use crate::known::{Known, draw, is_defined};
 use crate::library::Part;
 use crate::scope::{Place, Scope};
-use gradus_check::{Inputs, Outcome, Random, run};
+use gradus_check::{Inputs, Random};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpState, Traits, Type, Value, ValueMap};
@@ -27,8 +28,11 @@ pub(crate) struct Growing<'p, 'a> {
     /// The block before each that was split off.
     pub(crate) above: FxHashMap<Block, Block>,
     pub(crate) inputs: u64,
+    /// Whether its type must stay, since the program names it.
+    sealed: bool,
     /// Whether it must be defined on the inputs.
     pub(crate) checked: bool,
+    pub(crate) known: Known,
 }
 
 impl<'p, 'a> Growing<'p, 'a> {
@@ -36,8 +40,17 @@ impl<'p, 'a> Growing<'p, 'a> {
     pub(crate) fn run(p: &'p mut Program<'a>, number: u64, ops: usize, inputs: u64) {
         let checked = p.random.percent(98);
         let spliced = if p.random.percent(20) { splice(p, inputs) } else { None };
-        let Some(function) = spliced.or_else(|| empty(p, number)) else { return };
-        let mut growing = Growing { p, function, blocks: Vec::new(), above: FxHashMap::default(), inputs, checked };
+        let Some((function, sealed)) = spliced.or_else(|| Some((empty(p, number)?, false))) else { return };
+        let mut growing = Growing {
+            p,
+            function,
+            sealed,
+            blocks: Vec::new(),
+            above: FxHashMap::default(),
+            inputs,
+            checked,
+            known: Known::default(),
+        };
         growing.note_blocks(function);
         let mut left = ops;
         for _ in 0..4 * ops {
@@ -138,7 +151,7 @@ impl<'p, 'a> Growing<'p, 'a> {
             if attempt == 0 {
                 self.p.statistics.tried(kind, valid);
             }
-            if valid && self.fits(place.block) && (!part.may_fail || self.is_defined()) {
+            if valid && self.fits(place.block) && (!part.may_fail || self.is_defined_with(op)) {
                 self.note_blocks(op);
                 return true;
             }
@@ -159,13 +172,14 @@ impl<'p, 'a> Growing<'p, 'a> {
     fn insert(&mut self, part: &Part, mut given: Option<Value>, place: Place) -> Option<Op> {
         let source = &self.p.library.sources[part.source];
         let mut map = ValueMap::default();
-        for &(value, constant) in &part.inputs {
-            let ty = source.value_type(value);
-            let operand = match given.take_if(|v| self.p.module.value_type(*v) == ty) {
-                Some(given) => given,
-                None => self.supply(ty, constant, place)?,
+        for input in &part.inputs {
+            let ty = source.value_type(input.value);
+            let operand = match (input.fixed, given.take_if(|v| self.p.module.value_type(*v) == ty)) {
+                (Some(fixed), _) => self.constant(fixed, ty, place)?,
+                (None, Some(given)) => given,
+                (None, None) => self.supply(ty, input.constant, place)?,
             };
-            map.insert(value, operand);
+            map.insert(input.value, operand);
         }
         let op = self.p.module.clone_op_of(source, part.op, &mut map);
         self.p.module.insert_op(place.block, op, Some(place.before));
@@ -232,12 +246,12 @@ impl<'p, 'a> Growing<'p, 'a> {
         Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)
     }
 
-    /// A new parameter, if the function is not called yet and there can be inputs of the type.
+    /// A new parameter, if nobody calls the function and there can be inputs of the type.
     fn parameter(&mut self, ty: Type) -> Option<Value> {
         let m = &self.p.module;
         let entry = m.entry(m.regions(self.function)[0])?;
         let described = m.inherent_attr(self.function, "arg_attrs").is_some();
-        if described || m.block_args(entry).len() >= MAX_PARAMETERS || !Inputs::has_values(&m.ctx, ty) {
+        if self.sealed || described || m.block_args(entry).len() >= MAX_PARAMETERS || !Inputs::has_values(&m.ctx, ty) {
             return None;
         }
         let value = self.module().add_block_arg(entry, ty, Loc::UNKNOWN);
@@ -254,11 +268,6 @@ impl<'p, 'a> Growing<'p, 'a> {
         let inputs: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
         let ty = m.ctx.type_attr(m.ctx.function_type(&inputs, results.unwrap_or(&old_results)));
         m.set_attr(self.function, "function_type", Some(ty));
-    }
-
-    /// Whether the function comes to its end on the inputs.
-    fn is_defined(&self) -> bool {
-        !self.checked || is_defined(&self.p.module, self.function, self.inputs)
     }
 
     /// Adds an op once more.
@@ -324,15 +333,6 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 }
 
-/// Whether a function comes to its end on so many inputs.
-fn is_defined(m: &Module, function: Op, inputs: u64) -> bool {
-    let Some(drawn) = Inputs::of(m, function).map(Inputs::without_poison) else { return false };
-    (0..inputs).all(|number| {
-        let Ok(input) = drawn.draw(&mut Random::of(("grow", number))) else { return false };
-        matches!(run(m, function, &input, FUEL), Outcome::Returned { .. } | Outcome::Aborted(..))
-    })
-}
-
 /// The attribute of a random value of a type: integers often small.
 pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     if ty == Type::INDEX && random.percent(90) {
@@ -357,8 +357,9 @@ fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
     Some(op)
 }
 
-/// A function of the library's programs that can be called from outside and comes to its end on so many inputs.
-fn splice(p: &mut Program<'_>, inputs: u64) -> Option<Op> {
+/// A function of the library's programs that can be called from outside and comes to its end on so many inputs, and
+/// whether it is named.
+fn splice(p: &mut Program<'_>, inputs: u64) -> Option<(Op, bool)> {
     let library = p.library;
     let part = &library.functions[p.random.below(library.functions.len().max(1) as u64) as usize..].first()?;
     let source = &library.sources[part.source];
@@ -369,8 +370,8 @@ fn splice(p: &mut Program<'_>, inputs: u64) -> Option<Op> {
     let op = p.module.clone_op_of(source, part.op, &mut ValueMap::default());
     let body = p.module.body();
     p.module.append_op(body, op);
-    if is_defined(&p.module, op, inputs) {
-        return Some(op);
+    if draw(&p.module, op, inputs).is_some_and(|inputs| is_defined(&p.module, op, &inputs)) {
+        return Some((op, part.is_named));
     }
     p.module.erase_op(op);
     None

@@ -134,6 +134,11 @@ impl<'a> Program<'a> {
         true
     }
 
+    /// How many symbols parts brought along.
+    pub(crate) fn num_symbols(&self) -> usize {
+        self.symbols.len()
+    }
+
     /// Reserves the name of a function that stands in the library. `false` if it is taken.
     pub(crate) fn claim(&mut self, part: &Part) -> bool {
         let source = &self.library.sources[part.source];

@@ -2,8 +2,9 @@
 
 use crate::function::{Growing, draw_constant};
 use crate::scope::Place;
+use gradus_ir::effects::is_speculatable;
 use gradus_ir::rules::{Chooser, Signature};
-use gradus_ir::{Attr, Module, OpName, Type, Value};
+use gradus_ir::{Attr, Module, Op, OpName, Type, Value};
 
 impl Growing<'_, '_> {
     /// Adds what the left side of a rule matches, if its conditions hold.
@@ -13,7 +14,25 @@ impl Growing<'_, '_> {
             return false;
         }
         let rule = self.p.random.pick(&library.rules);
-        library.ctx.build_left_side(rule, place.before, &mut Leaves { growing: self, place }).is_some()
+        let first = self.p.module.prev_op(place.before);
+        let Some(root) = library.ctx.build_left_side(rule, place.before, &mut Leaves { growing: self, place }) else {
+            return false;
+        };
+        let m = &self.p.module;
+        let made: Vec<Op> = std::iter::successors(m.prev_op(place.before), |&op| m.prev_op(op))
+            .take_while(|&op| Some(op) != first)
+            .collect();
+        let safe = made.iter().all(|&op| is_speculatable(m, op));
+        if safe || m.defining_op(root).is_some_and(|op| self.is_defined_with(op)) {
+            return true;
+        }
+        self.forget();
+        made.into_iter().for_each(|op| {
+            if self.p.module.results(op).all(|v| self.p.module.is_unused(v)) {
+                self.module().erase_op(op)
+            }
+        });
+        false
     }
 }
 

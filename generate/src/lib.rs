@@ -17,6 +17,7 @@ mod domain;
 pub mod examples;
 mod function;
 mod grow;
+mod known;
 mod left_side;
 mod library;
 mod results;

@@ -4,7 +4,8 @@ use crate::domain;
 use gradus_check::{Inputs, Random};
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::symbols::{SymbolRefs, SymbolTables};
-use gradus_ir::{Attr, Context, Effects, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};
+use gradus_ir::verify::verify_op;
+use gradus_ir::{Attr, Builder, Context, Effects, Loc, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -20,12 +21,24 @@ pub(crate) struct Part {
     pub(crate) source: usize,
     /// The op there.
     pub(crate) op: Op,
-    /// What it uses of what is outside: the value there, and what it is if it is constant.
-    pub(crate) inputs: Box<[(Value, Option<Attr>)]>,
+    /// What it uses of what is outside.
+    pub(crate) inputs: Box<[PartInput]>,
     /// The symbols that it names, and those that they name.
     pub(crate) symbols: Box<[Op]>,
     /// Whether it may be undefined, or beyond what can be run, for some operands.
     pub(crate) may_fail: bool,
+    /// Whether an op of its program names it.
+    pub(crate) is_named: bool,
+}
+
+/// What a part uses of what is outside.
+pub(crate) struct PartInput {
+    /// The value there.
+    pub(crate) value: Value,
+    /// What it is if it is constant.
+    pub(crate) constant: Option<Attr>,
+    /// What it is in all programs, since the verifier accepts some constants only: what is not constant may become one.
+    pub(crate) fixed: Option<Attr>,
 }
 
 /// Programs, and the parts that they are taken apart into.
@@ -85,13 +98,14 @@ impl Library {
     }
 
     /// Takes a valid program of the same context apart.
-    pub fn add(&mut self, m: Module) {
+    pub fn add(&mut self, mut m: Module) {
         let source = self.sources.len();
-        let mut tables = Default::default();
+        let mut tables: (SymbolTables, SymbolRefs) = Default::default();
+        let named = named(&m, &mut tables);
         for op in m.ops_under(m.root()).into_iter().skip(1) {
-            let Some(part) = part(&m, op, source, &mut tables).filter(|part| self.is_allowed(&m, part)) else {
-                continue;
-            };
+            let made = part(&mut m, op, source, &mut tables);
+            let Some(mut part) = made.filter(|part| self.is_allowed(&m, part)) else { continue };
+            part.is_named = named.contains(&op);
             let info = m.info(op).expect("parts are declared");
             if info.traits.has(Traits::FUNCTION) {
                 self.functions.push(part);
@@ -102,7 +116,7 @@ impl Library {
             }
             let at = self.parts.len();
             m.results(op).for_each(|v| note(&mut self.by_result, m.value_type(v), at));
-            part.inputs.iter().for_each(|(v, _)| note(&mut self.by_input, m.value_type(*v), at));
+            part.inputs.iter().for_each(|input| note(&mut self.by_input, m.value_type(input.value), at));
             let dialect = info.name.split_once('.').map_or("", |(dialect, _)| dialect);
             self.by_dialect.entry(dialect).or_default().entry(m.name(op)).or_default().push(at);
             self.parts.push(part);
@@ -144,7 +158,7 @@ pub(crate) fn is_usable(info: &OpInfo) -> bool {
 }
 
 /// An op as a part. `None` if it cannot stand elsewhere, or means nothing.
-fn part(m: &Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRefs)) -> Option<Part> {
+fn part(m: &mut Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRefs)) -> Option<Part> {
     let info = m.info(op)?;
     let is_function = info.traits.has(Traits::FUNCTION);
     if !is_function && !is_usable(info) {
@@ -157,7 +171,11 @@ fn part(m: &Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRef
     let symbols = symbols(m, &inner, tables)?;
     let pure = inner.iter().all(|&op| m.info(op).is_some_and(|i| i.effects == Effects::Pure && i.eval.is_some()));
     let may_fail = if is_function || !pure { true } else { fails(m, op)? };
-    Some(Part { source, op, inputs: inputs(m, op, &inner), symbols, may_fail })
+    let mut inputs = inputs(m, op, &inner);
+    if !is_function {
+        fix(m, op, &inner, &mut inputs);
+    }
+    Some(Part { source, op, inputs: inputs.into(), symbols, may_fail, is_named: false })
 }
 
 /// Whether an op that only computes cannot be run on some of a few operands; `None` if on none of them.
@@ -173,20 +191,54 @@ fn fails(m: &Module, op: Op) -> Option<bool> {
 }
 
 /// What the ops use that none of them defines.
-fn inputs(m: &Module, root: Op, inner: &[Op]) -> Box<[(Value, Option<Attr>)]> {
-    let mut inputs: Vec<(Value, Option<Attr>)> = Vec::new();
+fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<PartInput> {
+    let mut inputs: Vec<PartInput> = Vec::new();
     let holds = |v: Value| {
         let around = m.def_block(v).and_then(|b| m.block_op(b));
         around.is_some_and(|around| around == root || m.is_inside(around, root))
     };
     for &op in inner {
         for &v in m.operands(op) {
-            if !holds(v) && inputs.iter().all(|(known, _)| *known != v) {
-                inputs.push((v, m.constant(v)));
+            if !holds(v) && inputs.iter().all(|known| known.value != v) {
+                inputs.push(PartInput { value: v, constant: m.constant(v), fixed: None });
             }
         }
     }
-    inputs.into()
+    inputs
+}
+
+/// Finds the indices that the verifier reads: an op that it refuses with one of -1 is made with what the index is here, or 1.
+fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [PartInput]) {
+    let ctx = m.ctx.clone();
+    let indices = inputs.iter_mut().filter(|input| m.value_type(input.value) == Type::INDEX);
+    let indices: Vec<&mut PartInput> = indices.collect();
+    if indices.is_empty() {
+        return;
+    }
+    let wrong = Builder::before(m, root).constant(ctx.int_attr(Type::INDEX, -1), Type::INDEX, "", Loc::UNKNOWN);
+    let Some(wrong) = wrong else { return };
+    for input in indices {
+        let uses: Vec<(Op, usize)> = m.uses(input.value).filter(|(user, _)| inner.contains(user)).collect();
+        uses.iter().for_each(|&(user, i)| m.set_operand(user, i, wrong));
+        if uses.iter().any(|&(user, _)| verify_op(m, user).is_err()) {
+            input.fixed = Some(input.constant.unwrap_or_else(|| ctx.int_attr(Type::INDEX, 1)));
+        }
+        uses.iter().for_each(|&(user, i)| m.set_operand(user, i, input.value));
+    }
+    if let Some(op) = m.defining_op(wrong) {
+        m.erase_op(op);
+    }
+}
+
+/// The symbols that ops of a program name.
+fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
+    let mut named = FxHashSet::default();
+    for op in m.ops_under(m.root()) {
+        for name in tables.1.of_op(m, op) {
+            named.extend(tables.0.resolve(m, op, name));
+        }
+    }
+    named
 }
 
 /// The symbols that ops name, with those that these name, each once. `None` if one is not there, or not at the top.

@@ -1,8 +1,9 @@
 //! What a function returns.
 
 use crate::function::{FUEL, Growing};
+use crate::known::draw;
 use crate::scope::{Place, Scope};
-use gradus_check::{Inputs, Outcome, Random, run};
+use gradus_check::{Options, Outcome, Runner};
 use gradus_ir::{Block, Op, Type, Value};
 
 /// So many results a function may have.
@@ -44,10 +45,10 @@ impl Growing<'_, '_> {
     fn clean_results(&mut self, count: usize) -> Vec<bool> {
         let m = &self.p.module;
         let mut clean = vec![true; count];
-        let Some(inputs) = Inputs::of(m, self.function).map(Inputs::without_poison) else { return clean };
-        for number in 0..self.inputs {
-            let Ok(input) = inputs.draw(&mut Random::of(("grow", number))) else { return clean };
-            if let Outcome::Returned { results, .. } = run(m, self.function, &input, FUEL) {
+        let Some(inputs) = draw(m, self.function, self.inputs) else { return clean };
+        let mut runner = Runner::new(m, &Options { fuel: FUEL, ..Options::default() });
+        for input in &inputs {
+            if let Outcome::Returned { results, .. } = runner.run(self.function, input) {
                 clean.iter_mut().zip(&results).for_each(|(clean, seen)| *clean &= !seen.is_poison());
             }
         }

@@ -7,7 +7,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Options;
 use gradus_generate::Limits;
-use gradus_generate::campaign::{Campaign, Finding, Tally};
+use gradus_generate::campaign::{Campaign, FUEL, Finding, Tally};
 use gradus_generate::coverage::Statistics;
 use gradus_ir::PrintOptions;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -77,7 +77,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         pipeline: pipeline.as_deref(),
         seed: value("seed"),
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },
-        options: Options { inputs: value("inputs"), exhaustive: 0, ..Options::default() },
+        options: Options { inputs: value("inputs"), exhaustive: 0, fuel: FUEL, ..Options::default() },
     };
     let from = value("from");
     let numbers = from..from.saturating_add(value("count"));

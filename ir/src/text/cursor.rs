@@ -84,6 +84,25 @@ impl<'a> Cursor<'a> {
         self.pos >= self.text.len()
     }
 
+    /// Whether results of an op are named here: `%a, %b:2 =`.
+    pub fn names_results(&self) -> bool {
+        let mut ahead = self.clone();
+        loop {
+            if !ahead.eat("%") || ahead.suffix_id().is_empty() {
+                return false;
+            }
+            if ahead.eat(":") {
+                ahead.skip_space();
+                if ahead.digits().is_empty() {
+                    return false;
+                }
+            }
+            if !ahead.eat(",") {
+                return ahead.eat("=");
+            }
+        }
+    }
+
     /// Skips blanks and comments.
     #[inline]
     pub fn skip_space(&mut self) {
