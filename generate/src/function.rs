@@ -2,7 +2,7 @@
 
 use crate::grow::Program;
 use crate::known::{Known, draw, is_defined};
-use crate::library::Part;
+use crate::library::{Part, PartInput};
 use crate::scope::{Place, Scope};
 use gradus_check::{Inputs, Random};
 use gradus_ir::effects::is_speculatable;
@@ -18,6 +18,20 @@ const YOUNG: usize = 6;
 pub(crate) const FUEL: u64 = 2000;
 /// What is undefined on an input is tried again with other operands so many times.
 const RETRIES: usize = 3;
+
+/// Chains of so many parts are made.
+const DEPTH: usize = 4;
+
+/// Where a part's operands come from.
+#[derive(Clone, Copy)]
+enum Use {
+    /// From anywhere.
+    Free,
+    /// This value is one of them.
+    Of(Value),
+    /// From parts that make them in the program that the part is from, which are made likewise up to that depth.
+    Chain(usize),
+}
 
 /// A function that grows.
 pub(crate) struct Growing<'p, 'a> {
@@ -92,10 +106,11 @@ impl<'p, 'a> Growing<'p, 'a> {
             30..36 => self.again(place),
             36..40 => self.call(place),
             40..45 => self.branch(place),
-            45..70 => self.use_young(place),
+            45..60 => self.use_young(place),
+            60..75 => self.chain(place),
             _ => {
                 let part = self.p.pick_part();
-                self.part(part, None, place)
+                self.part(part, Use::Free, place)
             }
         };
         if done && self.p.random.percent(40) {
@@ -132,12 +147,16 @@ impl<'p, 'a> Growing<'p, 'a> {
         let library = self.p.library;
         let Some(parts) = library.by_input.get(&self.p.module.value_type(value)) else { return false };
         let part = self.p.random.pick(parts);
-        self.part(part, Some(value), place)
+        self.part(part, Use::Of(value), place)
     }
 
-    /// Adds a part of the library, which uses a value if one is given. What is undefined on an input is tried again with
-    /// other operands.
-    fn part(&mut self, number: usize, given: Option<Value>, place: Place) -> bool {
+    /// Adds a part after those that make its operands in the program that it is from.
+    fn chain(&mut self, place: Place) -> bool {
+        self.p.pick_chain().is_some_and(|part| self.part(part, Use::Chain(DEPTH), place))
+    }
+
+    /// Adds a part of the library. What is undefined on an input is tried again with other operands.
+    fn part(&mut self, number: usize, with: Use, place: Place) -> bool {
         let library = self.p.library;
         let part = &library.parts[number];
         if !self.p.bring_symbols(part) {
@@ -146,7 +165,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         let source = &library.sources[part.source];
         let kind = library.ctx.op_name_text(source.name(part.op));
         for attempt in 0..RETRIES {
-            let Some(op) = self.insert(part, given, place) else { return false };
+            let Some(op) = self.insert(part, with, place) else { return false };
             let valid = verify_op(&self.p.module, op).is_ok();
             if attempt == 0 {
                 self.p.statistics.tried(kind, valid);
@@ -169,21 +188,55 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// Copies a part to a place, with operands for what it uses.
-    fn insert(&mut self, part: &Part, mut given: Option<Value>, place: Place) -> Option<Op> {
+    fn insert(&mut self, part: &Part, with: Use, place: Place) -> Option<Op> {
         let source = &self.p.library.sources[part.source];
         let mut map = ValueMap::default();
+        let mut given = if let Use::Of(value) = with { Some(value) } else { None };
         for input in &part.inputs {
-            let ty = source.value_type(input.value);
+            let ty = input.ty;
             let operand = match (input.fixed, given.take_if(|v| self.p.module.value_type(*v) == ty)) {
                 (Some(fixed), _) => self.constant(fixed, ty, place)?,
                 (None, Some(given)) => given,
-                (None, None) => self.supply(ty, input.constant, place)?,
+                (None, None) => match self.replay(input, with, place) {
+                    Some(value) => value,
+                    None => self.supply(ty, input.constant, place)?,
+                },
             };
             map.insert(input.value, operand);
         }
         let op = self.p.module.clone_op_of(source, part.op, &mut map);
         self.p.module.insert_op(place.block, op, Some(place.before));
         Some(op)
+    }
+
+    /// In a chain, what an input is in the program that it is from: mostly the same constant, or made by the same op.
+    fn replay(&mut self, input: &PartInput, with: Use, place: Place) -> Option<Value> {
+        let Use::Chain(depth) = with else { return None };
+        let ty = input.ty;
+        match (input.constant, input.made_by) {
+            (Some(constant), _) if self.p.random.percent(80) => self.constant(constant, ty, place),
+            (None, Some((maker, result))) if depth > 0 && self.p.random.percent(90) => {
+                let op = self.maker(maker, Use::Chain(depth - 1), place)?;
+                Some(self.p.module.result(op, result))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds a part that makes a value, unless it may be undefined.
+    fn maker(&mut self, number: usize, with: Use, place: Place) -> Option<Op> {
+        let part = &self.p.library.parts[number];
+        if !self.p.bring_symbols(part) {
+            return None;
+        }
+        let op = self.insert(part, with, place)?;
+        let valid = verify_op(&self.p.module, op).is_ok() && self.fits(place.block);
+        if valid && (!part.may_fail || self.is_defined_with(op)) {
+            self.note_blocks(op);
+            return Some(op);
+        }
+        self.module().erase_op(op);
+        None
     }
 
     /// A value of a type for a place: one that is there, a constant, or a new parameter.
@@ -233,7 +286,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         if part.may_fail || constant || !self.p.bring_symbols(part) {
             return None;
         }
-        let op = self.insert(part, None, place)?;
+        let op = self.insert(part, Use::Free, place)?;
         let result = self.p.module.results(op).find(|&v| self.p.module.value_type(v) == ty);
         if result.is_none() || verify_op(&self.p.module, op).is_err() {
             self.module().erase_op(op);

@@ -5,6 +5,7 @@ use crate::function::Growing;
 use crate::library::{Library, Part};
 use gradus_check::Random;
 use gradus_ir::{Builder, Loc, Module, Op, OpInfo, OpName, OpState, Str, Traits, Type, ValueMap, symbol_name};
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 /// How large programs are.
@@ -155,7 +156,17 @@ impl<'a> Program<'a> {
                 self.random.pick(&all)
             }
         };
-        let ops = &self.library.by_dialect[dialect];
+        self.pick_of(&self.library.by_dialect[dialect])
+    }
+
+    /// The number of a part of which other parts make operands, if there are any.
+    pub(crate) fn pick_chain(&mut self) -> Option<usize> {
+        let chains = &self.library.chains;
+        let at = self.random.below(chains.len().max(1) as u64) as usize;
+        chains.get_index(at).map(|(_, ops)| self.pick_of(ops))
+    }
+
+    fn pick_of(&mut self, ops: &IndexMap<OpName, Vec<usize>>) -> usize {
         let parts = &ops[self.random.below(ops.len() as u64) as usize];
         self.random.pick(parts)
     }

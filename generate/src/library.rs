@@ -35,19 +35,31 @@ pub(crate) struct Part {
 pub(crate) struct PartInput {
     /// The value there.
     pub(crate) value: Value,
+    /// Its type.
+    pub(crate) ty: Type,
     /// What it is if it is constant.
     pub(crate) constant: Option<Attr>,
     /// What it is in all programs, since the verifier accepts some constants only: what is not constant may become one.
     pub(crate) fixed: Option<Attr>,
+    /// The part that makes it there, and which of its results it is.
+    pub(crate) made_by: Option<(usize, usize)>,
 }
+
+/// Parts of each op, by the dialect of the op.
+pub(crate) type ByDialect = IndexMap<&'static str, IndexMap<OpName, Vec<usize>>>;
+
+/// What parts that are not new have in common: ops, types, attributes, and what makes the operands.
+type Sort = (OpName, Attr, Vec<Type>, Vec<Type>, Vec<Option<(usize, usize)>>);
 
 /// Programs, and the parts that they are taken apart into.
 pub struct Library {
     pub(crate) ctx: Arc<Context>,
     pub(crate) sources: Vec<Module>,
     pub(crate) parts: Vec<Part>,
-    /// The parts of each op that can be used, by the dialect of the op.
-    pub(crate) by_dialect: IndexMap<&'static str, IndexMap<OpName, Vec<usize>>>,
+    /// The parts that can be used.
+    pub(crate) by_dialect: ByDialect,
+    /// Those of which other parts make operands.
+    pub(crate) chains: ByDialect,
     pub(crate) by_result: FxHashMap<Type, Vec<usize>>,
     pub(crate) by_input: FxHashMap<Type, Vec<usize>>,
     /// Functions that stand in the programs, with the symbols that they name.
@@ -56,7 +68,7 @@ pub struct Library {
     pub(crate) types: Vec<Type>,
     /// The rules of the dialects that are used.
     pub(crate) rules: Vec<&'static str>,
-    seen: FxHashSet<(OpName, Attr, Vec<Type>, Vec<Type>)>,
+    seen: FxHashMap<Sort, usize>,
     /// The dialects whose ops are used; empty for all.
     allowed: Vec<String>,
 }
@@ -69,12 +81,13 @@ impl Library {
             sources: Vec::new(),
             parts: Vec::new(),
             by_dialect: IndexMap::new(),
+            chains: IndexMap::new(),
             by_result: FxHashMap::default(),
             by_input: FxHashMap::default(),
             functions: Vec::new(),
             types: domain::types(ctx),
             rules: Vec::new(),
-            seen: FxHashSet::default(),
+            seen: FxHashMap::default(),
             allowed: allowed.to_vec(),
         };
         let rules = ctx.dialects().iter().filter(|d| library.allows(d.name)).flat_map(|d| d.rules);
@@ -102,6 +115,7 @@ impl Library {
         let source = self.sources.len();
         let mut tables: (SymbolTables, SymbolRefs) = Default::default();
         let named = named(&m, &mut tables);
+        let mut numbers: FxHashMap<Op, usize> = FxHashMap::default();
         for op in m.ops_under(m.root()).into_iter().skip(1) {
             let made = part(&mut m, op, source, &mut tables);
             let Some(mut part) = made.filter(|part| self.is_allowed(&m, part)) else { continue };
@@ -111,14 +125,19 @@ impl Library {
                 self.functions.push(part);
                 continue;
             }
-            if !self.is_new(&m, op) {
+            part.inputs.iter_mut().for_each(|input| input.made_by = made_by(&m, input, &numbers));
+            let at = self.number(&m, &part);
+            numbers.insert(op, at);
+            if at < self.parts.len() {
                 continue;
             }
-            let at = self.parts.len();
             m.results(op).for_each(|v| note(&mut self.by_result, m.value_type(v), at));
-            part.inputs.iter().for_each(|input| note(&mut self.by_input, m.value_type(input.value), at));
+            part.inputs.iter().for_each(|input| note(&mut self.by_input, input.ty, at));
             let dialect = info.name.split_once('.').map_or("", |(dialect, _)| dialect);
             self.by_dialect.entry(dialect).or_default().entry(m.name(op)).or_default().push(at);
+            if part.inputs.iter().any(|input| input.made_by.is_some()) {
+                self.chains.entry(dialect).or_default().entry(m.name(op)).or_default().push(at);
+            }
             self.parts.push(part);
         }
         self.sources.push(m);
@@ -135,12 +154,23 @@ impl Library {
         self.allowed.is_empty() || self.allowed.iter().any(|name| name == dialect)
     }
 
-    /// Whether no part is the same op with the same types and attributes. Ops with regions all differ.
-    fn is_new(&mut self, m: &Module, op: Op) -> bool {
+    /// The number of the part of that sort, or else the next one. Ops with regions are all of their own sort.
+    fn number(&mut self, m: &Module, part: &Part) -> usize {
+        let (op, next) = (part.op, self.parts.len());
+        if !m.regions(op).is_empty() {
+            return next;
+        }
         let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
         let results = m.results(op).map(|v| m.value_type(v)).collect();
-        !m.regions(op).is_empty() || self.seen.insert((m.name(op), m.props(op), operands, results))
+        let made = part.inputs.iter().map(|input| input.made_by).collect();
+        *self.seen.entry((m.name(op), m.props(op), operands, results, made)).or_insert(next)
     }
+}
+
+/// The part that makes an input, and which of its results it is.
+fn made_by(m: &Module, input: &PartInput, numbers: &FxHashMap<Op, usize>) -> Option<(usize, usize)> {
+    let op = m.defining_op(input.value).filter(|_| input.constant.is_none())?;
+    Some((*numbers.get(&op)?, m.results(op).position(|v| v == input.value)?))
 }
 
 fn note(lists: &mut FxHashMap<Type, Vec<usize>>, ty: Type, part: usize) {
@@ -183,7 +213,7 @@ fn fails(m: &Module, op: Op) -> Option<bool> {
     let mut random = Random::of("operands");
     let mut runs = || {
         let operands: Option<Vec<Datum>> =
-            m.operands(op).iter().map(|&v| Inputs::draw_value(&m.ctx, m.value_type(v), &mut random)).collect();
+            m.operands(op).iter().map(|&v| Inputs::draw_view(&m.ctx, m.value_type(v), &mut random)).collect();
         operands.is_some_and(|data| m.with_args(op, |args| eval_op(args, &data).is_ok()).unwrap_or(false))
     };
     let done = (0..PROBES).filter(|_| runs()).count();
@@ -200,7 +230,13 @@ fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<PartInput> {
     for &op in inner {
         for &v in m.operands(op) {
             if !holds(v) && inputs.iter().all(|known| known.value != v) {
-                inputs.push(PartInput { value: v, constant: m.constant(v), fixed: None });
+                inputs.push(PartInput {
+                    value: v,
+                    ty: m.value_type(v),
+                    constant: m.constant(v),
+                    fixed: None,
+                    made_by: None,
+                });
             }
         }
     }
@@ -210,7 +246,7 @@ fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<PartInput> {
 /// Finds the indices that the verifier reads: an op that it refuses with one of -1 is made with what the index is here, or 1.
 fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [PartInput]) {
     let ctx = m.ctx.clone();
-    let indices = inputs.iter_mut().filter(|input| m.value_type(input.value) == Type::INDEX);
+    let indices = inputs.iter_mut().filter(|input| input.ty == Type::INDEX);
     let indices: Vec<&mut PartInput> = indices.collect();
     if indices.is_empty() {
         return;
