@@ -106,8 +106,8 @@ impl<'p, 'a> Growing<'p, 'a> {
             30..36 => self.again(place),
             36..40 => self.call(place),
             40..45 => self.branch(place),
-            45..60 => self.use_young(place),
-            60..75 => self.chain(place),
+            45..58 => self.use_young(place),
+            58..78 => self.chain(place),
             _ => {
                 let part = self.p.pick_part();
                 self.part(part, Use::Free, place)
