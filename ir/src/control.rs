@@ -147,6 +147,9 @@ pub enum Next {
     Region(usize, Vec<Datum>),
     /// The op is done, with these results; for a terminator, what the region that it ends yields.
     Done(Vec<Datum>),
+    /// The op is done, with these results, after so many steps in which nothing ran, such as those of a loop around a loop
+    /// without iterations.
+    Idle(u64, Vec<Datum>),
 }
 
 /// Executes an op with regions, step by step: from its operands and the last event to what happens next. It keeps no

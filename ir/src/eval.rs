@@ -88,6 +88,15 @@ impl Datum {
         }
     }
 
+    /// Whether it is or holds a float that is no number. Which bits that has is not defined.
+    pub fn has_nan(&self) -> bool {
+        match self {
+            Datum::Float(v) => v.is_nan(),
+            Datum::Tensor(t) => t.dtype().is_float() && t.to_f64().into_iter().any(f64::is_nan),
+            _ => false,
+        }
+    }
+
     /// The view of memory. Poison is undefined behaviour, as the address of an access is.
     pub fn memref(&self) -> Result<&MemRef, Trap> {
         match self {

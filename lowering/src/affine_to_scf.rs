@@ -328,6 +328,11 @@ fn lower_vector_store(m: &mut Module, op: Op) -> Result<(), String> {
 
 /// The op of the `vector` dialect with the same operands in front of the indices, and the same results.
 fn lower_vector(m: &mut Module, op: Op, first: usize, name: &str) -> Result<(), String> {
+    let rank = |value: Option<Value>| value.and_then(|v| m.ctx.shape(m.value_type(v))).map(<[i64]>::len);
+    let vector = m.results(op).next().or(m.operands(op).first().copied());
+    if rank(vector) > rank(Some(m.operands(op)[first - 1])) {
+        return Err(format!("'{name}' accesses no vectors of more dimensions than the memory"));
+    }
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
     state.operands.extend_from_slice(&m.operands(op)[..first - 1]);
     state.operands.push(uncast(m, m.operands(op)[first - 1]));

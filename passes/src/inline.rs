@@ -1,5 +1,6 @@
 //! `inline`.
 
+use gradus_dialects::affine;
 use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private};
 use gradus_ir::{
@@ -250,7 +251,8 @@ fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
     let one_block_only = m.parent_op(call).is_none_or(|p| {
         m.info(p).is_none_or(|i| i.traits.has(Traits::SINGLE_BLOCK) || i.traits.has(Traits::GRAPH_REGION))
     });
-    m.has_one_block(body) || !one_block_only
+    let in_scope = m.parent_op(call).is_some_and(|p| m.has_trait(p, Traits::AFFINE_SCOPE));
+    (m.has_one_block(body) || !one_block_only) && (in_scope || affine::can_inline(m, call, callee))
 }
 
 /// Makes the locations of inlined ops and arguments say that they were called from `caller`.

@@ -370,7 +370,7 @@ impl<'m> Solver<'m> {
         };
         match next? {
             Next::Region(i, _) => Some(Point::Region(i)),
-            Next::Done(_) => Some(Point::Op),
+            Next::Done(_) | Next::Idle(..) => Some(Point::Op),
         }
     }
 

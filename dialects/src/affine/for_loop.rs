@@ -32,7 +32,7 @@ const INDEX_ATTR: AttrKind =
 /// ```
 #[op(
     "affine.for",
-    traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK),
+    traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK).and(Traits::ALLOCATION_SCOPE),
     effects = Effects::Recursive,
     implicit_terminator = "affine.yield",
     format = "custom<For>($lowerBoundMap, $upperBoundMap, $step, $lowerBoundOperands, $upperBoundOperands, $inits, type($results), $region) attr-dict",

@@ -34,6 +34,7 @@ pub use index::{DelinearizeIndexOp, LinearizeIndexOp};
 pub use min_max::{MaxOp, MinOp, partly_folded};
 pub use parallel::{GroupedBounds, ParallelOp};
 pub use reduction::{REDUCTIONS, Reduction};
+pub use scope::can_inline;
 pub use tile::{perfect_nest, tile};
 
 use crate::constraint::{ANY, kind};

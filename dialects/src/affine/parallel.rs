@@ -6,6 +6,7 @@ use super::scope::check_identifiers;
 use super::text::{Names, map_data, print_exprs};
 use super::{MAP, results};
 use crate::constraint::{ANY, INDEX, kind};
+use crate::scf::space::Space;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
@@ -46,7 +47,7 @@ const STEPS: AttrKind = kind("64-bit integer array attribute", |c, a| {
 /// ```
 #[op(
     "affine.parallel",
-    traits = Traits::SINGLE_BLOCK.and(Traits::PARALLEL),
+    traits = Traits::SINGLE_BLOCK.and(Traits::PARALLEL).and(Traits::ALLOCATION_SCOPE),
     effects = Effects::Recursive,
     implicit_terminator = "affine.yield",
     format = "custom<Parallel>($reductions, $lowerBoundsMap, $lowerBoundsGroups, $upperBoundsMap, $upperBoundsGroups, $steps, $mapOperands, type($results), $region) attr-dict",
@@ -341,12 +342,11 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     let split = lower.map.num_inputs().min(data.len());
     let first = extremes(&lower, &data[..split], |values| values.iter().max())?;
     let end = extremes(&upper, &data[split..], |values| values.iter().min())?;
-    if steps.iter().any(|&step| step <= 0) || steps.len() != first.len() {
-        return Err(Trap::Ub("a loop that does not advance".into()));
+    if steps.len() != first.len() {
+        return Err(Trap::unsupported("a variable without a step"));
     }
+    let (rank, space) = (steps.len(), Space::new(first, end, steps)?);
     let kinds = kinds(args);
-    let next =
-        |at: Vec<i64>, reduced: Vec<Datum>| Next::Region(0, at.into_iter().map(Datum::Int).chain(reduced).collect());
     let (at, entered, yielded) = match event {
         Event::Enter => {
             // Without an identity, as for the last value assigned, nothing is there before the first run.
@@ -354,10 +354,9 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
             let identities =
                 kinds.iter().zip(args.result_types).map(|(k, &ty)| identity(k, ty).unwrap_or(Datum::Poison));
             let identities: Vec<Datum> = identities.collect();
-            let runs = first.iter().zip(&end).all(|(a, b)| a < b);
-            return Ok(if runs { next(first, identities) } else { Next::Done(identities) });
+            return Ok(space.enter(identities));
         }
-        Event::Left { args, yielded, .. } => (args[..steps.len()].to_vec(), &args[steps.len()..], yielded),
+        Event::Left { args, yielded, .. } => (&args[..rank], &args[rank..], yielded),
     };
     let values = args.op.into_iter().flat_map(|op| args.module.results(op));
     let reduced = kinds
@@ -366,15 +365,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         .enumerate()
         .map(|(i, (kind, value))| kind.combine(args, value, entered[i].clone(), yielded[i].clone()));
     let reduced = reduced.collect::<Result<Vec<Datum>, Trap>>()?;
-    let mut at = at.iter().map(Datum::int).collect::<Result<Vec<i64>, Trap>>()?;
-    for i in (0..at.len()).rev() {
-        if let Some(advanced) = at[i].checked_add(steps[i]).filter(|&advanced| advanced < end[i]) {
-            at[i] = advanced;
-            return Ok(next(at, reduced));
-        }
-        at[i] = first[i];
-    }
-    Ok(Next::Done(reduced))
+    Ok(Space::go_on(space.next(at)?, reduced))
 }
 
 /// The bound of each variable.

@@ -6,7 +6,8 @@
 use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp};
 use crate::memref;
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::{Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList};
+use gradus_ir::{Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// What a value can be used as.
@@ -96,6 +97,9 @@ impl<'m> Scope<'m> {
         let m = self.m;
         if m.value_type(value) != Type::INDEX {
             return Some(Class::Neither);
+        }
+        if let Some(&known) = self.known.get(&value) {
+            return Some(known);
         }
         if self.is_top(value) || m.constant(value).is_some() {
             return Some(Class::Symbol);
@@ -230,4 +234,45 @@ pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims
         }
     }
     Ok(())
+}
+
+/// Whether affine ops in the first region of `callee` may use what they use once it is in the place of `call`, which opens
+/// no scope: what is defined at the top of the region is no symbol there, and its arguments are what the call passes.
+pub fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
+    let Some(entry) = m.regions(callee).first().and_then(|&body| m.entry(body)) else { return false };
+    let mut there = Scope::around(m, call);
+    for (&arg, &operand) in m.block_args(entry).iter().zip(m.operands(call)) {
+        let class = there.class(operand);
+        there.known.insert(arg, class);
+    }
+    let affine = |op: &Op| m.info(*op).is_some_and(|info| info.name.starts_with("affine."));
+    m.ops_under(callee).into_iter().filter(affine).all(|op| {
+        let mut here = Scope::around(m, op);
+        let needed: ValueList = m.operands(op).into();
+        needed
+            .into_iter()
+            .enumerate()
+            .all(|(i, value)| there.class(value) >= use_of_operand(m, op, i).unwrap_or_else(|| here.class(value)))
+    })
+}
+
+/// As what an op uses its operand: those of its one map or set are the last ones. `None` if it has several.
+fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<Class> {
+    let inputs = |&(_, attr): &(_, Attr)| match m.ctx.attr_data(attr) {
+        AttrData::AffineMap(map) => Some((map.num_dims, map.num_symbols)),
+        AttrData::IntegerSet(set) => Some((set.num_dims, set.num_symbols)),
+        _ => None,
+    };
+    let all: SmallVec<[(u32, u32); 2]> = m.ctx.dict_entries(m.props(op)).iter().filter_map(inputs).collect();
+    let (dims, symbols) = match all[..] {
+        [] => return Some(Class::Neither),
+        [one] => one,
+        _ => return None,
+    };
+    let first = m.operands(op).len().checked_sub((dims + symbols) as usize)?;
+    Some(match operand.checked_sub(first) {
+        None => Class::Neither,
+        Some(i) if i < dims as usize => Class::Dim,
+        Some(_) => Class::Symbol,
+    })
 }

@@ -319,12 +319,7 @@ fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let ctx = args.ctx();
     let (to, dtype) = target(args)?;
     let from = ctx.element_type(args.operand_type(0));
-    // Which bits a NaN has is not defined.
-    let has_nan = match &data[0] {
-        Datum::Tensor(t) => t.dtype().is_float() && t.to_f64().into_iter().any(f64::is_nan),
-        scalar => matches!(scalar, Datum::Float(v) if v.is_nan()),
-    };
-    if has_nan && from != to {
+    if from != to && data[0].has_nan() {
         return Ok(vec![Datum::Poison]);
     }
     if let Datum::Tensor(t) = &data[0] {

@@ -26,7 +26,7 @@ use smallvec::{SmallVec, smallvec};
 /// ```
 #[op(
     "scf.for",
-    traits = Traits::SINGLE_BLOCK,
+    traits = Traits::SINGLE_BLOCK.and(Traits::ALLOCATION_SCOPE),
     effects = Effects::Recursive,
     implicit_terminator = "scf.yield",
     relations = &[TypeRelation::Same(&["lowerBound", "upperBound", "step"])],

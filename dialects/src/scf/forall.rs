@@ -33,7 +33,10 @@ pub const MAPPING: AttrKind = kind("Device Mapping array attribute", |c, a| {
 /// ```
 #[op(
     "scf.forall",
-    traits = Traits::SINGLE_BLOCK.and(Traits::OPERAND_SEGMENTS).and(Traits::PARALLEL),
+    traits = Traits::SINGLE_BLOCK
+        .and(Traits::OPERAND_SEGMENTS)
+        .and(Traits::PARALLEL)
+        .and(Traits::ALLOCATION_SCOPE),
     effects = Effects::Recursive,
     implicit_terminator = "scf.forall.in_parallel",
     verify = verify,
@@ -282,8 +285,8 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         op.statics(m, i).into_iter().map(value).collect::<Result<Vec<i64>, Trap>>()
     };
     let space = Space::new(control(0)?, control(1)?, control(2)?)?;
-    let (point, shared) = match event {
-        Event::Enter => (space.first(), data[args.operand_range("outputs")].to_vec()),
+    match event {
+        Event::Enter => Ok(space.enter(data[args.operand_range("outputs")].to_vec())),
         Event::Left { args, yielded, .. } => {
             let rank = space.step.len();
             let mut shared = args[rank..].to_vec();
@@ -291,13 +294,9 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
             for ((_, output), value) in parts.into_iter().zip(yielded) {
                 shared[output] = value.clone();
             }
-            (space.next(&args[..rank])?, shared)
+            Ok(Space::go_on(space.next(&args[..rank])?, shared))
         }
-    };
-    Ok(match point {
-        Some(point) => Next::Region(0, point.into_iter().map(Datum::Int).chain(shared).collect()),
-        None => Next::Done(shared),
-    })
+    }
 }
 
 fn control_in_parallel(_: &OpArgs<'_>, _: &[Datum], event: Event<'_>) -> Result<Next, Trap> {

@@ -14,7 +14,7 @@ mod if_patterns;
 mod index_switch;
 mod parallel;
 mod parallel_patterns;
-mod space;
+pub(crate) mod space;
 mod terminators;
 mod text;
 mod while_loop;

@@ -27,7 +27,10 @@ use smallvec::{SmallVec, smallvec};
 /// ```
 #[op(
     "scf.parallel",
-    traits = Traits::SINGLE_BLOCK.and(Traits::OPERAND_SEGMENTS).and(Traits::PARALLEL),
+    traits = Traits::SINGLE_BLOCK
+        .and(Traits::OPERAND_SEGMENTS)
+        .and(Traits::PARALLEL)
+        .and(Traits::ALLOCATION_SCOPE),
     effects = Effects::Recursive,
     implicit_terminator = "scf.reduce",
     verify = verify,
@@ -267,16 +270,12 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     let bounds = |name: &str| data[args.operand_range(name)].iter().map(Datum::decide).collect::<Result<Vec<_>, _>>();
     let space = Space::new(bounds("lowerBound")?, bounds("upperBound")?, bounds("step")?)?;
     let (rank, inits) = (space.step.len(), &data[args.operand_range("initVals")]);
-    let body = |point: Option<Vec<i64>>, reduced: &[Datum]| match point {
-        Some(point) => Next::Region(0, point.into_iter().map(Datum::Int).chain(reduced.iter().cloned()).collect()),
-        None => Next::Done(reduced.to_vec()),
-    };
     let (region, state, yielded) = match event {
-        Event::Enter => return Ok(body(space.first(), inits)),
+        Event::Enter => return Ok(space.enter(inits.to_vec())),
         Event::Left { region, args, yielded } => (region, args, yielded),
     };
     if region == 0 && yielded.is_empty() {
-        return Ok(body(space.next(&state[..rank])?, &[]));
+        return Ok(Space::go_on(space.next(&state[..rank])?, Vec::new()));
     }
     // The induction variables, the reductions so far, and what this iteration contributes.
     let mut all = if region == 0 { [state, yielded].concat() } else { state[2..].to_vec() };
@@ -284,7 +283,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         all[rank + region - 1] = yielded[0].clone();
     }
     if region == inits.len() {
-        return Ok(body(space.next(&all[..rank])?, &all[rank..rank + inits.len()]));
+        return Ok(Space::go_on(space.next(&all[..rank])?, all[rank..rank + inits.len()].to_vec()));
     }
     let pair = [all[rank + region].clone(), all[rank + inits.len() + region].clone()];
     Ok(Next::Region(region + 1, [&pair, &all[..]].concat()))

@@ -1,5 +1,6 @@
 //! What parallel loops run over.
 
+use gradus_ir::control::Next;
 use gradus_ir::eval::{Datum, Trap};
 
 /// The points of a grid, the last dimension fastest.
@@ -7,19 +8,40 @@ pub struct Space {
     pub lower: Vec<i64>,
     pub upper: Vec<i64>,
     pub step: Vec<i64>,
+    /// The steps of the dimensions before the first one that has none, if there is such a one.
+    idle: u64,
 }
 
 impl Space {
-    /// Fails for steps that are not positive.
+    /// Undefined are steps that are not positive, bounds whose distance type `index` does not hold, and dimensions that
+    /// cannot count over their upper bound: a nest of loops that does the same needs all of these numbers.
     pub fn new(lower: Vec<i64>, upper: Vec<i64>, step: Vec<i64>) -> Result<Space, Trap> {
-        match step.iter().find(|&&s| s <= 0) {
-            Some(step) => Err(Trap::Ub(format!("a loop step must be positive, but is {step}"))),
-            None => Ok(Space { lower, upper, step }),
+        let bounds = lower.iter().zip(&upper).zip(&step);
+        let trips =
+            bounds.map(|((&lower, &upper), &step)| trips(lower, upper, step)).collect::<Result<Vec<u64>, _>>()?;
+        let around = trips.iter().take_while(|&&n| n > 0).fold(0_u64, |idle, &n| idle.max(1).saturating_mul(n));
+        let idle = if trips.contains(&0) { around } else { 0 };
+        Ok(Space { lower, upper, step, idle })
+    }
+
+    /// What a loop does first: its body runs with the first point and other arguments, or it is done with these.
+    pub fn enter(&self, others: Vec<Datum>) -> Next {
+        match self.first() {
+            None => Next::Idle(self.idle, others),
+            first => Space::go_on(first, others),
+        }
+    }
+
+    /// What a loop does at a point, or if there is no further one.
+    pub fn go_on(at: Option<Vec<i64>>, others: Vec<Datum>) -> Next {
+        match at {
+            Some(at) => Next::Region(0, at.into_iter().map(Datum::Int).chain(others).collect()),
+            None => Next::Done(others),
         }
     }
 
     /// The first point, if there is any.
-    pub fn first(&self) -> Option<Vec<i64>> {
+    fn first(&self) -> Option<Vec<i64>> {
         let full = self.lower.iter().zip(&self.upper).all(|(lower, upper)| lower < upper);
         full.then(|| self.lower.clone())
     }
@@ -28,16 +50,31 @@ impl Space {
     pub fn next(&self, at: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
         let mut point: Vec<i64> = at.iter().map(Datum::int).collect::<Result<_, _>>()?;
         for dim in (0..point.len()).rev() {
-            let Some(next) = point[dim].checked_add(self.step[dim]) else {
-                return Err(Trap::Ub("the induction variable leaves its type".into()));
-            };
-            if next < self.upper[dim] {
-                point[dim] = next;
+            point[dim] += self.step[dim];
+            if point[dim] < self.upper[dim] {
                 return Ok(Some(point));
             }
             point[dim] = self.lower[dim];
         }
         Ok(None)
+    }
+}
+
+/// How often a dimension runs.
+fn trips(lower: i64, upper: i64, step: i64) -> Result<u64, Trap> {
+    if step <= 0 {
+        return Err(Trap::Ub(format!("a loop step must be positive, but is {step}")));
+    }
+    if lower >= upper {
+        return Ok(0);
+    }
+    let distance = upper
+        .checked_sub(lower)
+        .ok_or_else(|| Trap::Ub(format!("the distance from {lower} to {upper} is no number of type 'index'")))?;
+    let last = lower + (distance - 1) / step * step;
+    match last.checked_add(step) {
+        Some(_) => Ok(((distance - 1) / step).unsigned_abs() + 1),
+        None => Err(Trap::Ub(format!("the induction variable leaves its type after {last}"))),
     }
 }
 

@@ -149,13 +149,14 @@ fn cast_of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    data::check_shape(args.ctx(), args.result_types[0], data[0].tensor()?.shape())?;
-    Ok(data.to_vec())
+    Ok(vec![data::typed(args.ctx(), args.result_types[0], data[0].tensor()?.clone())])
 }
 
 fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (tensor, to) = (data[0].tensor()?, args.result_types[0]);
-    data::check_shape(args.ctx(), to, tensor.shape())?;
     let dtype = data::dtype(args.ctx(), to)?;
+    if !data::has_type(args.ctx(), to, tensor.shape()) || dtype != tensor.dtype() && data[0].has_nan() {
+        return Ok(vec![Datum::Poison]);
+    }
     Ok(vec![Datum::Tensor(Tensor::new(dtype, tensor.shape().to_vec(), tensor.bytes().clone())?)])
 }

@@ -30,14 +30,16 @@ pub(crate) fn sizes_of(ctx: &Context, ty: Type, sizes: &[Datum]) -> Result<Vec<u
     extents(&all)
 }
 
-/// Errors when a tensor of this shape is not of the type `ty`: undefined behaviour.
-pub(crate) fn check_shape(ctx: &Context, ty: Type, shape: &[usize]) -> Result<(), Trap> {
-    let Some(want) = ctx.shape(ty) else { return Ok(()) };
+/// Whether a tensor of this shape is of the type `ty`. An op that promised so gives poison where it is not: nothing else is
+/// wrong, and other ops may be moved over it.
+pub(crate) fn has_type(ctx: &Context, ty: Type, shape: &[usize]) -> bool {
     let fits = |(&d, &n): (&i64, &usize)| d == DYNAMIC || usize::try_from(d) == Ok(n);
-    if want.len() == shape.len() && want.iter().zip(shape).all(fits) {
-        return Ok(());
-    }
-    Err(Trap::Ub(format!("a tensor of shape {shape:?} is not of type '{}'", ctx.display_type(ty))))
+    ctx.shape(ty).is_none_or(|want| want.len() == shape.len() && want.iter().zip(shape).all(fits))
+}
+
+/// The tensor as a value of the type `ty`; poison if it is none.
+pub(crate) fn typed(ctx: &Context, ty: Type, tensor: Tensor) -> Datum {
+    if has_type(ctx, ty, tensor.shape()) { Datum::Tensor(tensor) } else { Datum::Poison }
 }
 
 /// How tensors of the type `ty` hold their elements.

@@ -81,14 +81,16 @@ fn padded_type(ctx: &Context, from: Type, [low, high]: &[Vec<Mixed>; 2]) -> Opti
     Some(with_shape(ctx, from, &sums?))
 }
 
+/// Whether nobody can see how often the region runs.
+fn only_computes(m: &Module, region: Region) -> bool {
+    let ops = m.region_blocks(region).flat_map(|b| m.block_ops(b));
+    ops.into_iter().all(|op| m.has_trait(op, Traits::TERMINATOR) || is_speculatable(m, op))
+}
+
 /// The value that a region yields for every element, if it does not compute it, nor do anything else that shows.
 fn padding_value(m: &Module, region: Region) -> Option<Value> {
-    let block = m.entry(region)?;
-    let end = m.last_op(block)?;
-    let value = YieldOp::cast(m, end)?.value(m);
-    if m.block_ops(block).any(|op| op != end && !is_speculatable(m, op)) {
-        return None;
-    }
+    let block = m.entry(region).filter(|_| only_computes(m, region))?;
+    let value = YieldOp::cast(m, m.last_op(block)?)?.value(m);
     match m.defining_op(value) {
         Some(def) if m.is_inside(def, m.block_op(block)?) => None,
         None if m.block_args(block).contains(&value) => None,
@@ -159,7 +161,6 @@ impl<'a> Layout<'a> {
         let sizes = source.shape().iter().zip(&low).zip(&high);
         let sizes: Vec<i64> = sizes.map(|((&d, &l), &h)| (d as i64).saturating_add(l).saturating_add(h)).collect();
         let shape = data::extents(&sizes)?;
-        data::check_shape(args.ctx(), args.result_types[0], &shape)?;
         Ok(Layout { source, low, shape })
     }
 
@@ -172,8 +173,7 @@ impl<'a> Layout<'a> {
 
 fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     if data.contains(&Datum::Poison) {
-        // How often the region runs is not known then, which matters if anybody can see it run.
-        return match args.op.is_some_and(|op| is_speculatable(args.module, op)) {
+        return match args.op.is_some_and(|op| only_computes(args.module, args.module.regions(op)[0])) {
             true => Ok(Next::Done(vec![Datum::Poison])),
             false => Err(Trap::Ub("a region with effects runs as often as poison says".into())),
         };
@@ -189,5 +189,9 @@ fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap
         };
         elements.push(data::take(layout.source, &[1], [number]));
     }
-    elements.finish(&layout.shape).map(|result| Next::Done(vec![result]))
+    let result = match data::has_type(args.ctx(), args.result_types[0], &layout.shape) {
+        true => elements.finish(&layout.shape)?,
+        false => Datum::Poison,
+    };
+    Ok(Next::Done(vec![result]))
 }

@@ -286,7 +286,6 @@ fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 fn reshaped(args: &OpArgs<'_>, tensor: &gradus_ir::Tensor, shape: &[i64]) -> Result<Vec<Datum>, Trap> {
     debug_assert!(is_tensor(args.ctx(), args.result_types[0]));
     let shape = data::extents(shape)?;
-    data::check_shape(args.ctx(), args.result_types[0], &shape)?;
     let reshaped = tensor.reshape(shape).map_err(|_| Trap::Ub("a reshape to another number of elements".into()))?;
-    Ok(vec![Datum::Tensor(reshaped)])
+    Ok(vec![data::typed(args.ctx(), args.result_types[0], reshaped)])
 }

@@ -118,6 +118,9 @@ fn number(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
 
 fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let (places, mut mask, ty) = (places(args, data)?, mask(args, data)?, args.result_types[0]);
+    if is_memory(args) {
+        data[0].memref()?;
+    }
     let mut all = stored(one(args, data, "pass_thru")?, mask.len())?;
     if let Some(around) = surrounding(args, memory)? {
         mask.iter_mut().zip(around.mask).for_each(|(own, shows)| *own &= shows);
@@ -141,8 +144,9 @@ fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
     let all = stored(one(args, data, "valueToStore")?, mask.len())?;
     let written = all.iter().zip(&places).zip(&mask).filter(|(_, mask)| **mask).map(|(pair, _)| pair);
     if is_memory(args) {
+        let base = data[0].memref()?;
         for (element, place) in written {
-            memory.store(element.clone(), data[0].memref()?, place)?;
+            memory.store(element.clone(), base, place)?;
         }
         return Ok(vec![Datum::Poison; args.result_types.len()]);
     }

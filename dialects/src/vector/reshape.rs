@@ -198,6 +198,9 @@ fn shape_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 pub(super) fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (source, ty) = (data[0].tensor()?, args.result_types[0]);
     let (from, to) = (source.dtype(), data::dtype(args.ctx(), ty)?);
+    if from != to && data[0].has_nan() {
+        return Ok(vec![Datum::Poison]);
+    }
     let whole = |dtype: DType| dtype.bits().is_multiple_of(8);
     if from.bits() != to.bits() && !(whole(from) && whole(to)) {
         return Err(Trap::unsupported("bits of elements that are not whole bytes"));

@@ -84,25 +84,6 @@ impl<'a> Cursor<'a> {
         self.pos >= self.text.len()
     }
 
-    /// Whether results of an op are named here: `%a, %b:2 =`.
-    pub fn names_results(&self) -> bool {
-        let mut ahead = self.clone();
-        loop {
-            if !ahead.eat("%") || ahead.suffix_id().is_empty() {
-                return false;
-            }
-            if ahead.eat(":") {
-                ahead.skip_space();
-                if ahead.digits().is_empty() {
-                    return false;
-                }
-            }
-            if !ahead.eat(",") {
-                return ahead.eat("=");
-            }
-        }
-    }
-
     /// Skips blanks and comments.
     #[inline]
     pub fn skip_space(&mut self) {
@@ -141,6 +122,23 @@ impl<'a> Cursor<'a> {
             self.pos += word.len();
         }
         found
+    }
+
+    /// Whether names of results are here, `%a, %b:2 =`: what is before has no more operands.
+    pub fn begins_op(&mut self) -> bool {
+        loop {
+            let named = self.eat("%") && !self.suffix_id().is_empty();
+            if !named {
+                return false;
+            }
+            if self.eat(":") {
+                self.skip_space();
+                return self.peek().is_ascii_digit();
+            }
+            if !self.eat(",") {
+                return self.eat("=");
+            }
+        }
     }
 
     /// A bare identifier (`[A-Za-z_][A-Za-z0-9_$.]*`), empty if there is none here. Blanks are not skipped.

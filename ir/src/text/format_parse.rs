@@ -182,10 +182,7 @@ fn no_results(s: &mut State<'_>, group: &[Elem]) {
 
 /// Whether the text here begins the optional group.
 fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
-    let before = p.cur.pos;
     p.cur.skip_space();
-    // An operand on another line may be the result of the next op.
-    let other_line = || p.cur.text()[before..p.cur.pos].contains('\n');
     for elem in then {
         return match elem {
             Elem::Space(_) => continue,
@@ -193,7 +190,7 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
                 let mut ahead = p.cur.clone();
                 if text.starts_with(|c: char| c.is_ascii_alphabetic()) { ahead.eat_word(text) } else { ahead.eat(text) }
             }
-            Elem::Operand(_) | Elem::AllOperands => p.cur.peek() == b'%' && !(other_line() && p.cur.names_results()),
+            Elem::Operand(_) | Elem::AllOperands => p.next_is(b'%') && !p.cur.clone().begins_op(),
             Elem::Successor(_) | Elem::AllSuccessors => p.next_is(b'^'),
             Elem::Region(_) | Elem::AllRegions => p.next_is(b'{'),
             Elem::Attr(i) => match info.attrs[*i].kind.text {

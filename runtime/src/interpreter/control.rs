@@ -74,7 +74,7 @@ impl Interpreter<'_> {
             if next >= range.end {
                 return Ok(());
             }
-            self.count(op.op)?;
+            self.count(op.op, 1)?;
             code.enter_loop(frame, entry, number, &mut self.stack[start..]);
             self.stack.truncate(start);
             self.entered(code, frame, body, start)?;
@@ -92,24 +92,10 @@ impl Interpreter<'_> {
         regions: &[usize],
         start: usize,
     ) -> Result<Vec<Datum>, Stop> {
-        if !info.traits.has(Traits::PARALLEL) {
-            return self.run_regions(code, frame, op, info, regions, start);
+        let parallel = info.traits.has(Traits::PARALLEL);
+        if parallel {
+            self.memory.enter_parallel();
         }
-        self.memory.enter_parallel();
-        let results = self.run_regions(code, frame, op, info, regions, start);
-        self.memory.leave_parallel();
-        results
-    }
-
-    fn run_regions(
-        &mut self,
-        code: &Code,
-        frame: &mut Frame,
-        op: &OpCode,
-        info: &'static OpInfo,
-        regions: &[usize],
-        start: usize,
-    ) -> Result<Vec<Datum>, Stop> {
         let operands = start..self.stack.len();
         let mut left: Option<(usize, usize)> = None;
         loop {
@@ -126,22 +112,30 @@ impl Interpreter<'_> {
                 (None, Some(control)) => control(args, data, event, memory),
                 (None, None) => Err(Trap::unsupported("an op that runs no regions")),
             });
-            let (region, args) = match next.map_err(|trap| Stop { op: op.op, trap })? {
-                Next::Done(results) => return Ok(results),
-                Next::Region(region, args) => (region, args),
+            let (idle, results) = match next.map_err(|trap| Stop { op: op.op, trap })? {
+                Next::Region(region, args) => {
+                    self.count(op.op, 1)?;
+                    if region == 0 && parallel {
+                        self.memory.next_iteration();
+                    }
+                    let missing = || Stop { op: op.op, trap: Trap::unsupported("a region is missing") };
+                    let number = *regions.get(region).ok_or_else(missing)?;
+                    self.stack.truncate(operands.end);
+                    self.stack.extend_from_slice(&args);
+                    let yielded = self.stack.len();
+                    self.stack.extend(args);
+                    self.region(code, frame, number, yielded)?;
+                    left = Some((region, yielded));
+                    continue;
+                }
+                Next::Done(results) => (0, results),
+                Next::Idle(steps, results) => (steps, results),
             };
-            self.count(op.op)?;
-            if region == 0 && info.traits.has(Traits::PARALLEL) {
-                self.memory.next_iteration();
+            self.count(op.op, idle)?;
+            if parallel {
+                self.memory.leave_parallel();
             }
-            let missing = || Stop { op: op.op, trap: Trap::unsupported("a region is missing") };
-            let number = *regions.get(region).ok_or_else(missing)?;
-            self.stack.truncate(operands.end);
-            self.stack.extend_from_slice(&args);
-            let yielded = self.stack.len();
-            self.stack.extend(args);
-            self.region(code, frame, number, yielded)?;
-            left = Some((region, yielded));
+            return Ok(results);
         }
     }
 }

@@ -56,7 +56,7 @@ impl Interpreter<'_> {
             self.read_all(code, frame, op)?;
             return Ok(After::Left);
         }
-        self.count(op.op)?;
+        self.count(op.op, 1)?;
         match &op.does {
             Does::Constant(value) => code.define_one(frame, op, value.clone()),
             Does::Scalar(scalar) => match compute(scalar, code.reads(op), frame).map_err(trapped)? {

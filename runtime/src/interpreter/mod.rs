@@ -147,9 +147,10 @@ impl<'m> Interpreter<'m> {
     }
 
     #[inline]
-    fn count(&mut self, op: Op) -> Result<(), Stop> {
-        self.executed += 1;
-        if self.executed.is_multiple_of(NOW_AND_THEN) {
+    fn count(&mut self, op: Op, steps: u64) -> Result<(), Stop> {
+        let before = self.executed;
+        self.executed = before.saturating_add(steps).min(u64::MAX / 2);
+        if before / NOW_AND_THEN != self.executed / NOW_AND_THEN {
             self.tell();
         }
         if self.executed + self.made > self.fuel {
