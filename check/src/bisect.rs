@@ -102,8 +102,7 @@ impl Subject<'_> {
                 });
                 let (function, difference) = wrong?;
                 let difference = reference.smaller(&function, passed.module, difference);
-                let when = format!("after pass '{}'", passed.info.name);
-                let error = reference.error(&function, passed.module, &difference, &when);
+                let error = reference.error_after(passed, &function, &difference);
                 let (pass, pipeline, rewrites) = (passed.info.name, passed.pipeline_text(), (earlier, passed.rewrites));
                 *found.borrow_mut() = Some(Found { pass, pipeline, number, function, difference, error, rewrites });
                 Some(Diagnostic::error(passed.module.loc(passed.op), "differs"))

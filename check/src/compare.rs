@@ -229,20 +229,21 @@ impl<'m> Reference<'m> {
         self.compare_inside(passed.module, passed.op)
     }
 
-    /// The first function that differs after a pass, what shows that, and an error that says so.
-    pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference, Diagnostic)> {
+    /// The first function that differs after a pass, and what shows that.
+    pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference)> {
         self.after(passed).find_map(|(name, _, verdict)| match verdict {
-            Verdict::Different(difference) => {
-                let when = format!("after pass '{}'", passed.info.name);
-                let error = self.error(name, passed.module, &difference, &when);
-                Some((name.to_owned(), *difference, error))
-            }
+            Verdict::Different(difference) => Some((name.to_owned(), *difference)),
             _ => None,
         })
     }
 
+    /// An error that shows a difference after a pass.
+    pub fn error_after(&self, passed: &Passed<'_>, name: &str, difference: &Difference) -> Diagnostic {
+        self.error(name, passed.module, difference, &format!("after pass '{}'", passed.info.name))
+    }
+
     /// A difference on a smaller input, if one is found soon.
-    pub(crate) fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
+    pub fn smaller(&self, name: &str, after: &Module, difference: Difference) -> Difference {
         let old = self.functions.iter().find(|f| f.name == name).map(|f| f.op);
         let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
         match (old, new) {

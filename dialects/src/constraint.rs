@@ -138,6 +138,12 @@ pub const F32: AttrKind = AttrKind {
     check: |c, a| matches!(c.attr_data(a), AttrData::Float { ty, .. } if *ty == Type::F32),
     text: AttrText::Bare(Type::F32),
 };
+/// A 64-bit float.
+pub const F64: AttrKind = AttrKind {
+    summary: "64-bit float attribute",
+    check: |c, a| matches!(c.attr_data(a), AttrData::Float { ty, .. } if *ty == Type::F64),
+    text: AttrText::Bare(Type::F64),
+};
 /// `unit`
 pub const UNIT: AttrKind = kind("unit attribute", |_, a| a == Attr::UNIT);
 /// `array<i64: ...>`

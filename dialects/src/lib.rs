@@ -17,6 +17,7 @@ pub mod graph;
 pub mod loops;
 pub mod math;
 pub mod memref;
+pub mod rewrite;
 pub mod scf;
 pub mod tensor;
 pub mod ub;
@@ -33,6 +34,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &graph::DIALECT,
     &math::DIALECT,
     &memref::DIALECT,
+    &rewrite::DIALECT,
     &scf::DIALECT,
     &tensor::DIALECT,
     &ub::DIALECT,

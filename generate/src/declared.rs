@@ -3,10 +3,12 @@
 use crate::domain;
 use crate::library::is_usable;
 use gradus_check::Random;
+use gradus_ir::rules::Signature;
 use gradus_ir::{
     Arity, Attr, AttrKind, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Traits, Type, TypeConstraint,
     TypeRelation, Value, ValueSpec, verify,
 };
+use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -27,6 +29,31 @@ pub(crate) fn instances(ctx: &Arc<Context>) -> Module {
     trial.module
 }
 
+/// So many times an op is tried to find its signatures, and so many of them are enough.
+const SIGNATURE_TRIES: usize = 2500;
+const SIGNATURES: usize = 400;
+
+/// Types and attributes that an op can have, with values of the given types.
+pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
+    let mut trial = Trial::of(ctx, types);
+    trial.akin = 60;
+    let mut found = IndexSet::new();
+    for _ in 0..SIGNATURE_TRIES {
+        if found.len() >= SIGNATURES {
+            break;
+        }
+        let Some(op) = trial.attempt(info) else { continue };
+        let m = &trial.module;
+        if verify::verify_op(m, op).is_ok() {
+            let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
+            let results = m.results(op).map(|v| m.value_type(v)).collect();
+            found.insert(Signature { operands, results, props: m.props(op) });
+        }
+        trial.module.erase_op(op);
+    }
+    found.into_iter().collect()
+}
+
 /// A function that holds the ops. Its parameters are values of all types.
 struct Trial {
     module: Module,
@@ -35,10 +62,16 @@ struct Trial {
     types_of: FxHashMap<*const TypeConstraint, Arc<[(Type, Value)]>>,
     attrs_of: FxHashMap<*const AttrKind, Arc<[Attr]>>,
     random: Random,
+    /// Of so many of a hundred, the type of a result is that of an operand with another element.
+    akin: u64,
 }
 
 impl Trial {
     fn new(ctx: &Arc<Context>) -> Trial {
+        Trial::of(ctx, &domain::types(ctx))
+    }
+
+    fn of(ctx: &Arc<Context>, types: &[Type]) -> Trial {
         let mut module = Module::new(ctx.clone());
         let mut state = OpState::new(ctx, "trial.function", Loc::UNKNOWN);
         state.regions = 1;
@@ -46,10 +79,9 @@ impl Trial {
         let (body, region) = (module.body(), module.regions(function)[0]);
         module.append_op(body, function);
         let block = module.add_block(region);
-        let types = domain::types(ctx);
-        let values = types.into_iter().map(|ty| (ty, module.add_block_arg(block, ty, Loc::UNKNOWN))).collect();
+        let values = types.iter().map(|&ty| (ty, module.add_block_arg(block, ty, Loc::UNKNOWN))).collect();
         let (types_of, attrs_of) = Default::default();
-        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared") }
+        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared"), akin: 0 }
     }
 
     fn explore(&mut self, info: &'static OpInfo) {
@@ -132,7 +164,17 @@ impl Trial {
             let choices = self.choices(spec.ty);
             let like = related(info, spec.name, info.operands, operands).or(operands.iter().flatten().next().copied());
             let equal = like.filter(|like| choices.iter().any(|(ty, _)| ty == like));
+            let akin: Vec<Type> = match like {
+                Some(like) if self.akin > 0 => {
+                    choices.iter().map(|c| c.0).filter(|&ty| self.is_akin(ty, like)).collect()
+                }
+                _ => Vec::new(),
+            };
             for _ in 0..count {
+                if !akin.is_empty() && self.random.percent(self.akin) {
+                    types.push(self.random.pick(&akin));
+                    continue;
+                }
                 types.push(match equal.filter(|_| self.random.percent(40)) {
                     Some(equal) => equal,
                     None if choices.is_empty() => return None,
@@ -141,6 +183,12 @@ impl Trial {
             }
         }
         Some(types)
+    }
+
+    /// Whether two types are the same but for their elements.
+    fn is_akin(&self, a: Type, b: Type) -> bool {
+        let ctx = &self.module.ctx;
+        ctx.with_element(a, Type::I1) == ctx.with_element(b, Type::I1)
     }
 
     /// The values of types that satisfy a constraint.

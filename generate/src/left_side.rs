@@ -15,7 +15,7 @@ impl Growing<'_, '_> {
         }
         let rule = self.p.random.pick(&library.rules);
         let first = self.p.module.prev_op(place.before);
-        let Some(root) = library.ctx.build_left_side(rule, place.before, &mut Leaves { growing: self, place }) else {
+        let Some(roots) = library.ctx.build_left_side(rule, place.before, &mut Leaves { growing: self, place }) else {
             return false;
         };
         let m = &self.p.module;
@@ -23,7 +23,7 @@ impl Growing<'_, '_> {
             .take_while(|&op| Some(op) != first)
             .collect();
         let safe = made.iter().all(|&op| is_speculatable(m, op));
-        if safe || m.defining_op(root).is_some_and(|op| self.is_defined_with(op)) {
+        if safe || roots.iter().all(|&root| self.is_defined_with(root)) {
             return true;
         }
         self.forget();
@@ -59,23 +59,17 @@ impl Chooser for Leaves<'_, '_, '_> {
         draw_constant(&self.growing.p.library.ctx, ty, self.growing.p.random)
     }
 
-    fn signature(&mut self, op: OpName, result: Option<Type>, operands: &[Option<Type>]) -> Option<Signature> {
+    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
         let library = self.growing.p.library;
         let signature = |number: usize| {
             let part = &library.parts[number];
             let m = &library.sources[part.source];
             let types = m.operands(part.op).iter().map(|&v| m.value_type(v)).collect();
-            let single = (m.num_results(part.op) == 1).then(|| m.result(part.op, 0))?;
-            Some(Signature { operands: types, result: m.value_type(single), props: m.props(part.op) })
+            let results = m.results(part.op).map(|v| m.value_type(v)).collect();
+            Signature { operands: types, results, props: m.props(part.op) }
         };
-        let fits = |s: &Signature| {
-            let same = |(ty, known): (&Type, &Option<Type>)| known.is_none_or(|known| known == *ty);
-            result.is_none_or(|ty| ty == s.result)
-                && s.operands.len() == operands.len()
-                && s.operands.iter().zip(operands).all(same)
-        };
-        let mut all: Vec<Signature> =
-            self.growing.p.parts_of(op).iter().filter_map(|&n| signature(n)).filter(fits).collect();
+        let all = self.growing.p.parts_of(op).iter().map(|&n| signature(n));
+        let mut all: Vec<Signature> = all.filter(|s| s.fits(results, operands)).collect();
         if all.is_empty() {
             return None;
         }

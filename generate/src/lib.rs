@@ -21,6 +21,7 @@ mod known;
 mod left_side;
 mod library;
 mod results;
+pub mod rule;
 mod scope;
 
 pub use grow::{Grown, Limits, grow};

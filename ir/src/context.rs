@@ -140,6 +140,8 @@ pub struct Context {
     dialects: Vec<&'static Dialect>,
     pub(crate) sources: boxcar::Vec<SourceFile>,
     rules: std::sync::OnceLock<crate::rules::RuleTable>,
+    /// Rules that no dialect declares.
+    pub(crate) loaded: std::sync::OnceLock<Arc<crate::rules::RuleSet>>,
     /// Declared defaults that were read, by the address of their text.
     defaults: Mutex<rustc_hash::FxHashMap<usize, Attr>>,
     pub(crate) next_distinct: AtomicU32,
@@ -156,6 +158,7 @@ impl Context {
             dialects: dialects.to_vec(),
             sources: boxcar::Vec::new(),
             rules: std::sync::OnceLock::new(),
+            loaded: std::sync::OnceLock::new(),
             defaults: Mutex::default(),
             next_distinct: AtomicU32::new(0),
         };

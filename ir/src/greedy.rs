@@ -3,7 +3,9 @@
 use crate::module::{Module, Op};
 use crate::pass::{Actions, ITERATION, Unit};
 use crate::rewrite::{Pattern, Rewriter};
+use crate::rules::RuleSet;
 use crate::simplify_regions::{erase_unreachable_blocks, simplify_regions};
+use std::sync::Arc;
 
 /// How much is done to control flow after each round. Unreachable blocks are removed before each round in any case: no
 /// pattern sees them.
@@ -32,6 +34,8 @@ pub struct GreedyOptions {
     /// The patterns that are tried on every op, for a pass with patterns of its own; `None` for those that the ops declare
     /// and the rules of dialects.
     pub patterns: Option<&'static [Pattern]>,
+    /// The rules that are tried on every op, instead of those of dialects; `None` for a pass that has none of its own.
+    pub rules: Option<Arc<RuleSet>>,
     /// The only patterns that are applied; empty for all.
     pub enabled: Vec<String>,
     /// Patterns that are not applied.
@@ -46,6 +50,7 @@ impl Default for GreedyOptions {
             top_down: true,
             regions: RegionSimplification::default(),
             patterns: None,
+            rules: None,
             enabled: Vec::new(),
             disabled: Vec::new(),
         }
@@ -83,6 +88,7 @@ impl GreedyOptions {
             }
             let mut rewriter = Rewriter::new(m, actions.as_deref_mut(), filter);
             rewriter.patterns = self.patterns;
+            rewriter.rules = self.rules.clone();
             let (changes, ended) = rewriter.round(root, self.top_down, self.max_rewrites);
             let emptied = rewriter.emptied;
             if let Some(actions) = &mut actions {

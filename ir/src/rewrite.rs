@@ -17,6 +17,7 @@ use crate::rules;
 use crate::symbols::SymbolTables;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A rewrite rooted at one op.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,8 @@ pub struct Rewriter<'m> {
     filter: Option<&'m dyn Fn(&str) -> bool>,
     /// The patterns for all ops, if not those that ops declare and rules are tried.
     pub(crate) patterns: Option<&'static [Pattern]>,
+    /// The rules that are tried, if not those that dialects declare.
+    pub(crate) rules: Option<Arc<rules::RuleSet>>,
 }
 
 impl<'m> Rewriter<'m> {
@@ -73,6 +76,7 @@ impl<'m> Rewriter<'m> {
             actions,
             filter,
             patterns: None,
+            rules: None,
         }
     }
 
@@ -307,7 +311,7 @@ impl<'m> Rewriter<'m> {
         self.fold_op(op)
             || info.traits.has(Traits::COMMUTATIVE) && self.move_constant_right(op)
             || (self.patterns.unwrap_or(info.patterns).iter()).any(|pattern| self.apply(pattern.name, op, pattern.run))
-            || self.patterns.is_none() && self.apply_rules(op)
+            || (self.patterns.is_none() || self.rules.is_some()) && self.apply_rules(op)
     }
 
     fn fold_op(&mut self, op: Op) -> bool {
@@ -325,12 +329,12 @@ impl<'m> Rewriter<'m> {
     }
 
     fn apply_rules(&mut self, op: Op) -> bool {
-        let (ctx, name) = (self.module.ctx.clone(), self.module.name(op));
-        let mut rules = ctx.rules().of(name).iter();
-        rules.any(|rule| self.apply(rule.name, op, |rewriter, op| rules::apply(rewriter, rule, op)))
+        let (ctx, own, name) = (self.module.ctx.clone(), self.rules.clone(), self.module.name(op));
+        let mut rules = own.as_deref().unwrap_or_else(|| ctx.declared_rules()).of(name);
+        rules.any(|rule| self.apply(ctx.text(rule.name), op, |rewriter, op| rules::apply(rewriter, rule, op)))
     }
 
-    fn apply(&mut self, name: &'static str, op: Op, run: impl FnOnce(&mut Self, Op) -> bool) -> bool {
+    fn apply(&mut self, name: &str, op: Op, run: impl FnOnce(&mut Self, Op) -> bool) -> bool {
         if self.filter.is_some_and(|tried| !tried(name)) {
             return false;
         }

@@ -91,6 +91,7 @@ impl Canonicalize {
             top_down: options.bool("top-down"),
             regions,
             patterns: None,
+            rules: None,
             enabled: options.list("enable-patterns").to_vec(),
             disabled: options.list("disable-patterns").to_vec(),
         };

@@ -6,6 +6,7 @@ use gradus_ir::PassInfo;
 
 mod affine_loop_tile;
 mod affine_loop_unroll;
+mod apply_rules;
 mod canonicalize;
 mod control_flow_sink;
 mod cse;
@@ -24,6 +25,7 @@ mod symbol_dce;
 pub const PASSES: &[&PassInfo] = &[
     &affine_loop_tile::INFO,
     &affine_loop_unroll::INFO,
+    &apply_rules::INFO,
     &canonicalize::INFO,
     &control_flow_sink::INFO,
     &cse::INFO,

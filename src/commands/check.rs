@@ -1,12 +1,14 @@
 //! `gradus check`: whether a pipeline, or any compiler, kept what a program means.
 
 use super::model::{dim_arg, load};
+use super::rules::{self, rules_arg};
 use crate::io::report;
 use crate::pass_flags::{self, flag};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Subject};
 use gradus_check::{Floats, Options, Reference, Verdict, widened};
+use gradus_generate::rule::RuleOptions;
 use gradus_ir::pass::RunOptions;
 use gradus_ir::{Context, Module, ParseOptions};
 use std::fmt::Write as _;
@@ -63,12 +65,24 @@ fn command(tool: &Tool) -> Command {
         .after_help(
             "Examples:\n  gradus check a.mlir --pipeline='builtin.module(func.func(cse,canonicalize))'\n  gradus check \
              a.mlir --canonicalize --lower-affine\n  mlir-opt a.mlir --canonicalize -o b.mlir && gradus check a.mlir \
-             b.mlir\n  gradus check net.onnx --dim batch=1 --canonicalize --floats=algebra --inputs=5\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
+             b.mlir\n  gradus check --rules builtin add-add\n  gradus check --rules rules.mlir\n  gradus check net.onnx --dim batch=1 --canonicalize --floats=algebra --inputs=5\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
              after each of them, and the first that changes what it means is named, and its rewrite. Exit status 0: no \
              difference was found; 1: there is one, or too little could be run to say.",
         )
-        .arg(Arg::new("FILE").required(true).help("The program before, text or ONNX; - is standard input"))
-        .arg(Arg::new("AFTER").help("The program after, by any compiler"))
+        .arg(
+            Arg::new("FILE")
+                .required_unless_present("rules")
+                .help("The program before, text or ONNX; - is standard input. With --rules, the name of a rule"),
+        )
+        .arg(
+            Arg::new("AFTER")
+                .num_args(0..)
+                .help("The program after, by any compiler. With --rules, names of more rules"),
+        )
+        .arg(rules_arg(
+            "Check the rules of a file, or those of dialects (builtin): build their left sides, apply them, and compare",
+        ))
+        .arg(number("instances", format!("Check each rule on so many instances of its left side [default: {}]", RuleOptions::default().instances)))
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
         .arg(dim_arg())
         .arg(
@@ -86,9 +100,19 @@ fn command(tool: &Tool) -> Command {
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = tool.context();
-    let file = matches.get_one::<String>("FILE").expect("is required");
     let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
-    let after = matches.get_one::<String>("AFTER");
+    if matches.contains_id("rules") {
+        return match pipeline.is_empty() {
+            true => rules::check(tool, matches, streams),
+            false => Err(Failure::Usage("--rules checks rules, not passes".into())),
+        };
+    }
+    let file = matches.get_one::<String>("FILE").expect("is required");
+    let mut others = matches.get_many::<String>("AFTER").into_iter().flatten();
+    let after = others.next();
+    if others.next().is_some() {
+        return Err(Failure::Usage("check takes one program after".into()));
+    }
     if after.is_some() != pipeline.is_empty() {
         let message = "check takes passes (--pipeline, or --PASS ...) or a second program, one of both";
         return Err(Failure::Usage(message.into()));

@@ -1,8 +1,9 @@
 //! `gradus list`: what there is, a line each.
 
-use crate::pass_flags::option_line;
+use crate::pass_flags::{flag, option_line};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
+use gradus_ir::{Module, PrintOptions};
 use std::fmt::Write;
 
 /// The declaration.
@@ -10,16 +11,21 @@ pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(_: &Tool) -> Command {
     Command::new("list")
-        .about("List dialects, ops or passes with their options, a line each")
-        .after_help("Examples:\n  gradus list passes\n  gradus list ops | grep conv")
-        .arg(Arg::new("WHAT").required(true).value_parser(["dialects", "ops", "passes"]))
+        .about("List dialects, ops, passes with their options or rules, a line each")
+        .after_help("Examples:\n  gradus list passes\n  gradus list ops | grep conv\n  gradus list rules --as-ir")
+        .arg(Arg::new("WHAT").required(true).value_parser(["dialects", "ops", "passes", "rules"]))
+        .arg(flag("as-ir", "Print rules as IR"))
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let what: &String = matches.get_one("WHAT").expect("is required");
+    if matches.get_flag("as-ir") {
+        return if what == "rules" { rules(tool, streams) } else { Err(Failure::Usage("--as-ir prints rules".into())) };
+    }
     let rows: Vec<(&str, &str)> = match what.as_str() {
         "dialects" => tool.dialects.iter().map(|d| (d.name, d.doc)).collect(),
         "ops" => tool.dialects.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
+        "rules" => tool.dialects.iter().flat_map(|d| d.rules).map(|rule| (rule.name, rule.text)).collect(),
         _ => tool.passes.iter().map(|info| (info.name, info.doc)).collect(),
     };
     let options = |name: &str| {
@@ -34,5 +40,16 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
             let _ = writeln!(text, "{:width$}    {}", "", option_line(option));
         }
     }
+    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// All declared rules as a program.
+fn rules(tool: &Tool, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = tool.context();
+    let mut m = Module::new(ctx.clone());
+    for rule in ctx.declared_rules().rules() {
+        gradus_dialects::rewrite::write(&mut m, rule);
+    }
+    let text = m.to_text(PrintOptions::default());
     crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! One file per subcommand.
+//! One file per subcommand, and what several have in common.
 
 pub mod check;
 pub mod completions;
@@ -10,5 +10,6 @@ pub mod list;
 pub mod model;
 pub mod opt;
 pub mod reduce;
+pub mod rules;
 pub mod run;
 pub mod update_checks;

@@ -1,5 +1,6 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
+use super::rules::{self, rules_arg};
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
 use crate::split::{self, Chunk};
@@ -23,6 +24,7 @@ fn command(tool: &Tool) -> Command {
         flag("allow-unregistered-dialect", "Allow operation with no registered dialects"),
         flag("no-implicit-module", "The file holds one op, which need not be a module"),
         flag("check", "Run the program before and after each pass; fail when it differs, or when that cannot be said"),
+        rules_arg("Rules in the dialect 'rewrite', for the pass apply-rules"),
         flag("verify-roundtrip", "Check that the program is the same when it is printed and read again"),
         flag(UNVERIFIED, "Do not verify what was read: passes may then do anything"),
         on_by_default("mlir-print-op-on-diagnostic", "Show the op that a diagnostic is about in a note"),
@@ -76,6 +78,7 @@ fn one(
 ) -> Result<(), Failure> {
     let pipeline = requested(tool, matches)?;
     let ctx = tool.context();
+    rules::load(&ctx, matches, streams)?;
     let mut job = Job { tool, matches, program, output, ctx, pipeline, timer: Timer::new("root") };
     let start = Instant::now();
     let result = job.run(streams);
@@ -177,7 +180,10 @@ impl Job<'_> {
     fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let before = self.read(streams)?;
         let reference = Reference::new(&before, Options::default());
-        let look = |passed: &Passed<'_>| reference.wrong_after(passed).map_or(Ok(()), |(_, _, error)| Err(error));
+        let look = |passed: &Passed<'_>| match reference.wrong_after(passed) {
+            Some((name, difference)) => Err(reference.error_after(passed, &name, &difference)),
+            None => Ok(()),
+        };
         self.run_passes(m, how, Some(Box::new(look)), streams)?;
         let open = reference.compare(m).filter_map(|(name, loc, verdict)| match verdict {
             Verdict::Inconclusive(why) | Verdict::Lost(why) => {

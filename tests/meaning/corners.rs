@@ -82,6 +82,25 @@ const CORNERS: &[(&str, Is)] = &[
     ("%r = scf.for %i = %i5 to %i0 step %i1 iter_args(%a = %one) -> i32 {\nscf.yield %z : i32\n}", Int(1)),
     ("%r = affine.for %i = 5 to 0 iter_args(%a = %one) -> i32 {\naffine.yield %z : i32\n}", Int(1)),
     ("%r = affine.for %i = 0 to %ip iter_args(%a = %one) -> i32 {\naffine.yield %z : i32\n}", Ub),
+    // loops in parallel: distances, and dimensions that never run
+    (
+        "%l = arith.constant -9223372036854775808 : index\nscf.parallel (%i) = (%l) to (%i5) step (%i5) {\n}\n%r = arith.addi %one, %z : i32",
+        Ub,
+    ),
+    (
+        "%u = arith.constant 9223372036854775807 : index\nscf.parallel (%i, %j) = (%i1, %i5) to (%u, %i5) step (%u, %i1) {\n}\n%r = arith.addi %one, %z : i32",
+        Ub,
+    ),
+    ("scf.parallel (%i, %j) = (%i0, %i5) to (%i5, %i0) step (%i1, %i1) {\n}\n%r = arith.addi %one, %z : i32", Int(1)),
+    // promises of types, and bits that nobody knows
+    (
+        "%t = tensor.empty(%i5) : tensor<?xi32>\n%c = tensor.cast %t : tensor<?xi32> to tensor<2xi32>\n%r = tensor.extract %c[%i1] : tensor<2xi32>",
+        Poison,
+    ),
+    (
+        "%x = arith.constant dense<0x7FC00000> : vector<1xf32>\n%y = vector.bitcast %x : vector<1xf32> to vector<1xi32>\n%r = vector.extract %y[0] : i32 from vector<1xi32>",
+        Poison,
+    ),
     // elements and memory
     ("%t = tensor.from_elements %one, %z : tensor<2xi32>\n%r = tensor.extract %t[%i5] : tensor<2xi32>", Ub),
     ("%t = tensor.from_elements %one, %z : tensor<2xi32>\n%r = tensor.extract %t[%ip] : tensor<2xi32>", Ub),

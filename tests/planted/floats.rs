@@ -1,8 +1,6 @@
 //! Programs of floats: rewrites that only round otherwise pass, wrong ones are found, each in the mode for it.
 
-use crate::check_program;
-use gradus::Tool;
-use gradus::ir::Dialect;
+use crate::{check_program, tool_with};
 use gradus::ir::rules::{Rule, rule};
 use gradus_golden::{Output, run};
 
@@ -66,14 +64,7 @@ static WRONG: &[(Rule, &str)] = &[
 
 /// Checks a rule in a mode.
 fn check(rule: &'static Rule, program: &str, mode: &str) -> Output {
-    let dialect: &'static Dialect = Box::leak(Box::new(Dialect {
-        name: "planted",
-        doc: "A rule.",
-        rules: std::slice::from_ref(rule),
-        ..Dialect::DEFAULT
-    }));
-    let tool = Tool::gradus().with_dialects(&[dialect]);
-    check_program(&tool, program, &[&format!("--floats={mode}"), "--canonicalize"])
+    check_program(&tool_with(rule), program, &[&format!("--floats={mode}"), "--canonicalize"])
 }
 
 #[test]

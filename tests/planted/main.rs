@@ -9,6 +9,7 @@ mod patterns;
 mod reproducers;
 mod rules;
 
+use gradus::ir::rules::Rule;
 use gradus::ir::{Dialect, PassInfo};
 use gradus::{Tool, check};
 use gradus_golden::{Output, run};
@@ -29,6 +30,17 @@ fn missed(name: &str, pass: &str, output: &Output) -> Option<String> {
     (!found).then(|| format!("{name}: exit status {}\n{}{}", output.code, output.out, output.err))
 }
 
+/// The tool with one rule more.
+fn tool_with(rule: &'static Rule) -> Tool {
+    let dialect: &'static Dialect = Box::leak(Box::new(Dialect {
+        name: "planted",
+        doc: "A rule.",
+        rules: std::slice::from_ref(rule),
+        ..Dialect::DEFAULT
+    }));
+    Tool::gradus().with_dialects(&[dialect])
+}
+
 fn none_missed(missed: impl Iterator<Item = String>) {
     let missed: Vec<String> = missed.collect();
     assert!(missed.is_empty(), "{} are missed:\n{}", missed.len(), missed.join("\n"));
@@ -37,13 +49,7 @@ fn none_missed(missed: impl Iterator<Item = String>) {
 #[test]
 fn wrong_rules_are_found_and_named() {
     let missed = rules::RULES.iter().filter_map(|(rule, program)| {
-        let dialect: &'static Dialect = Box::leak(Box::new(Dialect {
-            name: "planted",
-            doc: "A wrong rule.",
-            rules: std::slice::from_ref(rule),
-            ..Dialect::DEFAULT
-        }));
-        let tool = Tool::gradus().with_dialects(&[dialect]);
+        let tool = tool_with(rule);
         let sound = check_program(&Tool::gradus(), program, &["--cse", "--canonicalize", "--symbol-dce"]);
         assert_eq!(sound.code, 0, "{}: without the bug:\n{}{}", rule.name, sound.out, sound.err);
         missed(rule.name, "canonicalize", &check_program(&tool, program, &["--cse", "--canonicalize", "--symbol-dce"]))

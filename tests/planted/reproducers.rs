@@ -1,10 +1,10 @@
 //! Each planted bug gives a small reproducer, which is a golden test that fails for as long as the bug is there.
 
-use crate::{patterns, rules};
+use crate::{patterns, rules, tool_with};
 use gradus::Tool;
 use gradus::check::bisect::{Checked, Subject};
 use gradus::ir::pass::{Pipeline, RunOptions};
-use gradus::ir::{Dialect, ParseOptions, PassInfo, parse_module};
+use gradus::ir::{ParseOptions, PassInfo, parse_module};
 use gradus::reduce::{End, Options, ops_in_bodies};
 use gradus::runline::pipelines;
 use gradus_golden::run;
@@ -26,14 +26,7 @@ struct Found {
 /// A tool with a bug, the bug's name, a program that it changes, and passes.
 fn bugs() -> Vec<(Tool, &'static str, &'static str, String)> {
     let rules = rules::RULES.iter().map(|(rule, program)| {
-        let dialect: &'static Dialect = Box::leak(Box::new(Dialect {
-            name: "planted",
-            doc: "A wrong rule.",
-            rules: std::slice::from_ref(rule),
-            ..Dialect::DEFAULT
-        }));
-        let tool = Tool::gradus().with_dialects(&[dialect]);
-        (tool, rule.name, *program, "builtin.module(cse,canonicalize,symbol-dce)".to_owned())
+        (tool_with(rule), rule.name, *program, "builtin.module(cse,canonicalize,symbol-dce)".to_owned())
     });
     let patterns = patterns::PLANTED.iter().map(|(info, program)| {
         let info: &'static PassInfo = info;

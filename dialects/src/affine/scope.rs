@@ -256,23 +256,19 @@ pub fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
     })
 }
 
-/// As what an op uses its operand: those of its one map or set are the last ones. `None` if it has several.
+/// As what an op must be able to use its operand: those of its one map or set are the last ones, and where they are symbols
+/// the op is simplified to take dimensions. `None` if it has several.
 fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<Class> {
     let inputs = |&(_, attr): &(_, Attr)| match m.ctx.attr_data(attr) {
-        AttrData::AffineMap(map) => Some((map.num_dims, map.num_symbols)),
-        AttrData::IntegerSet(set) => Some((set.num_dims, set.num_symbols)),
+        AttrData::AffineMap(map) => Some(map.num_inputs()),
+        AttrData::IntegerSet(set) => Some((set.num_dims + set.num_symbols) as usize),
         _ => None,
     };
-    let all: SmallVec<[(u32, u32); 2]> = m.ctx.dict_entries(m.props(op)).iter().filter_map(inputs).collect();
-    let (dims, symbols) = match all[..] {
-        [] => return Some(Class::Neither),
-        [one] => one,
-        _ => return None,
-    };
-    let first = m.operands(op).len().checked_sub((dims + symbols) as usize)?;
-    Some(match operand.checked_sub(first) {
-        None => Class::Neither,
-        Some(i) if i < dims as usize => Class::Dim,
-        Some(_) => Class::Symbol,
-    })
+    let all: SmallVec<[usize; 2]> = m.ctx.dict_entries(m.props(op)).iter().filter_map(inputs).collect();
+    match all[..] {
+        [] => Some(Class::Neither),
+        [inputs] if operand + inputs < m.operands(op).len() => Some(Class::Neither),
+        [_] => Some(Class::Dim),
+        _ => None,
+    }
 }

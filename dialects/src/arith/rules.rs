@@ -4,7 +4,7 @@
 //! refinements, since `false and poison` is poison where the nested select was not. It also rounds once where
 //! `truncf(sitofp(x))` rounds twice. Both are left out.
 
-use gradus_ir::rules::{Arg, Native, NativeFn, Rule, rule};
+use gradus_ir::rules::{Arg, ArgKind, Native, Rule, rule};
 use gradus_ir::{Attr, Module, Type};
 
 #[rustfmt::skip]
@@ -96,29 +96,30 @@ pub(super) const RULES: &[Rule] = &[
 
 #[rustfmt::skip]
 pub(super) const NATIVES: &[&Native] = &[
-    &test("i1", "a boolean, or a vector or tensor of them", |m, x| element(m, x[0]) == Type::I1),
-    &test("not_i1", "anything but booleans", |m, x| element(m, x[0]) != Type::I1),
-    &test("index", "`index`, or a vector or tensor of it", |m, x| element(m, x[0]) == Type::INDEX),
-    &test("variable", "no constant", |m, x| m.constant(x[0].value()).is_none()),
-    &test("wider_int", "two integers, neither `index`, the first with more bits", |m, x| element(m, x[0]) != Type::INDEX && element(m, x[1]) != Type::INDEX && widths(m, x).is_some_and(|(a, b)| a > b)),
-    &test("not_narrower_int", "two integers, the first with at least as many bits", |m, x| widths(m, x).is_some_and(|(a, b)| a >= b)),
-    &test("same_shape", "two scalars, or two vectors or tensors of one shape", |m, x| m.ctx.with_element(x[0].ty(), Type::I1) == m.ctx.with_element(x[1].ty(), Type::I1)),
-    &test("zero", "an integer that is 0 everywhere", |m, x| m.ctx.is_uniform(x[0].attr(), 0.0)),
-    &test("all_ones", "an integer with all bits set, everywhere", |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
-    &test("smallest", "the smallest signed integer, everywhere", |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
-    &test("largest", "the largest signed integer, everywhere", |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
-    &attr("negated", "the predicate that holds when this one does not", |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
-    &attr("swapped", "the predicate for swapped operands", |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
-    &attr("unsigned", "the predicate for unsigned operands", |m, x| predicate(m, x[0], &[0, 1, 6, 7, 8, 9, 6, 7, 8, 9])),
+    &Native::test("i1", "a boolean, or a vector or tensor of them", ANY, |m, x| element(m, x[0]) == Type::I1),
+    &Native::test("not_i1", "anything but booleans", ANY, |m, x| element(m, x[0]) != Type::I1),
+    &Native::test("index", "`index`, or a vector or tensor of it", ANY, |m, x| element(m, x[0]) == Type::INDEX),
+    &Native::test("variable", "no constant", VALUE, |m, x| m.constant(x[0].value()).is_none()),
+    &Native::test("wider_int", "two integers, neither `index`, the first with more bits", TWO, |m, x| element(m, x[0]) != Type::INDEX && element(m, x[1]) != Type::INDEX && widths(m, x).is_some_and(|(a, b)| a > b)),
+    &Native::test("not_narrower_int", "two integers, the first with at least as many bits", TWO, |m, x| widths(m, x).is_some_and(|(a, b)| a >= b)),
+    &Native::test("same_shape", "two scalars, or two vectors or tensors of one shape", TYPES, |m, x| m.ctx.with_element(x[0].ty(), Type::I1) == m.ctx.with_element(x[1].ty(), Type::I1)),
+    &Native::test("zero", "an integer that is 0 everywhere", ATTR, |m, x| m.ctx.is_uniform(x[0].attr(), 0.0)),
+    &Native::test("all_ones", "an integer with all bits set, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
+    &Native::test("smallest", "the smallest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
+    &Native::test("largest", "the largest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
+    &Native::test("power_of_two", "a positive integer that is a power of two, everywhere", ATTR, |m, x| exponent(m, x[0]).is_some()),
+    &Native::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
+    &Native::attr("negated", "the predicate that holds when this one does not", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
+    &Native::attr("swapped", "the predicate for swapped operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
+    &Native::attr("unsigned", "the predicate for unsigned operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 6, 7, 8, 9, 6, 7, 8, 9])),
 ];
 
-const fn test(name: &'static str, doc: &'static str, run: fn(&Module, &[Arg]) -> bool) -> Native {
-    Native { name, doc, run: NativeFn::Test(run) }
-}
-
-const fn attr(name: &'static str, doc: &'static str, run: fn(&Module, &[Arg]) -> Option<Attr>) -> Native {
-    Native { name, doc, run: NativeFn::Attr(run) }
-}
+/// Anything that has a type.
+const ANY: &[ArgKind] = &[ArgKind::Any];
+const TWO: &[ArgKind] = &[ArgKind::Any, ArgKind::Any];
+const TYPES: &[ArgKind] = &[ArgKind::Type, ArgKind::Type];
+const VALUE: &[ArgKind] = &[ArgKind::Value];
+const ATTR: &[ArgKind] = &[ArgKind::Attr];
 
 fn element(m: &Module, arg: Arg) -> Type {
     let ty = match arg {
@@ -136,6 +137,12 @@ fn widths(m: &Module, args: &[Arg]) -> Option<(u32, u32)> {
 /// The integer that a constant is everywhere, and its width.
 fn signed(m: &Module, arg: Arg) -> Option<(f64, u32)> {
     Some((m.ctx.as_uniform(arg.attr())?, m.ctx.int_width(element(m, arg))?))
+}
+
+/// The exponent of the positive power of two that an integer is everywhere.
+fn exponent(m: &Module, arg: Arg) -> Option<f64> {
+    let (value, width) = signed(m, arg)?;
+    (0..width.saturating_sub(1)).map(f64::from).find(|exponent| exponent.exp2() == value)
 }
 
 /// Half of the number of integers of a width.

@@ -1,8 +1,8 @@
 //! Tensor types: which can be cast to which, and what is known of both.
 
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Module, Op, OpDecl, OpState, PatternRewriter, Rewriter, Type, TypeConstraint, TypeData,
-    Value,
+    Attr, Context, DYNAMIC, Module, Op, OpDecl, OpState, PatternRewriter, Rewriter, Traits, Type, TypeConstraint,
+    TypeData, Value,
 };
 
 use super::CastOp;
@@ -136,7 +136,9 @@ pub(super) fn cast_before(r: &mut Rewriter<'_>, op: Op, value: Value, ty: Type) 
     let mut state = OpState::new(&m.ctx, CastOp::INFO.name, m.loc(op));
     state.operand_group(&[value]);
     state.result_types.push(ty);
-    let cast = r.create_before(op, state).ok()?;
+    // Ops that combine stand where no other ops may.
+    let at = if m.has_trait(op, Traits::COMBINING) { m.parent_op(op)? } else { op };
+    let cast = r.create_before(at, state).ok()?;
     Some(r.module().result(cast, 0))
 }
 

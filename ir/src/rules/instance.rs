@@ -10,13 +10,24 @@ use crate::pattern_rewriter::InsertPoint;
 use smallvec::SmallVec;
 
 /// Types and inherent attributes that an op can have.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Signature {
     /// Types of its operands.
     pub operands: SmallVec<[Type; 4]>,
-    /// The type of its one result.
-    pub result: Type,
+    /// Types of its results.
+    pub results: SmallVec<[Type; 2]>,
     /// Its inherent attributes.
     pub props: Attr,
+}
+
+impl Signature {
+    /// Whether the types are those that are known.
+    pub fn fits(&self, results: &[Option<Type>], operands: &[Option<Type>]) -> bool {
+        let same = |types: &[Type], known: &[Option<Type>]| {
+            types.len() == known.len() && types.iter().zip(known).all(|(ty, known)| known.is_none_or(|k| k == *ty))
+        };
+        same(&self.results, results) && same(&self.operands, operands)
+    }
 }
 
 /// Holds a program, and chooses what a rule leaves open.
@@ -29,8 +40,8 @@ pub trait Chooser {
     fn value(&mut self, ty: Type) -> Option<Value>;
     /// The value of a constant.
     fn constant(&mut self, ty: Type) -> Option<Attr>;
-    /// Types and attributes of an op, with this result and these operands where they are given.
-    fn signature(&mut self, op: OpName, result: Option<Type>, operands: &[Option<Type>]) -> Option<Signature>;
+    /// Types and attributes of an op, with results and operands of these types where they are known.
+    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature>;
 }
 
 impl Context {
@@ -39,20 +50,26 @@ impl Context {
         self.dialects().iter().flat_map(|d| d.rules).map(|rule| rule.name)
     }
 
-    /// Builds an instance of the left side of a rule before an op of the chooser's program, as far as its text says; its
-    /// conditions need not hold. `None`, and nothing is built, if what was chosen does not fit together.
-    pub fn build_left_side(&self, rule: &str, at: Op, chooser: &mut dyn Chooser) -> Option<Value> {
-        let rule = self.rules().named(rule)?;
-        let bindings = smallvec::smallvec![None; rule.variables];
-        let mut build = Build { at, chooser, bindings, made: Vec::new() };
-        let root = build.op(&rule.left, None);
-        if root.is_none() {
-            let made = std::mem::take(&mut build.made);
-            let m = chooser.module_mut();
-            made.into_iter().rev().for_each(|op| m.erase_op(op));
-        }
-        root
+    /// Builds an instance of the left side of a declared rule; see [`build_left_side`].
+    pub fn build_left_side(&self, rule: &str, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
+        let rule = self.declared_rules().rules().iter().find(|known| self.text(known.name) == rule)?;
+        build_left_side(rule, at, chooser)
     }
+}
+
+/// Builds an instance of the left side of a rule before an op of the chooser's program, as far as its text says; its
+/// conditions need not hold. Returns its roots; `None`, and nothing is built, if what was chosen does not fit together.
+pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
+    let mut bindings: SmallVec<[Option<Arg>; 8]> = smallvec::smallvec![None; rule.variables];
+    rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Arg::Type(ty)));
+    let mut build = Build { at, chooser, bindings, made: Vec::new() };
+    let roots: Option<SmallVec<[Op; 2]>> = rule.roots.iter().map(|root| build.op(root, None)).collect();
+    if roots.is_none() {
+        let made = std::mem::take(&mut build.made);
+        let m = chooser.module_mut();
+        made.into_iter().rev().for_each(|op| m.erase_op(op));
+    }
+    roots
 }
 
 struct Build<'a> {
@@ -71,39 +88,45 @@ impl Build<'_> {
         self.bindings[var?].map(Arg::ty)
     }
 
-    fn bind_type(&mut self, var: Option<Var>, ty: Type) -> Option<()> {
+    /// Makes a variable stand for something; `None` if it stands for something else.
+    fn bind(&mut self, var: Option<Var>, arg: Arg) -> Option<()> {
         let Some(var) = var else { return Some(()) };
-        (*self.bindings[var].get_or_insert(Arg::Type(ty)) == Arg::Type(ty)).then_some(())
+        (*self.bindings[var].get_or_insert(arg) == arg).then_some(())
     }
 
-    fn op(&mut self, term: &OpTerm, want: Option<Type>) -> Option<Value> {
-        let want = want.or(self.bound_type(term.ty));
+    /// `want`: the type of one of the results.
+    fn op(&mut self, term: &OpTerm, want: Option<(usize, Type)>) -> Option<Op> {
+        let result = |(i, &var): (usize, &Option<Var>)| {
+            want.filter(|(wanted, _)| *wanted == i).map(|(_, ty)| ty).or_else(|| self.bound_type(var))
+        };
+        let results: SmallVec<[Option<Type>; 2]> = term.types.iter().enumerate().map(result).collect();
         let known: SmallVec<[Option<Type>; 4]> = term.operands.iter().map(|t| self.known_type(t)).collect();
-        let signature = self.chooser.signature(term.name, want, &known)?;
-        self.bind_type(term.ty, signature.result)?;
+        let signature = self.chooser.signature(term.name, &results, &known)?;
+        for (&var, &ty) in term.types.iter().zip(&signature.results) {
+            self.bind(var, Arg::Type(ty))?;
+        }
         let mut state = OpState::of(term.name, Loc::UNKNOWN);
         state.props = self.props(term, signature.props)?;
         for (term, ty) in term.operands.iter().zip(signature.operands) {
             let value = self.operand(term, ty)?;
             state.operands.push(value);
         }
-        state.result_types.push(signature.result);
+        state.result_types.extend(signature.results);
         let op = Builder::at(self.chooser.module_mut(), InsertPoint::Before(self.at)).try_create(state).ok()?;
         self.made.push(op);
-        let result = self.module().result(op, 0);
-        if let Some(var) = term.result {
-            self.bindings[var] = Some(Arg::Value(result));
+        for (i, &var) in term.results.iter().enumerate() {
+            let result = self.module().result(op, i);
+            self.bind(var, Arg::Value(result))?;
         }
-        Some(result)
+        Some(op)
     }
 
     /// The type that a term must have by what is bound.
     fn known_type(&self, term: &Term) -> Option<Type> {
         let (var, ty) = match term {
-            Term::Value { var, ty } => (Some(*var), *ty),
-            Term::Constant { var, ty } => (Some(*var), *ty),
+            Term::Value { var, ty } | Term::Constant { var, ty } => (Some(*var), *ty),
             Term::Number { ty, .. } => (None, *ty),
-            Term::Op(op) => (None, op.ty),
+            Term::Op { op, result } => (None, op.types[*result]),
         };
         let of_value = var.and_then(|var| match self.bindings[var]? {
             Arg::Value(v) => Some(self.module().value_type(v)),
@@ -116,14 +139,18 @@ impl Build<'_> {
     fn props(&mut self, term: &OpTerm, props: Attr) -> Option<Vec<(crate::context::Str, Attr)>> {
         let mut entries = self.module().ctx.dict_entries(props).to_vec();
         for (key, want) in &term.attrs {
-            let at = entries.iter().position(|e| e.0 == *key)?;
-            match want {
-                AttrTerm::Is(attr) => entries[at].1 = *attr,
-                AttrTerm::Var(var) => match self.bindings[*var] {
-                    Some(bound) => entries[at].1 = bound.attr(),
-                    None => self.bindings[*var] = Some(Arg::Attr(entries[at].1)),
-                },
-                AttrTerm::Call(_) => return None,
+            let at = entries.iter().position(|e| e.0 == *key);
+            let drawn = at.map(|at| entries[at].1);
+            let attr = match want {
+                AttrTerm::Is(attr) => *attr,
+                AttrTerm::Var(var) => self.bindings[*var].map(Arg::attr).or(drawn)?,
+            };
+            if let AttrTerm::Var(var) = want {
+                self.bindings[*var] = Some(Arg::Attr(attr));
+            }
+            match at {
+                Some(at) => entries[at].1 = attr,
+                None => entries.push((*key, attr)),
             }
         }
         Some(entries)
@@ -131,9 +158,12 @@ impl Build<'_> {
 
     fn operand(&mut self, term: &Term, ty: Type) -> Option<Value> {
         match term {
-            Term::Op(op) => self.op(op, Some(ty)).filter(|&v| self.module().value_type(v) == ty),
+            Term::Op { op, result } => {
+                let op = self.op(op, Some((*result, ty)))?;
+                Some(self.module().result(op, *result)).filter(|&v| self.module().value_type(v) == ty)
+            }
             Term::Value { var, ty: type_var } => {
-                self.bind_type(*type_var, ty)?;
+                self.bind(*type_var, Arg::Type(ty))?;
                 let value = match self.bindings[*var] {
                     Some(bound) => bound.value(),
                     None => self.chooser.value(ty)?,
@@ -142,7 +172,7 @@ impl Build<'_> {
                 (self.module().value_type(value) == ty).then_some(value)
             }
             Term::Constant { var, ty: type_var } => {
-                self.bind_type(*type_var, ty)?;
+                self.bind(*type_var, Arg::Type(ty))?;
                 let attr = match self.bindings[*var] {
                     Some(bound) => bound.attr(),
                     None => self.chooser.constant(ty)?,
@@ -151,7 +181,7 @@ impl Build<'_> {
                 self.constant(attr, ty)
             }
             Term::Number { value, ty: type_var } => {
-                self.bind_type(*type_var, ty)?;
+                self.bind(*type_var, Arg::Type(ty))?;
                 let attr = self.module().ctx.uniform_attr(ty, *value)?;
                 self.constant(attr, ty)
             }
@@ -163,11 +193,5 @@ impl Build<'_> {
         let value = Builder::at(m, InsertPoint::Before(self.at)).constant(attr, ty, "", Loc::UNKNOWN)?;
         self.made.extend(m.defining_op(value));
         Some(value)
-    }
-}
-
-impl super::RuleTable {
-    fn named(&self, name: &str) -> Option<&Compiled> {
-        self.by_root.values().flatten().find(|rule| rule.name == name)
     }
 }

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `name(...)`, `dialect.name(...)` | an op with these operands; of commutative ops in any order |
 //! | `name{attr = word}(...)` | the op's attribute, as its custom form spells it; `attr = P` is a variable for it, and on the right `attr = f(P)` a computation by name |
+//! | `f(C)` on the right | a constant that is computed by name |
 //! | `x`, `x: T` | a value; the same letter, the same value; `T` is its type |
 //! | `C`, `C: T` | a constant, or on the right an equal one |
 //! | `1`, `-1`, `2.0` | a constant that is this number everywhere; on the right of the root's type, or `1: T` |
@@ -22,17 +23,24 @@
 //!
 //! A rule's result may be used wherever the original was, so the right side must *refine* the left: equal for all values
 //! for which the left is defined and not poison.
+//!
+//! Both this text and others, such as IR, are read into one form, [`Compiled`]: a [`RuleSet`] of them is what drivers apply.
 
 mod apply;
 mod instance;
+mod mutate;
 mod parse;
+mod shape;
 
 pub(crate) use apply::apply;
-pub use instance::{Chooser, Signature};
+pub use apply::{apply_at, matches_at};
+pub use instance::{Chooser, Signature, build_left_side};
+pub use mutate::Mutant;
 
 use crate::context::{Attr, Context, OpName, Str, Type};
 use crate::module::{Module, Value};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A rule as declared.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +62,69 @@ pub struct Native {
     pub name: &'static str,
     /// What it is.
     pub doc: &'static str,
+    /// What it is about.
+    pub args: &'static [ArgKind],
+    /// Names of the attributes that it takes besides. They come after the others.
+    pub params: &'static [&'static str],
     /// Its meaning.
     pub run: NativeFn,
+}
+
+impl Native {
+    /// A condition on these.
+    pub const fn test(
+        name: &'static str,
+        doc: &'static str,
+        args: &'static [ArgKind],
+        run: fn(&Module, &[Arg]) -> bool,
+    ) -> Native {
+        Native { name, doc, args, params: &[], run: NativeFn::Test(run) }
+    }
+
+    /// A computation from these.
+    pub const fn attr(
+        name: &'static str,
+        doc: &'static str,
+        args: &'static [ArgKind],
+        run: fn(&Module, &[Arg]) -> Option<Attr>,
+    ) -> Native {
+        Native { name, doc, args, params: &[], run: NativeFn::Attr(run) }
+    }
+
+    /// Whether it is a condition.
+    pub fn is_test(&self) -> bool {
+        matches!(self.run, NativeFn::Test(_))
+    }
+}
+
+/// What an argument of a [`Native`] can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgKind {
+    /// A value.
+    Value,
+    /// An attribute, or the value of a constant.
+    Attr,
+    /// A type.
+    Type,
+    /// Anything that has a type.
+    Any,
+}
+
+impl ArgKind {
+    /// Whether it takes what a variable of a kind stands for.
+    pub fn takes(self, kind: ArgKind) -> bool {
+        self == ArgKind::Any || self == kind
+    }
+
+    /// What it is called.
+    pub fn word(self) -> &'static str {
+        match self {
+            ArgKind::Value => "value",
+            ArgKind::Attr => "attribute or constant",
+            ArgKind::Type => "type",
+            ArgKind::Any => "value, constant or type",
+        }
+    }
 }
 
 /// The meaning of a [`Native`].
@@ -105,69 +174,160 @@ impl Arg {
 }
 
 /// A variable, by number.
-type Var = usize;
+pub type Var = usize;
 
-/// A rule, read.
-pub(crate) struct Compiled {
-    pub(crate) name: &'static str,
-    left: OpTerm,
-    right: Term,
-    conditions: Vec<Call>,
-    variables: usize,
+/// A rule, read. Readers call [`Compiled::finish`], after which equal rules are equal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    /// For reports and debugging.
+    pub name: Str,
+    /// Of several rules that fit, those with more of it are tried first.
+    pub benefit: u32,
+    /// Whether floats may come out otherwise than before, a little.
+    pub approx: bool,
+    /// The ops that it replaces. Matching begins with the first; others use or define what those before them do.
+    pub roots: Vec<OpTerm>,
+    /// Conditions, once all is matched.
+    pub conditions: Vec<Call>,
+    /// Attributes that are computed, once the conditions hold.
+    pub computed: Vec<(Var, Call)>,
+    /// What replaces each result of each root.
+    pub right: Vec<Term>,
+    /// Type variables that stand for one type only.
+    pub fixed: Vec<(Var, Type)>,
+    /// How many variables there are.
+    pub variables: usize,
 }
 
 /// Something that a value can be.
-enum Term {
-    Value { var: Var, ty: Option<Var> },
-    Constant { var: Var, ty: Option<Var> },
-    Number { value: f64, ty: Option<Var> },
-    Op(OpTerm),
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// Any value, or one that is known.
+    Value {
+        /// The value.
+        var: Var,
+        /// Its type.
+        ty: Option<Var>,
+    },
+    /// A constant.
+    Constant {
+        /// The attribute that is its value.
+        var: Var,
+        /// Its type.
+        ty: Option<Var>,
+    },
+    /// A constant that is a number everywhere.
+    Number {
+        /// The number.
+        value: f64,
+        /// Its type.
+        ty: Option<Var>,
+    },
+    /// A result of an op.
+    Op {
+        /// The op.
+        op: OpTerm,
+        /// Which result.
+        result: usize,
+    },
 }
 
-struct OpTerm {
-    name: OpName,
-    commutative: bool,
-    attrs: Vec<(Str, AttrTerm)>,
-    operands: Vec<Term>,
-    /// The type of its result.
-    ty: Option<Var>,
-    /// The variable for its result.
-    result: Option<Var>,
+/// An op.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpTerm {
+    /// Its name.
+    pub name: OpName,
+    /// Whether two operands may be swapped.
+    pub commutative: bool,
+    /// The attributes that matter.
+    pub attrs: Vec<(Str, AttrTerm)>,
+    /// Its operands.
+    pub operands: Vec<Term>,
+    /// The types of its results.
+    pub types: Vec<Option<Var>>,
+    /// Variables for its results.
+    pub results: Vec<Option<Var>>,
 }
 
-enum AttrTerm {
+/// An attribute of an op.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AttrTerm {
+    /// A variable for it.
     Var(Var),
+    /// This one.
     Is(Attr),
-    Call(Call),
 }
 
-struct Call {
-    native: &'static Native,
-    args: Vec<Var>,
+/// A condition or computation.
+#[derive(Clone)]
+pub struct Call {
+    /// Which.
+    pub native: &'static Native,
+    /// On what.
+    pub args: Vec<Var>,
+    /// The attributes that it takes besides.
+    pub params: Vec<Attr>,
 }
 
-/// The rules of a context's dialects, by the op at their root.
+impl PartialEq for Call {
+    fn eq(&self, other: &Call) -> bool {
+        self.native.name == other.native.name && self.args == other.args && self.params == other.params
+    }
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({:?}, {:?})", self.native.name, self.args, self.params)
+    }
+}
+
+/// Rules that are applied together, found by the op at their first root.
+#[derive(Clone, Debug, Default)]
+pub struct RuleSet {
+    rules: Vec<Compiled>,
+    by_root: FxHashMap<OpName, Vec<usize>>,
+}
+
+impl RuleSet {
+    /// Those of more benefit come first, otherwise the order stays.
+    pub fn new(mut rules: Vec<Compiled>) -> RuleSet {
+        rules.sort_by_key(|rule| std::cmp::Reverse(rule.benefit));
+        let mut by_root: FxHashMap<OpName, Vec<usize>> = FxHashMap::default();
+        for (i, rule) in rules.iter().enumerate() {
+            by_root.entry(rule.roots[0].name).or_default().push(i);
+        }
+        RuleSet { rules, by_root }
+    }
+
+    /// All.
+    pub fn rules(&self) -> &[Compiled] {
+        &self.rules
+    }
+
+    /// Those whose first root is such an op.
+    pub fn of(&self, root: OpName) -> impl Iterator<Item = &Compiled> {
+        self.by_root.get(&root).into_iter().flatten().map(|&i| &self.rules[i])
+    }
+}
+
+/// The rules of a context's dialects.
 pub(crate) struct RuleTable {
-    by_root: FxHashMap<OpName, Vec<Compiled>>,
+    pub(crate) set: RuleSet,
     errors: Vec<String>,
 }
 
 impl RuleTable {
     pub(crate) fn new(ctx: &Context) -> RuleTable {
-        let mut table = RuleTable { by_root: FxHashMap::default(), errors: Vec::new() };
+        let (mut rules, mut errors) = (Vec::new(), Vec::new());
         for dialect in ctx.dialects() {
             for &rule in dialect.rules {
                 match parse::compile(ctx, dialect, rule) {
-                    Ok(compiled) => table.by_root.entry(compiled.left.name).or_default().push(compiled),
-                    Err(why) => table.errors.push(format!("rule '{}': {why}", rule.name)),
+                    Ok(compiled) => rules.push(compiled),
+                    Err(why) => errors.push(format!("rule '{}': {why}", rule.name)),
                 }
             }
         }
-        table
-    }
-
-    pub(crate) fn of(&self, root: OpName) -> &[Compiled] {
-        self.by_root.get(&root).map_or(&[], Vec::as_slice)
+        RuleTable { set: RuleSet::new(rules), errors }
     }
 }
 
@@ -175,5 +335,30 @@ impl Context {
     /// What is wrong with declared rules; empty in a correct program. Wrong rules never fire.
     pub fn rule_errors(&self) -> &[String] {
         &self.rules().errors
+    }
+
+    /// The rules that dialects declare.
+    pub fn declared_rules(&self) -> &RuleSet {
+        &self.rules().set
+    }
+
+    /// Gives the context rules that no dialect declares, for passes that ask for them. `false` if it has such rules already.
+    pub fn load_rules(&self, rules: RuleSet) -> bool {
+        self.loaded.set(Arc::new(rules)).is_ok()
+    }
+
+    /// The rules that were given to the context.
+    pub fn loaded_rules(&self) -> Option<&Arc<RuleSet>> {
+        self.loaded.get()
+    }
+
+    /// The condition or computation of that name.
+    pub fn native(&self, name: &str) -> Option<&'static Native> {
+        self.natives().find(|native| native.name == name)
+    }
+
+    /// All conditions and computations.
+    pub fn natives(&self) -> impl Iterator<Item = &'static Native> + '_ {
+        self.dialects().iter().flat_map(|d| d.natives).copied()
     }
 }

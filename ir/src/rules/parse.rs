@@ -1,14 +1,14 @@
 //! Reading rules.
 
-use super::{AttrTerm, Call, Compiled, Native, OpTerm, Rule, Term, Var};
+use super::{AttrTerm, Call, Compiled, OpTerm, Rule, Term, Var};
 use crate::context::{Attr, Context};
-use crate::op_info::{AttrSpec, AttrText, Dialect, OpInfo, Traits};
+use crate::op_info::{AttrSpec, AttrText, Dialect, OpInfo};
 
 /// Reads a rule of a dialect. Errors say what is wrong and where.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Compiled, String> {
-    let mut reader = Reader { ctx, dialect, rest: rule.text, names: Vec::new() };
-    let Term::Op(left) = reader.term()? else { return Err("the left side must be an op".into()) };
-    let bound = reader.names.len();
+    let mut reader = Reader { ctx, dialect, rest: rule.text, names: Vec::new(), bound: None, computed: Vec::new() };
+    let Term::Op { op: left, .. } = reader.term()? else { return Err("the left side must be an op".into()) };
+    reader.bound = Some(reader.names.len());
     reader.expect("=>")?;
     let right = reader.term()?;
     let mut conditions = Vec::new();
@@ -25,10 +25,18 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
     if !reader.rest.is_empty() {
         return Err(reader.error("expected the end"));
     }
-    if let Some(unbound) = reader.names.get(bound) {
-        return Err(format!("'{unbound}' is not on the left side"));
+    Compiled {
+        name: ctx.str(rule.name),
+        benefit: 1,
+        approx: false,
+        roots: vec![left],
+        conditions,
+        computed: reader.computed,
+        right: vec![right],
+        fixed: Vec::new(),
+        variables: reader.names.len(),
     }
-    Ok(Compiled { name: rule.name, left, right, conditions, variables: bound })
+    .finish()
 }
 
 struct Reader<'a> {
@@ -36,6 +44,9 @@ struct Reader<'a> {
     dialect: &'a Dialect,
     rest: &'a str,
     names: Vec<String>,
+    /// How many names the left side has, once it is read.
+    bound: Option<usize>,
+    computed: Vec<(Var, Call)>,
 }
 
 impl Reader<'_> {
@@ -66,20 +77,29 @@ impl Reader<'_> {
         word.to_owned()
     }
 
-    fn var(&mut self, name: String) -> Var {
-        self.names.iter().position(|n| *n == name).unwrap_or_else(|| {
-            self.names.push(name);
-            self.names.len() - 1
-        })
+    /// The variable of that name. On the right it must be known.
+    fn var(&mut self, name: String) -> Result<Var, String> {
+        if let Some(known) = self.names.iter().position(|n| *n == name) {
+            return Ok(known);
+        }
+        if self.bound.is_some() {
+            return Err(format!("'{name}' is not on the left side"));
+        }
+        Ok(self.new_var(name))
     }
 
-    fn type_var(&mut self) -> Option<Var> {
+    fn new_var(&mut self, name: String) -> Var {
+        self.names.push(name);
+        self.names.len() - 1
+    }
+
+    fn type_var(&mut self) -> Result<Option<Var>, String> {
         if !self.eat(":") {
-            return None;
+            return Ok(None);
         }
         let name = self.word();
         // Types and values are named apart.
-        Some(self.var(format!(":{name}")))
+        self.var(format!(":{name}")).map(Some)
     }
 
     fn term(&mut self) -> Result<Term, String> {
@@ -90,24 +110,43 @@ impl Reader<'_> {
             let (text, rest) = self.rest.split_at(number);
             self.rest = rest;
             let value = text.parse().map_err(|_| format!("'{text}' is no number"))?;
-            return Ok(Term::Number { value, ty: self.type_var() });
+            return Ok(Term::Number { value, ty: self.type_var()? });
         }
         let name = self.word();
         if name.is_empty() {
             return Err(self.error("expected a value, constant or op"));
         }
         if self.eat("@") {
-            let result = self.var(name);
-            let Term::Op(op) = self.term()? else { return Err(self.error("expected an op after '@'")) };
-            return Ok(Term::Op(OpTerm { result: Some(result), ..op }));
+            let result = if self.bound.is_some() { self.new_var(name) } else { self.var(name)? };
+            let Term::Op { mut op, .. } = self.term()? else { return Err(self.error("expected an op after '@'")) };
+            op.results[0] = Some(result);
+            return Ok(Term::Op { op, result: 0 });
         }
         if self.rest.starts_with(['(', '{']) {
-            return self.op(&name).map(Term::Op);
+            return self.op_or_computed(&name);
         }
         let constant = name.starts_with(|c: char| c.is_ascii_uppercase());
-        let var = self.var(name);
-        let ty = self.type_var();
+        let var = self.var(name)?;
+        let ty = self.type_var()?;
         Ok(if constant { Term::Constant { var, ty } } else { Term::Value { var, ty } })
+    }
+
+    /// An op, or on the right a constant that is computed by name.
+    fn op_or_computed(&mut self, name: &str) -> Result<Term, String> {
+        let computes = self.ctx.native(name).is_some_and(|native| !native.is_test());
+        if self.bound.is_some() && computes {
+            let var = self.computed(name)?;
+            return Ok(Term::Constant { var, ty: self.type_var()? });
+        }
+        self.op(name).map(|op| Term::Op { op, result: 0 })
+    }
+
+    /// A new variable for what is computed.
+    fn computed(&mut self, name: &str) -> Result<Var, String> {
+        let call = self.call(name)?;
+        let var = self.new_var(String::new());
+        self.computed.push((var, call));
+        Ok(var)
     }
 
     fn op(&mut self, name: &str) -> Result<OpTerm, String> {
@@ -127,9 +166,8 @@ impl Reader<'_> {
             operands.push(self.term()?);
             self.eat(",");
         }
-        let ty = self.type_var();
-        let commutative = info.traits.has(Traits::COMMUTATIVE) && operands.len() == 2;
-        Ok(OpTerm { name, commutative, attrs, operands, ty, result: None })
+        let ty = self.type_var()?;
+        Ok(OpTerm::new(self.ctx, name, attrs, operands, vec![ty]))
     }
 
     fn attr(&mut self, info: &OpInfo) -> Result<(crate::context::Str, AttrTerm), String> {
@@ -138,9 +176,9 @@ impl Reader<'_> {
         self.expect("=")?;
         let word = self.word();
         let term = if self.rest.starts_with('(') {
-            AttrTerm::Call(self.call(&word)?)
+            AttrTerm::Var(self.computed(&word)?)
         } else if word.starts_with(|c: char| c.is_ascii_uppercase()) {
-            AttrTerm::Var(self.var(word))
+            AttrTerm::Var(self.var(word)?)
         } else {
             AttrTerm::Is(self.spelled(spec, &word)?)
         };
@@ -161,7 +199,7 @@ impl Reader<'_> {
     }
 
     fn call(&mut self, name: &str) -> Result<Call, String> {
-        let native = self.native(name)?;
+        let native = self.ctx.native(name).ok_or_else(|| format!("nothing is called '{name}'"))?;
         self.expect("(")?;
         let mut args = Vec::new();
         while !self.eat(")") {
@@ -171,11 +209,6 @@ impl Reader<'_> {
             args.push(known.ok_or_else(|| format!("'{word}' is not on the left side"))?);
             self.eat(",");
         }
-        Ok(Call { native, args })
-    }
-
-    fn native(&self, name: &str) -> Result<&'static Native, String> {
-        let all = self.ctx.dialects().iter().flat_map(|d| d.natives);
-        all.copied().find(|n| n.name == name).ok_or_else(|| format!("nothing is called '{name}'"))
+        Ok(Call { native, args, params: Vec::new() })
     }
 }

@@ -1,6 +1,6 @@
 //! Rules that `--canonicalize` applies.
 
-use gradus_ir::rules::{Native, NativeFn, Rule, rule};
+use gradus_ir::rules::{ArgKind, Native, Rule, rule};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -13,8 +13,9 @@ pub(super) const RULES: &[Rule] = &[
     rule("popcount-rotr", "popcount(rotr(x, n)) => popcount(x)"),
 ];
 
-pub(super) const NATIVES: &[&Native] = &[&Native {
-    name: "wraps_at_width",
-    doc: "integers whose width divides the number of their values, so that sums of amounts may wrap",
-    run: NativeFn::Test(|m, x| m.ctx.int_width(m.ctx.element_type(x[0].ty())).is_some_and(u32::is_power_of_two)),
-}];
+pub(super) const NATIVES: &[&Native] = &[&Native::test(
+    "wraps_at_width",
+    "integers whose width divides the number of their values, so that sums of amounts may wrap",
+    &[ArgKind::Type],
+    |m, x| m.ctx.int_width(m.ctx.element_type(x[0].ty())).is_some_and(u32::is_power_of_two),
+)];

@@ -1,0 +1,168 @@
+//! From IR to the rules that drivers apply.
+
+use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, RuleOp, TypeOp, ValueOp, WhereOp, verify};
+use gradus_ir::rules::{AttrTerm, Call, Compiled, OpTerm, Term, Var};
+use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Traits, Value, symbol_name};
+use std::collections::{HashMap, HashSet};
+
+/// The rule that a `rewrite.rule` of a valid program is.
+pub fn read(m: &Module, rule: Op) -> Result<Compiled, Diagnostic> {
+    compiled(m, rule).map_err(|why| Diagnostic::error(m.loc(rule), format!("'{}' op {why}", m.name_text(rule))))
+}
+
+/// The rules that are directly in a valid program's module, in their order, each with its op.
+pub fn rules_of(m: &Module) -> Result<Vec<(Op, Compiled)>, Diagnostic> {
+    m.block_ops(m.body()).filter(|&op| RuleOp::cast(m, op).is_some()).map(|op| Ok((op, read(m, op)?))).collect()
+}
+
+/// The rule, or what is wrong with it.
+pub(super) fn compiled(m: &Module, rule: Op) -> Result<Compiled, String> {
+    let this = RuleOp(rule);
+    let Some(block) = m.entry(this.body(m)) else { return Err("has no body".into()) };
+    if !m.block_args(block).is_empty() {
+        return Err("takes no block arguments".into());
+    }
+    let ops: Vec<Op> = m.block_ops(block).take(verify::MAX_OPS + 1).collect();
+    if ops.len() > verify::MAX_OPS {
+        return Err(format!("has more than {} ops", verify::MAX_OPS));
+    }
+    let Some(at) = ops.iter().position(|&op| MatchOp::cast(m, op).is_some()) else {
+        return Err("needs a 'rewrite.match'".into());
+    };
+    let end = *ops.last().expect("there is one");
+    if !m.has_trait(end, Traits::TERMINATOR) {
+        return Err("needs a 'rewrite.replace' at its end".into());
+    }
+    let (left, right) = ops.split_at(at);
+    let mut reader = Reader { m, vars: HashMap::new(), fixed: Vec::new(), seen: HashSet::new(), left };
+    let mut roots = Vec::new();
+    for &root in m.operands(right[0]) {
+        let op = m.defining_op(root).ok_or("matches something that is no op")?;
+        if !reader.seen.insert(op) {
+            return Err("matches an op twice, or one as an operand of another that comes before it".into());
+        }
+        roots.push(reader.op(op)?);
+    }
+    reader.all_is_matched()?;
+    let conditions = left.iter().filter_map(|&op| WhereOp::cast(m, op)).map(|op| reader.condition(op)).collect();
+    let computed = right.iter().filter_map(|&op| ComputeOp::cast(m, op)).map(|op| reader.computation(op)).collect();
+    let values = m.operands(end).iter().map(|&value| reader.term(value)).collect::<Result<_, _>>()?;
+    let benefit = this.benefit(m).and_then(|a| m.ctx.as_int(a)).unwrap_or(1);
+    Compiled {
+        name: symbol_name(m, rule).ok_or("has no name")?,
+        benefit: u32::try_from(benefit)
+            .map_err(|_| format!("has the benefit {benefit}, which must not be negative"))?,
+        approx: this.approx(m).is_some(),
+        roots,
+        conditions,
+        computed,
+        right: values,
+        fixed: reader.fixed,
+        variables: reader.vars.len(),
+    }
+    .finish()
+}
+
+struct Reader<'m> {
+    m: &'m Module,
+    /// The variable for each handle.
+    vars: HashMap<Value, Var>,
+    fixed: Vec<(Var, gradus_ir::Type)>,
+    /// The ops that are read. Where they are used again, their results are values that are known.
+    seen: HashSet<Op>,
+    /// What is before `match`.
+    left: &'m [Op],
+}
+
+impl Reader<'_> {
+    fn var(&mut self, handle: Value) -> Var {
+        let next = self.vars.len();
+        let (m, mut new) = (self.m, false);
+        let var = *self.vars.entry(handle).or_insert_with(|| {
+            new = true;
+            next
+        });
+        let known = m.defining_op(handle).and_then(|op| TypeOp::cast(m, op)).and_then(|ty| ty.is(m));
+        if new && let Some(ty) = known.and_then(|attr| m.ctx.as_type(attr)) {
+            self.fixed.push((var, ty));
+        }
+        var
+    }
+
+    fn term(&mut self, handle: Value) -> Result<Term, String> {
+        let m = self.m;
+        let op = m.defining_op(handle).ok_or("uses something that no op of it defines")?;
+        if OpOp::cast(m, op).is_some() {
+            if !self.seen.insert(op) {
+                return Ok(Term::Value { var: self.var(handle), ty: None });
+            }
+            let result = m.results(op).position(|v| v == handle).expect("it is one of them");
+            return Ok(Term::Op { op: self.op(op)?, result });
+        }
+        self.seen.insert(op);
+        if let Some(constant) = ConstantOp::cast(m, op) {
+            let var = self.var(constant.of(m).unwrap_or(handle));
+            return Ok(Term::Constant { var, ty: constant.r#type(m).map(|ty| self.var(ty)) });
+        }
+        if let Some(number) = NumberOp::cast(m, op) {
+            let value = number.number(m).and_then(|a| m.ctx.as_float(a)).ok_or("has a number that is none")?;
+            return Ok(Term::Number { value, ty: number.r#type(m).map(|ty| self.var(ty)) });
+        }
+        match ValueOp::cast(m, op) {
+            Some(value) => Ok(Term::Value { var: self.var(handle), ty: value.r#type(m).map(|ty| self.var(ty)) }),
+            None => Err(format!("uses '{}' for a value", m.name_text(op))),
+        }
+    }
+
+    fn op(&mut self, op: Op) -> Result<OpTerm, String> {
+        let (m, this) = (self.m, OpOp(op));
+        let name = m.ctx.op_name(this.name(m).and_then(|a| m.ctx.as_str(a)).unwrap_or_default());
+        let names = this.attribute_names(m).and_then(|a| m.ctx.as_array(a)).unwrap_or_default();
+        let mut attrs: Vec<(Str, AttrTerm)> = Vec::new();
+        for (&name, &handle) in names.iter().zip(&this.attribute_values(m)) {
+            self.seen.extend(m.defining_op(handle));
+            attrs.push((m.ctx.str(m.ctx.as_str(name).unwrap_or_default()), AttrTerm::Var(self.var(handle))));
+        }
+        let others = this.attributes(m).map_or(&[][..], |dict| m.ctx.dict_entries(dict));
+        attrs.extend(others.iter().map(|&(key, attr)| (key, AttrTerm::Is(attr))));
+        let operands = this.args(m).iter().map(|&v| self.term(v)).collect::<Result<Vec<_>, _>>()?;
+        let named = this.types(m);
+        let types = (0..m.num_results(op)).map(|i| named.get(i).map(|&ty| self.var(ty))).collect();
+        let mut term = OpTerm::new(&m.ctx, name, attrs, operands, types);
+        term.results = m.results(op).map(|v| Some(self.var(v))).collect();
+        Ok(term)
+    }
+
+    /// What is before `match` must be part of what is matched.
+    fn all_is_matched(&self) -> Result<(), String> {
+        let m = self.m;
+        let loose = |&op: &Op| {
+            let free = TypeOp::cast(m, op).is_some() || WhereOp::cast(m, op).is_some();
+            !free && !self.seen.contains(&op)
+        };
+        match self.left.iter().copied().find(loose) {
+            Some(op) if AttributeOp::cast(m, op).is_some() => Err("has an attribute that no matched op has".into()),
+            Some(op) => Err(format!("matches no op that uses the result of its '{}'", m.name_text(op))),
+            None => Ok(()),
+        }
+    }
+
+    fn condition(&mut self, op: WhereOp) -> Call {
+        let m = self.m;
+        self.call(op.name(m), &op.args(m), op.params(m))
+    }
+
+    fn computation(&mut self, op: ComputeOp) -> (Var, Call) {
+        let m = self.m;
+        let call = self.call(op.name(m), &op.args(m), op.params(m));
+        (self.var(op.result(m)), call)
+    }
+
+    fn call(&mut self, name: Option<Attr>, args: &[Value], params: Option<Attr>) -> Call {
+        let ctx = &self.m.ctx;
+        let native = name.and_then(|a| ctx.native(ctx.as_str(a)?)).expect("the verifier knows it");
+        let args = args.iter().map(|&arg| self.var(arg)).collect();
+        let value = |key: &&str| ctx.dict_get(params?, ctx.str(key));
+        Call { native, args, params: native.params.iter().filter_map(value).collect() }
+    }
+}

@@ -1,0 +1,171 @@
+//! What must be so in a rule, op by op.
+
+use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, TypeOp, WhereOp, read};
+use gradus_ir::diag::suggest;
+use gradus_ir::rules::{ArgKind, Native};
+use gradus_ir::{Arity, Attr, Module, Op, OpDecl, OpInfo, Value, ValueSpec};
+
+/// Rules of more ops are none.
+pub(super) const MAX_OPS: usize = 400;
+
+/// The rule as a whole.
+pub(super) fn rule(m: &Module, op: Op) -> Result<(), String> {
+    read::compiled(m, op).map(drop)
+}
+
+/// Whether an op of a rule comes before its `match`. `None` if there is none.
+pub(super) fn is_matched(m: &Module, op: Op) -> Option<bool> {
+    let is_match = |op: &Op| MatchOp::cast(m, *op).is_some();
+    let before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op)).take(MAX_OPS).any(|op| is_match(&op));
+    if before {
+        return Some(false);
+    }
+    std::iter::successors(m.next_op(op), |&op| m.next_op(op)).take(MAX_OPS).any(|op| is_match(&op)).then_some(true)
+}
+
+/// What must come before `match`.
+pub(super) fn matched(m: &Module, op: Op) -> Result<(), String> {
+    match is_matched(m, op) {
+        Some(false) => Err("must come before 'rewrite.match': what comes after it is new".into()),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn constant(m: &Module, op: Op) -> Result<(), String> {
+    let new = ConstantOp(op).of(m).is_some();
+    match is_matched(m, op) {
+        Some(true) if new => Err("before 'rewrite.match' takes no attribute: it is matched".into()),
+        Some(false) if !new => Err("after 'rewrite.match' takes the attribute that is its value: it is new".into()),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn number(m: &Module, op: Op) -> Result<(), String> {
+    let number = NumberOp(op).number(m).and_then(|a| m.ctx.as_float(a)).unwrap_or(f64::NAN);
+    if number.is_finite() { Ok(()) } else { Err("needs a finite number".into()) }
+}
+
+pub(super) fn roots(m: &Module, op: Op) -> Result<(), String> {
+    if is_matched(m, op) == Some(false) {
+        return Err("comes twice".into());
+    }
+    let is_op = |v: Value| m.defining_op(v).is_some_and(|op| OpOp::cast(m, op).is_some());
+    match m.operands(op).iter().all(|&v| is_op(v)) {
+        _ if m.operands(op).is_empty() => Err("needs an op to replace".into()),
+        true => Ok(()),
+        false => Err("needs results of 'rewrite.op'".into()),
+    }
+}
+
+/// An op's name, attributes, and numbers of operands and results.
+pub(super) fn op(m: &Module, op: Op) -> Result<(), String> {
+    let this = OpOp(op);
+    let name = this.name(m).and_then(|a| m.ctx.as_str(a)).unwrap_or_default();
+    let Some(info) = m.ctx.op_info(m.ctx.op_name(name)) else {
+        let all = m.ctx.dialects().iter().flat_map(|d| d.ops).map(|info| info.name);
+        return Err(unknown("op", name, all));
+    };
+    let names = this.attribute_names(m).and_then(|a| m.ctx.as_array(a)).unwrap_or_default();
+    let handles = names.iter().filter_map(|&n| m.ctx.as_str(n));
+    let others = this.attributes(m).map_or(&[][..], |dict| m.ctx.dict_entries(dict));
+    if names.len() != this.attribute_values(m).len() {
+        return Err(format!("has {} names for {} attributes", names.len(), this.attribute_values(m).len()));
+    }
+    for key in handles.clone().chain(others.iter().map(|(key, _)| m.ctx.text(*key))) {
+        if !info.is_inherent(key) {
+            return Err(format!("'{name}' has {}", unknown("attribute", key, info.attrs.iter().map(|a| a.name))));
+        }
+        if handles.clone().chain(others.iter().map(|(key, _)| m.ctx.text(*key))).filter(|k| *k == key).count() > 1 {
+            return Err(format!("mentions the attribute '{key}' twice"));
+        }
+    }
+    for &(key, attr) in others {
+        check_attr(m, info, m.ctx.text(key), attr)?;
+    }
+    check_count(info, "operand", info.operands, this.args(m).len())?;
+    check_count(info, "result", info.results, m.num_results(op))?;
+    let types = this.types(m).len();
+    match types.max(1) == m.num_results(op) {
+        true => Ok(()),
+        false => Err(format!("names {types} types for {} results", m.num_results(op))),
+    }
+}
+
+fn check_attr(m: &Module, info: &OpInfo, key: &str, attr: Attr) -> Result<(), String> {
+    match info.attr(key) {
+        Some(spec) if !(spec.kind.check)(&m.ctx, attr) => {
+            Err(format!("attribute '{key}' of '{}' failed to satisfy constraint: {}", info.name, spec.kind.summary))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_count(info: &OpInfo, what: &str, specs: &[ValueSpec], have: usize) -> Result<(), String> {
+    let least = specs.iter().filter(|spec| spec.arity == Arity::One).count();
+    let most = if specs.iter().any(|spec| spec.arity == Arity::Variadic) { usize::MAX } else { specs.len() };
+    match () {
+        () if have < least => Err(format!("'{}' has at least {least} {what}s, not {have}", info.name)),
+        () if have > most => Err(format!("'{}' has at most {most} {what}s, not {have}", info.name)),
+        () => Ok(()),
+    }
+}
+
+pub(super) fn condition(m: &Module, op: Op) -> Result<(), String> {
+    matched(m, op)?;
+    let this = WhereOp(op);
+    call(m, this.name(m), &this.args(m), this.params(m), true)
+}
+
+pub(super) fn computation(m: &Module, op: Op) -> Result<(), String> {
+    if is_matched(m, op) == Some(true) {
+        return Err("must come after 'rewrite.match'".into());
+    }
+    let this = ComputeOp(op);
+    call(m, this.name(m), &this.args(m), this.params(m), false)
+}
+
+fn call(m: &Module, name: Option<Attr>, args: &[Value], params: Option<Attr>, is_test: bool) -> Result<(), String> {
+    let name = name.and_then(|a| m.ctx.as_str(a)).unwrap_or_default();
+    let what = if is_test { "condition" } else { "computation" };
+    let of_kind = || m.ctx.natives().filter(|native| native.is_test() == is_test);
+    let Some(native) = of_kind().find(|native| native.name == name) else {
+        return Err(unknown(what, name, of_kind().map(|native| native.name)));
+    };
+    let fits = |(&arg, want): (&Value, &ArgKind)| kind_of(m, arg).is_some_and(|kind| want.takes(kind));
+    if args.len() != native.args.len() || !args.iter().zip(native.args).all(fits) {
+        let wanted: Vec<&str> = native.args.iter().map(|kind| kind.word()).collect();
+        return Err(format!("'{name}' takes ({})", wanted.join("; ")));
+    }
+    check_params(m, native, params)
+}
+
+fn check_params(m: &Module, native: &Native, params: Option<Attr>) -> Result<(), String> {
+    let given: Vec<&str> =
+        params.map_or(&[][..], |dict| m.ctx.dict_entries(dict)).iter().map(|(key, _)| m.ctx.text(*key)).collect();
+    if let Some(key) = given.iter().find(|key| !native.params.contains(key)) {
+        return Err(format!("'{}' has {}", native.name, unknown("parameter", key, native.params.iter().copied())));
+    }
+    match native.params.iter().find(|key| !given.contains(key)) {
+        Some(missing) => Err(format!("'{}' needs the parameter '{missing}'", native.name)),
+        None => Ok(()),
+    }
+}
+
+/// What a handle is to conditions and computations.
+fn kind_of(m: &Module, handle: Value) -> Option<ArgKind> {
+    let op = m.defining_op(handle)?;
+    let is_attr = [AttributeOp::INFO.name, ComputeOp::INFO.name, ConstantOp::INFO.name].contains(&m.name_text(op));
+    Some(match () {
+        () if is_attr => ArgKind::Attr,
+        () if TypeOp::cast(m, op).is_some() => ArgKind::Type,
+        () if NumberOp::cast(m, op).is_some() => return None,
+        () => ArgKind::Value,
+    })
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match suggest(name, known) {
+        Some(near) => format!("no {what} '{name}'; did you mean '{near}'?"),
+        None => format!("no {what} '{name}'"),
+    }
+}

@@ -1,0 +1,148 @@
+//! Instances of the left sides of rules, as functions of what they leave open.
+
+use super::signatures::Signatures;
+use gradus_check::{Inputs, Random};
+use gradus_ir::rules::{Chooser, Compiled, Signature, build_left_side};
+use gradus_ir::{
+    Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpInfo, OpName, OpState, Traits, Type, Value, verify,
+};
+use std::sync::Arc;
+
+/// What the function of an instance is called.
+pub(super) const FUNCTION: &str = "instance";
+
+/// Of so many of a hundred values that a rule leaves open, one is another one again, and one is constant.
+const AGAIN: u64 = 12;
+const CONSTANT: u64 = 8;
+/// So many of a hundred constants of several elements are one number everywhere.
+const UNIFORM: u64 = 75;
+
+/// A valid program with one function, whose results are those of the roots.
+pub(super) struct Instance {
+    pub(super) module: Module,
+    /// The first root.
+    pub(super) root: Op,
+}
+
+/// Draws an instance of the left side of a rule. `None` if what was drawn does not fit together.
+pub(super) fn instance(
+    ctx: &Arc<Context>,
+    rule: &Compiled,
+    signatures: &mut Signatures,
+    random: &mut Random,
+) -> Option<Instance> {
+    let mut module = Module::new(ctx.clone());
+    let (function, block, end) = blank(&mut module)?;
+    let roots = build_left_side(rule, end, &mut Leaves { module: &mut module, signatures, random, block, end })?;
+    let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
+    module.set_operands(end, &results);
+    let types = |m: &Module, values: &[Value]| values.iter().map(|&v| m.value_type(v)).collect::<Vec<_>>();
+    let (inputs, outputs) = (types(&module, module.block_args(block)), types(&module, &results));
+    let ty = ctx.type_attr(ctx.function_type(&inputs, &outputs));
+    module.set_attr(function, "function_type", Some(ty));
+    verify(&module).ok()?;
+    Some(Instance { module, root: roots[0] })
+}
+
+/// A function without parameters that returns nothing: the function, its block, and the op that ends it.
+fn blank(m: &mut Module) -> Option<(Op, Block, Op)> {
+    let ctx = m.ctx.clone();
+    let declared = |fits: &dyn Fn(&OpInfo) -> bool| ctx.dialects().iter().flat_map(|d| d.ops).find(|info| fits(info));
+    let info = declared(&|info| info.traits.has(Traits::FUNCTION))?;
+    let returns = declared(&|end| end.traits.has(Traits::RETURN_LIKE) && end.parents.contains(&info.name))?;
+    let mut state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
+    state.inherent(&ctx, "sym_name", Some(ctx.string_attr(FUNCTION)));
+    state.inherent(&ctx, "function_type", Some(ctx.type_attr(ctx.function_type(&[], &[]))));
+    state.regions = 1;
+    let body = m.body();
+    let function = Builder::at_end(m, body).try_create(state).ok()?;
+    let block = m.add_block(m.regions(function)[0]);
+    let end = Builder::at_end(m, block).try_create(OpState::new(&ctx, returns.name, Loc::UNKNOWN)).ok()?;
+    Some((function, block, end))
+}
+
+/// What rules leave open is chosen here.
+struct Leaves<'a> {
+    module: &'a mut Module,
+    signatures: &'a mut Signatures,
+    random: &'a mut Random,
+    block: Block,
+    end: Op,
+}
+
+impl Chooser for Leaves<'_> {
+    fn module(&self) -> &Module {
+        self.module
+    }
+
+    fn module_mut(&mut self) -> &mut Module {
+        self.module
+    }
+
+    fn value(&mut self, ty: Type) -> Option<Value> {
+        let m = &self.module;
+        let known: Vec<Value> = m.block_args(self.block).iter().copied().filter(|&v| m.value_type(v) == ty).collect();
+        if !known.is_empty() && self.random.percent(AGAIN) {
+            return Some(self.random.pick(&known));
+        }
+        if self.random.percent(CONSTANT) {
+            let attr = self.constant(ty)?;
+            return Builder::at(self.module, InsertPoint::Before(self.end)).constant(attr, ty, "", Loc::UNKNOWN);
+        }
+        let m = &mut *self.module;
+        let drawn = Inputs::has_values(&m.ctx, ty).then(|| m.add_block_arg(self.block, ty, Loc::UNKNOWN));
+        drawn.filter(|_| m.block_args(self.block).len() < 16)
+    }
+
+    fn constant(&mut self, ty: Type) -> Option<Attr> {
+        let ctx = &self.module.ctx;
+        let elem = ctx.element_type(ty);
+        let scalar = match ctx.int_width(elem) {
+            Some(width) => ctx.int_attr(elem, corner(width, ctx.is_unsigned(elem), self.random)),
+            None if elem == Type::INDEX => ctx.int_attr(elem, corner(64, false, self.random)),
+            None => {
+                ctx.float_kind(elem)?;
+                let number = self.random.pick(&FLOATS);
+                ctx.float_attr(elem, if self.random.percent(80) { number } else { self.random.float() })
+            }
+        };
+        if !ctx.is_shaped(ty) {
+            return Some(scalar);
+        }
+        if self.random.percent(UNIFORM) {
+            return ctx.splat_attr(ty, scalar);
+        }
+        let datum = Inputs::draw_value(ctx, ty, self.random)?;
+        ctx.datum_attr(ty, &datum)
+    }
+
+    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
+        let all = self.signatures.of(op);
+        let fits: Vec<&Signature> = all.iter().filter(|s| s.fits(results, operands)).collect();
+        (!fits.is_empty()).then(|| self.random.pick(&fits).clone())
+    }
+}
+
+/// Floats at which something happens.
+const FLOATS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.25];
+
+/// An integer of a width, mostly one at which something happens.
+fn corner(width: u32, unsigned: bool, random: &mut Random) -> i64 {
+    let bits = width.clamp(1, 64);
+    let (smallest, largest) = (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits));
+    let number = match random.below(16) {
+        0 | 1 => 0,
+        2 | 3 => 1,
+        4 | 5 => -1,
+        6 => smallest,
+        7 => largest,
+        8 => i64::from(bits) - 1,
+        9 => i64::from(bits),
+        10 => 2,
+        11 => 3,
+        12 | 13 => 1i64.wrapping_shl(random.below(u64::from(bits)) as u32),
+        _ => random.int(bits),
+    };
+    let wrapped = number.wrapping_shl(64 - bits) >> (64 - bits);
+    if unsigned && bits < 64 { wrapped & ((1 << bits) - 1) } else { wrapped }
+}

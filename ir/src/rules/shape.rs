@@ -1,0 +1,288 @@
+//! What a rule is made of: its variables, and whether it is one that can be applied.
+
+use super::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
+use crate::context::{Context, OpName, Str};
+use crate::op_info::Traits;
+
+/// Rules of more ops and values are none: matching and what is made of them recurse.
+const MAX_TERMS: usize = 100;
+
+/// A place where a variable stands.
+enum Slot<'a> {
+    /// It must be there.
+    Needed(&'a mut Var),
+    /// It need not be.
+    Loose(&'a mut Option<Var>),
+}
+
+/// What is told of each variable: where, what it stands for there, and whether that defines it.
+type Visit<'v> = dyn FnMut(Slot<'_>, Option<ArgKind>, bool) + 'v;
+
+impl OpTerm {
+    /// An op with these attributes, operands and types of results.
+    pub fn new(
+        ctx: &Context,
+        name: OpName,
+        mut attrs: Vec<(Str, AttrTerm)>,
+        operands: Vec<Term>,
+        types: Vec<Option<Var>>,
+    ) -> OpTerm {
+        attrs.sort_by_key(|(key, _)| ctx.text(*key));
+        let swaps = ctx.op_info(name).is_some_and(|info| info.traits.has(Traits::COMMUTATIVE));
+        let results = vec![None; types.len()];
+        OpTerm { name, commutative: swaps && operands.len() == 2, attrs, operands, types, results }
+    }
+
+    fn visit(&mut self, left: bool, f: &mut Visit<'_>) {
+        for (_, attr) in &mut self.attrs {
+            if let AttrTerm::Var(var) = attr {
+                f(Slot::Needed(var), Some(ArgKind::Attr), left);
+            }
+        }
+        self.operands.iter_mut().for_each(|term| term.visit(left, f));
+        self.types.iter_mut().for_each(|ty| f(Slot::Loose(ty), Some(ArgKind::Type), left));
+        self.results.iter_mut().for_each(|var| f(Slot::Loose(var), Some(ArgKind::Value), true));
+    }
+
+    /// Calls `f` with the op and with all ops that its operands are results of.
+    pub fn for_each_op(&self, f: &mut dyn FnMut(&OpTerm)) {
+        f(self);
+        for term in &self.operands {
+            if let Term::Op { op, .. } = term {
+                op.for_each_op(f);
+            }
+        }
+    }
+
+    /// Whether it uses or defines one of the values.
+    fn shares(&self, known: &[bool]) -> bool {
+        let is_known = |var: &Option<Var>| var.is_some_and(|var| known[var]);
+        let used = |term: &Term| matches!(term, Term::Value { var, .. } if known[*var]);
+        self.results.iter().any(is_known) || self.operands.iter().any(used)
+    }
+}
+
+impl Term {
+    fn visit(&mut self, left: bool, f: &mut Visit<'_>) {
+        match self {
+            Term::Value { var, ty } => {
+                f(Slot::Needed(var), Some(ArgKind::Value), left);
+                f(Slot::Loose(ty), Some(ArgKind::Type), left);
+            }
+            Term::Constant { var, ty } => {
+                f(Slot::Needed(var), Some(ArgKind::Attr), left);
+                f(Slot::Loose(ty), Some(ArgKind::Type), left);
+            }
+            Term::Number { ty, .. } => f(Slot::Loose(ty), Some(ArgKind::Type), left),
+            Term::Op { op, .. } => op.visit(left, f),
+        }
+    }
+
+    fn each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
+        match self {
+            Term::Value { var, ty } | Term::Constant { var, ty } => f(*var, ty),
+            Term::Number { .. } => {}
+            Term::Op { op, .. } => op.operands.iter_mut().for_each(|term| term.each_leaf(f)),
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Term::Op { op, .. } => op.count(),
+            _ => 1,
+        }
+    }
+}
+
+impl OpTerm {
+    fn count(&self) -> usize {
+        1 + self.operands.iter().map(Term::count).sum::<usize>()
+    }
+}
+
+impl Compiled {
+    /// The rule in the form in which equal rules are equal: variables in the order in which they appear, and none that says
+    /// nothing. The error says why it cannot be applied.
+    pub fn finish(mut self) -> Result<Compiled, String> {
+        let terms =
+            self.roots.iter().map(OpTerm::count).sum::<usize>() + self.right.iter().map(Term::count).sum::<usize>();
+        if terms > MAX_TERMS {
+            return Err(format!("rules have at most {MAX_TERMS} ops and values, this one has {terms}"));
+        }
+        self.say_types_once();
+        self.drop_unused();
+        self.number();
+        self.check()?;
+        Ok(self)
+    }
+
+    /// What each variable stands for.
+    pub fn kinds(&self) -> Vec<Option<ArgKind>> {
+        let mut kinds = vec![None; self.variables];
+        self.clone().visit(&mut |slot, kind, _| {
+            if let (Some(var), Some(kind)) = (slot.var(), kind) {
+                kinds[var] = Some(kind);
+            }
+        });
+        kinds
+    }
+
+    /// The number of results of all roots.
+    pub fn num_results(&self) -> usize {
+        self.roots.iter().map(|root| root.results.len()).sum()
+    }
+
+    /// Whether a root stays: it is replaced by itself.
+    pub fn keeps(&self, root: usize) -> bool {
+        let before = self.roots[..root].iter().map(|root| root.results.len()).sum();
+        let new = self.right.iter().skip(before);
+        let same = |(old, new): (&Option<Var>, &Term)| matches!(new, Term::Value { var, .. } if *old == Some(*var));
+        self.roots[root].results.iter().zip(new).all(same)
+    }
+
+    /// The rule without one of its conditions.
+    #[must_use]
+    pub fn without_condition(&self, i: usize) -> Compiled {
+        let mut rule = self.clone();
+        rule.conditions.remove(i);
+        rule
+    }
+
+    fn visit(&mut self, f: &mut Visit<'_>) {
+        self.roots.iter_mut().for_each(|root| root.visit(true, f));
+        self.fixed.iter_mut().for_each(|(var, _)| f(Slot::Needed(var), Some(ArgKind::Type), true));
+        for call in &mut self.conditions {
+            call.args.iter_mut().for_each(|var| f(Slot::Needed(var), None, false));
+        }
+        for (var, call) in &mut self.computed {
+            call.args.iter_mut().for_each(|var| f(Slot::Needed(var), None, false));
+            f(Slot::Needed(var), Some(ArgKind::Attr), true);
+        }
+        self.right.iter_mut().for_each(|term| term.visit(false, f));
+    }
+
+    /// What is used several times has its type where it is first.
+    fn say_types_once(&mut self) {
+        let mut known: Vec<Option<Var>> = vec![None; self.variables];
+        self.each_leaf(&mut |var, ty| known[var] = known[var].or(*ty));
+        let mut seen = vec![false; self.variables];
+        self.each_leaf(&mut |var, ty| {
+            let first = !std::mem::replace(&mut seen[var], true);
+            if first {
+                *ty = known[var];
+            } else if *ty == known[var] {
+                *ty = None;
+            }
+        });
+    }
+
+    /// Calls `f` with each value and constant that has a variable, and with its type.
+    fn each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
+        self.roots.iter_mut().flat_map(|root| &mut root.operands).for_each(|term| term.each_leaf(f));
+        self.right.iter_mut().for_each(|term| term.each_leaf(f));
+    }
+
+    /// Drops variables for types and results that stand in one place only.
+    fn drop_unused(&mut self) {
+        let mut counts = vec![0u32; self.variables];
+        self.visit(&mut |slot, _, _| slot.var().into_iter().for_each(|var| counts[var] += 1));
+        self.fixed.retain(|(var, _)| counts[*var] > 1);
+        self.visit(&mut |slot, _, _| {
+            if let Slot::Loose(var) = slot
+                && var.is_some_and(|var| counts[var] == 1)
+            {
+                *var = None;
+            }
+        });
+    }
+
+    fn number(&mut self) {
+        let (mut numbers, mut next) = (vec![None; self.variables], 0);
+        let mut renumber = |var: &mut Var| {
+            *var = *numbers[*var].get_or_insert_with(|| {
+                next += 1;
+                next - 1
+            });
+        };
+        self.visit(&mut |slot, _, _| match slot {
+            Slot::Needed(var) => renumber(var),
+            Slot::Loose(var) => var.iter_mut().for_each(&mut renumber),
+        });
+        self.variables = next;
+        self.fixed.sort_unstable_by_key(|(var, _)| *var);
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (roots, results) = (self.roots.len(), self.num_results());
+        if roots == 0 || results != self.right.len() {
+            return Err(format!("{} values replace the {results} results of {roots} ops", self.right.len()));
+        }
+        let (kinds, mut bound) = (self.kinds(), vec![false; self.variables]);
+        let mut unbound = false;
+        self.clone().visit(&mut |slot, _, defines| {
+            if let Some(var) = slot.var() {
+                unbound |= !defines && !bound[var];
+                bound[var] |= defines;
+            }
+        });
+        if unbound {
+            return Err("the right side uses something that is not on the left side".into());
+        }
+        let calls = self.conditions.iter().map(|call| (call, true));
+        for (call, is_test) in calls.chain(self.computed.iter().map(|(_, call)| (call, false))) {
+            check_call(call, is_test, &kinds)?;
+        }
+        self.check_roots()
+    }
+
+    /// Roots must hang together, and what replaces them must not use them.
+    fn check_roots(&self) -> Result<(), String> {
+        let mut known = vec![false; self.variables];
+        for (i, root) in self.roots.iter().enumerate() {
+            if i > 0 && !root.shares(&known) {
+                return Err(
+                    "the roots have nothing in common: each must use or define a value of those before it".into()
+                );
+            }
+            let mut note = root.clone();
+            note.visit(true, &mut |slot, kind, _| {
+                if let (Some(var), Some(ArgKind::Value)) = (slot.var(), kind) {
+                    known[var] = true;
+                }
+            });
+        }
+        let gone = (0..self.roots.len()).filter(|&i| self.roots.len() == 1 || !self.keeps(i));
+        let replaced: Vec<Var> = gone.flat_map(|i| self.roots[i].results.iter().flatten().copied()).collect();
+        let mut used = false;
+        for term in &self.right {
+            term.clone().visit(false, &mut |slot, _, _| used |= slot.var().is_some_and(|var| replaced.contains(&var)));
+        }
+        if used { Err("what replaces a root must not use it".into()) } else { Ok(()) }
+    }
+}
+
+impl Slot<'_> {
+    fn var(&self) -> Option<Var> {
+        match self {
+            Slot::Needed(var) => Some(**var),
+            Slot::Loose(var) => **var,
+        }
+    }
+}
+
+/// Whether a condition or computation can be called so.
+fn check_call(call: &Call, is_test: bool, kinds: &[Option<ArgKind>]) -> Result<(), String> {
+    let native = call.native;
+    if native.is_test() != is_test {
+        let (is, wanted) = if is_test { ("a computation", "a condition") } else { ("a condition", "a computation") };
+        return Err(format!("'{}' is {is}, not {wanted}", native.name));
+    }
+    let fits = |(&var, want): (&Var, &ArgKind)| kinds[var].is_some_and(|kind| want.takes(kind));
+    let right = call.args.len() == native.args.len() && call.args.iter().zip(native.args).all(fits);
+    if !right || call.params.len() != native.params.len() {
+        let wanted: Vec<&str> =
+            native.args.iter().map(|kind| kind.word()).chain(native.params.iter().copied()).collect();
+        return Err(format!("'{}' takes ({})", native.name, wanted.join("; ")));
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! `apply-rules`.
+
+use gradus_dialects::rewrite::rules_of;
+use gradus_ir::diag::suggest;
+use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::rules::{Compiled, RuleSet};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
+use std::sync::Arc;
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "apply-rules",
+    doc: "Applies the rules of a file, and those in the program, until none fits.
+
+# Before / After
+
+```mlir
+rewrite.rule @subtract_itself {
+  %x = value
+  %difference = op \"arith.subi\"(%x, %x)
+  match %difference
+  %zero = number 0.0
+  replace %zero
+}
+func.func @f(%a: i32) -> i32 {
+  %0 = arith.subi %a, %a : i32      // becomes: %c0_i32 = arith.constant 0 : i32
+  return %0 : i32
+}
+```
+
+# Does
+
+Takes the rules that `--rules=FILE` names, and the `rewrite.rule` ops directly in the program's module, and lets the driver of
+`canonicalize` apply them: those of more benefit first, round after round. The driver folds constants and drops what is
+unused, as it always does, but applies no patterns and no other rules.
+
+# Refuses
+
+A program without rules, and names of rules that there are none of. Rules that undo each other, or that match what they
+make, stop at `max-num-rewrites` with a warning.
+
+# Cost
+
+Linear in the number of ops and of changes.",
+    anchor: Some("builtin.module"),
+    options: &[
+        PassOption {
+            name: "max-num-rewrites",
+            doc: "Max. number of rewrites within an iteration; negative for four times the number of ops and a thousand more",
+            kind: OptionKind::Int(-1),
+        },
+        PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
+    ],
+    statistics: &[("num-changes", "Number of changes")],
+    make: |options| {
+        let limit = u64::try_from(options.int("max-num-rewrites")).ok();
+        Ok(Box::new(ApplyRules { limit, names: options.list("rules").to_vec() }))
+    },
+    ..PassInfo::DEFAULT
+};
+
+struct ApplyRules {
+    limit: Option<u64>,
+    names: Vec<String>,
+}
+
+impl ApplyRules {
+    /// The rules that are to be applied.
+    fn rules(&self, m: &Module, op: Op) -> Result<Vec<Compiled>, Diagnostic> {
+        let loaded = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
+        let mut all = loaded;
+        all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));
+        if all.is_empty() {
+            let message = "there are no rules: name a file with '--rules', or put 'rewrite.rule' into the program";
+            return Err(Diagnostic::error(m.loc(op), message));
+        }
+        for name in &self.names {
+            let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
+            if known.clone().any(|known| known == name) {
+                continue;
+            }
+            let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            return Err(Diagnostic::error(m.loc(op), format!("there is no rule '{name}'{near}")));
+        }
+        let wanted = |rule: &Compiled| self.names.is_empty() || self.names.iter().any(|n| n == m.ctx.text(rule.name));
+        all.retain(wanted);
+        Ok(all)
+    }
+}
+
+impl Pass for ApplyRules {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let rules = self.rules(m, op)?;
+        let limit = self.limit.unwrap_or(4 * m.num_ops() as u64 + 1000);
+        let driver = GreedyOptions {
+            max_rewrites: Some(limit),
+            max_iterations: Some(2),
+            regions: RegionSimplification::Disabled,
+            patterns: Some(&[]),
+            rules: Some(Arc::new(RuleSet::new(rules))),
+            ..GreedyOptions::default()
+        };
+        let done = driver.run(m, op, cx.actions());
+        cx.count("num-changes", done.changes);
+        if !done.converged {
+            let message = format!("rules still apply after {limit} rewrites; they may undo each other");
+            cx.emit(Diagnostic::warning(m.loc(op), message));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+// RUN: gradus opt %s --inline
+
+// What is defined at the top of a function is a symbol; in the region of `tensor.generate` it would not be.
+func.func private @stores(%n: index, %x: f32, %m: memref<8xf32>) {
+  %0:2 = affine.delinearize_index %n into (4, 2) : index, index
+  affine.if affine_set<()[s0] : (s0 - 1 >= 0)>()[%0#1] {
+    affine.store %x, %m[symbol(%n) mod 8] : memref<8xf32>
+  }
+  return
+}
+func.func @generates(%x: f32, %m: memref<8xf32>) -> tensor<4xindex> {
+  %t = tensor.generate {
+  ^bb0(%i: index):
+    func.call @stores(%i, %x, %m) : (index, f32, memref<8xf32>) -> ()
+    tensor.yield %i : index
+  } : tensor<4xindex>
+  return %t : tensor<4xindex>
+}
+
+// -----
+
+// What may be any dimension may be an induction variable.
+func.func private @store_at(%i: index, %x: f32, %m: memref<8xf32>) {
+  affine.store %x, %m[%i] : memref<8xf32>
+  return
+}
+func.func @fills(%x: f32, %m: memref<8xf32>) {
+  affine.for %i = 0 to 8 {
+    func.call @store_at(%i, %x, %m) : (index, f32, memref<8xf32>) -> ()
+  }
+  return
+}

@@ -1,0 +1,181 @@
+//! Rules as IR, and the checker of rules: what is declared is sound, what is wrong is noticed.
+
+mod support;
+
+use gradus::Tool;
+use gradus::dialects::rewrite::{rules_of, write};
+use gradus::generate::rule::{RuleChecker, RuleOptions, Soundness};
+use gradus::ir::rules::Compiled;
+use gradus::ir::{Context, Module, PrintOptions, parse_module, verify};
+use std::sync::Arc;
+use support::{files, gradus, root};
+
+/// The rules of a program.
+fn read(ctx: &Arc<Context>, text: String) -> Vec<Compiled> {
+    let m =
+        parse_module(ctx, "rules.mlir", text, Default::default()).unwrap_or_else(|d| panic!("{}", d[0].render(ctx)));
+    verify(&m).unwrap_or_else(|d| panic!("{}", d[0].render(ctx)));
+    let rules = rules_of(&m).unwrap_or_else(|d| panic!("{}", d.render(ctx)));
+    rules.into_iter().map(|(_, rule)| rule).collect()
+}
+
+fn checker(ctx: &Arc<Context>, instances: u64) -> RuleChecker {
+    RuleChecker::new(ctx, RuleOptions { instances, ..RuleOptions::default() })
+}
+
+#[test]
+fn rules_are_the_same_as_ir() {
+    let ctx = Tool::gradus().context();
+    assert_eq!(ctx.rule_errors(), &[] as &[String]);
+    let rules = ctx.declared_rules().rules();
+    assert!(rules.len() > 60, "{}", rules.len());
+    for generic in [false, true] {
+        let mut m = Module::new(ctx.clone());
+        for rule in rules {
+            write(&mut m, rule);
+        }
+        let again = read(&ctx, m.to_text(PrintOptions { generic, ..PrintOptions::default() }));
+        for (rule, again) in rules.iter().zip(&again) {
+            assert_eq!(rule, again, "{}", ctx.text(rule.name));
+        }
+        assert_eq!(rules.len(), again.len());
+    }
+}
+
+/// What is read from IR is written as the same rule, whatever it has.
+#[test]
+fn rules_of_files_are_the_same_when_they_are_written() {
+    let ctx = Tool::gradus().context();
+    for path in files(&root().join("tests/rules"), "mlir") {
+        let rules = read(&ctx, std::fs::read_to_string(&path).expect("it can be read"));
+        let mut m = Module::new(ctx.clone());
+        for rule in &rules {
+            write(&mut m, rule);
+        }
+        assert_eq!(rules, read(&ctx, m.to_text(PrintOptions::default())), "{}", path.display());
+    }
+}
+
+#[test]
+fn declared_rules_are_sound() {
+    let ctx = Tool::gradus().context();
+    let mut checker = checker(&ctx, 200);
+    for rule in ctx.declared_rules().rules() {
+        let found = checker.check(rule);
+        let name = ctx.text(rule.name);
+        if let Soundness::Wrong(wrong) = &found.soundness {
+            panic!("{name}: {}\n{}", wrong.error.render(&ctx), wrong.before.to_text(PrintOptions::default()));
+        }
+        assert!(found.is_sound() && found.instances == 200, "{name}: {} instances", found.instances);
+    }
+}
+
+#[test]
+fn wrong_rules_are_refused_and_right_ones_are_not() {
+    let mut seen = [0, 0];
+    for (i, folder) in ["sound", "unsound"].into_iter().enumerate() {
+        for path in files(&root().join("tests/rules").join(folder), "mlir") {
+            let path = path.display().to_string();
+            let output = gradus(&["check", "--rules", &path]);
+            assert_eq!(usize::from(output.code), i, "{path}\n{}{}", output.out, output.err);
+            assert_eq!(output.err.contains("changes what a program means"), i == 1, "{path}\n{}", output.err);
+            seen[i] += 1;
+        }
+    }
+    assert_eq!(seen, [4, 5]);
+}
+
+#[test]
+fn vacuous_rules_are_errors_and_needless_conditions_are_told() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("rules.mlir");
+    let text = r#"rewrite.rule @impossible {
+  %t = type
+  %x = value : %t
+  %wide = op "arith.extsi"(%x) : %t
+  match %wide
+  replace %x
+}
+rewrite.rule @needless {
+  %t = type
+  %x = value : %t
+  %same = op "arith.subi"(%x, %x)
+  where "not_i1"(%t)
+  match %same
+  %zero = number 0.0
+  replace %zero
+}
+"#;
+    std::fs::write(&file, text).expect("it can be written");
+    let output = gradus(&["check", "--rules", &file.display().to_string()]);
+    assert_eq!(output.code, 1);
+    assert!(output.out.contains("impossible: vacuous"), "{}", output.out);
+    assert!(output.out.contains("without its condition 'not_i1' there was no difference either"), "{}", output.out);
+    let output = gradus(&["check", "--rules", &file.display().to_string(), "needles"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("there is no rule 'needles'; did you mean 'needless'?"), "{}", output.err);
+}
+
+/// Mutants that are as right as the rule.
+#[rustfmt::skip]
+const EQUIVALENT: &[(&str, &str)] = &[
+    // The operands of a comparison with `eq` and `ne` may be swapped.
+    ("select-eq", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("select-eq-swapped", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("select-ne", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("select-ne-swapped", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("extsi-ne-zero", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("extui-ne-zero", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("i1-eq-true", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    ("i1-ne-false", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
+    // Of booleans, these hold too.
+    ("select-i1", "left: operands 0 and 1 of 'arith.select' swapped"),
+    ("select-eq", "left: operands 0 and 1 of 'arith.select' swapped"),
+    ("select-eq-swapped", "left: operands 0 and 1 of 'arith.select' swapped"),
+    ("extsi-ne-zero", "left: 'predicate' of 'arith.cmpi' one more"),
+    ("i1-ne-false", "left: 'predicate' of 'arith.cmpi' one more"),
+    // Other types are refused anyway: the new op could not have them, or has another than the root.
+    ("select-to-extui", "without the condition 'wider_int'"),
+    ("select-to-extui", "without the condition 'same_shape'"),
+    ("select-to-ext-not", "without the condition 'wider_int'"),
+    ("select-to-ext-not", "without the condition 'same_shape'"),
+    ("extsi-ne-zero", "without the condition 'i1'"),
+    ("extui-ne-zero", "without the condition 'i1'"),
+    ("i1-eq-true", "without the condition 'i1'"),
+    ("i1-ne-false", "without the condition 'i1'"),
+    ("trunci-extsi-wider", "without the condition 'wider_int'"),
+    ("trunci-extui-wider", "without the condition 'wider_int'"),
+    ("trunci-extsi-narrower", "without the condition 'wider_int'"),
+    ("trunci-extui-narrower", "without the condition 'wider_int'"),
+    // The left side has no other types.
+    ("select-i1", "without the condition 'i1'"),
+    ("select-to-not", "without the condition 'i1'"),
+    ("index-cast-extsi", "without the condition 'index'"),
+    ("index-castui-extui", "without the condition 'index'"),
+    // The condition keeps rules from undoing each other, and -1 from being 1.
+    ("compare-constant-left", "without the condition 'variable'"),
+    ("add-negated", "without the condition 'not_i1'"),
+];
+
+#[test]
+fn mistakes_in_rules_are_noticed() {
+    let ctx = Tool::gradus().context();
+    let mut checker = checker(&ctx, 60);
+    let (mut all, mut equivalent, mut survivors) = (0, 0, Vec::new());
+    for rule in ctx.declared_rules().rules() {
+        let name = ctx.text(rule.name);
+        for mutant in rule.mutants(&ctx) {
+            if EQUIVALENT.contains(&(name, mutant.what.as_str())) {
+                equivalent += 1;
+                continue;
+            }
+            all += 1;
+            if checker.check(&mutant.rule).is_sound() {
+                survivors.push(format!("(\"{name}\", \"{}\"),", mutant.what));
+            }
+        }
+    }
+    assert_eq!(equivalent, EQUIVALENT.len(), "there are no such mutants any more");
+    assert!(all > 100, "only {all} mutants");
+    assert!(survivors.len() * 20 <= all, "{} of {all} survive:\n{}", survivors.len(), survivors.join("\n"));
+}
