@@ -29,7 +29,7 @@ impl Growing<'_, '_> {
         self.forget();
         made.into_iter().for_each(|op| {
             if self.p.module.results(op).all(|v| self.p.module.is_unused(v)) {
-                self.module().erase_op(op)
+                self.module().erase_op(op);
             }
         });
         false
