@@ -5,7 +5,7 @@ use crate::{Failure, Streams};
 use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_source};
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Prints diagnostics, or compares them with those that are expected.
@@ -67,6 +67,24 @@ fn read_halves(file: &File, bytes: &mut Vec<u8>, size: usize) -> std::io::Result
 #[cfg(not(unix))]
 fn read_halves(_: &File, _: &mut Vec<u8>, _: usize) -> std::io::Result<()> {
     Ok(())
+}
+
+/// The file of that name; if it is a folder, the names of the files in it and in its folders with an extension, sorted.
+pub fn files(path: &str, extension: &str) -> Result<Vec<String>, Failure> {
+    let (mut open, mut found) = (vec![PathBuf::from(path)], Vec::new());
+    while let Some(path) = open.pop() {
+        let name = path.display().to_string();
+        let fail = |e: std::io::Error| Failure::Input(format!("cannot read '{name}': {e}"));
+        if path.is_dir() {
+            let entries: Result<Vec<_>, _> = std::fs::read_dir(&path).map_err(fail)?.collect();
+            let inside = entries.map_err(fail)?.into_iter().map(|entry| entry.path());
+            open.extend(inside.filter(|path| path.is_dir() || path.extension().is_some_and(|e| e == extension)));
+        } else {
+            found.push(name);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// The text of a file. One that is not UTF-8 is an error at the first byte that is not.

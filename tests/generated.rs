@@ -4,7 +4,7 @@
 
 use gradus::Tool;
 use gradus::check::{Options, Random};
-use gradus::generate::campaign::{Campaign, Finding, Tally};
+use gradus::generate::campaign::{Campaign, FUEL, Finding, Tally};
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
@@ -27,7 +27,7 @@ fn findings(tool: &Tool, pipeline: Option<&str>, dialects: &[&str], programs: u6
         pipeline,
         seed: 1,
         limits: Limits::default(),
-        options: Options { inputs: 16, exhaustive: 0, ..Options::default() },
+        options: Options { inputs: 16, exhaustive: 0, fuel: FUEL, ..Options::default() },
     };
     let found = Mutex::new(Vec::new());
     let add = |finding| found.lock().unwrap_or_else(PoisonError::into_inner).push(finding);

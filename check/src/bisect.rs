@@ -1,8 +1,9 @@
 //! Which pass changes what a program means, and which of its rewrites.
 
 use crate::compare::{Difference, Options, Reference, Verdict};
-use gradus_ir::pass::{Action, Actions, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
+use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
 use gradus_ir::{Diagnostic, Module};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,8 +59,8 @@ pub enum Checked {
     Passed(Vec<(String, Verdict)>),
     /// A pass changes what the program means.
     Wrong(Box<Culprit>),
-    /// A pass failed. What it said.
-    Failed(Vec<Diagnostic>),
+    /// The pipeline failed: why, and what was said.
+    Failed(Failed, Vec<Diagnostic>),
 }
 
 /// The first difference after a pass.
@@ -86,11 +87,20 @@ impl Subject<'_> {
         let reference = Reference::new(&before, self.options);
         let mut m = (self.program)();
         let found = RefCell::new(None);
+        // What was found out last about each function; since then it has not changed.
+        let mut known: FxHashMap<String, Verdict> = FxHashMap::default();
         let said = self.run(
             &mut m,
             actions,
             &mut after_each(|number, earlier, passed| {
-                let (function, difference) = reference.wrong_after(passed)?;
+                let wrong = reference.after(passed).find_map(|(name, _, verdict)| match verdict {
+                    Verdict::Different(difference) => Some((name.to_owned(), *difference)),
+                    other => {
+                        known.insert(name.to_owned(), other);
+                        None
+                    }
+                });
+                let (function, difference) = wrong?;
                 let difference = reference.smaller(&function, passed.module, difference);
                 let error = reference.error_after(passed, &function, &difference);
                 let (pass, pipeline, rewrites) = (passed.info.name, passed.pipeline_text(), (earlier, passed.rewrites));
@@ -100,10 +110,10 @@ impl Subject<'_> {
         );
         match (found.into_inner(), said) {
             (Some(found), _) => Checked::Wrong(Box::new(self.narrow(&reference, found))),
-            (None, Err(said)) => Checked::Failed(said),
+            (None, Err((why, said))) => Checked::Failed(why, said),
             (None, Ok(())) => {
-                let all = reference.compare(&m).map(|(name, _, verdict)| (name.to_owned(), verdict));
-                Checked::Passed(all.collect())
+                let mut verdict = |name: &str| known.remove(name).unwrap_or_else(|| reference.compare_alone(name, &m));
+                Checked::Passed(reference.names().map(|name| (name.to_owned(), verdict(name))).collect())
             }
         }
     }
@@ -159,13 +169,13 @@ impl Subject<'_> {
         noted.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Runs the pipeline, on one thread, with what is said if it fails.
+    /// Runs the pipeline, on one thread, with why it fails and what is said then.
     pub(crate) fn run(
         &self,
         m: &mut Module,
         actions: Actions,
         look: &mut dyn FnMut(&Passed<'_>) -> Result<(), Diagnostic>,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> Result<(), (Failed, Vec<Diagnostic>)> {
         let mut said = Vec::new();
         let mut watch = Watch::new(|event| {
             if let gradus_ir::pass::Event::Diagnostic(d) = event {
@@ -176,7 +186,7 @@ impl Subject<'_> {
         watch.after_pass = Some(Box::new(look));
         let result = (self.pipeline)().run(m, &self.how, &mut watch);
         drop(watch);
-        result.map_err(|_| said)
+        result.map_err(|why| (why, said))
     }
 }
 

@@ -112,6 +112,18 @@ impl<'m> Reference<'m> {
         Reference { m, options, functions: functions.collect() }
     }
 
+    /// The names of the functions, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(|function| function.name.as_str())
+    }
+
+    /// What is found out about a function of that name, if nothing else has changed.
+    pub(crate) fn compare_alone(&self, name: &str, after: &Module) -> Verdict {
+        let function = self.functions.iter().find(|f| f.name == name).expect("is one of the reference's");
+        let new = functions(after).find(|(other, _)| other == name).map(|(_, op)| op);
+        self.verdict(function, after, new, false)
+    }
+
     /// Whether there is anything to run.
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
@@ -212,9 +224,14 @@ impl<'m> Reference<'m> {
         function.runs.get_or_init(|| Runs::of(self.m, function, self.options))
     }
 
+    /// What is found out after a pass about each function that it may have changed.
+    pub(crate) fn after<'a>(&'a self, passed: &'a Passed<'_>) -> impl Iterator<Item = (&'a str, Loc, Verdict)> + 'a {
+        self.compare_inside(passed.module, passed.op)
+    }
+
     /// The first function that differs after a pass, and what shows that.
     pub fn wrong_after(&self, passed: &Passed<'_>) -> Option<(String, Difference)> {
-        self.compare_inside(passed.module, passed.op).find_map(|(name, _, verdict)| match verdict {
+        self.after(passed).find_map(|(name, _, verdict)| match verdict {
             Verdict::Different(difference) => Some((name.to_owned(), *difference)),
             _ => None,
         })

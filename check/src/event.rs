@@ -1,8 +1,9 @@
 //! Calls of what the program has no body of: external functions, and ops that nobody declared.
 //!
-//! Who is called may do anything to the memory that it is given and to globals that are not private, so a call is an event with its name, its arguments and the
-//! contents of that memory. What it returns and writes depends on nothing but the input, its name, and how many events there
-//! were before, so that it is the same before and after a transformation that keeps the events.
+//! Who is called may do anything to the memory that it is given and to globals that are not private, so a call is an
+//! event with its name, its arguments and the contents of that memory. What it returns and writes depends on nothing but
+//! the input, its name, and how many events there were before, so that it is the same before and after a transformation
+//! that keeps the events.
 
 use crate::compare::Options;
 use crate::floats::Floats;

@@ -107,6 +107,11 @@ impl<'m> Inputs<'m> {
         value(ctx, ty, Floats::Bits, random).filter(|drawn| drawn.buffers.is_empty())?.args.pop()
     }
 
+    /// A value of a type, whose memory is elsewhere.
+    pub fn draw_view(ctx: &Context, ty: Type, random: &mut Random) -> Option<Datum> {
+        value(ctx, ty, Floats::Bits, random)?.args.pop()
+    }
+
     /// How many inputs there are, if all arguments are integers and there are not more than `most`.
     pub(crate) fn count(&self, most: u64) -> Option<u64> {
         if !self.globals.is_empty() {

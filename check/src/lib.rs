@@ -25,5 +25,5 @@ pub use compare::{Difference, Options, Reference, Verdict};
 pub use event::Event;
 pub use floats::{Floats, widened};
 pub use input::{Input, Inputs};
-pub use outcome::{Outcome, Relation, Seen, refines, run};
+pub use outcome::{Outcome, Relation, Runner, Seen, refines, run};
 pub use random::Random;

@@ -113,7 +113,7 @@ pub fn run(m: &Module, function: Op, input: &Input, fuel: u64) -> Outcome {
     Runner::new(m, &Options { fuel, ..Options::default() }).run(function, input)
 }
 
-/// Runs functions of a program on one input after the other.
+/// Runs functions of a program on one input after the other; what is called is prepared once.
 pub struct Runner<'m> {
     m: &'m Module,
     interpreter: Interpreter<'m>,

@@ -59,7 +59,8 @@ impl Fired {
         Box::new(Counting { fired: self.clone(), open: Vec::new() })
     }
 
-    /// How many of the declared patterns, rules and folders happened at least `times`, how many there are, and the others.
+    /// How many of the declared patterns, rules and folders happened at least `times`, how many there are, and the
+    /// others.
     pub fn coverage(&self, ctx: &Context, times: u64) -> (usize, usize, Vec<String>) {
         let all = rewrites(ctx);
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);

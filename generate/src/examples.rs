@@ -34,8 +34,8 @@ fn read(ctx: &Arc<Context>, text: String) -> Result<Module, String> {
     parsed.and_then(|m| verify(&m).map(|()| m)).map_err(|d| d[0].render(ctx))
 }
 
-/// Puts an example into a function with what it uses as parameters: of the type that `guess` makes of those on its line,
-/// unless the parser asks for another.
+/// Puts an example into a function with what it uses as parameters: of the type that `guess` makes of those on its
+/// line, unless the parser asks for another.
 fn in_function(ctx: &Arc<Context>, example: &str, guess: fn(&[&str]) -> String) -> Result<Module, String> {
     let terminated = example.lines().last().is_some_and(|l| l.trim_start().starts_with("return"));
     let end = if terminated { "" } else { "\"func.return\"() : () -> ()" };
@@ -56,7 +56,8 @@ fn in_function(ctx: &Arc<Context>, example: &str, guess: fn(&[&str]) -> String) 
     Err("its values are used as of several types".into())
 }
 
-/// The values that a piece of IR uses but does not define, each with the types that the line of its first use ends with.
+/// The values that a piece of IR uses but does not define, each with the types that the line of its first use ends
+/// with.
 fn undefined(example: &str) -> BTreeMap<String, Vec<&str>> {
     let (mut defined, mut used) = (BTreeSet::new(), BTreeMap::new());
     for line in example.lines() {

@@ -1,39 +1,52 @@
 //! Growing a function, op by op, while it is run.
 
 use crate::grow::Program;
-use crate::library::{Library, Part};
+use crate::known::{Known, draw, is_defined};
+use crate::library::{Part, PartInput};
 use crate::scope::{Place, Scope};
-use gradus_check::{Inputs, Outcome, Random, run};
+use gradus_check::{Inputs, Random};
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::rules::{Chooser, Signature};
 use gradus_ir::verify::verify_op;
-use gradus_ir::{
-    Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpName, OpState, Traits, Type, Value, ValueMap,
-};
+use gradus_ir::{Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpState, Traits, Type, Value, ValueMap};
 use rustc_hash::FxHashMap;
 
 /// So many parameters a function may have.
 const MAX_PARAMETERS: usize = 10;
-/// So many results a function may have.
-const MAX_RESULTS: usize = 16;
 /// So many values are young.
 const YOUNG: usize = 6;
 /// Ops that run longer are taken back.
-const FUEL: u64 = 2000;
+pub(crate) const FUEL: u64 = 2000;
 /// What is undefined on an input is tried again with other operands so many times.
 const RETRIES: usize = 3;
 
+/// Chains of so many parts are made.
+const DEPTH: usize = 4;
+
+/// Where a part's operands come from.
+#[derive(Clone, Copy)]
+enum Use {
+    /// From anywhere.
+    Free,
+    /// This value is one of them.
+    Of(Value),
+    /// From parts that make them in the program that the part is from, which are made likewise up to that depth.
+    Chain(usize),
+}
+
 /// A function that grows.
 pub(crate) struct Growing<'p, 'a> {
-    p: &'p mut Program<'a>,
-    function: Op,
+    pub(crate) p: &'p mut Program<'a>,
+    pub(crate) function: Op,
     /// Blocks that ops can be put into. Each has a terminator.
-    blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     /// The block before each that was split off.
-    above: FxHashMap<Block, Block>,
-    inputs: u64,
+    pub(crate) above: FxHashMap<Block, Block>,
+    pub(crate) inputs: u64,
+    /// Whether its type must stay, since the program names it.
+    sealed: bool,
     /// Whether it must be defined on the inputs.
-    checked: bool,
+    pub(crate) checked: bool,
+    pub(crate) known: Known,
 }
 
 impl<'p, 'a> Growing<'p, 'a> {
@@ -41,8 +54,17 @@ impl<'p, 'a> Growing<'p, 'a> {
     pub(crate) fn run(p: &'p mut Program<'a>, number: u64, ops: usize, inputs: u64) {
         let checked = p.random.percent(98);
         let spliced = if p.random.percent(20) { splice(p, inputs) } else { None };
-        let Some(function) = spliced.or_else(|| empty(p, number)) else { return };
-        let mut growing = Growing { p, function, blocks: Vec::new(), above: FxHashMap::default(), inputs, checked };
+        let Some((function, sealed)) = spliced.or_else(|| Some((empty(p, number)?, false))) else { return };
+        let mut growing = Growing {
+            p,
+            function,
+            sealed,
+            blocks: Vec::new(),
+            above: FxHashMap::default(),
+            inputs,
+            checked,
+            known: Known::default(),
+        };
         growing.note_blocks(function);
         let mut left = ops;
         for _ in 0..4 * ops {
@@ -58,7 +80,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         p.functions.push(function);
     }
 
-    fn module(&mut self) -> &mut Module {
+    pub(crate) fn module(&mut self) -> &mut Module {
         &mut self.p.module
     }
 
@@ -84,10 +106,11 @@ impl<'p, 'a> Growing<'p, 'a> {
             30..36 => self.again(place),
             36..40 => self.call(place),
             40..45 => self.branch(place),
-            45..70 => self.use_young(place),
+            45..58 => self.use_young(place),
+            58..78 => self.chain(place),
             _ => {
                 let part = self.p.pick_part();
-                self.part(part, None, place)
+                self.part(part, Use::Free, place)
             }
         };
         if done && self.p.random.percent(40) {
@@ -111,7 +134,8 @@ impl<'p, 'a> Growing<'p, 'a> {
         Place { block, before }
     }
 
-    /// Adds a part that uses one of the youngest values: what ops do to each other's results is what patterns are about.
+    /// Adds a part that uses one of the youngest values: what ops do to each other's results is what patterns are
+    /// about.
     fn use_young(&mut self, place: Place) -> bool {
         let m = &self.p.module;
         let young = m.block_ops(place.block).take_while(|&op| op != place.before).flat_map(|op| m.results(op));
@@ -123,11 +147,16 @@ impl<'p, 'a> Growing<'p, 'a> {
         let library = self.p.library;
         let Some(parts) = library.by_input.get(&self.p.module.value_type(value)) else { return false };
         let part = self.p.random.pick(parts);
-        self.part(part, Some(value), place)
+        self.part(part, Use::Of(value), place)
     }
 
-    /// Adds a part of the library, which uses a value if one is given. What is undefined on an input is tried again with other operands.
-    fn part(&mut self, number: usize, given: Option<Value>, place: Place) -> bool {
+    /// Adds a part after those that make its operands in the program that it is from.
+    fn chain(&mut self, place: Place) -> bool {
+        self.p.pick_chain().is_some_and(|part| self.part(part, Use::Chain(DEPTH), place))
+    }
+
+    /// Adds a part of the library. What is undefined on an input is tried again with other operands.
+    fn part(&mut self, number: usize, with: Use, place: Place) -> bool {
         let library = self.p.library;
         let part = &library.parts[number];
         if !self.p.bring_symbols(part) {
@@ -136,12 +165,12 @@ impl<'p, 'a> Growing<'p, 'a> {
         let source = &library.sources[part.source];
         let kind = library.ctx.op_name_text(source.name(part.op));
         for attempt in 0..RETRIES {
-            let Some(op) = self.insert(part, given, place) else { return false };
+            let Some(op) = self.insert(part, with, place) else { return false };
             let valid = verify_op(&self.p.module, op).is_ok();
             if attempt == 0 {
                 self.p.statistics.tried(kind, valid);
             }
-            if valid && self.fits(place.block) && (!part.may_fail || self.is_defined()) {
+            if valid && self.fits(place.block) && (!part.may_fail || self.is_defined_with(op)) {
                 self.note_blocks(op);
                 return true;
             }
@@ -159,20 +188,55 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// Copies a part to a place, with operands for what it uses.
-    fn insert(&mut self, part: &Part, mut given: Option<Value>, place: Place) -> Option<Op> {
+    fn insert(&mut self, part: &Part, with: Use, place: Place) -> Option<Op> {
         let source = &self.p.library.sources[part.source];
         let mut map = ValueMap::default();
-        for &(value, constant) in &part.inputs {
-            let ty = source.value_type(value);
-            let operand = match given.take_if(|v| self.p.module.value_type(*v) == ty) {
-                Some(given) => given,
-                None => self.supply(ty, constant, place)?,
+        let mut given = if let Use::Of(value) = with { Some(value) } else { None };
+        for input in &part.inputs {
+            let ty = input.ty;
+            let operand = match (input.fixed, given.take_if(|v| self.p.module.value_type(*v) == ty)) {
+                (Some(fixed), _) => self.constant(fixed, ty, place)?,
+                (None, Some(given)) => given,
+                (None, None) => match self.replay(input, with, place) {
+                    Some(value) => value,
+                    None => self.supply(ty, input.constant, place)?,
+                },
             };
-            map.insert(value, operand);
+            map.insert(input.value, operand);
         }
         let op = self.p.module.clone_op_of(source, part.op, &mut map);
         self.p.module.insert_op(place.block, op, Some(place.before));
         Some(op)
+    }
+
+    /// In a chain, what an input is in the program that it is from: mostly the same constant, or made by the same op.
+    fn replay(&mut self, input: &PartInput, with: Use, place: Place) -> Option<Value> {
+        let Use::Chain(depth) = with else { return None };
+        let ty = input.ty;
+        match (input.constant, input.made_by) {
+            (Some(constant), _) if self.p.random.percent(80) => self.constant(constant, ty, place),
+            (None, Some((maker, result))) if depth > 0 && self.p.random.percent(90) => {
+                let op = self.maker(maker, Use::Chain(depth - 1), place)?;
+                Some(self.p.module.result(op, result))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds a part that makes a value, unless it may be undefined.
+    fn maker(&mut self, number: usize, with: Use, place: Place) -> Option<Op> {
+        let part = &self.p.library.parts[number];
+        if !self.p.bring_symbols(part) {
+            return None;
+        }
+        let op = self.insert(part, with, place)?;
+        let valid = verify_op(&self.p.module, op).is_ok() && self.fits(place.block);
+        if valid && (!part.may_fail || self.is_defined_with(op)) {
+            self.note_blocks(op);
+            return Some(op);
+        }
+        self.module().erase_op(op);
+        None
     }
 
     /// A value of a type for a place: one that is there, a constant, or a new parameter.
@@ -203,7 +267,7 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// A value of a type for a place that is not constant, if that is possible.
-    fn supply_variable(&mut self, ty: Type, place: Place) -> Option<Value> {
+    pub(crate) fn supply_variable(&mut self, ty: Type, place: Place) -> Option<Value> {
         let m = &self.p.module;
         let mut known = Scope::at(m, place, &self.above).of(ty);
         known.retain(|&v| m.constant(v).is_none());
@@ -222,7 +286,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         if part.may_fail || constant || !self.p.bring_symbols(part) {
             return None;
         }
-        let op = self.insert(part, None, place)?;
+        let op = self.insert(part, Use::Free, place)?;
         let result = self.p.module.results(op).find(|&v| self.p.module.value_type(v) == ty);
         if result.is_none() || verify_op(&self.p.module, op).is_err() {
             self.module().erase_op(op);
@@ -232,22 +296,15 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     fn constant(&mut self, attr: Attr, ty: Type, place: Place) -> Option<Value> {
-        let value =
-            Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)?;
-        let op = self.p.module.defining_op(value)?;
-        if verify_op(&self.p.module, op).is_err() {
-            self.module().erase_op(op);
-            return None;
-        }
-        Some(value)
+        Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)
     }
 
-    /// A new parameter, if the function is not called yet and there can be inputs of the type.
+    /// A new parameter, if nobody calls the function and there can be inputs of the type.
     fn parameter(&mut self, ty: Type) -> Option<Value> {
         let m = &self.p.module;
         let entry = m.entry(m.regions(self.function)[0])?;
         let described = m.inherent_attr(self.function, "arg_attrs").is_some();
-        if described || m.block_args(entry).len() >= MAX_PARAMETERS || !Inputs::has_values(&m.ctx, ty) {
+        if self.sealed || described || m.block_args(entry).len() >= MAX_PARAMETERS || !Inputs::has_values(&m.ctx, ty) {
             return None;
         }
         let value = self.module().add_block_arg(entry, ty, Loc::UNKNOWN);
@@ -256,7 +313,7 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 
     /// Notes the function's type; without `results` those stay.
-    fn set_type(&mut self, results: Option<&[Type]>) {
+    pub(crate) fn set_type(&mut self, results: Option<&[Type]>) {
         let m = &mut self.p.module;
         let old = m.inherent_attr(self.function, "function_type").and_then(|a| m.ctx.as_type(a));
         let old_results = old.and_then(|ty| m.ctx.function_parts(ty)).map_or(&[][..], |(_, results)| results).to_vec();
@@ -264,28 +321,6 @@ impl<'p, 'a> Growing<'p, 'a> {
         let inputs: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
         let ty = m.ctx.type_attr(m.ctx.function_type(&inputs, results.unwrap_or(&old_results)));
         m.set_attr(self.function, "function_type", Some(ty));
-    }
-
-    /// Whether the function comes to its end on the inputs.
-    fn is_defined(&self) -> bool {
-        !self.checked || is_defined(&self.p.module, self.function, self.inputs)
-    }
-
-    /// Adds what the left side of a rule matches, if its conditions hold.
-    fn left_side(&mut self, place: Place) -> bool {
-        let ctx = self.p.module.ctx.clone();
-        let of = |dialect: &&'static gradus_ir::Dialect| self.p.library.allows(dialect.name);
-        let rules: Vec<&'static str> =
-            ctx.dialects().iter().filter(|d| of(d)).flat_map(|d| d.rules).map(|rule| rule.name).collect();
-        if rules.is_empty() {
-            return false;
-        }
-        let rule = self.p.random.pick(&rules);
-        let mut module = std::mem::replace(&mut self.p.module, Module::new(ctx.clone()));
-        let mut leaves = Leaves { growing: self, place };
-        let built = ctx.build_left_side(rule, &mut module, place.before, &mut leaves);
-        self.p.module = module;
-        built.is_some()
     }
 
     /// Adds an op once more.
@@ -349,124 +384,10 @@ impl<'p, 'a> Growing<'p, 'a> {
             self.module().set_operand(terminator, i, old);
         }
     }
-
-    /// Lets a block end at a place with a branch to one or two new blocks, and go on after them.
-    fn branch(&mut self, place: Place) -> bool {
-        let m = &self.p.module;
-        let single = m.block_op(place.block).is_some_and(|op| m.has_trait(op, Traits::SINGLE_BLOCK));
-        if single || m.block_op(place.block) != Some(self.function) {
-            return false;
-        }
-        let scope = Scope::at(m, place, &self.above);
-        let Some((jump, choice)) = branches(self.p.library) else { return false };
-        let conditions = scope.of(Type::I1);
-        if scope.all().is_empty() || conditions.is_empty() {
-            return false;
-        }
-        let condition = self.p.random.pick(&conditions);
-        let carried = self.p.random.pick(scope.all());
-        let like = scope.of(carried.0);
-        let after = self.module().split_block(place.before);
-        let region = self.p.module.parent_region(place.block).expect("a block is in a region");
-        let arg = self.module().add_block_arg(after, carried.0, Loc::UNKNOWN);
-        self.above.insert(after, place.block);
-        let mut sides = Vec::new();
-        for _ in 0..2 {
-            let value = self.p.random.pick(&like);
-            let next = self.p.module.next_block(place.block);
-            let side = self.module().create_block();
-            self.module().insert_block(region, side, next);
-            self.end_with(side, jump, &[], &[(after, value)]);
-            self.above.insert(side, place.block);
-            sides.push(side);
-        }
-        self.end_with_choice(place.block, choice, condition, &sides);
-        let uses: Vec<(Op, usize)> = self.p.module.uses(carried.1).collect();
-        for (user, i) in uses {
-            let inside = self.p.module.parent_block(user) == Some(after);
-            if inside && self.p.random.percent(50) {
-                self.module().set_operand(user, i, arg);
-            }
-        }
-        self.blocks.extend(sides);
-        self.blocks.push(after);
-        true
-    }
-
-    fn end_with(&mut self, block: Block, name: OpName, operands: &[Value], to: &[(Block, Value)]) {
-        let mut state = OpState::of(name, Loc::UNKNOWN);
-        state.operand_group(operands);
-        state.operands.extend(to.iter().map(|(_, v)| *v));
-        state.successors = to.iter().map(|(block, _)| *block).collect();
-        let op = self.module().create_op(state);
-        self.module().append_op(block, op);
-    }
-
-    fn end_with_choice(&mut self, block: Block, name: OpName, condition: Value, to: &[Block]) {
-        let mut state = OpState::of(name, Loc::UNKNOWN);
-        state.operand_group(&[condition]);
-        to.iter().for_each(|_| state.operand_group(&[]));
-        state.successors = to.into();
-        Builder::at_end(self.module(), block).create(state);
-    }
-
-    /// Lets the function return some of the values at its end, of which none is poison on all inputs.
-    fn choose_results(&mut self) {
-        let m = &self.p.module;
-        let Some(&region) = m.regions(self.function).first() else { return };
-        let ends = |b: &Block| m.terminator(*b).is_some_and(|t| m.successors(t).is_empty());
-        let last = m.region_blocks(region).rev().find(ends);
-        let Some((block, end)) = last.and_then(|b| Some((b, m.terminator(b)?))) else { return };
-        let place = Place { block, before: end };
-        let scope = Scope::at(m, place, &self.above);
-        let unused = |v: Value| m.is_unused(v) && m.defining_op(v).is_some() && m.constant(v).is_none();
-        let mut chosen: Vec<(Type, Value)> = scope.all().iter().copied().filter(|(_, v)| unused(*v)).collect();
-        let wanted = MAX_RESULTS - self.p.random.below(MAX_RESULTS as u64 / 2) as usize;
-        self.give_results(end, &chosen);
-        if !self.p.keeps_poison && self.checked {
-            let clean = self.clean_results(chosen.len());
-            chosen = chosen.into_iter().zip(clean).filter(|(_, clean)| *clean).map(|(value, _)| value).collect();
-        }
-        while chosen.len() > wanted {
-            let at = self.p.random.below(chosen.len() as u64) as usize;
-            chosen.swap_remove(at);
-        }
-        self.give_results(end, &chosen);
-    }
-
-    fn give_results(&mut self, end: Op, values: &[(Type, Value)]) {
-        let operands: Vec<Value> = values.iter().map(|(_, v)| *v).collect();
-        self.module().set_operands(end, &operands);
-        let types: Vec<Type> = values.iter().map(|(ty, _)| *ty).collect();
-        self.set_type(Some(&types));
-    }
-
-    /// Which of the results are poison on no input.
-    fn clean_results(&mut self, count: usize) -> Vec<bool> {
-        let m = &self.p.module;
-        let mut clean = vec![true; count];
-        let Some(inputs) = Inputs::of(m, self.function).map(Inputs::without_poison) else { return clean };
-        for number in 0..self.inputs {
-            let Ok(input) = inputs.draw(&mut Random::of(("grow", number))) else { return clean };
-            if let Outcome::Returned { results, .. } = run(m, self.function, &input, FUEL) {
-                clean.iter_mut().zip(&results).for_each(|(clean, seen)| *clean &= !seen.is_poison());
-            }
-        }
-        clean
-    }
-}
-
-/// Whether a function comes to its end on so many inputs.
-fn is_defined(m: &Module, function: Op, inputs: u64) -> bool {
-    let Some(drawn) = Inputs::of(m, function).map(Inputs::without_poison) else { return false };
-    (0..inputs).all(|number| {
-        let Ok(input) = drawn.draw(&mut Random::of(("grow", number))) else { return false };
-        matches!(run(m, function, &input, FUEL), Outcome::Returned { .. } | Outcome::Aborted(..))
-    })
 }
 
 /// The attribute of a random value of a type: integers often small.
-fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
+pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     if ty == Type::INDEX && random.percent(90) {
         return Some(ctx.int_attr(ty, random.below(11) as i64 - 2));
     }
@@ -474,26 +395,10 @@ fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     ctx.datum_attr(ty, &datum)
 }
 
-/// The declared branch that always goes to one block, and the one that chooses among two by a condition.
-fn branches(library: &Library) -> Option<(OpName, OpName)> {
-    let ctx = &library.ctx;
-    let infos = || {
-        ctx.dialects()
-            .iter()
-            .filter(|d| library.allows(d.name))
-            .flat_map(|d| d.ops)
-            .filter(|info| info.successor_sizes.is_none())
-    };
-    let shaped = |successors: usize, operands: usize| {
-        infos().find(|info| info.successors.len() == successors && info.operands.len() == operands)
-    };
-    Some((ctx.op_name(shaped(1, 1)?.name), ctx.op_name(shaped(2, 3)?.name)))
-}
-
 /// An empty function that returns nothing.
 fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
-    let types = crate::domain::types(&p.library.ctx);
-    let inputs: Vec<Type> = (0..1 + p.random.below(3)).map(|_| p.random.pick(&types)).collect();
+    let types = &p.library.types;
+    let inputs: Vec<Type> = (0..1 + p.random.below(3)).map(|_| p.random.pick(types)).collect();
     let op = p.function(&format!("fuzz{number}"), &inputs, &[], true)?;
     let returns = p.library.ctx.dialects().iter().flat_map(|d| d.ops).find(|info| {
         let name = p.module.name_text(op);
@@ -505,8 +410,9 @@ fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
     Some(op)
 }
 
-/// A function of the library's programs that can be called from outside and comes to its end on so many inputs.
-fn splice(p: &mut Program<'_>, inputs: u64) -> Option<Op> {
+/// A function of the library's programs that can be called from outside and comes to its end on so many inputs, and
+/// whether it is named.
+fn splice(p: &mut Program<'_>, inputs: u64) -> Option<(Op, bool)> {
     let library = p.library;
     let part = &library.functions[p.random.below(library.functions.len().max(1) as u64) as usize..].first()?;
     let source = &library.sources[part.source];
@@ -517,46 +423,9 @@ fn splice(p: &mut Program<'_>, inputs: u64) -> Option<Op> {
     let op = p.module.clone_op_of(source, part.op, &mut ValueMap::default());
     let body = p.module.body();
     p.module.append_op(body, op);
-    if is_defined(&p.module, op, inputs) {
-        return Some(op);
+    if draw(&p.module, op, inputs).is_some_and(|inputs| is_defined(&p.module, op, &inputs)) {
+        return Some((op, part.is_named));
     }
     p.module.erase_op(op);
     None
-}
-
-/// What rules leave open is chosen here.
-struct Leaves<'g, 'p, 'a> {
-    growing: &'g mut Growing<'p, 'a>,
-    place: Place,
-}
-
-impl Chooser for Leaves<'_, '_, '_> {
-    fn value(&mut self, m: &mut Module, ty: Type) -> Option<Value> {
-        std::mem::swap(m, &mut self.growing.p.module);
-        let value = self.growing.supply_variable(ty, self.place);
-        std::mem::swap(m, &mut self.growing.p.module);
-        value
-    }
-
-    fn constant(&mut self, ctx: &Context, ty: Type) -> Option<Attr> {
-        draw_constant(ctx, ty, self.growing.p.random)
-    }
-
-    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
-        let library = self.growing.p.library;
-        let signature = |number: usize| {
-            let part = &library.parts[number];
-            let m = &library.sources[part.source];
-            let types = m.operands(part.op).iter().map(|&v| m.value_type(v)).collect();
-            let results = m.results(part.op).map(|v| m.value_type(v)).collect();
-            Signature { operands: types, results, props: m.props(part.op) }
-        };
-        let all = self.growing.p.parts_of(op).iter().map(|&n| signature(n));
-        let mut all: Vec<Signature> = all.filter(|s| s.fits(results, operands)).collect();
-        if all.is_empty() {
-            return None;
-        }
-        let at = self.growing.p.random.below(all.len() as u64) as usize;
-        Some(all.swap_remove(at))
-    }
 }

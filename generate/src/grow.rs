@@ -5,6 +5,7 @@ use crate::function::Growing;
 use crate::library::{Library, Part};
 use gradus_check::Random;
 use gradus_ir::{Builder, Loc, Module, Op, OpInfo, OpName, OpState, Str, Traits, Type, ValueMap, symbol_name};
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 /// How large programs are.
@@ -106,8 +107,8 @@ impl<'a> Program<'a> {
 
     /// Declares functions that are outside the program.
     fn declare_outside(&mut self) {
-        let types = crate::domain::types(&self.library.ctx);
-        let drawn = |random: &mut Random| (0..random.below(3)).map(|_| random.pick(&types)).collect::<Vec<_>>();
+        let types = &self.library.types;
+        let drawn = |random: &mut Random| (0..random.below(3)).map(|_| random.pick(types)).collect::<Vec<_>>();
         for number in 0..1 + self.random.below(2) {
             let (inputs, results) = (drawn(self.random), drawn(self.random));
             let function = self.function(&format!("outside{number}"), &inputs, &results, false);
@@ -134,6 +135,11 @@ impl<'a> Program<'a> {
         true
     }
 
+    /// How many symbols parts brought along.
+    pub(crate) fn num_symbols(&self) -> usize {
+        self.symbols.len()
+    }
+
     /// Reserves the name of a function that stands in the library. `false` if it is taken.
     pub(crate) fn claim(&mut self, part: &Part) -> bool {
         let source = &self.library.sources[part.source];
@@ -150,7 +156,17 @@ impl<'a> Program<'a> {
                 self.random.pick(&all)
             }
         };
-        let ops = &self.library.by_dialect[dialect];
+        self.pick_of(&self.library.by_dialect[dialect])
+    }
+
+    /// The number of a part of which other parts make operands, if there are any.
+    pub(crate) fn pick_chain(&mut self) -> Option<usize> {
+        let chains = &self.library.chains;
+        let at = self.random.below(chains.len().max(1) as u64) as usize;
+        chains.get_index(at).map(|(_, ops)| self.pick_of(ops))
+    }
+
+    fn pick_of(&mut self, ops: &IndexMap<OpName, Vec<usize>>) -> usize {
         let parts = &ops[self.random.below(ops.len() as u64) as usize];
         self.random.pick(parts)
     }

@@ -1,9 +1,11 @@
 //! What programs are made of: ops as they stand in other programs.
 
+use crate::domain;
 use gradus_check::{Inputs, Random};
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::symbols::{SymbolRefs, SymbolTables};
-use gradus_ir::{Attr, Context, Effects, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};
+use gradus_ir::verify::verify_op;
+use gradus_ir::{Attr, Builder, Context, Effects, Loc, Module, Op, OpInfo, OpName, Traits, Type, Value, symbol_name};
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -19,26 +21,54 @@ pub(crate) struct Part {
     pub(crate) source: usize,
     /// The op there.
     pub(crate) op: Op,
-    /// What it uses of what is outside: the value there, and what it is if it is constant.
-    pub(crate) inputs: Box<[(Value, Option<Attr>)]>,
+    /// What it uses of what is outside.
+    pub(crate) inputs: Box<[PartInput]>,
     /// The symbols that it names, and those that they name.
     pub(crate) symbols: Box<[Op]>,
     /// Whether it may be undefined, or beyond what can be run, for some operands.
     pub(crate) may_fail: bool,
+    /// Whether an op of its program names it.
+    pub(crate) is_named: bool,
 }
+
+/// What a part uses of what is outside.
+pub(crate) struct PartInput {
+    /// The value there.
+    pub(crate) value: Value,
+    /// Its type.
+    pub(crate) ty: Type,
+    /// What it is if it is constant.
+    pub(crate) constant: Option<Attr>,
+    /// What it is in all programs, since the verifier accepts some constants only: what is not constant may become one.
+    pub(crate) fixed: Option<Attr>,
+    /// The part that makes it there, and which of its results it is.
+    pub(crate) made_by: Option<(usize, usize)>,
+}
+
+/// Parts of each op, by the dialect of the op.
+pub(crate) type ByDialect = IndexMap<&'static str, IndexMap<OpName, Vec<usize>>>;
+
+/// What parts that are not new have in common: ops, types, attributes, and what makes the operands.
+type Sort = (OpName, Attr, Vec<Type>, Vec<Type>, Vec<Option<(usize, usize)>>);
 
 /// Programs, and the parts that they are taken apart into.
 pub struct Library {
     pub(crate) ctx: Arc<Context>,
     pub(crate) sources: Vec<Module>,
     pub(crate) parts: Vec<Part>,
-    /// The parts of each op that can be used, by the dialect of the op.
-    pub(crate) by_dialect: IndexMap<&'static str, IndexMap<OpName, Vec<usize>>>,
+    /// The parts that can be used.
+    pub(crate) by_dialect: ByDialect,
+    /// Those of which other parts make operands.
+    pub(crate) chains: ByDialect,
     pub(crate) by_result: FxHashMap<Type, Vec<usize>>,
     pub(crate) by_input: FxHashMap<Type, Vec<usize>>,
     /// Functions that stand in the programs, with the symbols that they name.
     pub(crate) functions: Vec<Part>,
-    seen: FxHashSet<(OpName, Attr, Vec<Type>, Vec<Type>)>,
+    /// The types that parameters have at first.
+    pub(crate) types: Vec<Type>,
+    /// The rules of the dialects that are used.
+    pub(crate) rules: Vec<&'static str>,
+    seen: FxHashMap<Sort, usize>,
     /// The dialects whose ops are used; empty for all.
     allowed: Vec<String>,
 }
@@ -51,12 +81,17 @@ impl Library {
             sources: Vec::new(),
             parts: Vec::new(),
             by_dialect: IndexMap::new(),
+            chains: IndexMap::new(),
             by_result: FxHashMap::default(),
             by_input: FxHashMap::default(),
             functions: Vec::new(),
-            seen: FxHashSet::default(),
+            types: domain::types(ctx),
+            rules: Vec::new(),
+            seen: FxHashMap::default(),
             allowed: allowed.to_vec(),
         };
+        let rules = ctx.dialects().iter().filter(|d| library.allows(d.name)).flat_map(|d| d.rules);
+        library.rules = rules.map(|rule| rule.name).collect();
         for example in crate::examples::all(ctx) {
             library.add(example);
         }
@@ -64,41 +99,45 @@ impl Library {
         library
     }
 
-    /// How many ops and how many parts there are.
-    pub fn size(&self) -> (usize, usize) {
-        (self.by_dialect.values().map(IndexMap::len).sum(), self.parts.len())
-    }
-
     /// Names of the declared ops that have a meaning but no part.
-    pub fn missing(&self) -> Vec<&'static str> {
-        let infos = self.ctx.dialects().iter().flat_map(|d| d.ops.iter().map(move |info| (d.name, *info)));
+    pub fn missing(&self) -> impl Iterator<Item = &'static str> + '_ {
         let known = |dialect: &str, info: &OpInfo| {
             self.by_dialect.get(dialect).is_some_and(|ops| ops.contains_key(&self.ctx.op_name(info.name)))
         };
-        infos.filter(|(d, info)| is_usable(info) && !known(d, info)).map(|(_, info)| info.name).collect()
+        let dialects = self.ctx.dialects().iter().filter(|d| self.allows(d.name));
+        let infos = dialects.flat_map(|d| d.ops.iter().map(move |info| (d.name, *info)));
+        let unknown = infos.filter(move |(dialect, info)| is_usable(info) && !known(dialect, info));
+        unknown.map(|(_, info)| info.name)
     }
 
     /// Takes a valid program of the same context apart.
-    pub fn add(&mut self, m: Module) {
+    pub fn add(&mut self, mut m: Module) {
         let source = self.sources.len();
-        let mut tables = Default::default();
+        let mut tables: (SymbolTables, SymbolRefs) = Default::default();
+        let named = named(&m, &mut tables);
+        let mut numbers: FxHashMap<Op, usize> = FxHashMap::default();
         for op in m.ops_under(m.root()).into_iter().skip(1) {
-            let Some(part) = part(&m, op, source, &mut tables).filter(|part| self.is_allowed(&m, part)) else {
-                continue;
-            };
+            let made = part(&mut m, op, source, &mut tables);
+            let Some(mut part) = made.filter(|part| self.is_allowed(&m, part)) else { continue };
+            part.is_named = named.contains(&op);
             let info = m.info(op).expect("parts are declared");
             if info.traits.has(Traits::FUNCTION) {
                 self.functions.push(part);
                 continue;
             }
-            if !self.is_new(&m, op) {
+            part.inputs.iter_mut().for_each(|input| input.made_by = made_by(&m, input, &numbers));
+            let at = self.number(&m, &part);
+            numbers.insert(op, at);
+            if at < self.parts.len() {
                 continue;
             }
-            let at = self.parts.len();
             m.results(op).for_each(|v| note(&mut self.by_result, m.value_type(v), at));
-            part.inputs.iter().for_each(|(v, _)| note(&mut self.by_input, m.value_type(*v), at));
+            part.inputs.iter().for_each(|input| note(&mut self.by_input, input.ty, at));
             let dialect = info.name.split_once('.').map_or("", |(dialect, _)| dialect);
             self.by_dialect.entry(dialect).or_default().entry(m.name(op)).or_default().push(at);
+            if part.inputs.iter().any(|input| input.made_by.is_some()) {
+                self.chains.entry(dialect).or_default().entry(m.name(op)).or_default().push(at);
+            }
             self.parts.push(part);
         }
         self.sources.push(m);
@@ -115,12 +154,23 @@ impl Library {
         self.allowed.is_empty() || self.allowed.iter().any(|name| name == dialect)
     }
 
-    /// Whether no part is the same op with the same types and attributes. Ops with regions all differ.
-    fn is_new(&mut self, m: &Module, op: Op) -> bool {
+    /// The number of the part of that sort, or else the next one. Ops with regions are all of their own sort.
+    fn number(&mut self, m: &Module, part: &Part) -> usize {
+        let (op, next) = (part.op, self.parts.len());
+        if !m.regions(op).is_empty() {
+            return next;
+        }
         let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
         let results = m.results(op).map(|v| m.value_type(v)).collect();
-        !m.regions(op).is_empty() || self.seen.insert((m.name(op), m.props(op), operands, results))
+        let made = part.inputs.iter().map(|input| input.made_by).collect();
+        *self.seen.entry((m.name(op), m.props(op), operands, results, made)).or_insert(next)
     }
+}
+
+/// The part that makes an input, and which of its results it is.
+fn made_by(m: &Module, input: &PartInput, numbers: &FxHashMap<Op, usize>) -> Option<(usize, usize)> {
+    let op = m.defining_op(input.value).filter(|_| input.constant.is_none())?;
+    Some((*numbers.get(&op)?, m.results(op).position(|v| v == input.value)?))
 }
 
 fn note(lists: &mut FxHashMap<Type, Vec<usize>>, ty: Type, part: usize) {
@@ -138,7 +188,7 @@ pub(crate) fn is_usable(info: &OpInfo) -> bool {
 }
 
 /// An op as a part. `None` if it cannot stand elsewhere, or means nothing.
-fn part(m: &Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRefs)) -> Option<Part> {
+fn part(m: &mut Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRefs)) -> Option<Part> {
     let info = m.info(op)?;
     let is_function = info.traits.has(Traits::FUNCTION);
     if !is_function && !is_usable(info) {
@@ -151,7 +201,11 @@ fn part(m: &Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRef
     let symbols = symbols(m, &inner, tables)?;
     let pure = inner.iter().all(|&op| m.info(op).is_some_and(|i| i.effects == Effects::Pure && i.eval.is_some()));
     let may_fail = if is_function || !pure { true } else { fails(m, op)? };
-    Some(Part { source, op, inputs: inputs(m, op, &inner), symbols, may_fail })
+    let mut inputs = inputs(m, op, &inner);
+    if !is_function {
+        fix(m, op, &inner, &mut inputs);
+    }
+    Some(Part { source, op, inputs: inputs.into(), symbols, may_fail, is_named: false })
 }
 
 /// Whether an op that only computes cannot be run on some of a few operands; `None` if on none of them.
@@ -159,7 +213,7 @@ fn fails(m: &Module, op: Op) -> Option<bool> {
     let mut random = Random::of("operands");
     let mut runs = || {
         let operands: Option<Vec<Datum>> =
-            m.operands(op).iter().map(|&v| Inputs::draw_value(&m.ctx, m.value_type(v), &mut random)).collect();
+            m.operands(op).iter().map(|&v| Inputs::draw_view(&m.ctx, m.value_type(v), &mut random)).collect();
         operands.is_some_and(|data| m.with_args(op, |args| eval_op(args, &data).is_ok()).unwrap_or(false))
     };
     let done = (0..PROBES).filter(|_| runs()).count();
@@ -167,20 +221,60 @@ fn fails(m: &Module, op: Op) -> Option<bool> {
 }
 
 /// What the ops use that none of them defines.
-fn inputs(m: &Module, root: Op, inner: &[Op]) -> Box<[(Value, Option<Attr>)]> {
-    let mut inputs: Vec<(Value, Option<Attr>)> = Vec::new();
+fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<PartInput> {
+    let mut inputs: Vec<PartInput> = Vec::new();
     let holds = |v: Value| {
         let around = m.def_block(v).and_then(|b| m.block_op(b));
         around.is_some_and(|around| around == root || m.is_inside(around, root))
     };
     for &op in inner {
         for &v in m.operands(op) {
-            if !holds(v) && inputs.iter().all(|(known, _)| *known != v) {
-                inputs.push((v, m.constant(v)));
+            if !holds(v) && inputs.iter().all(|known| known.value != v) {
+                inputs.push(PartInput {
+                    value: v,
+                    ty: m.value_type(v),
+                    constant: m.constant(v),
+                    fixed: None,
+                    made_by: None,
+                });
             }
         }
     }
-    inputs.into()
+    inputs
+}
+
+/// Finds the indices that the verifier reads: an op that it refuses with one of -1 is made with what the index is here, or 1.
+fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [PartInput]) {
+    let ctx = m.ctx.clone();
+    let indices = inputs.iter_mut().filter(|input| input.ty == Type::INDEX);
+    let indices: Vec<&mut PartInput> = indices.collect();
+    if indices.is_empty() {
+        return;
+    }
+    let wrong = Builder::before(m, root).constant(ctx.int_attr(Type::INDEX, -1), Type::INDEX, "", Loc::UNKNOWN);
+    let Some(wrong) = wrong else { return };
+    for input in indices {
+        let uses: Vec<(Op, usize)> = m.uses(input.value).filter(|(user, _)| inner.contains(user)).collect();
+        uses.iter().for_each(|&(user, i)| m.set_operand(user, i, wrong));
+        if uses.iter().any(|&(user, _)| verify_op(m, user).is_err()) {
+            input.fixed = Some(input.constant.unwrap_or_else(|| ctx.int_attr(Type::INDEX, 1)));
+        }
+        uses.iter().for_each(|&(user, i)| m.set_operand(user, i, input.value));
+    }
+    if let Some(op) = m.defining_op(wrong) {
+        m.erase_op(op);
+    }
+}
+
+/// The symbols that ops of a program name.
+fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
+    let mut named = FxHashSet::default();
+    for op in m.ops_under(m.root()) {
+        for name in tables.1.of_op(m, op) {
+            named.extend(tables.0.resolve(m, op, name));
+        }
+    }
+    named
 }
 
 /// The symbols that ops name, with those that these name, each once. `None` if one is not there, or not at the top.

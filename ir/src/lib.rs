@@ -90,7 +90,7 @@ pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
 pub use text::{
     Directive, OpParser, OpPrinter, Param, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueRef, Values,
-    parse_module, parse_single_op, parse_source,
+    first_difference, parse_module, parse_single_op, parse_source, read_again,
 };
 pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 pub use typing::TypeRelation;

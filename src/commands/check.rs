@@ -137,7 +137,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
             }
             Err(failure)
         }
-        Checked::Failed(said) => Err(report(&ctx, &said, streams)),
+        Checked::Failed(_, said) => Err(report(&ctx, &said, streams)),
     }
 }
 

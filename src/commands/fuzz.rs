@@ -1,18 +1,19 @@
 //! `gradus fuzz`: random programs through random pipelines, each checked by execution.
 
-use crate::io::write_file;
+use crate::io::{self, write_file};
 use crate::pass_flags;
+use crate::split::{Chunk, MARKER, split};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Options;
 use gradus_generate::Limits;
-use gradus_generate::campaign::{Campaign, Finding, Tally};
+use gradus_generate::campaign::{Campaign, FUEL, Finding, Tally};
 use gradus_generate::coverage::Statistics;
 use gradus_ir::PrintOptions;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The declaration.
@@ -65,7 +66,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let value = |name: &str| *matches.get_one::<u64>(name).expect("has a default");
     let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
     let pipeline = (!pipeline.is_empty()).then(|| pipeline.to_string());
-    let seeds = learn(matches)?;
+    let seeds = learn(matches, streams)?;
     let dialects: Vec<String> = matches.get_many("dialects").into_iter().flatten().cloned().collect();
     let campaign = Campaign {
         context: &|| tool.context(),
@@ -76,7 +77,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         pipeline: pipeline.as_deref(),
         seed: value("seed"),
         limits: Limits { ops: value("ops") as usize, ..Limits::default() },
-        options: Options { inputs: value("inputs"), exhaustive: 0, ..Options::default() },
+        options: Options { inputs: value("inputs"), exhaustive: 0, fuel: FUEL, ..Options::default() },
     };
     let from = value("from");
     let numbers = from..from.saturating_add(value("count"));
@@ -101,28 +102,22 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         tell(finding, campaign.seed, folder, streams)?;
     }
     let text = summary(&tally, findings.len(), start.elapsed(), &tool.context());
-    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
+    io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
     if findings.is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// The programs in files, with their names. Those that are not valid are passed over later.
-fn learn(matches: &ArgMatches) -> Result<Vec<(String, String)>, Failure> {
-    let mut open: Vec<PathBuf> = matches.get_many::<String>("learn").into_iter().flatten().map(PathBuf::from).collect();
-    let mut texts = Vec::new();
-    while let Some(path) = open.pop() {
-        let fail = |e: std::io::Error| Failure::Input(format!("cannot read '{}': {e}", path.display()));
-        if path.is_dir() {
-            let entries: Result<Vec<_>, _> = std::fs::read_dir(&path).map_err(fail)?.collect();
-            open.extend(entries.map_err(fail)?.into_iter().map(|entry| entry.path()));
-        } else if path.extension().is_some_and(|e| e == "mlir") {
-            let text = std::fs::read(&path).map_err(fail)?;
-            let text = String::from_utf8_lossy(&text).into_owned();
-            let parts = text.split("// -----").enumerate();
-            texts.extend(parts.map(|(i, part)| (format!("{}:{i}", path.display()), part.to_owned())));
+/// The programs in files, with their names. What is no text is passed over here, what is not valid later.
+fn learn(matches: &ArgMatches, streams: &Streams<'_>) -> Result<Vec<(String, String)>, Failure> {
+    let mut programs = Vec::new();
+    for path in matches.get_many::<String>("learn").into_iter().flatten() {
+        for name in io::files(path, "mlir")? {
+            let Ok(text) = String::from_utf8(io::read(&name, streams)?) else { continue };
+            let (chunks, _) = split(&Chunk { name, text: Arc::new(text), start: (1, 1) }, MARKER);
+            let parts = chunks.into_iter().enumerate();
+            programs.extend(parts.map(|(i, part)| (format!("{}:{i}", part.name), part.text.to_string())));
         }
     }
-    texts.sort();
-    Ok(texts)
+    Ok(programs)
 }
 
 fn print(
@@ -141,7 +136,7 @@ fn print(
         }
         text += &grown.module.to_text(PrintOptions::default());
     }
-    crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
+    io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
 /// Says what is wrong with a program, and writes it.
@@ -192,6 +187,13 @@ fn summary(tally: &Tally, findings: usize, time: Duration, ctx: &gradus_ir::Cont
         "ops valid at first try: {:.1}%; kinds of ops: {kinds}, of which {good} are in nine of ten tries",
         percent(valid, tried)
     );
+    if !tally.missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "kinds of ops in no program: {}",
+            tally.missing.iter().copied().collect::<Vec<_>>().join(", ")
+        );
+    }
     let _ = writeln!(text, "rewrites that happened (1 in 1000 programs or more): {fired} of {rewrites}");
     for list in never.chunks(8) {
         let _ = writeln!(text, "  not: {}", list.join(", "));

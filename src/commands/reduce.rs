@@ -127,7 +127,7 @@ impl Job<'_> {
         };
         let culprit = match subject.check() {
             Checked::Wrong(culprit) => culprit,
-            Checked::Failed(said) => return Err(report(ctx, &said, streams)),
+            Checked::Failed(_, said) => return Err(report(ctx, &said, streams)),
             Checked::Passed(_) => {
                 return Err(Failure::Input("the input is not interesting: no difference is found".into()));
             }

@@ -17,7 +17,7 @@ pub use constant::ConstantOp;
 pub use float::*;
 pub use int::*;
 
-use gradus_ir::{AttrKind, AttrText, Context, Dialect, Flags, OpArgs, OpDecl, Type, TypeData};
+use gradus_ir::{AttrData, AttrKind, AttrText, Context, Dialect, Flags, OpArgs, OpDecl, Piece, Type, TypeData};
 
 /// Promises about floats that let the compiler do more.
 pub const FASTMATH: AttrKind = AttrKind {
@@ -45,8 +45,10 @@ pub const OVERFLOW: AttrKind = AttrKind {
 
 /// Whether the enumeration attribute `name` of the op has the word.
 fn has_word(args: &OpArgs<'_>, name: &str, word: &str) -> bool {
-    let text = args.attr(name).map(|a| args.ctx().display_attr(a)).unwrap_or_default();
-    text.split(['<', ',', '>']).any(|w| w.trim() == word)
+    let Some(AttrData::Dialect { body, .. }) = args.attr(name).map(|attr| args.ctx().attr_data(attr)) else {
+        return false;
+    };
+    body.iter().any(|piece| matches!(piece, Piece::Text(text) if text.split(['<', ',', '>']).any(|w| w.trim() == word)))
 }
 
 /// Whether the op promises that there are no NaNs, and no infinities.

@@ -35,7 +35,7 @@ pub(super) fn instance(
 ) -> Option<Instance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
-    let roots = build_left_side(rule, &mut module, end, &mut Leaves { signatures, random, block, end })?;
+    let roots = build_left_side(rule, end, &mut Leaves { module: &mut module, signatures, random, block, end })?;
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
     module.set_operands(end, &results);
     let types = |m: &Module, values: &[Value]| values.iter().map(|&v| m.value_type(v)).collect::<Vec<_>>();
@@ -65,6 +65,7 @@ fn blank(m: &mut Module) -> Option<(Op, Block, Op)> {
 
 /// What rules leave open is chosen here.
 struct Leaves<'a> {
+    module: &'a mut Module,
     signatures: &'a mut Signatures,
     random: &'a mut Random,
     block: Block,
@@ -72,21 +73,31 @@ struct Leaves<'a> {
 }
 
 impl Chooser for Leaves<'_> {
-    fn value(&mut self, m: &mut Module, ty: Type) -> Option<Value> {
+    fn module(&self) -> &Module {
+        self.module
+    }
+
+    fn module_mut(&mut self) -> &mut Module {
+        self.module
+    }
+
+    fn value(&mut self, ty: Type) -> Option<Value> {
+        let m = &self.module;
         let known: Vec<Value> = m.block_args(self.block).iter().copied().filter(|&v| m.value_type(v) == ty).collect();
         if !known.is_empty() && self.random.percent(AGAIN) {
             return Some(self.random.pick(&known));
         }
         if self.random.percent(CONSTANT) {
-            let ctx = m.ctx.clone();
-            let attr = self.constant(&ctx, ty)?;
-            return Builder::at(m, InsertPoint::Before(self.end)).constant(attr, ty, "", Loc::UNKNOWN);
+            let attr = self.constant(ty)?;
+            return Builder::at(self.module, InsertPoint::Before(self.end)).constant(attr, ty, "", Loc::UNKNOWN);
         }
+        let m = &mut *self.module;
         let drawn = Inputs::has_values(&m.ctx, ty).then(|| m.add_block_arg(self.block, ty, Loc::UNKNOWN));
         drawn.filter(|_| m.block_args(self.block).len() < 16)
     }
 
-    fn constant(&mut self, ctx: &Context, ty: Type) -> Option<Attr> {
+    fn constant(&mut self, ty: Type) -> Option<Attr> {
+        let ctx = &self.module.ctx;
         let elem = ctx.element_type(ty);
         let scalar = match ctx.int_width(elem) {
             Some(width) => ctx.int_attr(elem, corner(width, ctx.is_unsigned(elem), self.random)),

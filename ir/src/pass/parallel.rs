@@ -3,7 +3,7 @@
 
 use super::context::PassContext;
 use super::pipeline::{Pipeline, Scheduled};
-use super::run::{Event, Failure, RunOptions, Runner, Stop};
+use super::run::{Event, Failed, Failure, RunOptions, Runner};
 use super::timing::Timer;
 use crate::divide::{count_ops, divide};
 use crate::module::{Module, Op};
@@ -32,7 +32,7 @@ pub(super) trait Work: Send + Sized {
         op: Op,
         functions: &[Op],
         timer: &mut Timer,
-    ) -> Result<(), Stop>;
+    ) -> Result<(), Failed>;
 }
 
 /// Pipelines, each on some of the functions.
@@ -54,7 +54,7 @@ impl Work for Vec<Pipeline> {
         _: Op,
         functions: &[Op],
         timer: &mut Timer,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Failed> {
         runner.on_targets(self, m, functions, timer)
     }
 }
@@ -71,7 +71,7 @@ impl Work for Scheduled {
         self.counts.iter_mut().zip(&other.counts).for_each(|(n, more)| *n += more);
     }
 
-    fn run(&mut self, runner: &mut Runner<'_>, m: &mut Module, op: Op, _: &[Op], _: &mut Timer) -> Result<(), Stop> {
+    fn run(&mut self, runner: &mut Runner<'_>, m: &mut Module, op: Op, _: &[Op], _: &mut Timer) -> Result<(), Failed> {
         runner.guarded(self, m, op)
     }
 }
@@ -83,7 +83,7 @@ struct Outcome<W> {
     events: Vec<Event>,
     failures: Vec<Failure>,
     timer: Timer,
-    result: Result<(), Stop>,
+    result: Result<(), Failed>,
 }
 
 impl RunOptions {
@@ -116,7 +116,7 @@ impl Runner<'_> {
         op: Op,
         functions: &[Op],
         timer: &mut Timer,
-    ) -> Option<Result<(), Stop>> {
+    ) -> Option<Result<(), Failed>> {
         let begin = Instant::now();
         let parts = self.parts(m, op, functions)?;
         let (&own, others) = parts.split_first()?;
@@ -137,7 +137,7 @@ impl Runner<'_> {
             own_timer.add(start.elapsed());
             threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
-        let panicked = outcomes.iter().any(|o| o.result == Err(Stop::Panicked)) || result == Err(Stop::Panicked);
+        let panicked = outcomes.iter().any(|o| o.result == Err(Failed::Panicked)) || result == Err(Failed::Panicked);
         let mut timers = vec![own_timer];
         for outcome in outcomes {
             timers.push(outcome.timer);
@@ -145,7 +145,7 @@ impl Runner<'_> {
                 self.spare.push(outcome.share.give_back(m));
             }
             // From here on nothing would have happened on one thread.
-            if result == Err(Stop::Panicked) || result.is_err() && !W::GOES_ON {
+            if result == Err(Failed::Panicked) || result.is_err() && !W::GOES_ON {
                 continue;
             }
             outcome.events.into_iter().for_each(|event| (self.emit)(event));

@@ -115,9 +115,16 @@ impl Default for Watch<'_> {
     }
 }
 
-/// A pipeline failed. Why was an event. The program is in any state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Failed;
+/// Why a pipeline did not come to its end; what was said was an event. The program is in any state.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Failed {
+    /// A pass, or who looks on, gave up.
+    Refused,
+    /// The program is not valid after a pass.
+    Invalid,
+    /// A pass panicked. Nothing in the program can be relied on any more.
+    Panicked,
+}
 
 impl Pipeline {
     /// Runs on the whole program.
@@ -126,11 +133,11 @@ impl Pipeline {
         if self.anchor != ANY && self.anchor != m.name_text(root) {
             let message = format!("can't run '{}' pass manager on '{}' op", self.anchor, m.name_text(root));
             (watch.emit)(Event::Diagnostic(Diagnostic::error(m.loc(root), message)));
-            return Err(Failed);
+            return Err(Failed::Refused);
         }
         if let Err(d) = self.check_requirements(m, how) {
             (watch.emit)(Event::Diagnostic(d));
-            return Err(Failed);
+            return Err(Failed::Refused);
         }
         self.coalesce();
         let mut parts = Timer::of_steps(self);
@@ -138,8 +145,8 @@ impl Pipeline {
         let whole = whole.map(|r| (r.path.clone(), how.reproducer(self.reproducer_text()).to_text(m)));
         let mut runner = Runner::new(how, &mut *watch.emit, watch.actions.as_mut(), how.max_threads());
         runner.after_pass = watch.after_pass.as_mut().map(|look| &mut **look as _);
-        let result = runner.steps(self, m, root, &mut parts).map_err(|_| Failed);
-        if let (Err(Failed), Some((path, text))) = (result, whole) {
+        let result = runner.steps(self, m, root, &mut parts);
+        if let (Err(_), Some((path, text))) = (result, whole) {
             runner.write_reproducer(path, text);
         }
         watch.timer.parts.extend(parts);
@@ -151,15 +158,6 @@ impl RunOptions {
     fn reproducer(&self, pipeline: String) -> Reproducer {
         Reproducer { pipeline, disable_threading: self.threads == 1, verify_each: self.verify_each }
     }
-}
-
-/// Why a step did not come to its end.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Stop {
-    /// A pass failed, or the program is not valid.
-    Failed,
-    /// A pass panicked. Nothing in the program can be relied on any more.
-    Panicked,
 }
 
 /// A pass that failed, for the reproducer.
@@ -204,7 +202,7 @@ impl<'r> Runner<'r> {
         }
     }
 
-    fn steps(&mut self, p: &mut Pipeline, m: &mut Module, op: Op, timers: &mut [Timer]) -> Result<(), Stop> {
+    fn steps(&mut self, p: &mut Pipeline, m: &mut Module, op: Op, timers: &mut [Timer]) -> Result<(), Failed> {
         for (step, timer) in p.steps.iter_mut().zip(timers) {
             match step {
                 Step::Pass(pass) => self.pass(pass, m, op, timer)?,
@@ -215,7 +213,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Runs pipelines on the ops directly in `op`.
-    fn nested(&mut self, list: &mut Vec<Pipeline>, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Stop> {
+    fn nested(&mut self, list: &mut Vec<Pipeline>, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
         if !self.begin("OpToOpPassAdaptor", m, op) {
             return Ok(());
         }
@@ -239,7 +237,7 @@ impl<'r> Runner<'r> {
             && let Err(errors) = verify_references(m, op)
         {
             self.report(m, errors);
-            return Err(Stop::Failed);
+            return Err(Failed::Refused);
         }
         result
     }
@@ -251,7 +249,7 @@ impl<'r> Runner<'r> {
         m: &mut Module,
         targets: &[Op],
         timer: &mut Timer,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Failed> {
         let mut result = Ok(());
         let several = list.len() > 1;
         for &target in targets {
@@ -259,7 +257,7 @@ impl<'r> Runner<'r> {
             let start = Instant::now();
             let part = if several { &mut timer.parts[i] } else { &mut *timer };
             match self.steps(&mut list[i], m, target, &mut part.parts) {
-                Err(Stop::Panicked) => return Err(Stop::Panicked),
+                Err(Failed::Panicked) => return Err(Failed::Panicked),
                 other => result = result.max(other),
             }
             if several {
@@ -269,11 +267,11 @@ impl<'r> Runner<'r> {
         result
     }
 
-    fn pass(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Stop> {
+    fn pass(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
         let info = pass.info;
         if let Err(d) = may_run(info, m, op) {
             self.report(m, vec![d]);
-            return Err(Stop::Failed);
+            return Err(Failed::Refused);
         }
         let (event, before) = self.dumps.before(info, m, op);
         self.emit(event);
@@ -296,11 +294,11 @@ impl<'r> Runner<'r> {
             let rewrites = self.actions.as_ref().map_or(0, |actions| actions.rewrites());
             if let Err(d) = look(&Passed { info, module: m, op, rewrites, options: &pass.options }) {
                 self.report(m, vec![d]);
-                result = Err(Stop::Failed);
+                result = Err(Failed::Refused);
             }
         }
         if let Err(stop) = result {
-            if stop == Stop::Failed {
+            if stop != Failed::Panicked {
                 let event = self.dumps.failed(info, m, op);
                 self.emit(event);
             }
@@ -313,7 +311,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Runs a pass, on several threads if it allows that and nobody counts the steps.
-    fn divided(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Stop> {
+    fn divided(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
         let start = Instant::now();
         let divisible = self.threads > 1 && m.has_trait(op, Traits::SYMBOL_TABLE) && pass.pass.is_divisible();
         if divisible && self.actions.is_none() {
@@ -328,7 +326,7 @@ impl<'r> Runner<'r> {
     }
 
     /// Runs a pass on this thread and reports what it has to say.
-    pub(super) fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Stop> {
+    pub(super) fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Failed> {
         let mut cx = PassContext::new(pass.info, &mut pass.counts, self.actions.as_deref_mut());
         cx.threads = self.threads;
         let result = catch_unwind(AssertUnwindSafe(|| pass.pass.run(m, op, &mut cx)));
@@ -338,7 +336,7 @@ impl<'r> Runner<'r> {
                 said.extend(result.err());
                 let failed = said.iter().any(Diagnostic::is_error);
                 self.report(m, said);
-                if failed { Err(Stop::Failed) } else { Ok(()) }
+                if failed { Err(Failed::Refused) } else { Ok(()) }
             }
             Err(panic) => {
                 let (message, loc) = (panic_message(&*panic), m.loc(op));
@@ -350,18 +348,18 @@ impl<'r> Runner<'r> {
                 }
                 said.push(d);
                 said.into_iter().for_each(|d| (self.emit)(Event::Diagnostic(d)));
-                Err(Stop::Panicked)
+                Err(Failed::Panicked)
             }
         }
     }
 
-    fn verify(&mut self, info: &PassInfo, m: &Module, op: Op) -> Result<(), Stop> {
+    fn verify(&mut self, info: &PassInfo, m: &Module, op: Op) -> Result<(), Failed> {
         let Err(mut errors) = verify_on(m, op, self.threads) else { return Ok(()) };
         for d in &mut errors {
             d.notes.push((m.loc(op), format!("after pass '{}'", info.name)));
         }
         self.report(m, errors);
-        Err(Stop::Failed)
+        Err(Failed::Invalid)
     }
 
     /// Notes that a pass failed, and writes the reproducer of it alone if there is one.

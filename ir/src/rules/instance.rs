@@ -1,7 +1,7 @@
 //! Instances of the left sides of rules: programs that a rule may fire on.
 
 use super::{Arg, AttrTerm, Compiled, OpTerm, Term, Var};
-use crate::builder::{Builder, make_constant};
+use crate::builder::Builder;
 use crate::context::{Attr, Context, OpName, Type};
 use crate::edit::OpState;
 use crate::loc::Loc;
@@ -30,12 +30,16 @@ impl Signature {
     }
 }
 
-/// Chooses what a rule leaves open.
+/// Holds a program, and chooses what a rule leaves open.
 pub trait Chooser {
+    /// The program.
+    fn module(&self) -> &Module;
+    /// The program, to put ops into it.
+    fn module_mut(&mut self) -> &mut Module;
     /// A value of a type that can be used at the place.
-    fn value(&mut self, m: &mut Module, ty: Type) -> Option<Value>;
+    fn value(&mut self, ty: Type) -> Option<Value>;
     /// The value of a constant.
-    fn constant(&mut self, ctx: &Context, ty: Type) -> Option<Attr>;
+    fn constant(&mut self, ty: Type) -> Option<Attr>;
     /// Types and attributes of an op, with results and operands of these types where they are known.
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature>;
 }
@@ -47,39 +51,28 @@ impl Context {
     }
 
     /// Builds an instance of the left side of a declared rule; see [`build_left_side`].
-    pub fn build_left_side(
-        &self,
-        rule: &str,
-        m: &mut Module,
-        at: Op,
-        chooser: &mut dyn Chooser,
-    ) -> Option<SmallVec<[Op; 2]>> {
+    pub fn build_left_side(&self, rule: &str, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
         let rule = self.declared_rules().rules().iter().find(|known| self.text(known.name) == rule)?;
-        build_left_side(rule, m, at, chooser)
+        build_left_side(rule, at, chooser)
     }
 }
 
-/// Builds an instance of the left side of a rule before an op, as far as its text says; its conditions need not hold. Returns
-/// its roots; `None`, and nothing is built, if what was chosen does not fit together.
-pub fn build_left_side(
-    rule: &Compiled,
-    m: &mut Module,
-    at: Op,
-    chooser: &mut dyn Chooser,
-) -> Option<SmallVec<[Op; 2]>> {
+/// Builds an instance of the left side of a rule before an op of the chooser's program, as far as its text says; its
+/// conditions need not hold. Returns its roots; `None`, and nothing is built, if what was chosen does not fit together.
+pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
     let mut bindings: SmallVec<[Option<Arg>; 8]> = smallvec::smallvec![None; rule.variables];
     rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Arg::Type(ty)));
-    let mut build = Build { m, at, chooser, bindings, made: Vec::new() };
+    let mut build = Build { at, chooser, bindings, made: Vec::new() };
     let roots: Option<SmallVec<[Op; 2]>> = rule.roots.iter().map(|root| build.op(root, None)).collect();
     if roots.is_none() {
         let made = std::mem::take(&mut build.made);
+        let m = chooser.module_mut();
         made.into_iter().rev().for_each(|op| m.erase_op(op));
     }
     roots
 }
 
 struct Build<'a> {
-    m: &'a mut Module,
     at: Op,
     chooser: &'a mut dyn Chooser,
     bindings: SmallVec<[Option<Arg>; 8]>,
@@ -87,6 +80,10 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
+    fn module(&self) -> &Module {
+        self.chooser.module()
+    }
+
     fn bound_type(&self, var: Option<Var>) -> Option<Type> {
         self.bindings[var?].map(Arg::ty)
     }
@@ -115,10 +112,10 @@ impl Build<'_> {
             state.operands.push(value);
         }
         state.result_types.extend(signature.results);
-        let op = Builder::at(self.m, InsertPoint::Before(self.at)).try_create(state).ok()?;
+        let op = Builder::at(self.chooser.module_mut(), InsertPoint::Before(self.at)).try_create(state).ok()?;
         self.made.push(op);
         for (i, &var) in term.results.iter().enumerate() {
-            let result = self.m.result(op, i);
+            let result = self.module().result(op, i);
             self.bind(var, Arg::Value(result))?;
         }
         Some(op)
@@ -132,15 +129,15 @@ impl Build<'_> {
             Term::Op { op, result } => (None, op.types[*result]),
         };
         let of_value = var.and_then(|var| match self.bindings[var]? {
-            Arg::Value(v) => Some(self.m.value_type(v)),
-            Arg::Attr(attr) => self.m.ctx.attr_type(attr),
+            Arg::Value(v) => Some(self.module().value_type(v)),
+            Arg::Attr(attr) => self.module().ctx.attr_type(attr),
             Arg::Type(_) => None,
         });
         self.bound_type(ty).or(of_value)
     }
 
     fn props(&mut self, term: &OpTerm, props: Attr) -> Option<Vec<(crate::context::Str, Attr)>> {
-        let mut entries = self.m.ctx.dict_entries(props).to_vec();
+        let mut entries = self.module().ctx.dict_entries(props).to_vec();
         for (key, want) in &term.attrs {
             let at = entries.iter().position(|e| e.0 == *key);
             let drawn = at.map(|at| entries[at].1);
@@ -163,39 +160,38 @@ impl Build<'_> {
         match term {
             Term::Op { op, result } => {
                 let op = self.op(op, Some((*result, ty)))?;
-                Some(self.m.result(op, *result)).filter(|&v| self.m.value_type(v) == ty)
+                Some(self.module().result(op, *result)).filter(|&v| self.module().value_type(v) == ty)
             }
             Term::Value { var, ty: type_var } => {
                 self.bind(*type_var, Arg::Type(ty))?;
                 let value = match self.bindings[*var] {
                     Some(bound) => bound.value(),
-                    None => self.chooser.value(self.m, ty)?,
+                    None => self.chooser.value(ty)?,
                 };
                 self.bindings[*var] = Some(Arg::Value(value));
-                (self.m.value_type(value) == ty).then_some(value)
+                (self.module().value_type(value) == ty).then_some(value)
             }
             Term::Constant { var, ty: type_var } => {
                 self.bind(*type_var, Arg::Type(ty))?;
                 let attr = match self.bindings[*var] {
                     Some(bound) => bound.attr(),
-                    None => self.chooser.constant(&self.m.ctx, ty)?,
+                    None => self.chooser.constant(ty)?,
                 };
                 self.bindings[*var] = Some(Arg::Attr(attr));
                 self.constant(attr, ty)
             }
             Term::Number { value, ty: type_var } => {
                 self.bind(*type_var, Arg::Type(ty))?;
-                let attr = self.m.ctx.uniform_attr(ty, *value)?;
+                let attr = self.module().ctx.uniform_attr(ty, *value)?;
                 self.constant(attr, ty)
             }
         }
     }
 
     fn constant(&mut self, attr: Attr, ty: Type) -> Option<Value> {
-        let op = make_constant(self.m, attr, ty, "", Loc::UNKNOWN)?;
-        let block = self.m.parent_block(self.at)?;
-        self.m.insert_op(block, op, Some(self.at));
-        self.made.push(op);
-        Some(self.m.result(op, 0))
+        let m = self.chooser.module_mut();
+        let value = Builder::at(m, InsertPoint::Before(self.at)).constant(attr, ty, "", Loc::UNKNOWN)?;
+        self.made.extend(m.defining_op(value));
+        Some(value)
     }
 }

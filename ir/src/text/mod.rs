@@ -21,12 +21,14 @@ mod print_alias;
 mod print_attr;
 mod print_threads;
 mod print_users;
+mod roundtrip;
 
 pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg};
 pub(crate) use format::Format;
 pub use format::Values;
 pub use parse::{ParseOptions, ValueRef, parse_module, parse_single_op, parse_source};
 pub use print::PrintOptions;
+pub use roundtrip::{first_difference, read_again};
 
 use crate::context::{Attr, Context, Type};
 

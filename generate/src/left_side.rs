@@ -1,0 +1,79 @@
+//! Left sides of rewrite rules, so that the rules happen.
+
+use crate::function::{Growing, draw_constant};
+use crate::scope::Place;
+use gradus_ir::effects::is_speculatable;
+use gradus_ir::rules::{Chooser, Signature};
+use gradus_ir::{Attr, Module, Op, OpName, Type, Value};
+
+impl Growing<'_, '_> {
+    /// Adds what the left side of a rule matches, if its conditions hold.
+    pub(crate) fn left_side(&mut self, place: Place) -> bool {
+        let library = self.p.library;
+        if library.rules.is_empty() {
+            return false;
+        }
+        let rule = self.p.random.pick(&library.rules);
+        let first = self.p.module.prev_op(place.before);
+        let Some(roots) = library.ctx.build_left_side(rule, place.before, &mut Leaves { growing: self, place }) else {
+            return false;
+        };
+        let m = &self.p.module;
+        let made: Vec<Op> = std::iter::successors(m.prev_op(place.before), |&op| m.prev_op(op))
+            .take_while(|&op| Some(op) != first)
+            .collect();
+        let safe = made.iter().all(|&op| is_speculatable(m, op));
+        if safe || roots.iter().all(|&root| self.is_defined_with(root)) {
+            return true;
+        }
+        self.forget();
+        made.into_iter().for_each(|op| {
+            if self.p.module.results(op).all(|v| self.p.module.is_unused(v)) {
+                self.module().erase_op(op);
+            }
+        });
+        false
+    }
+}
+
+/// What rules leave open is chosen here.
+struct Leaves<'g, 'p, 'a> {
+    growing: &'g mut Growing<'p, 'a>,
+    place: Place,
+}
+
+impl Chooser for Leaves<'_, '_, '_> {
+    fn module(&self) -> &Module {
+        &self.growing.p.module
+    }
+
+    fn module_mut(&mut self) -> &mut Module {
+        &mut self.growing.p.module
+    }
+
+    fn value(&mut self, ty: Type) -> Option<Value> {
+        self.growing.supply_variable(ty, self.place)
+    }
+
+    fn constant(&mut self, ty: Type) -> Option<Attr> {
+        draw_constant(&self.growing.p.library.ctx, ty, self.growing.p.random)
+    }
+
+    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
+        let library = self.growing.p.library;
+        let signature = |number: usize| {
+            let part = &library.parts[number];
+            let m = &library.sources[part.source];
+            let types = m.operands(part.op).iter().map(|&v| m.value_type(v)).collect();
+            let results = m.results(part.op).map(|v| m.value_type(v)).collect();
+            Signature { operands: types, results, props: m.props(part.op) }
+        };
+        let all = self.growing.p.parts_of(op).iter().map(|&n| signature(n));
+        let mut all: Vec<Signature> = all.filter(|s| s.fits(results, operands)).collect();
+        if all.is_empty() {
+            return None;
+        }
+        let at = self.growing.p.random.below(all.len() as u64) as usize;
+        Some(all.swap_remove(at))
+    }
+}

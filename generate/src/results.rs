@@ -1,0 +1,57 @@
+//! What a function returns.
+
+use crate::function::{FUEL, Growing};
+use crate::known::draw;
+use crate::scope::{Place, Scope};
+use gradus_check::{Options, Outcome, Runner};
+use gradus_ir::{Block, Op, Type, Value};
+
+/// So many results a function may have.
+const MAX_RESULTS: usize = 16;
+
+impl Growing<'_, '_> {
+    /// Lets the function return some of the values at its end, of which none is poison on all inputs.
+    pub(crate) fn choose_results(&mut self) {
+        let m = &self.p.module;
+        let Some(&region) = m.regions(self.function).first() else { return };
+        let ends = |b: &Block| m.terminator(*b).is_some_and(|t| m.successors(t).is_empty());
+        let last = m.region_blocks(region).rev().find(ends);
+        let Some((block, end)) = last.and_then(|b| Some((b, m.terminator(b)?))) else { return };
+        let place = Place { block, before: end };
+        let scope = Scope::at(m, place, &self.above);
+        let unused = |v: Value| m.is_unused(v) && m.defining_op(v).is_some() && m.constant(v).is_none();
+        let mut chosen: Vec<(Type, Value)> = scope.all().iter().copied().filter(|(_, v)| unused(*v)).collect();
+        let wanted = MAX_RESULTS - self.p.random.below(MAX_RESULTS as u64 / 2) as usize;
+        self.give_results(end, &chosen);
+        if !self.p.keeps_poison && self.checked {
+            let clean = self.clean_results(chosen.len());
+            chosen = chosen.into_iter().zip(clean).filter(|(_, clean)| *clean).map(|(value, _)| value).collect();
+        }
+        while chosen.len() > wanted {
+            let at = self.p.random.below(chosen.len() as u64) as usize;
+            chosen.swap_remove(at);
+        }
+        self.give_results(end, &chosen);
+    }
+
+    fn give_results(&mut self, end: Op, values: &[(Type, Value)]) {
+        let operands: Vec<Value> = values.iter().map(|(_, v)| *v).collect();
+        self.module().set_operands(end, &operands);
+        let types: Vec<Type> = values.iter().map(|(ty, _)| *ty).collect();
+        self.set_type(Some(&types));
+    }
+
+    /// Which of the results are poison on no input.
+    fn clean_results(&mut self, count: usize) -> Vec<bool> {
+        let m = &self.p.module;
+        let mut clean = vec![true; count];
+        let Some(inputs) = draw(m, self.function, self.inputs) else { return clean };
+        let mut runner = Runner::new(m, &Options { fuel: FUEL, ..Options::default() });
+        for input in &inputs {
+            if let Outcome::Returned { results, .. } = runner.run(self.function, input) {
+                clean.iter_mut().zip(&results).for_each(|(clean, seen)| *clean &= !seen.is_poison());
+            }
+        }
+        clean
+    }
+}

@@ -1,0 +1,14 @@
+// RUN: gradus opt %s --mlir-print-op-generic
+
+// Nothing to print: what stands on the next line is not its operand.
+func.func @f(%a: i32) -> (i32, i32) {
+  vector.print
+  %0 = arith.addi %a, %a : i32
+  vector.print
+  %1:2 = scf.execute_region -> (i32, i32) {
+    scf.yield %0, %a : i32, i32
+  }
+  vector.print
+      %0 : i32
+  return %1#0, %1#1 : i32, i32
+}
