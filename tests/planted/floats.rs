@@ -1,6 +1,7 @@
 //! Programs of floats: rewrites that only round otherwise pass, wrong ones are found, each in the mode for it.
 
 use crate::{check_program, tool_with};
+use gradus::Tool;
 use gradus::ir::rules::{Rule, rule};
 use gradus_golden::{Output, run};
 

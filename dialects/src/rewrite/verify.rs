@@ -6,36 +6,31 @@ use gradus_ir::rules::{ArgKind, Native};
 use gradus_ir::{Arity, Attr, Module, Op, OpDecl, OpInfo, Value, ValueSpec};
 
 /// Rules of more ops are none.
-pub(super) const MAX_OPS: usize = 400;
+pub(super) const MAX_OPS: usize = 250;
 
 /// The rule as a whole.
 pub(super) fn rule(m: &Module, op: Op) -> Result<(), String> {
     read::compiled(m, op).map(drop)
 }
 
-/// Whether an op of a rule comes before its `match`. `None` if there is none.
-pub(super) fn is_matched(m: &Module, op: Op) -> Option<bool> {
-    let is_match = |op: &Op| MatchOp::cast(m, *op).is_some();
-    let before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op)).take(MAX_OPS).any(|op| is_match(&op));
-    if before {
-        return Some(false);
-    }
-    std::iter::successors(m.next_op(op), |&op| m.next_op(op)).take(MAX_OPS).any(|op| is_match(&op)).then_some(true)
+/// Whether an op of a rule comes after its `match`.
+fn is_new(m: &Module, op: Op) -> bool {
+    let before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op));
+    before.take(MAX_OPS).any(|op| MatchOp::cast(m, op).is_some())
 }
 
 /// What must come before `match`.
 pub(super) fn matched(m: &Module, op: Op) -> Result<(), String> {
-    match is_matched(m, op) {
-        Some(false) => Err("must come before 'rewrite.match': what comes after it is new".into()),
-        _ => Ok(()),
+    match is_new(m, op) {
+        true => Err("must come before 'rewrite.match': what comes after it is new".into()),
+        false => Ok(()),
     }
 }
 
 pub(super) fn constant(m: &Module, op: Op) -> Result<(), String> {
-    let new = ConstantOp(op).of(m).is_some();
-    match is_matched(m, op) {
-        Some(true) if new => Err("before 'rewrite.match' takes no attribute: it is matched".into()),
-        Some(false) if !new => Err("after 'rewrite.match' takes the attribute that is its value: it is new".into()),
+    match (is_new(m, op), ConstantOp(op).of(m).is_some()) {
+        (false, true) => Err("before 'rewrite.match' takes no attribute: it is matched".into()),
+        (true, false) => Err("after 'rewrite.match' takes the attribute that is its value: it is new".into()),
         _ => Ok(()),
     }
 }
@@ -46,7 +41,7 @@ pub(super) fn number(m: &Module, op: Op) -> Result<(), String> {
 }
 
 pub(super) fn roots(m: &Module, op: Op) -> Result<(), String> {
-    if is_matched(m, op) == Some(false) {
+    if is_new(m, op) {
         return Err("comes twice".into());
     }
     let is_op = |v: Value| m.defining_op(v).is_some_and(|op| OpOp::cast(m, op).is_some());
@@ -117,7 +112,7 @@ pub(super) fn condition(m: &Module, op: Op) -> Result<(), String> {
 }
 
 pub(super) fn computation(m: &Module, op: Op) -> Result<(), String> {
-    if is_matched(m, op) == Some(true) {
+    if !is_new(m, op) {
         return Err("must come after 'rewrite.match'".into());
     }
     let this = ComputeOp(op);

@@ -107,7 +107,7 @@ impl Compiled {
         let terms =
             self.roots.iter().map(OpTerm::count).sum::<usize>() + self.right.iter().map(Term::count).sum::<usize>();
         if terms > MAX_TERMS {
-            return Err(format!("rules have at most {MAX_TERMS} ops and values, this one has {terms}"));
+            return Err(format!("has {terms} ops and values, of which a rule has at most {MAX_TERMS}"));
         }
         self.say_types_once();
         self.drop_unused();
