@@ -391,7 +391,10 @@ impl<'m> Rewriter<'m> {
         for (i, result) in results.iter().enumerate() {
             let ty = self.module.value_type(self.module.result(op, i));
             let value = match *result {
-                FoldResult::Value(v) if self.module.value_type(v) == ty => Some(v),
+                // Where nothing gets to, an op may be computed from itself.
+                FoldResult::Value(v) if self.module.defining_op(v) != Some(op) && self.module.value_type(v) == ty => {
+                    Some(v)
+                }
                 FoldResult::Value(_) => None,
                 FoldResult::Attr(attr) => self.constant(op, attr, ty),
             };

@@ -230,7 +230,8 @@ fn known_entries(m: &Module, op: Op) -> Option<Slice> {
     for (entry, known) in lists.zip(known) {
         if known != DYNAMIC {
             *entry = Mixed::Static(known);
-        } else if let Some(n) = constant_entry(m, *entry) {
+        } else if let Some(n) = constant_entry(m, *entry).filter(|&n| n >= 0) {
+            // The verifier refuses negative numbers, though nothing may ever get there.
             *entry = Mixed::Static(n);
         }
     }

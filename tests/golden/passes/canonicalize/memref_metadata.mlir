@@ -72,3 +72,11 @@ func.func @constant_entries(%m: memref<?xf32>, %n: index, %k: index) -> memref<8
   %0 = memref.reinterpret_cast %m to offset: [%c2], sizes: [8, %n], strides: [%k, 1] : memref<?xf32> to memref<8x?xf32, strided<[?, 1], offset: ?>>
   return %0 : memref<8x?xf32, strided<[?, 1], offset: ?>>
 }
+
+// Nothing begins before its memory, not even where nobody gets to: the verifier would refuse the number.
+func.func @before(%m: memref<8xi32>) -> memref<4xi32, strided<[1], offset: ?>> {
+  %c-2 = arith.constant -2 : index
+  %0 = memref.reinterpret_cast %m to offset: [%c-2], sizes: [4], strides: [1]
+    : memref<8xi32> to memref<4xi32, strided<[1], offset: ?>>
+  return %0 : memref<4xi32, strided<[1], offset: ?>>
+}
