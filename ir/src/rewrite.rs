@@ -308,6 +308,10 @@ impl<'m> Rewriter<'m> {
         if info.traits.has(Traits::CONSTANT_LIKE) {
             return self.unique_constant(op);
         }
+        // Where nothing gets to, an op may be computed from itself, and be rewritten for ever.
+        if self.module.operands(op).iter().any(|&v| self.module.defining_op(v) == Some(op)) {
+            return false;
+        }
         self.fold_op(op)
             || info.traits.has(Traits::COMMUTATIVE) && self.move_constant_right(op)
             || (self.patterns.unwrap_or(info.patterns).iter()).any(|pattern| self.apply(pattern.name, op, pattern.run))
@@ -391,7 +395,6 @@ impl<'m> Rewriter<'m> {
         for (i, result) in results.iter().enumerate() {
             let ty = self.module.value_type(self.module.result(op, i));
             let value = match *result {
-                // Where nothing gets to, an op may be computed from itself.
                 FoldResult::Value(v) if self.module.defining_op(v) != Some(op) && self.module.value_type(v) == ty => {
                     Some(v)
                 }
