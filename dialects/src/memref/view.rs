@@ -142,9 +142,10 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
 }
 
 /// Bytes as bytes of the same known size are the bytes.
-fn fold_view(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+fn fold_view(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let (source, ty) = (args.operands[0], *args.result_types.first()?);
-    (args.module.value_type(source) == ty && args.ctx().static_shape(ty).is_some()).then(|| source.into())
+    let unmoved = constants[1].and_then(|shift| args.ctx().as_int(shift)) == Some(0);
+    (unmoved && args.module.value_type(source) == ty && args.ctx().static_shape(ty).is_some()).then(|| source.into())
 }
 
 /// A constant size is part of the type.

@@ -21,3 +21,11 @@ func.func @of_cast(%s: index, %i: index, %v: i16) -> i16 {
   %2 = memref.load %1[%i] : memref<4xi16>
   return %2 : i16
 }
+
+// What begins elsewhere is not the same, even if most of it would be outside.
+func.func @shifted(%m: memref<16xi8>, %i: index) -> i8 {
+  %c1 = arith.constant 1 : index
+  %0 = memref.view %m[%c1][] : memref<16xi8> to memref<16xi8>
+  %1 = memref.load %0[%i] : memref<16xi8>
+  return %1 : i8
+}
