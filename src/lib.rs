@@ -13,6 +13,7 @@ pub mod filecheck;
 mod io;
 mod pass_flags;
 mod print_flags;
+mod progress;
 mod roundtrip;
 pub mod runline;
 pub mod split;

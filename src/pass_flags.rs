@@ -64,6 +64,14 @@ fn passes(tool: &Tool, name: &'static str, help: &'static str) -> Arg {
         .action(ArgAction::Append)
 }
 
+/// [`pass_arguments`] of commands that are about a pipeline, where `--pipeline` is the short name.
+pub fn pipeline_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
+    pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
+        true => arg.visible_alias("pipeline"),
+        false => arg,
+    })
+}
+
 /// One argument for each pass, and `--pass-pipeline`.
 pub fn pass_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let of_pass = |info: &&PassInfo| {

@@ -92,10 +92,7 @@ fn command(tool: &Tool) -> Command {
                 .help("Where to write a small program in which the same pass goes wrong, if one does"),
         )
         .args(option_args())
-        .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
-            true => arg.visible_alias("pipeline"),
-            false => arg,
-        }))
+        .args(pass_flags::pipeline_arguments(tool))
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

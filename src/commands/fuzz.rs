@@ -2,6 +2,7 @@
 
 use crate::io::{self, write_file};
 use crate::pass_flags;
+use crate::progress;
 use crate::split::{Chunk, MARKER, split};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -10,7 +11,6 @@ use gradus_generate::Limits;
 use gradus_generate::campaign::{Campaign, FUEL, Finding, Tally};
 use gradus_generate::coverage::Statistics;
 use gradus_ir::PrintOptions;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,10 +56,7 @@ fn command(tool: &Tool) -> Command {
         )
         .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Print the programs, and do nothing else"))
         .arg(Arg::new("output").short('o').value_name("FOLDER").help("Write programs that show something wrong there"))
-        .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
-            true => arg.visible_alias("pipeline"),
-            false => arg,
-        }))
+        .args(pass_flags::pipeline_arguments(tool))
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
@@ -86,7 +83,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     let start = Instant::now();
     let seconds = matches.get_one::<u64>("seconds").map(|&s| Duration::from_secs(s));
-    let bar = progress(numbers.end - numbers.start);
+    let bar =
+        progress::bar(numbers.end - numbers.start, "checking [{bar:32}] {pos}/{len} programs, {per_sec}, {eta} left");
     let findings = Mutex::new(Vec::new());
     let goes_on = |_| {
         bar.inc(1);
@@ -147,12 +145,6 @@ fn tell(finding: &Finding, seed: u64, folder: Option<&Path>, streams: &mut Strea
     let path = folder.join(format!("fuzz-{seed}-{number}.mlir"));
     let run = format!("// RUN: gradus check %s --pass-pipeline='{pipeline}'\n");
     write_file(&path, &(run + text), streams)
-}
-
-fn progress(total: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("checking [{bar:32}] {pos}/{len} programs, {per_sec}, {eta} left");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// What came of a campaign, for people.

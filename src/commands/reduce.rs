@@ -56,10 +56,7 @@ fn command(tool: &Tool) -> Command {
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
         .args(test_args)
         .args(option_args())
-        .args(pass_flags::pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
-            true => arg.visible_alias("pipeline"),
-            false => arg,
-        }))
+        .args(pass_flags::pipeline_arguments(tool))
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

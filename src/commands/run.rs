@@ -4,13 +4,13 @@ mod show;
 
 use super::model::{dim_arg, load};
 use crate::io::report;
+use crate::progress;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Context, DType, Module, Op, ParseOptions, Tensor, Type};
 use gradus_runtime::interpreter::Interpreter;
 use gradus_runtime::npy::{read_npy, read_npz, write_npy};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
 
@@ -178,7 +178,7 @@ fn execute(
     streams: &mut Streams<'_>,
 ) -> Result<Vec<Tensor>, Failure> {
     let count = pieces(&m.ctx, signature, inputs)?;
-    let bar = progress(count as u64 * m.num_ops() as u64);
+    let bar = progress::bar(count as u64 * m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
     let mut interpreter = Interpreter::new(m).on_op(move |n| ticks.set_position(n));
     let mut parts: Vec<Vec<Tensor>> = vec![Vec::new(); signature.outputs.len()];
@@ -192,12 +192,6 @@ fn execute(
     }
     bar.finish_and_clear();
     parts.into_iter().map(|p| join(&p)).collect()
-}
-
-fn progress(total: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("running [{bar:32}] {pos}/{len} ops, {eta} left");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// The piece of an input that one call gets. Scalars of the program come from tensors of one element.
