@@ -80,7 +80,8 @@ For each function, linear in the number of nodes times iterations; the limits bo
         let Some(model) = MODELS.iter().find(known) else {
             let near = suggest(options.text("target"), MODELS.iter().map(|m| m.name));
             let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-            return Err(format!("there is no cost model '{}'{hint}", options.text("target")));
+            let all: Vec<String> = MODELS.iter().map(|m| format!("{} ({})", m.name, m.doc)).collect();
+            return Err(format!("there is no target '{}'{hint}; there are {}", options.text("target"), all.join(", ")));
         };
         let limit = |name: &str| usize::try_from(options.int(name)).map_err(|_| format!("'{name}' must not be negative"));
         let limits = Limits {
@@ -155,7 +156,7 @@ impl Saturate {
         let (choice, after) = extract::extract(&program, self.model, &roots);
         cx.count("num-nodes", program.num_nodes() as u64);
         cx.count("num-saturated", u64::from(matches!(end, End::Saturated(_))));
-        if self.report {
+        if self.report && !program.nodes.is_empty() {
             let message = format!("cost {before}, then {after}; {} nodes, {end}", program.num_nodes());
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }

@@ -51,6 +51,7 @@ impl<'m> Program<'m> {
             }
         }
         program.steps = steps;
+        program.graph.rebuild();
         program
     }
 

@@ -173,7 +173,10 @@ impl Writer<'_, '_> {
             return Some(self.program.m.result(at, 0));
         }
         let m = &mut *self.program.m;
-        let state = OpState { operands: operands.into_iter().collect(), loc: m.loc(at), ..OpState::like(m, source) };
+        let mut state = OpState::like(m, source);
+        state.operands.extend(operands);
+        state.result_types.extend(m.results(source).map(|v| m.value_type(v)));
+        state.loc = m.loc(at);
         let op = Builder::at(m, InsertPoint::Before(at)).try_create(state).ok()?;
         Some(m.result(op, 0))
     }
