@@ -16,6 +16,11 @@ pub struct CostModel {
 pub const MODELS: &[CostModel] = &[
     CostModel { name: "ops", doc: "the number of ops", cost: |_, _| 1 },
     CostModel { name: "scalar", doc: "cycles of a scalar processor, roughly", cost: scalar },
+    CostModel {
+        name: "arbitrary",
+        doc: "costs that mean nothing: any side of a rule may be chosen, to test rules",
+        cost: arbitrary,
+    },
 ];
 
 /// What takes longer than one cycle, by the latencies of common processors.
@@ -29,4 +34,9 @@ fn scalar(m: &Module, op: Op) -> u64 {
         "math.fpowi" | "math.ipowi" => 40,
         _ => 1,
     }
+}
+
+fn arbitrary(m: &Module, op: Op) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    1 + m.name_text(op).bytes().fold(0xcbf2_9ce4_8422_2325, mix) % 13
 }

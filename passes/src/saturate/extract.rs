@@ -10,8 +10,9 @@ use std::collections::VecDeque;
 /// The numbers of the chosen nodes in their classes.
 pub type Choice = FxHashMap<Id, usize>;
 
-/// Changing one choice after the other stops after so many rounds.
+/// Changing one choice after the other stops after so many rounds, and when so many nodes were looked at.
 const MAX_ROUNDS: usize = 10;
+const MAX_LOOKED_AT: u64 = 20_000_000;
 
 /// The cheapest nodes that were found from which the roots can be made, and what they cost.
 pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id]) -> (Choice, u64) {
@@ -22,6 +23,7 @@ pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id]) -> (Choic
         choice: trees(&program.graph, &costs),
         uses: FxHashMap::default(),
         cost: 0,
+        looked_at: 0,
     };
     roots.iter().for_each(|&root| dag.acquire(root));
     for _ in 0..MAX_ROUNDS {
@@ -87,6 +89,7 @@ struct Dag<'p, 'm> {
     /// How often each class is used.
     uses: FxHashMap<Id, u32>,
     cost: u64,
+    looked_at: u64,
 }
 
 impl<'p> Dag<'p, '_> {
@@ -123,13 +126,14 @@ impl<'p> Dag<'p, '_> {
     }
 
     /// Whether a class would be made of itself if it were this node.
-    fn is_cyclic(&self, id: Id, node: &Node) -> bool {
+    fn is_cyclic(&mut self, id: Id, node: &Node) -> bool {
         let mut seen = FxHashSet::default();
         let mut stack: Vec<Id> = node.children.iter().map(|&child| self.graph.find(child)).collect();
         while let Some(at) = stack.pop() {
             if at == id {
                 return true;
             }
+            self.looked_at += 1;
             if seen.insert(at) {
                 stack.extend(self.node(at).children.iter().map(|&child| self.graph.find(child)));
             }
@@ -144,7 +148,7 @@ impl<'p> Dag<'p, '_> {
         let before = self.cost;
         for id in ids {
             for other in 0..self.graph[id].nodes.len() {
-                if self.uses[&id] > 0 && other != self.choice[&id] {
+                if self.uses[&id] > 0 && other != self.choice[&id] && self.looked_at < MAX_LOOKED_AT {
                     self.attempt(id, other);
                 }
             }

@@ -62,7 +62,7 @@ taken as it is.
 
 For each function, linear in the number of nodes times iterations; the limits bound both.",
     options: &[
-        PassOption { name: "target", doc: "What costs are counted for: ops or scalar", kind: OptionKind::Text("ops") },
+        PassOption { name: "target", doc: "What costs are counted for: ops, scalar or arbitrary", kind: OptionKind::Text("ops") },
         PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
         PassOption { name: "approx", doc: "Use rules that round otherwise too", kind: OptionKind::Bool(false) },
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
@@ -160,10 +160,11 @@ impl Saturate {
             let message = format!("cost {before}, then {after}; {} nodes, {end}", program.num_nodes());
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }
-        if after < before && program.graph.analysis.conflict.is_none() {
+        let changed = after < before && end != End::Conflict;
+        if changed {
             cx.count("num-functions", 1);
             write_back::write_back(&mut program, scope, &choice, &roots);
         }
-        program.close();
+        program.close(changed);
     }
 }

@@ -163,11 +163,19 @@ impl<'m> Program<'m> {
         self.graph.classes().map(egg::EClass::len).sum()
     }
 
-    /// Takes down the workshop with what is left in it.
-    pub fn close(self) {
+    /// Drops the workshop with what was made there; if the program was changed, also what nobody uses any more.
+    pub fn close(self, changed: bool) {
         let ops: Vec<Op> = self.m.block_ops(self.workshop).collect();
         ops.into_iter().rev().for_each(|op| self.m.erase_op(op));
         self.m.erase_block(self.workshop);
+        for step in self.steps.into_iter().rev().filter(|_| changed) {
+            if let Step::Op(op) = step
+                && self.nodes.contains(&op)
+                && self.m.results(op).all(|v| self.m.is_unused(v))
+            {
+                self.m.erase_op(op);
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The program is walked in an order in which definitions come before uses. What an op computed is computed at the same
 //! place, by the chosen nodes, unless it is there already; so nothing moves into a loop. Where a chosen node needs what is
-//! not there yet, the use keeps what it had: all original ops stay until nobody uses them.
+//! not there yet, the use keeps what it had: all original ops stay until [`Program::close`].
 
 use super::extract::Choice;
 use super::graph::{Key, Node};
@@ -31,12 +31,7 @@ pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &
             Step::Op(op) => writer.user(op),
         }
     }
-    let m = &mut *program.m;
-    for op in steps.into_iter().rev().filter_map(|step| if let Step::Op(op) = step { Some(op) } else { None }) {
-        if program.nodes.contains(&op) && m.results(op).all(|v| m.is_unused(v)) {
-            m.erase_op(op);
-        }
-    }
+    program.steps = steps;
 }
 
 /// The classes of which the roots are made.
