@@ -77,6 +77,25 @@ fn a_wrong_rule_is_found() {
     assert!(found.iter().any(|f| f.error.contains("wrong-shift")), "{} findings", found.len());
 }
 
+/// With costs that mean nothing any side of a rule is chosen somewhere.
+#[test]
+fn what_rules_make_equal_is_equal() {
+    static WRONG: Dialect = Dialect {
+        name: "wrong",
+        doc: "A wrong rule.",
+        rules: &[rule("wrong-twice", "arith.addi(x, x) => arith.muli(x, 3)")],
+        ..Dialect::DEFAULT
+    };
+    let saturate = Some("builtin.module(saturate{target=arbitrary})");
+    let (found, tally) = findings(&Tool::gradus(), saturate, &["arith", "func"], PROGRAMS);
+    let all: Vec<String> = found.iter().map(|f| format!("{}: {}\n{}", f.number, f.error, f.text)).collect();
+    assert!(all.is_empty(), "{} of {PROGRAMS}:\n{}", all.len(), all.join("\n"));
+    assert!(tally.checked > PROGRAMS / 10, "only {} functions were changed", tally.checked);
+    let tool = Tool::gradus().with_dialects(&[&WRONG]);
+    let (found, _) = findings(&tool, saturate, &["arith", "func", "wrong"], PROGRAMS);
+    assert!(!found.is_empty(), "a wrong rule is not found");
+}
+
 #[test]
 fn the_same_tape_gives_the_same_program() {
     let library = Library::new(&Tool::gradus().context(), &[]);

@@ -15,6 +15,7 @@ mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
 mod reconcile_unrealized_casts;
+mod saturate;
 mod sccp;
 mod scf_for_loop_unroll;
 mod scf_parallel_loop_tiling;
@@ -34,6 +35,7 @@ pub const PASSES: &[&PassInfo] = &[
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
     &reconcile_unrealized_casts::INFO,
+    &saturate::INFO,
     &sccp::INFO,
     &scf_for_loop_unroll::INFO,
     &scf_parallel_loop_tiling::INFO,

@@ -1,0 +1,170 @@
+//! `saturate`.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `graph.rs` | the e-graph: nodes, and what is known of their classes |
+//! | `program.rs` | a program's values as an e-graph |
+//! | `equation.rs` | which rules may be used |
+//! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
+//! | `explore.rs` | applying all rules, within limits |
+//! | `cost.rs`, `extract.rs` | what ops cost, and which nodes are cheapest together |
+//! | `write_back.rs` | chosen nodes as a program again |
+
+mod apply;
+mod cost;
+mod equation;
+mod explore;
+mod extract;
+mod graph;
+mod program;
+mod search;
+mod write_back;
+
+use cost::{CostModel, MODELS};
+use equation::Equations;
+use explore::{End, Limits, explore};
+use gradus_dialects::rewrite::rules_of;
+use gradus_ir::diag::suggest;
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::rules::Compiled;
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
+use program::{Program, Step};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "saturate",
+    doc: "Chooses the cheapest of the programs that rules make equal
+
+# Before / After
+
+```mlir
+func.func @f(%a: i32, %b: i32, %c: i32) -> i32 {   // becomes:
+  %0 = arith.muli %a, %b : i32
+  %1 = arith.muli %a, %c : i32                      //   %0 = arith.addi %b, %c : i32
+  %2 = arith.addi %0, %1 : i32                      //   %1 = arith.muli %a, %0 : i32
+  return %2 : i32
+}
+```
+
+# Does
+
+Enters all ops that only compute into an e-graph, for each function one, applies rules to it until nothing new is equal or a
+limit is reached, and takes from each class what costs least together. Rules are those that the dialects declare, those of
+`--rules=FILE`, and the `rewrite.rule` ops in the program. Only *equations* are used: where one side of a rule may be poison
+and the other is not, it is no equation, and `canonicalize` or `apply-rules` applies it. What costs no less stays as it was.
+
+# Refuses
+
+Names of rules and cost models that there are none of. Ops with regions or effects stay where they are; what they compute is
+taken as it is.
+
+# Cost
+
+For each function, linear in the number of nodes times iterations; the limits bound both.",
+    options: &[
+        PassOption { name: "target", doc: "What costs are counted for: ops, scalar or arbitrary", kind: OptionKind::Text("ops") },
+        PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
+        PassOption { name: "approx", doc: "Use rules that round otherwise too", kind: OptionKind::Bool(false) },
+        PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
+        PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
+        PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
+        PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
+    ],
+    statistics: &[
+        ("num-functions", "Number of functions that became cheaper"),
+        ("num-nodes", "Number of nodes of all e-graphs"),
+        ("num-saturated", "Number of functions about which the rules say no more"),
+    ],
+    make: |options| {
+        let known = |model: &&CostModel| model.name == options.text("target");
+        let Some(model) = MODELS.iter().find(known) else {
+            let near = suggest(options.text("target"), MODELS.iter().map(|m| m.name));
+            let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            let all: Vec<String> = MODELS.iter().map(|m| format!("{} ({})", m.name, m.doc)).collect();
+            return Err(format!("there is no target '{}'{hint}; there are {}", options.text("target"), all.join(", ")));
+        };
+        let limit = |name: &str| usize::try_from(options.int(name)).map_err(|_| format!("'{name}' must not be negative"));
+        let limits = Limits {
+            iterations: limit("max-iterations")?,
+            nodes: limit("max-nodes")?,
+            matches: limit("max-matches")?,
+        };
+        let names = options.list("rules").to_vec();
+        Ok(Box::new(Saturate { model, names, approx: options.bool("approx"), limits, report: options.bool("report") }))
+    },
+    ..PassInfo::DEFAULT
+};
+
+struct Saturate {
+    model: &'static CostModel,
+    names: Vec<String>,
+    approx: bool,
+    limits: Limits,
+    report: bool,
+}
+
+impl Pass for Saturate {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let equations = self.equations(m, root)?;
+        let isolated = |op: &Op| m.has_trait(*op, Traits::ISOLATED) && !m.regions(*op).is_empty();
+        let scopes: Vec<Op> = m.ops_under(root).into_iter().filter(isolated).collect();
+        for scope in scopes {
+            if cx.allows("saturate", m, scope) {
+                self.saturate(m, scope, &equations, cx);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Saturate {
+    /// The equations among the rules that are to be used.
+    fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
+        let declared = m.ctx.declared_rules().rules().iter().cloned();
+        let loaded = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
+        let own = rules_of(m)?.into_iter().map(|(_, rule)| rule);
+        let mut all: Vec<Compiled> = declared.chain(loaded).chain(own).collect();
+        for name in &self.names {
+            let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
+            if known.clone().any(|known| known == name) {
+                continue;
+            }
+            let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            return Err(Diagnostic::error(m.loc(root), format!("there is no rule '{name}'{near}")));
+        }
+        all.retain(|rule| self.names.is_empty() || self.names.iter().any(|n| n == m.ctx.text(rule.name)));
+        let (equations, refused) = Equations::of(&m.ctx, all, self.approx);
+        match refused.into_iter().next().filter(|_| !self.names.is_empty()) {
+            Some((name, why)) => {
+                let message = format!("rule '{}' is no equation: {why}", m.ctx.text(name));
+                Err(Diagnostic::error(m.loc(root), message))
+            }
+            None => Ok(equations),
+        }
+    }
+
+    fn saturate(&self, m: &mut Module, scope: Op, equations: &Equations, cx: &mut PassContext<'_>) {
+        let mut program = Program::new(m, scope);
+        let before: u64 = program
+            .steps
+            .iter()
+            .filter_map(|step| if let Step::Op(op) = step { program.nodes.get(op) } else { None })
+            .map(|&op| extract::op_cost(program.m, self.model, op))
+            .sum();
+        let end = explore(&mut program, equations, &self.limits);
+        let roots = program.roots();
+        let (choice, after) = extract::extract(&program, self.model, &roots);
+        cx.count("num-nodes", program.num_nodes() as u64);
+        cx.count("num-saturated", u64::from(matches!(end, End::Saturated(_))));
+        if self.report && !program.nodes.is_empty() {
+            let message = format!("cost {before}, then {after}; {} nodes, {end}", program.num_nodes());
+            cx.emit(Diagnostic::remark(program.m.loc(scope), message));
+        }
+        let changed = after < before && end != End::Conflict;
+        if changed {
+            cx.count("num-functions", 1);
+            write_back::write_back(&mut program, scope, &choice, &roots);
+        }
+        program.close(changed);
+    }
+}

@@ -1,0 +1,244 @@
+//! A program's values as an e-graph, and what stays outside of it.
+
+use super::graph::{Children, Fact, Graph, Kind, Node};
+use egg::Id;
+use gradus_ir::dominance::{Dominance, is_graph};
+use gradus_ir::effects::is_speculatable;
+use gradus_ir::rewrite::fold;
+use gradus_ir::verify::verify_op;
+use gradus_ir::{Attr, Block, Builder, FoldResult, Folded, Module, Op, OpState, Region, Traits, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The values of an op's regions as classes. Ops that only compute are nodes; all others stay, and their results are leaves.
+pub struct Program<'m> {
+    /// The module that it is in.
+    pub m: &'m mut Module,
+    /// What is equal.
+    pub graph: Graph,
+    /// The class of each value.
+    classes: FxHashMap<Value, Id>,
+    /// The ops that are nodes.
+    pub nodes: FxHashSet<Op>,
+    /// All that was met, definitions before uses.
+    pub steps: Vec<Step>,
+    /// Where ops are made that stand for nodes only.
+    workshop: Block,
+    /// The number of the rule that made each op of the workshop; constants are made by none in particular.
+    pub origins: FxHashMap<Op, u32>,
+}
+
+impl<'m> Program<'m> {
+    /// Enters what is in the regions of an op that is isolated from above.
+    pub fn new(m: &'m mut Module, root: Op) -> Program<'m> {
+        let steps = in_order(m, root);
+        let workshop = m.create_block();
+        let mut program = Program {
+            m,
+            graph: Graph::default(),
+            classes: FxHashMap::default(),
+            nodes: FxHashSet::default(),
+            steps: Vec::new(),
+            workshop,
+            origins: FxHashMap::default(),
+        };
+        for &step in &steps {
+            match step {
+                Step::Block(block) => {
+                    let args = program.m.block_args(block).to_vec();
+                    args.into_iter().for_each(|arg| program.leaf(arg));
+                }
+                Step::Op(op) => program.enter(op),
+            }
+        }
+        program.steps = steps;
+        program.graph.rebuild();
+        program
+    }
+
+    /// The class of a value, if it has one.
+    pub fn class(&self, value: Value) -> Option<Id> {
+        self.classes.get(&value).map(|&id| self.graph.find(id))
+    }
+
+    /// The classes that ops use which stay.
+    pub fn roots(&self) -> Vec<Id> {
+        let users = self.steps.iter().filter_map(|step| match step {
+            Step::Op(op) if !self.nodes.contains(op) => Some(*op),
+            _ => None,
+        });
+        let mut roots: Vec<Id> = users.flat_map(|op| self.m.operands(op)).filter_map(|&v| self.class(v)).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    }
+
+    fn leaf(&mut self, value: Value) {
+        let fact = Fact { value: Some(value), ty: self.m.value_type(value), constant: None };
+        let id = self.add(Node::leaf(value), fact);
+        self.classes.insert(value, id);
+    }
+
+    fn enter(&mut self, op: Op) {
+        let operands: Option<Children> = self.m.operands(op).iter().map(|v| self.classes.get(v).copied()).collect();
+        let Some(operands) = operands.filter(|_| only_computes(self.m, op)) else {
+            let results: Vec<Value> = self.m.results(op).collect();
+            return results.into_iter().for_each(|v| self.leaf(v));
+        };
+        self.nodes.insert(op);
+        let ids = self.add_op(op, operands);
+        let results: Vec<Value> = self.m.results(op).collect();
+        self.classes.extend(results.into_iter().zip(ids));
+    }
+
+    /// The classes of an op's results.
+    fn add_op(&mut self, op: Op, operands: Children) -> Children {
+        let m = &*self.m;
+        let node = Node::op(m, op, operands);
+        let results: Vec<Value> = m.results(op).collect();
+        if let [value] = results[..] {
+            let fact = Fact { value: Some(value), ty: m.value_type(value), constant: m.constant(value) };
+            return smallvec::smallvec![self.add(node, fact)];
+        }
+        let super::graph::Key::Op { ty, .. } = node.key else { return Children::new() };
+        let all = self.add(node, Fact { value: None, ty, constant: None });
+        let one = |(i, value): (usize, Value)| {
+            let fact = Fact { value: Some(value), ty: self.m.value_type(value), constant: None };
+            self.add(Node::result(i as u32, all), fact)
+        };
+        results.into_iter().enumerate().map(one).collect()
+    }
+
+    fn add(&mut self, node: Node, fact: Fact) -> Id {
+        self.graph.analysis.next = Some(fact);
+        self.graph.add(node)
+    }
+
+    /// Makes an op of what the classes are, and gives the classes of its results. A constant that it is equal to comes
+    /// instead. `None` if there is no such op.
+    pub fn make(&mut self, state: OpState, operands: Children, rule: u32) -> Option<Children> {
+        let op = Builder::at_end(self.m, self.workshop).try_create(state).ok()?;
+        let sound = verify_op(self.m, op).is_ok() && only_computes(self.m, op);
+        if !sound {
+            self.m.erase_op(op);
+            return None;
+        }
+        if let Some((attr, ty)) = constant_of(self.m, op) {
+            self.m.erase_op(op);
+            return Some(smallvec::smallvec![self.constant(attr, ty)?]);
+        }
+        Some(self.made(op, operands, rule))
+    }
+
+    /// The class of a constant.
+    pub fn constant(&mut self, attr: Attr, ty: Type) -> Option<Id> {
+        let loc = gradus_ir::Loc::UNKNOWN;
+        let value = Builder::at_end(self.m, self.workshop).constant(attr, ty, "arith", loc)?;
+        let op = self.m.defining_op(value)?;
+        Some(self.made(op, Children::new(), u32::MAX)[0])
+    }
+
+    /// Enters an op of the workshop, which goes again if there was one like it.
+    fn made(&mut self, op: Op, operands: Children, rule: u32) -> Children {
+        let count = self.graph.total_number_of_nodes();
+        let ids = self.add_op(op, operands);
+        if self.graph.total_number_of_nodes() == count {
+            self.m.erase_op(op);
+        } else {
+            self.origins.insert(op, rule);
+        }
+        ids
+    }
+
+    /// The classes that hold nodes of a kind, in order.
+    pub fn classes_of(&self, kind: Kind) -> Vec<Id> {
+        let mut ids: Vec<Id> =
+            self.graph.classes_for_op(&kind).into_iter().flatten().map(|id| self.graph.find(id)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// How many different nodes there are.
+    pub fn num_nodes(&self) -> usize {
+        self.graph.classes().map(egg::EClass::len).sum()
+    }
+
+    /// Drops the workshop with what was made there; if the program was changed, also what nobody uses any more.
+    pub fn close(self, changed: bool) {
+        let ops: Vec<Op> = self.m.block_ops(self.workshop).collect();
+        ops.into_iter().rev().for_each(|op| self.m.erase_op(op));
+        self.m.erase_block(self.workshop);
+        for step in self.steps.into_iter().rev().filter(|_| changed) {
+            if let Step::Op(op) = step
+                && self.nodes.contains(&op)
+                && self.m.results(op).all(|v| self.m.is_unused(v))
+            {
+                self.m.erase_op(op);
+            }
+        }
+    }
+}
+
+/// Whether an op is all that its operands and attributes say, wherever it is.
+fn only_computes(m: &Module, op: Op) -> bool {
+    m.regions(op).is_empty()
+        && m.successors(op).is_empty()
+        && m.num_results(op) > 0
+        && !m.has_trait(op, Traits::TERMINATOR)
+        && !m.has_trait(op, Traits::SYMBOL)
+        && is_speculatable(m, op)
+}
+
+/// What an op of constants is.
+fn constant_of(m: &Module, op: Op) -> Option<(Attr, Type)> {
+    let operands = m.operands(op);
+    if operands.is_empty() || m.num_results(op) != 1 || operands.iter().any(|&v| m.constant(v).is_none()) {
+        return None;
+    }
+    match fold(m, op)? {
+        Folded::Results(results) => match results[..] {
+            [FoldResult::Attr(attr)] if attr != m.ctx.poison_attr() => Some((attr, m.value_type(m.result(op, 0)))),
+            _ => None,
+        },
+        Folded::InPlace => None,
+    }
+}
+
+/// What is met on the way through regions.
+#[derive(Clone, Copy)]
+pub enum Step {
+    /// A block begins.
+    Block(Block),
+    /// An op.
+    Op(Op),
+}
+
+/// All under an op such that definitions come before uses. What is in graph regions or cannot be reached is left out.
+fn in_order(m: &Module, root: Op) -> Vec<Step> {
+    let dominance = Dominance::new(m, root);
+    let regions = |op: Op| m.regions(op).iter().rev().copied().map(Work::Region);
+    let (mut steps, mut work) = (Vec::new(), regions(root).collect::<Vec<_>>());
+    while let Some(next) = work.pop() {
+        match next {
+            Work::Region(region) if is_graph(m, region) => {}
+            Work::Region(region) => work.extend(dominance.preorder(m, region).into_iter().rev().map(Work::Block)),
+            Work::Block(block) => {
+                steps.push(Step::Block(block));
+                work.extend(m.block_ops(block).collect::<Vec<_>>().into_iter().rev().map(Work::Op));
+            }
+            Work::Op(op) => {
+                steps.push(Step::Op(op));
+                if !m.has_trait(op, Traits::ISOLATED) {
+                    work.extend(regions(op));
+                }
+            }
+        }
+    }
+    steps
+}
+
+enum Work {
+    Region(Region),
+    Block(Block),
+    Op(Op),
+}

@@ -1,0 +1,259 @@
+//! Where rules match in an e-graph: all ways, up to a limit.
+
+use super::equation::{Equations, Usual};
+use super::graph::{Graph, Key, Kind, Node};
+use super::program::Program;
+use egg::Id;
+use gradus_ir::rules::{Arg, AttrTerm, Call, Compiled, NativeFn, OpTerm, Term, Var};
+use gradus_ir::{Attr, Module, Type};
+use smallvec::SmallVec;
+use std::cell::Cell;
+
+/// What a variable stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// Values that are equal.
+    Class(Id),
+    /// An attribute.
+    Attr(Attr),
+    /// A type.
+    Type(Type),
+}
+
+/// What the variables of a rule stand for.
+pub type Bindings = SmallVec<[Option<Bound>; 8]>;
+
+/// A way in which a rule matches.
+#[derive(Clone, Debug)]
+pub struct Match {
+    /// The classes of the results of its roots.
+    pub results: SmallVec<[Id; 2]>,
+    /// What its variables stand for.
+    pub bindings: Bindings,
+}
+
+/// One search looks at so many nodes for each match that it may find, and some more.
+const FUEL_PER_MATCH: usize = 50;
+
+/// The ways in which a rule, by its number, matches; at most so many. Says whether there may be more.
+pub fn search(program: &Program<'_>, equations: &Equations, rule: usize, most: usize) -> (Vec<Match>, bool) {
+    let rule = &equations.rules[rule];
+    let root = &rule.roots[0];
+    let search = Search {
+        m: program.m,
+        graph: &program.graph,
+        equations,
+        rule,
+        fuel: Cell::new(FUEL_PER_MATCH * most + program.graph.number_of_classes()),
+        most,
+    };
+    let mut found = Vec::new();
+    for class in program.classes_of(Kind::Op(root.name)) {
+        let mut bindings: Bindings = smallvec::smallvec![None; rule.variables];
+        rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Bound::Type(ty)));
+        let state = State { goals: Goals::new(), bindings, results: SmallVec::new(), roots: 1 };
+        let results = |_: &Node| Some(search.results_of(class, root));
+        search.ops(root, class, &state, &results, &mut found);
+    }
+    let more = found.len() > most || search.fuel.get() == 0;
+    found.truncate(most);
+    (found, more)
+}
+
+/// What is still to be matched.
+type Goals<'r> = SmallVec<[(&'r Term, Id); 4]>;
+
+#[derive(Clone)]
+struct State<'r> {
+    goals: Goals<'r>,
+    bindings: Bindings,
+    results: SmallVec<[Id; 2]>,
+    /// How many roots are matched, or are being matched.
+    roots: usize,
+}
+
+struct Search<'r> {
+    m: &'r Module,
+    graph: &'r Graph,
+    equations: &'r Equations,
+    rule: &'r Compiled,
+    fuel: Cell<usize>,
+    most: usize,
+}
+
+/// The classes of the results of a root that a node is.
+type ResultsOf<'a> = dyn Fn(&Node) -> Option<SmallVec<[Id; 2]>> + 'a;
+
+impl<'r> Search<'r> {
+    /// Whether there is enough.
+    fn is_done(&self, found: &[Match]) -> bool {
+        found.len() > self.most || self.fuel.get() == 0
+    }
+
+    /// The classes of an op's results, from the class of the op, which is that of its result if it has only one.
+    fn results_of(&self, class: Id, term: &OpTerm) -> SmallVec<[Id; 2]> {
+        if term.results.len() == 1 {
+            return smallvec::smallvec![class];
+        }
+        let one = |i: usize| self.graph.lookup(Node::result(i as u32, class));
+        (0..term.results.len()).map_while(one).collect()
+    }
+
+    /// Matches each node of a class that fits, and then the other goals.
+    fn ops(&self, term: &'r OpTerm, class: Id, state: &State<'r>, root: &ResultsOf<'_>, found: &mut Vec<Match>) {
+        for node in self.graph[class].iter() {
+            let Key::Op { name, props, .. } = node.key else { continue };
+            if name != term.name || node.children.len() != term.operands.len() || self.is_done(found) {
+                continue;
+            }
+            self.fuel.set(self.fuel.get() - 1);
+            let mut state = state.clone();
+            let results = self.results_of(class, term);
+            let fits = results.len() == term.results.len()
+                && self.bind_results(term, &results, &mut state.bindings)
+                && self.attrs(term, props, &mut state.bindings);
+            if !fits {
+                continue;
+            }
+            state.results.extend(root(node).unwrap_or_default());
+            if term.commutative && node.children.len() == 2 && node.children[0] != node.children[1] {
+                let mut swapped = state.clone();
+                swapped.goals.extend(term.operands.iter().rev().zip(node.children.iter().copied()));
+                self.solve(swapped, found);
+            }
+            state.goals.extend(term.operands.iter().zip(node.children.iter().copied()).rev());
+            self.solve(state, found);
+        }
+    }
+
+    fn bind_results(&self, term: &OpTerm, results: &[Id], b: &mut Bindings) -> bool {
+        results.iter().zip(term.types.iter().zip(&term.results)).all(|(&class, (&ty, &var))| {
+            bind(b, ty, Bound::Type(self.graph[class].data.ty)) && bind(b, var, Bound::Class(class))
+        })
+    }
+
+    /// Attributes that the rule does not mention must be what they are on ops that it makes: it would drop them, and with
+    /// them promises, which is no equation.
+    fn attrs(&self, term: &OpTerm, props: Attr, b: &mut Bindings) -> bool {
+        self.equations.specs(term.name).iter().all(|spec| {
+            let have = self.m.ctx.dict_get(props, spec.key);
+            let want = term.attrs.iter().find(|(key, _)| *key == spec.key);
+            match (want, have) {
+                (Some((_, AttrTerm::Is(attr))), have) => have == Some(*attr),
+                (Some((_, AttrTerm::Var(var))), Some(have)) => bind(b, Some(*var), Bound::Attr(have)),
+                (Some(_), None) => false,
+                (None, None) => true,
+                (None, Some(have)) => match spec.usual {
+                    Usual::Is(usual) => usual == have,
+                    Usual::Absent => false,
+                    Usual::Any => true,
+                },
+            }
+        })
+    }
+
+    fn solve(&self, mut state: State<'r>, found: &mut Vec<Match>) {
+        if self.is_done(found) {
+            return;
+        }
+        let Some((term, class)) = state.goals.pop() else {
+            return if state.roots < self.rule.roots.len() {
+                self.next_root(&state, found)
+            } else {
+                self.done(state, found)
+            };
+        };
+        let class = self.graph.find(class);
+        let (fact, b) = (&self.graph[class].data, &mut state.bindings);
+        let ty = Bound::Type(fact.ty);
+        let fits = match term {
+            Term::Op { op, result } => return self.source(op, *result, class, &state, found),
+            Term::Value { var, ty: t } => bind(b, *t, ty) && bind(b, Some(*var), Bound::Class(class)),
+            Term::Constant { var, ty: t } => {
+                fact.constant.is_some_and(|attr| bind(b, *t, ty) && bind(b, Some(*var), Bound::Attr(attr)))
+            }
+            Term::Number { value, ty: t } => {
+                bind(b, *t, ty) && fact.constant.is_some_and(|attr| self.m.ctx.is_uniform(attr, *value))
+            }
+        };
+        if fits {
+            self.solve(state, found);
+        }
+    }
+
+    /// Matches an op by one of its results.
+    fn source(&self, op: &'r OpTerm, result: usize, class: Id, state: &State<'r>, found: &mut Vec<Match>) {
+        if op.results.len() == 1 {
+            return self.ops(op, class, state, &|_| None, found);
+        }
+        for node in self.graph[class].iter() {
+            if node.key == Key::Result(result as u32) {
+                self.ops(op, self.graph.find(node.children[0]), state, &|_| None, found);
+            }
+        }
+    }
+
+    /// Matches the next root: one that uses or makes what is known.
+    fn next_root(&self, state: &State<'r>, found: &mut Vec<Match>) {
+        let root = &self.rule.roots[state.roots];
+        let known = |var: Var| match state.bindings[var] {
+            Some(Bound::Class(class)) => Some(self.graph.find(class)),
+            _ => None,
+        };
+        let made = root.results.iter().enumerate().find_map(|(i, var)| Some((i, known((*var)?)?)));
+        let used = root.operands.iter().find_map(|operand| match operand {
+            Term::Value { var, .. } => known(*var),
+            _ => None,
+        });
+        let mut classes: Vec<Id> = match (made, used) {
+            (Some((_, class)), _) if root.results.len() == 1 => vec![class],
+            (Some((i, class)), _) => {
+                let of = |node: &&Node| node.key == Key::Result(i as u32);
+                self.graph[class].iter().filter(of).map(|node| self.graph.find(node.children[0])).collect()
+            }
+            (None, Some(class)) => self.graph[class].parents().map(|id| self.graph.find(id)).collect(),
+            (None, None) => Vec::new(),
+        };
+        classes.sort_unstable();
+        classes.dedup();
+        for class in classes {
+            let next = State { roots: state.roots + 1, ..state.clone() };
+            self.ops(root, class, &next, &|_| Some(self.results_of(class, root)), found);
+        }
+    }
+
+    /// All is matched: the conditions must hold, and what is computed must exist.
+    fn done(&self, mut state: State<'r>, found: &mut Vec<Match>) {
+        let holds = |call: &Call| match call.native.run {
+            NativeFn::Test(test) => self.args_of(call, &state.bindings).is_some_and(|args| test(self.m, &args)),
+            NativeFn::Attr(_) => false,
+        };
+        if !self.rule.conditions.iter().all(holds) {
+            return;
+        }
+        for (var, call) in &self.rule.computed {
+            let NativeFn::Attr(compute) = call.native.run else { return };
+            let Some(attr) = self.args_of(call, &state.bindings).and_then(|args| compute(self.m, &args)) else {
+                return;
+            };
+            state.bindings[*var] = Some(Bound::Attr(attr));
+        }
+        found.push(Match { results: state.results, bindings: state.bindings });
+    }
+
+    fn args_of(&self, call: &Call, b: &Bindings) -> Option<SmallVec<[Arg; 4]>> {
+        let params = call.params.iter().map(|&attr| Some(Arg::Attr(attr)));
+        let arg = |&var: &Var| match b[var]? {
+            Bound::Class(class) => self.graph[class].data.value.map(Arg::Value),
+            Bound::Attr(attr) => Some(Arg::Attr(attr)),
+            Bound::Type(ty) => Some(Arg::Type(ty)),
+        };
+        call.args.iter().map(arg).chain(params).collect()
+    }
+}
+
+/// Makes a variable stand for something, or checks that it already does.
+fn bind(b: &mut Bindings, var: Option<Var>, to: Bound) -> bool {
+    let Some(var) = var else { return true };
+    *b[var].get_or_insert(to) == to
+}
