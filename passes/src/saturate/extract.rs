@@ -67,7 +67,7 @@ fn trees(graph: &Graph, costs: &Costs<'_, '_>) -> Choice {
         let total = |node: &Node| {
             let sum = |sum: u64, child: &Id| Some(sum.saturating_add(best.get(&graph.find(*child))?.0));
             // Even what costs nothing is more than what it is made of.
-            Some(node.children.iter().try_fold(costs.of(node).saturating_mul(1 << 10) + 1, sum)?)
+            node.children.iter().try_fold(costs.of(node).saturating_mul(1 << 10).saturating_add(1), sum)
         };
         let cheapest = graph[id].iter().enumerate().filter_map(|(i, node)| Some((total(node)?, i))).min();
         let Some(cheapest) = cheapest.filter(|new| best.get(&id).is_none_or(|old| new.0 < old.0)) else { continue };

@@ -157,11 +157,11 @@ impl<'r> Search<'r> {
             return;
         }
         let Some((term, class)) = state.goals.pop() else {
-            return if state.roots < self.rule.roots.len() {
-                self.next_root(&state, found)
-            } else {
-                self.done(state, found)
-            };
+            match state.roots < self.rule.roots.len() {
+                true => self.next_root(&state, found),
+                false => self.done(state, found),
+            }
+            return;
         };
         let class = self.graph.find(class);
         let (fact, b) = (&self.graph[class].data, &mut state.bindings);
