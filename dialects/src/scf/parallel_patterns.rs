@@ -16,12 +16,14 @@ fn trips(m: &Module, op: ParallelOp) -> Vec<Option<u8>> {
     (0..step.len()).map(|i| trip_count(known(lower[i]), known(upper[i]), known(step[i]))).collect()
 }
 
-/// A loop that never runs is what it begins with; a dimension that runs once is its lower bound.
+/// A loop that never runs is what it begins with; a dimension that runs once is its lower bound. A step that turns out not
+/// to be positive has no meaning, and the verifier does not let it stay.
 fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ParallelOp(op);
     let trips = trips(m, this);
-    if trips.contains(&Some(0)) {
+    let no_step = this.step(m).iter().any(|&step| m.constant_int(step).is_some_and(|step| step <= 0));
+    if no_step || trips.contains(&Some(0)) {
         let inits = this.init_vals(m);
         rw.replace(op, &inits);
         return true;

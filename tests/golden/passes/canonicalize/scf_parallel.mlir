@@ -80,3 +80,17 @@ func.func @no_effect(%n: index) {
   }
   return
 }
+
+// A step that turns out to be none: the loop has no meaning, and could not stay as it is.
+func.func @no_step(%n: index, %init: index) -> index {
+  %c0 = arith.constant 0 : index
+  %step = arith.muli %n, %c0 : index
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%step) init (%init) -> index {
+    scf.reduce(%i : index) {
+    ^bb0(%a: index, %b: index):
+      %s = arith.addi %a, %b : index
+      scf.reduce.return %s : index
+    }
+  }
+  return %r : index
+}
