@@ -96,6 +96,10 @@ impl Campaign<'_> {
         let work = || {
             while let Some(chunk) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&chunk| chunk < chunks) {
                 let first = numbers.start + chunk * CHUNK;
+                // What the programs of a chunk are made of takes time to collect.
+                if !goes_on(first) {
+                    break;
+                }
                 let tally = self.chunk(first..(first + CHUNK).min(numbers.end), goes_on, found);
                 total.lock().unwrap_or_else(PoisonError::into_inner).add(&tally);
             }
