@@ -60,3 +60,10 @@ func.func @of_promise(%m: memref<?x?xf32>, %o: index) -> memref<3x4xf32, strided
   %1 = memref.subview %0[%o, 2] [3, 4] [1, 1] : memref<16x16xf32> to memref<3x4xf32, strided<[16, 1], offset: ?>>
   return %1 : memref<3x4xf32, strided<[16, 1], offset: ?>>
 }
+
+// Nothing is there to take a part of: as it is, the verifier has nothing against it.
+func.func @of_cast_of_nothing(%m: memref<0xi32>, %n: index) -> memref<?xi32, strided<[1]>> {
+  %0 = memref.cast %m : memref<0xi32> to memref<?xi32>
+  %1 = memref.subview %0[0] [%n] [1] : memref<?xi32> to memref<?xi32, strided<[1]>>
+  return %1 : memref<?xi32, strided<[1]>>
+}
