@@ -60,6 +60,27 @@ Linear in the number of ops and of changes.",
     ..PassInfo::DEFAULT
 };
 
+/// The rules that `--rules` names, and those in the program.
+pub fn given(m: &Module) -> Result<Vec<Compiled>, Diagnostic> {
+    let mut all = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
+    all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));
+    Ok(all)
+}
+
+/// Keeps the rules of these names; all if there are none. Names of no rule are an error at `op`.
+pub fn keep_named(m: &Module, op: Op, all: &mut Vec<Compiled>, names: &[String]) -> Result<(), Diagnostic> {
+    for name in names {
+        let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
+        if known.clone().any(|known| known == name) {
+            continue;
+        }
+        let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+        return Err(Diagnostic::error(m.loc(op), format!("there is no rule '{name}'{near}")));
+    }
+    all.retain(|rule| names.is_empty() || names.iter().any(|n| n == m.ctx.text(rule.name)));
+    Ok(())
+}
+
 struct ApplyRules {
     limit: Option<u64>,
     names: Vec<String>,
@@ -68,23 +89,12 @@ struct ApplyRules {
 impl ApplyRules {
     /// The rules that are to be applied.
     fn rules(&self, m: &Module, op: Op) -> Result<Vec<Compiled>, Diagnostic> {
-        let loaded = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
-        let mut all = loaded;
-        all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));
+        let mut all = given(m)?;
         if all.is_empty() {
             let message = "there are no rules: name a file with '--rules', or put 'rewrite.rule' into the program";
             return Err(Diagnostic::error(m.loc(op), message));
         }
-        for name in &self.names {
-            let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
-            if known.clone().any(|known| known == name) {
-                continue;
-            }
-            let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-            return Err(Diagnostic::error(m.loc(op), format!("there is no rule '{name}'{near}")));
-        }
-        let wanted = |rule: &Compiled| self.names.is_empty() || self.names.iter().any(|n| n == m.ctx.text(rule.name));
-        all.retain(wanted);
+        keep_named(m, op, &mut all, &self.names)?;
         Ok(all)
     }
 }

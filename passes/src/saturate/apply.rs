@@ -8,10 +8,10 @@ use gradus_ir::rules::{AttrTerm, Compiled, OpTerm, Term, Var};
 use gradus_ir::{Attr, Loc, OpState, Type};
 use smallvec::SmallVec;
 
-/// Makes the right side of a rule, by its number, equal to a match. Says whether anything became equal that was not.
-pub fn apply(program: &mut Program<'_>, number: u32, rule: &Compiled, found: Match) -> bool {
+/// Makes the right side of a rule equal to a match. Says whether anything became equal that was not.
+pub fn apply(program: &mut Program<'_>, rule: &Compiled, found: Match) -> bool {
     let Match { results, bindings } = found;
-    let mut right = Right { program, bindings, number };
+    let mut right = Right { program, bindings };
     let mut values: SmallVec<[Id; 2]> = SmallVec::new();
     for (term, &result) in rule.right.iter().zip(&results) {
         let ty = right.type_of(result);
@@ -31,7 +31,6 @@ pub fn apply(program: &mut Program<'_>, number: u32, rule: &Compiled, found: Mat
 struct Right<'p, 'm> {
     program: &'p mut Program<'m>,
     bindings: Bindings,
-    number: u32,
 }
 
 impl Right<'_, '_> {
@@ -93,7 +92,7 @@ impl Right<'_, '_> {
             };
             state.props.push((*key, attr));
         }
-        let results = self.program.make(state, operands, self.number)?;
+        let results = self.program.make(state, operands)?;
         for ((&class, &var), &ty) in results.iter().zip(&term.results).zip(&term.types) {
             let ty_is = Bound::Type(self.type_of(class));
             for (var, is) in [(ty, ty_is), (var, Bound::Class(class))] {

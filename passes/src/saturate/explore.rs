@@ -77,7 +77,7 @@ pub fn explore(program: &mut Program<'_>, equations: &Equations, limits: &Limits
         let mut changed = false;
         for (rule, matches) in found {
             for one in matches {
-                changed |= apply(program, rule as u32, &equations.rules[rule], one);
+                changed |= apply(program, &equations.rules[rule], one);
             }
             if program.graph.total_size() > 4 * limits.nodes {
                 break;

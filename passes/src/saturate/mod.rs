@@ -20,10 +20,10 @@ mod program;
 mod search;
 mod write_back;
 
+use crate::apply_rules::{given, keep_named};
 use cost::{CostModel, MODELS};
 use equation::Equations;
 use explore::{End, Limits, explore};
-use gradus_dialects::rewrite::rules_of;
 use gradus_ir::diag::suggest;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::Compiled;
@@ -121,18 +121,8 @@ impl Saturate {
     /// The equations among the rules that are to be used.
     fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
         let declared = m.ctx.declared_rules().rules().iter().cloned();
-        let loaded = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
-        let own = rules_of(m)?.into_iter().map(|(_, rule)| rule);
-        let mut all: Vec<Compiled> = declared.chain(loaded).chain(own).collect();
-        for name in &self.names {
-            let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
-            if known.clone().any(|known| known == name) {
-                continue;
-            }
-            let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-            return Err(Diagnostic::error(m.loc(root), format!("there is no rule '{name}'{near}")));
-        }
-        all.retain(|rule| self.names.is_empty() || self.names.iter().any(|n| n == m.ctx.text(rule.name)));
+        let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
+        keep_named(m, root, &mut all, &self.names)?;
         let (equations, refused) = Equations::of(&m.ctx, all, self.approx);
         match refused.into_iter().next().filter(|_| !self.names.is_empty()) {
             Some((name, why)) => {

@@ -23,8 +23,6 @@ pub struct Program<'m> {
     pub steps: Vec<Step>,
     /// Where ops are made that stand for nodes only.
     workshop: Block,
-    /// The number of the rule that made each op of the workshop; constants are made by none in particular.
-    pub origins: FxHashMap<Op, u32>,
 }
 
 impl<'m> Program<'m> {
@@ -39,7 +37,6 @@ impl<'m> Program<'m> {
             nodes: FxHashSet::default(),
             steps: Vec::new(),
             workshop,
-            origins: FxHashMap::default(),
         };
         for &step in &steps {
             match step {
@@ -115,7 +112,7 @@ impl<'m> Program<'m> {
 
     /// Makes an op of what the classes are, and gives the classes of its results. A constant that it is equal to comes
     /// instead. `None` if there is no such op.
-    pub fn make(&mut self, state: OpState, operands: Children, rule: u32) -> Option<Children> {
+    pub fn make(&mut self, state: OpState, operands: Children) -> Option<Children> {
         let op = Builder::at_end(self.m, self.workshop).try_create(state).ok()?;
         let sound = verify_op(self.m, op).is_ok() && only_computes(self.m, op);
         if !sound {
@@ -126,7 +123,7 @@ impl<'m> Program<'m> {
             self.m.erase_op(op);
             return Some(smallvec::smallvec![self.constant(attr, ty)?]);
         }
-        Some(self.made(op, operands, rule))
+        Some(self.made(op, operands))
     }
 
     /// The class of a constant.
@@ -134,17 +131,15 @@ impl<'m> Program<'m> {
         let loc = gradus_ir::Loc::UNKNOWN;
         let value = Builder::at_end(self.m, self.workshop).constant(attr, ty, "arith", loc)?;
         let op = self.m.defining_op(value)?;
-        Some(self.made(op, Children::new(), u32::MAX)[0])
+        Some(self.made(op, Children::new())[0])
     }
 
     /// Enters an op of the workshop, which goes again if there was one like it.
-    fn made(&mut self, op: Op, operands: Children, rule: u32) -> Children {
+    fn made(&mut self, op: Op, operands: Children) -> Children {
         let count = self.graph.total_number_of_nodes();
         let ids = self.add_op(op, operands);
         if self.graph.total_number_of_nodes() == count {
             self.m.erase_op(op);
-        } else {
-            self.origins.insert(op, rule);
         }
         ids
     }
