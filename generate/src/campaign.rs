@@ -134,8 +134,8 @@ impl Campaign<'_> {
         let ctx = (self.context)();
         let library = self.library(&ctx);
         let mut tally = Tally { missing: library.missing().collect(), ..Tally::default() };
-        for number in numbers {
-            if !goes_on(number) {
+        for number in numbers.clone() {
+            if number > numbers.start && !goes_on(number) {
                 break;
             }
             let grown = self.program(&library, number, &mut tally.statistics);

@@ -13,7 +13,8 @@ use gradus_generate::coverage::Statistics;
 use gradus_ir::PrintOptions;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// The declaration.
@@ -85,23 +86,30 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let seconds = matches.get_one::<u64>("seconds").map(|&s| Duration::from_secs(s));
     let bar =
         progress::bar(numbers.end - numbers.start, "checking [{bar:32}] {pos}/{len} programs, {per_sec}, {eta} left");
-    let findings = Mutex::new(Vec::new());
+    let broken = AtomicBool::new(false);
     let goes_on = |_| {
         bar.inc(1);
-        seconds.is_none_or(|limit| start.elapsed() < limit)
+        !broken.load(Ordering::Relaxed) && seconds.is_none_or(|limit| start.elapsed() < limit)
     };
-    let found = |finding| findings.lock().unwrap_or_else(PoisonError::into_inner).push(finding);
-    let tally = campaign.run(numbers, value("threads") as usize, &goes_on, &found);
-    bar.finish_and_clear();
-    let mut findings = findings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    findings.sort_by_key(|f: &Finding| f.number);
     let folder = matches.get_one::<String>("output").map(Path::new);
-    for finding in &findings {
-        tell(finding, campaign.seed, folder, streams)?;
-    }
-    let text = summary(&tally, findings.len(), start.elapsed(), &tool.context());
+    let threads = value("threads") as usize;
+    let mut findings = 0;
+    // What is found is told at once, since a campaign may be stopped.
+    let tally = std::thread::scope(|scope| -> Result<Tally, Failure> {
+        let (found, founds) = mpsc::channel();
+        let (campaign, goes_on) = (&campaign, &goes_on);
+        let worker = scope.spawn(move || campaign.run(numbers, threads, goes_on, &|finding| drop(found.send(finding))));
+        for finding in founds {
+            findings += 1;
+            let told = bar.suspend(|| tell(&finding, campaign.seed, folder, streams));
+            told.inspect_err(|_| broken.store(true, Ordering::Relaxed))?;
+        }
+        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    bar.finish_and_clear();
+    let text = summary(&tally, findings, start.elapsed(), &tool.context());
     io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
-    if findings.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+    if findings == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// The programs in files, with their names. What is no text is passed over here, what is not valid later.
