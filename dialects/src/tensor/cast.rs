@@ -141,8 +141,13 @@ fn cast_of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
             *size = Mixed::Static(dim);
         }
     }
+    let source = slice.source(m);
+    // Where nothing gets to, the sizes may be too large for what is known, which the verifier would refuse.
+    if lists.verify_in_bounds(shape(&m.ctx, m.value_type(source))).is_err() {
+        return false;
+    }
     let mut state = OpState::new(&m.ctx, super::ExtractSliceOp::INFO.name, m.loc(op));
-    state.operand_group(&[slice.source(m)]);
+    state.operand_group(&[source]);
     lists.add_to(&m.ctx, &mut state);
     state.result_types.push(to);
     r.replace_with(op, state).is_ok()

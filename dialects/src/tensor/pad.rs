@@ -154,14 +154,19 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<Layout<'a>, Trap> {
+    /// `None` if there is no such result, or none of the type that it has to have.
+    fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<Option<Layout<'a>>, Trap> {
         let source = data[0].tensor()?;
         let low = runtime_entries(args, data, "low", "static_low")?;
         let high = runtime_entries(args, data, "high", "static_high")?;
         let sizes = source.shape().iter().zip(&low).zip(&high);
         let sizes: Vec<i64> = sizes.map(|((&d, &l), &h)| (d as i64).saturating_add(l).saturating_add(h)).collect();
+        if sizes.iter().any(|&n| n < 0) {
+            return Ok(None);
+        }
         let shape = data::extents(&sizes)?;
-        Ok(Layout { source, low, shape })
+        let fits = data::has_type(args.ctx(), args.result_types[0], &shape);
+        Ok(fits.then_some(Layout { source, low, shape }))
     }
 
     /// The element of the source that element `at` of the result is, unless it is an added one.
@@ -173,12 +178,11 @@ impl<'a> Layout<'a> {
 
 fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     if data.contains(&Datum::Poison) {
-        return match args.op.is_some_and(|op| only_computes(args.module, args.module.regions(op)[0])) {
-            true => Ok(Next::Done(vec![Datum::Poison])),
-            false => Err(Trap::Ub("a region with effects runs as often as poison says".into())),
-        };
+        return unknown(args, "a region with effects runs as often as poison says");
     }
-    let layout = Layout::new(args, data)?;
+    let Some(layout) = Layout::new(args, data)? else {
+        return unknown(args, "a region with effects runs for the elements of a tensor that cannot be");
+    };
     let mut elements = Elements::after(event, layout.shape.len(), layout.source.dtype())?;
     let count = layout.shape.iter().product();
     while elements.len() < count {
@@ -189,9 +193,13 @@ fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap
         };
         elements.push(data::take(layout.source, &[1], [number]));
     }
-    let result = match data::has_type(args.ctx(), args.result_types[0], &layout.shape) {
-        true => elements.finish(&layout.shape)?,
-        false => Datum::Poison,
-    };
-    Ok(Next::Done(vec![result]))
+    Ok(Next::Done(vec![elements.finish(&layout.shape)?]))
+}
+
+/// The result is poison; where the region does something, whether it did is not defined.
+fn unknown(args: &OpArgs<'_>, why: &str) -> Result<Next, Trap> {
+    match args.op.is_some_and(|op| only_computes(args.module, args.module.regions(op)[0])) {
+        true => Ok(Next::Done(vec![Datum::Poison])),
+        false => Err(Trap::Ub(why.into())),
+    }
 }

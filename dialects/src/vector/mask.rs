@@ -7,6 +7,7 @@ use super::mask_verify::verify_mask_op;
 use super::types::{I64_LIST, MASK, RANKED_MASK, check, scalable, shape};
 use crate::constraint::{ANY, INDEX};
 use gradus_ir::control::{Event, Next};
+use gradus_ir::effects::is_memory_free;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Value, op};
@@ -144,9 +145,12 @@ fn constant_mask(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     leading(args, &args.ints("mask_dim_sizes").unwrap_or_default())
 }
 
-/// The op in the region looks at the mask by itself.
-fn control(_: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
+/// The op in the region looks at the mask by itself. If that is poison, so are results that no memory decides about.
+fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
     let Event::Left { yielded, .. } = event else {
+        if data[0] == Datum::Poison && args.op.is_some_and(|op| is_memory_free(args.module, op)) {
+            return Ok(Next::Done(vec![Datum::Poison; args.result_types.len()]));
+        }
         memory.around.push(data.to_vec());
         return Ok(Next::Region(0, Vec::new()));
     };

@@ -174,9 +174,15 @@ impl<'m> Program<'m> {
     }
 }
 
+/// Whether an op does something else where it is than it would do elsewhere.
+pub fn is_masked(m: &Module, op: Op) -> bool {
+    m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::MASKING))
+}
+
 /// Whether an op is all that its operands and attributes say, wherever it is.
 fn only_computes(m: &Module, op: Op) -> bool {
-    m.regions(op).is_empty()
+    !is_masked(m, op)
+        && m.regions(op).is_empty()
         && m.successors(op).is_empty()
         && m.num_results(op) > 0
         && !m.has_trait(op, Traits::TERMINATOR)

@@ -6,7 +6,7 @@
 
 use super::extract::Choice;
 use super::graph::{Key, Node};
-use super::program::{Program, Step};
+use super::program::{Program, Step, is_masked};
 use egg::Id;
 use gradus_ir::dominance::Dominance;
 use gradus_ir::{Block, Builder, InsertPoint, Module, Op, OpState, Value, ValueList};
@@ -114,7 +114,12 @@ impl Writer<'_, '_> {
         for i in 0..self.program.m.operands(op).len() {
             let old = self.program.m.operands(op)[i];
             let Some(class) = self.program.class(old) else { continue };
-            if let Some(value) = self.value(class, op).filter(|&value| value != old) {
+            // Among ops that are masked none is made that is not.
+            let value = match is_masked(self.program.m, op) {
+                true => self.values.get(&class).copied(),
+                false => self.value(class, op),
+            };
+            if let Some(value) = value.filter(|&value| value != old) {
                 self.program.m.set_operand(op, i, value);
             }
         }

@@ -50,3 +50,9 @@ func.func @of_slice(%a: tensor<8x16xf32>, %n: index) -> (tensor<2xf32>, tensor<?
   %3 = tensor.cast %2 : tensor<?x?xf32> to tensor<?x4xf32>
   return %1, %3 : tensor<2xf32>, tensor<?x4xf32>
 }
+// Undefined: the slice would be outside, and stays as it is.
+func.func @slice_too_large(%a: tensor<8xf32>, %n: index) -> tensor<2xf32> {
+  %0 = tensor.extract_slice %a[7] [%n] [1] : tensor<8xf32> to tensor<?xf32>
+  %1 = tensor.cast %0 : tensor<?xf32> to tensor<2xf32>
+  return %1 : tensor<2xf32>
+}

@@ -57,3 +57,12 @@ func.func @later(%a: i32, %m: memref<i32>) -> (i32, i32) {
   return %2, %5 : i32, i32
 }
 func.func private @looks(i32)
+
+// What is masked computes something else, and makes nothing beside it.
+func.func @masked(%a: vector<4xi8>, %m: vector<4xi1>, %s: i8) -> (i8, i8) {
+  %0 = vector.reduction <add>, %a, %s : vector<4xi8> into i8
+  %1 = arith.subi %s, %s : i8
+  %2 = arith.addi %1, %s : i8
+  %3 = vector.mask %m { vector.reduction <add>, %a, %2 : vector<4xi8> into i8 } : vector<4xi1> -> i8
+  return %0, %3 : i8, i8
+}
