@@ -207,9 +207,16 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
         return Ok(vec![Datum::Poison; args.result_types.len()]);
     }
     let results = eval(args, operands)?;
-    let fit = results.iter().zip(args.result_types).all(|(result, &ty)| args.ctx().has_shape(ty, result));
-    // Ops may run earlier than where the program says, where their operands need not go together.
-    Ok(if fit { results } else { vec![Datum::Poison; args.result_types.len()] })
+    let mismatch = results.iter().zip(args.result_types).find(|(result, ty)| !args.ctx().has_shape(**ty, result));
+    match mismatch {
+        None => Ok(results),
+        Some((result, &ty)) if args.info.effects == Effects::MayUb => {
+            let (shape, ty) = (result.tensor()?.shape(), args.ctx().display_type(ty));
+            Err(Trap::Ub(format!("the result has extents {shape:?}, but is a {ty}")))
+        }
+        // It may run earlier than where the program says, where its operands need not go together.
+        Some(_) => Ok(vec![Datum::Poison; args.result_types.len()]),
+    }
 }
 
 /// Whether all tensors have the same extents: elements that have no counterpart give nothing that is defined.

@@ -219,12 +219,14 @@ fn copy(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum
     Ok(vec![])
 }
 
-/// Of a cast to a type that says less, the source is copied.
+/// Of a cast to a type that says less, the source is copied, unless what is known then of both cannot be.
 fn copy_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let foldable = |i: usize| {
         let cast = CastOp::defining(m, m.operands(op)[i])?;
-        cast.forgets(m).then(|| (i, cast.source(m)))
+        let [source, other] = [cast.source(m), m.operands(op)[1 - i]];
+        let fits = super::cast::same_shape(&m.ctx, m.value_type(source), m.value_type(other));
+        (cast.forgets(m) && fits).then_some((i, source))
     };
     let Some((i, source)) = [0, 1].into_iter().find_map(foldable) else { return false };
     r.modify(op, |m| m.set_operand(op, i, source));

@@ -1,6 +1,6 @@
 //! Margins that are known, empty, or one around the other.
 
-use super::{PadOp, margins, padded_type, padding_value};
+use super::{PadOp, margins, only_computes, padded_type, padding_value};
 use crate::tensor::generate::replace_with_body;
 use crate::tensor::types::{before_cast, cast_before, keeps_extents, shape};
 use crate::tensor::{CastOp, ExtractSliceOp};
@@ -81,7 +81,8 @@ fn known_type(m: &Module, op: PadOp, source: Value, margins: &[Vec<Mixed>; 2]) -
     Some(crate::tensor::types::with_shape(&m.ctx, old, &extents.collect::<Vec<_>>()))
 }
 
-/// A padded tensor that only a cast to a type that knows more uses is of that type at once.
+/// A padded tensor that only a cast to a type that knows more uses is of that type at once. If that turns out wrong, it does
+/// before the region runs.
 fn cast_of_pad(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let this = PadOp(op);
@@ -91,7 +92,7 @@ fn cast_of_pad(r: &mut Rewriter<'_>, op: Op) -> bool {
     let ty = m.value_type(cast.dest(m));
     let Some(margins) = margins_of(m, this) else { return false };
     let padded = padded_type(&m.ctx, m.value_type(this.source(m)), &margins);
-    let valid = padded.is_some_and(|padded| keeps_extents(&m.ctx, padded, ty));
+    let valid = padded.is_some_and(|padded| keeps_extents(&m.ctx, padded, ty)) && only_computes(m, this.region(m));
     if !keeps_extents(&m.ctx, result_type(m, this), ty) || !valid {
         return false;
     }

@@ -40,3 +40,11 @@ func.func @dma(%a: memref<16xf32>, %b: memref<16xf32, 1>, %t: memref<1xi32>, %i:
   memref.dma_wait %1[%i], %i : memref<?xi32>
   return
 }
+
+// Undefined where it runs: the extents that both have before the casts differ.
+func.func @copy_differing(%a: memref<4xf32>, %b: memref<8xf32>) {
+  %0 = memref.cast %a : memref<4xf32> to memref<?xf32>
+  %1 = memref.cast %b : memref<8xf32> to memref<?xf32>
+  memref.copy %0, %1 : memref<?xf32> to memref<?xf32>
+  return
+}

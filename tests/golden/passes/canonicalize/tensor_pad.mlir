@@ -115,3 +115,15 @@ func.func @orthogonal(%a: tensor<8x8xi8>, %n: index, %m: index, %s: i8) -> tenso
   } : tensor<4x?xi8> to tensor<4x3xi8>
   return %3 : tensor<4x3xi8>
 }
+
+// How often the region runs does not depend on what is known later.
+func.func @then_cast_effects(%a: tensor<?x3xi8>, %s: i8) -> tensor<3x3xi8> {
+  %0 = tensor.pad %a low[1, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    func.call @outside() : () -> ()
+    tensor.yield %s : i8
+  } : tensor<?x3xi8> to tensor<?x3xi8>
+  %1 = tensor.cast %0 : tensor<?x3xi8> to tensor<3x3xi8>
+  return %1 : tensor<3x3xi8>
+}
+func.func private @outside()
