@@ -11,6 +11,7 @@ use crate::global::Globals;
 use crate::input;
 use crate::outcome::Seen;
 use crate::random::Random;
+use gradus_ir::effects::is_memory;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory, Storage};
 use gradus_ir::{Module, Op, Traits, Type};
@@ -49,16 +50,24 @@ impl Events<'_> {
         }
         let name = name(m, op);
         let floats = self.options.floats;
-        let mut random = Random::of((self.seed, &name, self.list.len()));
+        let all_known = operands.iter().zip(m.operands(op)).all(|(d, &v)| *d != Datum::Poison || !is_memory(m, v));
+        if !all_known {
+            return Err(Trap::Ub("what is outside may access memory that it is given, which is poison".into()));
+        }
+        // What one thing becomes does not depend on how much the others took.
+        let from = |i: usize| Random::of((self.seed, &name, self.list.len(), i));
+        let mut randoms = (0..=operands.len() + m.num_results(op)).map(from).collect::<Vec<_>>().into_iter();
+        let mut next = move || randoms.next().expect("there is one for each");
         let args = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
         self.list.push(Event { name, args, globals: self.globals.contents(memory) });
-        self.globals.overwrite(memory, floats, &mut random)?;
+        self.globals.overwrite(memory, floats, &mut next())?;
         for (datum, &value) in operands.iter().zip(m.operands(op)) {
+            let mut random = next();
             if let Datum::MemRef(view) = datum {
                 overwrite(m, m.value_type(value), view, memory, floats, &mut random)?;
             }
         }
-        m.results(op).map(|v| result(m, m.value_type(v), memory, floats, &mut random)).collect()
+        m.results(op).map(|v| result(m, m.value_type(v), memory, floats, &mut next())).collect()
     }
 }
 

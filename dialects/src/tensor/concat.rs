@@ -169,9 +169,6 @@ fn concat(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         shape[dim] += tensor.shape()[dim];
     }
     data::extents(&shape.iter().map(|&d| d as i64).collect::<Vec<_>>())?;
-    if !data::has_type(args.ctx(), args.result_types[0], &shape) {
-        return Ok(vec![Datum::Poison]);
-    }
     let outer: usize = shape[..dim].iter().product();
     let mut bytes = Vec::new();
     for i in 0..outer {

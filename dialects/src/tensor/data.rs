@@ -37,11 +37,6 @@ pub(crate) fn has_type(ctx: &Context, ty: Type, shape: &[usize]) -> bool {
     ctx.shape(ty).is_none_or(|want| want.len() == shape.len() && want.iter().zip(shape).all(fits))
 }
 
-/// The tensor as a value of the type `ty`; poison if it is none.
-pub(crate) fn typed(ctx: &Context, ty: Type, tensor: Tensor) -> Datum {
-    if has_type(ctx, ty, tensor.shape()) { Datum::Tensor(tensor) } else { Datum::Poison }
-}
-
 /// How tensors of the type `ty` hold their elements.
 pub(crate) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
     ctx.dtype(ctx.element_type(ty)).ok_or_else(|| Trap::unsupported("tensors of this element type"))

@@ -287,5 +287,5 @@ fn reshaped(args: &OpArgs<'_>, tensor: &gradus_ir::Tensor, shape: &[i64]) -> Res
     debug_assert!(is_tensor(args.ctx(), args.result_types[0]));
     let shape = data::extents(shape)?;
     let reshaped = tensor.reshape(shape).map_err(|_| Trap::Ub("a reshape to another number of elements".into()))?;
-    Ok(vec![data::typed(args.ctx(), args.result_types[0], reshaped)])
+    Ok(vec![Datum::Tensor(reshaped)])
 }
