@@ -49,9 +49,13 @@ func.func @f(%a: i32, %b: i32, %c: i32) -> i32 {   // becomes:
 # Does
 
 Enters all ops that only compute into an e-graph, for each function one, applies rules to it until nothing new is equal or a
-limit is reached, and takes from each class what costs least together. Rules are those that the dialects declare, those of
-`--rules=FILE`, and the `rewrite.rule` ops in the program. Only *equations* are used: where one side of a rule may be poison
-and the other is not, it is no equation, and `canonicalize` or `apply-rules` applies it. What costs no less stays as it was.
+limit is reached, and takes from each class what costs least together. Rules are those that canonicalize, those of
+`--rules=FILE`, the `rewrite.rule` ops in the program, and the groups that the target asks for (`gradus list rules`); or those
+that are named. Only *equations* are used: where one side of a rule may be poison and the other is not, it is no equation, and
+`canonicalize` or `apply-rules` applies it. What costs no less stays as it was.
+
+Rules that round floats otherwise are used for targets that compute networks, unless `floats=exact`; for others only with
+`floats=approx`.
 
 # Refuses
 
@@ -62,9 +66,9 @@ taken as it is.
 
 For each function, linear in the number of nodes times iterations; the limits bound both.",
     options: &[
-        PassOption { name: "target", doc: "What costs are counted for: ops, scalar or arbitrary", kind: OptionKind::Text("ops") },
-        PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
-        PassOption { name: "approx", doc: "Use rules that round otherwise too", kind: OptionKind::Bool(false) },
+        PassOption { name: "target", doc: "What costs are counted for: ops, scalar, flops, cpu, nna, npu, cluster or arbitrary", kind: OptionKind::Text("ops") },
+        PassOption { name: "rules", doc: "Names of the rules, or groups of them, that are applied; if there are none, what the target asks for", kind: OptionKind::List },
+        PassOption { name: "floats", doc: "exact, or approx to use rules that round otherwise; empty as the target says", kind: OptionKind::Text("") },
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
         PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
         PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
@@ -90,7 +94,13 @@ For each function, linear in the number of nodes times iterations; the limits bo
             matches: limit("max-matches")?,
         };
         let names = options.list("rules").to_vec();
-        Ok(Box::new(Saturate { model, names, approx: options.bool("approx"), limits, report: options.bool("report") }))
+        let approx = match options.text("floats") {
+            "" => model.approx,
+            "exact" => false,
+            "approx" => true,
+            other => return Err(format!("'floats' is exact or approx, not '{other}'")),
+        };
+        Ok(Box::new(Saturate { model, names, approx, limits, report: options.bool("report") }))
     },
     ..PassInfo::DEFAULT
 };
@@ -122,9 +132,21 @@ impl Saturate {
     fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
         let declared = m.ctx.declared_rules().rules().iter().cloned();
         let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
-        keep_named(m, root, &mut all, &self.names)?;
+        let mut names = self.names.clone();
+        for (group, rules) in m.ctx.rule_groups() {
+            let named = names.iter().any(|name| name == group.name);
+            if !self.names.is_empty() || self.model.groups.contains(&group.name) {
+                all.extend_from_slice(rules);
+            }
+            if named {
+                names.retain(|name| name != group.name);
+                names.extend(rules.iter().map(|rule| m.ctx.text(rule.name).to_owned()));
+            }
+        }
+        keep_named(m, root, &mut all, &names)?;
         let (equations, refused) = Equations::of(&m.ctx, all, self.approx);
-        match refused.into_iter().next().filter(|_| !self.names.is_empty()) {
+        let asked = |(name, _): &(_, _)| self.names.iter().any(|n| n == m.ctx.text(*name));
+        match refused.into_iter().find(asked) {
             Some((name, why)) => {
                 let message = format!("rule '{}' is no equation: {why}", m.ctx.text(name));
                 Err(Diagnostic::error(m.loc(root), message))
