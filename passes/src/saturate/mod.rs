@@ -6,7 +6,9 @@
 //! | `program.rs` | a program's values as an e-graph |
 //! | `equation.rs` | which rules may be used |
 //! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
-//! | `explore.rs` | applying all rules, within limits |
+//! | `explore.rs`, `touched.rs` | applying all rules, within limits, where something changed |
+//! | `journal.rs` | which rule made what equal, and why two nodes are |
+//! | `known.rs` | checking that nothing is overlooked |
 //! | `cost.rs`, `extract.rs` | what ops cost, and which nodes are cheapest together |
 //! | `write_back.rs` | chosen nodes as a program again |
 
@@ -16,8 +18,11 @@ mod equation;
 mod explore;
 mod extract;
 mod graph;
+mod journal;
+mod known;
 mod program;
 mod search;
+mod touched;
 mod write_back;
 
 use crate::apply_rules::{given, keep_named};
@@ -29,6 +34,7 @@ use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::Compiled;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 use program::{Program, Step};
+use std::time::Duration;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -68,6 +74,16 @@ For each function, linear in the number of nodes times iterations; the limits bo
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
         PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
         PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
+        PassOption {
+            name: "max-seconds",
+            doc: "Max. time for a function; 0 for any. With a limit, results may differ from run to run",
+            kind: OptionKind::Int(0),
+        },
+        PassOption {
+            name: "compare-search",
+            doc: "Check that looking where something changed finds all that looking everywhere does",
+            kind: OptionKind::Bool(false),
+        },
         PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
     ],
     statistics: &[
@@ -88,6 +104,8 @@ For each function, linear in the number of nodes times iterations; the limits bo
             iterations: limit("max-iterations")?,
             nodes: limit("max-nodes")?,
             matches: limit("max-matches")?,
+            time: Some(limit("max-seconds")? as u64).filter(|&seconds| seconds > 0).map(Duration::from_secs),
+            compares: options.bool("compare-search"),
         };
         let names = options.list("rules").to_vec();
         Ok(Box::new(Saturate { model, names, approx: options.bool("approx"), limits, report: options.bool("report") }))
@@ -141,7 +159,8 @@ impl Saturate {
             .filter_map(|step| if let Step::Op(op) = step { program.nodes.get(op) } else { None })
             .map(|&op| extract::op_cost(program.m, self.model, op))
             .sum();
-        let end = explore(&mut program, equations, &self.limits);
+        let explored = explore(&mut program, equations, &self.limits);
+        let end = explored.end;
         let roots = program.roots();
         let (choice, after) = extract::extract(&program, self.model, &roots);
         cx.count("num-nodes", program.num_nodes() as u64);
@@ -150,7 +169,7 @@ impl Saturate {
             let message = format!("cost {before}, then {after}; {} nodes, {end}", program.num_nodes());
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }
-        let changed = after < before && end != End::Conflict;
+        let changed = after < before && !matches!(end, End::Conflict | End::Missed(_));
         if changed {
             cx.count("num-functions", 1);
             write_back::write_back(&mut program, scope, &choice, &roots);

@@ -15,7 +15,7 @@ pub struct Program<'m> {
     pub m: &'m mut Module,
     /// What is equal.
     pub graph: Graph,
-    /// The class of each value.
+    /// A node of the class of each value.
     classes: FxHashMap<Value, Id>,
     /// The ops that are nodes.
     pub nodes: FxHashSet<Op>,
@@ -57,6 +57,11 @@ impl<'m> Program<'m> {
         self.classes.get(&value).map(|&id| self.graph.find(id))
     }
 
+    /// The node that a value was entered as.
+    pub fn entered(&self, value: Value) -> Option<Id> {
+        self.classes.get(&value).copied()
+    }
+
     /// The classes that ops use which stay.
     pub fn roots(&self) -> Vec<Id> {
         let users = self.steps.iter().filter_map(|step| match step {
@@ -70,7 +75,7 @@ impl<'m> Program<'m> {
     }
 
     fn leaf(&mut self, value: Value) {
-        let fact = Fact { value: Some(value), ty: self.m.value_type(value), constant: None };
+        let fact = Fact::new(Some(value), self.m.value_type(value), None);
         let id = self.add(Node::leaf(value), fact);
         self.classes.insert(value, id);
     }
@@ -93,21 +98,22 @@ impl<'m> Program<'m> {
         let node = Node::op(m, op, operands);
         let results: Vec<Value> = m.results(op).collect();
         if let [value] = results[..] {
-            let fact = Fact { value: Some(value), ty: m.value_type(value), constant: m.constant(value) };
+            let fact = Fact::new(Some(value), m.value_type(value), m.constant(value));
             return smallvec::smallvec![self.add(node, fact)];
         }
         let super::graph::Key::Op { ty, .. } = node.key else { return Children::new() };
-        let all = self.add(node, Fact { value: None, ty, constant: None });
+        let all = self.add(node, Fact::new(None, ty, None));
         let one = |(i, value): (usize, Value)| {
-            let fact = Fact { value: Some(value), ty: self.m.value_type(value), constant: None };
+            let fact = Fact::new(Some(value), self.m.value_type(value), None);
             self.add(Node::result(i as u32, all), fact)
         };
         results.into_iter().enumerate().map(one).collect()
     }
 
+    /// The number of a node, which stays what it is when its class becomes another.
     fn add(&mut self, node: Node, fact: Fact) -> Id {
         self.graph.analysis.next = Some(fact);
-        self.graph.add(node)
+        self.graph.add_uncanonical(Node { id: Id::from(self.graph.nodes().len()), ..node })
     }
 
     /// Makes an op of what the classes are, and gives the classes of its results. A constant that it is equal to comes
@@ -136,9 +142,9 @@ impl<'m> Program<'m> {
 
     /// Enters an op of the workshop, which goes again if there was one like it.
     fn made(&mut self, op: Op, operands: Children) -> Children {
-        let count = self.graph.total_number_of_nodes();
+        let count = self.graph.nodes().len();
         let ids = self.add_op(op, operands);
-        if self.graph.total_number_of_nodes() == count {
+        if self.graph.nodes().len() == count {
             self.m.erase_op(op);
         }
         ids
