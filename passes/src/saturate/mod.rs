@@ -10,6 +10,7 @@
 //! | `journal.rs` | which rule made what equal, and why two nodes are |
 //! | `known.rs` | checking that nothing is overlooked |
 //! | `cost.rs`, `extract.rs` | what ops cost, and which nodes are cheapest together |
+//! | `report/` | what came of it, for people and tools |
 //! | `write_back.rs` | chosen nodes as a program again |
 
 mod apply;
@@ -21,6 +22,7 @@ mod graph;
 mod journal;
 mod known;
 mod program;
+pub mod report;
 mod search;
 mod touched;
 mod write_back;
@@ -33,7 +35,9 @@ use gradus_ir::diag::suggest;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::Compiled;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
+use graph::{Key, Node};
 use program::{Program, Step};
+use report::{GRAPH, Gather, REPORT};
 use std::time::Duration;
 
 /// The declaration.
@@ -170,6 +174,33 @@ impl Saturate {
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }
         let changed = after < before && !matches!(end, End::Conflict | End::Missed(_));
+        if let End::Missed(rule) = end {
+            let name = program.m.ctx.text(equations.rules[rule].name);
+            let message = format!("rule '{name}' matches where nothing changed since it was tried");
+            cx.emit(Diagnostic::error(program.m.loc(scope), message));
+        }
+        report::conflict(&program, scope, equations).into_iter().for_each(|error| cx.emit(error));
+        if (cx.wants(REPORT) || cx.wants(GRAPH)) && !program.nodes.is_empty() {
+            let cost = |node: &Node| match node.op.filter(|_| matches!(node.key, Key::Op { .. })) {
+                Some(op) => extract::op_cost(program.m, self.model, op),
+                None => 0,
+            };
+            let gather = Gather {
+                program: &program,
+                scope,
+                equations,
+                explored: &explored,
+                choice: &choice,
+                roots: &roots,
+                cost: &cost,
+                target: self.model.name,
+                before,
+                after,
+                bound: None,
+                changed,
+            };
+            cx.report(Box::new(gather.report(cx.wants(GRAPH))));
+        }
         if changed {
             cx.count("num-functions", 1);
             write_back::write_back(&mut program, scope, &choice, &roots);

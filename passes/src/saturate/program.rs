@@ -1,6 +1,6 @@
 //! A program's values as an e-graph, and what stays outside of it.
 
-use super::graph::{Children, Fact, Graph, Kind, Node};
+use super::graph::{Children, Fact, Graph, Key, Kind, Node};
 use egg::Id;
 use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::is_speculatable;
@@ -62,6 +62,15 @@ impl<'m> Program<'m> {
         self.classes.get(&value).copied()
     }
 
+    /// The value of the program that a node is, the first of several.
+    pub fn value_of(&self, node: &Node) -> Option<Value> {
+        match (node.key, node.op) {
+            (Key::Leaf(value), _) => Some(value),
+            (Key::Op { .. }, Some(op)) if self.nodes.contains(&op) => self.m.results(op).next(),
+            _ => None,
+        }
+    }
+
     /// The classes that ops use which stay.
     pub fn roots(&self) -> Vec<Id> {
         let users = self.steps.iter().filter_map(|step| match step {
@@ -101,7 +110,7 @@ impl<'m> Program<'m> {
             let fact = Fact::new(Some(value), m.value_type(value), m.constant(value));
             return smallvec::smallvec![self.add(node, fact)];
         }
-        let super::graph::Key::Op { ty, .. } = node.key else { return Children::new() };
+        let Key::Op { ty, .. } = node.key else { return Children::new() };
         let all = self.add(node, Fact::new(None, ty, None));
         let one = |(i, value): (usize, Value)| {
             let fact = Fact::new(Some(value), self.m.value_type(value), None);
