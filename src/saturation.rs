@@ -6,7 +6,7 @@ use gradus_passes::saturate::report::{GRAPH, REPORT, Report, dot, json, svg, tex
 
 /// The flags.
 pub fn arguments() -> impl Iterator<Item = Arg> {
-    let report = "Write what saturate chose and why: as JSON if the file ends in .json, else as text";
+    let report = "Write what saturate chose and why: as JSON if the file ends in .json, else as text; - for comments";
     let graph = "Write what saturate found equal, as a picture: FILE.svg, or FILE.dot for Graphviz";
     let file = |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("FILE").help(help);
     [file(REPORT, report), file(GRAPH, graph)].into_iter().map(|arg| arg.help_heading("Reports"))
@@ -35,7 +35,12 @@ pub fn check(matches: &ArgMatches) -> Result<(), Failure> {
 /// Writes the files that the flags name.
 pub fn write(matches: &ArgMatches, reports: &[Report], streams: &mut Streams<'_>) -> Result<(), Failure> {
     if let Some(path) = path(matches, REPORT) {
-        let text = if path.ends_with(".json") { json(reports) } else { text(reports) };
+        let text = match path {
+            // What is printed stays a program.
+            "-" => text(reports).lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect(),
+            path if path.ends_with(".json") => json(reports),
+            _ => text(reports),
+        };
         io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
     }
     if let Some(path) = path(matches, GRAPH) {

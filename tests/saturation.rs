@@ -151,8 +151,10 @@ fn both_sides_of_each_step_are_equal() {
             for target in ["ops", "arbitrary"] {
                 let ctx = tool.context();
                 let Some(mut m) = parse(&ctx, chunk) else { continue };
-                let Ok(reports) = reports(&tool, &mut m, &format!("target={target}")) else { continue };
-                for report in &reports {
+                let reports = reports(&tool, &mut m, &format!("target={target} compare-search"));
+                let overlooks = |said: &Vec<String>| said.iter().any(|text| text.contains("where nothing changed"));
+                assert!(!reports.as_ref().is_err_and(overlooks), "{}: {reports:?}", path.display());
+                for report in &reports.unwrap_or_default() {
                     assert!(report.changed || report.steps.is_empty(), "{}", report.function);
                     let mut sides = Sides::default();
                     for (i, step) in report.steps.iter().enumerate() {
@@ -215,6 +217,29 @@ fn members_of_a_class_are_equal_and_none_is_overlooked() {
     }
     assert!(all[0] > 200, "only {all:?} pairs");
     assert!(2 * all[1] > all[0], "only {} of {} pairs could be run", all[1], all[0]);
+}
+
+/// A check that finds nothing in wrong classes would be worth nothing.
+#[test]
+fn a_wrong_rule_is_noticed() {
+    let tool = Tool::gradus();
+    let ctx = tool.context();
+    let text = r#"rewrite.rule @wrong {
+  %x = value
+  %sum = op "arith.addi"(%x, %x)
+  match %sum
+  %three = number 3.0
+  %product = op "arith.muli"(%x, %three)
+  replace %product
+}
+func.func @f(%a: i32) -> i32 {
+  %0 = arith.addi %a, %a : i32
+  return %0 : i32
+}"#;
+    let mut m = parse(&ctx, text).expect("it is a program");
+    let reports = reports(&tool, &mut m, "rules=wrong").expect("nothing contradicts it");
+    let check = || compare_members(&ctx, &reports[0], &mut Random::of(0));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err());
 }
 
 /// The rest of a text behind a value of JSON.

@@ -100,6 +100,8 @@ pub enum TermKind {
         shown: String,
         /// Whether it is a constant.
         constant: bool,
+        /// Whether the order of its operands does not matter.
+        commutative: bool,
     },
     /// One of several results.
     Result(u32),

@@ -150,8 +150,10 @@ impl<'r> Picture<'r> {
     }
 
     fn draw(&self, out: &mut String) {
-        for (class, placed) in self.report.classes.iter().zip(&self.placed) {
-            self.lines_from(class, placed, out);
+        // What is chosen is drawn over what is not.
+        for chosen in [false, true] {
+            let classes = self.report.classes.iter().zip(&self.placed);
+            classes.for_each(|(class, placed)| self.lines_from(class, placed, chosen, out));
         }
         for (class, placed) in self.report.classes.iter().zip(&self.placed) {
             let (x, y, width, height) = (placed.x, placed.y, placed.width, placed.height);
@@ -182,9 +184,9 @@ impl<'r> Picture<'r> {
     }
 
     /// Lines from the nodes of a class to the classes of their operands.
-    fn lines_from(&self, class: &Class, placed: &Placed, out: &mut String) {
-        for (i, (_, operands)) in class.nodes.iter().enumerate() {
-            let chosen = class.is_needed && class.chosen == Some(i);
+    fn lines_from(&self, class: &Class, placed: &Placed, chosen: bool, out: &mut String) {
+        let wanted = |i: usize| (class.is_needed && class.chosen == Some(i)) == chosen;
+        for (_, (_, operands)) in class.nodes.iter().enumerate().filter(|(i, _)| wanted(*i)) {
             let stroke = if chosen { "green" } else { "silver" };
             for (k, at) in operands.iter().enumerate().filter_map(|(k, &operand)| Some((k, self.place_of(operand)?))) {
                 let to = &self.placed[at];

@@ -39,6 +39,7 @@ fn term(program: &Program<'_>, names: &ValueNames, node: &Node) -> Term {
                 attributes: m.ctx.display_attr(attrs),
                 shown: constant.map_or_else(|| unusual(program, name, props), |attr| m.ctx.display_attr(attr)),
                 constant: constant.is_some(),
+                commutative: node.commutative,
             }
         }
     };
@@ -87,11 +88,17 @@ pub fn show_with(terms: &Terms, id: NodeId, operands: &[NodeId], levels: u32) ->
             _ => format!("#{i}"),
         },
     };
-    text.push('(');
-    for (i, &operand) in operands.iter().enumerate() {
-        let _ = write!(text, "{}{}", if i > 0 { ", " } else { "" }, show(terms, operand, levels - 1));
+    let mut operands = operands.to_vec();
+    if matches!(term.kind, TermKind::Op { commutative: true, .. }) {
+        operands.sort_by_key(|operand| is_constant(terms, *operand));
     }
-    text + ")"
+    let operands: Vec<String> = operands.into_iter().map(|operand| show(terms, operand, levels - 1)).collect();
+    let _ = write!(text, "({})", operands.join(", "));
+    text
+}
+
+fn is_constant(terms: &Terms, id: NodeId) -> bool {
+    terms.get(&id).is_some_and(|term| matches!(term.kind, TermKind::Op { constant: true, .. }))
 }
 
 /// A name without its dialect, as rules have them.
