@@ -242,6 +242,34 @@ func.func @f(%a: i32) -> i32 {
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err());
 }
 
+/// What ended it is said, and the number of nodes is bounded while rules are applied too.
+#[test]
+fn limits_are_kept_and_named() {
+    let tool = Tool::gradus();
+    let sum = |terms: usize| {
+        let args: Vec<String> = (0..terms).map(|i| format!("%a{i}: i32")).collect();
+        let mut text = std::fs::read_to_string(root().join("docs/src/ir/factor.mlir")).expect("it can be read");
+        let _ = writeln!(text, "func.func @f({}) -> i32 {{\n  %s0 = arith.addi %a0, %a1 : i32", args.join(", "));
+        for i in 2..terms {
+            let _ = writeln!(text, "  %s{} = arith.addi %s{}, %a{i} : i32", i - 1, i - 2);
+        }
+        text + &format!("  return %s{} : i32\n}}\n", terms - 2)
+    };
+    let ended = |terms: usize, options: &str| {
+        let mut m = parse(&tool.context(), &sum(terms)).expect("it is a program");
+        reports(&tool, &mut m, options).expect("no limit is an error").remove(0)
+    };
+    assert_eq!(ended(4, "").end, "saturated after 4 iterations");
+    assert_eq!(ended(4, "max-iterations=1").end, "ended by the limit of 1 iterations");
+    assert_eq!(ended(4, "max-matches=0").end, "ended by the limit of matches after 15 iterations");
+    for limit in [20, 100, 500] {
+        let report = ended(7, &format!("max-nodes={limit}"));
+        let nodes = report.iterations.last().expect("there was one").nodes;
+        assert!(report.end.starts_with("ended by the limit of nodes") && !report.saturated, "{}", report.end);
+        assert!(nodes > limit && nodes <= limit + limit / 16 + 32, "{nodes} of {limit}");
+    }
+}
+
 /// The rest of a text behind a value of JSON.
 fn behind_json(text: &str) -> Result<&str, String> {
     let text = text.trim_start();

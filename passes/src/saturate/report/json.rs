@@ -56,7 +56,7 @@ impl Json {
         match self {
             Json::Null => out.push_str("null"),
             Json::Bool(bool) => out.push_str(if *bool { "true" } else { "false" }),
-            Json::Number(n) => drop(write!(out, "{n}")),
+            Json::Number(n) => out.push_str(&n.to_string()),
             Json::Text(text) => quote(text, out),
             Json::List(list) => {
                 let items = list.iter().map(|json| (None, json));
@@ -106,7 +106,7 @@ fn quote(text: &str, out: &mut String) {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
-            c if c.is_control() => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
     }
