@@ -1,7 +1,7 @@
 //! Applying a rule to an e-graph: its right side becomes equal to what it matched.
 
 use super::graph::{Children, Key};
-use super::journal::Premises;
+use super::journal::{By, Premises};
 use super::program::Program;
 use super::search::{Bindings, Bound, Match};
 use egg::Id;
@@ -38,7 +38,7 @@ pub fn apply(program: &mut Program<'_>, rules: &[Compiled], rule: usize, iterati
     }
     let premises = right.premises;
     let graph = &mut program.graph;
-    graph.analysis.journal.begin(rule as u32, iteration as u32, premises);
+    graph.analysis.journal.begin(By::Rule(rule as u32), iteration as u32, premises);
     let is_new = results.into_iter().zip(values).fold(false, |is_new, (old, new)| graph.union(old, new) || is_new);
     graph.analysis.journal.end();
     if is_new { Applied::New } else { Applied::Known }

@@ -12,11 +12,20 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
 
+/// Who makes something equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// A rule, by its number.
+    Rule(u32),
+    /// Something that is no rule, by its name.
+    Other(&'static str),
+}
+
 /// An application of a rule that made something equal.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// The rule, by its number.
-    pub rule: u32,
+    /// The rule.
+    pub by: By,
     /// The iteration in which it was applied, from 0.
     pub iteration: u32,
     /// The node that it matched.
@@ -49,7 +58,7 @@ pub struct Join {
 pub type Premises = SmallVec<[(Id, Id); 4]>;
 
 /// All steps and joins, in order.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub struct Journal {
     /// The steps.
     pub steps: Vec<Step>,
@@ -57,17 +66,24 @@ pub struct Journal {
     pub joins: Vec<Join>,
     premises: Vec<(Id, Id)>,
     /// The application that goes on: its rule, iteration and premises.
-    now: (u32, u32, (u32, u32)),
+    now: (By, u32, (u32, u32)),
     /// Nodes that are about to be joined, and whether because of their operands.
     next: Cell<Option<([Id; 2], bool)>>,
 }
 
+impl Default for Journal {
+    fn default() -> Journal {
+        let (steps, joins, premises) = Default::default();
+        Journal { steps, joins, premises, now: (By::Other("unknown"), 0, (0, 0)), next: Cell::new(None) }
+    }
+}
+
 impl Journal {
-    /// From here on it is this application of a rule that joins.
-    pub fn begin(&mut self, rule: u32, iteration: u32, premises: impl IntoIterator<Item = (Id, Id)>) {
+    /// Until the end it is this application of a rule, in this iteration, that makes nodes equal.
+    pub fn begin(&mut self, by: By, iteration: u32, premises: impl IntoIterator<Item = (Id, Id)>) {
         let from = self.premises.len();
         self.premises.extend(premises);
-        self.now = (rule, iteration, (from as u32, self.premises.len() as u32));
+        self.now = (by, iteration, (from as u32, self.premises.len() as u32));
     }
 
     /// The application is over.
@@ -87,8 +103,8 @@ impl Journal {
         let why = if by_operands { Why::Operands } else { Why::Step(self.steps.len() as u32) };
         self.joins.push(Join { nodes, why });
         if !by_operands {
-            let ([left, right], (rule, iteration, premises)) = (nodes, self.now);
-            self.steps.push(Step { rule, iteration, left, right, premises });
+            let ([left, right], (by, iteration, premises)) = (nodes, self.now);
+            self.steps.push(Step { by, iteration, left, right, premises });
         }
     }
 

@@ -2,35 +2,39 @@
 
 use super::{NodeId, Step};
 use crate::saturate::extract::Choice;
-use crate::saturate::journal::Paths;
+use crate::saturate::journal::{By, Paths};
 use crate::saturate::program::{Program, Step as Met};
 use egg::Id;
 use gradus_ir::Op;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// No more steps are looked for.
 const MAX_STEPS: usize = 5_000;
 
-/// Pairs of what the program has and what is chosen in its place: operands of what stays, then those of chosen nodes.
-pub fn replaced(program: &Program<'_>, choice: &Choice) -> Vec<(Id, Id)> {
+/// Pairs of what the program has and what is chosen in its place: operands of what stays, so many, then those of chosen nodes.
+pub fn replaced(program: &Program<'_>, choice: &Choice) -> (Vec<(Id, Id)>, usize) {
     let stays = |met: &Met| match met {
         Met::Op(op) if !program.nodes.contains(op) => Some(*op),
         _ => None,
     };
     let operands = |op: Op| program.m.operands(op).iter().filter_map(|&value| program.entered(value));
-    let mut open: Vec<Id> = program.steps.iter().filter_map(stays).flat_map(operands).collect();
-    let (mut seen, mut pairs) = (FxHashSet::default(), Vec::new());
-    while let Some(have) = open.pop() {
+    let mut open: VecDeque<Id> = program.steps.iter().filter_map(stays).flat_map(operands).collect();
+    let (mut seen, mut pairs, mut roots) = (FxHashSet::default(), Vec::new(), open.len());
+    let mut results = 0;
+    while let Some(have) = open.pop_front() {
+        let is_root = roots > 0;
+        roots -= usize::from(is_root);
         let class = program.graph.find(have);
         let Some(&chosen) = choice.get(&class) else { continue };
         let chosen = program.graph[class].nodes[chosen].id;
         if seen.insert((have, chosen)) {
             pairs.push((have, chosen));
+            results += usize::from(is_root);
             open.extend(&program.graph.nodes()[usize::from(chosen)].children);
         }
     }
-    pairs
+    (pairs, results)
 }
 
 /// The steps that make all pairs equal, in order, and whether some were not looked for.
@@ -63,7 +67,10 @@ fn listed(program: &Program<'_>, rules: &[String], found: &BTreeMap<u32, Vec<u32
         needs.sort_unstable();
         needs.dedup();
         Step {
-            rule: rules[made.rule as usize].clone(),
+            rule: match made.by {
+                By::Rule(rule) => rules[rule as usize].clone(),
+                By::Other(name) => name.to_owned(),
+            },
             iteration: made.iteration + 1,
             left: number(made.left),
             right: number(made.right),

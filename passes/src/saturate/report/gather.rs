@@ -45,7 +45,7 @@ impl Gather<'_, '_> {
         let (program, m) = (self.program, &*self.program.m);
         let value_names = ValueNames::new(m, self.scope);
         let rules = names(&m.ctx, self.equations);
-        let pairs = if self.changed { explain::replaced(program, self.choice) } else { Vec::new() };
+        let (pairs, results) = if self.changed { explain::replaced(program, self.choice) } else { (Vec::new(), 0) };
         let (steps, is_cut) = explain::steps(program, &rules, &pairs);
         let mut records: Vec<_> = rules.into_iter().zip(self.explored.rules.iter().copied()).collect();
         records.retain(|(_, record)| record.matches > 0 || record.rests > 0);
@@ -62,6 +62,7 @@ impl Gather<'_, '_> {
             saturated: matches!(self.explored.end, End::Saturated(_)),
             iterations: self.explored.iterations.clone(),
             rules: records,
+            results: pairs[..results].iter().map(|&(a, b)| (number(a), number(b))).collect(),
             steps,
             is_cut,
             choices: Vec::new(),
@@ -70,6 +71,7 @@ impl Gather<'_, '_> {
         };
         self.choices(&value_names, all_classes, &mut report);
         let mut mentioned: Vec<NodeId> = report.steps.iter().flat_map(|step| [step.left, step.right]).collect();
+        mentioned.extend(report.results.iter().flat_map(|&(a, b)| [a, b]));
         for candidate in report.choices.iter().flat_map(|choice| &choice.candidates) {
             mentioned.push(candidate.node);
             mentioned.extend(&candidate.operands);
@@ -110,7 +112,6 @@ impl Gather<'_, '_> {
 
     fn classes(&self, named: &FxHashMap<ClassId, String>, needed: &FxHashSet<Id>) -> Vec<Class> {
         let graph = &self.program.graph;
-        let number = |id: Id| usize::from(id) as NodeId;
         let roots: FxHashSet<Id> = self.roots.iter().map(|&root| graph.find(root)).collect();
         let class = |class: &egg::EClass<Node, _>| {
             let operands = |node: &Node| node.children.iter().map(|&child| number(graph.find(child))).collect();
@@ -129,6 +130,10 @@ impl Gather<'_, '_> {
         classes.sort_by_key(|class| class.id);
         classes
     }
+}
+
+fn number(id: Id) -> NodeId {
+    usize::from(id) as NodeId
 }
 
 fn names(ctx: &Context, equations: &Equations) -> Vec<String> {

@@ -125,6 +125,7 @@ fn report(report: &Report) -> Json {
         ("saturated", Json::Bool(report.saturated)),
         ("iterations", Json::list(&report.iterations, iteration)),
         ("rules", Json::list(&report.rules, |(name, record)| rule(name, record))),
+        ("results", Json::list(&report.results, |&(before, after)| result(before, after))),
         ("steps", Json::list(&report.steps, step)),
         ("steps_cut", Json::Bool(report.is_cut)),
         ("choices", Json::list(&report.choices, |c| choice(report, c))),
@@ -149,6 +150,10 @@ fn rule(name: &str, record: &Record) -> Json {
         ("refused", Json::number(record.refused)),
         ("rests", Json::number(record.rests)),
     ])
+}
+
+fn result(before: u32, after: u32) -> Json {
+    Json::Object(vec![("before", Json::number(before)), ("after", Json::number(after))])
 }
 
 fn step(step: &Step) -> Json {

@@ -58,6 +58,8 @@ pub struct Report {
     pub iterations: Vec<Iteration>,
     /// The rules that matched, by name.
     pub rules: Vec<(String, Record)>,
+    /// What is used by what stays, as it was and as it is chosen; operands of both may stand for what is equal to them.
+    pub results: Vec<(NodeId, NodeId)>,
     /// The steps from the program to what was chosen, in the order in which they were made.
     pub steps: Vec<Step>,
     /// Whether there are steps that were not looked for, as there are too many.

@@ -43,7 +43,13 @@ fn term(program: &Program<'_>, names: &ValueNames, node: &Node) -> Term {
             }
         }
     };
-    Term { kind, operands, types, name: program.value_of(node).map(|value| names.of(m, value)) }
+    // Of several results together the name is that of all.
+    let whole = |name: String| match node.key {
+        Key::Op { .. } => name.split('#').next().unwrap_or_default().to_owned(),
+        _ => name,
+    };
+    let name = program.value_of(node).map(|value| whole(names.of(m, value)));
+    Term { kind, operands, types, name }
 }
 
 /// The value of an op that is a constant.
@@ -81,12 +87,9 @@ pub fn show_with(terms: &Terms, id: NodeId, operands: &[NodeId], levels: u32) ->
     let mut text = match &term.kind {
         TermKind::Leaf => return term.name.clone().unwrap_or_default(),
         TermKind::Op { shown, constant: true, .. } => return cut(shown),
+        TermKind::Result(i) => return format!("{}#{i}", show(terms, operands[0], levels)),
         _ if levels == 0 => return term.name.clone().unwrap_or_else(|| format!("#{id}")),
         TermKind::Op { op, shown, .. } => format!("{}{}", short(op), cut(shown)),
-        TermKind::Result(i) => match operands {
-            [all] => return format!("{}#{i}", show(terms, *all, levels)),
-            _ => format!("#{i}"),
-        },
     };
     let mut operands = operands.to_vec();
     if matches!(term.kind, TermKind::Op { commutative: true, .. }) {
