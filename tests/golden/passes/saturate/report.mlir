@@ -51,3 +51,14 @@ func.func @constants(%a: i32) -> i32 {
   %1 = arith.addi %0, %c5_i32 : i32
   return %1 : i32
 }
+
+// Products of equal factors are equal.
+func.func @twins(%a: i32, %b: i32, %c: i32, %d: i32) -> (i32, i32) {
+  %0 = arith.addi %a, %b : i32
+  %1 = arith.addi %0, %c : i32
+  %2 = arith.addi %b, %c : i32
+  %3 = arith.addi %a, %2 : i32
+  %4 = arith.muli %1, %d : i32
+  %5 = arith.muli %3, %d : i32
+  return %4, %5 : i32, i32
+}
