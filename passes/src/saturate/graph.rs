@@ -65,7 +65,12 @@ impl Node {
     /// An op of these operands.
     pub fn op(m: &Module, op: Op, children: Children) -> Node {
         let commutative = m.has_trait(op, Traits::COMMUTATIVE) && children.len() == 2;
-        let mut node = Node { key: key_of(m, op), children, commutative, op: Some(op), id: Id::from(0) };
+        Node { op: Some(op), ..Node::of(key_of(m, op), children, commutative) }
+    }
+
+    /// What would be the same as an op of this key.
+    pub fn of(key: Key, children: Children, commutative: bool) -> Node {
+        let mut node = Node { key, children, commutative, op: None, id: Id::from(0) };
         node.sort();
         node
     }

@@ -6,8 +6,11 @@ use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::rewrite::fold;
 use gradus_ir::verify::verify_op;
-use gradus_ir::{Attr, Block, Builder, FoldResult, Folded, Module, Op, OpState, Region, Traits, Type, Value};
+use gradus_ir::{
+    Attr, Block, Builder, FoldResult, Folded, Module, Op, OpName, OpState, Region, Str, Traits, Type, Value,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// The values of an op's regions as classes. Ops that only compute are nodes; all others stay, and their results are leaves.
 pub struct Program<'m> {
@@ -23,7 +26,13 @@ pub struct Program<'m> {
     pub steps: Vec<Step>,
     /// Where ops are made that stand for nodes only.
     workshop: Block,
+    /// What ops of one result became nodes of which key; and whether the order of their operands does not matter.
+    shapes: FxHashMap<Shape, (Key, bool)>,
 }
+
+/// What decides on an op, but for which its operands are: its name, attributes, the types of its results as far as they are
+/// said, and those of its operands.
+type Shape = (OpName, Vec<(Str, Attr)>, SmallVec<[Type; 2]>, SmallVec<[Type; 4]>);
 
 impl<'m> Program<'m> {
     /// Enters what is in the regions of an op that is isolated from above.
@@ -37,6 +46,7 @@ impl<'m> Program<'m> {
             nodes: FxHashSet::default(),
             steps: Vec::new(),
             workshop,
+            shapes: FxHashMap::default(),
         };
         for &step in &steps {
             match step {
@@ -128,6 +138,11 @@ impl<'m> Program<'m> {
     /// Makes an op of what the classes are, and gives the classes of its results. A constant that it is equal to comes
     /// instead. `None` if there is no such op.
     pub fn make(&mut self, state: OpState, operands: Children) -> Option<Children> {
+        let types = state.operands.iter().map(|&value| self.m.value_type(value)).collect();
+        let shape = (state.name, state.props.clone(), state.result_types.clone(), types);
+        if let Some(id) = self.existing(&shape, &operands) {
+            return Some(smallvec::smallvec![id]);
+        }
         let op = Builder::at_end(self.m, self.workshop).try_create(state).ok()?;
         let sound = verify_op(self.m, op).is_ok() && only_computes(self.m, op);
         if !sound {
@@ -138,7 +153,23 @@ impl<'m> Program<'m> {
             self.m.erase_op(op);
             return Some(smallvec::smallvec![self.constant(attr, ty)?]);
         }
-        Some(self.made(op, operands))
+        let results = self.made(op, operands);
+        if let [id] = results[..] {
+            let node = &self.graph.nodes()[usize::from(id)];
+            self.shapes.insert(shape, (node.key, node.commutative));
+        }
+        Some(results)
+    }
+
+    /// The node that an op would be, if it is there. Then no op has to be made, inferred and verified to see that.
+    fn existing(&mut self, shape: &Shape, operands: &Children) -> Option<Id> {
+        let &(key, commutative) = self.shapes.get(shape)?;
+        if operands.iter().all(|&operand| self.graph[operand].data.constant.is_some()) {
+            return None;
+        }
+        let node = Node::of(key, operands.clone(), commutative);
+        self.graph.lookup(node.clone())?;
+        Some(self.graph.add_uncanonical(node))
     }
 
     /// The class of a constant.
