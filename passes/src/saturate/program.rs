@@ -28,6 +28,8 @@ pub struct Program<'m> {
     workshop: Block,
     /// What ops of one result became nodes of which key; and whether the order of their operands does not matter.
     shapes: FxHashMap<Shape, (Key, bool)>,
+    /// The nodes of constants that were made.
+    constants: FxHashMap<(Attr, Type), Id>,
 }
 
 /// What decides on an op, but for which its operands are: its name, attributes, the types of its results as far as they are
@@ -47,6 +49,7 @@ impl<'m> Program<'m> {
             steps: Vec::new(),
             workshop,
             shapes: FxHashMap::default(),
+            constants: FxHashMap::default(),
         };
         for &step in &steps {
             match step {
@@ -172,12 +175,17 @@ impl<'m> Program<'m> {
         Some(self.graph.add_uncanonical(node))
     }
 
-    /// The class of a constant.
+    /// The node of a constant.
     pub fn constant(&mut self, attr: Attr, ty: Type) -> Option<Id> {
+        if let Some(&id) = self.constants.get(&(attr, ty)) {
+            return Some(id);
+        }
         let loc = gradus_ir::Loc::UNKNOWN;
         let value = Builder::at_end(self.m, self.workshop).constant(attr, ty, "arith", loc)?;
         let op = self.m.defining_op(value)?;
-        Some(self.made(op, Children::new())[0])
+        let id = self.made(op, Children::new())[0];
+        self.constants.insert((attr, ty), id);
+        Some(id)
     }
 
     /// Enters an op of the workshop, which goes again if there was one like it.
