@@ -6,8 +6,11 @@
 //! | `program.rs` | a program's values as an e-graph |
 //! | `equation.rs` | which rules may be used |
 //! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
-//! | `explore.rs` | applying all rules, within limits |
+//! | `explore.rs`, `touched.rs` | applying all rules, within limits, where something changed |
+//! | `journal.rs` | which rule made what equal, and why two nodes are |
+//! | `known.rs` | checking that nothing is overlooked |
 //! | `cost.rs`, `extract.rs` | what ops cost, and which nodes are cheapest together |
+//! | `report/` | what came of it, for people and tools |
 //! | `write_back.rs` | chosen nodes as a program again |
 
 mod apply;
@@ -16,8 +19,12 @@ mod equation;
 mod explore;
 mod extract;
 mod graph;
+mod journal;
+mod known;
 mod program;
+pub mod report;
 mod search;
+mod touched;
 mod write_back;
 
 use crate::apply_rules::{given, keep_named};
@@ -28,7 +35,10 @@ use gradus_ir::diag::suggest;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::Compiled;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
+use graph::{Key, Node};
 use program::{Program, Step};
+use report::{GRAPH, Gather, REPORT};
+use std::time::Duration;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -72,6 +82,16 @@ For each function, linear in the number of nodes times iterations; the limits bo
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
         PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
         PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
+        PassOption {
+            name: "max-seconds",
+            doc: "Max. time for a function; 0 for any. With a limit, results may differ from run to run",
+            kind: OptionKind::Int(0),
+        },
+        PassOption {
+            name: "compare-search",
+            doc: "Check that looking where something changed finds all that looking everywhere does",
+            kind: OptionKind::Bool(false),
+        },
         PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
     ],
     statistics: &[
@@ -92,6 +112,8 @@ For each function, linear in the number of nodes times iterations; the limits bo
             iterations: limit("max-iterations")?,
             nodes: limit("max-nodes")?,
             matches: limit("max-matches")?,
+            time: Some(limit("max-seconds")? as u64).filter(|&seconds| seconds > 0).map(Duration::from_secs),
+            compares: options.bool("compare-search"),
         };
         let names = options.list("rules").to_vec();
         let approx = match options.text("floats") {
@@ -163,7 +185,8 @@ impl Saturate {
             .filter_map(|step| if let Step::Op(op) = step { program.nodes.get(op) } else { None })
             .map(|&op| extract::op_cost(program.m, self.model, op))
             .sum();
-        let end = explore(&mut program, equations, &self.limits);
+        let explored = explore(&mut program, equations, &self.limits);
+        let end = explored.end;
         let roots = program.roots();
         let (choice, after) = extract::extract(&program, self.model, &roots);
         cx.count("num-nodes", program.num_nodes() as u64);
@@ -172,7 +195,34 @@ impl Saturate {
             let message = format!("cost {before}, then {after}; {} nodes, {end}", program.num_nodes());
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }
-        let changed = after < before && end != End::Conflict;
+        let changed = after < before && !matches!(end, End::Conflict | End::Missed(_));
+        if let End::Missed(rule) = end {
+            let name = program.m.ctx.text(equations.rules[rule].name);
+            let message = format!("rule '{name}' matches where nothing changed since it was tried");
+            cx.emit(Diagnostic::error(program.m.loc(scope), message));
+        }
+        report::conflict(&program, scope, equations).into_iter().for_each(|error| cx.emit(error));
+        if (cx.wants(REPORT) || cx.wants(GRAPH)) && !program.nodes.is_empty() {
+            let cost = |node: &Node| match node.op.filter(|_| matches!(node.key, Key::Op { .. })) {
+                Some(op) => extract::op_cost(program.m, self.model, op),
+                None => 0,
+            };
+            let gather = Gather {
+                program: &program,
+                scope,
+                equations,
+                explored: &explored,
+                choice: &choice,
+                roots: &roots,
+                cost: &cost,
+                target: self.model.name,
+                before,
+                after,
+                bound: None,
+                changed,
+            };
+            cx.report(Box::new(gather.report(cx.wants(GRAPH))));
+        }
         if changed {
             cx.count("num-functions", 1);
             write_back::write_back(&mut program, scope, &choice, &roots);
