@@ -7,7 +7,7 @@
 //! | `equation.rs` | which rules may be used |
 //! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
 //! | `explore.rs` | applying all rules, within limits |
-//! | `cost.rs`, `extract.rs` | what ops cost, and which nodes are cheapest together |
+//! | `cost.rs`, `extract/` | what ops cost, and which nodes are cheapest together |
 //! | `write_back.rs` | chosen nodes as a program again |
 
 mod apply;
@@ -68,6 +68,7 @@ For each function, linear in the number of nodes times iterations; the limits bo
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
         PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
         PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
+        PassOption { name: "max-steps", doc: "Max. number of steps to choose nodes, and to prove that none cost less", kind: OptionKind::Int(50_000_000) },
         PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
     ],
     statistics: &[
@@ -90,7 +91,8 @@ For each function, linear in the number of nodes times iterations; the limits bo
             matches: limit("max-matches")?,
         };
         let names = options.list("rules").to_vec();
-        Ok(Box::new(Saturate { model, names, approx: options.bool("approx"), limits, report: options.bool("report") }))
+        let (approx, max_steps, report) = (options.bool("approx"), limit("max-steps")?, options.bool("report"));
+        Ok(Box::new(Saturate { model, names, approx, limits, max_steps, report }))
     },
     ..PassInfo::DEFAULT
 };
@@ -100,6 +102,7 @@ struct Saturate {
     names: Vec<String>,
     approx: bool,
     limits: Limits,
+    max_steps: usize,
     report: bool,
 }
 
@@ -135,25 +138,25 @@ impl Saturate {
 
     fn saturate(&self, m: &mut Module, scope: Op, equations: &Equations, cx: &mut PassContext<'_>) {
         let mut program = Program::new(m, scope);
-        let before: u64 = program
+        let before: u128 = program
             .steps
             .iter()
             .filter_map(|step| if let Step::Op(op) = step { program.nodes.get(op) } else { None })
-            .map(|&op| extract::op_cost(program.m, self.model, op))
+            .map(|&op| u128::from(extract::op_cost(program.m, self.model, op)))
             .sum();
         let end = explore(&mut program, equations, &self.limits);
         let roots = program.roots();
-        let (choice, after) = extract::extract(&program, self.model, &roots);
+        let extracted = extract::extract(&program, self.model, &roots, self.max_steps);
         cx.count("num-nodes", program.num_nodes() as u64);
         cx.count("num-saturated", u64::from(matches!(end, End::Saturated(_))));
         if self.report && !program.nodes.is_empty() {
-            let message = format!("cost {before}, then {after}; {} nodes, {end}", program.num_nodes());
+            let message = format!("cost {before}, then {extracted}; {} nodes, {end}", program.num_nodes());
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }
-        let changed = after < before && end != End::Conflict;
+        let changed = extracted.cost < before && end != End::Conflict;
         if changed {
             cx.count("num-functions", 1);
-            write_back::write_back(&mut program, scope, &choice, &roots);
+            write_back::write_back(&mut program, scope, &extracted.choice, &roots);
         }
         program.close(changed);
     }

@@ -1,0 +1,210 @@
+//! Which node of each class the program is made of: those that cost least together, where what is shared counts once.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `problem.rs` | the question as nothing but numbers |
+//! | `reduce.rs` | without what cannot matter, in parts |
+//! | `trees.rs`, `dag.rs` | good choices: the cheapest trees; changing one choice after the other |
+//! | `disjoint.rs`, `landmarks.rs` | lower bounds |
+//! | `exact.rs` | the optimum |
+//! | `steps.rs` | how far a search goes |
+
+mod dag;
+mod disjoint;
+mod exact;
+mod landmarks;
+mod problem;
+mod reduce;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod trees;
+
+use super::cost::CostModel;
+use super::graph::{Graph, Key, Node};
+use super::program::{Program, Step};
+use egg::{Id, Language};
+use exact::Best;
+use gradus_ir::{Module, Op};
+use problem::{Candidate, Chosen, Cost, NONE, Problem};
+use rustc_hash::FxHashMap;
+use std::fmt;
+use steps::Steps;
+
+/// The numbers of the chosen nodes in their classes, of all classes that are needed.
+pub type Choice = FxHashMap<Id, usize>;
+
+/// What was chosen.
+pub struct Extraction {
+    /// The choice.
+    pub choice: Choice,
+    /// What it costs.
+    pub cost: Cost,
+    /// Of what the rules make equal, nothing costs less.
+    pub bound: Cost,
+    /// What found it.
+    pub method: Method,
+}
+
+/// What found a choice: of several parts, what was most work.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Method {
+    /// It is as it was.
+    Start,
+    /// The cheapest trees.
+    Trees,
+    /// Changing one choice after the other.
+    Search,
+    /// Branch and bound.
+    Exact,
+}
+
+impl Extraction {
+    /// Whether it is known that nothing costs less.
+    pub fn is_optimal(&self) -> bool {
+        self.cost == self.bound
+    }
+}
+
+impl fmt::Display for Extraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (method, bound) = (self.method, self.bound);
+        if self.is_optimal() {
+            return write!(f, "{}, optimal ({method})", self.cost);
+        }
+        let gap = 100.0 * (self.cost - bound) as f64 / self.cost as f64;
+        write!(f, "{}, at least {bound}: a gap of {gap:.1} % ({method})", self.cost)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Start => "as it was",
+            Method::Trees => "cheapest trees",
+            Method::Search => "local search",
+            Method::Exact => "branch and bound",
+        })
+    }
+}
+
+/// The cheapest nodes that are found within so many steps from which the roots can be made: never dearer than the program is.
+pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id], max_steps: usize) -> Extraction {
+    let gathered = Gathered::new(program, model, roots);
+    let reduced = reduce::reduce(&gathered.classes, &gathered.roots, &gathered.own(program));
+    let mut numbers = reduced.free;
+    let mut all = Extraction { choice: Choice::default(), cost: 0, bound: 0, method: Method::Start };
+    let mut parts = reduced.parts;
+    // What small ones leave is for the large ones.
+    parts.sort_by_key(|part| part.problem.num_nodes());
+    let (mut left, count) = (max_steps, parts.len());
+    for (i, part) in parts.iter().enumerate() {
+        let mut steps = Steps(left / (count - i));
+        left -= steps.0;
+        let (best, method) = solve(&part.problem, &part.start, &mut steps);
+        left += steps.0;
+        all.cost += best.cost;
+        all.bound += best.bound;
+        all.method = all.method.max(method);
+        part.in_whole(&best.chosen).for_each(|(class, node)| numbers[class as usize] = node);
+    }
+    let chosen = gathered.ids.into_iter().zip(numbers).filter(|(_, node)| *node != NONE);
+    all.choice = chosen.map(|(id, node)| (id, node as usize)).collect();
+    all
+}
+
+/// What an op costs; constants nothing.
+pub fn op_cost(m: &Module, model: &CostModel, op: Op) -> u64 {
+    let constant = m.operands(op).is_empty() && m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some();
+    if constant { 0 } else { (model.cost)(m, op).max(1) }
+}
+
+/// A good choice, if there are enough steps the best. `start` is a choice for the classes that it needs, or none at all.
+fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method) {
+    let trees = trees::trees(problem).chosen;
+    let (trees_cost, bound) = (problem.cost_of(&trees), disjoint::bound(problem));
+    let mut best = Best { chosen: trees.clone(), cost: trees_cost, bound: bound.min(trees_cost) };
+    let mut method = Method::Trees;
+    if problem.roots.iter().all(|&root| start[root as usize] != NONE) {
+        // Trees of the other classes lead to those of the start, which lead to themselves only.
+        let whole = start.iter().zip(trees).map(|(&own, tree)| if own == NONE { tree } else { own }).collect();
+        let cost = problem.cost_of(&whole);
+        if cost <= best.cost {
+            (best, method) = (Best { chosen: whole, cost, bound: best.bound.min(cost) }, Method::Start);
+        }
+    }
+    if best.cost > best.bound {
+        let (chosen, cost) = dag::search(problem, best.chosen.clone(), steps);
+        if cost < best.cost {
+            (best.chosen, best.cost, method) = (chosen, cost, Method::Search);
+        }
+    }
+    let before = best.cost;
+    if best.cost > best.bound {
+        exact::improve(problem, &mut best, steps);
+    }
+    (best.cost < before).then(|| method = Method::Exact);
+    (best, method)
+}
+
+/// The classes that the roots may need, as numbers.
+struct Gathered {
+    ids: Vec<Id>,
+    numbers: FxHashMap<Id, u32>,
+    classes: Vec<Vec<Candidate>>,
+    roots: Vec<u32>,
+}
+
+impl Gathered {
+    fn new(program: &Program<'_>, model: &CostModel, roots: &[Id]) -> Gathered {
+        let mut all =
+            Gathered { ids: Vec::new(), numbers: FxHashMap::default(), classes: Vec::new(), roots: Vec::new() };
+        all.roots = roots.iter().map(|&root| all.number(program.graph.find(root))).collect();
+        while let Some(&id) = all.ids.get(all.classes.len()) {
+            let cost = |node: &Node| match (node.key, node.op) {
+                (Key::Op { .. }, Some(op)) => op_cost(program.m, model, op),
+                _ => 0,
+            };
+            let candidate = |node: &Node| Candidate {
+                cost: cost(node),
+                children: node.children.iter().map(|&child| all.number(program.graph.find(child))).collect(),
+            };
+            let class = program.graph[id].iter().map(candidate).collect();
+            all.classes.push(class);
+        }
+        all
+    }
+
+    fn number(&mut self, id: Id) -> u32 {
+        let ids = &mut self.ids;
+        *self.numbers.entry(id).or_insert_with(|| {
+            ids.push(id);
+            ids.len() as u32 - 1
+        })
+    }
+
+    /// The program as it is: for each class the first op that computes it, so that none is made of itself.
+    fn own(&self, program: &Program<'_>) -> Vec<u32> {
+        let mut own = vec![NONE; self.classes.len()];
+        for &step in &program.steps {
+            let nodes = match step {
+                Step::Op(op) => program.nodes_of(op),
+                Step::Block(block) => program.m.block_args(block).iter().map(|&arg| Node::leaf(arg)).collect(),
+            };
+            for node in nodes {
+                let Some((class, number)) = position(&program.graph, node) else { continue };
+                if let Some(&class) = self.numbers.get(&class).filter(|&&class| own[class as usize] == NONE) {
+                    own[class as usize] = number as u32;
+                }
+            }
+        }
+        own
+    }
+}
+
+/// The class of a node, and its number in it.
+fn position(graph: &Graph, node: Node) -> Option<(Id, usize)> {
+    let node = node.map_children(|child| graph.find(child));
+    let class = graph.find(graph.lookup(node.clone())?);
+    Some((class, graph[class].iter().position(|other| *other == node)?))
+}
