@@ -7,7 +7,7 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, op};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 
 /// Convolution over any number of spatial axes.
 ///
@@ -191,7 +191,7 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
 /// ```mlir
 /// %c = graph.matmul %a, %b : (tensor<2x4x8xf32>, tensor<8x3xf32>) -> tensor<2x4x3xf32>
 /// ```
-#[op("graph.matmul", format = GENERIC, infer = infer_matmul, eval = |_, data| binary(data, kernels::matmul))]
+#[op("graph.matmul", traits = Traits::ASSOCIATIVE, format = GENERIC, infer = infer_matmul, eval = |_, data| binary(data, kernels::matmul))]
 pub struct MatMulOp {
     /// The left operand.
     a: Operand<TENSOR>,

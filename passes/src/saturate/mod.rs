@@ -6,11 +6,13 @@
 //! | `program.rs` | a program's values as an e-graph |
 //! | `equation.rs` | which rules may be used |
 //! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
+//! | `associate/` | what is equal because ops are associative |
 //! | `explore.rs` | applying all rules, within limits |
 //! | `cost.rs`, `extract/` | what ops cost, and which nodes are cheapest together |
 //! | `write_back.rs` | chosen nodes as a program again |
 
 mod apply;
+mod associate;
 mod cost;
 mod equation;
 mod explore;
@@ -65,6 +67,7 @@ For each function, linear in the number of nodes times iterations; the limits bo
         PassOption { name: "target", doc: "What costs are counted for: ops, scalar or arbitrary", kind: OptionKind::Text("ops") },
         PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
         PassOption { name: "approx", doc: "Use rules that round otherwise too", kind: OptionKind::Bool(false) },
+        PassOption { name: "associate", doc: "Group the operands of associative ops in other ways", kind: OptionKind::Bool(true) },
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
         PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
         PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
@@ -91,8 +94,8 @@ For each function, linear in the number of nodes times iterations; the limits bo
             matches: limit("max-matches")?,
         };
         let names = options.list("rules").to_vec();
-        let (approx, max_steps, report) = (options.bool("approx"), limit("max-steps")?, options.bool("report"));
-        Ok(Box::new(Saturate { model, names, approx, limits, max_steps, report }))
+        let (approx, associate, report) = (options.bool("approx"), options.bool("associate"), options.bool("report"));
+        Ok(Box::new(Saturate { model, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
     },
     ..PassInfo::DEFAULT
 };
@@ -101,6 +104,7 @@ struct Saturate {
     model: &'static CostModel,
     names: Vec<String>,
     approx: bool,
+    associate: bool,
     limits: Limits,
     max_steps: usize,
     report: bool,
@@ -144,6 +148,13 @@ impl Saturate {
             .filter_map(|step| if let Step::Op(op) = step { program.nodes.get(op) } else { None })
             .map(|&op| u128::from(extract::op_cost(program.m, self.model, op)))
             .sum();
+        if self.associate {
+            for left_out in associate::associate(&mut program, self.approx, self.limits.nodes) {
+                if self.report {
+                    cx.emit(Diagnostic::remark(program.m.loc(left_out.op), left_out.to_string()));
+                }
+            }
+        }
         let end = explore(&mut program, equations, &self.limits);
         let roots = program.roots();
         let extracted = extract::extract(&program, self.model, &roots, self.max_steps);
