@@ -15,6 +15,8 @@
 mod chain;
 mod region;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 use super::graph::Children;
 use super::program::Program;

@@ -36,6 +36,19 @@ enum State {
     Done,
 }
 
+/// Chooses again what a start has, wherever that costs no more, so that nothing changes for nothing.
+pub fn restore(problem: &Problem, chosen: Chosen, start: &Chosen, steps: &mut Steps) -> Chosen {
+    let mut dag = Dag::new(problem, chosen);
+    for class in 0..problem.num_classes() as u32 {
+        let own = start[class as usize];
+        if own != NONE && own != dag.chosen[class as usize] && dag.uses[class as usize] > 0 {
+            let most = dag.cost;
+            dag.attempt(class, own, most, steps);
+        }
+    }
+    dag.chosen
+}
+
 /// The chosen nodes that are used.
 struct Dag<'p> {
     problem: &'p Problem,
@@ -126,7 +139,8 @@ impl<'p> Dag<'p> {
             for class in 0..self.problem.num_classes() as u32 {
                 for node in self.problem.nodes(class) {
                     if self.uses[class as usize] > 0 && node != self.chosen[class as usize] {
-                        self.attempt(class, node, steps);
+                        let Some(most) = self.cost.checked_sub(1) else { return };
+                        self.attempt(class, node, most, steps);
                     }
                 }
             }
@@ -137,15 +151,15 @@ impl<'p> Dag<'p> {
         }
     }
 
-    /// Chooses another node if the whole becomes cheaper.
-    fn attempt(&mut self, class: u32, node: u32, steps: &mut Steps) {
-        let (old, before) = (self.chosen[class as usize], self.cost);
+    /// Chooses another node if the whole costs no more than `most` then.
+    fn attempt(&mut self, class: u32, node: u32, most: Cost, steps: &mut Steps) {
+        let old = self.chosen[class as usize];
         let known = |&child: &u32| self.chosen[child as usize] != NONE;
         if !steps.take(1) || !self.problem.children(node).iter().all(known) {
             return;
         }
         let moved = self.switch(class, node);
-        let pays = steps.take(moved) && self.cost < before;
+        let pays = steps.take(moved) && self.cost <= most;
         if !pays || self.is_cyclic(class, steps) {
             self.switch(class, old);
         }

@@ -31,6 +31,9 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use steps::Steps;
 
+/// So many steps for each node are taken to keep what need not change.
+const RESTORING_STEPS: usize = 10;
+
 /// The numbers of the chosen nodes in their classes, of all classes that are needed.
 pub type Choice = FxHashMap<Id, usize>;
 
@@ -143,7 +146,13 @@ fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method)
     if best.cost > best.bound {
         exact::improve(problem, &mut best, steps);
     }
-    (best.cost < before).then(|| method = Method::Exact);
+    if best.cost < before {
+        method = Method::Exact;
+    }
+    if method != Method::Start {
+        best.chosen = dag::restore(problem, best.chosen, start, &mut Steps(RESTORING_STEPS * problem.num_nodes()));
+        best.cost = problem.cost_of(&best.chosen);
+    }
     (best, method)
 }
 

@@ -39,7 +39,11 @@ pub fn reduce(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32]) -> Reduc
     let kept: Vec<Kept> = classes
         .iter()
         .enumerate()
-        .map(|(class, all)| if free[class] == NONE { Kept::of(class as u32, all, &free) } else { Kept::default() })
+        .map(
+            |(class, all)| {
+                if free[class] == NONE { Kept::of(class as u32, all, start[class], &free) } else { Kept::default() }
+            },
+        )
         .collect();
     let roots: Vec<u32> = roots.iter().copied().filter(|&root| free[root as usize] == NONE).collect();
     let components = Components::of(&kept, &roots);
@@ -86,7 +90,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(class: u32, all: &[Candidate], free: &[u32]) -> Kept {
+    fn of(class: u32, all: &[Candidate], own: u32, free: &[u32]) -> Kept {
         let reduced = |node: &Candidate| {
             let mut children: Numbers = node.children.iter().copied().filter(|&c| free[c as usize] == NONE).collect();
             children.sort_unstable();
@@ -96,8 +100,8 @@ impl Kept {
         let all: Vec<Candidate> = all.iter().map(reduced).collect();
         let mut order: Vec<u32> =
             (0..all.len() as u32).filter(|&i| !all[i as usize].children.contains(&class)).collect();
-        // What stands for others comes before them: it costs no more, or has fewer children.
-        order.sort_by_key(|&i| (all[i as usize].cost, all[i as usize].children.len(), i));
+        // What stands for others comes before them: it costs less, has fewer children, or is what the start has.
+        order.sort_by_key(|&i| (all[i as usize].cost, all[i as usize].children.len(), i != own, i));
         let mut kept = Kept { stand_ins: vec![NONE; all.len()], ..Kept::default() };
         for i in order {
             let node = &all[i as usize];

@@ -226,3 +226,18 @@ fn many_points_are_covered_by_few_sets() {
     exact::improve(&problem, &mut best, &mut Steps(100_000_000));
     assert!(best.cost < before && best.cost == best.bound, "{before} {} {}", best.cost, best.bound);
 }
+
+/// Of three ways that cost the same, that of the start is kept, though something else gets cheaper.
+#[test]
+fn what_costs_the_same_stays() {
+    let classes = [
+        vec![node(1, &[1, 2])],
+        vec![node(3, &[]), node(3, &[3])],
+        vec![node(5, &[]), node(4, &[])],
+        vec![node(0, &[])],
+    ];
+    for own in [0, 1] {
+        let (numbers, found, _) = extracted(&classes, &[0], &[0, own, 0, 0], 1000);
+        assert_eq!((numbers[1], numbers[2], found), (own as usize, 1, 8));
+    }
+}
