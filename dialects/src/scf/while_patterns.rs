@@ -4,7 +4,7 @@ use super::{IfOp, WhileOp, is_outside, uses_inside};
 use crate::arith::CmpIOp;
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{
-    Attr, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
+    Attr, AttrData, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
 };
 
 pub const PATTERNS: &[Pattern] = &[
@@ -127,6 +127,9 @@ fn move_if_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let old = passed.len();
     let captured = captured(m, before, last, &yes);
+    if m.block_ops(last.then_block(m)).flat_map(|op| m.ops_under(op)).any(|op| restricts_operands(m, op, &captured)) {
+        return false;
+    }
     let at = |value: &Value, passed: &mut Vec<Value>| {
         passed.iter().position(|v| v == value).unwrap_or_else(|| {
             passed.push(*value);
@@ -157,6 +160,13 @@ fn move_if_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     state.result_types = passed.iter().map(|&v| m.value_type(v)).collect();
     rw.rebuild(op, state, (0..old).map(|i| (i, i)));
     true
+}
+
+/// Whether an op uses one of the values in an affine map or set, which takes no arguments of such loops.
+fn restricts_operands(m: &Module, op: Op, values: &[Value]) -> bool {
+    let mapped = |attr| matches!(m.ctx.attr_data(attr), AttrData::AffineMap(_) | AttrData::IntegerSet(_));
+    let mut all = [m.props(op), m.attrs(op)].into_iter().flat_map(|dict| m.ctx.dict_entries(dict));
+    all.any(|&(_, attr)| mapped(attr)) && m.operands(op).iter().any(|v| values.contains(v))
 }
 
 /// The values of the first region that the body of `last` uses or yields.

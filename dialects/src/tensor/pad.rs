@@ -28,7 +28,7 @@ use gradus_ir::{
     "tensor.pad",
     traits = Traits::OPERAND_SEGMENTS.and(Traits::SINGLE_BLOCK),
     effects = Effects::Recursive,
-    speculatable = |_, _| true,
+    speculatable = is_defined,
     implicit_terminator = "tensor.yield",
     directives = &[&DYNAMIC_INDEX_LIST],
     verify = verify,
@@ -79,6 +79,19 @@ fn padded_type(ctx: &Context, from: Type, [low, high]: &[Vec<Mixed>; 2]) -> Opti
     }
     let sums: Option<Vec<i64>> = extents.iter().zip(low).zip(high).map(sum).collect();
     Some(with_shape(ctx, from, &sums?))
+}
+
+/// Whether there is such a tensor whatever the operands are: no extent can be negative, or another than the type says.
+fn is_defined(m: &Module, op: Op) -> bool {
+    let pad = PadOp(op);
+    let Some(margins) = m.with_args(op, margins) else { return false };
+    let (source, result) = (m.value_type(pad.source(m)), m.value_type(pad.result(m)));
+    let adds = |(i, margin): (usize, &Mixed)| match margin {
+        Mixed::Static(n) => *n >= 0 || shape(&m.ctx, source)[i] != DYNAMIC,
+        Mixed::Dynamic(_) => false,
+    };
+    margins.iter().all(|list| list.iter().enumerate().all(adds))
+        && padded_type(&m.ctx, source, &margins).is_some_and(|padded| shape(&m.ctx, padded) == shape(&m.ctx, result))
 }
 
 /// Whether nobody can see how often the region runs.
@@ -154,19 +167,17 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// `None` if there is no such result, or none of the type that it has to have.
-    fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<Option<Layout<'a>>, Trap> {
+    fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<Layout<'a>, Trap> {
         let source = data[0].tensor()?;
         let low = runtime_entries(args, data, "low", "static_low")?;
         let high = runtime_entries(args, data, "high", "static_high")?;
         let sizes = source.shape().iter().zip(&low).zip(&high);
         let sizes: Vec<i64> = sizes.map(|((&d, &l), &h)| (d as i64).saturating_add(l).saturating_add(h)).collect();
-        if sizes.iter().any(|&n| n < 0) {
-            return Ok(None);
-        }
         let shape = data::extents(&sizes)?;
-        let fits = data::has_type(args.ctx(), args.result_types[0], &shape);
-        Ok(fits.then_some(Layout { source, low, shape }))
+        match data::has_type(args.ctx(), args.result_types[0], &shape) {
+            true => Ok(Layout { source, low, shape }),
+            false => Err(Trap::Ub(format!("the result has extents {shape:?}, which its type denies"))),
+        }
     }
 
     /// The element of the source that element `at` of the result is, unless it is an added one.
@@ -178,11 +189,12 @@ impl<'a> Layout<'a> {
 
 fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     if data.contains(&Datum::Poison) {
-        return unknown(args, "a region with effects runs as often as poison says");
+        return match args.op.is_some_and(|op| is_defined(args.module, op) && is_speculatable(args.module, op)) {
+            true => Ok(Next::Done(vec![Datum::Poison])),
+            false => Err(Trap::Ub("an extent is poison, or a region with effects runs as often as poison says".into())),
+        };
     }
-    let Some(layout) = Layout::new(args, data)? else {
-        return unknown(args, "a region with effects runs for the elements of a tensor that cannot be");
-    };
+    let layout = Layout::new(args, data)?;
     let mut elements = Elements::after(event, layout.shape.len(), layout.source.dtype())?;
     let count = layout.shape.iter().product();
     while elements.len() < count {
@@ -194,12 +206,4 @@ fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap
         elements.push(data::take(layout.source, &[1], [number]));
     }
     Ok(Next::Done(vec![elements.finish(&layout.shape)?]))
-}
-
-/// The result is poison; where the region does something, whether it did is not defined.
-fn unknown(args: &OpArgs<'_>, why: &str) -> Result<Next, Trap> {
-    match args.op.is_some_and(|op| only_computes(args.module, args.module.regions(op)[0])) {
-        true => Ok(Next::Done(vec![Datum::Poison])),
-        false => Err(Trap::Ub(why.into())),
-    }
 }
