@@ -30,7 +30,7 @@ use gradus_ir::diag::suggest;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::Compiled;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
-use program::{Program, Step};
+use program::Program;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -142,12 +142,6 @@ impl Saturate {
 
     fn saturate(&self, m: &mut Module, scope: Op, equations: &Equations, cx: &mut PassContext<'_>) {
         let mut program = Program::new(m, scope);
-        let before: u128 = program
-            .steps
-            .iter()
-            .filter_map(|step| if let Step::Op(op) = step { program.nodes.get(op) } else { None })
-            .map(|&op| u128::from(extract::op_cost(program.m, self.model, op)))
-            .sum();
         if self.associate {
             for left_out in associate::associate(&mut program, self.approx, self.limits.nodes) {
                 if self.report {
@@ -161,10 +155,10 @@ impl Saturate {
         cx.count("num-nodes", program.num_nodes() as u64);
         cx.count("num-saturated", u64::from(matches!(end, End::Saturated(_))));
         if self.report && !program.nodes.is_empty() {
-            let message = format!("cost {before}, then {extracted}; {} nodes, {end}", program.num_nodes());
+            let message = format!("cost {extracted}; {} nodes, {end}", program.num_nodes());
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }
-        let changed = extracted.cost < before && end != End::Conflict;
+        let changed = extracted.cost < extracted.before && end != End::Conflict;
         if changed {
             cx.count("num-functions", 1);
             write_back::write_back(&mut program, scope, &extracted.choice, &roots);

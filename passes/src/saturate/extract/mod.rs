@@ -25,9 +25,9 @@ use super::graph::{Graph, Key, Node};
 use super::program::{Program, Step};
 use egg::{Id, Language};
 use exact::Best;
-use gradus_ir::{Module, Op};
+use gradus_ir::Op;
 use problem::{Candidate, Chosen, Cost, NONE, Problem};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use steps::Steps;
 
@@ -41,7 +41,9 @@ pub type Choice = FxHashMap<Id, usize>;
 pub struct Extraction {
     /// The choice.
     pub choice: Choice,
-    /// What it costs.
+    /// What the program cost.
+    pub before: Cost,
+    /// What the choice costs: no more.
     pub cost: Cost,
     /// Of what the rules make equal, nothing costs less.
     pub bound: Cost,
@@ -71,12 +73,12 @@ impl Extraction {
 
 impl fmt::Display for Extraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (method, bound) = (self.method, self.bound);
+        let Extraction { before, cost, bound, method, .. } = self;
         if self.is_optimal() {
-            return write!(f, "{}, optimal ({method})", self.cost);
+            return write!(f, "{before}, then {cost}, optimal ({method})");
         }
-        let gap = 100.0 * (self.cost - bound) as f64 / self.cost as f64;
-        write!(f, "{}, at least {bound}: a gap of {gap:.1} % ({method})", self.cost)
+        let gap = 100.0 * (cost - bound) as f64 / *cost as f64;
+        write!(f, "{before}, then {cost}, at least {bound}: a gap of {gap:.1} % ({method})")
     }
 }
 
@@ -96,7 +98,8 @@ pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id], max_steps
     let gathered = Gathered::new(program, model, roots);
     let reduced = reduce::reduce(&gathered.classes, &gathered.roots, &gathered.own(program));
     let mut numbers = reduced.free;
-    let mut all = Extraction { choice: Choice::default(), cost: 0, bound: 0, method: Method::Start };
+    let before = gathered.before(program, model);
+    let mut all = Extraction { choice: Choice::default(), before, cost: 0, bound: 0, method: Method::Start };
     let mut parts = reduced.parts;
     // What small ones leave is for the large ones.
     parts.sort_by_key(|part| part.problem.num_nodes());
@@ -114,12 +117,6 @@ pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id], max_steps
     let chosen = gathered.ids.into_iter().zip(numbers).filter(|(_, node)| *node != NONE);
     all.choice = chosen.map(|(id, node)| (id, node as usize)).collect();
     all
-}
-
-/// What an op costs; constants nothing.
-pub fn op_cost(m: &Module, model: &CostModel, op: Op) -> u64 {
-    let constant = m.operands(op).is_empty() && m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some();
-    if constant { 0 } else { (model.cost)(m, op).max(1) }
 }
 
 /// A good choice, if there are enough steps the best. `start` is a choice for the classes that it needs, or none at all.
@@ -162,26 +159,46 @@ struct Gathered {
     numbers: FxHashMap<Id, u32>,
     classes: Vec<Vec<Candidate>>,
     roots: Vec<u32>,
+    fixed: FxHashSet<Id>,
 }
 
 impl Gathered {
     fn new(program: &Program<'_>, model: &CostModel, roots: &[Id]) -> Gathered {
-        let mut all =
-            Gathered { ids: Vec::new(), numbers: FxHashMap::default(), classes: Vec::new(), roots: Vec::new() };
+        let mut all = Gathered {
+            ids: Vec::new(),
+            numbers: FxHashMap::default(),
+            classes: Vec::new(),
+            roots: Vec::new(),
+            fixed: fixed(program),
+        };
         all.roots = roots.iter().map(|&root| all.number(program.graph.find(root))).collect();
         while let Some(&id) = all.ids.get(all.classes.len()) {
-            let cost = |node: &Node| match (node.key, node.op) {
-                (Key::Op { .. }, Some(op)) => op_cost(program.m, model, op),
-                _ => 0,
-            };
             let candidate = |node: &Node| Candidate {
-                cost: cost(node),
+                cost: all.cost(program, model, node),
                 children: node.children.iter().map(|&child| all.number(program.graph.find(child))).collect(),
             };
             let class = program.graph[id].iter().map(candidate).collect();
             all.classes.push(class);
         }
         all
+    }
+
+    /// What a node costs: nothing if it is an op that is made of constants only, since it is one as soon as it is folded.
+    fn cost(&self, program: &Program<'_>, model: &CostModel, node: &Node) -> u64 {
+        match (node.key, node.op) {
+            (Key::Op { .. }, Some(op)) if !is_fixed(program, &self.fixed, node) => (model.cost)(program.m, op).max(1),
+            _ => 0,
+        }
+    }
+
+    /// What all ops of the program cost.
+    fn before(&self, program: &Program<'_>, model: &CostModel) -> Cost {
+        let ops = program.steps.iter().filter_map(|step| match step {
+            Step::Op(op) if program.nodes.contains(op) => Some(*op),
+            _ => None,
+        });
+        let node = |op: Op| program.nodes_of(op).into_iter().next();
+        ops.filter_map(node).map(|node| Cost::from(self.cost(program, model, &node))).sum()
     }
 
     fn number(&mut self, id: Id) -> u32 {
@@ -208,6 +225,33 @@ impl Gathered {
             }
         }
         own
+    }
+}
+
+/// The classes that are constants, or made of constants only.
+fn fixed(program: &Program<'_>) -> FxHashSet<Id> {
+    let (graph, mut fixed) = (&program.graph, FxHashSet::default());
+    let constants = graph.classes().filter(|class| class.data.constant.is_some());
+    let mut work: Vec<Id> = constants.map(|class| class.id).collect();
+    while let Some(id) = work.pop() {
+        if fixed.insert(id) {
+            let parents = graph[id].parents().map(|parent| graph.find(parent));
+            let is_new = |parent: &Id| {
+                !fixed.contains(parent) && graph[*parent].iter().any(|node| is_fixed(program, &fixed, node))
+            };
+            work.extend(parents.filter(is_new));
+        }
+    }
+    fixed
+}
+
+/// Whether a node is a constant, or made of constants only.
+fn is_fixed(program: &Program<'_>, fixed: &FxHashSet<Id>, node: &Node) -> bool {
+    let m = &*program.m;
+    match node.op {
+        Some(op) if node.children.is_empty() => m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some(),
+        _ if node.children.is_empty() => false,
+        _ => node.children.iter().all(|&child| fixed.contains(&program.graph.find(child))),
     }
 }
 

@@ -69,10 +69,11 @@ fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
     }
     while let Some(class) = work.pop() {
         let is_free = |node: &Candidate| node.cost == 0 && node.children.iter().all(|&c| free[c as usize] != NONE);
+        let all = classes[class as usize].iter().enumerate().filter(|(_, node)| is_free(node));
         if free[class as usize] == NONE
-            && let Some(node) = classes[class as usize].iter().position(is_free)
+            && let Some((number, _)) = all.min_by_key(|(_, node)| node.children.len())
         {
-            free[class as usize] = node as u32;
+            free[class as usize] = number as u32;
             work.extend(users[class as usize].iter().copied());
         }
     }
