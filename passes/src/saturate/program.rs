@@ -151,9 +151,9 @@ impl<'m> Program<'m> {
 
     /// Enters an op of the workshop, which goes again if there was one like it.
     fn made(&mut self, op: Op, operands: Children) -> Children {
-        let count = self.graph.total_number_of_nodes();
+        let count = self.graph.total_size();
         let ids = self.add_op(op, operands);
-        if self.graph.total_number_of_nodes() == count {
+        if self.graph.total_size() == count {
             self.m.erase_op(op);
         }
         ids
