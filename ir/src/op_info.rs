@@ -197,6 +197,9 @@ traits! {
     /// In the region that ends a parallel loop's body, puts a part into what the operand group `dest` names. It has no
     /// results; its meaning gives what is there afterwards.
     COMBINING = 19,
+    /// (x op y) op z = x op (y op z), where all operands and results are of one type, or tensors of one rank that is no less
+    /// than 2; on floats only but for rounding. Attributes that promise something may be broken on the way.
+    ASSOCIATIVE = 28,
     /// Stays as it is when all operands are constant: many of them in a row would make as many large constants.
     NO_CONSTANT_FOLDING = 21,
     /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.

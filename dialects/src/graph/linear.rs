@@ -8,7 +8,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::{Contraction, Work, elements};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, op};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 
 /// Convolution over any number of spatial axes.
 ///
@@ -244,6 +244,7 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
 /// ```
 #[op(
     "graph.matmul",
+    traits = Traits::ASSOCIATIVE,
     format = GENERIC,
     infer = infer_matmul,
     work = matmul_work,
