@@ -27,11 +27,11 @@ fn checker(ctx: &Arc<Context>, instances: u64) -> RuleChecker {
 fn rules_are_the_same_as_ir() {
     let ctx = Tool::gradus().context();
     assert_eq!(ctx.rule_errors(), &[] as &[String]);
-    let rules = ctx.declared_rules().rules();
+    let rules: Vec<Compiled> = ctx.all_rules().cloned().collect();
     assert!(rules.len() > 60, "{}", rules.len());
     for generic in [false, true] {
         let mut m = Module::new(ctx.clone());
-        for rule in rules {
+        for rule in &rules {
             write(&mut m, rule);
         }
         let again = read(&ctx, m.to_text(PrintOptions { generic, ..PrintOptions::default() }));
@@ -60,13 +60,16 @@ fn rules_of_files_are_the_same_when_they_are_written() {
 fn declared_rules_are_sound() {
     let ctx = Tool::gradus().context();
     let mut checker = checker(&ctx, 200);
-    for rule in ctx.declared_rules().rules() {
+    let canonical = ctx.declared_rules().rules();
+    for (i, rule) in ctx.all_rules().enumerate() {
         let found = checker.check(rule);
         let name = ctx.text(rule.name);
         if let Soundness::Wrong(wrong) = &found.soundness {
             panic!("{name}: {}\n{}", wrong.error.render(&ctx), wrong.before.to_text(PrintOptions::default()));
         }
-        assert!(found.is_sound() && found.instances == 200, "{name}: {} instances", found.instances);
+        // Shapes seldom fit each other by chance.
+        let least = if i < canonical.len() { 200 } else { 8 };
+        assert!(found.is_sound() && found.instances >= least, "{name}: {} instances", found.instances);
     }
 }
 

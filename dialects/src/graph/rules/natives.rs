@@ -165,11 +165,16 @@ fn factors(m: &Module, scale: Arg, variance: Arg, attrs: Arg) -> Option<Vec<f64>
     all.iter().all(|f| f.is_finite()).then_some(all)
 }
 
+/// Whether there are not as many scales as variances.
+fn scale_differs(m: &Module, x: &[Arg]) -> bool {
+    tensor(m, x[1]).map(|t| t.len()) != tensor(m, x[2]).map(|t| t.len())
+}
+
 /// Filters, scale, variance, attributes.
 fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
     let (filters, factors) = (tensor(m, x[0])?, factors(m, x[1], x[2], x[3])?);
     let size = filters.len() / factors.len().max(1);
-    if filters.shape().first() != Some(&factors.len()) || size == 0 {
+    if filters.shape().first() != Some(&factors.len()) || size == 0 || scale_differs(m, x) {
         return None;
     }
     let scaled = filters.to_f64().chunks(size).zip(&factors).flat_map(|(w, f)| w.iter().map(move |w| w * f)).collect();
@@ -185,6 +190,9 @@ fn norm_bias(m: &Module, before: Option<Arg>, x: &[Arg]) -> Option<Attr> {
         None => vec![0.0; mean.len()],
     };
     let added = bias.to_f64().into_iter().zip(factors).zip(mean.into_iter().zip(before));
-    let all = added.map(|((bias, factor), (mean, before))| bias + (before - mean) * factor).collect();
+    let all: Vec<f64> = added.map(|((bias, factor), (mean, before))| bias + (before - mean) * factor).collect();
+    if all.len() != bias.len() || all.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
     constant(m, &floats_to_tensor(bias.dtype(), bias.shape(), all), x[1])
 }
