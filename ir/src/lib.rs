@@ -69,6 +69,7 @@ mod text;
 mod types;
 pub mod typing;
 pub mod verify;
+pub mod work;
 
 pub use attrs::{AttrData, Dense, Int, Piece};
 pub use builder::Builder;

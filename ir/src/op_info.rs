@@ -9,10 +9,11 @@ use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value};
 use crate::rewrite::Pattern;
-use crate::rules::{Native, Rule};
+use crate::rules::{Native, Rule, RuleGroup};
 use crate::scalar::ScalarFn;
 use crate::text::Directive;
 use crate::typing::TypeRelation;
+use crate::work::Work;
 
 /// A set of named types, such as "signless integer or vector of it".
 pub struct TypeConstraint {
@@ -196,6 +197,9 @@ traits! {
     /// In the region that ends a parallel loop's body, puts a part into what the operand group `dest` names. It has no
     /// results; its meaning gives what is there afterwards.
     COMBINING = 19,
+    /// (x op y) op z = x op (y op z), where all operands and results are of one type, or tensors of one rank that is no less
+    /// than 2; on floats only but for rounding. Attributes that promise something may be broken on the way.
+    ASSOCIATIVE = 28,
     /// Stays as it is when all operands are constant: many of them in a row would make as many large constants.
     NO_CONSTANT_FOLDING = 21,
     /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
@@ -428,6 +432,8 @@ pub struct OpInfo {
     /// Of an op that [`Effects::MayUb`], or whose regions run as its operands say: whether this one is defined for all
     /// operands even so.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
+    /// What it does, for cost models; see [`Work::of`](crate::work::Work::of).
+    pub work: Option<fn(&OpArgs<'_>) -> Work>,
     /// The only ops whose regions may hold this one; empty for no restriction.
     pub parents: &'static [&'static str],
     /// The custom form; `None` for ops printed in generic form only.
@@ -497,6 +503,7 @@ impl OpInfo {
         traits: Traits::NONE,
         effects: Effects::Pure,
         speculatable: None,
+        work: None,
         parents: &[],
         format: None,
         directives: &[],
@@ -581,6 +588,8 @@ pub struct Dialect {
     pub constant: Option<&'static str>,
     /// Rewrite rules that canonicalize.
     pub rules: &'static [Rule],
+    /// Rewrite rules that are used where somebody asks for them.
+    pub rule_groups: &'static [RuleGroup],
     /// Conditions and computations that rules of any dialect can call.
     pub natives: &'static [&'static Native],
 }
@@ -588,7 +597,7 @@ pub struct Dialect {
 impl Dialect {
     /// The dialect of nothing, for `..` in others.
     pub const DEFAULT: Dialect =
-        Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], natives: &[] };
+        Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], rule_groups: &[], natives: &[] };
 }
 
 /// The name of a symbol op, from its `sym_name`.

@@ -8,6 +8,7 @@ use gradus_ir::scalar::Scalar;
 use gradus_ir::{Attr, Folded, OpArgs, Traits, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
+const ASSOCIATIVE: Traits = COMMUTATIVE.and(Traits::ASSOCIATIVE);
 
 macro_rules! binary {
     ($($Op:ident $name:literal $doc:literal $traits:expr, $fold:path, $eval:path;)*) => { $(
@@ -34,13 +35,13 @@ macro_rules! binary {
 }
 
 binary! {
-    AddFOp "arith.addf" "Float addition.\n\n```mlir\n%0 = arith.addf %a, %b fastmath<nnan> : f32\n```" COMMUTATIVE, fold_add, add;
+    AddFOp "arith.addf" "Float addition.\n\n```mlir\n%0 = arith.addf %a, %b fastmath<nnan> : f32\n```" ASSOCIATIVE, fold_add, add;
     SubFOp "arith.subf" "Float subtraction.\n\n```mlir\n%0 = arith.subf %a, %b : f32\n```" Traits::SAME_TYPE, fold_sub, sub;
-    MulFOp "arith.mulf" "Float multiplication.\n\n```mlir\n%0 = arith.mulf %a, %b : f32\n```" COMMUTATIVE, fold_mul, mul;
+    MulFOp "arith.mulf" "Float multiplication.\n\n```mlir\n%0 = arith.mulf %a, %b : f32\n```" ASSOCIATIVE, fold_mul, mul;
     DivFOp "arith.divf" "Float division.\n\n```mlir\n%0 = arith.divf %a, %b : f32\n```" Traits::SAME_TYPE, fold_div, div;
     RemFOp "arith.remf" "Remainder of float division, with the sign of the dividend.\n\n```mlir\n%0 = arith.remf %a, %b : f32\n```" Traits::SAME_TYPE, no_fold, rem;
-    MaximumFOp "arith.maximumf" "The larger of two floats; NaN if either is, and 0 is larger than -0.\n\n```mlir\n%0 = arith.maximumf %a, %b : f32\n```" COMMUTATIVE, fold_same, maximum;
-    MinimumFOp "arith.minimumf" "The smaller of two floats; NaN if either is, and -0 is smaller than 0.\n\n```mlir\n%0 = arith.minimumf %a, %b : f32\n```" COMMUTATIVE, fold_same, minimum;
+    MaximumFOp "arith.maximumf" "The larger of two floats; NaN if either is, and 0 is larger than -0.\n\n```mlir\n%0 = arith.maximumf %a, %b : f32\n```" ASSOCIATIVE, fold_same, maximum;
+    MinimumFOp "arith.minimumf" "The smaller of two floats; NaN if either is, and -0 is smaller than 0.\n\n```mlir\n%0 = arith.minimumf %a, %b : f32\n```" ASSOCIATIVE, fold_same, minimum;
     MaxNumFOp "arith.maxnumf" "The larger of two floats; the other one if one is NaN.\n\n```mlir\n%0 = arith.maxnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, maxnum;
     MinNumFOp "arith.minnumf" "The smaller of two floats; the other one if one is NaN.\n\n```mlir\n%0 = arith.minnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, minnum;
 }

@@ -9,6 +9,7 @@ use gradus_ir::scalar::Scalar;
 use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeRelation, Value, declared_names, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
+const ASSOCIATIVE: Traits = COMMUTATIVE.and(Traits::ASSOCIATIVE);
 
 /// Ops of two integers that wrap, with promises not to.
 macro_rules! overflowing {
@@ -38,9 +39,9 @@ macro_rules! overflowing {
 }
 
 overflowing! {
-    AddIOp "arith.addi" "Integer addition.\n\n```mlir\n%0 = arith.addi %a, %b overflow<nsw> : i32\n```" COMMUTATIVE, fold::addi, addi;
+    AddIOp "arith.addi" "Integer addition.\n\n```mlir\n%0 = arith.addi %a, %b overflow<nsw> : i32\n```" ASSOCIATIVE, fold::addi, addi;
     SubIOp "arith.subi" "Integer subtraction.\n\n```mlir\n%0 = arith.subi %a, %b : i32\n```" Traits::SAME_TYPE, fold::subi, subi;
-    MulIOp "arith.muli" "Integer multiplication.\n\n```mlir\n%0 = arith.muli %a, %b : i32\n```" COMMUTATIVE, fold::muli, muli, scaled_name;
+    MulIOp "arith.muli" "Integer multiplication.\n\n```mlir\n%0 = arith.muli %a, %b : i32\n```" ASSOCIATIVE, fold::muli, muli, scaled_name;
     ShLIOp "arith.shli" "Shift left; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shli %a, %b : i32\n```" Traits::SAME_TYPE, fold::shift, shli;
 }
 
@@ -119,13 +120,13 @@ plain! {
     FloorDivSIOp "arith.floordivsi" "Signed division, rounded toward negative infinity.\n\n```mlir\n%0 = arith.floordivsi %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::divide, floordivsi;
     RemUIOp "arith.remui" "Remainder of unsigned division.\n\n```mlir\n%0 = arith.remui %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::remainder, remui;
     RemSIOp "arith.remsi" "Remainder of signed division, with the sign of the dividend.\n\n```mlir\n%0 = arith.remsi %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::remainder, remsi;
-    AndIOp "arith.andi" "Bitwise and.\n\n```mlir\n%0 = arith.andi %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::andi, andi;
-    OrIOp "arith.ori" "Bitwise or.\n\n```mlir\n%0 = arith.ori %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::ori, ori;
-    XOrIOp "arith.xori" "Bitwise exclusive or.\n\n```mlir\n%0 = arith.xori %a, %b : i32\n```" COMMUTATIVE, Effects::Pure, fold::xori, xori;
-    MaxSIOp "arith.maxsi" "The larger of two signed integers.\n\n```mlir\n%0 = arith.maxsi %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxsi;
-    MaxUIOp "arith.maxui" "The larger of two unsigned integers.\n\n```mlir\n%0 = arith.maxui %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxui;
-    MinSIOp "arith.minsi" "The smaller of two signed integers.\n\n```mlir\n%0 = arith.minsi %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minsi;
-    MinUIOp "arith.minui" "The smaller of two unsigned integers.\n\n```mlir\n%0 = arith.minui %a, %b : i32\n```" COMMUTATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minui;
+    AndIOp "arith.andi" "Bitwise and.\n\n```mlir\n%0 = arith.andi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::andi, andi;
+    OrIOp "arith.ori" "Bitwise or.\n\n```mlir\n%0 = arith.ori %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::ori, ori;
+    XOrIOp "arith.xori" "Bitwise exclusive or.\n\n```mlir\n%0 = arith.xori %a, %b : i32\n```" ASSOCIATIVE, Effects::Pure, fold::xori, xori;
+    MaxSIOp "arith.maxsi" "The larger of two signed integers.\n\n```mlir\n%0 = arith.maxsi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxsi;
+    MaxUIOp "arith.maxui" "The larger of two unsigned integers.\n\n```mlir\n%0 = arith.maxui %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxui;
+    MinSIOp "arith.minsi" "The smaller of two signed integers.\n\n```mlir\n%0 = arith.minsi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minsi;
+    MinUIOp "arith.minui" "The smaller of two unsigned integers.\n\n```mlir\n%0 = arith.minui %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minui;
 }
 
 /// Unsigned addition with the carry.

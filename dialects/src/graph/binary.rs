@@ -10,6 +10,7 @@ use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, op};
 
 const NONE: Traits = Traits::NONE;
 const COMMUTATIVE: Traits = Traits::COMMUTATIVE;
+const ASSOCIATIVE: Traits = Traits::COMMUTATIVE.and(Traits::ASSOCIATIVE);
 
 /// Ops of two operands. A row: struct, name, operand type, result type, traits, inference, kernel, documentation, example.
 macro_rules! binary {
@@ -43,11 +44,11 @@ macro_rules! binary {
 }
 
 binary! {
-    AddOp "graph.add" TENSOR TENSOR COMMUTATIVE elementwise add
+    AddOp "graph.add" TENSOR TENSOR ASSOCIATIVE elementwise add
         "Sums; integers wrap." "%c = graph.add %a, %b : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>";
     SubOp "graph.sub" TENSOR TENSOR NONE elementwise sub
         "Differences; integers wrap." "%c = graph.sub %a, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>";
-    MulOp "graph.mul" TENSOR TENSOR COMMUTATIVE elementwise mul
+    MulOp "graph.mul" TENSOR TENSOR ASSOCIATIVE elementwise mul
         "Products; integers wrap." "%c = graph.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
     DivOp "graph.div" TENSOR TENSOR NONE elementwise div
         "Quotients; integers truncate towards zero, and have none by zero."
@@ -68,17 +69,17 @@ binary! {
         "Whether a > b." "%c = graph.greater %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
     GreaterOrEqualOp "graph.greater_or_equal" TENSOR BOOL_TENSOR NONE comparison greater_or_equal
         "Whether a >= b." "%c = graph.greater_or_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
-    AndOp "graph.and" BOOL_TENSOR BOOL_TENSOR COMMUTATIVE elementwise and
+    AndOp "graph.and" BOOL_TENSOR BOOL_TENSOR ASSOCIATIVE elementwise and
         "Whether both are true." "%c = graph.and %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
-    OrOp "graph.or" BOOL_TENSOR BOOL_TENSOR COMMUTATIVE elementwise or
+    OrOp "graph.or" BOOL_TENSOR BOOL_TENSOR ASSOCIATIVE elementwise or
         "Whether one is true." "%c = graph.or %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
-    XorOp "graph.xor" BOOL_TENSOR BOOL_TENSOR COMMUTATIVE elementwise xor
+    XorOp "graph.xor" BOOL_TENSOR BOOL_TENSOR ASSOCIATIVE elementwise xor
         "Whether exactly one is true." "%c = graph.xor %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
-    BitwiseAndOp "graph.bitwise_and" INT_TENSOR INT_TENSOR COMMUTATIVE elementwise bitwise_and
+    BitwiseAndOp "graph.bitwise_and" INT_TENSOR INT_TENSOR ASSOCIATIVE elementwise bitwise_and
         "The bits that both have." "%c = graph.bitwise_and %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
-    BitwiseOrOp "graph.bitwise_or" INT_TENSOR INT_TENSOR COMMUTATIVE elementwise bitwise_or
+    BitwiseOrOp "graph.bitwise_or" INT_TENSOR INT_TENSOR ASSOCIATIVE elementwise bitwise_or
         "The bits that one has." "%c = graph.bitwise_or %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
-    BitwiseXorOp "graph.bitwise_xor" INT_TENSOR INT_TENSOR COMMUTATIVE elementwise bitwise_xor
+    BitwiseXorOp "graph.bitwise_xor" INT_TENSOR INT_TENSOR ASSOCIATIVE elementwise bitwise_xor
         "The bits that exactly one has."
         "%c = graph.bitwise_xor %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
 }

@@ -127,11 +127,14 @@ impl Right<'_, '_> {
         }
         state.result_types.extend(types.unwrap_or_default());
         for (key, attr) in &term.attrs {
-            let attr = match attr {
-                AttrTerm::Is(attr) => *attr,
-                AttrTerm::Var(var) => self.attr(*var)?,
-            };
-            state.props.push((*key, attr));
+            match attr {
+                AttrTerm::Is(attr) => state.props.push((*key, *attr)),
+                AttrTerm::Var(var) => state.props.push((*key, self.attr(*var)?)),
+                AttrTerm::Others(var) => {
+                    let ctx = &self.program.m.ctx;
+                    state.props.extend(ctx.dict_entries(term.not_mentioned(ctx, self.attr(*var)?)));
+                }
+            }
         }
         let results = self.program.make(state, operands.clone())?;
         self.premises_of(*results.first()?, &operands);

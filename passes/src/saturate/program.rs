@@ -99,6 +99,21 @@ impl<'m> Program<'m> {
         roots
     }
 
+    /// The nodes that an op of the program is: one, and for several results one for each as well; of an op that stays, leaves.
+    pub fn nodes_of(&self, op: Op) -> Vec<Node> {
+        let results = || self.m.results(op);
+        if !self.nodes.contains(&op) {
+            return results().map(Node::leaf).collect();
+        }
+        let operands: Option<Children> = self.m.operands(op).iter().map(|&v| self.class(v)).collect();
+        let Some(operands) = operands else { return Vec::new() };
+        let node = Node::op(self.m, op, operands);
+        let all = self.graph.lookup(node.clone()).filter(|_| results().len() != 1);
+        let one = |all: Id| (0..self.m.num_results(op) as u32).map(move |i| Node::result(i, all));
+        let ones: Vec<Node> = all.into_iter().flat_map(one).collect();
+        std::iter::once(node).chain(ones).collect()
+    }
+
     fn leaf(&mut self, value: Value) {
         let fact = Fact::new(Some(value), self.m.value_type(value), None);
         let id = self.add(Node::leaf(value), fact);

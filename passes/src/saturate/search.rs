@@ -171,16 +171,21 @@ impl<'r> Search<'r> {
         }
     }
 
-    /// Attributes that the rule does not mention must be what they are on ops that it makes: it would drop them, and with
+    /// Attributes that the rule has no variable for must be what they are on ops that it makes: it would drop them, and with
     /// them promises, which is no equation.
     fn attrs(&self, term: &OpTerm, props: Attr, b: &mut Bindings) -> bool {
+        let others = |var| bind(b, Some(var), Bound::Attr(term.not_mentioned(&self.m.ctx, props)));
+        if !term.others().is_none_or(others) {
+            return false;
+        }
         self.equations.specs(term.name).iter().all(|spec| {
             let have = self.m.ctx.dict_get(props, spec.key);
             let want = term.attrs.iter().find(|(key, _)| *key == spec.key);
             match (want, have) {
                 (Some((_, AttrTerm::Is(attr))), have) => have == Some(*attr),
                 (Some((_, AttrTerm::Var(var))), Some(have)) => bind(b, Some(*var), Bound::Attr(have)),
-                (Some(_), None) => false,
+                (Some(_), _) => false,
+                (None, _) if term.others().is_some() => true,
                 (None, None) => true,
                 (None, Some(have)) => match spec.usual {
                     Usual::Is(usual) => usual == have,

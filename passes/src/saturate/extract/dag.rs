@@ -1,0 +1,198 @@
+//! Changing one choice after the other, where what is shared counts once.
+
+use super::problem::{Chosen, Cost, NONE, Problem};
+use super::steps::Steps;
+use super::trees::shared_trees;
+
+/// All choices are tried again so often.
+const MAX_ROUNDS: usize = 10;
+
+/// So often all choices are made anew, by what was shared before.
+const MAX_SHARED: usize = 4;
+
+/// A choice and its cost, from one with trees for all classes.
+pub fn search(problem: &Problem, start: Chosen, steps: &mut Steps) -> (Chosen, Cost) {
+    let mut dag = Dag::new(problem, start);
+    dag.descend(steps);
+    let mut best = (dag.chosen.clone(), dag.cost);
+    for _ in 0..MAX_SHARED {
+        if !steps.take(4 * problem.num_nodes()) {
+            break;
+        }
+        dag = Dag::new(problem, shared_trees(problem, &dag.uses));
+        dag.descend(steps);
+        if dag.cost >= best.1 {
+            break;
+        }
+        best = (dag.chosen.clone(), dag.cost);
+    }
+    best
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+/// Chooses again what a start has, wherever that costs no more, so that nothing changes for nothing.
+pub fn restore(problem: &Problem, chosen: Chosen, start: &Chosen, steps: &mut Steps) -> Chosen {
+    let mut dag = Dag::new(problem, chosen);
+    for class in 0..problem.num_classes() as u32 {
+        let own = start[class as usize];
+        if own != NONE && own != dag.chosen[class as usize] && dag.uses[class as usize] > 0 {
+            let most = dag.cost;
+            dag.attempt(class, own, most, steps);
+        }
+    }
+    dag.chosen
+}
+
+/// The chosen nodes that are used.
+struct Dag<'p> {
+    problem: &'p Problem,
+    /// Classes that are not used have one too, if there is any.
+    chosen: Chosen,
+    /// How often each class is used, by chosen nodes and as a root.
+    uses: Vec<u32>,
+    cost: Cost,
+    /// Numbers of classes that grow from what is chosen to what it is made of, as long as no change broke them.
+    depths: Vec<u32>,
+    stack: Vec<u32>,
+}
+
+impl<'p> Dag<'p> {
+    fn new(problem: &'p Problem, chosen: Chosen) -> Dag<'p> {
+        let len = problem.num_classes();
+        let mut dag = Dag { problem, chosen, uses: vec![0; len], cost: 0, depths: vec![0; len], stack: Vec::new() };
+        for &root in &problem.roots {
+            dag.acquire(root);
+        }
+        dag.order();
+        dag
+    }
+
+    fn children(&self, class: u32) -> &'p [u32] {
+        self.problem.children(self.chosen[class as usize])
+    }
+
+    /// Numbers all classes: what a class is made of is numbered first, from above.
+    fn order(&mut self) {
+        let mut state = vec![State::New; self.problem.num_classes()];
+        let mut next = self.problem.num_classes() as u32;
+        for class in 0..self.problem.num_classes() as u32 {
+            self.stack.push(class);
+            while let Some(&class) = self.stack.last() {
+                let at = class as usize;
+                if state[at] == State::New && self.chosen[at] != NONE {
+                    state[at] = State::Open;
+                    let children = self.children(class);
+                    self.stack.extend(children.iter().filter(|&&child| state[child as usize] == State::New));
+                    continue;
+                }
+                if std::mem::replace(&mut state[at], State::Done) != State::Done {
+                    self.depths[at] = next;
+                    next -= 1;
+                }
+                self.stack.pop();
+            }
+        }
+    }
+
+    /// One more use of a class. Gives the number of classes that are used for the first time.
+    fn acquire(&mut self, class: u32) -> usize {
+        let mut count = 0;
+        self.stack.push(class);
+        while let Some(class) = self.stack.pop() {
+            self.uses[class as usize] += 1;
+            if self.uses[class as usize] == 1 {
+                count += 1;
+                self.cost += self.problem.cost(self.chosen[class as usize]);
+                let children = self.children(class);
+                self.stack.extend_from_slice(children);
+            }
+        }
+        count
+    }
+
+    /// One use less. Gives the number of classes that are not used any more.
+    fn release(&mut self, class: u32) -> usize {
+        let mut count = 0;
+        self.stack.push(class);
+        while let Some(class) = self.stack.pop() {
+            self.uses[class as usize] -= 1;
+            if self.uses[class as usize] == 0 {
+                count += 1;
+                self.cost -= self.problem.cost(self.chosen[class as usize]);
+                let children = self.children(class);
+                self.stack.extend_from_slice(children);
+            }
+        }
+        count
+    }
+
+    /// Changes choices until no change of one pays.
+    fn descend(&mut self, steps: &mut Steps) {
+        for _ in 0..MAX_ROUNDS {
+            let before = self.cost;
+            for class in 0..self.problem.num_classes() as u32 {
+                for node in self.problem.nodes(class) {
+                    if self.uses[class as usize] > 0 && node != self.chosen[class as usize] {
+                        let Some(most) = self.cost.checked_sub(1) else { return };
+                        self.attempt(class, node, most, steps);
+                    }
+                }
+            }
+            if self.cost == before || !steps.take(self.problem.num_nodes()) {
+                break;
+            }
+            self.order();
+        }
+    }
+
+    /// Chooses another node if the whole costs no more than `most` then.
+    fn attempt(&mut self, class: u32, node: u32, most: Cost, steps: &mut Steps) {
+        let old = self.chosen[class as usize];
+        let known = |&child: &u32| self.chosen[child as usize] != NONE;
+        if !steps.take(1) || !self.problem.children(node).iter().all(known) {
+            return;
+        }
+        let moved = self.switch(class, node);
+        let pays = steps.take(moved) && self.cost <= most;
+        if !pays || self.is_cyclic(class, steps) {
+            self.switch(class, old);
+        }
+    }
+
+    /// Gives the number of classes whose use began or ended. The class stays used, even if it is made of itself for a while.
+    fn switch(&mut self, class: u32, to: u32) -> usize {
+        let old = self.chosen[class as usize];
+        self.cost = self.cost + self.problem.cost(to) - self.problem.cost(old);
+        self.chosen[class as usize] = to;
+        let begun: usize = self.problem.children(to).iter().map(|&child| self.acquire(child)).sum();
+        let ended: usize = self.problem.children(old).iter().map(|&child| self.release(child)).sum();
+        begun + ended
+    }
+
+    /// Whether a class is made of itself. The others are not, but through it.
+    fn is_cyclic(&mut self, class: u32, steps: &mut Steps) -> bool {
+        let depth = |class: u32| self.depths[class as usize];
+        if self.children(class).iter().all(|&child| depth(child) > depth(class)) {
+            return false;
+        }
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = self.children(class).to_vec();
+        while let Some(at) = stack.pop() {
+            if at == class || !steps.take(1) {
+                return true;
+            }
+            if seen.insert(at) {
+                stack.extend_from_slice(self.children(at));
+            }
+        }
+        // The numbers do not hold any more: nothing is known without a walk until they are made anew.
+        self.depths.fill(0);
+        false
+    }
+}

@@ -1,0 +1,195 @@
+//! What is left of a problem without what cannot matter, in parts that have nothing to do with each other.
+
+use super::problem::{Candidate, Chosen, NONE, Numbers, Problem};
+
+/// Among more nodes of a class only equal ones are looked for, not all that others make needless.
+const MAX_COMPARED: usize = 64;
+
+/// A problem, and what its numbers stand for.
+pub struct Part {
+    /// The problem.
+    pub problem: Problem,
+    /// What its classes are in the whole.
+    classes: Vec<u32>,
+    /// What its nodes are in their classes in the whole.
+    nodes: Vec<u32>,
+    /// A choice for those of its classes that the start needs; [`NONE`] for the others.
+    pub start: Chosen,
+}
+
+impl Part {
+    /// The chosen nodes, as numbers in their classes of the whole.
+    pub fn in_whole<'p>(&'p self, chosen: &'p Chosen) -> impl Iterator<Item = (u32, u32)> + 'p {
+        let needed = self.problem.needed(chosen);
+        needed.into_iter().map(|class| (self.classes[class as usize], self.nodes[chosen[class as usize] as usize]))
+    }
+}
+
+/// A problem without what costs nothing and what others make needless.
+pub struct Reduced {
+    /// The nodes of classes that cost nothing, all told, by their numbers in their classes; [`NONE`] for the others.
+    pub free: Vec<u32>,
+    /// The rest.
+    pub parts: Vec<Part>,
+}
+
+/// Reduces a problem. `start` has the numbers of nodes in their classes, from which the roots can be made.
+pub fn reduce(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32]) -> Reduced {
+    let free = free(classes);
+    let kept: Vec<Kept> = classes
+        .iter()
+        .enumerate()
+        .map(
+            |(class, all)| {
+                if free[class] == NONE { Kept::of(class as u32, all, start[class], &free) } else { Kept::default() }
+            },
+        )
+        .collect();
+    let roots: Vec<u32> = roots.iter().copied().filter(|&root| free[root as usize] == NONE).collect();
+    let components = Components::of(&kept, &roots);
+    let mut own_roots: Vec<Vec<u32>> = vec![Vec::new(); components.sets.len()];
+    for root in roots {
+        own_roots[components.set_of[root as usize] as usize].push(components.number_in_set[root as usize]);
+    }
+    let part = |(set, roots): (&Vec<u32>, Vec<u32>)| part_of(set, roots, &components.number_in_set, &kept, start);
+    let parts = components.sets.iter().zip(own_roots).map(part).collect();
+    Reduced { free, parts }
+}
+
+/// The nodes of the classes that can be made for nothing.
+fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
+    let mut free = vec![NONE; classes.len()];
+    let mut users: Vec<Numbers> = vec![Numbers::new(); classes.len()];
+    let mut work = Vec::new();
+    for (class, all) in classes.iter().enumerate() {
+        for node in all.iter().filter(|node| node.cost == 0) {
+            node.children.iter().for_each(|&child| users[child as usize].push(class as u32));
+            work.extend(node.children.is_empty().then_some(class as u32));
+        }
+    }
+    while let Some(class) = work.pop() {
+        let is_free = |node: &Candidate| node.cost == 0 && node.children.iter().all(|&c| free[c as usize] != NONE);
+        let all = classes[class as usize].iter().enumerate().filter(|(_, node)| is_free(node));
+        if free[class as usize] == NONE
+            && let Some((number, _)) = all.min_by_key(|(_, node)| node.children.len())
+        {
+            free[class as usize] = number as u32;
+            work.extend(users[class as usize].iter().copied());
+        }
+    }
+    free
+}
+
+/// The nodes of a class that matter.
+#[derive(Default)]
+struct Kept {
+    nodes: Vec<Candidate>,
+    /// Their numbers in the class.
+    numbers: Vec<u32>,
+    /// For each node of the class the one that stands for it, among those that are kept.
+    stand_ins: Vec<u32>,
+}
+
+impl Kept {
+    fn of(class: u32, all: &[Candidate], own: u32, free: &[u32]) -> Kept {
+        let reduced = |node: &Candidate| {
+            let mut children: Numbers = node.children.iter().copied().filter(|&c| free[c as usize] == NONE).collect();
+            children.sort_unstable();
+            children.dedup();
+            Candidate { cost: node.cost, children }
+        };
+        let all: Vec<Candidate> = all.iter().map(reduced).collect();
+        let mut order: Vec<u32> =
+            (0..all.len() as u32).filter(|&i| !all[i as usize].children.contains(&class)).collect();
+        // What stands for others comes before them: it costs less, has fewer children, or is what the start has.
+        order.sort_by_key(|&i| (all[i as usize].cost, all[i as usize].children.len(), i != own, i));
+        let mut kept = Kept { stand_ins: vec![NONE; all.len()], ..Kept::default() };
+        for i in order {
+            let node = &all[i as usize];
+            let stand_in = kept.stand_in(node);
+            kept.stand_ins[i as usize] = stand_in.unwrap_or(kept.nodes.len() as u32);
+            if stand_in.is_none() {
+                kept.nodes.push(node.clone());
+                kept.numbers.push(i);
+            }
+        }
+        kept
+    }
+
+    /// One that costs no more and is made of nothing else.
+    fn stand_in(&self, node: &Candidate) -> Option<u32> {
+        let within = |other: &Candidate| other.children.iter().all(|child| node.children.contains(child));
+        self.nodes.iter().take(MAX_COMPARED).position(within).map(|i| i as u32)
+    }
+}
+
+/// The classes that the roots may need, in sets that have nothing to do with each other, each in order.
+struct Components {
+    sets: Vec<Vec<u32>>,
+    set_of: Vec<u32>,
+    number_in_set: Vec<u32>,
+}
+
+impl Components {
+    fn of(kept: &[Kept], roots: &[u32]) -> Components {
+        let mut leaders: Vec<u32> = (0..kept.len() as u32).collect();
+        let reached = reached(kept, roots, &mut leaders);
+        let none = vec![NONE; kept.len()];
+        let mut all = Components { sets: Vec::new(), set_of: none.clone(), number_in_set: none };
+        for class in reached {
+            let leader = leader(&mut leaders, class) as usize;
+            if all.set_of[leader] == NONE {
+                all.set_of[leader] = all.sets.len() as u32;
+                all.sets.push(Vec::new());
+            }
+            let own = all.set_of[leader];
+            let set = &mut all.sets[own as usize];
+            (all.set_of[class as usize], all.number_in_set[class as usize]) = (own, set.len() as u32);
+            set.push(class);
+        }
+        all
+    }
+}
+
+/// The classes that the roots may need, in order. Those that are connected get one leader, the first of them.
+fn reached(kept: &[Kept], roots: &[u32], leaders: &mut [u32]) -> Vec<u32> {
+    let (mut seen, mut all, mut stack) = (vec![false; kept.len()], Vec::new(), roots.to_vec());
+    while let Some(class) = stack.pop() {
+        if std::mem::replace(&mut seen[class as usize], true) {
+            continue;
+        }
+        all.push(class);
+        for &child in kept[class as usize].nodes.iter().flat_map(|node| &node.children) {
+            let (a, b) = (leader(leaders, class), leader(leaders, child));
+            leaders[a.max(b) as usize] = a.min(b);
+            stack.push(child);
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+fn leader(leaders: &mut [u32], mut of: u32) -> u32 {
+    while leaders[of as usize] != of {
+        leaders[of as usize] = leaders[leaders[of as usize] as usize];
+        of = leaders[of as usize];
+    }
+    of
+}
+
+fn part_of(classes: &[u32], roots: Vec<u32>, number_in_set: &[u32], kept: &[Kept], start: &[u32]) -> Part {
+    let renamed = |node: &Candidate| Candidate {
+        cost: node.cost,
+        children: node.children.iter().map(|&child| number_in_set[child as usize]).collect(),
+    };
+    let of = |&class: &u32| kept[class as usize].nodes.iter().map(renamed).collect();
+    let all: Vec<Vec<Candidate>> = classes.iter().map(of).collect();
+    let problem = Problem::new(&all, roots);
+    let chosen = |(i, &class): (usize, &u32)| {
+        let stand_in = kept[class as usize].stand_ins.get(start[class as usize] as usize).copied();
+        stand_in.filter(|&node| node != NONE).map_or(NONE, |node| problem.nodes(i as u32).start + node)
+    };
+    let start = classes.iter().enumerate().map(chosen).collect();
+    let nodes = classes.iter().flat_map(|&class| kept[class as usize].numbers.iter().copied()).collect();
+    Part { problem, classes: classes.to_vec(), nodes, start }
+}
