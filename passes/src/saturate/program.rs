@@ -28,6 +28,8 @@ pub struct Program<'m> {
     workshop: Block,
     /// What ops of one result became nodes of which key; and whether the order of their operands does not matter.
     shapes: FxHashMap<Shape, (Key, bool)>,
+    /// What ops of constants are.
+    folded: FxHashMap<(Shape, SmallVec<[Attr; 4]>), Id>,
     /// The nodes of constants that were made.
     constants: FxHashMap<(Attr, Type), Id>,
 }
@@ -49,6 +51,7 @@ impl<'m> Program<'m> {
             steps: Vec::new(),
             workshop,
             shapes: FxHashMap::default(),
+            folded: FxHashMap::default(),
             constants: FxHashMap::default(),
         };
         for &step in &steps {
@@ -158,7 +161,12 @@ impl<'m> Program<'m> {
     pub fn make(&mut self, state: OpState, operands: Children) -> Option<Children> {
         let types = state.operands.iter().map(|&value| self.m.value_type(value)).collect();
         let shape = (state.name, state.props.clone(), state.result_types.clone(), types);
-        if let Some(id) = self.existing(&shape, &operands) {
+        let constants: Option<SmallVec<[Attr; 4]>> = operands.iter().map(|&id| self.graph[id].data.constant).collect();
+        let existing = match &constants {
+            Some(constants) => self.folded.get(&(shape.clone(), constants.clone())).copied(),
+            None => self.existing(&shape, &operands),
+        };
+        if let Some(id) = existing {
             return Some(smallvec::smallvec![id]);
         }
         let op = Builder::at_end(self.m, self.workshop).try_create(state).ok()?;
@@ -169,7 +177,9 @@ impl<'m> Program<'m> {
         }
         if let Some((attr, ty)) = constant_of(self.m, op) {
             self.m.erase_op(op);
-            return Some(smallvec::smallvec![self.constant(attr, ty)?]);
+            let id = self.constant(attr, ty)?;
+            self.folded.extend(constants.map(|constants| ((shape, constants), id)));
+            return Some(smallvec::smallvec![id]);
         }
         let results = self.made(op, operands);
         if let [id] = results[..] {
@@ -182,9 +192,6 @@ impl<'m> Program<'m> {
     /// The node that an op would be, if it is there. Then no op has to be made, inferred and verified to see that.
     fn existing(&mut self, shape: &Shape, operands: &Children) -> Option<Id> {
         let &(key, commutative) = self.shapes.get(shape)?;
-        if operands.iter().all(|&operand| self.graph[operand].data.constant.is_some()) {
-            return None;
-        }
         let node = Node::of(key, operands.clone(), commutative);
         self.graph.lookup(node.clone())?;
         Some(self.graph.add_uncanonical(node))

@@ -1,5 +1,7 @@
+//! Chains and sums with known answers.
+
 use super::super::cost::CostModel;
-use super::super::extract::{Extraction, extract};
+use super::super::extract::{Extraction, costs, extract};
 use super::super::program::Program;
 use super::{LeftOut, associate};
 use gradus_dialects::DIALECTS;
@@ -7,7 +9,8 @@ use gradus_ir::{Context, Module, Op, ParseOptions, parse_module};
 use std::fmt::Write;
 
 /// Multiplications of matrix products; each other op is one.
-const PRODUCTS: CostModel = CostModel { name: "products", doc: "the number of multiplications", cost: products };
+const PRODUCTS: CostModel =
+    CostModel { name: "products", doc: "the number of multiplications", cost: products, groups: &[], approx: false };
 
 fn products(m: &Module, op: Op) -> u64 {
     let shapes: Vec<&[i64]> = m.operands(op).iter().filter_map(|&v| m.ctx.static_shape(m.value_type(v))).collect();
@@ -31,7 +34,9 @@ fn best(text: &str, approx: bool, max_nodes: usize) -> (Extraction, usize, Vec<L
     let mut program = Program::new(&mut m, function);
     let left_out = associate(&mut program, approx, max_nodes);
     let roots = program.roots();
-    let (found, nodes) = (extract(&program, &PRODUCTS, &roots, 1_000_000), program.num_nodes());
+    let cost = costs(&program, &PRODUCTS);
+    let (found, nodes) = (extract(&program, &cost, &roots, 1_000_000), program.num_nodes());
+    drop(cost);
     program.close(false);
     (found, nodes, left_out)
 }

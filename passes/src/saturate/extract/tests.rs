@@ -1,3 +1,5 @@
+//! The best choices of small graphs, by looking at all.
+
 use super::problem::{Candidate, Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::{disjoint, exact, landmarks, reduce, solve, trees};

@@ -5,7 +5,9 @@ use crate::saturate::extract::Choice;
 use crate::saturate::graph::Node;
 use crate::saturate::program::Program;
 use egg::Id;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// So many nodes of a class are listed.
 const MAX_CANDIDATES: usize = 12;
@@ -17,7 +19,7 @@ const MAX_LOOKED_AT: usize = 4_000_000;
 pub struct Chosen<'c, 'm> {
     /// The program.
     pub program: &'c Program<'m>,
-    /// The chosen nodes.
+    /// The chosen nodes, and in classes that are not needed those that would be.
     pub choice: &'c Choice,
     /// What a node costs.
     pub cost: &'c dyn Fn(&Node) -> u64,
@@ -25,6 +27,32 @@ pub struct Chosen<'c, 'm> {
     pub roots: &'c [Id],
     /// How many nodes were looked at.
     pub looked_at: usize,
+}
+
+/// A choice with nodes for all other classes too: of each, what is cheapest to add to what is chosen.
+pub fn fill(program: &Program<'_>, choice: &Choice, cost: &dyn Fn(&Node) -> u64) -> Choice {
+    let graph = &program.graph;
+    let mut whole = choice.clone();
+    let mut totals: FxHashMap<Id, u64> = choice.keys().map(|&class| (class, 0)).collect();
+    let offer = |class: Id, totals: &FxHashMap<Id, u64>, queue: &mut BinaryHeap<_>| {
+        let sum = |sum: u64, child: &Id| Some(sum.saturating_add(*totals.get(&graph.find(*child))?));
+        let total = |node: &Node| node.children.iter().try_fold(cost(node), sum);
+        let all = graph[class].iter().enumerate().filter_map(|(i, node)| Some((total(node)?, i)));
+        queue.extend(all.min().filter(|_| !totals.contains_key(&class)).map(|(total, i)| Reverse((total, class, i))));
+    };
+    let mut queue = BinaryHeap::new();
+    let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
+    classes.sort_unstable();
+    classes.iter().for_each(|&class| offer(class, &totals, &mut queue));
+    while let Some(Reverse((total, class, i))) = queue.pop() {
+        if totals.contains_key(&class) {
+            continue;
+        }
+        totals.insert(class, total);
+        whole.insert(class, i);
+        graph[class].parents().for_each(|user| offer(graph.find(user), &totals, &mut queue));
+    }
+    whole
 }
 
 impl Chosen<'_, '_> {

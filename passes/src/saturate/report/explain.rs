@@ -71,7 +71,7 @@ fn listed(program: &Program<'_>, rules: &[String], found: &BTreeMap<u32, Vec<u32
                 By::Rule(rule) => rules[rule as usize].clone(),
                 By::Other(name) => name.to_owned(),
             },
-            iteration: made.iteration + 1,
+            iteration: if let By::Rule(_) = made.by { made.iteration + 1 } else { 0 },
             left: number(made.left),
             right: number(made.right),
             needs,

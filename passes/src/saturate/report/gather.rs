@@ -1,6 +1,6 @@
 //! A report from the state of a saturated program.
 
-use super::choices::Chosen;
+use super::choices::{self, Chosen};
 use super::{Class, ClassId, NodeId, Report, Terms, explain, terms};
 use crate::saturate::equation::Equations;
 use crate::saturate::explore::{End, Exploration};
@@ -82,7 +82,8 @@ impl Gather<'_, '_> {
     }
 
     fn choices(&self, value_names: &ValueNames, all_classes: bool, report: &mut Report) {
-        let Gather { program, choice, cost, roots, .. } = *self;
+        let Gather { program, cost, roots, .. } = *self;
+        let choice = &choices::fill(program, self.choice, cost);
         let mut chosen = Chosen { program, choice, cost, roots, looked_at: 0 };
         let named = self.named(value_names);
         let needed = chosen.needed();
@@ -93,7 +94,7 @@ impl Gather<'_, '_> {
             choice.name = named.get(&choice.class).cloned();
         }
         if all_classes {
-            report.classes = self.classes(&named, &needed.into_iter().collect());
+            report.classes = self.classes(choice, &named, &needed.into_iter().collect());
         }
     }
 
@@ -110,7 +111,7 @@ impl Gather<'_, '_> {
         named
     }
 
-    fn classes(&self, named: &FxHashMap<ClassId, String>, needed: &FxHashSet<Id>) -> Vec<Class> {
+    fn classes(&self, choice: &Choice, named: &FxHashMap<ClassId, String>, needed: &FxHashSet<Id>) -> Vec<Class> {
         let graph = &self.program.graph;
         let roots: FxHashSet<Id> = self.roots.iter().map(|&root| graph.find(root)).collect();
         let class = |class: &egg::EClass<Node, _>| {
@@ -123,7 +124,7 @@ impl Gather<'_, '_> {
                 is_root: roots.contains(&class.id),
                 is_needed: needed.contains(&class.id),
                 nodes: class.iter().map(|node| (number(node.id), operands(node))).collect(),
-                chosen: self.choice.get(&class.id).copied(),
+                chosen: choice.get(&class.id).copied(),
             }
         };
         let mut classes: Vec<Class> = graph.classes().map(class).collect();

@@ -114,7 +114,7 @@ pub enum TermKind {
 pub struct Step {
     /// The rule.
     pub rule: String,
-    /// The iteration, from 1.
+    /// The iteration, from 1; 0 for what was made equal before.
     pub iteration: u32,
     /// What it matched. Other nodes of the same classes may be what the rule says.
     pub left: NodeId,
@@ -180,6 +180,6 @@ pub struct Class {
     pub is_needed: bool,
     /// Its nodes, with the classes of their operands.
     pub nodes: Vec<(NodeId, Vec<ClassId>)>,
-    /// The chosen one, by its place.
+    /// The chosen one, by its place; where the class is no part of the result, the one that would be.
     pub chosen: Option<usize>,
 }
