@@ -10,6 +10,12 @@ use rustc_hash::FxHashMap;
 /// A sum is compared with so many others that have an operand in common, the next ones.
 const MAX_COMPARED: usize = 16;
 
+/// Sums of no more operands are grouped in all ways, so that rules find any two of them together: of four in 25.
+const MAX_GROUPED: usize = 4;
+
+/// A part of all nodes that there is room for is for such groups: one in so many.
+const GROUPED_PART: usize = 4;
+
 /// What an op adds up, or multiplies, or compares.
 struct Sum {
     name: OpName,
@@ -38,7 +44,13 @@ pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budge
             sums.push(sum);
         }
     }
-    sums.iter_mut().for_each(|sum| sort(program, &mut sum.operands));
+    let mut for_groups = *budget / GROUPED_PART;
+    for sum in &mut sums {
+        sort(program, &mut sum.operands);
+        let before = for_groups;
+        group(program, sum, &mut for_groups);
+        *budget -= before - for_groups;
+    }
     for (a, b) in neighbours(&sums) {
         let common = common(&sums[a].operands, &sums[b].operands);
         let nodes = sums[a].operands.len() + sums[b].operands.len();
@@ -49,6 +61,37 @@ pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budge
         }
     }
     left_out
+}
+
+/// Makes all ways equal in which few operands can be grouped; constants are together first, since they may round otherwise.
+fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
+    let constants = sum.operands.iter().position(|(constant, _)| *constant).unwrap_or(sum.operands.len());
+    let (others, constants) = sum.operands.split_at(constants);
+    let len = others.len() + usize::from(!constants.is_empty());
+    if !(3..=MAX_GROUPED).contains(&len) {
+        return;
+    }
+    let nodes = 3_usize.pow(len as u32) / 2 + 1 - (1 << len);
+    let constant = add(program, sum.name, constants);
+    let operands: Vec<Id> = others.iter().map(|&(_, id)| id).chain(constant).collect();
+    if operands.len() < len || *budget < nodes {
+        return;
+    }
+    *budget -= nodes;
+    // Sets of operands, as bits.
+    let mut classes: Vec<Option<Id>> = vec![None; 1 << len];
+    operands.iter().enumerate().for_each(|(i, &id)| classes[1 << i] = Some(id));
+    for set in (3..1_usize << len).filter(|set| !set.is_power_of_two()) {
+        let lowest = set & set.wrapping_neg();
+        for part in (1..set).filter(|part| part & !set == 0 && part & lowest != 0) {
+            let (Some(a), Some(b)) = (classes[part], classes[set ^ part]) else { continue };
+            let Some(new) = pair(program, sum.name, a, b) else { continue };
+            unite(program, *classes[set].get_or_insert(new), new);
+        }
+    }
+    if let Some(whole) = classes[(1 << len) - 1] {
+        unite(program, sum.class, whole);
+    }
 }
 
 fn sum_of(program: &Program<'_>, regions: &Regions, root: Op) -> Option<Sum> {

@@ -54,7 +54,7 @@ pub struct Extraction {
 /// What found a choice: of several parts, what was most work.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Method {
-    /// It is as it was.
+    /// Ops that were there, each once.
     Start,
     /// The cheapest trees.
     Trees,
@@ -85,7 +85,7 @@ impl fmt::Display for Extraction {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Method::Start => "as it was",
+            Method::Start => "ops that were there",
             Method::Trees => "cheapest trees",
             Method::Search => "local search",
             Method::Exact => "branch and bound",

@@ -1,3 +1,5 @@
+//! What is found against all choices there are, on problems small enough to try them.
+
 use super::problem::{Candidate, Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::{disjoint, exact, landmarks, reduce, solve, trees};
