@@ -16,6 +16,7 @@ mod print_flags;
 mod progress;
 mod roundtrip;
 pub mod runline;
+mod saturation;
 pub mod split;
 
 pub use commands::update_checks::is_generated;

@@ -1,6 +1,7 @@
 //! The flags of `gradus opt` that choose passes and say how they are run, under mlir-opt's names.
 
 use crate::io::Shared;
+use crate::saturation;
 use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
@@ -219,6 +220,7 @@ pub fn run_options(tool: &Tool, matches: &ArgMatches, print: PrintOptions) -> Ru
         threads: if matches.get_flag("mlir-disable-threading") { 1 } else { threads },
         crash_reproducer: path("mlir-pass-pipeline-crash-reproducer").map(|path| CrashReproducer { path, local }),
         passes: tool.passes.clone(),
+        reports: saturation::wanted(matches),
     }
 }
 

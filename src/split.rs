@@ -56,7 +56,7 @@ pub(crate) fn each(
     matches: &ArgMatches,
     threads: usize,
     streams: &mut Streams<'_>,
-    one: impl Fn(&Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
+    mut one: impl FnMut(&Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = option("output").expect("has a default");
@@ -90,7 +90,7 @@ fn several(
     chunks: &[Chunk],
     whole: &Chunk,
     streams: &mut Streams<'_>,
-    one: impl Fn(&Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
+    mut one: impl FnMut(&Chunk, &str, &mut Streams<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let level =

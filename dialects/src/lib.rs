@@ -17,8 +17,10 @@ pub mod graph;
 pub mod loops;
 pub mod math;
 pub mod memref;
+pub mod nna;
 pub mod rewrite;
 pub mod scf;
+pub mod sparse;
 pub mod tensor;
 pub mod ub;
 pub mod vector;
@@ -34,8 +36,10 @@ pub const DIALECTS: &[&Dialect] = &[
     &graph::DIALECT,
     &math::DIALECT,
     &memref::DIALECT,
+    &nna::DIALECT,
     &rewrite::DIALECT,
     &scf::DIALECT,
+    &sparse::DIALECT,
     &tensor::DIALECT,
     &ub::DIALECT,
     &vector::DIALECT,

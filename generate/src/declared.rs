@@ -30,7 +30,7 @@ pub(crate) fn instances(ctx: &Arc<Context>) -> Module {
 }
 
 /// So many times an op is tried to find its signatures, and so many of them are enough.
-const SIGNATURE_TRIES: usize = 2500;
+const SIGNATURE_TRIES: usize = 10_000;
 const SIGNATURES: usize = 400;
 
 /// Types and attributes that an op can have, with values of the given types.
@@ -140,7 +140,9 @@ impl Trial {
         let same = related(info, spec.name, info.operands, before);
         let mut group = Vec::new();
         for i in 0..count as usize {
-            let like = same.or(group.first().map(|(ty, _)| *ty)).or(before.iter().flatten().next().copied());
+            let known: Vec<Type> = before.iter().flatten().copied().collect();
+            let any = (!known.is_empty()).then(|| self.random.pick(&known));
+            let like = same.or(group.first().map(|(ty, _)| *ty)).or(any);
             let chance = if same.is_some() {
                 100
             } else if i > 0 {

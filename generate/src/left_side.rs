@@ -55,7 +55,7 @@ impl Chooser for Leaves<'_, '_, '_> {
         self.growing.supply_variable(ty, self.place)
     }
 
-    fn constant(&mut self, ty: Type) -> Option<Attr> {
+    fn constant(&mut self, ty: Type, _: Option<Type>) -> Option<Attr> {
         draw_constant(&self.growing.p.library.ctx, ty, self.growing.p.random)
     }
 

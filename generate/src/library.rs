@@ -90,7 +90,8 @@ impl Library {
             seen: FxHashMap::default(),
             allowed: allowed.to_vec(),
         };
-        let rules = ctx.dialects().iter().filter(|d| library.allows(d.name)).flat_map(|d| d.rules);
+        let dialects = ctx.dialects().iter().filter(|d| library.allows(d.name));
+        let rules = dialects.flat_map(|d| d.rules.iter().chain(d.rule_groups.iter().flat_map(|group| group.rules)));
         library.rules = rules.map(|rule| rule.name).collect();
         for example in crate::examples::all(ctx) {
             library.add(example);

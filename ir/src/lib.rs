@@ -69,6 +69,7 @@ mod text;
 mod types;
 pub mod typing;
 pub mod verify;
+pub mod work;
 
 pub use attrs::{AttrData, Dense, Int, Piece};
 pub use builder::Builder;
@@ -89,8 +90,8 @@ pub use pattern_rewriter::{Change, InsertPoint, PatternRewriter};
 pub use rewrite::{Pattern, Rewriter};
 pub use tensor::{DType, Elem, Tensor};
 pub use text::{
-    Directive, OpParser, OpPrinter, Param, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueRef, Values,
-    first_difference, parse_module, parse_single_op, parse_source, read_again,
+    Directive, OpParser, OpPrinter, Param, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueNames, ValueRef,
+    Values, first_difference, parse_module, parse_single_op, parse_source, read_again,
 };
 pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 pub use typing::TypeRelation;

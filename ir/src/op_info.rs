@@ -9,10 +9,11 @@ use crate::eval::{Datum, Trap};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value};
 use crate::rewrite::Pattern;
-use crate::rules::{Native, Rule};
+use crate::rules::{Native, Rule, RuleGroup};
 use crate::scalar::ScalarFn;
 use crate::text::Directive;
 use crate::typing::TypeRelation;
+use crate::work::Work;
 
 /// A set of named types, such as "signless integer or vector of it".
 pub struct TypeConstraint {
@@ -431,6 +432,8 @@ pub struct OpInfo {
     /// Of an op that [`Effects::MayUb`], or whose regions run as its operands say: whether this one is defined for all
     /// operands even so.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
+    /// What it does, for cost models; see [`Work::of`](crate::work::Work::of).
+    pub work: Option<fn(&OpArgs<'_>) -> Work>,
     /// The only ops whose regions may hold this one; empty for no restriction.
     pub parents: &'static [&'static str],
     /// The custom form; `None` for ops printed in generic form only.
@@ -500,6 +503,7 @@ impl OpInfo {
         traits: Traits::NONE,
         effects: Effects::Pure,
         speculatable: None,
+        work: None,
         parents: &[],
         format: None,
         directives: &[],
@@ -584,6 +588,8 @@ pub struct Dialect {
     pub constant: Option<&'static str>,
     /// Rewrite rules that canonicalize.
     pub rules: &'static [Rule],
+    /// Rewrite rules that are used where somebody asks for them.
+    pub rule_groups: &'static [RuleGroup],
     /// Conditions and computations that rules of any dialect can call.
     pub natives: &'static [&'static Native],
 }
@@ -591,7 +597,7 @@ pub struct Dialect {
 impl Dialect {
     /// The dialect of nothing, for `..` in others.
     pub const DEFAULT: Dialect =
-        Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], natives: &[] };
+        Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], rule_groups: &[], natives: &[] };
 }
 
 /// The name of a symbol op, from its `sym_name`.

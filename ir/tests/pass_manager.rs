@@ -122,6 +122,7 @@ fn run(m: &mut Module, pipeline: &str, how: &RunOptions) -> (Result<(), Failed>,
         }
         Event::Text(text) => heard += &text,
         Event::File { path, text } => heard += &format!("file {}\n{text}", path.display()),
+        Event::Report(_) => {}
     });
     let result = pipeline.run(m, how, &mut watch);
     drop(watch);

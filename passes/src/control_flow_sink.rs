@@ -1,9 +1,11 @@
 //! `control-flow-sink`.
 
+use gradus_ir::affine::has_map;
 use gradus_ir::control::is_loop;
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{Block, Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits};
+use rustc_hash::FxHashSet;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -77,12 +79,30 @@ fn sink(m: &mut Module, op: Op, entry: Block) -> bool {
         Some(first) => m.move_before(op, first),
         None => m.move_to_end(op, entry),
     }
-    let users: Vec<Op> = m.results(op).flat_map(|v| m.uses(v)).map(|(user, _)| user).collect();
-    let valid = users.into_iter().all(|user| verify_op(m, user).is_ok());
+    let valid = users_are_valid(m, op);
     if !valid {
         m.move_before(op, next);
     }
     valid
+}
+
+/// Whether the users of an op are valid, and theirs where these are maps of what they use.
+fn users_are_valid(m: &Module, op: Op) -> bool {
+    let (mut stack, mut seen) = (vec![op], FxHashSet::default());
+    while let Some(op) = stack.pop() {
+        for (user, _) in m.results(op).flat_map(|v| m.uses(v)) {
+            if !seen.insert(user) {
+                continue;
+            }
+            if verify_op(m, user).is_err() {
+                return false;
+            }
+            if has_map(m, user) {
+                stack.push(user);
+            }
+        }
+    }
+    true
 }
 
 /// Whether the op is outside of the region, and all that uses it inside.

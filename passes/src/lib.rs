@@ -15,7 +15,7 @@ mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
 mod reconcile_unrealized_casts;
-mod saturate;
+pub mod saturate;
 mod sccp;
 mod scf_for_loop_unroll;
 mod scf_parallel_loop_tiling;

@@ -3,7 +3,8 @@
 use crate::pass_flags::{flag, option_line};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
-use gradus_ir::{Module, PrintOptions};
+use gradus_ir::rules::Rule;
+use gradus_ir::{Dialect, Module, PrintOptions};
 use std::fmt::Write;
 
 /// The declaration.
@@ -13,7 +14,7 @@ fn command(_: &Tool) -> Command {
     Command::new("list")
         .about("List dialects, ops, passes with their options or rules, a line each")
         .after_help("Examples:\n  gradus list passes\n  gradus list ops | grep conv\n  gradus list rules --as-ir")
-        .arg(Arg::new("WHAT").required(true).value_parser(["dialects", "ops", "passes", "rules"]))
+        .arg(Arg::new("WHAT").required(true).value_parser(["dialects", "ops", "passes", "rules", "rule-groups"]))
         .arg(flag("as-ir", "Print rules as IR"))
 }
 
@@ -25,7 +26,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let rows: Vec<(&str, &str)> = match what.as_str() {
         "dialects" => tool.dialects.iter().map(|d| (d.name, d.doc)).collect(),
         "ops" => tool.dialects.iter().flat_map(|d| d.ops).map(|info| (info.name, info.summary())).collect(),
-        "rules" => tool.dialects.iter().flat_map(|d| d.rules).map(|rule| (rule.name, rule.text)).collect(),
+        "rules" => tool.dialects.iter().flat_map(all_rules).map(|rule| (rule.name, rule.text)).collect(),
+        "rule-groups" => {
+            tool.dialects.iter().flat_map(|d| d.rule_groups).map(|group| (group.name, group.doc)).collect()
+        }
         _ => tool.passes.iter().map(|info| (info.name, info.doc)).collect(),
     };
     let options = |name: &str| {
@@ -43,11 +47,16 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
+/// The rules of a dialect, those that are asked for by group last.
+fn all_rules(dialect: &&'static Dialect) -> impl Iterator<Item = &'static Rule> + use<> {
+    dialect.rules.iter().chain(dialect.rule_groups.iter().flat_map(|group| group.rules))
+}
+
 /// All declared rules as a program.
 fn rules(tool: &Tool, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = tool.context();
     let mut m = Module::new(ctx.clone());
-    for rule in ctx.declared_rules().rules() {
+    for rule in ctx.all_rules() {
         gradus_dialects::rewrite::write(&mut m, rule);
     }
     let text = m.to_text(PrintOptions::default());

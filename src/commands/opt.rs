@@ -4,12 +4,13 @@ use super::rules::{self, rules_arg};
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
 use crate::split::{self, Chunk};
-use crate::{Failure, Streams, Subcommand, Tool, print_flags};
+use crate::{Failure, Streams, Subcommand, Tool, print_flags, saturation};
 use clap::{Arg, ArgMatches, Command};
 use gradus_check::{Options, Reference, Verdict};
 use gradus_ir::pass::{AfterPass, Event, Passed, Pipeline, Reproducer, RunOptions, Timer, Watch};
 use gradus_ir::verify::{verify, verify_on};
 use gradus_ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, parse_single_op};
+use gradus_passes::saturate::report::Report;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -44,6 +45,7 @@ fn command(tool: &Tool) -> Command {
         .args(split::args())
         .args(pass_flags::pass_arguments(tool))
         .args(pass_flags::arguments(tool))
+        .args(saturation::arguments())
         .args(print_flags::arguments())
 }
 
@@ -57,11 +59,16 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         requested(tool, matches)?;
     }
     let threads = pass_flags::run_options(tool, matches, PrintOptions::default()).max_threads();
-    split::each(matches, threads, streams, |program, output, streams| one(tool, matches, program, output, streams))
+    let mut reports = Vec::new();
+    split::each(matches, threads, streams, |program, output, streams| {
+        one(tool, matches, program, output, &mut reports, streams)
+    })?;
+    saturation::write(matches, &reports, streams)
 }
 
 /// The pipeline that the arguments ask for, if all that they ask for can be done.
 fn requested(tool: &Tool, matches: &ArgMatches) -> Result<Pipeline, Failure> {
+    saturation::check(matches)?;
     if matches.get_flag("emit-bytecode") {
         return Err(Failure::Usage("--emit-bytecode: MLIR's bytecode is not supported; programs are text".into()));
     }
@@ -74,12 +81,13 @@ fn one(
     matches: &ArgMatches,
     program: &Chunk,
     output: &str,
+    reports: &mut Vec<Report>,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
     let pipeline = requested(tool, matches)?;
     let ctx = tool.context();
     rules::load(&ctx, matches, streams)?;
-    let mut job = Job { tool, matches, program, output, ctx, pipeline, timer: Timer::new("root") };
+    let mut job = Job { tool, matches, program, output, ctx, pipeline, timer: Timer::new("root"), reports };
     let start = Instant::now();
     let result = job.run(streams);
     job.timer.wall = start.elapsed();
@@ -97,6 +105,8 @@ struct Job<'a> {
     ctx: Arc<Context>,
     pipeline: Pipeline,
     timer: Timer,
+    /// What passes told at length.
+    reports: &'a mut Vec<Report>,
 }
 
 impl Job<'_> {
@@ -226,6 +236,7 @@ impl Job<'_> {
             match event {
                 Event::Diagnostic(d) => drop(report(&self.ctx, &[d], streams)),
                 Event::Text(text) => drop(streams.err.write_all(text.as_bytes())),
+                Event::Report(report) => self.reports.extend(report.downcast().ok().map(|report| *report)),
                 Event::File { path, text } => {
                     unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
                 }

@@ -82,7 +82,7 @@ fn chosen(
     let mut rules = Vec::new();
     for path in matches.get_many::<String>("rules").into_iter().flatten() {
         match path.as_str() {
-            BUILTIN => rules.extend(ctx.declared_rules().rules().iter().map(|rule| (Loc::UNKNOWN, rule.clone()))),
+            BUILTIN => rules.extend(ctx.all_rules().map(|rule| (Loc::UNKNOWN, rule.clone()))),
             path => rules.extend(read(ctx, path, streams)?),
         }
     }

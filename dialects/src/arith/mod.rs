@@ -131,6 +131,7 @@ pub const DIALECT: Dialect = Dialect {
     constant: Some("arith.constant"),
     rules: rules::RULES,
     natives: rules::NATIVES,
+    ..Dialect::DEFAULT
 };
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::work::{Contraction, Work, elements};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 
 /// Convolution over any number of spatial axes.
@@ -17,7 +18,14 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 /// ```mlir
 /// %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
 /// ```
-#[op("graph.conv", format = GENERIC, infer = infer_conv, eval = eval_conv, verify = |m, op| checked(m, op, conv))]
+#[op(
+    "graph.conv",
+    format = GENERIC,
+    infer = infer_conv,
+    eval = eval_conv,
+    work = conv_work,
+    verify = |m, op| checked(m, op, conv)
+)]
 pub struct ConvOp {
     /// The input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
@@ -55,6 +63,49 @@ pub(super) fn conv_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     let Some(rank) = x.as_ref().or(w.as_ref()).map(Vec::len) else { return Ok(None) };
     let (x, w) = (x.unwrap_or_else(|| infer::unknown(rank)), w.unwrap_or_else(|| infer::unknown(rank)));
     conv_dims(&x, &w, &attrs).map(Some)
+}
+
+/// Extents of an operand, 1 where they are not known.
+fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
+    infer::dims(args, name).unwrap_or_default().iter().map(|&d| u64::try_from(d).unwrap_or(1)).collect()
+}
+
+/// What a convolution does.
+pub(super) fn conv_work(args: &OpArgs<'_>) -> Work {
+    let (w, groups) = (extents(args, "w"), args.int("group").unwrap_or(1).max(1).cast_unsigned());
+    let (Some((&filters, rest)), Some(&ty)) = (w.split_first(), args.result_types.first()) else { return Work::Map(1) };
+    let columns = elements(args, ty) / filters.max(1);
+    let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
+    Work::Contract(Contraction { taps, ..Contraction::dense(groups, filters / groups, depth, columns) })
+}
+
+/// The type of a product of two matrices of known rank.
+pub(crate) fn infer_product(args: &OpArgs<'_>) -> infer::Types {
+    let matrices = ["a", "b"].into_iter().all(|name| infer::dims(args, name).is_some_and(|dims| dims.len() == 2));
+    if matrices { infer_matmul(args) } else { Err("requires matrices".into()) }
+}
+
+/// What a product of stacked matrices does.
+pub(super) fn matmul_work(args: &OpArgs<'_>) -> Work {
+    Work::Contract(product(args))
+}
+
+/// The product of the operands `a` and `b`.
+pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
+    let (a, b) = (extents(args, "a"), extents(args, "b"));
+    let depth = a.last().copied().unwrap_or(1);
+    let columns = if b.len() > 1 { b[b.len() - 1] } else { 1 };
+    let rows = if a.len() > 1 { a[a.len() - 2] } else { 1 };
+    let all = args.result_types.first().map_or(1, |&ty| elements(args, ty));
+    Contraction::dense(all / (rows * columns).max(1), rows, depth, columns)
+}
+
+/// What a product of matrices does to which something is added.
+fn gemm_work(args: &OpArgs<'_>) -> Work {
+    let (a, b) = (extents(args, "a"), extents(args, "b"));
+    let (&[r, s], &[t, u]) = (a.as_slice(), b.as_slice()) else { return Work::Map(1) };
+    let (rows, depth) = if args.flag("transA") { (s, r) } else { (r, s) };
+    Work::Contract(Contraction::dense(1, rows, depth, if args.flag("transB") { t } else { u }))
 }
 
 /// A spatial extent that stands for an unknown one where only the others matter: every window fits it.
@@ -191,7 +242,14 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
 /// ```mlir
 /// %c = graph.matmul %a, %b : (tensor<2x4x8xf32>, tensor<8x3xf32>) -> tensor<2x4x3xf32>
 /// ```
-#[op("graph.matmul", traits = Traits::ASSOCIATIVE, format = GENERIC, infer = infer_matmul, eval = |_, data| binary(data, kernels::matmul))]
+#[op(
+    "graph.matmul",
+    traits = Traits::ASSOCIATIVE,
+    format = GENERIC,
+    infer = infer_matmul,
+    work = matmul_work,
+    eval = |_, data| binary(data, kernels::matmul)
+)]
 pub struct MatMulOp {
     /// The left operand.
     a: Operand<TENSOR>,
@@ -231,7 +289,7 @@ pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
 /// ```mlir
 /// %y = graph.gemm %a, %b, %c {transB = 1 : i64} : (tensor<1x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<1x4xf32>
 /// ```
-#[op("graph.gemm", format = GENERIC, infer = infer_gemm, eval = eval_gemm)]
+#[op("graph.gemm", format = GENERIC, infer = infer_gemm, work = gemm_work, eval = eval_gemm)]
 pub struct GemmOp {
     /// The left matrix.
     a: Operand<TENSOR>,

@@ -23,6 +23,7 @@ mod region;
 mod repeat;
 mod reshape;
 mod resize;
+mod rules;
 mod search;
 mod signal;
 mod unary;
@@ -217,6 +218,8 @@ pub const DIALECT: Dialect = Dialect {
     ops: &OPS,
     attrs: &[],
     constant: Some("graph.constant"),
+    rule_groups: rules::GROUPS,
+    natives: rules::NATIVES,
     ..Dialect::DEFAULT
 };
 

@@ -6,6 +6,7 @@ use super::kernels::shape::{normalize_axes, normalize_axis, slice_axis, split_si
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::work::Work;
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, op};
 
 /// Reorders axes: axis `i` of the result is axis `perm[i]` of the operand. Without `perm` axes are reversed.
@@ -15,6 +16,7 @@ use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, op};
 /// ```
 #[op(
     "graph.transpose",
+    work = Work::moved,
     format = GENERIC,
     infer = infer_transpose,
     fold = fold_transpose,
@@ -74,6 +76,7 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```
 #[op(
     "graph.concat",
+    work = Work::moved,
     format = GENERIC,
     infer = infer_concat,
     fold = fold_concat,
@@ -130,7 +133,7 @@ fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```mlir
 /// %y:2 = graph.split %x {num_outputs = 2 : i64} : (tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 /// ```
-#[op("graph.split", format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
+#[op("graph.split", work = Work::moved, format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
 pub struct SplitOp {
     /// The operand.
     x: Operand<TENSOR>,
@@ -214,6 +217,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.slice",
+    work = Work::moved,
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $starts `,` $ends (`axes` $axes^)? (`steps` $steps^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_slice,

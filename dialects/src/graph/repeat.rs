@@ -8,6 +8,7 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::work::Work;
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 
 /// A tensor that broadcasts with the given shape.
@@ -15,7 +16,7 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 /// ```mlir
 /// %y = graph.expand %x, %shape : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<4x3xf32>
 /// ```
-#[op("graph.expand", format = GENERIC, infer = infer_expand, fold = fold_same_shape, eval = expand)]
+#[op("graph.expand", work = Work::moved, format = GENERIC, infer = infer_expand, fold = fold_same_shape, eval = expand)]
 pub struct ExpandOp {
     /// The operand.
     x: Operand<TENSOR>,
@@ -43,7 +44,7 @@ fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.tile %x, %repeats : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<?x?xf32>
 /// ```
-#[op("graph.tile", format = GENERIC, infer = infer_tile, eval = tile)]
+#[op("graph.tile", work = Work::moved, format = GENERIC, infer = infer_tile, eval = tile)]
 pub struct TileOp {
     /// The operand.
     x: Operand<TENSOR>,
@@ -80,6 +81,7 @@ fn tile(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.pad",
+    work = Work::moved,
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $pads (`value` $constant_value^)? (`axes` $axes^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_pad,

@@ -6,6 +6,7 @@ use super::kernels::shape::{normalize_axes, normalize_axis};
 use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, FLOAT_TENSOR, I64, I64_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::work::Work;
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 
 /// Folds an op that keeps elements and their order to its operand, when the static type stays.
@@ -27,6 +28,7 @@ fn fold_to_operand(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```
 #[op(
     "graph.identity",
+    work = |_| Work::View,
     traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE).and(Traits::IDEMPOTENT),
     format = "$x attr-dict `:` type($y)",
     infer = infer::same,
@@ -103,7 +105,7 @@ fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.reshape %x, %shape : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32>
 /// ```
-#[op("graph.reshape", format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
+#[op("graph.reshape", work = |_| Work::View, format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
 pub struct ReshapeOp {
     /// The operand.
     x: Operand<TENSOR>,
@@ -170,6 +172,7 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.flatten",
+    work = |_| Work::View,
     format = GENERIC,
     infer = infer_flatten,
     fold = fold_same_shape,
@@ -198,7 +201,7 @@ fn infer_flatten(args: &OpArgs<'_>) -> infer::Types {
 /// ```mlir
 /// %y = graph.squeeze %x, %axes : (tensor<1x3x1xf32>, tensor<1xi64>) -> tensor<?x?xf32>
 /// ```
-#[op("graph.squeeze", format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
+#[op("graph.squeeze", work = |_| Work::View, format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
 pub struct SqueezeOp {
     /// The operand.
     x: Operand<TENSOR>,
@@ -237,7 +240,7 @@ fn squeeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.unsqueeze %x, %axes : (tensor<3xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
 /// ```
-#[op("graph.unsqueeze", format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
+#[op("graph.unsqueeze", work = |_| Work::View, format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
 pub struct UnsqueezeOp {
     /// The operand.
     x: Operand<TENSOR>,

@@ -193,7 +193,7 @@ pub struct AttributeOp {
 /// An op that is matched, or a new one.
 ///
 /// Operands of commutative ops match in any order. Attributes that are not mentioned can be anything; new ops have their
-/// defaults. An op with several results names a type for each. Types of results that are not named can be anything; those of
+/// defaults. `{* = %a}` mentions all others together. An op with several results names a type for each. Types of results that are not named can be anything; those of
 /// new ops follow from the operands, and of what replaces the root from the root.
 ///
 /// ```mlir

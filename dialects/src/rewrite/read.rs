@@ -3,7 +3,7 @@
 use super::{
     AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp, verify,
 };
-use gradus_ir::rules::{AttrTerm, Call, Compiled, OpTerm, Term, Var};
+use gradus_ir::rules::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Term, Var};
 use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Value, symbol_name};
 use std::collections::{HashMap, HashSet};
 
@@ -123,7 +123,8 @@ impl Reader<'_> {
         let mut attrs: Vec<(Str, AttrTerm)> = Vec::new();
         for (&name, &handle) in names.iter().zip(&this.attribute_values(m)) {
             self.seen.extend(m.defining_op(handle));
-            attrs.push((m.ctx.str(m.ctx.as_str(name).unwrap_or_default()), AttrTerm::Var(self.var(handle))));
+            let (name, var) = (m.ctx.as_str(name).unwrap_or_default(), self.var(handle));
+            attrs.push((m.ctx.str(name), if name == OTHERS { AttrTerm::Others(var) } else { AttrTerm::Var(var) }));
         }
         let others = this.attributes(m).map_or(&[][..], |dict| m.ctx.dict_entries(dict));
         attrs.extend(others.iter().map(|&(key, attr)| (key, AttrTerm::Is(attr))));

@@ -1,5 +1,6 @@
 //! The custom form of `rewrite.op`.
 
+use gradus_ir::rules::OTHERS;
 use gradus_ir::{Attr, AttrText, Context, Directive, OpInfo, OpParser, OpPrinter, Param, ParseResult, Str, ValueRef};
 
 /// `"arith.cmpi"(%a, %b) {predicate = %p} : %t`
@@ -50,7 +51,7 @@ fn declared(ctx: &Context, name: Attr) -> Option<&'static OpInfo> {
 /// `name = %handle`, or `name = attribute`
 fn attribute<'a>(p: &mut OpParser<'_, 'a>, info: Option<&OpInfo>, read: &mut Attributes<'a>) -> ParseResult<()> {
     let at = p.offset();
-    let word = p.word();
+    let word = if p.eat(OTHERS) { OTHERS } else { p.word() };
     if word.is_empty() {
         return p.error(at, "expected the name of an attribute");
     }

@@ -2,7 +2,7 @@
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, TypeOp, WhereOp, read};
 use gradus_ir::diag::suggest;
-use gradus_ir::rules::{ArgKind, Native};
+use gradus_ir::rules::{ArgKind, Native, OTHERS};
 use gradus_ir::{Arity, Attr, Module, Op, OpDecl, OpInfo, Value, ValueSpec};
 
 /// Rules of more ops are none.
@@ -67,7 +67,7 @@ pub(super) fn op(m: &Module, op: Op) -> Result<(), String> {
         return Err(format!("has {} names for {} attributes", names.len(), this.attribute_values(m).len()));
     }
     for key in handles.clone().chain(others.iter().map(|(key, _)| m.ctx.text(*key))) {
-        if !info.is_inherent(key) {
+        if !info.is_inherent(key) && !(key == OTHERS && handles.clone().any(|name| name == key)) {
             return Err(format!("'{name}' has {}", unknown("attribute", key, info.attrs.iter().map(|a| a.name))));
         }
         if handles.clone().chain(others.iter().map(|(key, _)| m.ctx.text(*key))).filter(|k| *k == key).count() > 1 {

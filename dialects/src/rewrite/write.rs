@@ -113,7 +113,7 @@ impl Writer<'_> {
         let (mut names, mut values, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for &(key, attr) in &term.attrs {
             match attr {
-                AttrTerm::Var(var) => {
+                AttrTerm::Var(var) | AttrTerm::Others(var) => {
                     names.push(ctx.string_attr(ctx.text(key)));
                     values.push(self.define(var, AttributeOp::INFO.name, &[], None));
                 }

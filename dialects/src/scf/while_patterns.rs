@@ -2,9 +2,10 @@
 
 use super::{IfOp, WhileOp, is_outside, uses_inside};
 use crate::arith::CmpIOp;
+use gradus_ir::affine::has_map;
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{
-    Attr, AttrData, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
+    Attr, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
 };
 
 pub const PATTERNS: &[Pattern] = &[
@@ -164,9 +165,7 @@ fn move_if_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Whether an op uses one of the values in an affine map or set, which takes no arguments of such loops.
 fn restricts_operands(m: &Module, op: Op, values: &[Value]) -> bool {
-    let mapped = |attr| matches!(m.ctx.attr_data(attr), AttrData::AffineMap(_) | AttrData::IntegerSet(_));
-    let mut all = [m.props(op), m.attrs(op)].into_iter().flat_map(|dict| m.ctx.dict_entries(dict));
-    all.any(|&(_, attr)| mapped(attr)) && m.operands(op).iter().any(|v| values.contains(v))
+    has_map(m, op) && m.operands(op).iter().any(|v| values.contains(v))
 }
 
 /// The values of the first region that the body of `last` uses or yields.

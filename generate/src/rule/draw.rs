@@ -2,9 +2,11 @@
 
 use super::signatures::Signatures;
 use gradus_check::{Inputs, Random};
+use gradus_ir::eval::{Datum, floats_to_tensor};
 use gradus_ir::rules::{Chooser, Compiled, Signature, build_left_side};
 use gradus_ir::{
-    Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpInfo, OpName, OpState, Traits, Type, Value, verify,
+    Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpInfo, OpName, OpState, Tensor, Traits, Type, Value,
+    verify,
 };
 use std::sync::Arc;
 
@@ -16,6 +18,10 @@ const AGAIN: u64 = 12;
 const CONSTANT: u64 = 8;
 /// So many of a hundred ops are on scalars, of which counterexamples are easier to read.
 const SCALAR: u64 = 60;
+/// So many of a hundred lists of integers are the extents of what the op results in, or of other tensors.
+const EXTENTS: u64 = 80;
+/// So many of a hundred constants of several elements have many zeros among them.
+const HOLES: u64 = 30;
 /// So many of a hundred constants of several elements are one number everywhere.
 const UNIFORM: u64 = 75;
 
@@ -35,7 +41,8 @@ pub(super) fn instance(
 ) -> Option<Instance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
-    let roots = build_left_side(rule, end, &mut Leaves { module: &mut module, signatures, random, block, end })?;
+    let mut leaves = Leaves { module: &mut module, signatures, random, block, end, moderate: rule.approx };
+    let roots = build_left_side(rule, end, &mut leaves)?;
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
     module.set_operands(end, &results);
     let types = |m: &Module, values: &[Value]| values.iter().map(|&v| m.value_type(v)).collect::<Vec<_>>();
@@ -70,6 +77,15 @@ struct Leaves<'a> {
     random: &'a mut Random,
     block: Block,
     end: Op,
+    moderate: bool,
+}
+
+impl Leaves<'_> {
+    /// A float of a constant. Rules that round are not about those at the ends of what there is.
+    fn float(&mut self) -> f64 {
+        let number = if self.random.percent(80) { self.random.pick(&FLOATS) } else { self.random.float() };
+        if !self.moderate || number.abs() < 1e6 && number.abs() > 1e-6 || number == 0.0 { number } else { 1.5 }
+    }
 }
 
 impl Chooser for Leaves<'_> {
@@ -88,7 +104,7 @@ impl Chooser for Leaves<'_> {
             return Some(self.random.pick(&known));
         }
         if self.random.percent(CONSTANT) {
-            let attr = self.constant(ty)?;
+            let attr = self.constant(ty, None)?;
             return Builder::at(self.module, InsertPoint::Before(self.end)).constant(attr, ty, "", Loc::UNKNOWN);
         }
         let m = &mut *self.module;
@@ -96,16 +112,25 @@ impl Chooser for Leaves<'_> {
         drawn.filter(|_| m.block_args(self.block).len() < 16)
     }
 
-    fn constant(&mut self, ty: Type) -> Option<Attr> {
-        let ctx = &self.module.ctx;
+    fn constant(&mut self, ty: Type, result: Option<Type>) -> Option<Attr> {
+        let ctx = self.module.ctx.clone();
+        if let (Some(&[rank]), Type::I64) = (ctx.static_shape(ty), ctx.element_type(ty))
+            && self.random.percent(EXTENTS)
+        {
+            let known = result.filter(|&ty| ctx.static_shape(ty).is_some_and(|d| d.len() as i64 == rank));
+            let likely = known.map_or_else(|| self.signatures.tensors_of(rank), |ty| vec![ty]);
+            if !likely.is_empty() {
+                let extents = ctx.static_shape(self.random.pick(&likely))?.to_vec();
+                return Some(ctx.dense_attr(ty, &Tensor::from_vec(&[extents.len()], extents)));
+            }
+        }
         let elem = ctx.element_type(ty);
         let scalar = match ctx.int_width(elem) {
             Some(width) => ctx.int_attr(elem, corner(width, ctx.is_unsigned(elem), self.random)),
             None if elem == Type::INDEX => ctx.int_attr(elem, corner(64, false, self.random)),
             None => {
                 ctx.float_kind(elem)?;
-                let number = self.random.pick(&FLOATS);
-                ctx.float_attr(elem, if self.random.percent(80) { number } else { self.random.float() })
+                ctx.float_attr(elem, self.float())
             }
         };
         if !ctx.is_shaped(ty) {
@@ -114,7 +139,15 @@ impl Chooser for Leaves<'_> {
         if self.random.percent(UNIFORM) {
             return ctx.splat_attr(ty, scalar);
         }
-        let datum = Inputs::draw_value(ctx, ty, self.random)?;
+        let mut datum = Inputs::draw_value(&ctx, ty, self.random)?;
+        if let Datum::Tensor(tensor) = &datum
+            && tensor.dtype().is_float()
+        {
+            let holes = if self.random.percent(HOLES) { 60 } else { 0 };
+            let one = |_| if self.random.percent(holes) { 0.0 } else { self.float() };
+            let all = (0..tensor.len()).map(one).collect();
+            datum = Datum::Tensor(floats_to_tensor(tensor.dtype(), tensor.shape(), all));
+        }
         ctx.datum_attr(ty, &datum)
     }
 

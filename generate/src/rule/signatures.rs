@@ -2,7 +2,7 @@
 
 use crate::declared::signatures;
 use gradus_ir::rules::Signature;
-use gradus_ir::{Context, OpName, Type};
+use gradus_ir::{Context, OpInfo, OpName, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -10,12 +10,13 @@ use std::sync::Arc;
 pub(super) struct Signatures {
     ctx: Arc<Context>,
     types: Vec<Type>,
+    tensors: Vec<Type>,
     known: FxHashMap<OpName, Arc<[Signature]>>,
 }
 
 impl Signatures {
     pub(super) fn new(ctx: &Arc<Context>) -> Signatures {
-        Signatures { ctx: ctx.clone(), types: types(ctx), known: FxHashMap::default() }
+        Signatures { ctx: ctx.clone(), types: types(ctx), tensors: tensors(ctx), known: FxHashMap::default() }
     }
 
     /// These types are tried, too.
@@ -33,10 +34,21 @@ impl Signatures {
         self.ctx.is_shaped(ty)
     }
 
+    /// Types of tensors of so many axes.
+    pub(super) fn tensors_of(&self, rank: i64) -> Vec<Type> {
+        let fits = |ty: &Type| self.ctx.static_shape(*ty).is_some_and(|shape| shape.len() as i64 == rank);
+        self.tensors.iter().copied().filter(fits).collect()
+    }
+
     /// Those of an op, in an order that is always the same.
     pub(super) fn of(&mut self, op: OpName) -> Arc<[Signature]> {
-        let (ctx, types) = (&self.ctx, &self.types);
-        let find = || ctx.op_info(op).map_or(Vec::new(), |info| signatures(ctx, info, types)).into();
+        let ctx = &self.ctx;
+        let takes = |info: &OpInfo, ty: Type| info.operands.first().is_none_or(|spec| (spec.ty.check)(ctx, ty));
+        let find = || {
+            let Some(info) = ctx.op_info(op) else { return Vec::new().into() };
+            let scalars = [Type::I1, Type::I32, Type::INDEX, Type::F32].into_iter().any(|ty| takes(info, ty));
+            signatures(ctx, info, if scalars { &self.types } else { &self.tensors }).into()
+        };
         self.known.entry(op).or_insert_with(find).clone()
     }
 }
@@ -50,5 +62,37 @@ fn types(ctx: &Context) -> Vec<Type> {
         types.extend([&[3][..], &[2, 2]].map(|shape| ctx.vector_type(shape, elem)));
         types.extend([&[][..], &[5], &[1, 2], &[2, 3, 1]].map(|shape| ctx.tensor_type(shape, elem)));
     }
+    types
+}
+
+/// The types that are tried for ops that take tensors only, such as those of networks: many of as many elements, and
+/// images and filters that fit each other.
+fn tensors(ctx: &Context) -> Vec<Type> {
+    let float: &[&[i64]] = &[
+        &[],
+        &[2],
+        &[3],
+        &[6],
+        &[1, 6],
+        &[2, 3],
+        &[3, 2],
+        &[2, 2],
+        &[1, 2, 3, 1],
+        &[1, 3, 2, 2],
+        &[1, 2, 2, 2],
+        &[2, 3, 1, 1],
+        &[3, 2, 1, 1],
+        &[3, 3, 1, 1],
+        &[2, 3, 1, 2],
+        &[1, 2, 1, 1],
+        &[3, 1, 1],
+    ];
+    let whole: &[&[i64]] = &[&[], &[2], &[2, 3], &[3, 2]];
+    let lists: &[&[i64]] = &[&[1], &[2], &[4], &[2, 3]];
+    let of = |elem: Type, shapes: &[&[i64]]| shapes.iter().map(|s| ctx.tensor_type(s, elem)).collect::<Vec<_>>();
+    let mut types = of(Type::F32, float);
+    types.extend(
+        [of(Type::I32, whole), of(Type::I8, &whole[2..]), of(Type::I64, lists), of(Type::I1, &whole[1..2])].concat(),
+    );
     types
 }

@@ -75,7 +75,7 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
         "access" => quote!(access: Some(#value), exec: Some(::gradus_ir::access::execute)),
         "speculatable" | "global" | "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval"
         | "exec" | "control" | "control_memory" | "counted" | "jump" | "successor_operands" | "successor_sizes"
-        | "edges" | "slot" | "format" | "result_names" => {
+        | "edges" | "slot" | "format" | "result_names" | "work" => {
             quote!(#key: Some(#value))
         }
         _ => quote!(#key: #value),

@@ -4,6 +4,7 @@ use super::PassInfo;
 use super::actions::{Actions, Unit};
 use crate::diag::Diagnostic;
 use crate::module::{Module, Op};
+use std::any::Any;
 
 /// A pass's counters, what it has to say, and who watches it.
 pub struct PassContext<'a> {
@@ -13,13 +14,16 @@ pub struct PassContext<'a> {
     /// How many threads may be used.
     pub(super) threads: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The names of the reports that are wanted.
+    pub(super) wanted: &'a [&'static str],
+    pub(super) reports: Vec<Box<dyn Any + Send>>,
 }
 
 impl<'a> PassContext<'a> {
     /// For running a pass by hand. `counts` are one for each of the declared statistics.
     pub fn new(info: &'static PassInfo, counts: &'a mut [u64], actions: Option<&'a mut Actions>) -> Self {
         assert_eq!(info.statistics.len(), counts.len());
-        PassContext { info, counts, actions, threads: 1, diagnostics: Vec::new() }
+        PassContext { info, counts, actions, threads: 1, diagnostics: Vec::new(), wanted: &[], reports: Vec::new() }
     }
 
     /// Adds to one of the declared statistics. Panics when there is none of that name: a mistake in the pass.
@@ -31,6 +35,16 @@ impl<'a> PassContext<'a> {
     /// Says something: a remark, a warning, or an error of several. An error makes the pass fail.
     pub fn emit(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Whether somebody wants a report of this name, which takes time to make.
+    pub fn wants(&self, report: &str) -> bool {
+        self.wanted.contains(&report)
+    }
+
+    /// Hands over a report, for those who know what it is.
+    pub fn report(&mut self, report: Box<dyn Any + Send>) {
+        self.reports.push(report);
     }
 
     /// Who watches single rewrites, if anybody does.

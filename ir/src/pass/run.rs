@@ -14,6 +14,7 @@ use crate::loc::Loc;
 use crate::module::{Module, Op};
 use crate::op_info::Traits;
 use crate::verify::{verify_on, verify_references};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,6 +34,8 @@ pub struct RunOptions {
     pub crash_reproducer: Option<CrashReproducer>,
     /// The passes that messages may recommend.
     pub passes: Vec<&'static PassInfo>,
+    /// The names of the reports that passes are asked for.
+    pub reports: Vec<&'static str>,
 }
 
 impl Default for RunOptions {
@@ -44,6 +47,7 @@ impl Default for RunOptions {
             threads: 0,
             crash_reproducer: None,
             passes: Vec::new(),
+            reports: Vec::new(),
         }
     }
 }
@@ -62,6 +66,8 @@ pub enum Event {
         /// All that will be in it.
         text: String,
     },
+    /// What a pass was asked to tell at length.
+    Report(Box<dyn Any + Send>),
 }
 
 /// A pass that came to its end, on one op.
@@ -329,8 +335,10 @@ impl<'r> Runner<'r> {
     pub(super) fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Failed> {
         let mut cx = PassContext::new(pass.info, &mut pass.counts, self.actions.as_deref_mut());
         cx.threads = self.threads;
+        cx.wanted = &self.how.reports;
         let result = catch_unwind(AssertUnwindSafe(|| pass.pass.run(m, op, &mut cx)));
-        let mut said = cx.diagnostics;
+        let (mut said, reports) = (cx.diagnostics, cx.reports);
+        reports.into_iter().for_each(|report| (self.emit)(Event::Report(report)));
         match result {
             Ok(result) => {
                 said.extend(result.err());
@@ -413,7 +421,7 @@ impl<'r> Runner<'r> {
     }
 }
 
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it said nothing")
 }

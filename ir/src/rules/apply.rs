@@ -128,12 +128,11 @@ impl<'r> Matcher<'r> {
     }
 
     fn attrs(&self, term: &OpTerm, op: Op, b: &mut Bindings) -> bool {
-        term.attrs.iter().all(|(key, want)| {
-            let Some(have) = self.m.ctx.dict_get(self.m.props(op), *key) else { return false };
-            match want {
-                AttrTerm::Is(attr) => *attr == have,
-                AttrTerm::Var(var) => bind(b, Some(*var), Arg::Attr(have)),
-            }
+        let (ctx, props) = (&self.m.ctx, self.m.props(op));
+        term.attrs.iter().all(|(key, want)| match want {
+            AttrTerm::Is(attr) => ctx.dict_get(props, *key) == Some(*attr),
+            AttrTerm::Var(var) => ctx.dict_get(props, *key).is_some_and(|have| bind(b, Some(*var), Arg::Attr(have))),
+            AttrTerm::Others(var) => bind(b, Some(*var), Arg::Attr(term.not_mentioned(ctx, props))),
         })
     }
 
@@ -321,7 +320,14 @@ impl Build<'_, '_> {
         state.operands = operands?;
         state.result_types.extend(types.unwrap_or_default());
         for (key, attr) in &term.attrs {
-            state.props.push((*key, self.attr(attr)?));
+            match attr {
+                AttrTerm::Is(attr) => state.props.push((*key, *attr)),
+                AttrTerm::Var(var) => state.props.push((*key, self.attr(*var)?)),
+                AttrTerm::Others(var) => {
+                    let others = term.not_mentioned(&m.ctx, self.attr(*var)?);
+                    state.props.extend(m.ctx.dict_entries(others));
+                }
+            }
         }
         let op = self.rewriter.create_before(self.at, state).ok()?;
         self.made.push(op);
@@ -356,10 +362,7 @@ impl Build<'_, '_> {
         None
     }
 
-    fn attr(&self, term: &AttrTerm) -> Option<Attr> {
-        match term {
-            AttrTerm::Is(attr) => Some(*attr),
-            AttrTerm::Var(var) => self.bindings[*var].map(Arg::attr),
-        }
+    fn attr(&self, var: Var) -> Option<Attr> {
+        self.bindings[var].map(Arg::attr)
     }
 }

@@ -38,21 +38,22 @@ pub trait Chooser {
     fn module_mut(&mut self) -> &mut Module;
     /// A value of a type that can be used at the place.
     fn value(&mut self, ty: Type) -> Option<Value>;
-    /// The value of a constant.
-    fn constant(&mut self, ty: Type) -> Option<Attr>;
+    /// The value of a constant. `result` is the type of what the op that uses it results in, if that is known: it may say
+    /// which extents.
+    fn constant(&mut self, ty: Type, result: Option<Type>) -> Option<Attr>;
     /// Types and attributes of an op, with results and operands of these types where they are known.
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature>;
 }
 
 impl Context {
-    /// The names of all declared rules, in order.
+    /// The names of the declared rules that canonicalize, in order.
     pub fn rule_names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.dialects().iter().flat_map(|d| d.rules).map(|rule| rule.name)
     }
 
     /// Builds an instance of the left side of a declared rule; see [`build_left_side`].
     pub fn build_left_side(&self, rule: &str, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
-        let rule = self.declared_rules().rules().iter().find(|known| self.text(known.name) == rule)?;
+        let rule = self.all_rules().find(|known| self.text(known.name) == rule)?;
         build_left_side(rule, at, chooser)
     }
 }
@@ -101,24 +102,42 @@ impl Build<'_> {
         };
         let results: SmallVec<[Option<Type>; 2]> = term.types.iter().enumerate().map(result).collect();
         let known: SmallVec<[Option<Type>; 4]> = term.operands.iter().map(|t| self.known_type(t)).collect();
-        let signature = self.chooser.signature(term.name, &results, &known)?;
-        for (&var, &ty) in term.types.iter().zip(&signature.results) {
-            self.bind(var, Arg::Type(ty))?;
+        let infers = self.module().ctx.op_info(term.name).is_some_and(|info| info.infer.is_some());
+        let given = self.chooser.signature(term.name, &results, &known);
+        // What follows from constants is not known yet.
+        let open = infers && (given.is_none() || results.iter().all(Option::is_none));
+        let nothing: SmallVec<[Option<Type>; 2]> = smallvec::smallvec![None; results.len()];
+        let signature = match given {
+            None if infers => self.chooser.signature(term.name, &nothing, &known)?,
+            given => given?,
+        };
+        if !open {
+            self.bind_types(term, &signature.results)?;
         }
         let mut state = OpState::of(term.name, Loc::UNKNOWN);
         state.props = self.props(term, signature.props)?;
+        let result = if open { results.first().copied().flatten() } else { signature.results.first().copied() };
         for (term, ty) in term.operands.iter().zip(signature.operands) {
-            let value = self.operand(term, ty)?;
+            let value = self.operand(term, ty, result)?;
             state.operands.push(value);
         }
-        state.result_types.extend(signature.results);
+        if !open {
+            state.result_types.extend(signature.results);
+        }
         let op = Builder::at(self.chooser.module_mut(), InsertPoint::Before(self.at)).try_create(state).ok()?;
         self.made.push(op);
+        let m = self.module();
+        let types: SmallVec<[Type; 2]> = m.results(op).map(|v| m.value_type(v)).collect();
+        self.bind_types(term, &types)?;
         for (i, &var) in term.results.iter().enumerate() {
             let result = self.module().result(op, i);
             self.bind(var, Arg::Value(result))?;
         }
         Some(op)
+    }
+
+    fn bind_types(&mut self, term: &OpTerm, types: &[Type]) -> Option<()> {
+        term.types.iter().zip(types).try_for_each(|(&var, &ty)| self.bind(var, Arg::Type(ty)))
     }
 
     /// The type that a term must have by what is bound.
@@ -138,12 +157,19 @@ impl Build<'_> {
 
     fn props(&mut self, term: &OpTerm, props: Attr) -> Option<Vec<(crate::context::Str, Attr)>> {
         let mut entries = self.module().ctx.dict_entries(props).to_vec();
+        if let Some(var) = term.others() {
+            let drawn = term.not_mentioned(&self.module().ctx, props);
+            let others = self.bindings[var].get_or_insert(Arg::Attr(drawn)).attr();
+            entries.retain(|(key, _)| term.attrs.iter().any(|(known, _)| known == key));
+            entries.extend(self.module().ctx.dict_entries(others));
+        }
         for (key, want) in &term.attrs {
             let at = entries.iter().position(|e| e.0 == *key);
             let drawn = at.map(|at| entries[at].1);
             let attr = match want {
                 AttrTerm::Is(attr) => *attr,
                 AttrTerm::Var(var) => self.bindings[*var].map(Arg::attr).or(drawn)?,
+                AttrTerm::Others(_) => continue,
             };
             if let AttrTerm::Var(var) = want {
                 self.bindings[*var] = Some(Arg::Attr(attr));
@@ -156,11 +182,12 @@ impl Build<'_> {
         Some(entries)
     }
 
-    fn operand(&mut self, term: &Term, ty: Type) -> Option<Value> {
+    /// `result`: what the op that uses it results in.
+    fn operand(&mut self, term: &Term, ty: Type, result: Option<Type>) -> Option<Value> {
         match term {
-            Term::Op { op, result } => {
-                let op = self.op(op, Some((*result, ty)))?;
-                Some(self.module().result(op, *result)).filter(|&v| self.module().value_type(v) == ty)
+            Term::Op { op, result: i } => {
+                let op = self.op(op, Some((*i, ty)))?;
+                Some(self.module().result(op, *i)).filter(|&v| self.module().value_type(v) == ty)
             }
             Term::Value { var, ty: type_var } => {
                 self.bind(*type_var, Arg::Type(ty))?;
@@ -175,7 +202,7 @@ impl Build<'_> {
                 self.bind(*type_var, Arg::Type(ty))?;
                 let attr = match self.bindings[*var] {
                     Some(bound) => bound.attr(),
-                    None => self.chooser.constant(ty)?,
+                    None => self.chooser.constant(ty, result)?,
                 };
                 self.bindings[*var] = Some(Arg::Attr(attr));
                 self.constant(attr, ty)

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `name(...)`, `dialect.name(...)` | an op with these operands; of commutative ops in any order |
 //! | `name{attr = word}(...)` | the op's attribute, as its custom form spells it; `attr = P` is a variable for it, and on the right `attr = f(P)` a computation by name |
+//! | `name{* = P}(...)` | a variable for all attributes that are not mentioned otherwise |
 //! | `f(C)` on the right | a constant that is computed by name |
 //! | `x`, `x: T` | a value; the same letter, the same value; `T` is its type |
 //! | `C`, `C: T` | a constant, or on the right an equal one |
@@ -19,7 +20,8 @@
 //! | `if test(x, T), ...` | conditions by name; see [`Native`] |
 //!
 //! Attributes that the left side does not mention can be anything, and are dropped: on the right they have their defaults.
-//! An op of constants on the right is folded at once.
+//! An op of constants on the right is folded at once. Several ops on the left, with commas between them, are replaced by as
+//! many values on the right.
 //!
 //! A rule's result may be used wherever the original was, so the right side must *refine* the left: equal for all values
 //! for which the left is defined and not poison.
@@ -49,11 +51,29 @@ pub struct Rule {
     pub name: &'static str,
     /// `left => right if conditions`
     pub text: &'static str,
+    /// Whether floats may come out otherwise than before, a little.
+    pub approx: bool,
 }
 
 /// Names a rule: `rule("xor-xor", "xori(a, xori(a, b)) => b")`.
 pub const fn rule(name: &'static str, text: &'static str) -> Rule {
-    Rule { name, text }
+    Rule { name, text, approx: false }
+}
+
+/// Names a rule after which floats may come out otherwise than before, a little.
+pub const fn approx(name: &'static str, text: &'static str) -> Rule {
+    Rule { name, text, approx: true }
+}
+
+/// Rules that are used together where somebody asks for them, as `saturate` does, and that do not canonicalize.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleGroup {
+    /// What it is asked for by.
+    pub name: &'static str,
+    /// What the rules are for, in a line.
+    pub doc: &'static str,
+    /// The rules.
+    pub rules: &'static [Rule],
 }
 
 /// A condition or computation that rules call by name.
@@ -256,7 +276,12 @@ pub enum AttrTerm {
     Var(Var),
     /// This one.
     Is(Attr),
+    /// Not one attribute, but a variable for the dictionary of all that are not mentioned. The name is [`OTHERS`].
+    Others(Var),
 }
+
+/// The name under which a rule mentions all other attributes of an op.
+pub const OTHERS: &str = "*";
 
 /// A condition or computation.
 #[derive(Clone)]
@@ -313,21 +338,25 @@ impl RuleSet {
 /// The rules of a context's dialects.
 pub(crate) struct RuleTable {
     pub(crate) set: RuleSet,
+    groups: Vec<(&'static RuleGroup, Vec<Compiled>)>,
     errors: Vec<String>,
 }
 
 impl RuleTable {
     pub(crate) fn new(ctx: &Context) -> RuleTable {
-        let (mut rules, mut errors) = (Vec::new(), Vec::new());
-        for dialect in ctx.dialects() {
-            for &rule in dialect.rules {
-                match parse::compile(ctx, dialect, rule) {
-                    Ok(compiled) => rules.push(compiled),
-                    Err(why) => errors.push(format!("rule '{}': {why}", rule.name)),
-                }
-            }
-        }
-        RuleTable { set: RuleSet::new(rules), errors }
+        let mut errors = Vec::new();
+        let mut read = |dialect, rules: &[Rule]| -> Vec<Compiled> {
+            let one = |&rule: &Rule| {
+                let compiled = parse::compile(ctx, dialect, rule);
+                compiled.map_err(|why| errors.push(format!("rule '{}': {why}", rule.name))).ok()
+            };
+            rules.iter().filter_map(one).collect()
+        };
+        let dialects = || ctx.dialects().iter();
+        let canonical = dialects().flat_map(|dialect| read(dialect, dialect.rules)).collect();
+        let groups = dialects().flat_map(|dialect| dialect.rule_groups.iter().map(move |group| (dialect, group)));
+        let groups = groups.map(|(dialect, group)| (group, read(dialect, group.rules))).collect();
+        RuleTable { set: RuleSet::new(canonical), groups, errors }
     }
 }
 
@@ -337,9 +366,19 @@ impl Context {
         &self.rules().errors
     }
 
-    /// The rules that dialects declare.
+    /// The rules of dialects that canonicalize.
     pub fn declared_rules(&self) -> &RuleSet {
         &self.rules().set
+    }
+
+    /// The rules of dialects that are used where somebody asks for them.
+    pub fn rule_groups(&self) -> impl Iterator<Item = (&'static RuleGroup, &[Compiled])> {
+        self.rules().groups.iter().map(|(group, rules)| (*group, rules.as_slice()))
+    }
+
+    /// All rules of dialects.
+    pub fn all_rules(&self) -> impl Iterator<Item = &Compiled> {
+        self.declared_rules().rules().iter().chain(self.rule_groups().flat_map(|(_, rules)| rules))
     }
 
     /// Gives the context rules that no dialect declares, for passes that ask for them. `false` if it has such rules already.

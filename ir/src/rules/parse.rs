@@ -1,16 +1,20 @@
 //! Reading rules.
 
-use super::{AttrTerm, Call, Compiled, OpTerm, Rule, Term, Var};
+use super::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Rule, Term, Var};
 use crate::context::{Attr, Context};
 use crate::op_info::{AttrSpec, AttrText, Dialect, OpInfo};
 
 /// Reads a rule of a dialect. Errors say what is wrong and where.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Compiled, String> {
     let mut reader = Reader { ctx, dialect, rest: rule.text, names: Vec::new(), bound: None, computed: Vec::new() };
-    let Term::Op { op: left, .. } = reader.term()? else { return Err("the left side must be an op".into()) };
+    let mut roots = Vec::new();
+    for term in reader.terms()? {
+        let Term::Op { op, .. } = term else { return Err("the left side must be an op".into()) };
+        roots.push(op);
+    }
     reader.bound = Some(reader.names.len());
     reader.expect("=>")?;
-    let right = reader.term()?;
+    let right = reader.terms()?;
     let mut conditions = Vec::new();
     if reader.eat("if ") {
         loop {
@@ -28,11 +32,11 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
     Compiled {
         name: ctx.str(rule.name),
         benefit: 1,
-        approx: false,
-        roots: vec![left],
+        approx: rule.approx,
+        roots,
         conditions,
         computed: reader.computed,
-        right: vec![right],
+        right,
         fixed: Vec::new(),
         variables: reader.names.len(),
     }
@@ -100,6 +104,15 @@ impl Reader<'_> {
         let name = self.word();
         // Types and values are named apart.
         self.var(format!(":{name}")).map(Some)
+    }
+
+    /// Terms with commas between them.
+    fn terms(&mut self) -> Result<Vec<Term>, String> {
+        let mut terms = vec![self.term()?];
+        while self.eat(",") {
+            terms.push(self.term()?);
+        }
+        Ok(terms)
     }
 
     fn term(&mut self) -> Result<Term, String> {
@@ -171,6 +184,11 @@ impl Reader<'_> {
     }
 
     fn attr(&mut self, info: &OpInfo) -> Result<(crate::context::Str, AttrTerm), String> {
+        if self.eat(OTHERS) {
+            self.expect("=")?;
+            let word = self.word();
+            return Ok((self.ctx.str(OTHERS), AttrTerm::Others(self.var(word)?)));
+        }
         let key = self.word();
         let Some(spec) = info.attr(&key) else { return Err(format!("'{}' has no attribute '{key}'", info.name)) };
         self.expect("=")?;

@@ -1,7 +1,7 @@
 //! What a rule is made of: its variables, and whether it is one that can be applied.
 
 use super::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
-use crate::context::{Context, OpName, Str};
+use crate::context::{Attr, Context, OpName, Str};
 use crate::op_info::Traits;
 
 /// Rules of more ops and values are none: matching and what is made of them recurse.
@@ -33,9 +33,20 @@ impl OpTerm {
         OpTerm { name, commutative: swaps && operands.len() == 2, attrs, operands, types, results }
     }
 
+    /// The variable for all attributes that it does not mention.
+    pub fn others(&self) -> Option<Var> {
+        self.attrs.iter().find_map(|(_, attr)| if let AttrTerm::Others(var) = attr { Some(*var) } else { None })
+    }
+
+    /// The attributes of a dictionary that it does not mention.
+    pub fn not_mentioned(&self, ctx: &Context, dict: Attr) -> Attr {
+        let mentioned = |key: Str| self.attrs.iter().any(|(known, _)| *known == key);
+        ctx.dict_attr(ctx.dict_entries(dict).iter().copied().filter(|(key, _)| !mentioned(*key)).collect())
+    }
+
     fn visit(&mut self, left: bool, f: &mut Visit<'_>) {
         for (_, attr) in &mut self.attrs {
-            if let AttrTerm::Var(var) = attr {
+            if let AttrTerm::Var(var) | AttrTerm::Others(var) = attr {
                 f(Slot::Needed(var), Some(ArgKind::Attr), left);
             }
         }

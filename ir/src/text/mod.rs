@@ -31,6 +31,7 @@ pub use print::PrintOptions;
 pub use roundtrip::{first_difference, read_again};
 
 use crate::context::{Attr, Context, Type};
+use crate::module::{Module, Op, Value};
 
 impl Context {
     /// The text of a type.
@@ -44,6 +45,23 @@ impl Context {
     pub fn display_attr(&self, attr: Attr) -> String {
         let mut out = String::new();
         print_attr::AttrPrinter::new(self, None).attr(attr, &mut out);
+        out
+    }
+}
+
+/// The names of values in the text of an op, for messages and reports.
+pub struct ValueNames(number::Numbering);
+
+impl ValueNames {
+    /// Of all values under an op.
+    pub fn new(m: &Module, op: Op) -> ValueNames {
+        ValueNames(number::Numbering::new(m, op, PrintOptions::default()))
+    }
+
+    /// The name of one of them, `%0` or `%arg0`.
+    pub fn of(&self, m: &Module, value: Value) -> String {
+        let mut out = String::new();
+        self.0.value(m, value, &mut out);
         out
     }
 }

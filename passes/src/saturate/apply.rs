@@ -1,6 +1,7 @@
 //! Applying a rule to an e-graph: its right side becomes equal to what it matched.
 
-use super::graph::Children;
+use super::graph::{Children, Key};
+use super::journal::{By, Premises};
 use super::program::Program;
 use super::search::{Bindings, Bound, Match};
 use egg::Id;
@@ -8,12 +9,23 @@ use gradus_ir::rules::{AttrTerm, Compiled, OpTerm, Term, Var};
 use gradus_ir::{Attr, Loc, OpState, Type};
 use smallvec::SmallVec;
 
-/// Makes the right side of a rule equal to a match. Says whether anything became equal that was not.
-pub fn apply(program: &mut Program<'_>, rule: &Compiled, found: Match) -> bool {
-    let Match { results, bindings } = found;
-    let mut right = Right { program, bindings };
+/// What came of applying a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Applied {
+    /// Something became equal that was not.
+    New,
+    /// All was equal before.
+    Known,
+    /// There is no such right side.
+    Refused,
+}
+
+/// Makes the right side of a rule, by its number, equal to a match.
+pub fn apply(program: &mut Program<'_>, rules: &[Compiled], rule: usize, iteration: usize, found: Match) -> Applied {
+    let Match { results, bindings, premises } = found;
+    let mut right = Right { program, bindings, premises };
     let mut values: SmallVec<[Id; 2]> = SmallVec::new();
-    for (term, &result) in rule.right.iter().zip(&results) {
+    for (term, &result) in rules[rule].right.iter().zip(&results) {
         let ty = right.type_of(result);
         let value = match term {
             Term::Op { op, result } => right.op(op, *result, ty, Some(ty)),
@@ -21,16 +33,21 @@ pub fn apply(program: &mut Program<'_>, rule: &Compiled, found: Match) -> bool {
         };
         match value.filter(|&value| right.type_of(value) == ty) {
             Some(value) => values.push(value),
-            None => return false,
+            None => return Applied::Refused,
         }
     }
+    let premises = right.premises;
     let graph = &mut program.graph;
-    results.into_iter().zip(values).fold(false, |changed, (old, new)| graph.union(old, new) || changed)
+    graph.analysis.journal.begin(By::Rule(rule as u32), iteration as u32, premises);
+    let is_new = results.into_iter().zip(values).fold(false, |is_new, (old, new)| graph.union(old, new) || is_new);
+    graph.analysis.journal.end();
+    if is_new { Applied::New } else { Applied::Known }
 }
 
 struct Right<'p, 'm> {
     program: &'p mut Program<'m>,
     bindings: Bindings,
+    premises: Premises,
 }
 
 impl Right<'_, '_> {
@@ -45,6 +62,13 @@ impl Right<'_, '_> {
         }
     }
 
+    fn same(&self, a: Bound, b: Bound) -> bool {
+        match (a, b) {
+            (Bound::Class(a), Bound::Class(b)) => self.program.graph.find(a) == self.program.graph.find(b),
+            _ => a == b,
+        }
+    }
+
     fn attr(&self, var: Var) -> Option<Attr> {
         match self.bindings[var]? {
             Bound::Attr(attr) => Some(attr),
@@ -52,11 +76,28 @@ impl Right<'_, '_> {
         }
     }
 
-    /// The class of a term; `root` is the type of numbers that say none.
+    /// What must be equal for a node to be an op of these operands: it was entered with others, or is the constant that they
+    /// make.
+    fn premises_of(&mut self, node: Id, operands: &[Id]) {
+        let graph = &self.program.graph;
+        let node = &graph.nodes()[usize::from(node)];
+        let node = if let Key::Result(_) = node.key { &graph.nodes()[usize::from(node.children[0])] } else { node };
+        let straight = |(a, b): (&Id, &Id)| graph.find(*a) == graph.find(*b);
+        let pairs: Premises = match node.children.len() == operands.len() {
+            false => operands.iter().map(|&operand| (operand, graph[operand].data.node)).collect(),
+            true if node.children.iter().zip(operands).all(straight) => {
+                node.children.iter().copied().zip(operands.iter().copied()).collect()
+            }
+            true => node.children.iter().copied().zip(operands.iter().rev().copied()).collect(),
+        };
+        self.premises.extend(pairs.into_iter().filter(|(a, b)| a != b));
+    }
+
+    /// A node of a term; `root` is the type of numbers that say none.
     fn term(&mut self, term: &Term, root: Type) -> Option<Id> {
         match term {
             Term::Value { var, .. } => match self.bindings[*var]? {
-                Bound::Class(class) => Some(class),
+                Bound::Class(node) => Some(node),
                 _ => None,
             },
             Term::Constant { var, ty } => {
@@ -86,19 +127,23 @@ impl Right<'_, '_> {
         }
         state.result_types.extend(types.unwrap_or_default());
         for (key, attr) in &term.attrs {
-            let attr = match attr {
-                AttrTerm::Is(attr) => *attr,
-                AttrTerm::Var(var) => self.attr(*var)?,
-            };
-            state.props.push((*key, attr));
+            match attr {
+                AttrTerm::Is(attr) => state.props.push((*key, *attr)),
+                AttrTerm::Var(var) => state.props.push((*key, self.attr(*var)?)),
+                AttrTerm::Others(var) => {
+                    let ctx = &self.program.m.ctx;
+                    state.props.extend(ctx.dict_entries(term.not_mentioned(ctx, self.attr(*var)?)));
+                }
+            }
         }
-        let results = self.program.make(state, operands)?;
+        let results = self.program.make(state, operands.clone())?;
+        self.premises_of(*results.first()?, &operands);
         for ((&class, &var), &ty) in results.iter().zip(&term.results).zip(&term.types) {
             let ty_is = Bound::Type(self.type_of(class));
             for (var, is) in [(ty, ty_is), (var, Bound::Class(class))] {
-                if let Some(var) = var
-                    && *self.bindings[var].get_or_insert(is) != is
-                {
+                let Some(var) = var else { continue };
+                let bound = *self.bindings[var].get_or_insert(is);
+                if !self.same(bound, is) {
                     return None;
                 }
             }

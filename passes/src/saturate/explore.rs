@@ -1,10 +1,17 @@
 //! Applying all rules to an e-graph until nothing new is equal, or a limit is reached.
 
-use super::apply::apply;
+use super::apply::{Applied, apply};
 use super::equation::Equations;
+use super::graph::Kind;
+use super::known::Known;
 use super::program::Program;
-use super::search::search;
+use super::search::{Match, search};
+use super::touched::{Touched, depth};
+use egg::Id;
+use gradus_ir::OpName;
+use rustc_hash::FxHashMap;
 use std::fmt;
+use std::time::{Duration, Instant};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +22,10 @@ pub struct Limits {
     pub nodes: usize,
     /// How many matches of a rule are used in an iteration.
     pub matches: usize,
+    /// How long it may take, if that is bounded.
+    pub time: Option<Duration>,
+    /// Compares with what is found by looking everywhere.
+    pub compares: bool,
 }
 
 /// Why it ended.
@@ -26,8 +37,14 @@ pub enum End {
     Iterations(usize),
     /// There were too many nodes, after so many iterations.
     Nodes(usize),
+    /// After so many iterations only rules that match too often could say more.
+    Matches(usize),
+    /// It took too long, after so many iterations.
+    Time(usize),
     /// Rules make equal what is not: one is wrong.
     Conflict,
+    /// A rule, by its number, matches where nothing had changed: the search is wrong.
+    Missed(usize),
 }
 
 impl fmt::Display for End {
@@ -36,7 +53,10 @@ impl fmt::Display for End {
             End::Saturated(n) => write!(f, "saturated after {n} iterations"),
             End::Iterations(n) => write!(f, "ended by the limit of {n} iterations"),
             End::Nodes(n) => write!(f, "ended by the limit of nodes after {n} iterations"),
+            End::Matches(n) => write!(f, "ended by the limit of matches after {n} iterations"),
+            End::Time(n) => write!(f, "ended by the limit of time after {n} iterations"),
             End::Conflict => f.write_str("ended by rules that make different constants or types equal"),
+            End::Missed(_) => f.write_str("ended by a match that was overlooked"),
         }
     }
 }
@@ -44,55 +64,194 @@ impl fmt::Display for End {
 /// A rule that matches too often rests for so many iterations, the next time for twice as many.
 const REST: usize = 2;
 
-/// How a rule fares.
-#[derive(Clone, Copy, Default)]
-struct Record {
-    /// How often it had too many matches.
-    excesses: u32,
+/// Nodes that became equal to others take up memory too: there may be so many times more of both.
+const STALE: usize = 8;
+
+/// So many matches are applied between two looks at the clock.
+const BETWEEN_LOOKS: usize = 16;
+
+/// How a rule fared.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Record {
+    /// Its matches.
+    pub matches: usize,
+    /// Those that made something equal that was not.
+    pub applied: usize,
+    /// Those for which there is no right side.
+    pub refused: usize,
+    /// How often it had too many matches, which were left alone.
+    pub rests: u32,
     /// The iteration from which on it is tried again.
     rests_until: usize,
+    /// When it last looked everywhere.
+    looked: u32,
+    /// How deep it looks.
+    depth: Option<usize>,
+}
+
+/// What came of an iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Iteration {
+    /// The different nodes after it.
+    pub nodes: usize,
+    /// Their classes.
+    pub classes: usize,
+    /// The matches of all rules.
+    pub matches: usize,
+}
+
+/// How it went.
+pub struct Exploration {
+    /// Why it ended.
+    pub end: End,
+    /// Its iterations; the first is what there was before.
+    pub iterations: Vec<Iteration>,
+    /// Of each rule.
+    pub rules: Vec<Record>,
 }
 
 /// Applies the rules.
-pub fn explore(program: &mut Program<'_>, equations: &Equations, limits: &Limits) -> End {
-    let mut records = vec![Record::default(); equations.rules.len()];
-    for iteration in 0..limits.iterations {
-        let mut found = Vec::new();
-        let mut all_tried = true;
-        for (rule, record) in records.iter_mut().enumerate() {
+pub fn explore(program: &mut Program<'_>, equations: &Equations, limits: &Limits) -> Exploration {
+    let record = |rule| Record { depth: depth(rule), ..Record::default() };
+    let rules: Vec<Record> = equations.rules.iter().map(record).collect();
+    let deepest = rules.iter().filter_map(|record| record.depth).max().unwrap_or(0);
+    let mut explorer = Explorer {
+        program,
+        equations,
+        limits,
+        rules,
+        iterations: Vec::new(),
+        touched: Touched::new(deepest),
+        deadline: limits.time.and_then(|time| Instant::now().checked_add(time)),
+        known: limits.compares.then(Known::default),
+    };
+    explorer.count(0);
+    explorer.touched.update(&explorer.program.graph, 1);
+    let end = (0..limits.iterations).find_map(|iteration| explorer.iteration(iteration));
+    let end = end.unwrap_or(End::Iterations(limits.iterations));
+    Exploration { end, iterations: explorer.iterations, rules: explorer.rules }
+}
+
+/// Matches of rules, by their numbers.
+type Found = Vec<(usize, Vec<Match>)>;
+
+struct Explorer<'e, 'm> {
+    program: &'e mut Program<'m>,
+    equations: &'e Equations,
+    limits: &'e Limits,
+    rules: Vec<Record>,
+    iterations: Vec<Iteration>,
+    touched: Touched,
+    deadline: Option<Instant>,
+    known: Option<Known>,
+}
+
+impl Explorer<'_, '_> {
+    /// Tries all rules. Says if that was the last time.
+    fn iteration(&mut self, iteration: usize) -> Option<End> {
+        let (found, all_tried) = match self.search(iteration) {
+            Ok(found) => found,
+            Err(end) => return Some(end),
+        };
+        let matches = found.iter().map(|(_, matches)| matches.len()).sum();
+        let (changed, stopped) = self.apply(iteration, found);
+        self.program.graph.rebuild();
+        self.count(matches);
+        self.touched.update(&self.program.graph, iteration as u32 + 2);
+        if self.program.graph.analysis.conflict.is_some() {
+            return Some(End::Conflict);
+        }
+        if stopped.is_some() {
+            return stopped;
+        }
+        if changed {
+            return None;
+        }
+        if all_tried {
+            return Some(End::Saturated(iteration + 1));
+        }
+        // The others have nothing to say until those that rest are tried again.
+        self.rules.iter_mut().for_each(|rule| rule.rests_until = 0);
+        (iteration + 1 == self.limits.iterations).then_some(End::Matches(iteration + 1))
+    }
+
+    fn count(&mut self, matches: usize) {
+        let (nodes, classes) = (self.program.num_nodes(), self.program.graph.number_of_classes());
+        self.iterations.push(Iteration { nodes, classes, matches });
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The matches of all rules in what was touched since they last looked, and whether that is all that could be found.
+    fn search(&mut self, iteration: usize) -> Result<(Found, bool), End> {
+        let (mut found, mut all_tried) = (Found::new(), true);
+        let mut classes: FxHashMap<OpName, Vec<Id>> = FxHashMap::default();
+        for (number, rule) in self.equations.rules.iter().enumerate() {
+            if self.is_late() {
+                return Err(End::Time(iteration));
+            }
+            let record = &mut self.rules[number];
             if iteration < record.rests_until {
                 all_tried = false;
                 continue;
             }
-            let most = limits.matches << record.excesses.min(20);
-            let (matches, more) = search(program, equations, rule, most);
+            let name = rule.roots[0].name;
+            let all = classes.entry(name).or_insert_with(|| self.program.classes_of(Kind::Op(name)));
+            let touched = |class: &Id| self.touched.is_after(record.looked, *class, record.depth);
+            let most = self.limits.matches << record.rests.min(20);
+            let some = all.iter().copied().filter(touched);
+            let (matches, more) = search(self.program, self.equations, rule, some, most);
             if more {
-                record.rests_until = iteration + 1 + (REST << record.excesses.min(20));
-                record.excesses += 1;
+                record.rests_until = iteration + 1 + (REST << record.rests.min(20));
+                record.rests += 1;
                 all_tried = false;
-            } else if !matches.is_empty() {
-                found.push((rule, matches));
+                continue;
+            }
+            record.looked = iteration as u32 + 1;
+            record.matches += matches.len();
+            if let Some(known) = &mut self.known {
+                let (every, more) = search(self.program, self.equations, rule, all.iter().copied(), most);
+                if !known.includes(&self.program.graph, number, &matches, if more { &[] } else { &every }) {
+                    return Err(End::Missed(number));
+                }
+            }
+            if !matches.is_empty() {
+                found.push((number, matches));
             }
         }
-        let mut changed = false;
-        for (rule, matches) in found {
-            for one in matches {
-                changed |= apply(program, &equations.rules[rule], one);
-            }
-            if program.graph.total_size() > 4 * limits.nodes {
-                break;
-            }
-        }
-        program.graph.rebuild();
-        if program.graph.analysis.conflict.is_some() {
-            return End::Conflict;
-        }
-        if !changed && all_tried {
-            return End::Saturated(iteration + 1);
-        }
-        if program.num_nodes() > limits.nodes {
-            return End::Nodes(iteration + 1);
-        }
+        Ok((found, all_tried))
     }
-    End::Iterations(limits.iterations)
+
+    /// Applies rules where they match. Says whether something new is equal, and why it was not done to the end.
+    fn apply(&mut self, iteration: usize, found: Found) -> (bool, Option<End>) {
+        let mut changed = false;
+        // Nodes are counted where they are all different, and until then all that are added.
+        let mut counted = (self.program.num_nodes(), self.program.graph.nodes().len());
+        let all = found.into_iter().flat_map(|(rule, matches)| matches.into_iter().map(move |one| (rule, one)));
+        for (i, (rule, one)) in all.enumerate() {
+            if i % BETWEEN_LOOKS == 0 && self.is_late() {
+                return (changed, Some(End::Time(iteration + 1)));
+            }
+            let applied = apply(self.program, &self.equations.rules, rule, iteration, one);
+            self.rules[rule].applied += usize::from(applied == Applied::New);
+            self.rules[rule].refused += usize::from(applied == Applied::Refused);
+            changed |= applied == Applied::New;
+            let graph = &mut self.program.graph;
+            if graph.analysis.conflict.is_some() {
+                return (changed, Some(End::Conflict));
+            }
+            let nodes = graph.nodes().len();
+            if counted.0 + (nodes - counted.1) > self.limits.nodes + self.limits.nodes / 16 + 16 {
+                graph.rebuild();
+                counted = (self.program.num_nodes(), nodes);
+            }
+            if counted.0 > self.limits.nodes || nodes > STALE.saturating_mul(self.limits.nodes).saturating_add(1 << 12)
+            {
+                return (changed, Some(End::Nodes(iteration + 1)));
+            }
+        }
+        (changed, None)
+    }
 }

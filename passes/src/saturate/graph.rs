@@ -3,7 +3,8 @@
 //! Every node that is an op stands for a real one: of the program, or made in a block of its own. So types are inferred, ops
 //! verified and folded, and facts asked for, by the declarations of the ops, as everywhere else.
 
-use egg::{DidMerge, EGraph, Id, Language};
+use super::journal::Journal;
+use egg::{DidMerge, EGraph, Id, Justification, Language};
 use gradus_ir::{Attr, Module, Op, OpName, Traits, Type, Value};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -46,23 +47,30 @@ pub struct Node {
     pub commutative: bool,
     /// The op that it stands for.
     pub op: Option<Op>,
+    /// Its number. Of nodes that became the same, one of theirs.
+    pub id: Id,
 }
 
 impl Node {
     /// A value that stays as it is.
     pub fn leaf(value: Value) -> Node {
-        Node { key: Key::Leaf(value), children: Children::new(), commutative: false, op: None }
+        Node { key: Key::Leaf(value), children: Children::new(), commutative: false, op: None, id: Id::from(0) }
     }
 
     /// One of several results.
     pub fn result(i: u32, of: Id) -> Node {
-        Node { key: Key::Result(i), children: smallvec::smallvec![of], commutative: false, op: None }
+        Node { key: Key::Result(i), children: smallvec::smallvec![of], commutative: false, op: None, id: Id::from(0) }
     }
 
     /// An op of these operands.
     pub fn op(m: &Module, op: Op, children: Children) -> Node {
         let commutative = m.has_trait(op, Traits::COMMUTATIVE) && children.len() == 2;
-        let mut node = Node { key: key_of(m, op), children, commutative, op: Some(op) };
+        Node { op: Some(op), ..Node::of(key_of(m, op), children, commutative) }
+    }
+
+    /// What would be the same as an op of this key.
+    pub fn of(key: Key, children: Children, commutative: bool) -> Node {
+        let mut node = Node { key, children, commutative, op: None, id: Id::from(0) };
         node.sort();
         node
     }
@@ -164,6 +172,15 @@ pub struct Fact {
     pub ty: Type,
     /// What they are, if that is known.
     pub constant: Option<Attr>,
+    /// The node of which this is known.
+    pub node: Id,
+}
+
+impl Fact {
+    /// What is known of a node that is about to be added.
+    pub fn new(value: Option<Value>, ty: Type, constant: Option<Attr>) -> Fact {
+        Fact { value, ty, constant, node: Id::from(0) }
+    }
 }
 
 /// Facts of classes. Whoever adds a node says first what is known of it.
@@ -173,20 +190,28 @@ pub struct Facts {
     pub next: Option<Fact>,
     /// Classes that became one and must not have: some rule is wrong.
     pub conflict: Option<(Fact, Fact)>,
+    /// What was made equal, and why.
+    pub journal: Journal,
 }
 
 impl egg::Analysis<Node> for Facts {
     type Data = Fact;
 
-    fn make(graph: &mut Graph, _: &Node, _: Id) -> Fact {
-        graph.analysis.next.take().expect("whoever adds a node says what is known of it")
+    fn make(graph: &mut Graph, _: &Node, id: Id) -> Fact {
+        let fact = graph.analysis.next.take().expect("whoever adds a node says what is known of it");
+        Fact { node: id, ..fact }
     }
 
     fn remake(graph: &mut Graph, _: &Node, id: Id) -> Fact {
         graph[id].data.clone()
     }
 
+    fn pre_union(graph: &Graph, a: Id, b: Id, why: &Option<Justification>) {
+        graph.analysis.journal.announce([a, b], matches!(why, Some(Justification::Congruence)));
+    }
+
     fn merge(&mut self, to: &mut Fact, from: Fact) -> DidMerge {
+        self.journal.join();
         let differ = to.constant.is_some() && from.constant.is_some() && to.constant != from.constant;
         if to.ty != from.ty || differ {
             self.conflict.get_or_insert_with(|| (to.clone(), from.clone()));

@@ -7,8 +7,11 @@
 //! | `equation.rs` | which rules may be used |
 //! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
 //! | `associate/` | what is equal because ops are associative |
-//! | `explore.rs` | applying all rules, within limits |
-//! | `cost.rs`, `extract/` | what ops cost, and which nodes are cheapest together |
+//! | `explore.rs`, `touched.rs` | applying all rules, within limits, where something changed |
+//! | `journal.rs` | which rule made what equal, and why two nodes are |
+//! | `known.rs` | checking that nothing is overlooked |
+//! | `cost/`, `extract/` | what ops cost, and which nodes are cheapest together |
+//! | `report/` | what came of it, for people and tools |
 //! | `write_back.rs` | chosen nodes as a program again |
 
 mod apply;
@@ -18,8 +21,12 @@ mod equation;
 mod explore;
 mod extract;
 mod graph;
+mod journal;
+mod known;
 mod program;
+pub mod report;
 mod search;
+mod touched;
 mod write_back;
 
 use crate::apply_rules::{given, keep_named};
@@ -31,6 +38,8 @@ use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::Compiled;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 use program::Program;
+use report::{GRAPH, Gather, REPORT};
+use std::time::Duration;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -51,9 +60,13 @@ func.func @f(%a: i32, %b: i32, %c: i32) -> i32 {   // becomes:
 # Does
 
 Enters all ops that only compute into an e-graph, for each function one, applies rules to it until nothing new is equal or a
-limit is reached, and takes from each class what costs least together. Rules are those that the dialects declare, those of
-`--rules=FILE`, and the `rewrite.rule` ops in the program. Only *equations* are used: where one side of a rule may be poison
-and the other is not, it is no equation, and `canonicalize` or `apply-rules` applies it. What costs no less stays as it was.
+limit is reached, and takes from each class what costs least together. Rules are those that canonicalize, those of
+`--rules=FILE`, the `rewrite.rule` ops in the program, and the groups that the target asks for (`gradus list rules`); or those
+that are named. Only *equations* are used: where one side of a rule may be poison and the other is not, it is no equation, and
+`canonicalize` or `apply-rules` applies it. What costs no less stays as it was.
+
+Rules that round floats otherwise are used for targets that compute networks, unless `floats=exact`; for others only with
+`floats=approx`.
 
 What ops are that are declared to be associative is found without rules, at once: a chain of matrix products is split at all
 places, sums are sorted so that they are equal in any order, what two of them have in common is computed once, and sums of up to
@@ -75,14 +88,24 @@ taken as it is.
 For each function, linear in the number of nodes times iterations; the limits bound both. Choosing is almost linear where nothing
 is shared or the first choice proves to be the best; finding the optimum otherwise is exponential, and `max-steps` bounds it.",
     options: &[
-        PassOption { name: "target", doc: "What costs are counted for: ops, scalar or arbitrary", kind: OptionKind::Text("ops") },
-        PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
-        PassOption { name: "approx", doc: "Use rules that round otherwise too", kind: OptionKind::Bool(false) },
+        PassOption { name: "target", doc: "What costs are counted for: ops, scalar, flops, cpu, nna, npu, cluster or arbitrary", kind: OptionKind::Text("ops") },
+        PassOption { name: "rules", doc: "Names of the rules, or groups of them, that are applied; if there are none, what the target asks for", kind: OptionKind::List },
+        PassOption { name: "floats", doc: "exact, or approx to use rules that round otherwise; empty as the target says", kind: OptionKind::Text("") },
         PassOption { name: "associate", doc: "Group the operands of associative ops in other ways", kind: OptionKind::Bool(true) },
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
         PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
         PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
         PassOption { name: "max-steps", doc: "Max. number of steps to choose nodes, and to prove that none cost less", kind: OptionKind::Int(50_000_000) },
+        PassOption {
+            name: "max-seconds",
+            doc: "Max. time for a function; 0 for any. With a limit, results may differ from run to run",
+            kind: OptionKind::Int(0),
+        },
+        PassOption {
+            name: "compare-search",
+            doc: "Check that looking where something changed finds all that looking everywhere does",
+            kind: OptionKind::Bool(false),
+        },
         PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
     ],
     statistics: &[
@@ -103,10 +126,18 @@ is shared or the first choice proves to be the best; finding the optimum otherwi
             iterations: limit("max-iterations")?,
             nodes: limit("max-nodes")?,
             matches: limit("max-matches")?,
+            time: Some(limit("max-seconds")? as u64).filter(|&seconds| seconds > 0).map(Duration::from_secs),
+            compares: options.bool("compare-search"),
         };
         let names = options.list("rules").to_vec();
-        let (approx, associate, report) = (options.bool("approx"), options.bool("associate"), options.bool("report"));
-        Ok(Box::new(Saturate { model, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
+        let approx = match options.text("floats") {
+            "" => model.approx,
+            "exact" => false,
+            "approx" => true,
+            other => return Err(format!("'floats' is exact or approx, not '{other}'")),
+        };
+        let (associate, max_steps, report) = (options.bool("associate"), limit("max-steps")?, options.bool("report"));
+        Ok(Box::new(Saturate { model, names, approx, associate, limits, max_steps, report }))
     },
     ..PassInfo::DEFAULT
 };
@@ -140,9 +171,21 @@ impl Saturate {
     fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
         let declared = m.ctx.declared_rules().rules().iter().cloned();
         let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
-        keep_named(m, root, &mut all, &self.names)?;
+        let mut names = self.names.clone();
+        for (group, rules) in m.ctx.rule_groups() {
+            let named = names.iter().any(|name| name == group.name);
+            if !self.names.is_empty() || self.model.groups.contains(&group.name) {
+                all.extend_from_slice(rules);
+            }
+            if named {
+                names.retain(|name| name != group.name);
+                names.extend(rules.iter().map(|rule| m.ctx.text(rule.name).to_owned()));
+            }
+        }
+        keep_named(m, root, &mut all, &names)?;
         let (equations, refused) = Equations::of(&m.ctx, all, self.approx);
-        match refused.into_iter().next().filter(|_| !self.names.is_empty()) {
+        let asked = |(name, _): &(_, _)| self.names.iter().any(|n| n == m.ctx.text(*name));
+        match refused.into_iter().find(asked) {
             Some((name, why)) => {
                 let message = format!("rule '{}' is no equation: {why}", m.ctx.text(name));
                 Err(Diagnostic::error(m.loc(root), message))
@@ -160,7 +203,8 @@ impl Saturate {
                 }
             }
         }
-        let end = explore(&mut program, equations, &self.limits);
+        let explored = explore(&mut program, equations, &self.limits);
+        let end = explored.end;
         let roots = program.roots();
         let extracted = extract::extract(&program, self.model, &roots, self.max_steps);
         cx.count("num-nodes", program.num_nodes() as u64);
@@ -169,7 +213,32 @@ impl Saturate {
             let message = format!("cost {extracted}; {} nodes, {end}", program.num_nodes());
             cx.emit(Diagnostic::remark(program.m.loc(scope), message));
         }
-        let changed = extracted.cost < extracted.before && end != End::Conflict;
+        let changed = extracted.cost < extracted.before && !matches!(end, End::Conflict | End::Missed(_));
+        if let End::Missed(rule) = end {
+            let name = program.m.ctx.text(equations.rules[rule].name);
+            let message = format!("rule '{name}' matches where nothing changed since it was tried");
+            cx.emit(Diagnostic::error(program.m.loc(scope), message));
+        }
+        report::conflict(&program, scope, equations).into_iter().for_each(|error| cx.emit(error));
+        if (cx.wants(REPORT) || cx.wants(GRAPH)) && !program.nodes.is_empty() {
+            let costs = extract::Costs::new(&program, self.model);
+            let number = |cost: u128| u64::try_from(cost).unwrap_or(u64::MAX);
+            let gather = Gather {
+                program: &program,
+                scope,
+                equations,
+                explored: &explored,
+                choice: &extracted.choice,
+                roots: &roots,
+                cost: &|node| costs.of(node),
+                target: self.model.name,
+                before: number(extracted.before),
+                after: number(extracted.cost),
+                bound: Some(number(extracted.bound)),
+                changed,
+            };
+            cx.report(Box::new(gather.report(cx.wants(GRAPH))));
+        }
         if changed {
             cx.count("num-functions", 1);
             write_back::write_back(&mut program, scope, &extracted.choice, &roots);

@@ -1,13 +1,16 @@
 //! A program's values as an e-graph, and what stays outside of it.
 
-use super::graph::{Children, Fact, Graph, Kind, Node};
+use super::graph::{Children, Fact, Graph, Key, Kind, Node};
 use egg::Id;
 use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::rewrite::fold;
 use gradus_ir::verify::verify_op;
-use gradus_ir::{Attr, Block, Builder, FoldResult, Folded, Module, Op, OpState, Region, Traits, Type, Value};
+use gradus_ir::{
+    Attr, Block, Builder, FoldResult, Folded, Module, Op, OpName, OpState, Region, Str, Traits, Type, Value,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// The values of an op's regions as classes. Ops that only compute are nodes; all others stay, and their results are leaves.
 pub struct Program<'m> {
@@ -15,7 +18,7 @@ pub struct Program<'m> {
     pub m: &'m mut Module,
     /// What is equal.
     pub graph: Graph,
-    /// The class of each value.
+    /// A node of the class of each value.
     classes: FxHashMap<Value, Id>,
     /// The ops that are nodes.
     pub nodes: FxHashSet<Op>,
@@ -23,7 +26,15 @@ pub struct Program<'m> {
     pub steps: Vec<Step>,
     /// Where ops are made that stand for nodes only.
     workshop: Block,
+    /// What ops of one result became nodes of which key; and whether the order of their operands does not matter.
+    shapes: FxHashMap<Shape, (Key, bool)>,
+    /// The nodes of constants that were made.
+    constants: FxHashMap<(Attr, Type), Id>,
 }
+
+/// What decides on an op, but for which its operands are: its name, attributes, the types of its results as far as they are
+/// said, and those of its operands.
+type Shape = (OpName, Vec<(Str, Attr)>, SmallVec<[Type; 2]>, SmallVec<[Type; 4]>);
 
 impl<'m> Program<'m> {
     /// Enters what is in the regions of an op that is isolated from above.
@@ -37,6 +48,8 @@ impl<'m> Program<'m> {
             nodes: FxHashSet::default(),
             steps: Vec::new(),
             workshop,
+            shapes: FxHashMap::default(),
+            constants: FxHashMap::default(),
         };
         for &step in &steps {
             match step {
@@ -55,6 +68,20 @@ impl<'m> Program<'m> {
     /// The class of a value, if it has one.
     pub fn class(&self, value: Value) -> Option<Id> {
         self.classes.get(&value).map(|&id| self.graph.find(id))
+    }
+
+    /// The node that a value was entered as.
+    pub fn entered(&self, value: Value) -> Option<Id> {
+        self.classes.get(&value).copied()
+    }
+
+    /// The value of the program that a node is, the first of several.
+    pub fn value_of(&self, node: &Node) -> Option<Value> {
+        match (node.key, node.op) {
+            (Key::Leaf(value), _) => Some(value),
+            (Key::Op { .. }, Some(op)) if self.nodes.contains(&op) => self.m.results(op).next(),
+            _ => None,
+        }
     }
 
     /// The classes that ops use which stay.
@@ -85,7 +112,7 @@ impl<'m> Program<'m> {
     }
 
     fn leaf(&mut self, value: Value) {
-        let fact = Fact { value: Some(value), ty: self.m.value_type(value), constant: None };
+        let fact = Fact::new(Some(value), self.m.value_type(value), None);
         let id = self.add(Node::leaf(value), fact);
         self.classes.insert(value, id);
     }
@@ -108,26 +135,32 @@ impl<'m> Program<'m> {
         let node = Node::op(m, op, operands);
         let results: Vec<Value> = m.results(op).collect();
         if let [value] = results[..] {
-            let fact = Fact { value: Some(value), ty: m.value_type(value), constant: m.constant(value) };
+            let fact = Fact::new(Some(value), m.value_type(value), m.constant(value));
             return smallvec::smallvec![self.add(node, fact)];
         }
-        let super::graph::Key::Op { ty, .. } = node.key else { return Children::new() };
-        let all = self.add(node, Fact { value: None, ty, constant: None });
+        let Key::Op { ty, .. } = node.key else { return Children::new() };
+        let all = self.add(node, Fact::new(None, ty, None));
         let one = |(i, value): (usize, Value)| {
-            let fact = Fact { value: Some(value), ty: self.m.value_type(value), constant: None };
+            let fact = Fact::new(Some(value), self.m.value_type(value), None);
             self.add(Node::result(i as u32, all), fact)
         };
         results.into_iter().enumerate().map(one).collect()
     }
 
+    /// The number of a node, which stays what it is when its class becomes another.
     fn add(&mut self, node: Node, fact: Fact) -> Id {
         self.graph.analysis.next = Some(fact);
-        self.graph.add(node)
+        self.graph.add_uncanonical(Node { id: Id::from(self.graph.nodes().len()), ..node })
     }
 
     /// Makes an op of what the classes are, and gives the classes of its results. A constant that it is equal to comes
     /// instead. `None` if there is no such op.
     pub fn make(&mut self, state: OpState, operands: Children) -> Option<Children> {
+        let types = state.operands.iter().map(|&value| self.m.value_type(value)).collect();
+        let shape = (state.name, state.props.clone(), state.result_types.clone(), types);
+        if let Some(id) = self.existing(&shape, &operands) {
+            return Some(smallvec::smallvec![id]);
+        }
         let op = Builder::at_end(self.m, self.workshop).try_create(state).ok()?;
         let sound = verify_op(self.m, op).is_ok() && only_computes(self.m, op);
         if !sound {
@@ -138,22 +171,43 @@ impl<'m> Program<'m> {
             self.m.erase_op(op);
             return Some(smallvec::smallvec![self.constant(attr, ty)?]);
         }
-        Some(self.made(op, operands))
+        let results = self.made(op, operands);
+        if let [id] = results[..] {
+            let node = &self.graph.nodes()[usize::from(id)];
+            self.shapes.insert(shape, (node.key, node.commutative));
+        }
+        Some(results)
     }
 
-    /// The class of a constant.
+    /// The node that an op would be, if it is there. Then no op has to be made, inferred and verified to see that.
+    fn existing(&mut self, shape: &Shape, operands: &Children) -> Option<Id> {
+        let &(key, commutative) = self.shapes.get(shape)?;
+        if operands.iter().all(|&operand| self.graph[operand].data.constant.is_some()) {
+            return None;
+        }
+        let node = Node::of(key, operands.clone(), commutative);
+        self.graph.lookup(node.clone())?;
+        Some(self.graph.add_uncanonical(node))
+    }
+
+    /// The node of a constant.
     pub fn constant(&mut self, attr: Attr, ty: Type) -> Option<Id> {
+        if let Some(&id) = self.constants.get(&(attr, ty)) {
+            return Some(id);
+        }
         let loc = gradus_ir::Loc::UNKNOWN;
         let value = Builder::at_end(self.m, self.workshop).constant(attr, ty, "arith", loc)?;
         let op = self.m.defining_op(value)?;
-        Some(self.made(op, Children::new())[0])
+        let id = self.made(op, Children::new())[0];
+        self.constants.insert((attr, ty), id);
+        Some(id)
     }
 
     /// Enters an op of the workshop, which goes again if there was one like it.
     fn made(&mut self, op: Op, operands: Children) -> Children {
-        let count = self.graph.total_size();
+        let count = self.graph.nodes().len();
         let ids = self.add_op(op, operands);
-        if self.graph.total_size() == count {
+        if self.graph.nodes().len() == count {
             self.m.erase_op(op);
         }
         ids

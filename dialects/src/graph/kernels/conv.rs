@@ -15,7 +15,7 @@ pub fn conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &ConvAttr
     let plan = Plan::new(x.shape(), weight.shape(), attrs)?;
     dispatch!(float, "conv", (x, weight), T => {
         let bias = bias.as_ref().map(|b| b.as_slice::<T>());
-        let start = |m: usize| bias.as_ref().map_or(T::ZERO, |b| b[m]);
+        let start = |m: usize| bias.as_ref().map_or(T::NOTHING, |b| b[m]);
         let out = plan.run(&x.as_slice::<T>(), &weight.as_slice::<T>(), start, |c: &mut T, s| *c = c.add(s));
         Ok(Tensor::from_vec(&plan.shape, out))
     })
@@ -178,9 +178,9 @@ impl<'a> Taps<'a> {
     fn depthwise<T: Num, C>(&self, input: &[T], filter: &[T], out: &mut [C], add: &impl Fn(&mut C, T)) {
         let last = self.window.strides.len() - 1;
         let stride = self.window.strides[last];
-        let mut sums = vec![T::ZERO; self.width];
+        let mut sums = vec![T::NOTHING; self.width];
         for (row, into) in out.chunks_exact_mut(self.width).enumerate() {
-            sums.fill(T::ZERO);
+            sums.fill(T::NOTHING);
             for (offset, &w) in self.offsets.iter().zip(filter) {
                 let inside = self.inside(offset, 0..self.width);
                 let Some(base) = self.row_start(offset, row).filter(|_| !inside.is_empty()) else { continue };

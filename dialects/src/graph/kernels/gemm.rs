@@ -104,7 +104,7 @@ fn multiply_block<T: Num>(a: &[T], b: &[T], depth: usize, mut store: impl FnMut(
 /// The product of one panel of each operand, accumulated in registers.
 #[inline(never)]
 fn micro_kernel<T: Num>(a: &[T], b: &[T]) -> [[T; NR]; MR] {
-    let mut sums = [[T::ZERO; NR]; MR];
+    let mut sums = [[T::NOTHING; NR]; MR];
     for (a, b) in a.as_chunks::<MR>().0.iter().zip(b.as_chunks::<NR>().0) {
         for i in 0..MR {
             for j in 0..NR {

@@ -15,24 +15,48 @@ pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
         return Err(format!("matmul of {a:?} and {b:?}"));
     }
     dispatch!(number, "matmul", (a, b), T => {
-        let (shape, out) = stacked(&a.as_slice::<T>(), a.shape(), &b.as_slice::<T>(), b.shape(), |c: &mut T, s| {
-            *c = c.add(s);
-        })?;
+        let (a_elements, b_elements) = (a.as_slice::<T>(), b.as_slice::<T>());
+        let add = |c: &mut T, s| *c = c.add(s);
+        let (shape, out) = stacked(&a_elements, a.shape(), &b_elements, b.shape(), T::NOTHING, add)?;
         Ok(Tensor::from_vec(&shape, out))
     })
 }
 
-/// The product of stacks of matrices, accumulated as in [`product`].
+/// The product of two matrices in which factors that are zero in one of them, the right one or the left one, are left out
+/// of the sums, whatever they are multiplied with.
+pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelResult {
+    let (&[m, k], &[l, n]) = (a.shape(), b.shape()) else { return Err(format!("a product of {a:?} and {b:?}")) };
+    if k != l || a.dtype() != b.dtype() {
+        return Err(format!("a product of {a:?} and {b:?}"));
+    }
+    dispatch!(number, "matmul", (a, b), T => {
+        let (left, right) = (a.as_slice::<T>(), b.as_slice::<T>());
+        let mut sums: Vec<Option<T>> = vec![None; checked_elements(&[m, n])?];
+        for (row, sums) in left.chunks_exact(k.max(1)).zip(sums.chunks_exact_mut(n.max(1))) {
+            for (&x, factors) in row.iter().zip(right.chunks_exact(n.max(1))) {
+                for (sum, &y) in sums.iter_mut().zip(factors) {
+                    if (if right_is_sparse { y } else { x }) != T::ZERO {
+                        *sum = Some(sum.unwrap_or(T::NOTHING).add(x.mul(y)));
+                    }
+                }
+            }
+        }
+        Ok(Tensor::from_vec(&[m, n], sums.into_iter().map(|sum| sum.unwrap_or(T::ZERO)).collect::<Vec<T>>()))
+    })
+}
+
+/// The product of stacks of matrices, accumulated as in [`product`] from `start` on; zero if there is nothing to add up.
 pub(super) fn stacked<T: Num, C: Clone + Default>(
     a: &[T],
     a_shape: &[usize],
     b: &[T],
     b_shape: &[usize],
+    start: C,
     add: impl Fn(&mut C, T),
 ) -> Result<(Vec<usize>, Vec<C>), String> {
     let shape = matmul_output_dims(a_shape, b_shape)?;
-    let mut out = vec![C::default(); checked_elements(&shape)?];
     let k = a_shape[a_shape.len() - 1];
+    let mut out = vec![if k == 0 { C::default() } else { start }; checked_elements(&shape)?];
     let mut m = if a_shape.len() > 1 { a_shape[a_shape.len() - 2] } else { 1 };
     let n = if b_shape.len() > 1 { b_shape[b_shape.len() - 1] } else { 1 };
     let mut a_batch = &a_shape[..a_shape.len().saturating_sub(2)];
@@ -130,7 +154,7 @@ pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelR
     let c = c.map(wide).transpose()?;
     let (m, n, k) = (shape[0], shape[1], a.shape()[usize::from(!attrs.trans_a)]);
     dispatch!(number, "gemm", (a, b), T => {
-        let (left, right, mut out) = (a.as_slice::<T>(), b.as_slice::<T>(), vec![T::ZERO; size]);
+        let (left, right, mut out) = (a.as_slice::<T>(), b.as_slice::<T>(), vec![if k == 0 { T::ZERO } else { T::NOTHING }; size]);
         if size > 0 && k > 0 {
             let (row_step, step) = if attrs.trans_a { (1, m) } else { (k, 1) };
             let packed = Packed::new(&left, m, k, row_step, step);

@@ -49,7 +49,7 @@ pub use einsum::{Equation, einsum};
 pub use generate::*;
 pub use index::*;
 pub use loss::*;
-pub use matmul::{Gemm, det, gemm, matmul};
+pub use matmul::{Gemm, det, gemm, matmul, sparse_matmul};
 pub use movement::{
     concat, depth_to_space, expand, flatten, reshape, shape_of, size_of, slice, space_to_depth, split, squeeze, tile,
     transpose, unsqueeze,

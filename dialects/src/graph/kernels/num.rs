@@ -70,6 +70,8 @@ pub(super) fn widened<const N: usize>(
 /// Arithmetic on one element. Integers wrap.
 pub(super) trait Num: Elem {
     const ZERO: Self;
+    /// The sum of nothing: added to a number it gives the number, even to -0.0.
+    const NOTHING: Self;
     const ONE: Self;
     /// The identity of `max`: minus infinity, or the smallest integer.
     const LOWEST: Self;
@@ -118,6 +120,7 @@ pub(super) trait Num: Elem {
 macro_rules! int_num {
     ($abs:ident, $sign:expr, $($t:ty),*) => { $(impl Num for $t {
         const ZERO: Self = 0;
+        const NOTHING: Self = 0;
         const ONE: Self = 1;
         const LOWEST: Self = <$t>::MIN;
         const HIGHEST: Self = <$t>::MAX;
@@ -148,6 +151,7 @@ int_num! { unsigned, i128::signum, u64 }
 macro_rules! float_num {
     ($($t:ty),*) => { $(impl Num for $t {
         const ZERO: Self = 0.0;
+        const NOTHING: Self = -0.0;
         const ONE: Self = 1.0;
         const LOWEST: Self = <$t>::NEG_INFINITY;
         const HIGHEST: Self = <$t>::INFINITY;

@@ -55,7 +55,7 @@ fn integer_product(
     let a_shape = shape(a_zero, a.rank().saturating_sub(2), a.rank());
     let b_shape = shape(b_zero, b.rank().saturating_sub(1), b.rank());
     let (left, right) = (centered(op, a, a_zero, &a_shape)?, centered(op, b, b_zero, &b_shape)?);
-    stacked(&left, a.shape(), &right, b.shape(), accumulate)
+    stacked(&left, a.shape(), &right, b.shape(), 0, accumulate)
 }
 
 /// `MatMulInteger` (10): the `i32` product of 8-bit tensors less their zero points, each a scalar or one per row of `a`

@@ -241,7 +241,7 @@ pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i
         for g in 0..group {
             let (w, r) =
                 (&weights[g * rows * depth..][..rows * depth], &read[g * depth * outputs..][..depth * outputs]);
-            let (_, sums) = stacked(w, &[rows, depth], r, &[depth, outputs], |c: &mut f64, s| *c += s)?;
+            let (_, sums) = stacked(w, &[rows, depth], r, &[depth, outputs], -0.0, |c: &mut f64, s| *c += s)?;
             let start = |i: usize| bias.as_ref().map_or(0.0, |b| b[g * rows + i / outputs]);
             y.extend(sums.iter().enumerate().map(|(i, s)| s + start(i)));
         }

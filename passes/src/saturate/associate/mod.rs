@@ -19,6 +19,7 @@ mod sum;
 mod tests;
 
 use super::graph::Children;
+use super::journal::By;
 use super::program::Program;
 use egg::Id;
 use gradus_ir::{Loc, Op, OpName, OpState};
@@ -89,11 +90,12 @@ fn pair(program: &mut Program<'_>, name: OpName, a: Id, b: Id) -> Option<Id> {
     }
 }
 
-/// Makes two classes one if their types allow it.
+/// Makes the classes of two nodes one if their types allow it.
 fn unite(program: &mut Program<'_>, a: Id, b: Id) {
-    let (a, b) = (program.graph.find(a), program.graph.find(b));
     if program.graph[a].data.ty == program.graph[b].data.ty {
+        program.graph.analysis.journal.begin(By::Other("associativity"), 0, []);
         program.graph.union(a, b);
+        program.graph.analysis.journal.end();
     }
 }
 

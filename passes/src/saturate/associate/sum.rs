@@ -19,7 +19,8 @@ const GROUPED_PART: usize = 4;
 /// What an op adds up, or multiplies, or compares.
 struct Sum {
     name: OpName,
-    class: Id,
+    /// The node of the root.
+    node: Id,
     ty: Type,
     /// Sorted, constants last.
     operands: Vec<Operand>,
@@ -40,7 +41,7 @@ pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budge
         };
         *budget -= nodes;
         if let Some(new) = add(program, sum.name, &sum.operands) {
-            unite(program, sum.class, new);
+            unite(program, sum.node, new);
             sums.push(sum);
         }
     }
@@ -90,7 +91,7 @@ fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
         }
     }
     if let Some(whole) = classes[(1 << len) - 1] {
-        unite(program, sum.class, whole);
+        unite(program, sum.node, whole);
     }
 }
 
@@ -98,7 +99,7 @@ fn sum_of(program: &Program<'_>, regions: &Regions, root: Op) -> Option<Sum> {
     let result = program.m.result(root, 0);
     let mut operands: Vec<Operand> = regions.operands(program, root)?.into_iter().map(|id| (false, id)).collect();
     sort(program, &mut operands);
-    Some(Sum { name: program.m.name(root), class: program.class(result)?, ty: program.m.value_type(result), operands })
+    Some(Sum { name: program.m.name(root), node: program.entered(result)?, ty: program.m.value_type(result), operands })
 }
 
 fn sort(program: &Program<'_>, operands: &mut [Operand]) {
@@ -157,7 +158,7 @@ fn divide(program: &mut Program<'_>, sum: &Sum, part: &[Operand]) {
     }
     let (Some(part), Some(rest)) = (add(program, sum.name, part), add(program, sum.name, &rest)) else { return };
     if let Some(whole) = pair(program, sum.name, part, rest) {
-        unite(program, sum.class, whole);
+        unite(program, sum.node, whole);
     }
 }
 

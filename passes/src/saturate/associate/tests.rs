@@ -9,7 +9,8 @@ use gradus_ir::{Context, Module, Op, ParseOptions, parse_module};
 use std::fmt::Write;
 
 /// Multiplications of matrix products; each other op is one.
-const PRODUCTS: CostModel = CostModel { name: "products", doc: "the number of multiplications", cost: products };
+const PRODUCTS: CostModel =
+    CostModel { name: "products", doc: "the number of multiplications", cost: products, groups: &[], approx: false };
 
 fn products(m: &Module, op: Op) -> u64 {
     let shapes: Vec<&[i64]> = m.operands(op).iter().filter_map(|&v| m.ctx.static_shape(m.value_type(v))).collect();

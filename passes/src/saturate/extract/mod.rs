@@ -95,11 +95,12 @@ impl fmt::Display for Method {
 
 /// The cheapest nodes that are found within so many steps from which the roots can be made: never dearer than the program is.
 pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id], max_steps: usize) -> Extraction {
-    let gathered = Gathered::new(program, model, roots);
+    let costs = Costs::new(program, model);
+    let gathered = Gathered::new(program, &costs, roots);
     let reduced = reduce::reduce(&gathered.classes, &gathered.roots, &gathered.own(program));
     let mut numbers = reduced.free;
-    let before = gathered.before(program, model);
-    let mut all = Extraction { choice: Choice::default(), before, cost: 0, bound: 0, method: Method::Start };
+    let mut all =
+        Extraction { choice: Choice::default(), before: costs.before(), cost: 0, bound: 0, method: Method::Start };
     let mut parts = reduced.parts;
     // What small ones leave is for the large ones.
     parts.sort_by_key(|part| part.problem.num_nodes());
@@ -153,52 +154,62 @@ fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method)
     (best, method)
 }
 
+/// What nodes cost.
+pub struct Costs<'p, 'm> {
+    program: &'p Program<'m>,
+    model: &'p CostModel,
+    fixed: FxHashSet<Id>,
+}
+
+impl<'p, 'm> Costs<'p, 'm> {
+    /// For the nodes that there are now.
+    pub fn new(program: &'p Program<'m>, model: &'p CostModel) -> Costs<'p, 'm> {
+        Costs { program, model, fixed: fixed(program) }
+    }
+
+    /// What a node costs: nothing if it is an op that is made of constants only, since it is one as soon as it is folded.
+    pub fn of(&self, node: &Node) -> u64 {
+        match (node.key, node.op) {
+            (Key::Op { .. }, Some(op)) if !is_fixed(self.program, &self.fixed, node) => {
+                (self.model.cost)(self.program.m, op).max(1)
+            }
+            _ => 0,
+        }
+    }
+
+    /// What all ops of the program cost.
+    fn before(&self) -> Cost {
+        let ops = self.program.steps.iter().filter_map(|step| match step {
+            Step::Op(op) if self.program.nodes.contains(op) => Some(*op),
+            _ => None,
+        });
+        let node = |op: Op| self.program.nodes_of(op).into_iter().next();
+        ops.filter_map(node).map(|node| Cost::from(self.of(&node))).sum()
+    }
+}
+
 /// The classes that the roots may need, as numbers.
 struct Gathered {
     ids: Vec<Id>,
     numbers: FxHashMap<Id, u32>,
     classes: Vec<Vec<Candidate>>,
     roots: Vec<u32>,
-    fixed: FxHashSet<Id>,
 }
 
 impl Gathered {
-    fn new(program: &Program<'_>, model: &CostModel, roots: &[Id]) -> Gathered {
-        let mut all = Gathered {
-            ids: Vec::new(),
-            numbers: FxHashMap::default(),
-            classes: Vec::new(),
-            roots: Vec::new(),
-            fixed: fixed(program),
-        };
+    fn new(program: &Program<'_>, costs: &Costs<'_, '_>, roots: &[Id]) -> Gathered {
+        let mut all =
+            Gathered { ids: Vec::new(), numbers: FxHashMap::default(), classes: Vec::new(), roots: Vec::new() };
         all.roots = roots.iter().map(|&root| all.number(program.graph.find(root))).collect();
         while let Some(&id) = all.ids.get(all.classes.len()) {
             let candidate = |node: &Node| Candidate {
-                cost: all.cost(program, model, node),
+                cost: costs.of(node),
                 children: node.children.iter().map(|&child| all.number(program.graph.find(child))).collect(),
             };
             let class = program.graph[id].iter().map(candidate).collect();
             all.classes.push(class);
         }
         all
-    }
-
-    /// What a node costs: nothing if it is an op that is made of constants only, since it is one as soon as it is folded.
-    fn cost(&self, program: &Program<'_>, model: &CostModel, node: &Node) -> u64 {
-        match (node.key, node.op) {
-            (Key::Op { .. }, Some(op)) if !is_fixed(program, &self.fixed, node) => (model.cost)(program.m, op).max(1),
-            _ => 0,
-        }
-    }
-
-    /// What all ops of the program cost.
-    fn before(&self, program: &Program<'_>, model: &CostModel) -> Cost {
-        let ops = program.steps.iter().filter_map(|step| match step {
-            Step::Op(op) if program.nodes.contains(op) => Some(*op),
-            _ => None,
-        });
-        let node = |op: Op| program.nodes_of(op).into_iter().next();
-        ops.filter_map(node).map(|node| Cost::from(self.cost(program, model, &node))).sum()
     }
 
     fn number(&mut self, id: Id) -> u32 {

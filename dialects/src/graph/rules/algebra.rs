@@ -1,0 +1,40 @@
+//! What changes places without changing results, and what can be computed beforehand.
+
+use gradus_ir::rules::{Rule, approx, rule};
+
+#[rustfmt::skip]
+pub(super) const ALGEBRA: &[Rule] = &[
+    // one after the other
+    rule("transpose-transpose",   "transpose{* = P}(transpose{* = Q}(x: X)) => transpose{perm = both_perms(P, Q, X)}(x)"),
+    rule("reshape-reshape",       "reshape(reshape(x, C), D): T => reshape(x, extents(T)): T"),
+    // through what works on each element by itself
+    rule("transpose-relu",        "relu(transpose{* = P}(x)) => transpose{* = P}(relu(x))"),
+    rule("relu-transpose",        "transpose{* = P}(relu(x)) => relu(transpose{* = P}(x))"),
+    rule("transpose-sigmoid",     "sigmoid(transpose{* = P}(x)) => transpose{* = P}(sigmoid(x))"),
+    rule("transpose-tanh",        "tanh(transpose{* = P}(x)) => transpose{* = P}(tanh(x))"),
+    rule("transpose-add",         "add(transpose{* = P}(x: T), transpose{* = P}(y: T)) => transpose{* = P}(add(x, y))"),
+    rule("transpose-mul",         "mul(transpose{* = P}(x: T), transpose{* = P}(y: T)) => transpose{* = P}(mul(x, y))"),
+    rule("reshape-relu",          "relu(reshape(x, C): T) => reshape(relu(x), extents(T)): T"),
+    rule("reshape-add",           "add(reshape(x: S, C): T, reshape(y: S, D): T) => reshape(add(x, y), extents(T)): T"),
+    // of products
+    rule("transpose-matmul",      "transpose{* = P}(matmul(a: A, b: B)) => matmul(transpose(b), transpose(a))       if matrices(A, B), reverses(P)"),
+    rule("matmul-transposed",     "matmul(transpose{* = P}(a: A), transpose{* = Q}(b: B)) => transpose(matmul(b, a)) if matrices(A, B), reverses(P), reverses(Q)"),
+    approx("matmul-left",         "matmul(matmul(a: A, b: B), c: C) => matmul(a, matmul(b, c))               if matrices(A, B), matrices(B, C)"),
+    approx("matmul-right",        "matmul(a: A, matmul(b: B, c: C)) => matmul(matmul(a, b), c)               if matrices(A, B), matrices(B, C)"),
+    approx("matmul-sum-left",     "add(matmul(a, b: B), matmul(a, c: B)) => matmul(a, add(b, c))"),
+    approx("matmul-sum-right",    "add(matmul(a: A, c), matmul(b: A, c)) => matmul(add(a, b), c)"),
+    approx("matmul-concat",       "add(matmul(a: A, b: B), matmul(c: C, d: D)) => matmul(concat{axis = 1}(a, c), concat{axis = 0}(b, d)) if matrices(A, B), matrices(C, D)"),
+    // of constants
+    approx("add-constants",       "add(add(x, C), D) => add(x, add(C, D))"),
+    approx("mul-constants",       "mul(mul(x, C), D) => mul(x, mul(C, D))"),
+    approx("mul-of-add-constants","mul(add(x: T, C), D): T => add(mul(x, D), mul(C, D)): T"),
+    approx("add-associates",      "add(add(x: T, y: T), z: T) => add(x, add(y, z))"),
+];
+
+#[rustfmt::skip]
+pub(super) const FUSE: &[Rule] = &[
+    approx("conv-norm",           "batch_normalization{* = N}(conv{* = P}(x, W), S, B, M, V) => conv{* = P}(x, norm_filters(W, S, V, N), norm_bias(S, B, M, V, N))  if inference(N)"),
+    approx("conv-bias-norm",      "batch_normalization{* = N}(conv{* = P}(x, W, C), S, B, M, V) => conv{* = P}(x, norm_filters(W, S, V, N), norm_bias_of(C, S, B, M, V, N)) if inference(N)"),
+    approx("conv-add",            "add(conv{* = P}(x, w), C): R => conv{* = P}(x, w, per_filter(C, R)): R"),
+    approx("matmul-scaled",       "mul(matmul(a: A, B): R, C: S): R => matmul(a, scaled(B, C)): R   if row_of(S, R)"),
+];

@@ -1,0 +1,190 @@
+//! Conditions and computations of rules about networks. Shapes that are not known refuse.
+
+use crate::graph::kernels;
+use gradus_ir::eval::floats_to_tensor;
+use gradus_ir::rules::{Arg, ArgKind, Native};
+use gradus_ir::{Attr, Module, Tensor, Type};
+
+const TYPE: &[ArgKind] = &[ArgKind::Type];
+const TYPES: &[ArgKind] = &[ArgKind::Type, ArgKind::Type];
+const ATTR: &[ArgKind] = &[ArgKind::Attr];
+const ATTR_TYPE: &[ArgKind] = &[ArgKind::Attr, ArgKind::Type];
+const PERMS: &[ArgKind] = &[ArgKind::Attr, ArgKind::Attr, ArgKind::Type];
+const NORM: &[ArgKind] = &[ArgKind::Attr; 5];
+const NORM_BIAS: &[ArgKind] = &[ArgKind::Attr; 6];
+
+#[rustfmt::skip]
+pub(in crate::graph) const NATIVES: &[&Native] = &[
+    &Native::test("matrices", "two matrices of known extents", TYPES, |m, x| x.iter().all(|x| dims(m, *x).is_some_and(|d| d.len() == 2))),
+    &Native::test("has_channels", "a tensor of at least three axes, the second of which are channels", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.len() >= 3 && d[1] > 0)),
+    &Native::test("one_element", "a tensor of one element", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.iter().all(|&d| d == 1))),
+    &Native::test("per_channel", "a tensor that broadcasts to the second one with a number for each channel", TYPES, per_channel),
+    &Native::test("row_of", "a row of numbers, one for each element of the second one's last axis", TYPES, row_of),
+    &Native::test("pointwise", "the attributes and the type of filters of one position each, all of one group", ATTR_TYPE, pointwise),
+    &Native::test("one_group", "attributes of a convolution of one group", ATTR, |m, x| int(m, x[0], "group", 1) == 1),
+    &Native::test("inference", "attributes of a normalization by given numbers", ATTR, |m, x| int(m, x[0], "training_mode", 0) == 0),
+    &Native::test("plain_gemm", "attributes of a product that neither scales nor transposes", ATTR, |m, x| plain_gemm(m, x[0])),
+    &Native::test("reverses", "attributes of a transposition that reverses the axes", ATTR, |m, x| ints(m, x[0], "perm").is_none_or(|p| p.iter().rev().copied().eq(0..p.len() as i64))),
+    &Native::test("last_axis", "the last axis of a tensor", ATTR_TYPE, last_axis),
+    &Native::attr("elements", "the number of elements of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, count(&dims(m, x[0])?)?))),
+    &Native::attr("channels", "the number of channels of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, *dims(m, x[0])?.get(1)?))),
+    &Native::attr("extents", "the extents of a tensor", TYPE, |m, x| shape(m, &dims(m, x[0])?)),
+    &Native::attr("as_channels", "the extents of one pixel that has all elements as channels", TYPE, |m, x| shape(m, &[1, count(&dims(m, x[0])?)?, 1, 1])),
+    &Native::attr("as_kernels", "the extents of a filter of one position for each element", TYPE, |m, x| shape(m, &[count(&dims(m, x[0])?)?, 1, 1, 1])),
+    &Native::attr("channel_kernels", "the extents of a filter of one position for each channel", TYPE, |m, x| shape(m, &kernels_for(&dims(m, x[0])?)?)),
+    &Native::attr("one_kernel", "the extents of one filter of one position", TYPE, |m, x| shape(m, &vec![1; dims(m, x[0])?.len().max(3)])),
+    &Native::attr("as_pixels", "the extents of a matrix as one pixel for each row", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?))),
+    &Native::attr("as_filters", "the extents of a transposed matrix as one filter for each column", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?.into_iter().rev().collect()))),
+    &Native::attr("as_matrix", "the extents of filters of one position as a matrix", TYPE, |m, x| shape(m, dims(m, x[0])?.get(..2)?)),
+    &Native::attr("as_columns", "the extents of a tensor with all positions as one axis", TYPE, |m, x| as_columns(&dims(m, x[0])?).and_then(|d| shape(m, &d))),
+    &Native::attr("both_perms", "the order of axes after one permutation and another", PERMS, both_perms),
+    &Native::attr("per_filter", "the numbers of which there is one for each channel", ATTR_TYPE, per_filter),
+    &Native::attr("scaled", "the products of a constant with numbers for its last axis, if they are all finite", &[ArgKind::Attr; 2], scaled),
+    &Native::attr("norm_filters", "filters, scaled as a normalization does", &[ArgKind::Attr; 4], norm_filters),
+    &Native::attr("norm_bias", "what a normalization adds", NORM, |m, x| norm_bias(m, None, x)),
+    &Native::attr("norm_bias_of", "what a normalization makes of a number that is added before it, and what it adds", NORM_BIAS, |m, x| norm_bias(m, Some(x[0]), &x[1..])),
+];
+
+/// The extents of a type, if they are all known.
+fn dims(m: &Module, ty: Arg) -> Option<Vec<i64>> {
+    m.ctx.static_shape(ty.ty()).map(<[i64]>::to_vec)
+}
+
+fn count(dims: &[i64]) -> Option<i64> {
+    dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0)
+}
+
+/// Extents as the constant that ops take. An extent of 0 would be read as another.
+fn shape(m: &Module, dims: &[i64]) -> Option<Attr> {
+    let ty = m.ctx.tensor_type(&[dims.len() as i64], Type::I64);
+    let known = dims.iter().all(|&d| d > 0);
+    known.then(|| m.ctx.dense_attr(ty, &Tensor::from_vec(&[dims.len()], dims.to_vec())))
+}
+
+/// The extents of a filter of one position for each channel of a tensor.
+fn kernels_for(dims: &[i64]) -> Option<Vec<i64>> {
+    let mut kernels = vec![1; dims.len()];
+    kernels[0] = *dims.get(1).filter(|_| dims.len() >= 3)?;
+    Some(kernels)
+}
+
+fn with_ones(mut dims: Vec<i64>) -> Vec<i64> {
+    dims.extend([1, 1]);
+    dims
+}
+
+fn as_columns(dims: &[i64]) -> Option<Vec<i64>> {
+    let (image, positions) = dims.split_at_checked(2)?;
+    Some([image, &[count(positions)?]].concat())
+}
+
+fn int(m: &Module, attrs: Arg, name: &str, default: i64) -> i64 {
+    m.ctx.dict_get(attrs.attr(), m.ctx.str(name)).and_then(|a| m.ctx.as_int(a)).unwrap_or(default)
+}
+
+fn ints(m: &Module, attrs: Arg, name: &str) -> Option<Vec<i64>> {
+    m.ctx.dict_get(attrs.attr(), m.ctx.str(name)).and_then(|a| m.ctx.as_ints(a))
+}
+
+fn float(m: &Module, attrs: Arg, name: &str, default: f64) -> f64 {
+    m.ctx.dict_get(attrs.attr(), m.ctx.str(name)).and_then(|a| m.ctx.as_float(a)).unwrap_or(default)
+}
+
+fn per_channel(m: &Module, x: &[Arg]) -> bool {
+    let (Some(few), Some(all)) = (dims(m, x[0]), dims(m, x[1])) else { return false };
+    let Some(first) = all.len().checked_sub(few.len()).filter(|_| all.len() >= 3) else { return false };
+    let one = |(i, &d): (usize, &i64)| d == if first + i == 1 { all[1] } else { 1 };
+    first <= 1 && few.iter().enumerate().all(one)
+}
+
+fn row_of(m: &Module, x: &[Arg]) -> bool {
+    let (Some(row), Some(all)) = (dims(m, x[0]), dims(m, x[1])) else { return false };
+    let Some((last, ones)) = row.split_last() else { return false };
+    all.len() >= 2 && all.last() == Some(last) && ones.len() <= 1 && ones.iter().all(|&d| d == 1)
+}
+
+fn pointwise(m: &Module, x: &[Arg]) -> bool {
+    let all = |name: &str, n: i64| ints(m, x[0], name).is_none_or(|list| list.iter().all(|&i| i == n));
+    let padding = m.ctx.dict_get(x[0].attr(), m.ctx.str("auto_pad")).and_then(|a| m.ctx.as_str(a));
+    int(m, x[0], "group", 1) == 1
+        && all("pads", 0)
+        && all("strides", 1)
+        && padding.is_none_or(|word| ["NOTSET", "VALID"].contains(&word))
+        && dims(m, x[1]).is_some_and(|d| d.len() >= 3 && d[2..].iter().all(|&d| d == 1))
+}
+
+fn plain_gemm(m: &Module, attrs: Arg) -> bool {
+    let transposes = ["transA", "transB"].into_iter().any(|name| int(m, attrs, name, 0) != 0);
+    !transposes && ["alpha", "beta"].into_iter().all(|name| float(m, attrs, name, 1.0).to_bits() == 1f64.to_bits())
+}
+
+fn last_axis(m: &Module, x: &[Arg]) -> bool {
+    let (axis, rank) = (m.ctx.as_int(x[0].attr()), dims(m, x[1]).map(|d| d.len() as i64));
+    axis.zip(rank).is_some_and(|(axis, rank)| axis == -1 || axis == rank - 1)
+}
+
+fn both_perms(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let rank = dims(m, x[2])?.len();
+    let perm = |attrs| ints(m, attrs, "perm").unwrap_or_else(|| (0..rank as i64).rev().collect());
+    let (last, first) = (perm(x[0]), perm(x[1]));
+    let both: Option<Vec<i64>> = last.iter().map(|&i| first.get(usize::try_from(i).ok()?).copied()).collect();
+    both.filter(|both| both.len() == rank).map(|both| m.ctx.i64_array_attr(&both))
+}
+
+fn tensor(m: &Module, constant: Arg) -> Option<Tensor> {
+    m.ctx.dense_tensor(constant.attr())
+}
+
+/// The constant that is a tensor, of the type of another with other extents.
+fn constant(m: &Module, tensor: &Tensor, like: Arg) -> Option<Attr> {
+    let elem = m.ctx.element_type(m.ctx.attr_type(like.attr())?);
+    let dims: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+    Some(m.ctx.dense_attr(m.ctx.tensor_type(&dims, elem), tensor))
+}
+
+fn per_filter(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let ty = Arg::Type(m.ctx.attr_type(x[0].attr())?);
+    let channels = *dims(m, x[1])?.get(1)?;
+    if !per_channel(m, &[ty, x[1]]) {
+        return None;
+    }
+    constant(m, &tensor(m, x[0])?.reshape(vec![usize::try_from(channels).ok()?]).ok()?, x[0])
+}
+
+fn scaled(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let product = kernels::mul(&tensor(m, x[0])?, &tensor(m, x[1])?).ok()?;
+    let finite = product.to_f64().iter().all(|x| x.is_finite());
+    if finite { constant(m, &product, x[0]) } else { None }
+}
+
+/// What a normalization multiplies with: `scale / sqrt(variance + epsilon)`, as ONNX defines it.
+fn factors(m: &Module, scale: Arg, variance: Arg, attrs: Arg) -> Option<Vec<f64>> {
+    let epsilon = float(m, attrs, "epsilon", 1e-5);
+    let (scale, variance) = (tensor(m, scale)?.to_f64(), tensor(m, variance)?.to_f64());
+    let all: Vec<f64> = scale.iter().zip(variance).map(|(s, v)| s / (v + epsilon).sqrt()).collect();
+    all.iter().all(|f| f.is_finite()).then_some(all)
+}
+
+/// Filters, scale, variance, attributes.
+fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let (filters, factors) = (tensor(m, x[0])?, factors(m, x[1], x[2], x[3])?);
+    let size = filters.len() / factors.len().max(1);
+    if filters.shape().first() != Some(&factors.len()) || size == 0 {
+        return None;
+    }
+    let scaled = filters.to_f64().chunks(size).zip(&factors).flat_map(|(w, f)| w.iter().map(move |w| w * f)).collect();
+    constant(m, &floats_to_tensor(filters.dtype(), filters.shape(), scaled), x[0])
+}
+
+/// Scale, bias, mean, variance, attributes.
+fn norm_bias(m: &Module, before: Option<Arg>, x: &[Arg]) -> Option<Attr> {
+    let factors = factors(m, x[0], x[3], x[4])?;
+    let (bias, mean) = (tensor(m, x[1])?, tensor(m, x[2])?.to_f64());
+    let before = match before {
+        Some(before) => tensor(m, before)?.to_f64(),
+        None => vec![0.0; mean.len()],
+    };
+    let added = bias.to_f64().into_iter().zip(factors).zip(mean.into_iter().zip(before));
+    let all = added.map(|((bias, factor), (mean, before))| bias + (before - mean) * factor).collect();
+    constant(m, &floats_to_tensor(bias.dtype(), bias.shape(), all), x[1])
+}

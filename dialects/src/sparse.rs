@@ -1,0 +1,104 @@
+//! `sparse`: products with constants that are mostly zeros, as code is made for them.
+//!
+//! Source: the seed on sparse matrices that are compiled into code.
+
+use crate::constraint::{TENSOR, UNIT, kind};
+use crate::graph::{infer_product, kernels};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx};
+use gradus_ir::work::{Contraction, Sparse, Way, Work};
+use gradus_ir::{AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
+
+/// How a product is done.
+const FORM: AttrKind = AttrKind {
+    text: AttrText::Cases(Type::I64, &[("unrolled", 0), ("patterns", 1), ("csr", 2)]),
+    ..kind("unrolled, patterns or csr", |c, a| {
+        c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..3).contains(&v))
+    })
+};
+
+/// Whether the word is there.
+const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
+
+/// The product of two matrices, one of them a constant that is mostly zeros: what would be multiplied by zero is left out
+/// of the sums, infinities and NaNs too.
+///
+/// It is done by code that has the other factors as immediates (`unrolled`), by calls of functions that the pattern of
+/// zeros chooses (`patterns`), or by a loop over compressed rows (`csr`). The left operand is the sparse one, or the right
+/// one if it says so.
+///
+/// ```mlir
+/// %c = sparse.matmul unrolled right %a, %b : (tensor<1x64xf32>, tensor<64x256xf32>) -> tensor<1x256xf32>
+/// ```
+#[op(
+    "sparse.matmul",
+    infer = infer_product,
+    work = work,
+    eval = matmul,
+    format = "$form (`right` $right^)? operands attr-dict `:` functional-type(operands, results)"
+)]
+pub struct MatMulOp {
+    /// How it is done.
+    form: Attribute<FORM>,
+    /// Whether the right operand is the one that is mostly zeros.
+    right: OptAttribute<FLAG>,
+    /// The left matrix.
+    a: Operand<TENSOR>,
+    /// The right matrix.
+    b: Operand<TENSOR>,
+    /// The product.
+    y: OpResult<TENSOR>,
+}
+
+fn matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let right = args.attr("right").is_some();
+    Ok(vec![Datum::Tensor(kernels::sparse_matmul(data[0].tensor()?, data[1].tensor()?, right)?)])
+}
+
+fn work(args: &OpArgs<'_>) -> Work {
+    let m = args.module;
+    let constant = m.constant(args.operands[usize::from(args.attr("right").is_some())]);
+    let used = constant.and_then(|attr| zeros(m, Arg::Attr(attr))).map_or(u64::MAX, |(zeros, all)| all - zeros);
+    let form = match args.int("form") {
+        Some(0) => Sparse::Unrolled,
+        Some(1) => Sparse::Patterns,
+        _ => Sparse::Csr,
+    };
+    Work::Contract(Contraction { way: Way::Sparse(form, used), ..crate::graph::product(args) })
+}
+
+/// How many elements of a constant are zero, and how many there are.
+fn zeros(m: &Module, constant: Arg) -> Option<(u64, u64)> {
+    let tensor = m.ctx.dense_tensor(constant.attr())?;
+    let zeros = tensor.to_f64().iter().filter(|&&x| x == 0.0).count();
+    Some((zeros as u64, tensor.len() as u64))
+}
+
+#[rustfmt::skip]
+const RULES: &[Rule] = &[
+    approx("left-unrolled",  "graph.matmul(A: S, b: T) => sparse.matmul{form = unrolled}(A, b)               if matrices(S, T), mostly_zeros(A)"),
+    approx("left-patterns",  "graph.matmul(A: S, b: T) => sparse.matmul{form = patterns}(A, b)               if matrices(S, T), mostly_zeros(A)"),
+    approx("left-csr",       "graph.matmul(A: S, b: T) => sparse.matmul{form = csr}(A, b)                    if matrices(S, T), mostly_zeros(A)"),
+    approx("right-unrolled", "graph.matmul(a: S, B: T) => sparse.matmul{form = unrolled, right = unit}(a, B) if matrices(S, T), mostly_zeros(B)"),
+    approx("right-patterns", "graph.matmul(a: S, B: T) => sparse.matmul{form = patterns, right = unit}(a, B) if matrices(S, T), mostly_zeros(B)"),
+    approx("right-csr",      "graph.matmul(a: S, B: T) => sparse.matmul{form = csr, right = unit}(a, B)      if matrices(S, T), mostly_zeros(B)"),
+];
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "sparse",
+    doc: "Products with constants that are mostly zeros.",
+    ops: &[MatMulOp::INFO],
+    rule_groups: &[RuleGroup {
+        name: "sparse",
+        doc: "products with constants that are mostly zeros: as code, by patterns, by compressed rows",
+        rules: RULES,
+    }],
+    natives: &[&Native::test(
+        "mostly_zeros",
+        "a constant of which at least half of the elements are zero",
+        &[ArgKind::Attr],
+        |m, x| zeros(m, x[0]).is_some_and(|(zeros, all)| all > 0 && 2 * zeros >= all),
+    )],
+    ..Dialect::DEFAULT
+};

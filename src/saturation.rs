@@ -1,0 +1,54 @@
+//! The flags of `gradus opt` that ask the pass `saturate` what it did, and writing that.
+
+use crate::{Failure, Streams, io};
+use clap::{Arg, ArgMatches};
+use gradus_passes::saturate::report::{GRAPH, REPORT, Report, dot, json, svg, text};
+
+/// The flags.
+pub fn arguments() -> impl Iterator<Item = Arg> {
+    let report = "Write what saturate chose and why: as JSON if the file ends in .json, else as text; - for comments";
+    let graph = "Write what saturate found equal, as a picture: FILE.svg, or FILE.dot for Graphviz";
+    let file = |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("FILE").help(help);
+    [file(REPORT, report), file(GRAPH, graph)].into_iter().map(|arg| arg.help_heading("Reports"))
+}
+
+fn path<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
+    // Other commands run passes too, and have no such flags.
+    matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)
+}
+
+/// The names of the reports that the flags ask for.
+pub fn wanted(matches: &ArgMatches) -> Vec<&'static str> {
+    [REPORT, GRAPH].into_iter().filter(|name| path(matches, name).is_some()).collect()
+}
+
+/// Whether there are such pictures.
+pub fn check(matches: &ArgMatches) -> Result<(), Failure> {
+    match path(matches, GRAPH) {
+        Some(path) if !path.ends_with(".dot") && !path.ends_with(".svg") => {
+            Err(Failure::Usage(format!("--{GRAPH}: '{path}' ends in neither .dot nor .svg")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the files that the flags name.
+pub fn write(matches: &ArgMatches, reports: &[Report], streams: &mut Streams<'_>) -> Result<(), Failure> {
+    if let Some(path) = path(matches, REPORT) {
+        let text = match path {
+            // What is printed stays a program.
+            "-" => text(reports).lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect(),
+            path if path.ends_with(".json") => json(reports),
+            _ => text(reports),
+        };
+        io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+    }
+    if let Some(path) = path(matches, GRAPH) {
+        let text = match path.ends_with(".dot") {
+            true => dot(reports),
+            false => svg(reports).map_err(|why| Failure::Input(format!("cannot write '{path}': {why}")))?,
+        };
+        io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+    }
+    Ok(())
+}
