@@ -34,7 +34,8 @@ use steps::Steps;
 /// So many steps for each node are taken to keep what need not change.
 const RESTORING_STEPS: usize = 10;
 
-/// The numbers of the chosen nodes in their classes, of all classes that are needed.
+/// The numbers of the chosen nodes in their classes. Those that are not needed have one too if a class that is needed could be
+/// made of them; none is made of itself.
 pub type Choice = FxHashMap<Id, usize>;
 
 /// What was chosen.
@@ -115,6 +116,7 @@ pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id], max_steps
         all.method = all.method.max(method);
         part.in_whole(&best.chosen).for_each(|(class, node)| numbers[class as usize] = node);
     }
+    gathered.complete(&mut numbers);
     let chosen = gathered.ids.into_iter().zip(numbers).filter(|(_, node)| *node != NONE);
     all.choice = chosen.map(|(id, node)| (id, node as usize)).collect();
     all
@@ -127,8 +129,8 @@ fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method)
     let mut best = Best { chosen: trees.clone(), cost: trees_cost, bound: bound.min(trees_cost) };
     let mut method = Method::Trees;
     if problem.roots.iter().all(|&root| start[root as usize] != NONE) {
-        // Trees of the other classes lead to those of the start, which lead to themselves only.
-        let whole = start.iter().zip(trees).map(|(&own, tree)| if own == NONE { tree } else { own }).collect();
+        let mut whole = start.clone();
+        complete(&mut whole, &trees);
         let cost = problem.cost_of(&whole);
         if cost <= best.cost {
             (best, method) = (Best { chosen: whole, cost, bound: best.bound.min(cost) }, Method::Start);
@@ -147,11 +149,18 @@ fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method)
     if best.cost < before {
         method = Method::Exact;
     }
+    complete(&mut best.chosen, &trees);
     if method != Method::Start {
         best.chosen = dag::restore(problem, best.chosen, start, &mut Steps(RESTORING_STEPS * problem.num_nodes()));
         best.cost = problem.cost_of(&best.chosen);
     }
     (best, method)
+}
+
+/// Chooses nodes of the classes that have none. What is chosen already is made of nothing else, so that nothing is made of
+/// itself.
+fn complete(chosen: &mut Chosen, by: &Chosen) {
+    chosen.iter_mut().zip(by).filter(|(node, _)| **node == NONE).for_each(|(node, by)| *node = *by);
 }
 
 /// What nodes cost.
@@ -210,6 +219,18 @@ impl Gathered {
             all.classes.push(class);
         }
         all
+    }
+
+    /// Chooses the cheapest trees for classes that have no node yet.
+    fn complete(&self, numbers: &mut Chosen) {
+        if numbers.contains(&NONE) {
+            let problem = Problem::new(&self.classes, self.roots.clone());
+            let mut trees = trees::trees(&problem).chosen;
+            for (class, node) in (0..).zip(&mut trees).filter(|(_, node)| **node != NONE) {
+                *node -= problem.nodes(class).start;
+            }
+            complete(numbers, &trees);
+        }
     }
 
     fn number(&mut self, id: Id) -> u32 {

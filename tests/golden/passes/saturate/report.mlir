@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --saturate --saturate-report=-
+// RUN: gradus opt %s --saturate=associate=false --saturate-report=-
 
 // The program, and then what came of each function.
 rewrite.rule @common_factor {
