@@ -6,10 +6,10 @@
 //! | `program.rs` | a program's values as an e-graph |
 //! | `equation.rs` | which rules may be used |
 //! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
-//! | `associate/` | what is equal because ops are associative |
 //! | `explore.rs`, `touched.rs` | applying all rules, within limits, where something changed |
 //! | `journal.rs` | which rule made what equal, and why two nodes are |
 //! | `known.rs` | checking that nothing is overlooked |
+//! | `associate/` | what is equal because ops are associative |
 //! | `cost/`, `extract/` | what ops cost, and which nodes are cheapest together |
 //! | `report/` | what came of it, for people and tools |
 //! | `write_back.rs` | chosen nodes as a program again |
@@ -71,7 +71,7 @@ Rules that round floats otherwise are used for targets that compute networks, un
 What ops are that are declared to be associative is found without rules, at once: a chain of matrix products is split at all
 places, sums are sorted so that they are equal in any order, what two of them have in common is computed once, and sums of up to
 four operands are grouped in all ways. Ops that promise something (`overflow<nsw>`) stay as they are; floats round, so that
-theirs are grouped only where rounding does not matter. A chain for which there is no room within `max-nodes` stays as it is, and
+theirs are grouped only where that does not matter. A chain for which there is no room within `max-nodes` stays as it is, and
 the report names it: n operands take n³/6 nodes, 66 of them fit by default.
 
 Nodes are chosen such that they cost least together, where what is shared counts once, and what is made of constants only counts
@@ -95,7 +95,6 @@ is shared or the first choice proves to be the best; finding the optimum otherwi
         PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
         PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
         PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
-        PassOption { name: "max-steps", doc: "Max. number of steps to choose nodes, and to prove that none cost less", kind: OptionKind::Int(50_000_000) },
         PassOption {
             name: "max-seconds",
             doc: "Max. time for a function; 0 for any. With a limit, results may differ from run to run",
@@ -106,6 +105,7 @@ is shared or the first choice proves to be the best; finding the optimum otherwi
             doc: "Check that looking where something changed finds all that looking everywhere does",
             kind: OptionKind::Bool(false),
         },
+        PassOption { name: "max-steps", doc: "Max. number of steps to choose nodes, and to prove that none cost less", kind: OptionKind::Int(50_000_000) },
         PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
     ],
     statistics: &[
@@ -136,8 +136,8 @@ is shared or the first choice proves to be the best; finding the optimum otherwi
             "approx" => true,
             other => return Err(format!("'floats' is exact or approx, not '{other}'")),
         };
-        let (associate, max_steps, report) = (options.bool("associate"), limit("max-steps")?, options.bool("report"));
-        Ok(Box::new(Saturate { model, names, approx, associate, limits, max_steps, report }))
+        let (associate, report) = (options.bool("associate"), options.bool("report"));
+        Ok(Box::new(Saturate { model, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
     },
     ..PassInfo::DEFAULT
 };
@@ -206,7 +206,8 @@ impl Saturate {
         let explored = explore(&mut program, equations, &self.limits);
         let end = explored.end;
         let roots = program.roots();
-        let extracted = extract::extract(&program, self.model, &roots, self.max_steps);
+        let cost = extract::costs(&program, self.model);
+        let extracted = extract::extract(&program, &cost, &roots, self.max_steps);
         cx.count("num-nodes", program.num_nodes() as u64);
         cx.count("num-saturated", u64::from(matches!(end, End::Saturated(_))));
         if self.report && !program.nodes.is_empty() {
@@ -221,8 +222,7 @@ impl Saturate {
         }
         report::conflict(&program, scope, equations).into_iter().for_each(|error| cx.emit(error));
         if (cx.wants(REPORT) || cx.wants(GRAPH)) && !program.nodes.is_empty() {
-            let costs = extract::Costs::new(&program, self.model);
-            let number = |cost: u128| u64::try_from(cost).unwrap_or(u64::MAX);
+            let small = |cost: u128| u64::try_from(cost).unwrap_or(u64::MAX);
             let gather = Gather {
                 program: &program,
                 scope,
@@ -230,15 +230,16 @@ impl Saturate {
                 explored: &explored,
                 choice: &extracted.choice,
                 roots: &roots,
-                cost: &|node| costs.of(node),
+                cost: &cost,
                 target: self.model.name,
-                before: number(extracted.before),
-                after: number(extracted.cost),
-                bound: Some(number(extracted.bound)),
+                before: small(extracted.before),
+                after: small(extracted.cost),
+                bound: Some(small(extracted.bound)),
                 changed,
             };
             cx.report(Box::new(gather.report(cx.wants(GRAPH))));
         }
+        drop(cost);
         if changed {
             cx.count("num-functions", 1);
             write_back::write_back(&mut program, scope, &extracted.choice, &roots);

@@ -1,7 +1,7 @@
 //! Chains against dynamic programming, sums in any order, and what is no region.
 
 use super::super::cost::CostModel;
-use super::super::extract::{Extraction, extract};
+use super::super::extract::{Extraction, costs, extract};
 use super::super::program::Program;
 use super::{LeftOut, associate};
 use gradus_dialects::DIALECTS;
@@ -34,7 +34,7 @@ fn best(text: &str, approx: bool, max_nodes: usize) -> (Extraction, usize, Vec<L
     let mut program = Program::new(&mut m, function);
     let left_out = associate(&mut program, approx, max_nodes);
     let roots = program.roots();
-    let (found, nodes) = (extract(&program, &PRODUCTS, &roots, 1_000_000), program.num_nodes());
+    let (found, nodes) = (extract(&program, &costs(&program, &PRODUCTS), &roots, 1_000_000), program.num_nodes());
     program.close(false);
     (found, nodes, left_out)
 }

@@ -95,13 +95,12 @@ impl fmt::Display for Method {
 }
 
 /// The cheapest nodes that are found within so many steps from which the roots can be made: never dearer than the program is.
-pub fn extract(program: &Program<'_>, model: &CostModel, roots: &[Id], max_steps: usize) -> Extraction {
-    let costs = Costs::new(program, model);
-    let gathered = Gathered::new(program, &costs, roots);
+pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id], max_steps: usize) -> Extraction {
+    let gathered = Gathered::new(program, cost, roots);
     let reduced = reduce::reduce(&gathered.classes, &gathered.roots, &gathered.own(program));
     let mut numbers = reduced.free;
-    let mut all =
-        Extraction { choice: Choice::default(), before: costs.before(), cost: 0, bound: 0, method: Method::Start };
+    let before = cost_before(program, cost);
+    let mut all = Extraction { choice: Choice::default(), before, cost: 0, bound: 0, method: Method::Start };
     let mut parts = reduced.parts;
     // What small ones leave is for the large ones.
     parts.sort_by_key(|part| part.problem.num_nodes());
@@ -163,40 +162,6 @@ fn complete(chosen: &mut Chosen, by: &Chosen) {
     chosen.iter_mut().zip(by).filter(|(node, _)| **node == NONE).for_each(|(node, by)| *node = *by);
 }
 
-/// What nodes cost.
-pub struct Costs<'p, 'm> {
-    program: &'p Program<'m>,
-    model: &'p CostModel,
-    fixed: FxHashSet<Id>,
-}
-
-impl<'p, 'm> Costs<'p, 'm> {
-    /// For the nodes that there are now.
-    pub fn new(program: &'p Program<'m>, model: &'p CostModel) -> Costs<'p, 'm> {
-        Costs { program, model, fixed: fixed(program) }
-    }
-
-    /// What a node costs: nothing if it is an op that is made of constants only, since it is one as soon as it is folded.
-    pub fn of(&self, node: &Node) -> u64 {
-        match (node.key, node.op) {
-            (Key::Op { .. }, Some(op)) if !is_fixed(self.program, &self.fixed, node) => {
-                (self.model.cost)(self.program.m, op).max(1)
-            }
-            _ => 0,
-        }
-    }
-
-    /// What all ops of the program cost.
-    fn before(&self) -> Cost {
-        let ops = self.program.steps.iter().filter_map(|step| match step {
-            Step::Op(op) if self.program.nodes.contains(op) => Some(*op),
-            _ => None,
-        });
-        let node = |op: Op| self.program.nodes_of(op).into_iter().next();
-        ops.filter_map(node).map(|node| Cost::from(self.of(&node))).sum()
-    }
-}
-
 /// The classes that the roots may need, as numbers.
 struct Gathered {
     ids: Vec<Id>,
@@ -205,14 +170,23 @@ struct Gathered {
     roots: Vec<u32>,
 }
 
+/// What each node costs: nothing if it is an op that is made of constants only, since it is one as soon as it is folded.
+pub fn costs<'p>(program: &'p Program<'_>, model: &'p CostModel) -> impl Fn(&Node) -> u64 + 'p {
+    let fixed = fixed(program);
+    move |node| match (node.key, node.op) {
+        (Key::Op { .. }, Some(op)) if !is_fixed(program, &fixed, node) => (model.cost)(program.m, op).max(1),
+        _ => 0,
+    }
+}
+
 impl Gathered {
-    fn new(program: &Program<'_>, costs: &Costs<'_, '_>, roots: &[Id]) -> Gathered {
+    fn new(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Gathered {
         let mut all =
             Gathered { ids: Vec::new(), numbers: FxHashMap::default(), classes: Vec::new(), roots: Vec::new() };
         all.roots = roots.iter().map(|&root| all.number(program.graph.find(root))).collect();
         while let Some(&id) = all.ids.get(all.classes.len()) {
             let candidate = |node: &Node| Candidate {
-                cost: costs.of(node),
+                cost: cost(node),
                 children: node.children.iter().map(|&child| all.number(program.graph.find(child))).collect(),
             };
             let class = program.graph[id].iter().map(candidate).collect();
@@ -258,6 +232,16 @@ impl Gathered {
         }
         own
     }
+}
+
+/// What all ops of the program cost.
+fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
+    let ops = program.steps.iter().filter_map(|step| match step {
+        Step::Op(op) if program.nodes.contains(op) => Some(*op),
+        _ => None,
+    });
+    let node = |op: Op| program.nodes_of(op).into_iter().next();
+    ops.filter_map(node).map(|node| Cost::from(cost(&node))).sum()
 }
 
 /// The classes that are constants, or made of constants only.
