@@ -1,5 +1,6 @@
 //! `--split-input-file` and `--verify-diagnostics`: a file as several programs, and what is expected of them.
 
+use crate::commands::model::is_onnx;
 use crate::expected::{Level, Verifier};
 use crate::io::{self, write};
 use crate::{Failure, Streams};
@@ -60,7 +61,12 @@ pub(crate) fn each(
 ) -> Result<(), Failure> {
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = option("output").expect("has a default");
-    let whole = io::text_on(option("FILE").expect("has a default"), threads, streams)?;
+    let path = option("FILE").expect("has a default");
+    if is_onnx(path) {
+        // It is no text; whoever reads it goes by its name.
+        return one(&Chunk { name: path.to_owned(), text: Arc::default(), start: (1, 1) }, output, streams);
+    }
+    let whole = io::text_on(path, threads, streams)?;
     match chunks(&whole, option("split-input-file"), streams)? {
         Some(chunks) => several(matches, &chunks, &whole, streams, one),
         None if option("verify-diagnostics").is_some() => {

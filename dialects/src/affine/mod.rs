@@ -84,13 +84,17 @@ fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
+/// Bounds further from 0 are none: there is room beyond them for what passes make of bounds, such as multiples of a factor.
+const FURTHEST: u64 = 1 << 62;
+
 /// The results of a map for operands that something is decided by: where they have no value, the program is undefined. No
 /// list is empty.
 fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     if data.contains(&Datum::Poison) {
         return Err(Trap::Ub("an affine map of poison".into()));
     }
-    values(map, data)?.ok_or_else(|| Trap::Ub("an affine expression overflows".into()))
+    let near = |list: &Vec<i64>| list.iter().all(|n| n.unsigned_abs() <= FURTHEST);
+    values(map, data)?.filter(near).ok_or_else(|| Trap::Ub("an affine expression overflows".into()))
 }
 
 /// The results of a map for operands that it is applied to; `None` if one is too large. No list is empty.
