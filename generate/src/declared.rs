@@ -143,7 +143,11 @@ impl Trial {
         let mut group = Vec::new();
         for i in 0..count as usize {
             let known: Vec<Type> = before.iter().flatten().copied().collect();
-            let any = (!known.is_empty()).then(|| self.random.pick(&known));
+            let any = if self.akin > 0 && !known.is_empty() {
+                Some(self.random.pick(&known))
+            } else {
+                known.first().copied()
+            };
             let like = same.or(group.first().map(|(ty, _)| *ty)).or(any);
             let chance = if same.is_some() {
                 100
