@@ -340,7 +340,8 @@ fn limits_are_kept_and_named() {
     };
     let ended = |terms: usize, options: &str| {
         let mut m = parse(&tool.context(), &sum(terms)).expect("it is a program");
-        reports(&tool, &mut m, options).expect("no limit is an error").remove(0)
+        let options = format!("associate=false {options}");
+        reports(&tool, &mut m, &options).expect("no limit is an error").remove(0)
     };
     assert_eq!(ended(4, "").end, "saturated after 4 iterations");
     assert_eq!(ended(4, "max-iterations=1").end, "ended by the limit of 1 iterations");

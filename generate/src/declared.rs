@@ -29,17 +29,19 @@ pub(crate) fn instances(ctx: &Arc<Context>) -> Module {
     trial.module
 }
 
-/// So many times an op is tried to find its signatures, and so many of them are enough.
+/// So many times an op is tried to find its signatures, and so many of them are enough; where few fit, oftener.
 const SIGNATURE_TRIES: usize = 10_000;
 const SIGNATURES: usize = 400;
+const FEW: usize = 200;
+const MORE_TRIES: usize = 100_000;
 
 /// Types and attributes that an op can have, with values of the given types.
 pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
     let mut trial = Trial::of(ctx, types);
     trial.akin = 60;
     let mut found = IndexSet::new();
-    for _ in 0..SIGNATURE_TRIES {
-        if found.len() >= SIGNATURES {
+    for i in 0..MORE_TRIES {
+        if found.len() >= if i < SIGNATURE_TRIES { SIGNATURES } else { FEW } {
             break;
         }
         let Some(op) = trial.attempt(info) else { continue };

@@ -53,7 +53,16 @@ pub struct ConvOp {
 
 fn infer_conv(args: &OpArgs<'_>) -> infer::Types {
     let elem = infer::common_elem(args, &["x", "w", "b"])?;
-    infer::one(args, conv_shape(args)?, elem)
+    let shape = conv_shape(args)?;
+    if let (Some(bias), Some(shape)) = (infer::dims(args, "b"), &shape) {
+        let wrong =
+            |_| format!("the operand 'b' should have an element for each filter, not {}", infer::display(&bias));
+        match bias.as_slice() {
+            &[n] => drop(infer::unify(n, shape[1]).map_err(wrong)?),
+            _ => return Err(wrong(String::new())),
+        }
+    }
+    infer::one(args, shape, elem)
 }
 
 /// The shape of a convolution of the operands `x` and `w`.

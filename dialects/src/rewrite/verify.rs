@@ -67,7 +67,8 @@ pub(super) fn op(m: &Module, op: Op) -> Result<(), String> {
         return Err(format!("has {} names for {} attributes", names.len(), this.attribute_values(m).len()));
     }
     for key in handles.clone().chain(others.iter().map(|(key, _)| m.ctx.text(*key))) {
-        if !info.is_inherent(key) && !(key == OTHERS && handles.clone().any(|name| name == key)) {
+        let others_by_handle = key == OTHERS && handles.clone().any(|name| name == key);
+        if !info.is_inherent(key) && !others_by_handle {
             return Err(format!("'{name}' has {}", unknown("attribute", key, info.attrs.iter().map(|a| a.name))));
         }
         if handles.clone().chain(others.iter().map(|(key, _)| m.ctx.text(*key))).filter(|k| *k == key).count() > 1 {

@@ -59,7 +59,8 @@ impl Context {
 }
 
 /// Builds an instance of the left side of a rule before an op of the chooser's program, as far as its text says; its
-/// conditions need not hold. Returns its roots; `None`, and nothing is built, if what was chosen does not fit together.
+/// conditions need not hold. Returns its roots; `None` if what was chosen does not fit together, and what was built and is
+/// used by nothing else is gone.
 pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
     let mut bindings: SmallVec<[Option<Arg>; 8]> = smallvec::smallvec![None; rule.variables];
     rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Arg::Type(ty)));
@@ -68,7 +69,12 @@ pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Op
     if roots.is_none() {
         let made = std::mem::take(&mut build.made);
         let m = chooser.module_mut();
-        made.into_iter().rev().for_each(|op| m.erase_op(op));
+        // What the chooser made of them stays, and they with it.
+        for op in made.into_iter().rev() {
+            if m.results(op).all(|v| m.is_unused(v)) {
+                m.erase_op(op);
+            }
+        }
     }
     roots
 }

@@ -33,10 +33,10 @@ pub fn split(program: &mut Program<'_>, root: Op, operands: &[Id]) {
                     None => class = Some(new),
                 }
             }
-            classes[from].push(class.map(|id| program.graph.find(id)));
+            classes[from].push(class);
         }
     }
-    let own = program.class(program.m.result(root, 0));
+    let own = program.entered(program.m.result(root, 0));
     if let (Some(own), Some(whole)) = (own, classes[0][len - 1]) {
         unite(program, own, whole);
     }

@@ -3,8 +3,8 @@
 //! A region is what one op computes with the associative ops of its kind that it is made of: a list of operands. If order
 //! matters, as in a chain of matrix products, each interval of operands becomes one class, with a node for each place where
 //! it can be split: n³/6 nodes, each made once. If it does not, as in a sum, operands are sorted, so that equal sums become
-//! one class in whatever order they were, and what two sums have in common becomes a class too; other parts do not, of which
-//! there would be 3ⁿ/2.
+//! one class in whatever order they were, and what two sums have in common becomes a class too; so do all parts of sums of
+//! four, but not of longer ones: there would be 3ⁿ/2.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -90,10 +90,9 @@ fn pair(program: &mut Program<'_>, name: OpName, a: Id, b: Id) -> Option<Id> {
     }
 }
 
-/// Makes two classes one if their types allow it.
+/// Makes the classes of two nodes one if their types allow it.
 fn unite(program: &mut Program<'_>, a: Id, b: Id) {
     if program.graph[a].data.ty == program.graph[b].data.ty {
-        // The journal is told of the nodes themselves: their classes may hold what is no sum.
         program.graph.analysis.journal.begin(By::Other("associativity"), 0, []);
         program.graph.union(a, b);
         program.graph.analysis.journal.end();

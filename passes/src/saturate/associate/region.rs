@@ -91,7 +91,7 @@ impl Regions {
         while let Some((user, value)) = stack.pop() {
             match self.inner(program, user, value) {
                 Some(op) => stack.extend(program.m.operands(op).iter().rev().map(|&value| (op, value))),
-                None => operands.push(program.class(value)?),
+                None => operands.push(program.entered(value)?),
             }
         }
         Some(operands)

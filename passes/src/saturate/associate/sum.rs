@@ -10,10 +10,17 @@ use rustc_hash::FxHashMap;
 /// A sum is compared with so many others that have an operand in common, the next ones.
 const MAX_COMPARED: usize = 16;
 
+/// Sums of no more operands are grouped in all ways, so that rules find any two of them together: of four in 25.
+const MAX_GROUPED: usize = 4;
+
+/// A part of all nodes that there is room for is for such groups: one in so many.
+const GROUPED_PART: usize = 4;
+
 /// What an op adds up, or multiplies, or compares.
 struct Sum {
     name: OpName,
-    class: Id,
+    /// The node of the root.
+    node: Id,
     ty: Type,
     /// Sorted, constants last.
     operands: Vec<Operand>,
@@ -34,11 +41,17 @@ pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budge
         };
         *budget -= nodes;
         if let Some(new) = add(program, sum.name, &sum.operands) {
-            unite(program, sum.class, new);
+            unite(program, sum.node, new);
             sums.push(sum);
         }
     }
-    sums.iter_mut().for_each(|sum| sort(program, &mut sum.operands));
+    let mut for_groups = *budget / GROUPED_PART;
+    for sum in &mut sums {
+        sort(program, &mut sum.operands);
+        let before = for_groups;
+        group(program, sum, &mut for_groups);
+        *budget -= before - for_groups;
+    }
     for (a, b) in neighbours(&sums) {
         let common = common(&sums[a].operands, &sums[b].operands);
         let nodes = sums[a].operands.len() + sums[b].operands.len();
@@ -51,11 +64,42 @@ pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budge
     left_out
 }
 
+/// Makes all ways equal in which few operands can be grouped; constants are together first, since they may round otherwise.
+fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
+    let constants = sum.operands.iter().position(|(constant, _)| *constant).unwrap_or(sum.operands.len());
+    let (others, constants) = sum.operands.split_at(constants);
+    let len = others.len() + usize::from(!constants.is_empty());
+    if !(3..=MAX_GROUPED).contains(&len) {
+        return;
+    }
+    let nodes = 3_usize.pow(len as u32) / 2 + 1 - (1 << len);
+    let constant = add(program, sum.name, constants);
+    let operands: Vec<Id> = others.iter().map(|&(_, id)| id).chain(constant).collect();
+    if operands.len() < len || *budget < nodes {
+        return;
+    }
+    *budget -= nodes;
+    // Sets of operands, as bits.
+    let mut classes: Vec<Option<Id>> = vec![None; 1 << len];
+    operands.iter().enumerate().for_each(|(i, &id)| classes[1 << i] = Some(id));
+    for set in (3..1_usize << len).filter(|set| !set.is_power_of_two()) {
+        let lowest = set & set.wrapping_neg();
+        for part in (1..set).filter(|part| part & !set == 0 && part & lowest != 0) {
+            let (Some(a), Some(b)) = (classes[part], classes[set ^ part]) else { continue };
+            let Some(new) = pair(program, sum.name, a, b) else { continue };
+            unite(program, *classes[set].get_or_insert(new), new);
+        }
+    }
+    if let Some(whole) = classes[(1 << len) - 1] {
+        unite(program, sum.node, whole);
+    }
+}
+
 fn sum_of(program: &Program<'_>, regions: &Regions, root: Op) -> Option<Sum> {
     let result = program.m.result(root, 0);
     let mut operands: Vec<Operand> = regions.operands(program, root)?.into_iter().map(|id| (false, id)).collect();
     sort(program, &mut operands);
-    Some(Sum { name: program.m.name(root), class: program.class(result)?, ty: program.m.value_type(result), operands })
+    Some(Sum { name: program.m.name(root), node: program.entered(result)?, ty: program.m.value_type(result), operands })
 }
 
 fn sort(program: &Program<'_>, operands: &mut [Operand]) {
@@ -114,7 +158,7 @@ fn divide(program: &mut Program<'_>, sum: &Sum, part: &[Operand]) {
     }
     let (Some(part), Some(rest)) = (add(program, sum.name, part), add(program, sum.name, &rest)) else { return };
     if let Some(whole) = pair(program, sum.name, part, rest) {
-        unite(program, sum.class, whole);
+        unite(program, sum.node, whole);
     }
 }
 

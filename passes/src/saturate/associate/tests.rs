@@ -1,4 +1,4 @@
-//! Chains and sums with known answers.
+//! Chains against dynamic programming, sums in any order, and what is no region.
 
 use super::super::cost::CostModel;
 use super::super::extract::{Extraction, costs, extract};
@@ -34,9 +34,7 @@ fn best(text: &str, approx: bool, max_nodes: usize) -> (Extraction, usize, Vec<L
     let mut program = Program::new(&mut m, function);
     let left_out = associate(&mut program, approx, max_nodes);
     let roots = program.roots();
-    let cost = costs(&program, &PRODUCTS);
-    let (found, nodes) = (extract(&program, &cost, &roots, 1_000_000), program.num_nodes());
-    drop(cost);
+    let (found, nodes) = (extract(&program, &costs(&program, &PRODUCTS), &roots, 1_000_000), program.num_nodes());
     program.close(false);
     (found, nodes, left_out)
 }
@@ -146,7 +144,8 @@ fn sums_in_any_order_are_one() {
         text += &format!("return %a{last}, %b{last} : i32, i32\n}}");
         let (found, nodes, _) = best(&text, false, 1_000);
         assert_eq!(found.cost, terms as u128 - 1, "{text}");
-        assert!(nodes <= 4 * terms, "{nodes}");
+        let most = if terms <= 4 { terms + 3_usize.pow(terms as u32) / 2 + 1 - (1 << terms) } else { 4 * terms };
+        assert!(nodes <= most, "{nodes}");
     }
 }
 

@@ -34,7 +34,8 @@ use steps::Steps;
 /// So many steps for each node are taken to keep what need not change.
 const RESTORING_STEPS: usize = 10;
 
-/// The numbers of the chosen nodes in their classes, of all classes that are needed.
+/// The numbers of the chosen nodes in their classes. Those that are not needed have one too if a class that is needed could be
+/// made of them; none is made of itself.
 pub type Choice = FxHashMap<Id, usize>;
 
 /// What was chosen.
@@ -54,7 +55,7 @@ pub struct Extraction {
 /// What found a choice: of several parts, what was most work.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Method {
-    /// It is as it was.
+    /// Ops that were there, each once.
     Start,
     /// The cheapest trees.
     Trees,
@@ -85,7 +86,7 @@ impl fmt::Display for Extraction {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Method::Start => "as it was",
+            Method::Start => "ops that were there",
             Method::Trees => "cheapest trees",
             Method::Search => "local search",
             Method::Exact => "branch and bound",
@@ -114,6 +115,7 @@ pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id],
         all.method = all.method.max(method);
         part.in_whole(&best.chosen).for_each(|(class, node)| numbers[class as usize] = node);
     }
+    gathered.complete(&mut numbers);
     let chosen = gathered.ids.into_iter().zip(numbers).filter(|(_, node)| *node != NONE);
     all.choice = chosen.map(|(id, node)| (id, node as usize)).collect();
     all
@@ -126,8 +128,8 @@ fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method)
     let mut best = Best { chosen: trees.clone(), cost: trees_cost, bound: bound.min(trees_cost) };
     let mut method = Method::Trees;
     if problem.roots.iter().all(|&root| start[root as usize] != NONE) {
-        // Trees of the other classes lead to those of the start, which lead to themselves only.
-        let whole = start.iter().zip(trees).map(|(&own, tree)| if own == NONE { tree } else { own }).collect();
+        let mut whole = start.clone();
+        complete(&mut whole, &trees);
         let cost = problem.cost_of(&whole);
         if cost <= best.cost {
             (best, method) = (Best { chosen: whole, cost, bound: best.bound.min(cost) }, Method::Start);
@@ -146,11 +148,18 @@ fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method)
     if best.cost < before {
         method = Method::Exact;
     }
+    complete(&mut best.chosen, &trees);
     if method != Method::Start {
         best.chosen = dag::restore(problem, best.chosen, start, &mut Steps(RESTORING_STEPS * problem.num_nodes()));
         best.cost = problem.cost_of(&best.chosen);
     }
     (best, method)
+}
+
+/// Chooses nodes of the classes that have none. What is chosen already is made of nothing else, so that nothing is made of
+/// itself.
+fn complete(chosen: &mut Chosen, by: &Chosen) {
+    chosen.iter_mut().zip(by).filter(|(node, _)| **node == NONE).for_each(|(node, by)| *node = *by);
 }
 
 /// The classes that the roots may need, as numbers.
@@ -184,6 +193,18 @@ impl Gathered {
             all.classes.push(class);
         }
         all
+    }
+
+    /// Chooses the cheapest trees for classes that have no node yet.
+    fn complete(&self, numbers: &mut Chosen) {
+        if numbers.contains(&NONE) {
+            let problem = Problem::new(&self.classes, self.roots.clone());
+            let mut trees = trees::trees(&problem).chosen;
+            for (class, node) in (0..).zip(&mut trees).filter(|(_, node)| **node != NONE) {
+                *node -= problem.nodes(class).start;
+            }
+            complete(numbers, &trees);
+        }
     }
 
     fn number(&mut self, id: Id) -> u32 {

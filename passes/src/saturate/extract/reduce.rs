@@ -20,8 +20,8 @@ pub struct Part {
 impl Part {
     /// The chosen nodes, as numbers in their classes of the whole.
     pub fn in_whole<'p>(&'p self, chosen: &'p Chosen) -> impl Iterator<Item = (u32, u32)> + 'p {
-        let needed = self.problem.needed(chosen);
-        needed.into_iter().map(|class| (self.classes[class as usize], self.nodes[chosen[class as usize] as usize]))
+        let all = self.classes.iter().zip(chosen).filter(|(_, node)| **node != NONE);
+        all.map(|(&class, &node)| (class, self.nodes[node as usize]))
     }
 }
 

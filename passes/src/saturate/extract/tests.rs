@@ -1,4 +1,4 @@
-//! The best choices of small graphs, by looking at all.
+//! What is found against all choices there are, on problems small enough to try them.
 
 use super::problem::{Candidate, Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
