@@ -133,7 +133,6 @@ pub const DIALECT: Dialect = Dialect {
     rules: rules::RULES,
     rule_groups: rules::GROUPS,
     natives: rules::NATIVES,
-    ..Dialect::DEFAULT
 };
 
 #[cfg(test)]
