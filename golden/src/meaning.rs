@@ -2,17 +2,18 @@
 //!
 //! Every public function is run on random and on extreme inputs, before the passes and after: see `gradus::check`. A chunk
 //! that runs no pass is canonicalized, so that a file that is only about text checks its ops' folding too. The inputs
-//! depend on nothing but the function's name. Functions that cannot be compared are passed over.
+//! depend on nothing but the function's name. Functions that cannot be compared are passed over. Floats are compared bit by bit,
+//! unless a pass is asked to be approximate about them.
 
 use crate::case::Case;
 use crate::run;
-use gradus::check::{Options, Reference, Verdict};
+use gradus::check::{Floats, Options, Reference, Verdict};
 use gradus::ir::{Context, Module, ParseOptions, parse_module};
 use std::sync::Arc;
 
 /// Fewer inputs of all that there are than users get: there are thousands of chunks.
 const OPTIONS: Options =
-    Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0, opaque: true, floats: gradus::check::Floats::Bits };
+    Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0, opaque: true, floats: Floats::Bits };
 
 /// Whether there is a function with a body.
 pub fn has_functions(case: &Case) -> bool {
@@ -39,7 +40,9 @@ pub fn check(case: &Case) -> Result<(), String> {
     let ctx = case.tool.context();
     let before = read(case, &ctx)?;
     let after = load(&ctx, &output.out)?;
-    let reference = Reference::new(&before, OPTIONS);
+    let approximate = command.iter().any(|word| word.contains("floats=approx"));
+    let floats = if approximate { Floats::Approximate } else { OPTIONS.floats };
+    let reference = Reference::new(&before, Options { floats, ..OPTIONS });
     for (name, _, verdict) in reference.compare(&after) {
         match verdict {
             Verdict::Different(difference) => {

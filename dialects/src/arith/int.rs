@@ -63,6 +63,7 @@ macro_rules! exact {
             $name,
             traits = Traits::SAME_TYPE.and(Traits::PROMISES),
             effects = $effects,
+            speculatable = divides_by_constant,
             fold = $fold,
             scalar = $eval,
             format = "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
@@ -99,6 +100,7 @@ macro_rules! plain {
             $name,
             traits = $traits,
             effects = $effects,
+            speculatable = divides_by_constant,
             fold = $fold,
             scalar = $eval,
             format = "$lhs `,` $rhs attr-dict `:` type($result)"
@@ -251,6 +253,14 @@ fn shli(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
         let broken = (nsw && i128::from(wrap(signed, w)) != signed) || (nuw && lost);
         Ok((!broken).then_some(signed))
     })
+}
+
+/// Whether a division is defined for every dividend: by 0 it never is, and by -1 the quotient may overflow.
+fn divides_by_constant(m: &Module, op: Op) -> bool {
+    let divisor = m.operands(op)[1];
+    let constant = m.constant(divisor).and_then(|attr| m.ctx.as_uniform(attr));
+    let is_bool = m.ctx.element_type(m.value_type(divisor)) == Type::I1;
+    constant.is_some_and(|by| by != 0.0 && by != -1.0 && !is_bool)
 }
 
 fn is_exact(args: &OpArgs<'_>) -> bool {

@@ -9,6 +9,7 @@ mod constant;
 pub(crate) mod float;
 mod fold;
 pub(crate) mod int;
+mod range;
 mod rules;
 
 pub use cast::*;
@@ -130,8 +131,8 @@ pub const DIALECT: Dialect = Dialect {
     attrs: &[&FASTMATH, &OVERFLOW],
     constant: Some("arith.constant"),
     rules: rules::RULES,
+    rule_groups: rules::GROUPS,
     natives: rules::NATIVES,
-    ..Dialect::DEFAULT
 };
 
 #[cfg(test)]

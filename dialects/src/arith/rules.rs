@@ -4,7 +4,8 @@
 //! refinements, since `false and poison` is poison where the nested select was not. It also rounds once where
 //! `truncf(sitofp(x))` rounds twice. Both are left out.
 
-use gradus_ir::rules::{Arg, ArgKind, Native, Rule, rule};
+use super::range::Range;
+use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx, rule};
 use gradus_ir::{Attr, Module, Type};
 
 #[rustfmt::skip]
@@ -94,6 +95,30 @@ pub(super) const RULES: &[Rule] = &[
     rule("divf-negf-negf", "divf(negf(a), negf(b)) => divf(a, b)"),
 ];
 
+pub(super) const GROUPS: &[RuleGroup] = &[
+    RuleGroup {
+        name: "divide-shift",
+        doc: "signed division of what is not negative by powers of two as shifts",
+        rules: DIVIDE_SHIFT,
+    },
+    RuleGroup { name: "factor", doc: "sums of products with a common factor as products of sums", rules: FACTOR },
+];
+
+#[rustfmt::skip]
+const DIVIDE_SHIFT: &[Rule] = &[
+    rule("divide-shift",   "divsi(x, C) => shrsi(x, log2(C))                          if not_negative(x)"),
+];
+
+/// A sum is regrouped only where two parts have a factor in common that the rest is not made of: all other ways lead to the same
+/// sums, but there are many.
+#[rustfmt::skip]
+const FACTOR: &[Rule] = &[
+    approx("factor",             "addf(mulf(x, a), mulf(x, b)) => mulf(x, addf(a, b))"),
+    approx("factor-one",         "addf(mulf(x, a), x) => mulf(x, addf(a, 1.0))"),
+    approx("factor-through",     "addf(addf(r, mulf(x, a)), mulf(x, b)) => addf(r, mulf(x, addf(a, b)))     if made_without(r, x)"),
+    approx("factor-one-through", "addf(addf(r, x), mulf(x, a)) => addf(r, mulf(x, addf(a, 1.0)))            if made_without(r, x)"),
+];
+
 #[rustfmt::skip]
 pub(super) const NATIVES: &[&Native] = &[
     &Native::test("i1", "a boolean, or a vector or tensor of them", ANY, |m, x| element(m, x[0]) == Type::I1),
@@ -109,6 +134,8 @@ pub(super) const NATIVES: &[&Native] = &[
     &Native::test("largest", "the largest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
     &Native { params: &["limit"], ..Native::test("at_least", "a number that is `limit` or more, everywhere", ATTR, at_least) },
     &Native::test("power_of_two", "a positive integer that is a power of two, everywhere", ATTR, |m, x| exponent(m, x[0]).is_some()),
+    &Native::test("not_negative", "an integer that is not negative, as the ops say that compute it", VALUE, |m, x| Range::of(m, x[0].value()).is_some_and(|range| range.low >= 0)),
+    &Native::test("made_without", "a value that is not computed from the second one, nor is it", VALUES, made_without),
     &Native::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
     &Native::attr("negated", "the predicate that holds when this one does not", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
     &Native::attr("swapped", "the predicate for swapped operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
@@ -120,7 +147,23 @@ const ANY: &[ArgKind] = &[ArgKind::Any];
 const TWO: &[ArgKind] = &[ArgKind::Any, ArgKind::Any];
 const TYPES: &[ArgKind] = &[ArgKind::Type, ArgKind::Type];
 const VALUE: &[ArgKind] = &[ArgKind::Value];
+const VALUES: &[ArgKind] = &[ArgKind::Value, ArgKind::Value];
 const ATTR: &[ArgKind] = &[ArgKind::Attr];
+
+/// So many ops are looked at.
+const MOST: usize = 256;
+
+fn made_without(m: &Module, args: &[Arg]) -> bool {
+    let (mut left, mut stack) = (MOST, vec![args[0].value()]);
+    while let Some(value) = stack.pop() {
+        if value == args[1].value() || left == 0 {
+            return false;
+        }
+        left -= 1;
+        stack.extend(m.defining_op(value).into_iter().flat_map(|op| m.operands(op)));
+    }
+    true
+}
 
 fn element(m: &Module, arg: Arg) -> Type {
     let ty = match arg {

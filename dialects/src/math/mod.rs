@@ -6,6 +6,7 @@
 mod classify;
 mod float;
 mod int;
+mod rules;
 
 pub use classify::*;
 pub use float::*;
@@ -67,5 +68,7 @@ pub const DIALECT: Dialect = Dialect {
     ],
     attrs: &[],
     constant: None,
+    rule_groups: rules::GROUPS,
+    natives: rules::NATIVES,
     ..Dialect::DEFAULT
 };

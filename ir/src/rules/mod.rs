@@ -14,6 +14,7 @@
 //! | `name{* = P}(...)` | a variable for all attributes that are not mentioned otherwise |
 //! | `f(C)` on the right | a constant that is computed by name |
 //! | `x`, `x: T` | a value; the same letter, the same value; `T` is its type |
+//! | `x: f32`, `1: i32` | a value, or a number, of this type |
 //! | `C`, `C: T` | a constant, or on the right an equal one |
 //! | `1`, `-1`, `2.0` | a constant that is this number everywhere; on the right of the root's type, or `1: T` |
 //! | `x @ name(...)` | an op's result that has a name, for conditions |

@@ -1,12 +1,20 @@
 //! Reading rules.
 
 use super::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Rule, Term, Var};
-use crate::context::{Attr, Context};
+use crate::context::{Attr, Context, Type};
 use crate::op_info::{AttrSpec, AttrText, Dialect, OpInfo};
 
 /// Reads a rule of a dialect. Errors say what is wrong and where.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Compiled, String> {
-    let mut reader = Reader { ctx, dialect, rest: rule.text, names: Vec::new(), bound: None, computed: Vec::new() };
+    let mut reader = Reader {
+        ctx,
+        dialect,
+        rest: rule.text,
+        names: Vec::new(),
+        bound: None,
+        computed: Vec::new(),
+        fixed: Vec::new(),
+    };
     let mut roots = Vec::new();
     for term in reader.terms()? {
         let Term::Op { op, .. } = term else { return Err("the left side must be an op".into()) };
@@ -37,7 +45,7 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
         conditions,
         computed: reader.computed,
         right,
-        fixed: Vec::new(),
+        fixed: reader.fixed,
         variables: reader.names.len(),
     }
     .finish()
@@ -51,6 +59,8 @@ struct Reader<'a> {
     /// How many names the left side has, once it is read.
     bound: Option<usize>,
     computed: Vec<(Var, Call)>,
+    /// The types that are spelled out.
+    fixed: Vec<(Var, Type)>,
 }
 
 impl Reader<'_> {
@@ -103,7 +113,14 @@ impl Reader<'_> {
         }
         let name = self.word();
         // Types and values are named apart.
-        self.var(format!(":{name}")).map(Some)
+        let key = format!(":{name}");
+        if !name.starts_with(|c: char| c.is_ascii_lowercase()) || self.names.contains(&key) {
+            return self.var(key).map(Some);
+        }
+        let ty = self.ctx.parse_type(&name)?;
+        let var = self.new_var(key);
+        self.fixed.push((var, ty));
+        Ok(Some(var))
     }
 
     /// Terms with commas between them.

@@ -1,0 +1,128 @@
+//! Between which numbers an integer is, as far as the ops say that compute it.
+
+use gradus_ir::{Module, Type, Value};
+
+/// So many ops are looked at, one behind the other; each has at most three operands.
+const DEPTH: u32 = 8;
+
+/// What lies between two numbers, both included: signed values of integers of up to 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Range {
+    /// The least.
+    pub low: i128,
+    /// The greatest.
+    pub high: i128,
+}
+
+impl Range {
+    /// Where a value is if it is not poison, in every element; `None` if it is no integer, or `index`.
+    pub fn of(m: &Module, value: Value) -> Option<Range> {
+        Search { m }.range(value, DEPTH)
+    }
+
+    fn new(low: i128, high: i128) -> Range {
+        Range { low, high }
+    }
+
+    /// All integers of a width.
+    fn all(width: u32) -> Range {
+        let half = 1i128 << (width - 1);
+        Range::new(-half, half - 1)
+    }
+
+    fn fits(self, width: u32) -> bool {
+        let all = Range::all(width);
+        all.low <= self.low && self.high <= all.high
+    }
+
+    fn is_natural(self) -> bool {
+        self.low >= 0
+    }
+
+    /// Where the same bits are as an unsigned number.
+    fn unsigned(self, width: u32) -> Range {
+        if self.is_natural() { self } else { Range::new(0, (1 << width) - 1) }
+    }
+
+    fn join(self, other: Range) -> Range {
+        Range::new(self.low.min(other.low), self.high.max(other.high))
+    }
+
+    /// What an operation that grows or falls with each operand makes of the ends.
+    fn corners(self, other: Range, f: impl Fn(i128, i128) -> i128) -> Range {
+        let ends = [f(self.low, other.low), f(self.low, other.high), f(self.high, other.low), f(self.high, other.high)];
+        let [a, b, c, d] = ends.map(|end| Range::new(end, end));
+        a.join(b).join(c).join(d)
+    }
+}
+
+struct Search<'m> {
+    m: &'m Module,
+}
+
+impl Search<'_> {
+    /// The bits of an integer's elements.
+    fn width(&self, value: Value) -> Option<u32> {
+        let elem = self.m.ctx.element_type(self.m.value_type(value));
+        self.m.ctx.int_width(elem).filter(|width| elem != Type::INDEX && (1..=64).contains(width))
+    }
+
+    /// What is known of a value by so many ops.
+    fn range(&self, value: Value, depth: u32) -> Option<Range> {
+        let width = self.width(value)?;
+        let known = self.known(value, width, depth);
+        Some(known.filter(|range| range.fits(width)).unwrap_or(Range::all(width)))
+    }
+
+    /// `None` if nothing is known, or what comes of it if it does not wrap.
+    fn known(&self, value: Value, width: u32, depth: u32) -> Option<Range> {
+        let m = self.m;
+        if let Some(attr) = m.constant(value) {
+            let number = m.ctx.as_uniform(attr)? as i128;
+            // The only bit of a boolean is its sign, however it is written.
+            return Some(if width == 1 {
+                Range::new(-number.abs(), -number.abs())
+            } else {
+                Range::new(number, number)
+            });
+        }
+        let depth = depth.checked_sub(1)?;
+        let op = m.defining_op(value)?;
+        let operand = |i: usize| self.range(*m.operands(op).get(i)?, depth);
+        let first_width = self.width(*m.operands(op).first()?);
+        let naturals = || Some((operand(0)?, operand(1)?)).filter(|(a, b)| a.is_natural() && b.is_natural());
+        match m.name_text(op) {
+            "arith.addi" => operand(0)?.corners(operand(1)?, |a, b| a + b).into(),
+            "arith.subi" => operand(0)?.corners(operand(1)?, |a, b| a - b).into(),
+            "arith.muli" => operand(0)?.corners(operand(1)?, |a, b| a * b).into(),
+            "arith.maxsi" => operand(0)?.corners(operand(1)?, i128::max).into(),
+            "arith.minsi" => operand(0)?.corners(operand(1)?, i128::min).into(),
+            "arith.maxui" => naturals().map(|(a, b)| a.corners(b, i128::max)),
+            "arith.minui" => least([operand(0)?, operand(1)?]),
+            "arith.andi" => least([operand(0)?, operand(1)?]),
+            "arith.ori" | "arith.xori" => naturals().map(|(a, b)| Range::new(0, all_ones(a.high | b.high))),
+            "arith.extsi" | "arith.trunci" => operand(0),
+            "arith.extui" => Some(operand(0)?.unsigned(first_width?)),
+            "arith.select" => Some(operand(1)?.join(operand(2)?)),
+            "arith.remui" => Some(operand(1)?).filter(|by| by.low > 0).map(|by| Range::new(0, by.high - 1)),
+            "arith.divui" | "arith.shrui" => {
+                let (all, by) = (operand(0)?.unsigned(width), operand(1)?);
+                let least = if m.name_text(op) == "arith.shrui" { 1 << by.low.clamp(0, 64) } else { by.low.max(1) };
+                Some(Range::new(0, all.high / least))
+            }
+            "arith.divsi" | "arith.remsi" | "arith.shrsi" => naturals().map(|(a, _)| Range::new(0, a.high)),
+            _ => None,
+        }
+    }
+}
+
+/// Below each of the numbers that are not negative.
+fn least(ranges: [Range; 2]) -> Option<Range> {
+    let high = ranges.into_iter().filter(|range| range.is_natural()).map(|range| range.high).min()?;
+    Some(Range::new(0, high))
+}
+
+/// The least number of ones only that is no less.
+fn all_ones(number: i128) -> i128 {
+    (1i128 << (128 - number.leading_zeros())) - 1
+}
