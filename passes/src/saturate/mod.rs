@@ -105,7 +105,7 @@ is shared or the first choice proves to be the best; finding the optimum otherwi
             doc: "Check that looking where something changed finds all that looking everywhere does",
             kind: OptionKind::Bool(false),
         },
-        PassOption { name: "max-steps", doc: "Max. number of steps to choose nodes, and to prove that none cost less", kind: OptionKind::Int(50_000_000) },
+        PassOption { name: "max-steps", doc: "Max. number of steps to choose nodes, and to prove that none cost less", kind: OptionKind::Int(200_000) },
         PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
     ],
     statistics: &[
