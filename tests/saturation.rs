@@ -256,7 +256,8 @@ fn both_sides_of_each_step_are_equal() {
 
 /// Members of classes, with random members of classes in the place of their operands.
 fn compare_members(ctx: &Arc<Context>, report: &Report, random: &mut Random) -> Result<[usize; 2], String> {
-    let nodes = operand_classes(report);
+    let of_node = |class: &Class| class.nodes.iter().map(|(node, _)| (*node, class.id)).collect::<Vec<_>>();
+    let homes: BTreeMap<NodeId, u32> = report.classes.iter().flat_map(of_node).collect();
     let several = |class: &&Class| class.nodes.len() > 1 && report.terms[&class.nodes[0].0].types.len() == 1;
     let classes: Vec<&Class> = report.classes.iter().filter(several).collect();
     if classes.is_empty() {
@@ -269,7 +270,8 @@ fn compare_members(ctx: &Arc<Context>, report: &Report, random: &mut Random) -> 
         let pick = [(); 2].map(|()| random.pick(&members));
         // What was there before a node is not made of it.
         let mut others = |node: NodeId, i: usize| {
-            let class = nodes.get(&node)?[i];
+            // The classes of operands that can be swapped are in another order than the operands.
+            let class = *homes.get(&report.terms[&node].operands[i])?;
             let at = report.classes.binary_search_by_key(&class, |class| class.id).ok()?;
             let earlier = report.classes[at].nodes.iter().map(|(other, _)| *other).filter(|other| *other < node);
             let earlier: Vec<NodeId> = earlier.collect();
@@ -437,5 +439,32 @@ fn json_is_read_by_the_reader_of_this_test() {
     assert_eq!(behind_json(r#"{"a\"": [1, "\\", {}, []], "b": null} x"#), Ok(" x"));
     for wrong in ["[1, ]", "{\"a\" 1}", "[1 2]", "\"a", "{1: 2}", "nul"] {
         assert!(behind_json(wrong).is_err(), "{wrong}");
+    }
+}
+
+/// Networks for targets: the ops that were chosen, each so many times, and the results of the model.
+#[test]
+fn targets_choose_and_results_stay() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("chosen.mlir").display().to_string();
+    let cases: [(&str, &str, &[(&str, usize)]); 6] = [
+        ("digits_cnn", "npu", &[("graph.mul ", 0), ("graph.conv ", 11)]),
+        ("digits_cnn", "cpu", &[("graph.mul ", 2), ("graph.conv ", 9)]),
+        ("digits_cnn", "nna", &[("graph.mul ", 2), ("nna.matmul ", 1)]),
+        ("digits_mlp_sparse90", "cpu", &[("sparse.matmul unrolled", 2), ("graph.matmul ", 1)]),
+        ("digits_mlp_sparse90", "nna", &[("nna.matmul ", 3), ("graph.matmul ", 0)]),
+        ("digits_mlp_sparse90", "cluster", &[("graph.matmul ", 3), ("sparse.matmul", 0)]),
+    ];
+    for (model, target, chosen) in cases {
+        let path = root().join("examples").join(model).display().to_string();
+        let output = gradus(&["opt", &format!("{path}.onnx"), &format!("--saturate=target={target}"), "-o", &file]);
+        assert_eq!(output.code, 0, "{model} for {target}: {}", output.err);
+        let text = std::fs::read_to_string(&file).expect("it was written");
+        for (op, count) in chosen {
+            assert_eq!(text.matches(op).count(), *count, "'{op}' in {model} for {target}");
+        }
+        let images = root().join("examples/digits_test_images.npy").display().to_string();
+        let output = gradus(&["run", &file, "--input", &images, "--expect", &format!("{path}_logits.npy")]);
+        assert_eq!(output.code, 0, "{model} for {target}: {}{}", output.out, output.err);
     }
 }
