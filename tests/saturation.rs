@@ -442,12 +442,15 @@ fn json_is_read_by_the_reader_of_this_test() {
     }
 }
 
+/// How often texts are in a program.
+type Counts = &'static [(&'static str, usize)];
+
 /// Networks for targets: the ops that were chosen, each so many times, and the results of the model.
 #[test]
 fn targets_choose_and_results_stay() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("chosen.mlir").display().to_string();
-    let cases: [(&str, &str, &[(&str, usize)]); 6] = [
+    let cases: [(&str, &str, Counts); 6] = [
         ("digits_cnn", "npu", &[("graph.mul ", 0), ("graph.conv ", 11)]),
         ("digits_cnn", "cpu", &[("graph.mul ", 2), ("graph.conv ", 9)]),
         ("digits_cnn", "nna", &[("graph.mul ", 2), ("nna.matmul ", 1)]),

@@ -86,7 +86,7 @@ pub fn show_with(terms: &Terms, id: NodeId, operands: &[NodeId], levels: u32) ->
     let Some(term) = terms.get(&id) else { return format!("#{id}") };
     let mut text = match &term.kind {
         TermKind::Leaf => return term.name.clone().unwrap_or_default(),
-        TermKind::Op { shown, constant: true, .. } => return cut(shown),
+        TermKind::Op { shown, constant: true, .. } => return number(term, shown),
         TermKind::Result(i) => return format!("{}#{i}", show(terms, operands[0], levels)),
         _ if levels == 0 => return term.name.clone().unwrap_or_else(|| format!("#{id}")),
         TermKind::Op { op, shown, .. } => format!("{}{}", short(op), cut(shown)),
@@ -109,6 +109,14 @@ pub fn short(op: &str) -> &str {
     op.split_once('.').map_or(op, |(_, name)| name)
 }
 
+/// A constant: if it is long, its name, or its type if the program does not name it.
+fn number(term: &Term, shown: &str) -> String {
+    if shown.chars().count() <= LONGEST {
+        return shown.to_owned();
+    }
+    term.name.clone().unwrap_or_else(|| format!("dense<...> : {}", term.types.concat()))
+}
+
 fn cut(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}...", &text[..at]),
@@ -119,7 +127,7 @@ fn cut(text: &str) -> String {
 /// What stands for a node in a picture.
 pub fn label(report: &Report, id: NodeId) -> String {
     match report.terms.get(&id).map(|term| &term.kind) {
-        Some(TermKind::Op { shown, constant: true, .. }) => cut(shown),
+        Some(TermKind::Op { shown, constant: true, .. }) => number(&report.terms[&id], shown),
         Some(TermKind::Op { op, shown, .. }) => format!("{}{}", short(op), cut(shown)),
         Some(TermKind::Result(i)) => format!("result {i}"),
         Some(TermKind::Leaf) => show(&report.terms, id, 0),
