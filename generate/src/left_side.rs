@@ -59,6 +59,10 @@ impl Chooser for Leaves<'_, '_, '_> {
         draw_constant(&self.growing.p.library.ctx, ty, self.growing.p.random)
     }
 
+    fn coin(&mut self) -> bool {
+        self.growing.p.random.percent(50)
+    }
+
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
         let library = self.growing.p.library;
         let signature = |number: usize| {

@@ -230,11 +230,17 @@ fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
+/// The product of some of the sizes; `None` where no size is so large.
+fn product(sizes: &[i64], group: &[i64]) -> Option<i64> {
+    let mut sizes = group.iter().map(|&d| sizes[d as usize]);
+    if sizes.clone().any(|n| n == 0) { Some(0) } else { sizes.try_fold(1i64, i64::checked_mul) }
+}
+
 fn collapse(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let view = data[0].memref()?;
     let groups = reassociation_of(args.ctx(), args.attr("reassociation"));
-    let sizes: Vec<i64> =
-        groups.iter().map(|group| group.iter().fold(1, |n, &d| times(n, view.sizes[d as usize]))).collect();
+    let sizes: Option<Vec<i64>> = groups.iter().map(|group| product(&view.sizes, group)).collect();
+    let Some(sizes) = sizes else { return Ok(vec![Datum::Poison]) };
     let layout = StridedLayout { offset: view.offset, strides: view.strides.clone() };
     Ok(vec![match collapsed_layout(&layout, &view.sizes, &groups) {
         Some(layout) => reshaped(view, &sizes, layout),
@@ -247,8 +253,8 @@ fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let view = data[0].memref()?;
     let groups = reassociation_of(args.ctx(), args.attr("reassociation"));
     let sizes = runtime_entries(args, data, "output_shape", "static_output_shape")?;
-    let product = |group: &Vec<i64>| group.iter().fold(1, |n, &d| times(n, sizes[d as usize]));
-    if sizes.iter().any(|&n| n < 0) || groups.iter().zip(&view.sizes).any(|(group, &size)| product(group) != size) {
+    let fits = |(group, &size): (&Vec<i64>, &i64)| product(&sizes, group) == Some(size);
+    if sizes.iter().any(|&n| n < 0) || !groups.iter().zip(&view.sizes).all(fits) {
         return Ok(vec![Datum::Poison]);
     }
     let layout = StridedLayout { offset: view.offset, strides: view.strides.clone() };

@@ -44,7 +44,8 @@ pub(super) fn instance(
 ) -> Option<Instance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
-    let mut leaves = Leaves { module: &mut module, signatures, random, block, end, lists: Vec::new(), moderate: rule.approx };
+    let mut leaves =
+        Leaves { module: &mut module, signatures, random, block, end, lists: Vec::new(), moderate: rule.approx };
     let roots = build_left_side(rule, end, &mut leaves)?;
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
     module.set_operands(end, &results);
@@ -174,6 +175,10 @@ impl Chooser for Leaves<'_> {
             datum = Datum::Tensor(floats_to_tensor(tensor.dtype(), tensor.shape(), all));
         }
         ctx.datum_attr(ty, &datum)
+    }
+
+    fn coin(&mut self) -> bool {
+        self.random.percent(50)
     }
 
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {

@@ -41,6 +41,8 @@ pub trait Chooser {
     /// The value of a constant. `result` is the type of what the op that uses it results in, if that is known: it may say
     /// which extents.
     fn constant(&mut self, ty: Type, result: Option<Type>) -> Option<Attr>;
+    /// Something that happens in half of all cases.
+    fn coin(&mut self) -> bool;
     /// Types and attributes of an op, with results and operands of these types where they are known.
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature>;
 }
@@ -107,8 +109,21 @@ impl Build<'_> {
             want.filter(|(wanted, _)| *wanted == i).map(|(_, ty)| ty).or_else(|| self.bound_type(var))
         };
         let results: SmallVec<[Option<Type>; 2]> = term.types.iter().enumerate().map(result).collect();
-        let known: SmallVec<[Option<Type>; 4]> = term.operands.iter().map(|t| self.known_type(t)).collect();
         let infers = self.module().ctx.op_info(term.name).is_some_and(|info| info.infer.is_some());
+        // Of what follows from constants nothing is known beforehand, so that at times operands come first.
+        let first = infers && results.iter().all(Option::is_none) && self.chooser.coin();
+        let mut built: SmallVec<[Option<Value>; 4]> = smallvec::smallvec![None; term.operands.len()];
+        for (operand, built) in term.operands.iter().zip(&mut built).filter(|_| first) {
+            if let Term::Op { op, result } = operand {
+                let op = self.op(op, None)?;
+                *built = Some(self.module().result(op, *result));
+            }
+        }
+        let known = |(t, built): (&Term, &Option<Value>)| match built {
+            Some(value) => Some(self.module().value_type(*value)),
+            None => self.known_type(t),
+        };
+        let known: SmallVec<[Option<Type>; 4]> = term.operands.iter().zip(&built).map(known).collect();
         let given = self.chooser.signature(term.name, &results, &known);
         // What follows from constants is not known yet.
         let open = infers && (given.is_none() || results.iter().all(Option::is_none));
@@ -123,8 +138,11 @@ impl Build<'_> {
         let mut state = OpState::of(term.name, Loc::UNKNOWN);
         state.props = self.props(term, signature.props)?;
         let result = if open { results.first().copied().flatten() } else { signature.results.first().copied() };
-        for (term, ty) in term.operands.iter().zip(signature.operands) {
-            let value = self.operand(term, ty, result)?;
+        for ((term, built), ty) in term.operands.iter().zip(built).zip(signature.operands) {
+            let value = match built {
+                Some(value) => value,
+                None => self.operand(term, ty, result)?,
+            };
             state.operands.push(value);
         }
         if !open {

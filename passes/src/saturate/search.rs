@@ -172,9 +172,8 @@ impl<'r> Search<'r> {
 
     /// Whether a node may be a root. Each pair is found from one of its two, and none is in two pairs.
     fn is_free(&self, node: &Node, state: &State<'_>) -> bool {
-        self.taken.is_none_or(|taken| {
-            !taken.contains(&node.id) && state.results.first().is_none_or(|&first| node.id > first)
-        })
+        self.taken
+            .is_none_or(|taken| !taken.contains(&node.id) && state.results.first().is_none_or(|&first| node.id > first))
     }
 
     fn bind_results(&self, term: &OpTerm, results: &[Id], state: &mut State<'_>) -> bool {

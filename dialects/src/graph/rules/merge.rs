@@ -21,7 +21,6 @@ pub(super) const MERGE: &[Rule] = &[
     // parts of what is the same for all
     rule("slice-whole",           "slice(x: T, S, E): T => x                                                  if known_extents(T)"),
     rule("slice-slice",           "slice(slice(x, S, E): T, F, G): R => slice(x, moved(F, S, T), moved(G, S, T)): R"),
-    rule("slice-concat",          "concat{axis = A}(slice(x, S, E), slice(x, F, G)) => slice(x, S, G)         if continues(A, S, E, F, G)"),
     rule("slice-relu",            "relu(slice(x, S, E)) => slice(relu(x), S, E)"),
     rule("slice-sigmoid",         "sigmoid(slice(x, S, E)) => slice(sigmoid(x), S, E)"),
     rule("slice-tanh",            "tanh(slice(x, S, E)) => slice(tanh(x), S, E)"),

@@ -30,7 +30,6 @@ pub(in crate::graph) const NATIVES: &[&Native] = &[
     &Native::test("known_extents", "a tensor of known extents", TYPE, |m, x| dims(m, x[0]).is_some()),
     &Native::test("stack", "filters that can be put on top of others", TYPES, parts::stack),
     &Native::test("one_position", "filters of one position of an image", TYPE, parts::one_position),
-    &Native::test("continues", "an axis along which the part from one position to another is followed by that from a third to a fourth", &[ArgKind::Attr; 5], parts::continues),
     &Native::attr("origin", "where a tensor starts", TYPE, parts::origin),
     &Native::attr("below", "where what is below a tensor starts: along its first axis", TYPE, |m, x| parts::behind(m, x[0], 0)),
     &Native::attr("below_end", "where a tensor ends that is below another", TYPES, |m, x| parts::behind_end(m, x, 0)),

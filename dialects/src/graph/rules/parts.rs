@@ -58,23 +58,6 @@ pub(super) fn moved(m: &Module, x: &[Arg]) -> Option<Attr> {
     all.map(|all| list(m, all))
 }
 
-/// Whether a part, by its start and end, follows another along an axis, and is like it otherwise.
-pub(super) fn continues(m: &Module, x: &[Arg]) -> bool {
-    let lists: Option<Vec<Vec<i64>>> = x[1..].iter().map(|&list| positions(m, list)).collect();
-    let axis = m.ctx.as_int(x[0].attr()).and_then(|axis| usize::try_from(axis).ok());
-    let (Some(lists), Some(axis)) = (lists, axis) else { return false };
-    let [start, end, next, last] = &lists[..] else { return false };
-    let n = start.len();
-    if lists.iter().any(|list| list.len() != n || list.iter().any(|&at| at < 0)) || axis >= n {
-        return false;
-    }
-    let fits = |i: usize| match i == axis {
-        true => start[i] <= end[i] && end[i] == next[i] && next[i] <= last[i],
-        false => start[i] == next[i] && end[i] == last[i],
-    };
-    (0..n).all(fits)
-}
-
 /// Whether filters of images have one position.
 pub(super) fn one_position(m: &Module, x: &[Arg]) -> bool {
     dims(m, x[0]).is_some_and(|d| d.len() == 4 && d[2..] == [1, 1])

@@ -3,6 +3,7 @@
 use super::problem::{Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::trees::shared_trees;
+use indexmap::IndexMap;
 
 /// All choices are tried again so often.
 const MAX_ROUNDS: usize = 10;
@@ -144,10 +145,48 @@ impl<'p> Dag<'p> {
                     }
                 }
             }
+            self.share(steps);
             if self.cost == before || !steps.take(self.problem.num_nodes()) {
                 break;
             }
             self.order();
+        }
+    }
+
+    /// Makes several classes of one that they could share, wherever that pays: of what ops become that were put together,
+    /// one of them alone has no use.
+    fn share(&mut self, steps: &mut Steps) {
+        for shared in 0..self.problem.num_classes() as u32 {
+            let users = self.problem.users(shared);
+            if users.len() > 1 && steps.take(users.len()) {
+                self.attempt_all(users, steps);
+            }
+        }
+    }
+
+    /// Chooses such of the nodes as can be, of each class one, if the whole costs less then.
+    fn attempt_all(&mut self, nodes: &[u32], steps: &mut Steps) {
+        let (before, mut switched) = (self.cost, IndexMap::new());
+        for &node in nodes {
+            let class = self.problem.class(node);
+            let known = |&child: &u32| self.chosen[child as usize] != NONE;
+            let fits = self.uses[class as usize] > 0 && self.problem.children(node).iter().all(known);
+            if !fits || switched.contains_key(&class) {
+                continue;
+            }
+            let old = self.chosen[class as usize];
+            if old == node {
+                continue;
+            }
+            let moved = self.switch(class, node);
+            if !steps.take(moved) || self.is_cyclic(class, steps) {
+                self.switch(class, old);
+            } else {
+                switched.insert(class, old);
+            }
+        }
+        if self.cost >= before {
+            switched.into_iter().rev().for_each(|(class, old)| _ = self.switch(class, old));
         }
     }
 
