@@ -14,6 +14,7 @@ pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod layout;
 pub mod loops;
 pub mod math;
 pub mod memref;

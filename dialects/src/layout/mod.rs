@@ -1,0 +1,22 @@
+//! `layout`: tensors that have places.
+//!
+//! A [`TiledLayout`] is an order of loops over tiled dimensions; of given sizes it is a [`Layout`], which says where each
+//! element is. Everything else asks it: [`Access`] and [`Tables`] where a product finds its operands, [`Relayout`] what moves
+//! from one layout to another, [`Sram`] where that is in memory that is addressed by blocks.
+
+mod access;
+mod additive;
+mod error;
+mod moves;
+mod placed;
+mod sram;
+mod table;
+mod tiled;
+
+pub use access::{Access, Loop, MAX_ENTRIES, Order, Window};
+pub use error::LayoutError;
+pub use moves::{Move, Moves, Relayout};
+pub use placed::{Axis, Digit, Index, Layout, Nest};
+pub use sram::{Place, SliceMove, Sram, Traffic};
+pub use table::{Indirection, Tables, ZERO_PAGE, absolute, running};
+pub use tiled::{Level, TiledLayout};
