@@ -35,6 +35,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &cf::DIALECT,
     &func::DIALECT,
     &graph::DIALECT,
+    &layout::DIALECT,
     &math::DIALECT,
     &memref::DIALECT,
     &nna::DIALECT,

@@ -6,6 +6,7 @@
 
 mod access;
 mod additive;
+mod attr;
 mod error;
 mod moves;
 mod placed;
@@ -14,9 +15,16 @@ mod table;
 mod tiled;
 
 pub use access::{Access, Loop, MAX_ENTRIES, Order, Window};
+pub use attr::TILED;
 pub use error::LayoutError;
 pub use moves::{Move, Moves, Relayout};
 pub use placed::{Axis, Digit, Index, Layout, Nest};
 pub use sram::{Place, SliceMove, Sram, Traffic};
 pub use table::{Indirection, Tables, ZERO_PAGE, absolute, running};
 pub use tiled::{Level, TiledLayout};
+
+use gradus_ir::Dialect;
+
+/// The dialect.
+pub const DIALECT: Dialect =
+    Dialect { name: "layout", doc: "Tensors that have places.", attrs: &[&TILED], ..Dialect::DEFAULT };

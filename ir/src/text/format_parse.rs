@@ -7,7 +7,7 @@ use crate::attrs::AttrData;
 use crate::context::{Attr, Context, Str, Type};
 use crate::diag::suggest;
 use crate::module::Region;
-use crate::op_info::{Arity, AttrText, OpArgs, OpInfo, Traits};
+use crate::op_info::{Arity, AttrBody, AttrText, OpArgs, OpInfo, Traits};
 use crate::typing;
 use smallvec::SmallVec;
 
@@ -200,7 +200,7 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
                     let word = ahead.word();
                     cases.iter().any(|c| c.0 == word)
                 }
-                AttrText::Words { .. } => p.next_is(b'<'),
+                AttrText::Words { .. } | AttrText::Body(_) => p.next_is(b'<'),
                 AttrText::Ints(_) => p.next_is(b'['),
                 _ => !matches!(p.cur.peek(), b':' | b'{' | b'}' | b')' | b',' | b'%' | 0),
             },
@@ -293,7 +293,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
                 }
             }
         }
-        AttrText::Words { dialect, mnemonic, .. } => {
+        AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(AttrBody { dialect, mnemonic, .. }) => {
             if !p.next_is(b'<') {
                 return Err(p.error(at, "expected '<'"));
             }
