@@ -108,8 +108,9 @@ impl Access {
     /// That the access fits the layout: its axes exist, and indices are numbers.
     pub(super) fn check_axes(&self, layout: &Layout) -> Result<(), LayoutError> {
         let rank = layout.axes().len();
-        if self.start.len() != rank || self.m.iter().chain(&self.k).any(|l| l.axis >= rank) {
-            return Err(LayoutError::Sizes);
+        let found = self.m.iter().chain(&self.k).map(|l| l.axis + 1).fold(self.start.len(), usize::max);
+        if found > rank || self.start.len() < rank {
+            return Err(LayoutError::Rank { found, rank });
         }
         let far = |i: usize| self.along(i, Reach::at(self.start[i].unsigned_abs())).last();
         let known = (0..rank).all(|i| far(i).is_some_and(|last| last <= i64::MAX as u64));

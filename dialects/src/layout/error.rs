@@ -1,5 +1,6 @@
 //! Why a layout, an access or a move cannot be.
 
+use gradus_ir::eval::Trap;
 use std::fmt;
 
 /// Why a layout, an access or a move cannot be.
@@ -19,8 +20,17 @@ pub enum LayoutError {
         /// Who lacks it.
         missing_in: &'static str,
     },
-    /// There is not one size for each axis, or a size is not known.
+    /// There are not as many letters, sizes or indices as axes.
+    Rank {
+        /// How many there are.
+        found: usize,
+        /// How many axes there are.
+        rank: usize,
+    },
+    /// A dimension has two letters, or its size is not known.
     Sizes,
+    /// Elements do not go on from where they came to.
+    Apart,
     /// There are more elements, or entries of a table, than can be addressed.
     TooLarge,
     /// An index goes beyond its axis.
@@ -57,7 +67,9 @@ impl fmt::Display for LayoutError {
         match self {
             LayoutError::Text { message, .. } => f.write_str(message),
             LayoutError::Axis { axis, missing_in } => write!(f, "the {missing_in} has no dimension '{axis}'"),
-            LayoutError::Sizes => f.write_str("expected one known size for each dimension"),
+            LayoutError::Rank { found, rank } => write!(f, "{found} letters or indices for {rank} dimensions"),
+            LayoutError::Sizes => f.write_str("expected a letter of its own and a known size for each dimension"),
+            LayoutError::Apart => f.write_str("elements go on from elsewhere than they came to"),
             LayoutError::TooLarge => f.write_str("more elements than can be addressed"),
             LayoutError::Outside { axis } => write!(f, "an index is outside of dimension '{axis}'"),
             LayoutError::Crosses { axis, tile } => {
@@ -70,3 +82,16 @@ impl fmt::Display for LayoutError {
 }
 
 impl std::error::Error for LayoutError {}
+
+/// As a message of an op.
+impl From<LayoutError> for String {
+    fn from(error: LayoutError) -> String {
+        error.to_string()
+    }
+}
+
+impl From<LayoutError> for Trap {
+    fn from(error: LayoutError) -> Trap {
+        Trap::unsupported(error.to_string())
+    }
+}

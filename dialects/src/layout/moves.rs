@@ -46,7 +46,7 @@ impl<'a> Relayout<'a> {
     /// When there are not equally many elements, or the other does not begin where this one ends.
     pub fn then(&self, next: Relayout<'a>) -> Result<Relayout<'a>, LayoutError> {
         if !self.to.same_places(next.from) {
-            return Err(LayoutError::Sizes);
+            return Err(LayoutError::Apart);
         }
         Relayout::new(self.from, next.to)
     }
@@ -55,6 +55,11 @@ impl<'a> Relayout<'a> {
     #[must_use]
     pub fn inverse(&self) -> Relayout<'a> {
         Relayout { from: self.to, to: self.from }
+    }
+
+    /// How many elements the buffer has where they go, with padding.
+    pub fn target_size(&self) -> u64 {
+        self.to.size()
     }
 
     /// Where the element at an offset goes; `None` for padding.

@@ -2,7 +2,8 @@
 
 use super::additive::shifts;
 use super::error::LayoutError;
-use super::tiled::TiledLayout;
+use super::tiled::{Level, TiledLayout};
+use gradus_ir::DYNAMIC;
 use smallvec::SmallVec;
 
 /// An index of each axis, in logical order. On the stack for the ranks that occur.
@@ -63,6 +64,35 @@ impl TiledLayout {
     /// # Errors
     /// When the letters are not those of the layout, or the elements with their padding are too many.
     pub fn of(&self, axes: &str, sizes: &[i64]) -> Result<Layout, LayoutError> {
+        let names = self.names(axes, sizes.len())?;
+        let sizes: Option<Index> = sizes.iter().map(|&n| u64::try_from(n).ok()).collect();
+        let sizes = sizes.ok_or(LayoutError::Sizes)?;
+        let (nest, size) = nest(self, &names, &sizes)?;
+        let axis = |(i, &name): (usize, &char)| Axis { name, size: sizes[i], digits: digits(&nest, i, sizes[i]) };
+        let axes = names.iter().enumerate().map(axis).collect();
+        Ok(Layout { axes, nest, start: 0, size, block: self.block(), pad: self.pad() })
+    }
+
+    /// The extents of the levels, outermost first: the shape of a tensor whose elements are in this order. A size that is
+    /// not known makes an extent that is not known.
+    ///
+    /// # Errors
+    /// When the letters are not those of the layout, or an extent is too large.
+    pub fn extents(&self, axes: &str, sizes: &[i64]) -> Result<SmallVec<[i64; 8]>, LayoutError> {
+        let names = self.names(axes, sizes.len())?;
+        let extent = |level: &Level| {
+            let size = names.iter().position(|&n| n == level.axis).map_or(DYNAMIC, |i| sizes[i]);
+            match (level.tile, u64::try_from(size)) {
+                (Some(tile), _) => i64::try_from(tile).map_err(|_| LayoutError::TooLarge),
+                (None, Ok(size)) => Ok(size.div_ceil(self.tile(level.axis)) as i64),
+                (None, Err(_)) => Ok(DYNAMIC),
+            }
+        };
+        self.levels().iter().map(extent).collect()
+    }
+
+    /// The letters of axes, which are those of this layout.
+    fn names(&self, axes: &str, rank: usize) -> Result<SmallVec<[char; 4]>, LayoutError> {
         let names: SmallVec<[char; 4]> = axes.chars().collect();
         let has = |axis: char| self.levels().iter().any(|l| l.axis == axis);
         if let Some(&axis) = names.iter().find(|&&a| !has(a)) {
@@ -71,15 +101,11 @@ impl TiledLayout {
         if let Some(level) = self.levels().iter().find(|l| !names.contains(&l.axis)) {
             return Err(LayoutError::Axis { axis: level.axis, missing_in: "tensor" });
         }
-        let sizes: Option<Index> = sizes.iter().map(|&n| u64::try_from(n).ok()).collect();
-        let sizes = sizes.filter(|s| s.len() == names.len()).ok_or(LayoutError::Sizes)?;
-        if (1..names.len()).any(|i| names[..i].contains(&names[i])) {
+        let is_twice = (1..names.len()).any(|i| names[..i].contains(&names[i]));
+        if is_twice {
             return Err(LayoutError::Sizes);
         }
-        let (nest, size) = nest(self, &names, &sizes)?;
-        let axis = |(i, &name): (usize, &char)| Axis { name, size: sizes[i], digits: digits(&nest, i, sizes[i]) };
-        let axes = names.iter().enumerate().map(axis).collect();
-        Ok(Layout { axes, nest, start: 0, size, block: self.block(), pad: self.pad() })
+        if names.len() == rank { Ok(names) } else { Err(LayoutError::Rank { found: names.len(), rank }) }
     }
 }
 
@@ -169,8 +195,9 @@ impl Layout {
     /// # Errors
     /// When it is not inside, or begins inside a tile and goes beyond it.
     pub fn slice(&self, starts: &[u64], sizes: &[u64]) -> Result<Layout, LayoutError> {
-        if starts.len() != self.axes.len() || sizes.len() != self.axes.len() {
-            return Err(LayoutError::Sizes);
+        let rank = self.axes.len();
+        if let Some(found) = [starts.len(), sizes.len()].into_iter().find(|&n| n != rank) {
+            return Err(LayoutError::Rank { found, rank });
         }
         let mut part = self.clone();
         for (i, (&start, &size)) in starts.iter().zip(sizes).enumerate() {

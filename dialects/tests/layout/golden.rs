@@ -175,7 +175,7 @@ fn sizes_that_no_memory_has() {
     assert_eq!(tiled.of("NCHW", &[big, big, 1, 1]), Err(LayoutError::TooLarge));
     assert_eq!(tiled.of("NCHW", &[big, big, 0, 1]), Err(LayoutError::TooLarge));
     assert_eq!(tiled.of("NCHW", &[1, i64::MIN, 1, 1]), Err(LayoutError::Sizes));
-    assert_eq!(tiled.of("NCHW", &[1, 1]), Err(LayoutError::Sizes));
+    assert_eq!(tiled.of("NCHW", &[1, 1]), Err(LayoutError::Rank { found: 4, rank: 2 }));
     assert_eq!(tiled.of("NCHK", &[1; 4]), Err(LayoutError::Axis { axis: 'K', missing_in: "layout" }));
     assert_eq!(tiled.of("NCH", &[1; 3]), Err(LayoutError::Axis { axis: 'W', missing_in: "tensor" }));
     // Large, but there: proofs do not count, tables are refused.

@@ -71,7 +71,7 @@ fn what_does_not_fit() {
     assert_eq!(Relayout::new(&a, &b).map(|_| ()), Err(LayoutError::Elements { from: 6, to: 8 }));
     let (row, column) = (layout("HW", "HW", &[2, 3]), layout("WH", "HW", &[2, 3]));
     let there = Relayout::new(&row, &column).unwrap();
-    assert_eq!(there.then(there).map(|_| ()), Err(LayoutError::Sizes));
+    assert_eq!(there.then(there).map(|_| ()), Err(LayoutError::Apart));
     assert_eq!(Sram::new(&row, 2, [1, 64], true).map(|_| ()), Err(LayoutError::Slices { block: 1, slice: 2 }));
     assert_eq!(Sram::new(&row, 0, [1, 64], true).map(|_| ()), Err(LayoutError::Slices { block: 1, slice: 0 }));
     assert_eq!(Sram::new(&row, 1, [u64::MAX, 64], false).map(|_| ()), Err(LayoutError::TooLarge));

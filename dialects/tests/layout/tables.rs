@@ -158,8 +158,8 @@ fn hostile() {
     let layout = layout("MK", "MK", &[5, 7]);
     let mut access = Access::rows(5, 7);
     access.m[0].axis = 2;
-    assert_eq!(access.tables(&layout), Err(LayoutError::Sizes));
-    assert_eq!(access.indirection(&layout), Err(LayoutError::Sizes));
+    assert_eq!(access.tables(&layout), Err(LayoutError::Rank { found: 3, rank: 2 }));
+    assert_eq!(access.indirection(&layout), Err(LayoutError::Rank { found: 3, rank: 2 }));
     let mut access = Access::rows(5, 7);
     access.start[0] = i64::MIN;
     assert!(access.tables(&layout).is_err() && access.indirection(&layout).is_err());

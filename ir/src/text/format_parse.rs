@@ -298,8 +298,9 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
                 return Err(p.error(at, "expected '<'"));
             }
             p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
-            let text = format!("#{dialect}.{mnemonic}{}", p.cur.since(at));
-            p.fine.attr(&text).map_err(|e| p.error(at, e.message))?
+            let prefix = format!("#{dialect}.{mnemonic}");
+            let text = format!("{prefix}{}", p.cur.since(at));
+            p.fine.attr(&text).map_err(|e| p.error(at + e.offset.saturating_sub(prefix.len()), e.message))?
         }
     };
     s.props.push((ctx.str(spec.name), value));
