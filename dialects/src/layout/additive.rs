@@ -50,6 +50,9 @@ impl Reach {
         if sum < tile {
             return sum;
         }
+        if let Some(last) = self.remainders(tile).and_then(|all| all.last().copied()) {
+            return last;
+        }
         let common = self.loops.iter().fold(tile, |a, &(_, step)| gcd(a, step));
         tile - common + self.start % common
     }

@@ -7,6 +7,7 @@
 mod access;
 mod additive;
 mod attr;
+mod copy;
 mod error;
 mod moves;
 mod pack;
@@ -17,6 +18,7 @@ mod tiled;
 
 pub use access::{Access, Loop, MAX_ENTRIES, Order, Window};
 pub use attr::TILED;
+pub use copy::CopyLoop;
 pub use error::LayoutError;
 pub use moves::{Move, Moves, Relayout};
 pub use pack::{PackOp, UnpackOp};

@@ -193,7 +193,7 @@ impl Iterator for Parts<'_> {
 }
 
 /// For each axis of `to` that of `from`, when the sizes that are not one are the same; for sizes of one there is none.
-fn same_axes(from: &Layout, to: &Layout) -> Option<SmallVec<[usize; 6]>> {
+pub(super) fn same_axes(from: &Layout, to: &Layout) -> Option<SmallVec<[usize; 6]>> {
     let mut others = from.axes().iter().enumerate().filter(|(_, a)| a.size != 1);
     let mut axes: SmallVec<[usize; 6]> = SmallVec::new();
     for axis in to.axes() {

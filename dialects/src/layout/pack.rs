@@ -23,7 +23,7 @@ const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis",
 ///
 /// ```mlir
 /// %p = layout.pack %x into <"NCHW8c"> : tensor<1x12x5x5xf32> -> tensor<1x2x5x5x8xf32>
-/// %q = layout.pack %p into <"KDHW4d", pad = 1> {axes = "KHWD"} : tensor<4x3x3x6xi8> -> tensor<4x2x3x3x4xi8>
+/// %q = layout.pack %w into <"KDHW4d", pad = 1> {axes = "KHWD"} : tensor<4x3x3x6xi8> -> tensor<4x2x3x3x4xi8>
 /// ```
 #[op(
     "layout.pack",
@@ -166,11 +166,7 @@ fn moved(x: &Tensor, relayout: Relayout<'_>, fill: &[u8]) -> Result<Vec<u8>, Str
     if count > MAX_ELEMENTS {
         return Err(format!("more than {MAX_ELEMENTS} elements"));
     }
-    let (size, source) = (x.dtype().size(), x.bytes());
     let mut bytes = fill.repeat(count as usize);
-    for run in relayout.moves() {
-        let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
-        bytes[to..to + len].copy_from_slice(&source[from..from + len]);
-    }
+    relayout.copy(x.bytes(), &mut bytes, x.dtype().size())?;
     Ok(bytes)
 }

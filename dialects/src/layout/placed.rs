@@ -139,6 +139,11 @@ impl Layout {
         &self.nest
     }
 
+    /// The offset of the first element: not zero in slices only.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
     /// What is in the padding, before it is rounded to the elements' type.
     pub fn pad(&self) -> f64 {
         self.pad

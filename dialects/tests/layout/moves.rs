@@ -53,6 +53,46 @@ fn random_moves() {
     assert!(reshapes > 500, "{reshapes}");
 }
 
+/// Copies `relayout` of elements of `size` bytes, and compares each with where its move says it goes.
+fn check_copy(relayout: Relayout<'_>, from: &Layout, to: &Layout, size: usize, place: &str) {
+    let source: Vec<u8> = (0..from.size() as usize * size).map(|i| (i * 7 % 251) as u8).collect();
+    let (mut found, mut wanted) = (vec![255; to.size() as usize * size], vec![255; to.size() as usize * size]);
+    relayout.copy(&source, &mut found, size).unwrap();
+    for run in relayout.moves() {
+        let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
+        wanted[to..to + len].copy_from_slice(&source[from..from + len]);
+    }
+    assert!(found == wanted, "{place}");
+}
+
+/// Loops copy what moves say.
+#[test]
+fn copies() {
+    let (mut random, mut nests) = (Random(7), 0);
+    for _ in 0..2500 {
+        let (text, axes, sizes) = random.layout(9);
+        let from = layout(&text, &axes, &sizes);
+        let other = random.order(&axes.chars().collect::<Vec<_>>());
+        let to = layout(&other, &axes, &sizes);
+        let relayout = Relayout::new(&from, &to).unwrap();
+        nests += u32::from(relayout.loops().is_some_and(|l| l.len() > 2));
+        let size = random.pick(&[1, 2, 3, 4, 8, 16]);
+        check_copy(relayout, &from, &to, size, &format!("{text} to {other} {axes} {sizes:?}"));
+    }
+    assert!(nests > 1000, "{nests}");
+    let whole = layout("NCHW8c", "NCHW", &[2, 24, 5, 5]);
+    let slice = whole.slice(&[1, 8, 1, 2], &[1, 11, 3, 2]).unwrap();
+    for text in ["NCHW", "NHWC", "NCHW4c", "NHWC16c", "NCHW3c"] {
+        let to = layout(text, "NCHW", &[1, 11, 3, 2]);
+        check_copy(Relayout::new(&slice, &to).unwrap(), &slice, &to, 4, text);
+        check_copy(Relayout::new(&to, &slice).unwrap(), &to, &slice, 4, text);
+    }
+    let (row, column) = (layout("HW", "HW", &[2, 3]), layout("WH", "HW", &[2, 3]));
+    let there = Relayout::new(&row, &column).unwrap();
+    assert_eq!(there.copy(&[0; 5], &mut [0; 6], 1), Err(LayoutError::TooLarge));
+    assert_eq!(there.copy(&[0; 6], &mut [0; 5], 1), Err(LayoutError::TooLarge));
+}
+
 /// Moves of a slice are those of its elements.
 #[test]
 fn a_slice_moves() {

@@ -27,16 +27,23 @@ impl Random {
         let mut letters: Vec<char> = "NCHWKD".chars().collect();
         self.shuffle(&mut letters);
         letters.truncate(1 + self.below(4) as usize);
+        let text = self.order(&letters);
+        let sizes = letters.iter().map(|_| 1 + self.below(most) as i64).collect();
+        self.shuffle(&mut letters);
+        (text, letters.iter().collect(), sizes)
+    }
+
+    /// A layout string of axes, with up to four tiles.
+    pub fn order(&mut self, letters: &[char]) -> String {
         let mut levels: Vec<String> = letters.iter().map(char::to_string).collect();
+        self.shuffle(&mut levels);
         for _ in 0..self.below(5) {
-            let letter = self.pick(&letters).to_ascii_lowercase();
+            let letter = self.pick(letters).to_ascii_lowercase();
             let tile = format!("{}{letter}", 1 + self.below(5));
             let at = if self.below(4) == 0 { self.below(levels.len() as u64 + 1) as usize } else { levels.len() };
             levels.insert(at, tile);
         }
-        let sizes = letters.iter().map(|_| 1 + self.below(most) as i64).collect();
-        self.shuffle(&mut letters);
-        (levels.concat(), letters.iter().collect(), sizes)
+        levels.concat()
     }
 
     /// Loops over an axis or none each, which need not stay inside.

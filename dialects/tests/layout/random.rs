@@ -27,17 +27,16 @@ fn offsets_and_indices() {
 #[test]
 fn comparison() {
     let (mut random, mut same) = (Random(2), 0);
-    for _ in 0..6000 {
+    for _ in 0..2000 {
         let (text, axes, sizes) = random.layout(4);
-        let other = random.layout(4).0;
-        let Ok(tiled) = other.parse::<TiledLayout>().unwrap().of(&axes, &sizes) else { continue };
-        let layout = layout(&text, &axes, &sizes);
+        let other = random.order(&axes.chars().collect::<Vec<_>>());
+        let [layout, tiled] = [&text, &other].map(|text| layout(text, &axes, &sizes));
         let sizes: Vec<u64> = sizes.iter().map(|&n| n as u64).collect();
         let equal = indices(&sizes).iter().all(|i| layout.offset(i) == tiled.offset(i));
         assert_eq!(layout.same_places(&tiled), equal, "{text} {other} {axes} {sizes:?}");
         same += u32::from(equal && text != other);
     }
-    assert!(same > 20, "{same}");
+    assert!(same > 100, "{same}");
 }
 
 /// A slice is the part of the whole, where it is, unless it begins inside a tile and goes beyond it.
