@@ -6,6 +6,7 @@
 use gradus_ir::{Context, Dialect};
 use std::sync::Arc;
 
+pub mod addr;
 pub mod affine;
 pub mod arith;
 pub mod builtin;
@@ -29,6 +30,7 @@ pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
 pub const DIALECTS: &[&Dialect] = &[
+    &addr::DIALECT,
     &affine::DIALECT,
     &arith::DIALECT,
     &builtin::DIALECT,
