@@ -8,7 +8,8 @@ use crate::graph::kernels;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Module, Op, OpArgs, OpDecl, Tensor, Type, TypeConstraint, op,
+    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Type,
+    TypeConstraint, Value, op,
 };
 
 /// Offsets in elements.
@@ -40,6 +41,8 @@ const RUN: AttrKind = AttrKind {
 /// ```
 #[op(
     "addr.gemm",
+    effects = Effects::MayUb,
+    speculatable = is_checked,
     infer = infer_gemm,
     verify = verify_gemm,
     work = work,
@@ -71,6 +74,8 @@ pub struct GemmOp {
 /// ```
 #[op(
     "addr.indirect_gemm",
+    effects = Effects::MayUb,
+    speculatable = is_checked,
     infer = infer_gemm,
     verify = verify_indirect,
     work = work,
@@ -174,6 +179,14 @@ fn verify_gemm(m: &Module, op: Op) -> Result<(), String> {
 fn buffer(args: &OpArgs<'_>) -> i64 {
     let size = shape(args, "a").iter().fold(1, |n, &d| times(n, d));
     if size == DYNAMIC { i64::MAX } else { size }
+}
+
+/// Whether the verifier has seen all addresses and the sizes of both factors.
+fn is_checked(m: &Module, op: Op) -> bool {
+    let Some(args) = m.args(op) else { return false };
+    let is_known = |name: &str| args.operand(name).is_empty() || constant(&args, name).is_some();
+    let is_static = |&v: &Value| m.ctx.static_shape(m.value_type(v)).is_some();
+    m.operands(op).iter().all(is_static) && ["base", "relative", "bases"].into_iter().all(is_known)
 }
 
 fn check_tables(base: &[i64], relative: &[i64], elements: i64) -> Result<(), String> {
