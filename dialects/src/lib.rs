@@ -6,6 +6,7 @@
 use gradus_ir::{Context, Dialect};
 use std::sync::Arc;
 
+pub mod addr;
 pub mod affine;
 pub mod arith;
 pub mod builtin;
@@ -14,6 +15,7 @@ pub mod constraint;
 pub mod directives;
 pub mod func;
 pub mod graph;
+pub mod layout;
 pub mod loops;
 pub mod math;
 pub mod memref;
@@ -28,12 +30,14 @@ pub mod views;
 
 /// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
 pub const DIALECTS: &[&Dialect] = &[
+    &addr::DIALECT,
     &affine::DIALECT,
     &arith::DIALECT,
     &builtin::DIALECT,
     &cf::DIALECT,
     &func::DIALECT,
     &graph::DIALECT,
+    &layout::DIALECT,
     &math::DIALECT,
     &memref::DIALECT,
     &nna::DIALECT,

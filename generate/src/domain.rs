@@ -32,6 +32,10 @@ pub(crate) fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
             }
             lists.iter().filter_map(|list| ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{list}>")).ok()).collect()
         }
+        AttrText::Body(decl) => {
+            let text = |body: &&str| format!("#{}.{}<{body}>", decl.dialect, decl.mnemonic);
+            decl.examples.iter().filter_map(|body| ctx.parse_attr(&text(body)).ok()).collect()
+        }
         _ => Vec::new(),
     };
     let plain = || PLAIN.iter().filter_map(|text| ctx.parse_attr(text).ok()).collect();

@@ -401,6 +401,14 @@ impl Context {
         }
     }
 
+    /// What is between the angle brackets of `#dialect.mnemonic<...>`; `None` for other attributes.
+    pub fn as_body(&self, attr: Attr, dialect: &str, mnemonic: &str) -> Option<&str> {
+        let AttrData::Dialect { dialect: d, body, .. } = self.attr_data(attr) else { return None };
+        let [Piece::Text(body)] = &**body else { return None };
+        let body = body.strip_prefix(mnemonic)?.strip_prefix('<')?.strip_suffix('>')?;
+        (self.text(*d) == dialect).then_some(body)
+    }
+
     /// The elements of an array attribute.
     pub fn as_array(&self, attr: Attr) -> Option<&[Attr]> {
         match self.attr_data(attr) {

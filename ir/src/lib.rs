@@ -82,8 +82,9 @@ pub use gradus_ir_macros::op;
 pub use loc::{Loc, SourceFile};
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::{
-    Arity, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, Flags, FoldResult, Folded, Global, GlobalFn,
-    GroupSpec, OpArgs, OpDecl, OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names, symbol_name,
+    Arity, AttrBody, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, Flags, FoldResult, Folded, Global,
+    GlobalFn, GroupSpec, OpArgs, OpDecl, OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names,
+    symbol_name,
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline};
 pub use pattern_rewriter::{Change, InsertPoint, PatternRewriter};

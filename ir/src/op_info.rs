@@ -64,6 +64,23 @@ pub enum AttrText {
         /// How several are combined; `None` where there is always one.
         flags: Option<Flags>,
     },
+    /// The part in angle brackets of a dialect's attribute with a text of its own: `#layout.tiled<"NCHW8c">` is `<"NCHW8c">`.
+    Body(&'static AttrBody),
+}
+
+/// A dialect's attribute with a text of its own. The text is the attribute: it is brought into one form as it is parsed, so
+/// that equal attributes are one, and read again by whoever wants to know what it says.
+pub struct AttrBody {
+    /// `layout`
+    pub dialect: &'static str,
+    /// `tiled`
+    pub mnemonic: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Some texts between the angle brackets, for documentation and generators.
+    pub examples: &'static [&'static str],
+    /// From what is between the angle brackets to how that is printed; or where in it and why it is wrong.
+    pub parse: fn(&str) -> Result<String, (usize, String)>,
 }
 
 /// How words are combined that are flags. The first word of the list stands for none of them.
@@ -582,7 +599,7 @@ pub struct Dialect {
     pub doc: &'static str,
     /// Its ops.
     pub ops: &'static [&'static OpInfo],
-    /// Its enumerations, checked and brought into canonical form when they are parsed.
+    /// Its attributes, checked and brought into canonical form when they are parsed.
     pub attrs: &'static [&'static AttrKind],
     /// The name of the op that makes a constant of a type from an attribute, when this dialect has one.
     pub constant: Option<&'static str>,

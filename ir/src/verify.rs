@@ -17,7 +17,6 @@
 mod declared;
 mod regions;
 
-use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Context, Str};
 use crate::diag::Diagnostic;
 use crate::divide::MIN_OPS;
@@ -290,17 +289,16 @@ fn plural(n: usize) -> &'static str {
 
 /// Whether a dialect's attribute, such as `#arith.fastmath<nnan>`, has the mnemonic and only known words.
 pub fn has_words(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
-    let (AttrText::Words { dialect, mnemonic, words, flags }, AttrData::Dialect { dialect: d, body, .. }) =
-        (text, ctx.attr_data(attr))
-    else {
-        return false;
-    };
-    let [Piece::Text(body)] = &**body else { return false };
-    let Some(list) = body.strip_prefix(mnemonic).and_then(|b| b.strip_prefix('<')?.strip_suffix('>')) else {
-        return false;
-    };
+    let AttrText::Words { dialect, mnemonic, words, flags } = text else { return false };
+    let Some(list) = ctx.as_body(attr, dialect, mnemonic) else { return false };
     let mut given = list.split(',').map(str::trim);
-    ctx.text(*d) == *dialect && (flags.is_some() || !list.contains(',')) && given.all(|w| words.contains(&w))
+    (flags.is_some() || !list.contains(',')) && given.all(|w| words.contains(&w))
+}
+
+/// Whether a dialect's attribute has the text that is declared.
+pub fn has_body(ctx: &Context, attr: Attr, text: &AttrText) -> bool {
+    let AttrText::Body(decl) = text else { return false };
+    ctx.as_body(attr, decl.dialect, decl.mnemonic).is_some_and(|body| (decl.parse)(body).is_ok())
 }
 
 fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {

@@ -143,8 +143,13 @@ fn dialect(d: &Dialect) -> String {
     text
 }
 
-/// `#arith.fastmath<...>` and its words.
+/// `#arith.fastmath<...>` and its words; or examples of an attribute with a text of its own.
 fn enumeration(kind: &AttrKind) -> Option<String> {
+    if let AttrText::Body(decl) = kind.text {
+        let text = |body: &&str| format!("`#{}.{}<{body}>`", decl.dialect, decl.mnemonic);
+        let examples: Vec<String> = decl.examples.iter().map(text).collect();
+        return Some(format!("- {}: {}\n", examples.join(", "), decl.doc));
+    }
     let AttrText::Words { dialect, mnemonic, words, .. } = kind.text else { return None };
     let words: Vec<String> = words.iter().map(|w| format!("`{w}`")).collect();
     Some(format!("- `#{dialect}.{mnemonic}<...>`: {}\n", words.join(", ")))

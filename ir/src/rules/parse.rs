@@ -2,7 +2,7 @@
 
 use super::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Rule, Term, Var};
 use crate::context::{Attr, Context, Type};
-use crate::op_info::{AttrSpec, AttrText, Dialect, OpInfo};
+use crate::op_info::{AttrBody, AttrSpec, AttrText, Dialect, OpInfo};
 
 /// Reads a rule of a dialect. Errors say what is wrong and where.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Compiled, String> {
@@ -229,7 +229,9 @@ impl Reader<'_> {
                 case.map(|c| self.ctx.int_attr(ty, c.1))
                     .ok_or_else(|| format!("'{word}' is no value of '{}'", spec.name))
             }
-            AttrText::Words { dialect, mnemonic, .. } => self.ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{word}>")),
+            AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(&AttrBody { dialect, mnemonic, .. }) => {
+                self.ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{word}>"))
+            }
             _ => self.ctx.parse_attr(word),
         }
     }

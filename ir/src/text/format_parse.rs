@@ -7,7 +7,7 @@ use crate::attrs::AttrData;
 use crate::context::{Attr, Context, Str, Type};
 use crate::diag::suggest;
 use crate::module::Region;
-use crate::op_info::{Arity, AttrText, OpArgs, OpInfo, Traits};
+use crate::op_info::{Arity, AttrBody, AttrText, OpArgs, OpInfo, Traits};
 use crate::typing;
 use smallvec::SmallVec;
 
@@ -200,7 +200,7 @@ fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
                     let word = ahead.word();
                     cases.iter().any(|c| c.0 == word)
                 }
-                AttrText::Words { .. } => p.next_is(b'<'),
+                AttrText::Words { .. } | AttrText::Body(_) => p.next_is(b'<'),
                 AttrText::Ints(_) => p.next_is(b'['),
                 _ => !matches!(p.cur.peek(), b':' | b'{' | b'}' | b')' | b',' | b'%' | 0),
             },
@@ -293,13 +293,14 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
                 }
             }
         }
-        AttrText::Words { dialect, mnemonic, .. } => {
+        AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(AttrBody { dialect, mnemonic, .. }) => {
             if !p.next_is(b'<') {
                 return Err(p.error(at, "expected '<'"));
             }
             p.cur.skip_balanced().map_err(|at| p.error(at, "this bracket is never closed"))?;
-            let text = format!("#{dialect}.{mnemonic}{}", p.cur.since(at));
-            p.fine.attr(&text).map_err(|e| p.error(at, e.message))?
+            let prefix = format!("#{dialect}.{mnemonic}");
+            let text = format!("{prefix}{}", p.cur.since(at));
+            p.fine.attr(&text).map_err(|e| p.error(at + e.offset.saturating_sub(prefix.len()), e.message))?
         }
     };
     s.props.push((ctx.str(spec.name), value));

@@ -7,7 +7,7 @@ use super::print::Printer;
 use crate::attrs::{AttrData, Piece};
 use crate::context::{Attr, Type};
 use crate::module::{Module, Op, Region};
-use crate::op_info::{Arity, AttrText, OpInfo, Traits};
+use crate::op_info::{Arity, AttrBody, AttrText, OpInfo, Traits};
 use std::io;
 
 /// Where blanks go: whether the last thing was punctuation, and whether one may come next.
@@ -212,7 +212,10 @@ pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: u
             Some(word) => p.out.push_str(word),
             None => p.attrs.attr(value, &mut p.out),
         },
-        (AttrText::Words { mnemonic, .. }, AttrData::Dialect { body, .. }) => {
+        (
+            AttrText::Words { mnemonic, .. } | AttrText::Body(AttrBody { mnemonic, .. }),
+            AttrData::Dialect { body, .. },
+        ) => {
             if let [Piece::Text(text)] = &**body
                 && let Some(words) = text.strip_prefix(mnemonic)
             {

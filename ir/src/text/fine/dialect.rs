@@ -37,6 +37,32 @@ fn check_namespace(name: &Name<'_>, offset: usize) -> Result<()> {
     Err(FineError::new(offset, format!("invalid dialect namespace '{}'", name.dialect)))
 }
 
+/// The body of an attribute with a declared text, as it is printed. `None` if none is declared by that name.
+fn declared_body(ctx: &Context, name: &Name<'_>, offset: usize, ty: Type) -> Result<Option<String>> {
+    let mnemonic = name.body.split('<').next().unwrap_or("");
+    let kinds = || ctx.dialect(name.dialect).map_or(&[][..], |d| d.attrs).iter().map(|kind| &kind.text);
+    let is_named = |text: &&AttrText| match text {
+        AttrText::Body(decl) => decl.mnemonic == mnemonic,
+        AttrText::Words { mnemonic: other, .. } => *other == mnemonic,
+        _ => false,
+    };
+    let at = offset + name.at;
+    let Some(AttrText::Body(decl)) = kinds().find(is_named) else {
+        let is_strict = kinds().any(|text| matches!(text, AttrText::Body(_))) && !kinds().any(|text| is_named(&text));
+        let message = || format!("unknown attribute `{mnemonic}` in dialect `{}`", name.dialect);
+        return if is_strict { Err(FineError::new(at, message())) } else { Ok(None) };
+    };
+    let open = at + mnemonic.len();
+    let Some(inner) = name.body[mnemonic.len()..].strip_prefix('<').and_then(|b| b.strip_suffix('>')) else {
+        return Err(FineError::new(open, "expected '<'"));
+    };
+    if ty != Type::NONE {
+        return Err(FineError::new(offset, format!("#{}.{mnemonic} has no type", name.dialect)));
+    }
+    let printed = (decl.parse)(inner).map_err(|(i, message)| FineError::new(open + 1 + i, message))?;
+    Ok(Some(format!("{mnemonic}<{printed}>")))
+}
+
 /// The body of an attribute that is a set of flags, as it is printed.
 fn flags_in_order(ctx: &Context, name: &Name<'_>) -> Option<String> {
     ctx.dialect(name.dialect)?.attrs.iter().find_map(|kind| {
@@ -63,7 +89,8 @@ impl FineParser<'_> {
             return self.aliased(name, offset).map(|key| Attr::new(key as usize));
         };
         check_namespace(&parts, offset)?;
-        let body = match flags_in_order(self.ctx, &parts) {
+        let declared = declared_body(self.ctx, &parts, offset, ty)?;
+        let body = match declared.or_else(|| flags_in_order(self.ctx, &parts)) {
             Some(flags) => Box::new([Piece::Text(flags.into())]),
             None => self.pieces(parts.body, offset + parts.at)?,
         };

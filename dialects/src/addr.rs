@@ -1,0 +1,254 @@
+//! `addr`: products that find their operands by tables of addresses.
+//!
+//! Source: the seed on static compiled representations. [`Access`](crate::layout::Access) makes the tables; here they are
+//! constants like others, so layers of the same geometry share them, and large ones can be resources.
+
+use crate::constraint::{RANKED_TENSOR, UNIT, kind};
+use crate::graph::kernels;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::work::{Contraction, Work};
+use gradus_ir::{
+    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Type,
+    TypeConstraint, Value, op,
+};
+
+/// Offsets in elements.
+const OFFSETS: TypeConstraint = TypeConstraint {
+    summary: "ranked tensor of 32-bit signless integer values",
+    check: |c, t| (RANKED_TENSOR.check)(c, t) && c.element_type(t) == Type::I32,
+    only: None,
+};
+
+/// Whether the word is there.
+const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
+
+/// How many elements lie side by side.
+const RUN: AttrKind = AttrKind {
+    text: AttrText::Bare(Type::I64),
+    ..kind("64-bit signless integer attribute whose value is positive", |c, a| {
+        c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|n| n > 0)
+    })
+};
+
+/// The product of the elements of a buffer that tables name with a matrix: c[m, n] is the sum of
+/// `a[base[m] + relative[k]] * b[n, k]`.
+///
+/// Offsets are elements of `a` in row-major order; `running` ones are added to the one before. Floats are summed as in
+/// `graph.matmul`, 8-bit integers in 32 bits.
+///
+/// ```mlir
+/// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
+/// ```
+#[op(
+    "addr.gemm",
+    effects = Effects::MayUb,
+    speculatable = is_checked,
+    infer = infer_gemm,
+    verify = verify_gemm,
+    work = work,
+    eval = gemm,
+    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b attr-dict `:` functional-type(operands, results)"
+)]
+pub struct GemmOp {
+    /// Whether each offset is added to the one before.
+    running: OptAttribute<FLAG>,
+    /// The buffer.
+    a: Operand<RANKED_TENSOR>,
+    /// An offset for each row of the result.
+    base: Operand<OFFSETS>,
+    /// An offset for each summand.
+    relative: Operand<OFFSETS>,
+    /// The other factors: a row for each column of the result.
+    b: Operand<RANKED_TENSOR>,
+    /// The product.
+    c: OpResult<RANKED_TENSOR>,
+}
+
+/// The product of runs of elements of a buffer with a matrix: c[m, n] is the sum of
+/// `a[bases[m, k / run] + k % run] * b[n, k]`.
+///
+/// A run at -1 is zeros, which is what padding is.
+///
+/// ```mlir
+/// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
+/// ```
+#[op(
+    "addr.indirect_gemm",
+    effects = Effects::MayUb,
+    speculatable = is_checked,
+    infer = infer_gemm,
+    verify = verify_indirect,
+    work = work,
+    eval = indirect_gemm,
+    format = "$a `[` $bases `]` `run` $run `,` $b attr-dict `:` functional-type(operands, results)"
+)]
+pub struct IndirectGemmOp {
+    /// How many elements lie side by side.
+    run: Attribute<RUN>,
+    /// The buffer.
+    a: Operand<RANKED_TENSOR>,
+    /// An offset for each row of the result and run of summands.
+    bases: Operand<OFFSETS>,
+    /// The other factors: a row for each column of the result.
+    b: Operand<RANKED_TENSOR>,
+    /// The product.
+    c: OpResult<RANKED_TENSOR>,
+}
+
+fn shape<'a>(args: &OpArgs<'a>, name: &str) -> &'a [i64] {
+    args.opt_operand(name).and_then(|v| args.ctx().shape(args.module.value_type(v))).unwrap_or(&[])
+}
+
+/// The product of two extents, if they are known.
+fn times(a: i64, b: i64) -> i64 {
+    if a == DYNAMIC || b == DYNAMIC { DYNAMIC } else { a.checked_mul(b).unwrap_or(DYNAMIC) }
+}
+
+/// Rows and summands as the tables have them.
+fn extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
+    match (shape(args, "base"), shape(args, "relative"), shape(args, "bases")) {
+        (&[m], &[k], []) => Ok([m, k]),
+        ([], [], &[m, runs]) => Ok([m, times(runs, args.int("run").unwrap_or(1))]),
+        _ if args.opt_operand("bases").is_some() => Err("requires a matrix of offsets".into()),
+        _ => Err("requires vectors of offsets".into()),
+    }
+}
+
+fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+    let ctx = args.ctx();
+    let [m, k] = extents(args)?;
+    let &[n, depth] = shape(args, "b") else { return Err("requires a matrix as second factor".into()) };
+    if k != depth && k != DYNAMIC && depth != DYNAMIC {
+        return Err(format!("requires as many columns of the second factor as summands, but got {depth} and {k}"));
+    }
+    let [a, b] = ["a", "b"].map(|name| args.opt_operand(name).map(|v| ctx.element_type(args.module.value_type(v))));
+    let elem = a.filter(|_| a == b).ok_or("requires factors of one element type")?;
+    Ok(vec![ctx.tensor_type(&[m, n], sum_type(ctx, elem))])
+}
+
+/// The type of sums of products.
+fn sum_type(ctx: &Context, elem: Type) -> Type {
+    if ctx.int_width(elem) == Some(8) { Type::I32 } else { elem }
+}
+
+fn work(args: &OpArgs<'_>) -> Work {
+    let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
+    let n = shape(args, "b").first().and_then(|&n| u64::try_from(n).ok()).unwrap_or(1);
+    Work::Contract(Contraction::dense(1, m, k, n))
+}
+
+/// The constant offsets of an operand.
+fn constant(args: &OpArgs<'_>, name: &str) -> Option<Vec<i64>> {
+    let attr = args.module.constant(args.opt_operand(name)?)?;
+    offsets(&args.ctx().dense_tensor(attr)?)
+}
+
+fn offsets(table: &Tensor) -> Option<Vec<i64>> {
+    if table.dtype() == DType::I32 { table.to_i64() } else { None }
+}
+
+/// Each offset, where they are added to the one before.
+fn summed(mut relative: Vec<i64>, running: bool) -> Vec<i64> {
+    let mut sum = 0_i64;
+    for offset in relative.iter_mut().filter(|_| running) {
+        sum = sum.wrapping_add(*offset);
+        *offset = sum;
+    }
+    relative
+}
+
+/// The least and the greatest.
+fn span(offsets: &[i64]) -> Option<[i64; 2]> {
+    Some([*offsets.iter().min()?, *offsets.iter().max()?])
+}
+
+/// That addresses from `first` to `last` are in a buffer.
+fn check_inside(first: i64, last: i64, elements: i64) -> Result<(), String> {
+    let outside = if first < 0 { Some(first) } else { Some(last).filter(|&last| last >= elements) };
+    outside.map_or(Ok(()), |at| Err(format!("element {at} is not in a buffer of {elements}")))
+}
+
+/// What is known of addresses before anything runs: constant tables stay inside of a buffer of known size.
+fn verify_gemm(m: &Module, op: Op) -> Result<(), String> {
+    let Some(args) = m.args(op) else { return Ok(()) };
+    let (Some(base), Some(relative)) = (constant(&args, "base"), constant(&args, "relative")) else { return Ok(()) };
+    check_tables(&base, &summed(relative, args.attr("running").is_some()), buffer(&args))
+}
+
+/// How many elements the buffer has, as far as that is known.
+fn buffer(args: &OpArgs<'_>) -> i64 {
+    let size = shape(args, "a").iter().fold(1, |n, &d| times(n, d));
+    if size == DYNAMIC { i64::MAX } else { size }
+}
+
+/// Whether the verifier has seen all addresses and the sizes of both factors.
+fn is_checked(m: &Module, op: Op) -> bool {
+    let Some(args) = m.args(op) else { return false };
+    let is_known = |name: &str| args.operand(name).is_empty() || constant(&args, name).is_some();
+    let is_static = |&v: &Value| m.ctx.static_shape(m.value_type(v)).is_some();
+    m.operands(op).iter().all(is_static) && ["base", "relative", "bases"].into_iter().all(is_known)
+}
+
+fn check_tables(base: &[i64], relative: &[i64], elements: i64) -> Result<(), String> {
+    let (Some([low, high]), Some([first, last])) = (span(base), span(relative)) else { return Ok(()) };
+    check_inside(low.saturating_add(first), high.saturating_add(last), elements)
+}
+
+fn verify_indirect(m: &Module, op: Op) -> Result<(), String> {
+    let Some(args) = m.args(op) else { return Ok(()) };
+    let Some(bases) = constant(&args, "bases") else { return Ok(()) };
+    check_bases(&bases, args.int("run").unwrap_or(1), buffer(&args))
+}
+
+fn check_bases(bases: &[i64], run: i64, elements: i64) -> Result<(), String> {
+    let there: Vec<i64> = bases.iter().copied().filter(|&b| b != i64::from(crate::layout::ZERO_PAGE)).collect();
+    let Some([first, last]) = span(&there) else { return Ok(()) };
+    check_inside(first, last.saturating_add(run - 1), elements)
+}
+
+fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let [a, base, relative, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?, data[3].tensor()?];
+    let [base, relative] = [base, relative].map(|t| offsets(t).unwrap_or_default());
+    let relative = summed(relative, args.attr("running").is_some());
+    check_tables(&base, &relative, a.len() as i64).map_err(Trap::Ub)?;
+    let at = |m: &i64| relative.iter().map(move |k| Some((m + k) as usize)).collect::<Vec<_>>();
+    product(a, &[base.len(), relative.len()], base.iter().flat_map(at), b)
+}
+
+fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let [a, bases, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?];
+    let &[rows, runs] = bases.shape() else { return Err(Trap::unsupported("a table that is no matrix")) };
+    let run = args.int("run").unwrap_or(1);
+    let bases = offsets(bases).unwrap_or_default();
+    check_bases(&bases, run, a.len() as i64).map_err(Trap::Ub)?;
+    let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
+    let at = |&base: &i64| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
+    product(a, &[rows, depth], bases.iter().flat_map(at), b)
+}
+
+/// The product of the elements of `a` that are named, `None` for zero, as a matrix, with the transpose of `b`.
+fn product(
+    a: &Tensor,
+    shape: &[usize; 2],
+    elements: impl Iterator<Item = Option<usize>>,
+    b: &Tensor,
+) -> Result<Vec<Datum>, Trap> {
+    let size = a.dtype().size();
+    let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(shape)? * size);
+    let zero = vec![0; size];
+    for at in elements {
+        bytes.extend_from_slice(at.map_or(&zero[..], |i| &a.bytes()[i * size..][..size]));
+    }
+    let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, kernels::transpose(b, &[1, 0])?);
+    let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
+    let c = if is_short { kernels::matmul_integer(&a, &b, None, None) } else { kernels::matmul(&a, &b) };
+    Ok(vec![Datum::Tensor(c?)])
+}
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "addr",
+    doc: "Products that find their operands by tables of addresses.",
+    ops: &[GemmOp::INFO, IndirectGemmOp::INFO],
+    ..Dialect::DEFAULT
+};

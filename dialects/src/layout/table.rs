@@ -1,0 +1,255 @@
+//! Address tables: where an access finds its elements, computed ahead of time.
+//!
+//! Where addresses are a base for each point of the output and an offset for each summand, these are two lists, and the
+//! offsets are those of all layers of the same geometry. Where they are not, there is a base for each point and each run of
+//! summands that lie side by side.
+
+use super::access::{Access, Loop, MAX_ENTRIES, along};
+use super::additive::{Reach, adds};
+use super::error::LayoutError;
+use super::placed::{Index, Layout};
+use smallvec::SmallVec;
+
+/// In an indirection table: a run that is padding, to be read from a page of zeros.
+pub const ZERO_PAGE: i32 = -1;
+
+/// The element for point m and summand k is at `base[m] + relative[k]`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tables {
+    /// An offset in elements for each point of the output.
+    pub base: Vec<i32>,
+    /// An offset in elements for each summand.
+    pub relative: Vec<i32>,
+    /// So many summands at a time lie side by side: every such one of `relative` says where.
+    pub run: u64,
+}
+
+/// A base for each point and each run of summands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Indirection {
+    /// For each point the offsets of its runs, in elements, or [`ZERO_PAGE`].
+    pub bases: Vec<i32>,
+    /// How many runs a point has.
+    pub runs: u64,
+    /// How many summands lie side by side in each.
+    pub run: u64,
+}
+
+impl Tables {
+    /// The offset for point m and summand k.
+    pub fn offset(&self, m: usize, k: usize) -> i32 {
+        self.base[m] + self.relative[k]
+    }
+
+    /// The offsets as what is added to the one before.
+    pub fn running(&self) -> Vec<i32> {
+        running(&self.relative)
+    }
+}
+
+impl Indirection {
+    /// The offset for point m and summand k; `None` for padding.
+    pub fn offset(&self, m: usize, k: usize) -> Option<i32> {
+        let base = self.bases[m * self.runs as usize + k / self.run as usize];
+        (base != ZERO_PAGE).then(|| base + (k % self.run as usize) as i32)
+    }
+}
+
+/// Each offset less the one before.
+pub fn running(relative: &[i32]) -> Vec<i32> {
+    let before = std::iter::once(&0).chain(relative);
+    relative.iter().zip(before).map(|(&r, &b)| r.wrapping_sub(b)).collect()
+}
+
+/// Each offset as the sum of those up to it: the other way.
+pub fn absolute(running: &[i32]) -> Vec<i32> {
+    let add = |sum: &mut i32, &d: &i32| {
+        *sum = sum.wrapping_add(d);
+        Some(*sum)
+    };
+    running.iter().scan(0, add).collect()
+}
+
+impl Access {
+    /// That every address is a base that depends on the point alone plus an offset that depends on the summand alone.
+    /// Everything is in the buffer, so padding must be too. Found from extents, steps and tiles: the work does not grow with
+    /// the number of points. It is exact, except where a width is tiled more than once or by thousands: there addresses may
+    /// be sums because what two tiles add happens to cancel, and that may be overlooked.
+    ///
+    /// # Errors
+    /// Which axis breaks it, and the tile that is crossed.
+    pub fn separable(&self, layout: &Layout) -> Result<(), LayoutError> {
+        self.check_axes(layout)?;
+        let is_empty = self.m.iter().chain(&self.k).any(|l| l.extent == 0);
+        if is_empty {
+            return Ok(());
+        }
+        let axes = || layout.axes().iter().enumerate();
+        if let Some((_, axis)) = axes().find(|&(i, _)| self.leaves(layout, i)) {
+            return Err(LayoutError::Outside { axis: axis.name });
+        }
+        for (i, axis) in axes() {
+            adds(axis, &self.fixed(i), &along(&self.k, i, Reach::at(0)))?;
+        }
+        Ok(())
+    }
+
+    /// The two lists, in time and space of as many entries as they have.
+    ///
+    /// # Errors
+    /// What [`separable`](Access::separable) says, and when the buffer or the lists are too large.
+    pub fn tables(&self, layout: &Layout) -> Result<Tables, LayoutError> {
+        self.separable(layout)?;
+        let (m, k) = (self.outputs()?, self.depth()?);
+        if layout.size() > i32::MAX as u64 {
+            return Err(LayoutError::TooLarge);
+        }
+        if m == 0 || k == 0 {
+            return Ok(Tables { base: vec![0; m as usize], relative: vec![0; k as usize], run: k.max(1) });
+        }
+        let start: Index = self.start.iter().map(|&s| s.unsigned_abs()).collect();
+        let (base, mut relative) = (offsets(layout, &start, &self.m, m), offsets(layout, &start, &self.k, k));
+        let first = base[0];
+        relative.iter_mut().for_each(|r| *r -= first);
+        Ok(Tables { base, relative, run: self.run(layout)? })
+    }
+
+    /// A base for each point and each run of summands, for any layout. What is outside of the tensor is padding.
+    ///
+    /// # Errors
+    /// When the axes are others, and when the buffer or the table are too large.
+    pub fn indirection(&self, layout: &Layout) -> Result<Indirection, LayoutError> {
+        let run = self.run(layout)?;
+        let runs = self.depth()? / run;
+        if layout.size() > i32::MAX as u64 || self.outputs()?.saturating_mul(runs) > MAX_ENTRIES {
+            return Err(LayoutError::TooLarge);
+        }
+        let mut bases = Vec::with_capacity((self.outputs()? * runs) as usize);
+        let loops: SmallVec<[Loop; 8]> = self.m.iter().copied().chain(without_run(&self.k, run)).collect();
+        let mut odometer = Odometer::new(&loops, &self.start);
+        while odometer.more {
+            let index: Index = odometer.at.iter().map(|&i| i as u64).collect();
+            let inside = index.iter().zip(layout.axes()).all(|(&i, axis)| i < axis.size);
+            bases.push(if inside { layout.offset(&index) as i32 } else { ZERO_PAGE });
+            odometer.next();
+        }
+        Ok(Indirection { bases, runs, run })
+    }
+
+    /// How many summands lie side by side, at every point and from every multiple of that many on: the innermost loops that
+    /// are in the buffer what they are in the iteration, and a part of the next that divides it.
+    ///
+    /// # Errors
+    /// When the axes are others, or there are too many points.
+    pub fn run(&self, layout: &Layout) -> Result<u64, LayoutError> {
+        self.check_axes(layout)?;
+        if self.outputs()? == 0 || self.depth()? == 0 {
+            return Ok(1);
+        }
+        let mut run = 1;
+        for i in (0..self.k.len()).rev() {
+            let part = self.part_of_run(layout, i, run);
+            run *= part;
+            if part < self.k[i].extent {
+                break;
+            }
+        }
+        Ok(run)
+    }
+
+    /// How many points of loop i of the summands go on where runs of the loops inside of it end.
+    fn part_of_run(&self, layout: &Layout, i: usize, run: u64) -> u64 {
+        let Loop { extent, axis: a, step } = self.k[i];
+        if extent == 1 || step == 0 || self.leaves(layout, a) {
+            return 1;
+        }
+        // The digit that a step moves, and how many elements there are to where it carries.
+        let (top, inner) = layout.axes()[a].digits.split_last().expect("an axis has a digit");
+        let (mut below, mut digit, mut tile) = (1, top, None);
+        for next in inner {
+            if step % (below * next.extent) != 0 {
+                (digit, tile) = (next, Some(below * next.extent));
+                break;
+            }
+            below *= next.extent;
+        }
+        if (step / below).checked_mul(digit.stride) != Some(run) {
+            return 1;
+        }
+        let Some(tile) = tile else { return extent };
+        let others: SmallVec<[Loop; 4]> = self.k.iter().enumerate().filter(|l| l.0 != i).map(|l| *l.1).collect();
+        let others = along(&others, a, self.fixed(a));
+        let fits = |part: u64| {
+            let from = others.clone().and(extent / part, step * part).largest_remainder(tile);
+            from.saturating_add((part - 1) * step) < tile
+        };
+        let most = extent.min((tile - 1) / step + 1);
+        (1..=most).rev().find(|&part| extent % part == 0 && fits(part)).unwrap_or(1)
+    }
+}
+
+/// Loops over the runs of a loop nest: what is inside of a run is gone.
+fn without_run(loops: &[Loop], mut run: u64) -> SmallVec<[Loop; 4]> {
+    let mut outer: SmallVec<[Loop; 4]> = loops.into();
+    while run > 1 {
+        let Some(last) = outer.pop() else { break };
+        if run < last.extent {
+            outer.push(Loop { extent: last.extent / run, step: last.step * run, ..last });
+        }
+        run /= last.extent.max(1);
+    }
+    outer
+}
+
+/// The offsets of the points of loops that stay inside, in order.
+fn offsets(layout: &Layout, start: &[u64], loops: &[Loop], count: u64) -> Vec<i32> {
+    let mut offsets = Vec::with_capacity(count as usize);
+    let start: SmallVec<[i64; 4]> = start.iter().map(|&s| s as i64).collect();
+    let (outer, inner) = match loops.split_last() {
+        Some((inner, outer)) => (outer, *inner),
+        None => (loops, Loop { extent: 1, axis: usize::MAX, step: 0 }),
+    };
+    let mut odometer = Odometer::new(outer, &start);
+    while odometer.more {
+        let at: Index = odometer.at.iter().map(|&i| i as u64).collect();
+        let all = layout.offset(&at);
+        match layout.axes().get(inner.axis) {
+            None => offsets.push(all as i32),
+            Some(axis) => {
+                let rest = all - axis.part(at[inner.axis]);
+                let part = |i: u64| (rest + axis.part(at[inner.axis] + i * inner.step)) as i32;
+                offsets.extend((0..inner.extent).map(part));
+            }
+        }
+        odometer.next();
+    }
+    offsets
+}
+
+/// The points of loops one after another, as the index of each axis.
+struct Odometer<'a> {
+    loops: &'a [Loop],
+    counts: SmallVec<[u64; 8]>,
+    at: SmallVec<[i64; 4]>,
+    more: bool,
+}
+
+impl Odometer<'_> {
+    fn new<'a>(loops: &'a [Loop], start: &[i64]) -> Odometer<'a> {
+        let more = loops.iter().all(|l| l.extent > 0);
+        Odometer { loops, counts: smallvec::smallvec![0; loops.len()], at: start.into(), more }
+    }
+
+    fn next(&mut self) {
+        for (l, count) in self.loops.iter().zip(&mut self.counts).rev() {
+            *count += 1;
+            self.at[l.axis] = self.at[l.axis].wrapping_add(l.step as i64);
+            if *count < l.extent {
+                return;
+            }
+            self.at[l.axis] = self.at[l.axis].wrapping_sub(l.extent.wrapping_mul(l.step) as i64);
+            *count = 0;
+        }
+        self.more = false;
+    }
+}

@@ -1,0 +1,210 @@
+//! What a layout string says, without sizes: `HWKD8k8d`.
+
+use super::error::LayoutError;
+use smallvec::SmallVec;
+use std::fmt;
+
+/// More levels than this are no layout that anybody means.
+const MAX_LEVELS: usize = 32;
+
+/// A loop level of a layout.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Level {
+    /// The capital letter of its dimension.
+    pub axis: char,
+    /// How many elements an inner tile has; `None` for what is left of the dimension.
+    pub tile: Option<u64>,
+}
+
+/// The order of loops over tiled dimensions, outermost first, and what is put where a tile reaches beyond its dimension.
+///
+/// A capital letter is a dimension, a number with a small letter an inner tile of it. Of several tiles of one dimension the
+/// last is the innermost. A tile may stand anywhere, also before its dimension: `2wHW` has all even columns before all odd
+/// ones.
+///
+/// ```
+/// use gradus_dialects::layout::TiledLayout;
+///
+/// let weights: TiledLayout = "HWKD8k8d".parse()?;
+/// assert_eq!(weights.block(), 64);
+/// let layout = weights.of("KHWD", &[8, 3, 3, 16])?;
+/// assert_eq!(layout.offset(&[1, 0, 0, 9]), 73);
+/// # Ok::<(), gradus_dialects::layout::LayoutError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TiledLayout {
+    levels: SmallVec<[Level; 8]>,
+    /// The bits, because a layout can be compared.
+    pad: u64,
+}
+
+impl TiledLayout {
+    /// The levels, outermost first.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// What is put where a tile reaches beyond its dimension, before it is rounded to the elements' type.
+    pub fn pad(&self) -> f64 {
+        f64::from_bits(self.pad)
+    }
+
+    /// The same order with another padding.
+    #[must_use]
+    pub fn with_pad(mut self, pad: f64) -> TiledLayout {
+        self.pad = pad.to_bits();
+        self
+    }
+
+    /// How many elements the innermost tiles hold together: those that no dimension stands behind.
+    pub fn block(&self) -> u64 {
+        self.levels.iter().rev().map_while(|l| l.tile).product()
+    }
+
+    /// How many elements of a dimension its tiles hold together: it is padded to a multiple of that.
+    pub fn tile(&self, axis: char) -> u64 {
+        self.levels.iter().filter(|l| l.axis == axis).filter_map(|l| l.tile).product()
+    }
+
+    /// The tiles of `inner` inside of those of this layout: `HWC` then `4w4c` is `HWC4w4c`.
+    ///
+    /// # Errors
+    /// When that is no layout.
+    pub fn then(&self, inner: &str) -> Result<TiledLayout, LayoutError> {
+        let text = format!("{}{inner}", self.order());
+        let pad = self.pad();
+        text.parse().map(|l: TiledLayout| l.with_pad(pad))
+    }
+
+    /// The layout with other letters: `HWC4w4c` with `K` for `C` is `HWK4w4k`.
+    ///
+    /// # Errors
+    /// When two dimensions get one letter, or one gets what is no capital letter.
+    pub fn renamed(&self, rename: impl Fn(char) -> char) -> Result<TiledLayout, LayoutError> {
+        let level = |l: &Level| Level { axis: rename(l.axis), ..*l }.to_string();
+        let text: String = self.levels.iter().map(level).collect();
+        text.parse().map(|l: TiledLayout| l.with_pad(self.pad()))
+    }
+
+    /// The layout string, without the padding.
+    pub fn order(&self) -> String {
+        self.levels.iter().map(Level::to_string).collect()
+    }
+
+    /// Reads what stands between the brackets of `#layout.tiled<"HWC4w", pad = -1>`.
+    ///
+    /// # Errors
+    /// [`LayoutError::Text`], with a place.
+    pub fn parse_body(body: &str) -> Result<TiledLayout, LayoutError> {
+        let start = body.len() - body.trim_start().len();
+        let Some(rest) = body[start..].strip_prefix('"') else {
+            return text(start, "expected a layout string such as \"NCHW8c\"");
+        };
+        let Some(end) = rest.find('"') else { return text(start, "expected '\"' after the layout string") };
+        let (at, after) = (start + 1, start + 2 + end);
+        let layout = match rest[..end].parse() {
+            Err(LayoutError::Text { at: inner, message }) => return Err(LayoutError::Text { at: at + inner, message }),
+            other => other,
+        };
+        parse_pad(body, after).and_then(|pad| layout.map(|l: TiledLayout| l.with_pad(pad)))
+    }
+
+    /// What stands between the brackets of `#layout.tiled<...>`.
+    pub fn body(&self) -> String {
+        match self.pad() {
+            pad if pad.to_bits() == 0 => format!("\"{}\"", self.order()),
+            pad if pad.fract() == 0.0 && pad.abs() < 1e15 => format!("\"{}\", pad = {pad}", self.order()),
+            pad => format!("\"{}\", pad = {pad:?}", self.order()),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tile {
+            Some(tile) => write!(f, "{tile}{}", self.axis.to_ascii_lowercase()),
+            None => write!(f, "{}", self.axis),
+        }
+    }
+}
+
+impl std::str::FromStr for TiledLayout {
+    type Err = LayoutError;
+
+    fn from_str(order: &str) -> Result<TiledLayout, LayoutError> {
+        let mut levels: SmallVec<[Level; 8]> = SmallVec::new();
+        let mut places: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut at = 0;
+        while at < order.len() {
+            if levels.len() == MAX_LEVELS {
+                return text(at, format!("a layout has at most {MAX_LEVELS} levels"));
+            }
+            let (level, end) = parse_level(order, at)?;
+            if level.tile.is_none() && levels.contains(&level) {
+                return text(at, format!("dimension '{}' is there twice", level.axis));
+            }
+            levels.push(level);
+            places.push(at);
+            at = end;
+        }
+        let is_whole = |l: &Level| levels.iter().any(|d| d.axis == l.axis && d.tile.is_none());
+        if let Some(i) = levels.iter().position(|l| !is_whole(l)) {
+            return text(places[i], format!("a tile of '{0}' without a dimension '{0}'", levels[i].axis));
+        }
+        let tiles = levels.iter().filter_map(|l| l.tile);
+        if tiles.into_iter().try_fold(1_u64, u64::checked_mul).is_none_or(|n| n > i64::MAX as u64) {
+            return text(0, "the tiles hold more elements than can be addressed");
+        }
+        Ok(TiledLayout { levels, pad: 0 })
+    }
+}
+
+fn text<T>(at: usize, message: impl Into<String>) -> Result<T, LayoutError> {
+    Err(LayoutError::Text { at, message: message.into() })
+}
+
+/// A level at `at`, and where it ends.
+fn parse_level(order: &str, at: usize) -> Result<(Level, usize), LayoutError> {
+    let digits = order[at..].bytes().take_while(u8::is_ascii_digit).count();
+    let end = at + digits;
+    let Some(letter) = order[end..].chars().next() else {
+        return text(end, "expected a letter after the size of a tile");
+    };
+    if !letter.is_ascii_alphabetic() {
+        return text(end, format!("expected a letter for a dimension, got '{}'", letter.escape_debug()));
+    }
+    let axis = letter.to_ascii_uppercase();
+    match (digits, letter.is_ascii_uppercase()) {
+        (0, true) => return Ok((Level { axis, tile: None }, end + 1)),
+        (0, false) => return text(end, format!("expected the size of the tile before '{letter}'")),
+        (_, true) => return text(end, format!("expected a small letter after the size of a tile, got '{letter}'")),
+        _ => {}
+    }
+    match order[at..end].parse() {
+        Ok(tile) if order.as_bytes()[at] != b'0' => Ok((Level { axis, tile: Some(tile) }, end + 1)),
+        Ok(_) => text(at, "the size of a tile begins with a digit that is not zero"),
+        Err(_) => text(at, "the size of a tile is too large"),
+    }
+}
+
+/// `, pad = number` from `at` on, or nothing.
+fn parse_pad(body: &str, at: usize) -> Result<f64, LayoutError> {
+    let skip = |at: usize| body.len() - body[at..].trim_start().len();
+    let mut at = skip(at);
+    if at == body.len() {
+        return Ok(0.0);
+    }
+    for word in [",", "pad", "="] {
+        if !body[at..].starts_with(word) {
+            return text(at, format!("expected '{word}'"));
+        }
+        at = skip(at + word.len());
+    }
+    let number = body[at..].trim_end();
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    let is_number = digits == "inf" || digits.starts_with(|c: char| c.is_ascii_digit());
+    match number.parse::<f64>() {
+        Ok(pad) if is_number && (pad.is_finite() || digits == "inf") => Ok(pad),
+        _ => text(at, "expected a number or 'inf' as padding"),
+    }
+}

@@ -1,0 +1,39 @@
+// RUN: gradus opt %s --canonicalize
+// A convolution of one channel of 4x4 with a filter of 3x3, and the same by tables: all have the same numbers.
+func.func @worked_example() -> (tensor<1x1x2x2xf32>, tensor<4x1xf32>, tensor<4x1xf32>) {
+  %x = arith.constant dense<[[[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0], [12.0, 13.0, 14.0, 15.0]]]]> : tensor<1x1x4x4xf32>
+  %w = arith.constant dense<[[[[1.0, 0.0, 2.0], [-1.0, 3.0, 0.0], [0.0, 1.0, -2.0]]]]> : tensor<1x1x3x3xf32>
+  %0 = graph.conv %x, %w : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x2x2xf32>
+  %b = arith.constant dense<[[1.0, 0.0, 2.0, -1.0, 3.0, 0.0, 0.0, 1.0, -2.0]]> : tensor<1x9xf32>
+  %base = arith.constant dense<[0, 1, 4, 5]> : tensor<4xi32>
+  %relative = arith.constant dense<[0, 1, 2, 4, 5, 6, 8, 9, 10]> : tensor<9xi32>
+  %1 = addr.gemm %x[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<1x9xf32>) -> tensor<4x1xf32>
+  %running = arith.constant dense<[0, 1, 1, 2, 1, 1, 2, 1, 1]> : tensor<9xi32>
+  %2 = addr.gemm %x[%base + %running] running, %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<1x9xf32>) -> tensor<4x1xf32>
+  return %0, %1, %2 : tensor<1x1x2x2xf32>, tensor<4x1xf32>, tensor<4x1xf32>
+}
+// Padding that is not in the buffer.
+func.func @zero_page() -> (tensor<1x1x2x2xf32>, tensor<4x1xf32>) {
+  %x = arith.constant dense<[[[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0], [12.0, 13.0, 14.0, 15.0]]]]> : tensor<1x1x4x4xf32>
+  %w = arith.constant dense<[[[[1.0, 0.0, 2.0], [-1.0, 3.0, 0.0], [0.0, 1.0, -2.0]]]]> : tensor<1x1x3x3xf32>
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 0, 0>, strides = array<i64: 2, 2>} : (tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>) -> tensor<1x1x2x2xf32>
+  %b = arith.constant dense<[[1.0, 0.0, 2.0, -1.0, 3.0, 0.0, 0.0, 1.0, -2.0]]> : tensor<1x9xf32>
+  %bases = arith.constant dense<[[-1, -1, -1, -1, 0, 1, -1, 4, 5], [-1, -1, -1, 1, 2, 3, 5, 6, 7], [-1, 4, 5, -1, 8, 9, -1, 12, 13], [5, 6, 7, 9, 10, 11, 13, 14, 15]]> : tensor<4x9xi32>
+  %1 = addr.indirect_gemm %x[%bases] run 1, %b : (tensor<1x1x4x4xf32>, tensor<4x9xi32>, tensor<1x9xf32>) -> tensor<4x1xf32>
+  return %0, %1 : tensor<1x1x2x2xf32>, tensor<4x1xf32>
+}
+// Eight bits are summed in thirty-two; two kernels read runs of two.
+func.func @short_integers() -> (tensor<2x2xi32>, tensor<2x2xi32>) {
+  %x = arith.constant dense<[100, 101, 102, 103, -104, 105]> : tensor<6xi8>
+  %b = arith.constant dense<[[100, 1, 100, 1], [0, 1, 0, -1]]> : tensor<2x4xi8>
+  %base = arith.constant dense<[0, 2]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<6xi8>, tensor<2xi32>, tensor<4xi32>, tensor<2x4xi8>) -> tensor<2x2xi32>
+  %bases = arith.constant dense<[[0, 2], [2, 4]]> : tensor<2x2xi32>
+  %1 = addr.indirect_gemm %x[%bases] run 2, %b : (tensor<6xi8>, tensor<2x2xi32>, tensor<2x4xi8>) -> tensor<2x2xi32>
+  return %0, %1 : tensor<2x2xi32>, tensor<2x2xi32>
+}
+func.func @tables_that_are_not_known(%x: tensor<?x4xf32>, %base: tensor<?xi32>, %relative: tensor<9xi32>, %b: tensor<2x9xf32>) -> tensor<?x2xf32> {
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<?x4xf32>, tensor<?xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<?x2xf32>
+  return %0 : tensor<?x2xf32>
+}

@@ -1,0 +1,68 @@
+// RUN: gradus opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%x: tensor<4x4xf32>, %b: tensor<1x2xf32>) -> tensor<2x1xf32> {
+  %base = arith.constant dense<[0, 14]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, 2]> : tensor<2xi32>
+  // expected-error@+1 {{element 16 is not in a buffer of 16}}
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
+  return %0 : tensor<2x1xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %b: tensor<1x2xf32>) -> tensor<2x1xf32> {
+  %base = arith.constant dense<[0, 14]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, -1]> : tensor<2xi32>
+  // expected-error@+1 {{element -1 is not in a buffer of 16}}
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
+  return %0 : tensor<2x1xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %b: tensor<1x4xf32>) -> tensor<1x1xf32> {
+  %bases = arith.constant dense<[[-1, 15]]> : tensor<1x2xi32>
+  // expected-error@+1 {{element 16 is not in a buffer of 16}}
+  %0 = addr.indirect_gemm %x[%bases] run 2, %b : (tensor<4x4xf32>, tensor<1x2xi32>, tensor<1x4xf32>) -> tensor<1x1xf32>
+  return %0 : tensor<1x1xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<3xi32>, %b: tensor<1x2xf32>) {
+  // expected-error@+1 {{requires as many columns of the second factor as summands, but got 2 and 3}}
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<3xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xf64>) {
+  // expected-error@+1 {{requires factors of one element type}}
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xf64>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %bases: tensor<2xi32>, %b: tensor<1x2xf32>) {
+  // expected-error@+1 {{requires a matrix of offsets}}
+  %0 = addr.indirect_gemm %x[%bases] run 1, %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi64>, %relative: tensor<2xi32>, %b: tensor<1x2xf32>) {
+  // expected-error@+1 {{operand #1 must be ranked tensor of 32-bit signless integer values, but got 'tensor<2xi64>'}}
+  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi64>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %bases: tensor<2x2xi32>, %b: tensor<1x2xf32>) {
+  // expected-error@+1 {{attribute 'run' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %0 = addr.indirect_gemm %x[%bases] run 0, %b : (tensor<4x4xf32>, tensor<2x2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
+  return
+}
