@@ -34,6 +34,8 @@ const SIGNATURE_TRIES: usize = 10_000;
 const SIGNATURES: usize = 400;
 const FEW: usize = 200;
 const MORE_TRIES: usize = 100_000;
+/// So often attributes of two signatures are put together: several that are unusual seldom fit by chance.
+const CROSSINGS: usize = 400;
 
 /// Types and attributes that an op can have, with values of the given types.
 pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
@@ -45,15 +47,28 @@ pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Typ
             break;
         }
         let Some(op) = trial.attempt(info) else { continue };
-        let m = &trial.module;
-        if verify::verify_op(m, op).is_ok() {
-            let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
-            let results = m.results(op).map(|v| m.value_type(v)).collect();
-            found.insert(Signature { operands, results, props: m.props(op) });
+        if verify::verify_op(&trial.module, op).is_ok() {
+            let all = signature(&trial.module, op);
+            let needed = info.results.iter().filter(|spec| spec.arity == Arity::One).count();
+            if needed < all.results.len() {
+                let fewer = all.results[..needed].iter().copied().collect();
+                found.extend(trial.verified(info, &Signature { results: fewer, ..all.clone() }));
+            }
+            found.insert(all);
         }
         trial.module.erase_op(op);
     }
+    for _ in 0..if info.attrs.len() > 1 && !found.is_empty() { CROSSINGS } else { 0 } {
+        let crossed = trial.crossed(info, &found);
+        found.extend(crossed);
+    }
     found.into_iter().collect()
+}
+
+fn signature(m: &Module, op: Op) -> Signature {
+    let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
+    let results = m.results(op).map(|v| m.value_type(v)).collect();
+    Signature { operands, results, props: m.props(op) }
 }
 
 /// A function that holds the ops. Its parameters are values of all types.
@@ -127,6 +142,37 @@ impl Trial {
             state.result_types = self.results(info, &groups)?.into();
         }
         Builder::at_end(&mut self.module, self.block).try_create(state).ok()
+    }
+
+    /// The types of one signature with some attributes of another one, if the verifier agrees.
+    fn crossed(&mut self, info: &OpInfo, known: &IndexSet<Signature>) -> Option<Signature> {
+        let mut pick = || known.get_index(self.random.below(known.len() as u64) as usize);
+        let (types, other) = (pick()?, pick()?);
+        let ctx = self.module.ctx.clone();
+        let [mut entries, others] = [types, other].map(|s| ctx.dict_entries(s.props).to_vec());
+        for (key, attr) in others {
+            if self.random.percent(50) {
+                entries.retain(|(known, _)| *known != key);
+                entries.push((key, attr));
+            }
+        }
+        let results = if info.infer.is_some() { Default::default() } else { types.results.clone() };
+        self.verified(info, &Signature { operands: types.operands.clone(), results, props: ctx.dict_attr(entries) })
+    }
+
+    /// The signature of an op that is made like another, if the verifier agrees. Without types of results they follow.
+    fn verified(&mut self, info: &OpInfo, like: &Signature) -> Option<Signature> {
+        let ctx = self.module.ctx.clone();
+        let value = |ty: &Type| self.values.iter().find(|(known, _)| known == ty).map(|(_, value)| *value);
+        let operands: Option<Vec<Value>> = like.operands.iter().map(value).collect();
+        let mut state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
+        state.operands.extend(operands?);
+        state.props = ctx.dict_entries(like.props).to_vec();
+        state.result_types = like.results.iter().copied().collect();
+        let op = Builder::at_end(&mut self.module, self.block).try_create(state).ok()?;
+        let found = verify::verify_op(&self.module, op).is_ok().then(|| signature(&self.module, op));
+        self.module.erase_op(op);
+        found
     }
 
     fn operands(&mut self, info: &OpInfo, spec: &ValueSpec, before: &[Vec<Type>]) -> Option<Vec<(Type, Value)>> {

@@ -6,6 +6,7 @@ use crate::context::{Attr, Context, OpName, Type};
 use crate::edit::OpState;
 use crate::loc::Loc;
 use crate::module::{Module, Op, Value};
+use crate::op_info::Arity;
 use crate::pattern_rewriter::InsertPoint;
 use smallvec::SmallVec;
 
@@ -108,10 +109,13 @@ impl Build<'_> {
         };
         let results: SmallVec<[Option<Type>; 2]> = term.types.iter().enumerate().map(result).collect();
         let known: SmallVec<[Option<Type>; 4]> = term.operands.iter().map(|t| self.known_type(t)).collect();
-        let infers = self.module().ctx.op_info(term.name).is_some_and(|info| info.infer.is_some());
+        let info = self.module().ctx.op_info(term.name);
+        let infers = info.is_some_and(|info| info.infer.is_some());
+        // How many results there are need not follow from the rest.
+        let counted = info.is_some_and(|info| info.results.iter().all(|spec| spec.arity == Arity::One));
         let given = self.chooser.signature(term.name, &results, &known);
         // What follows from constants is not known yet.
-        let open = infers && (given.is_none() || results.iter().all(Option::is_none));
+        let open = infers && (given.is_none() || counted && results.iter().all(Option::is_none));
         let nothing: SmallVec<[Option<Type>; 2]> = smallvec::smallvec![None; results.len()];
         let signature = match given {
             None if infers => self.chooser.signature(term.name, &nothing, &known)?,
