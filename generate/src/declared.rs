@@ -5,11 +5,12 @@ use crate::library::is_usable;
 use gradus_check::Random;
 use gradus_ir::rules::Signature;
 use gradus_ir::{
-    Arity, Attr, AttrKind, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Traits, Type, TypeConstraint,
-    TypeRelation, Value, ValueSpec, verify,
+    Arity, Attr, AttrKind, AttrSpec, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Str, Traits, Type,
+    TypeConstraint, TypeRelation, Value, ValueSpec, verify,
 };
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// So many times an op is tried.
@@ -34,8 +35,10 @@ const SIGNATURE_TRIES: usize = 10_000;
 const SIGNATURES: usize = 400;
 const FEW: usize = 200;
 const MORE_TRIES: usize = 100_000;
-/// So often attributes of two signatures are put together: several that are unusual seldom fit by chance.
-const CROSSINGS: usize = 400;
+/// So often for each list of operands, and for so many of them at most, several attributes are tried, one after the other: what is
+/// unusual seldom fits by chance.
+const CROSSINGS: usize = 24;
+const CROSSED: usize = 100;
 
 /// Types and attributes that an op can have, with values of the given types.
 pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
@@ -58,9 +61,14 @@ pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Typ
         }
         trial.module.erase_op(op);
     }
-    for _ in 0..if info.attrs.len() > 1 && !found.is_empty() { CROSSINGS } else { 0 } {
-        let crossed = trial.crossed(info, &found);
-        found.extend(crossed);
+    if info.attrs.len() > 1 {
+        let lists: IndexSet<_> = found.iter().map(|signature| signature.operands.clone()).collect();
+        let needed = info.operands.iter().filter(|spec| spec.arity == Arity::One).count();
+        let tails: IndexSet<Vec<Type>> = lists.iter().map(|operands| operands[needed..].to_vec()).collect();
+        for operands in lists.iter().take(CROSSED).flat_map(|operands| [operands; CROSSINGS]) {
+            let crossed = trial.crossed(info, operands, &tails, &found);
+            found.extend(crossed);
+        }
     }
     found.into_iter().collect()
 }
@@ -130,8 +138,7 @@ impl Trial {
             if (spec.optional || spec.default.is_some()) && self.random.percent(60) {
                 continue;
             }
-            let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
-            let attrs = known.or_insert_with(|| domain::attrs(&ctx, spec.kind).into()).clone();
+            let attrs = self.attrs(spec);
             if attrs.is_empty() {
                 return None;
             }
@@ -144,20 +151,53 @@ impl Trial {
         Builder::at_end(&mut self.module, self.block).try_create(state).ok()
     }
 
-    /// The types of one signature with some attributes of another one, if the verifier agrees.
-    fn crossed(&mut self, info: &OpInfo, known: &IndexSet<Signature>) -> Option<Signature> {
-        let mut pick = || known.get_index(self.random.below(known.len() as u64) as usize);
-        let (types, other) = (pick()?, pick()?);
+    /// Operands of a signature, sometimes with others of those that need not be there, and several attributes that are unusual, if
+    /// the verifier agrees.
+    fn crossed(
+        &mut self,
+        info: &OpInfo,
+        operands: &[Type],
+        tails: &IndexSet<Vec<Type>>,
+        known: &IndexSet<Signature>,
+    ) -> Option<Signature> {
+        let one = known.get_index(self.random.below(known.len() as u64) as usize)?;
+        let tail = tails.get_index(self.random.below(tails.len() as u64) as usize)?;
+        let needed = info.operands.iter().filter(|spec| spec.arity == Arity::One).count();
+        let rest = if self.random.percent(50) { tail } else { &operands[needed..] };
+        let operands: SmallVec<[Type; 4]> = operands[..needed].iter().chain(rest).copied().collect();
+        let results = if info.infer.is_some() { Default::default() } else { one.results.clone() };
+        let like = |props: Attr| Signature { operands: operands.clone(), results: results.clone(), props };
         let ctx = self.module.ctx.clone();
-        let [mut entries, others] = [types, other].map(|s| ctx.dict_entries(s.props).to_vec());
-        for (key, attr) in others {
+        let is_free = |spec: &&AttrSpec| spec.optional || spec.default.is_some();
+        let free: Vec<Str> = info.attrs.iter().filter(is_free).map(|spec| ctx.str(spec.name)).collect();
+        let mut entries = ctx.dict_entries(one.props).to_vec();
+        entries.retain(|(key, _)| !free.contains(key));
+        let mut found = None;
+        for spec in info.attrs.iter().filter(is_free) {
             if self.random.percent(50) {
-                entries.retain(|(known, _)| *known != key);
-                entries.push((key, attr));
+                continue;
+            }
+            // The first that fits those before it, from somewhere on.
+            let (values, key) = (self.attrs(spec), ctx.str(spec.name));
+            let start = self.random.below(values.len().max(1) as u64) as usize;
+            let fitting = (0..values.len()).find_map(|i| {
+                let entry = (key, values[(start + i) % values.len()]);
+                let props = ctx.dict_attr(entries.iter().copied().chain([entry]).collect());
+                Some((entry, self.verified(info, &like(props))?))
+            });
+            if let Some((entry, signature)) = fitting {
+                entries.push(entry);
+                found = Some(signature);
             }
         }
-        let results = if info.infer.is_some() { Default::default() } else { types.results.clone() };
-        self.verified(info, &Signature { operands: types.operands.clone(), results, props: ctx.dict_attr(entries) })
+        found
+    }
+
+    /// What an attribute may be.
+    fn attrs(&mut self, spec: &AttrSpec) -> Arc<[Attr]> {
+        let ctx = &self.module.ctx;
+        let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
+        known.or_insert_with(|| domain::attrs(ctx, spec.kind).into()).clone()
     }
 
     /// The signature of an op that is made like another, if the verifier agrees. Without types of results they follow.
