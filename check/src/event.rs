@@ -55,9 +55,8 @@ impl Events<'_> {
             return Err(Trap::Ub("what is outside may access memory that it is given, which is poison".into()));
         }
         // What one thing becomes does not depend on how much the others took.
-        let from = |i: usize| Random::of((self.seed, &name, self.list.len(), i));
-        let mut randoms = (0..=operands.len() + m.num_results(op)).map(from).collect::<Vec<_>>().into_iter();
-        let mut next = move || randoms.next().expect("there is one for each");
+        let (seed, key, number, mut things) = (self.seed, name.clone(), self.list.len(), 0..);
+        let mut next = move || Random::of((seed, &key, number, things.next().unwrap_or(0usize)));
         let args = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
         self.list.push(Event { name, args, globals: self.globals.contents(memory) });
         self.globals.overwrite(memory, floats, &mut next())?;

@@ -40,10 +40,12 @@ const MORE_TRIES: usize = 100_000;
 const CROSSINGS: usize = 24;
 const CROSSED: usize = 100;
 
+/// Of so many of a hundred, the type of a result is that of an operand with another element.
+const AKIN: u64 = 60;
+
 /// Types and attributes that an op can have, with values of the given types.
 pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
     let mut trial = Trial::of(ctx, types);
-    trial.akin = 60;
     let mut found = IndexSet::new();
     for i in 0..MORE_TRIES {
         if found.len() >= if i < SIGNATURE_TRIES { SIGNATURES } else { FEW } {
@@ -87,8 +89,6 @@ struct Trial {
     types_of: FxHashMap<*const TypeConstraint, Arc<[(Type, Value)]>>,
     attrs_of: FxHashMap<*const AttrKind, Arc<[Attr]>>,
     random: Random,
-    /// Of so many of a hundred, the type of a result is that of an operand with another element.
-    akin: u64,
 }
 
 impl Trial {
@@ -106,7 +106,7 @@ impl Trial {
         let block = module.add_block(region);
         let values = types.iter().map(|&ty| (ty, module.add_block_arg(block, ty, Loc::UNKNOWN))).collect();
         let (types_of, attrs_of) = Default::default();
-        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared"), akin: 0 }
+        Trial { module, block, values, types_of, attrs_of, random: Random::of("declared") }
     }
 
     fn explore(&mut self, info: &'static OpInfo) {
@@ -229,11 +229,7 @@ impl Trial {
         let mut group = Vec::new();
         for i in 0..count as usize {
             let known: Vec<Type> = before.iter().flatten().copied().collect();
-            let any = if self.akin > 0 && !known.is_empty() {
-                Some(self.random.pick(&known))
-            } else {
-                known.first().copied()
-            };
+            let any = (!known.is_empty()).then(|| self.random.pick(&known));
             let like = same.or(group.first().map(|(ty, _)| *ty)).or(any);
             let chance = if same.is_some() {
                 100
@@ -259,13 +255,11 @@ impl Trial {
             let like = related(info, spec.name, info.operands, operands).or(operands.iter().flatten().next().copied());
             let equal = like.filter(|like| choices.iter().any(|(ty, _)| ty == like));
             let akin: Vec<Type> = match like {
-                Some(like) if self.akin > 0 => {
-                    choices.iter().map(|c| c.0).filter(|&ty| self.is_akin(ty, like)).collect()
-                }
-                _ => Vec::new(),
+                Some(like) => choices.iter().map(|c| c.0).filter(|&ty| self.is_akin(ty, like)).collect(),
+                None => Vec::new(),
             };
             for _ in 0..count {
-                if !akin.is_empty() && self.random.percent(self.akin) {
+                if !akin.is_empty() && self.random.percent(AKIN) {
                     types.push(self.random.pick(&akin));
                     continue;
                 }

@@ -200,7 +200,6 @@ fn parse_bounds<'a>(
     let (mut names, mut exprs) = (Names::default(), Vec::new());
     p.expect("(")?;
     let groups = p.list(")", |p| {
-        names.next_scope();
         if !p.eat_word(word) {
             exprs.push(names.expr(p)?);
             return Ok(1);

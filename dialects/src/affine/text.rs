@@ -158,23 +158,17 @@ pub(super) fn set_data(ctx: &gradus_ir::Context, attr: Attr) -> Option<&IntegerS
 /// What is wrong when nothing follows an operator.
 const NO_RIGHT: &str = "missing right operand of binary operator";
 
-/// Values that become dimensions and symbols in the order in which they are mentioned.
+/// Values that become dimensions and symbols in the order in which they are mentioned. One that is mentioned as both is
+/// both: so every map is read back as it was written.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     dims: Vec<ValueRef<'a>>,
     symbols: Vec<ValueRef<'a>>,
     known_dims: HashMap<(&'a str, u32), u32>,
     known_symbols: HashMap<(&'a str, u32), u32>,
-    /// What a name was first mentioned as in the list at hand: it stays that, however it is mentioned again.
-    scope: HashMap<(&'a str, u32), AffineExpr>,
 }
 
 impl<'a> Names<'a> {
-    /// From here on, names may be mentioned otherwise than before.
-    pub(super) fn next_scope(&mut self) {
-        self.scope.clear();
-    }
-
     /// The map attribute of the expressions, and its operands.
     pub(super) fn finish(self, p: &OpParser<'_, 'a>, exprs: Vec<AffineExpr>) -> (Attr, Vec<ValueRef<'a>>) {
         let map = AffineMap::new(self.dims.len() as u32, self.symbols.len() as u32, exprs);
@@ -253,15 +247,12 @@ impl<'a> Names<'a> {
     }
 
     fn mention(&mut self, value: ValueRef<'a>, as_symbol: bool) -> AffineExpr {
-        let Names { dims, symbols, known_dims, known_symbols, scope } = self;
+        let Names { dims, symbols, known_dims, known_symbols } = self;
         let (list, known) = if as_symbol { (symbols, known_symbols) } else { (dims, known_dims) };
-        let expr = scope.entry(value.key()).or_insert_with(|| {
-            let index = *known.entry(value.key()).or_insert_with(|| {
-                list.push(value);
-                list.len() as u32 - 1
-            });
-            if as_symbol { AffineExpr::Symbol(index) } else { AffineExpr::Dim(index) }
+        let index = *known.entry(value.key()).or_insert_with(|| {
+            list.push(value);
+            list.len() as u32 - 1
         });
-        expr.clone()
+        if as_symbol { AffineExpr::Symbol(index) } else { AffineExpr::Dim(index) }
     }
 }

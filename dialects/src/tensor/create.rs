@@ -18,7 +18,7 @@ use gradus_ir::{
 #[op(
     "tensor.empty",
     verify = |m, op| verify_sizes(m, EmptyOp(op).dynamic_sizes(m).len(), EmptyOp(op).result(m)),
-    eval = |_, _| Ok(vec![Datum::Poison]),
+    eval = |args, sizes| Ok(vec![no_elements(args, sizes).unwrap_or(Datum::Poison)]),
     patterns = &[CONSTANT_SIZES],
     format = "`(` $dynamicSizes `)` attr-dict `:` type($result)"
 )]
@@ -168,6 +168,13 @@ fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
 fn fold_from_elements(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let elements: Option<Vec<Attr>> = constants.iter().copied().collect();
     data::constant_of(args.ctx(), &elements?, *args.result_types.first()?).map(Folded::from)
+}
+
+/// A tensor without elements, of which none is poison, if these are the sizes of one. It knows its extents.
+fn no_elements(args: &OpArgs<'_>, sizes: &[Datum]) -> Option<Datum> {
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
+    let shape = data::sizes_of(ctx, ty, sizes).ok().filter(|shape| shape.contains(&0))?;
+    data::from_scalars(data::dtype(ctx, ty).ok()?, &shape, &[]).ok().map(Datum::Tensor)
 }
 
 fn splat(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

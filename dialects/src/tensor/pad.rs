@@ -90,8 +90,8 @@ fn is_defined(m: &Module, op: Op) -> bool {
         Mixed::Static(n) => *n >= 0 || shape(&m.ctx, source)[i] != DYNAMIC,
         Mixed::Dynamic(_) => false,
     };
-    margins.iter().all(|list| list.iter().enumerate().all(adds))
-        && padded_type(&m.ctx, source, &margins).is_some_and(|padded| shape(&m.ctx, padded) == shape(&m.ctx, result))
+    padded_type(&m.ctx, source, &margins).is_some_and(|padded| shape(&m.ctx, padded) == shape(&m.ctx, result))
+        && margins.iter().all(|list| list.iter().enumerate().all(adds))
 }
 
 /// Whether nobody can see how often the region runs.

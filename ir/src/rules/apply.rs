@@ -319,16 +319,7 @@ impl Build<'_, '_> {
         let mut state = OpState::of(term.name, m.loc(self.at));
         state.operands = operands?;
         state.result_types.extend(types.unwrap_or_default());
-        for (key, attr) in &term.attrs {
-            match attr {
-                AttrTerm::Is(attr) => state.props.push((*key, *attr)),
-                AttrTerm::Var(var) => state.props.push((*key, self.attr(*var)?)),
-                AttrTerm::Others(var) => {
-                    let others = term.not_mentioned(&m.ctx, self.attr(*var)?);
-                    state.props.extend(m.ctx.dict_entries(others));
-                }
-            }
-        }
+        state.props.extend(term.props(&m.ctx, |var| self.attr(var))?);
         let op = self.rewriter.create_before(self.at, state).ok()?;
         self.made.push(op);
         let m = self.rewriter.module();

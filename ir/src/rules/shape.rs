@@ -44,6 +44,19 @@ impl OpTerm {
         ctx.dict_attr(ctx.dict_entries(dict).iter().copied().filter(|(key, _)| !mentioned(*key)).collect())
     }
 
+    /// The attributes of a new op, where the variables stand for these; `None` if one stands for nothing.
+    pub fn props(&self, ctx: &Context, attr_of: impl Fn(Var) -> Option<Attr>) -> Option<Vec<(Str, Attr)>> {
+        let mut props = Vec::new();
+        for (key, attr) in &self.attrs {
+            match attr {
+                AttrTerm::Is(attr) => props.push((*key, *attr)),
+                AttrTerm::Var(var) => props.push((*key, attr_of(*var)?)),
+                AttrTerm::Others(var) => props.extend(ctx.dict_entries(self.not_mentioned(ctx, attr_of(*var)?))),
+            }
+        }
+        Some(props)
+    }
+
     fn visit(&mut self, left: bool, f: &mut Visit<'_>) {
         for (_, attr) in &mut self.attrs {
             if let AttrTerm::Var(var) | AttrTerm::Others(var) = attr {

@@ -5,7 +5,7 @@ use super::journal::{By, Premises};
 use super::program::Program;
 use super::search::{Bindings, Bound, Match};
 use egg::Id;
-use gradus_ir::rules::{AttrTerm, Compiled, OpTerm, Term, Var};
+use gradus_ir::rules::{Compiled, OpTerm, Term, Var};
 use gradus_ir::{Attr, Loc, OpState, Type};
 use smallvec::SmallVec;
 
@@ -126,16 +126,7 @@ impl Right<'_, '_> {
             state.operands.push(self.program.graph[operand].data.value?);
         }
         state.result_types.extend(types.unwrap_or_default());
-        for (key, attr) in &term.attrs {
-            match attr {
-                AttrTerm::Is(attr) => state.props.push((*key, *attr)),
-                AttrTerm::Var(var) => state.props.push((*key, self.attr(*var)?)),
-                AttrTerm::Others(var) => {
-                    let ctx = &self.program.m.ctx;
-                    state.props.extend(ctx.dict_entries(term.not_mentioned(ctx, self.attr(*var)?)));
-                }
-            }
-        }
+        state.props.extend(term.props(&self.program.m.ctx, |var| self.attr(var))?);
         let results = self.program.make(state, operands.clone())?;
         self.premises_of(*results.first()?, &operands);
         for ((&class, &var), &ty) in results.iter().zip(&term.results).zip(&term.types) {

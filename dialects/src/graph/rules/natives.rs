@@ -161,20 +161,18 @@ fn scaled(m: &Module, x: &[Arg]) -> Option<Attr> {
 fn factors(m: &Module, scale: Arg, variance: Arg, attrs: Arg) -> Option<Vec<f64>> {
     let epsilon = float(m, attrs, "epsilon", 1e-5);
     let (scale, variance) = (tensor(m, scale)?.to_f64(), tensor(m, variance)?.to_f64());
+    if scale.len() != variance.len() {
+        return None;
+    }
     let all: Vec<f64> = scale.iter().zip(variance).map(|(s, v)| s / (v + epsilon).sqrt()).collect();
     all.iter().all(|f| f.is_finite()).then_some(all)
-}
-
-/// Whether there are not as many scales as variances.
-fn scale_differs(m: &Module, x: &[Arg]) -> bool {
-    tensor(m, x[1]).map(|t| t.len()) != tensor(m, x[2]).map(|t| t.len())
 }
 
 /// Filters, scale, variance, attributes.
 fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
     let (filters, factors) = (tensor(m, x[0])?, factors(m, x[1], x[2], x[3])?);
     let size = filters.len() / factors.len().max(1);
-    if filters.shape().first() != Some(&factors.len()) || size == 0 || scale_differs(m, x) {
+    if filters.shape().first() != Some(&factors.len()) || size == 0 {
         return None;
     }
     let scaled = filters.to_f64().chunks(size).zip(&factors).flat_map(|(w, f)| w.iter().map(move |w| w * f)).collect();
