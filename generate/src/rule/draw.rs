@@ -39,19 +39,21 @@ pub(super) struct Instance {
     pub(super) signatures: Vec<(OpName, Signature)>,
 }
 
-/// Draws an instance of the left side of a rule. `fitting` is what was chosen where it applied, if it seldom does. `None` if
-/// what was drawn does not fit together.
+/// Draws an instance of the left side of a rule. `fitting` is what was chosen where it applied, if it seldom does; a `plain`
+/// one is on scalars wherever it can be. `None` if what was drawn does not fit together.
 pub(super) fn instance(
     ctx: &Arc<Context>,
     rule: &Compiled,
     signatures: &mut Signatures,
     fitting: &[(OpName, Signature)],
+    plain: bool,
     random: &mut Random,
 ) -> Option<Instance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
     let (moderate, chosen) = (rule.approx, Vec::new());
-    let mut leaves = Leaves { module: &mut module, signatures, fitting, chosen, random, block, end, moderate };
+    let scalar = if plain { 100 } else { SCALAR };
+    let mut leaves = Leaves { module: &mut module, signatures, fitting, scalar, chosen, random, block, end, moderate };
     let roots = build_left_side(rule, end, &mut leaves)?;
     let chosen = leaves.chosen;
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
@@ -86,6 +88,8 @@ struct Leaves<'a> {
     module: &'a mut Module,
     signatures: &'a mut Signatures,
     fitting: &'a [(OpName, Signature)],
+    /// Of so many of a hundred ops, scalars are preferred.
+    scalar: u64,
     chosen: Vec<(OpName, Signature)>,
     random: &'a mut Random,
     block: Block,
@@ -189,7 +193,7 @@ impl Chooser for Leaves<'_> {
             let is_scalar =
                 |s: &&&Signature| !s.operands.iter().chain(&s.results).any(|&ty| self.signatures.is_shaped(ty));
             let scalars: Vec<&Signature> = among.iter().filter(is_scalar).copied().collect();
-            if !scalars.is_empty() && self.random.percent(SCALAR) {
+            if !scalars.is_empty() && self.random.percent(self.scalar) {
                 among = scalars;
             }
         }

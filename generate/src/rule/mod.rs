@@ -15,6 +15,8 @@ use std::sync::Arc;
 const TRIES: u64 = 100;
 /// So many instances on which only a condition is false are checked as if it were not there.
 const WITHOUT: u64 = 60;
+/// So many of the first instances are on scalars, of which counterexamples are easier to read.
+const PLAIN: u64 = 20;
 /// A rule applies seldom if it takes more instances to find one on which it does.
 const SELDOM: u64 = 20;
 /// So few of them show nothing.
@@ -113,7 +115,7 @@ impl RuleChecker {
                 break;
             }
             let again = if tried > SELDOM * (report.instances + 1) { &fitting[..] } else { &[] };
-            let drawn = draw::instance(&self.ctx, rule, &mut self.signatures, again, &mut random);
+            let drawn = draw::instance(&self.ctx, rule, &mut self.signatures, again, tried < PLAIN, &mut random);
             let Some(instance) = drawn else { continue };
             if let Some(after) = self.applied(rule, &instance) {
                 fitting.extend(instance.signatures);
