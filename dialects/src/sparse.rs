@@ -7,7 +7,7 @@ use crate::graph::{infer_product, kernels};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx};
 use gradus_ir::work::{Contraction, Sparse, Way, Work};
-use gradus_ir::{AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
+use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
 
 /// How a product is done.
 const FORM: AttrKind = AttrKind {
@@ -69,9 +69,17 @@ fn work(args: &OpArgs<'_>) -> Work {
 
 /// How many elements of a constant are zero, and how many there are.
 fn zeros(m: &Module, constant: Arg) -> Option<(u64, u64)> {
-    let tensor = m.ctx.dense_tensor(constant.attr())?;
-    let zeros = tensor.to_f64().iter().filter(|&&x| x == 0.0).count();
-    Some((zeros as u64, tensor.len() as u64))
+    let AttrData::Dense(dense) = m.ctx.attr_data(constant.attr()) else { return None };
+    let dtype = m.ctx.dtype(m.ctx.element_type(dense.ty)).filter(|dtype| !dtype.is_narrow())?;
+    let extents = m.ctx.static_shape(dense.ty)?.iter();
+    let all = extents.map(|&d| u64::try_from(d).ok()).try_fold(1u64, |n, d| n.checked_mul(d?))?;
+    // The sign of a zero does not matter.
+    let mask = if dtype.is_float() { 0x7f } else { 0xff };
+    let is_zero = |bytes: &&[u8]| {
+        bytes.split_last().is_some_and(|(last, rest)| last & mask == 0 && rest.iter().all(|&byte| byte == 0))
+    };
+    let zeros = dense.data.chunks_exact(dtype.size()).filter(is_zero).count() as u64;
+    Some((if dense.splat { zeros * all } else { zeros }, all))
 }
 
 #[rustfmt::skip]

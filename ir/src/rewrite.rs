@@ -334,8 +334,9 @@ impl<'m> Rewriter<'m> {
 
     fn apply_rules(&mut self, op: Op) -> bool {
         let (ctx, own, name) = (self.module.ctx.clone(), self.rules.clone(), self.module.name(op));
-        let mut rules = own.as_deref().unwrap_or_else(|| ctx.declared_rules()).of(name);
-        rules.any(|rule| self.apply(ctx.text(rule.name), op, |rewriter, op| rules::apply(rewriter, rule, op)))
+        let set = own.as_deref().unwrap_or_else(|| ctx.declared_rules());
+        let run = |rule| move |rewriter: &mut Self, op| rules::apply(rewriter, rule, op, set.price);
+        set.of(name).any(|rule| self.apply(ctx.text(rule.name), op, run(rule)))
     }
 
     fn apply(&mut self, name: &str, op: Op, run: impl FnOnce(&mut Self, Op) -> bool) -> bool {

@@ -1,5 +1,6 @@
 //! `apply-rules`.
 
+use crate::saturate::cost::CostModel;
 use gradus_dialects::rewrite::rules_of;
 use gradus_ir::diag::suggest;
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
@@ -35,6 +36,10 @@ Takes the rules that `--rules=FILE` names, and the `rewrite.rule` ops directly i
 `canonicalize` apply them: those of more benefit first, round after round. The driver folds constants and drops what is
 unused, as it always does, but applies no patterns and no other rules.
 
+With a `target`, the rules that `saturate` takes for it are there too, and each is applied only where the program then costs
+less: what the rule makes costs less than what nobody needs any more. So this ends where no single step helps, and `saturate`
+goes on from there.
+
 # Refuses
 
 A program without rules, and names of rules that there are none of. Rules that undo each other, or that match what they
@@ -51,11 +56,15 @@ Linear in the number of ops and of changes.",
             kind: OptionKind::Int(-1),
         },
         PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
+        PassOption { name: "target", doc: "The target that a rule must pay for, as of 'saturate'; empty for none", kind: OptionKind::Text("") },
+        PassOption { name: "floats", doc: "exact, or approx to use rules that round otherwise; empty as the target says", kind: OptionKind::Text("") },
     ],
     statistics: &[("num-changes", "Number of changes")],
     make: |options| {
         let limit = u64::try_from(options.int("max-num-rewrites")).ok();
-        Ok(Box::new(ApplyRules { limit, names: options.list("rules").to_vec() }))
+        let target = Some(options.text("target")).filter(|name| !name.is_empty()).map(CostModel::named).transpose()?;
+        let approx = target.map_or(Ok(true), |target| target.rounds(options.text("floats")))?;
+        Ok(Box::new(ApplyRules { limit, names: options.list("rules").to_vec(), target, approx }))
     },
     ..PassInfo::DEFAULT
 };
@@ -84,11 +93,18 @@ pub fn keep_named(m: &Module, op: Op, all: &mut Vec<Compiled>, names: &[String])
 struct ApplyRules {
     limit: Option<u64>,
     names: Vec<String>,
+    target: Option<&'static CostModel>,
+    approx: bool,
 }
 
 impl ApplyRules {
     /// The rules that are to be applied.
     fn rules(&self, m: &Module, op: Op) -> Result<Vec<Compiled>, Diagnostic> {
+        if let Some(target) = self.target {
+            let mut all = target.rules(m, op, &self.names)?;
+            all.retain(|rule| self.approx || !rule.approx);
+            return Ok(all);
+        }
         let mut all = given(m)?;
         if all.is_empty() {
             let message = "there are no rules: name a file with '--rules', or put 'rewrite.rule' into the program";
@@ -101,14 +117,15 @@ impl ApplyRules {
 
 impl Pass for ApplyRules {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let rules = self.rules(m, op)?;
+        let mut rules = RuleSet::new(self.rules(m, op)?);
+        rules.price = self.target.map(|target| target.cost);
         let limit = self.limit.unwrap_or(4 * m.num_ops() as u64 + 1000);
         let driver = GreedyOptions {
             max_rewrites: Some(limit),
             max_iterations: Some(2),
             regions: RegionSimplification::Disabled,
             patterns: Some(&[]),
-            rules: Some(Arc::new(RuleSet::new(rules))),
+            rules: Some(Arc::new(rules)),
             ..GreedyOptions::default()
         };
         let done = driver.run(m, op, cx.actions());

@@ -152,6 +152,8 @@ struct Solver<'m> {
     tables: SymbolTables,
     /// Private functions all of whose callers are known, with their calls.
     callers: FxHashMap<Op, Vec<Op>>,
+    /// Ops that are equal to a value without using it, such as a size to what a tensor was made with.
+    equal_to: FxHashMap<Value, SmallVec<[Op; 2]>>,
 }
 
 impl<'m> Solver<'m> {
@@ -166,6 +168,7 @@ impl<'m> Solver<'m> {
             queued: SideTable::new(false),
             tables,
             callers,
+            equal_to: FxHashMap::default(),
         }
     }
 
@@ -195,7 +198,8 @@ impl<'m> Solver<'m> {
         };
         if new != old {
             self.values[value] = new;
-            for (user, _) in self.m.uses(value) {
+            let others = self.equal_to.get(&value).cloned().unwrap_or_default();
+            for user in self.m.uses(value).map(|(user, _)| user).chain(others) {
                 if self.m.parent_block(user).is_some_and(|b| self.reached[b]) {
                     self.push(user);
                 }
@@ -269,12 +273,25 @@ impl<'m> Solver<'m> {
                     let lattice = match folded {
                         FoldResult::Attr(attr) => Lattice::Constant(attr),
                         FoldResult::Value(v) if m.results(op).any(|r| r == v) => Lattice::Varying,
-                        FoldResult::Value(v) => self.values[v],
+                        FoldResult::Value(v) => {
+                            self.follow_value(op, v);
+                            self.values[v]
+                        }
                     };
                     self.join(result, lattice);
                 }
             }
             _ => m.results(op).for_each(|r| self.join(r, Lattice::Varying)),
+        }
+    }
+
+    /// Looks at an op again when a value changes that it is equal to.
+    fn follow_value(&mut self, op: Op, value: Value) {
+        if !self.m.operands(op).contains(&value) {
+            let all = self.equal_to.entry(value).or_default();
+            if !all.contains(&op) {
+                all.push(op);
+            }
         }
     }
 
@@ -334,9 +351,11 @@ impl<'m> Solver<'m> {
             Point::Op => m.operands(op).iter().map(|&v| self.values[v]).collect(),
             Point::Region(i) => self.yielded(m.regions(op)[i]),
         };
-        let only = self.next(op, from, &sources);
-        for edge in edges(m, op) {
-            if edge.from == from && only.is_none_or(|to| to == edge.to) {
+        let edges: SmallVec<[Edge; 4]> = edges(m, op).into_iter().filter(|edge| edge.from == from).collect();
+        // Regions of the terminator, such as reductions, are on no edge: where control goes after them is not known here.
+        let only = self.next(op, from, &sources).filter(|to| edges.iter().any(|edge| edge.to == *to));
+        for edge in edges {
+            if only.is_none_or(|to| to == edge.to) {
                 self.follow(op, edge, &sources);
             }
         }

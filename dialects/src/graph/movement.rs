@@ -7,7 +7,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::Work;
-use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 
 /// Reorders axes: axis `i` of the result is axis `perm[i]` of the operand. Without `perm` axes are reversed.
 ///
@@ -133,7 +133,7 @@ fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// ```mlir
 /// %y:2 = graph.split %x {num_outputs = 2 : i64} : (tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 /// ```
-#[op("graph.split", work = Work::moved, format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
+#[op("graph.split", work = parts_work, format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
 pub struct SplitOp {
     /// The operand.
     x: Operand<TENSOR>,
@@ -146,6 +146,19 @@ pub struct SplitOp {
     num_outputs: OptAttribute<I64>,
     /// The parts.
     outputs: OpResults<TENSOR>,
+}
+
+/// What lies in one run of the operand is there already; other parts are moved.
+fn parts_work(args: &OpArgs<'_>) -> Work {
+    let whole = args.ctx().static_shape(args.operand_type(0));
+    let is_run = |&part: &Type| whole.zip(args.ctx().static_shape(part)).is_some_and(|(whole, part)| run(whole, part));
+    if args.result_types.iter().all(is_run) { Work::View } else { Work::moved(args) }
+}
+
+/// Whether the elements of a part follow each other in the whole: before the axis that it is cut along, there is but one.
+fn run(whole: &[i64], part: &[i64]) -> bool {
+    let cut = whole.iter().zip(part).position(|(whole, part)| whole != part);
+    cut.is_none_or(|axis| whole[..axis].iter().all(|&d| d == 1) && whole[axis + 1..] == part[axis + 1..])
 }
 
 /// The number of parts.
@@ -217,7 +230,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.slice",
-    work = Work::moved,
+    work = |args| if args.opt_operand("steps").is_none() { parts_work(args) } else { Work::moved(args) },
     traits = Traits::OPERAND_SEGMENTS,
     format = "$x `,` $starts `,` $ends (`axes` $axes^)? (`steps` $steps^)? attr-dict `:` functional-type(operands, results)",
     infer = infer_slice,

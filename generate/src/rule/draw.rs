@@ -18,8 +18,11 @@ const AGAIN: u64 = 12;
 const CONSTANT: u64 = 8;
 /// So many of a hundred ops are on scalars, of which counterexamples are easier to read.
 const SCALAR: u64 = 60;
-/// So many of a hundred lists of integers are the extents of what the op results in, or of other tensors.
-const EXTENTS: u64 = 80;
+/// So many of a hundred lists of integers are the extents of what the op results in, or of other tensors; positions near
+/// the start; another such list again.
+const EXTENTS: u64 = 60;
+const POSITIONS: u64 = 15;
+const LISTS: u64 = 15;
 /// So many of a hundred constants of several elements have many zeros among them.
 const HOLES: u64 = 30;
 /// So many of a hundred constants of several elements are one number everywhere.
@@ -51,9 +54,10 @@ pub(super) fn instance(
 ) -> Option<Instance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
-    let (moderate, chosen) = (rule.approx, Vec::new());
-    let scalar = if plain { 100 } else { SCALAR };
-    let mut leaves = Leaves { module: &mut module, signatures, fitting, scalar, chosen, random, block, end, moderate };
+    let (moderate, scalar) = (rule.approx, if plain { 100 } else { SCALAR });
+    let (chosen, lists) = Default::default();
+    let mut leaves =
+        Leaves { module: &mut module, signatures, fitting, scalar, chosen, random, block, end, lists, moderate };
     let roots = build_left_side(rule, end, &mut leaves)?;
     let chosen = leaves.chosen;
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
@@ -94,6 +98,8 @@ struct Leaves<'a> {
     random: &'a mut Random,
     block: Block,
     end: Op,
+    /// The lists of integers that there are.
+    lists: Vec<(Type, Attr)>,
     moderate: bool,
 }
 
@@ -113,6 +119,31 @@ impl Leaves<'_> {
         }
         let like = self.random.pick(&fitting);
         all.iter().filter(|s| s.operands == like.operands && s.results == like.results).collect()
+    }
+
+    /// A list of integers that says something of tensors of a rank.
+    fn list(&mut self, ty: Type, rank: i64, result: Option<Type>) -> Option<Attr> {
+        let ctx = self.module.ctx.clone();
+        let numbers = match self.random.below(100) {
+            n if n < EXTENTS => {
+                let known = result.filter(|&ty| ctx.static_shape(ty).is_some_and(|d| d.len() as i64 == rank));
+                let likely = known.map_or_else(|| self.signatures.tensors_of(rank), |ty| vec![ty]);
+                let like = (!likely.is_empty()).then(|| self.random.pick(&likely))?;
+                ctx.static_shape(like)?.to_vec()
+            }
+            n if n < EXTENTS + POSITIONS => {
+                let most = 1 + 2 * self.random.below(2);
+                (0..rank).map(|_| self.random.below(most) as i64).collect()
+            }
+            n if n < EXTENTS + POSITIONS + LISTS => {
+                let same: Vec<Attr> = self.lists.iter().filter(|list| list.0 == ty).map(|list| list.1).collect();
+                return (!same.is_empty()).then(|| self.random.pick(&same));
+            }
+            _ => return None,
+        };
+        let list = ctx.dense_attr(ty, &Tensor::from_vec(&[numbers.len()], numbers));
+        self.lists.push((ty, list));
+        Some(list)
     }
 
     /// A float of a constant. Rules that round are not about those at the ends of what there is.
@@ -149,14 +180,9 @@ impl Chooser for Leaves<'_> {
     fn constant(&mut self, ty: Type, result: Option<Type>) -> Option<Attr> {
         let ctx = self.module.ctx.clone();
         if let (Some(&[rank]), Type::I64) = (ctx.static_shape(ty), ctx.element_type(ty))
-            && self.random.percent(EXTENTS)
+            && let Some(list) = self.list(ty, rank, result)
         {
-            let known = result.filter(|&ty| ctx.static_shape(ty).is_some_and(|d| d.len() as i64 == rank));
-            let likely = known.map_or_else(|| self.signatures.tensors_of(rank), |ty| vec![ty]);
-            if !likely.is_empty() {
-                let extents = ctx.static_shape(self.random.pick(&likely))?.to_vec();
-                return Some(ctx.dense_attr(ty, &Tensor::from_vec(&[extents.len()], extents)));
-            }
+            return Some(list);
         }
         let elem = ctx.element_type(ty);
         let scalar = match ctx.int_width(elem) {

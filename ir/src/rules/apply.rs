@@ -1,5 +1,6 @@
 //! Matching rules and applying them greedily.
 
+use super::price::{Price, pays};
 use super::{Arg, AttrTerm, Call, Compiled, NativeFn, OpTerm, Term, Var};
 use crate::context::{Attr, Type};
 use crate::edit::OpState;
@@ -25,7 +26,7 @@ const MAX_USERS: usize = 100;
 
 /// Tries a rule at an op, by itself: nothing is folded but what the rule makes. Whether it fired.
 pub fn apply_at(m: &mut Module, rule: &Compiled, op: Op) -> bool {
-    apply(&mut Rewriter::new(m, None, None), rule, op)
+    apply(&mut Rewriter::new(m, None, None), rule, op, None)
 }
 
 /// Whether a rule matches at an op, and its conditions hold.
@@ -33,8 +34,8 @@ pub fn matches_at(m: &Module, rule: &Compiled, op: Op) -> bool {
     find(m, rule, op).is_some()
 }
 
-/// Tries a rule at an op. `true` when it fired; the program is as it was otherwise.
-pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op) -> bool {
+/// Tries a rule at an op; if ops have a price, it must pay. `true` when it fired; the program is as it was otherwise.
+pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op, price: Option<Price>) -> bool {
     let m = rewriter.module();
     let Some(found) = find(m, rule, op) else { return false };
     let replaced: SmallVec<[Op; 2]> =
@@ -46,7 +47,9 @@ pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op) -> boo
     let mut builder = Build { rewriter, bindings: found.bindings, at, made: SmallVec::new() };
     let values = builder.right(rule, &found.roots);
     let made = builder.made;
-    let Some(values) = values else {
+    let m = rewriter.module();
+    let pays = |values: &ValueList| price.is_none_or(|price| pays(m, price, &made, &replaced, values));
+    let Some(values) = values.filter(pays) else {
         made.into_iter().rev().for_each(|op| rewriter.discard(op));
         return false;
     };
@@ -213,6 +216,12 @@ fn args_of(call: &Call, b: &Bindings) -> Option<SmallVec<[Arg; 4]>> {
     call.args.iter().map(|&var| b[var]).chain(params).collect()
 }
 
+/// Whether two ops without regions compute the same.
+fn is_same(m: &Module, a: Op, b: Op) -> bool {
+    let types = |op| m.results(op).map(|v| m.value_type(v));
+    m.name(a) == m.name(b) && m.operands(a) == m.operands(b) && m.props(a) == m.props(b) && types(a).eq(types(b))
+}
+
 /// The op that comes first; all are in one block.
 fn first_of(m: &Module, ops: &[Op]) -> Op {
     ops.iter().copied().reduce(|a, b| if is_before(m, a, b) { a } else { b }).expect("a rule has a root")
@@ -320,8 +329,18 @@ impl Build<'_, '_> {
         state.operands = operands?;
         state.result_types.extend(types.unwrap_or_default());
         state.props.extend(term.props(&m.ctx, |var| self.attr(var))?);
-        let op = self.rewriter.create_before(self.at, state).ok()?;
-        self.made.push(op);
+        let new = self.rewriter.create_before(self.at, state).ok()?;
+        let m = self.rewriter.module();
+        let op = match self.made.iter().copied().find(|&made| is_same(m, made, new)) {
+            Some(made) => {
+                self.rewriter.discard(new);
+                made
+            }
+            None => {
+                self.made.push(new);
+                new
+            }
+        };
         let m = self.rewriter.module();
         if m.num_results(op) != term.results.len() || verify_op(m, op).is_err() {
             return None;

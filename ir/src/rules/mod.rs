@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `name(...)`, `dialect.name(...)` | an op with these operands; of commutative ops in any order |
 //! | `name{attr = word}(...)` | the op's attribute, as its custom form spells it; `attr = P` is a variable for it, and on the right `attr = f(P)` a computation by name |
-//! | `name{* = P}(...)` | a variable for all attributes that are not mentioned otherwise |
+//! | `name{* = P}(...)` | a variable for all attributes that are not mentioned otherwise; `* = f(P)` on the right |
 //! | `f(C)` on the right | a constant that is computed by name |
 //! | `x`, `x: T` | a value; the same letter, the same value; `T` is its type |
 //! | `x: f32`, `1: i32` | a value, or a number, of this type |
@@ -33,12 +33,14 @@ mod apply;
 mod instance;
 mod mutate;
 mod parse;
+mod price;
 mod shape;
 
 pub(crate) use apply::apply;
 pub use apply::{apply_at, matches_at};
 pub use instance::{Chooser, Signature, build_left_side};
 pub use mutate::{Mistake, Mutant};
+pub use price::Price;
 
 use crate::context::{Attr, Context, OpName, Str, Type};
 use crate::module::{Module, Value};
@@ -312,6 +314,8 @@ impl std::fmt::Debug for Call {
 pub struct RuleSet {
     rules: Vec<Compiled>,
     by_root: FxHashMap<OpName, Vec<usize>>,
+    /// What ops cost, if rules are applied only where the program then costs less.
+    pub price: Option<Price>,
 }
 
 impl RuleSet {
@@ -322,7 +326,7 @@ impl RuleSet {
         for (i, rule) in rules.iter().enumerate() {
             by_root.entry(rule.roots[0].name).or_default().push(i);
         }
-        RuleSet { rules, by_root }
+        RuleSet { rules, by_root, price: None }
     }
 
     /// All.

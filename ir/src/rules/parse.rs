@@ -204,7 +204,8 @@ impl Reader<'_> {
         if self.eat(OTHERS) {
             self.expect("=")?;
             let word = self.word();
-            return Ok((self.ctx.str(OTHERS), AttrTerm::Others(self.var(word)?)));
+            let var = if self.rest.starts_with('(') { self.computed(&word)? } else { self.var(word)? };
+            return Ok((self.ctx.str(OTHERS), AttrTerm::Others(var)));
         }
         let key = self.word();
         let Some(spec) = info.attr(&key) else { return Err(format!("'{}' has no attribute '{key}'", info.name)) };

@@ -2,7 +2,7 @@
 
 use super::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
 use crate::context::{Attr, Context, OpName, Str};
-use crate::op_info::Traits;
+use crate::op_info::{Arity, OpInfo, Traits, ValueSpec};
 
 /// Rules of more ops and values are none: matching and what is made of them recurse.
 const MAX_TERMS: usize = 100;
@@ -18,6 +18,22 @@ enum Slot<'a> {
 /// What is told of each variable: where, what it stands for there, and whether that defines it.
 type Visit<'v> = dyn FnMut(Slot<'_>, Option<ArgKind>, bool) + 'v;
 
+/// The sizes of an op's groups of operands where a rule does not say them: what need not be there comes first to last.
+fn sizes_of(info: &OpInfo, operands: usize) -> Vec<i32> {
+    let mut left = operands.saturating_sub(info.operands.iter().filter(|group| group.arity == Arity::One).count());
+    let mut size = |group: &ValueSpec| {
+        let most = match group.arity {
+            Arity::One => return 1,
+            Arity::Optional => 1,
+            Arity::Variadic => usize::MAX,
+        };
+        let here = left.min(most);
+        left -= here;
+        here as i32
+    };
+    info.operands.iter().map(&mut size).collect()
+}
+
 impl OpTerm {
     /// An op with these attributes, operands and types of results.
     pub fn new(
@@ -27,6 +43,11 @@ impl OpTerm {
         operands: Vec<Term>,
         types: Vec<Option<Var>>,
     ) -> OpTerm {
+        let sized = ctx.op_info(name).filter(|info| info.traits.has(Traits::OPERAND_SEGMENTS));
+        let key = ctx.str("operandSegmentSizes");
+        if let Some(info) = sized.filter(|_| !attrs.iter().any(|(known, _)| *known == key)) {
+            attrs.push((key, AttrTerm::Is(ctx.i32_array_attr(&sizes_of(info, operands.len())))));
+        }
         attrs.sort_by_key(|(key, _)| ctx.text(*key));
         let swaps = ctx.op_info(name).is_some_and(|info| info.traits.has(Traits::COMMUTATIVE));
         let results = vec![None; types.len()];

@@ -4,7 +4,7 @@
 //! class everything stands for everything, so that both sides must be defined alike.
 
 use gradus_ir::rules::{AttrTerm, Compiled, OpTerm, Term, Var};
-use gradus_ir::{Attr, Context, OpName, Str};
+use gradus_ir::{Attr, AttrSpec, Context, OpName, Str, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Rules that are equations.
@@ -99,13 +99,17 @@ fn is_lazy(ctx: &Context, name: OpName) -> bool {
 }
 
 fn specs(ctx: &Context, name: OpName) -> Vec<Spec> {
-    let attrs = ctx.op_info(name).map_or(&[][..], |info| info.attrs);
+    let info = ctx.op_info(name);
+    let attrs = info.map_or(&[][..], |info| info.attrs);
+    let sized = info.is_some_and(|info| info.traits.has(Traits::OPERAND_SEGMENTS));
     let usual = |default: Option<&'static str>, optional| match default {
         Some(text) => Usual::Is(ctx.default_attr(text)),
         None if optional => Usual::Absent,
         None => Usual::Any,
     };
-    attrs.iter().map(|spec| Spec { key: ctx.str(spec.name), usual: usual(spec.default, spec.optional) }).collect()
+    let sizes = sized.then(|| Spec { key: ctx.str("operandSegmentSizes"), usual: Usual::Any });
+    let one = |spec: &AttrSpec| Spec { key: ctx.str(spec.name), usual: usual(spec.default, spec.optional) };
+    attrs.iter().map(one).chain(sizes).collect()
 }
 
 /// What a side of a rule consists of.

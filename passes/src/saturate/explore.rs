@@ -5,11 +5,11 @@ use super::equation::Equations;
 use super::graph::Kind;
 use super::known::Known;
 use super::program::Program;
-use super::search::{Match, search};
+use super::search::{Match, pairs, search};
 use super::touched::{Touched, depth};
 use egg::Id;
 use gradus_ir::OpName;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -114,6 +114,7 @@ pub struct Exploration {
 pub fn explore(program: &mut Program<'_>, equations: &Equations, limits: &Limits) -> Exploration {
     let record = |rule| Record { depth: depth(rule), ..Record::default() };
     let rules: Vec<Record> = equations.rules.iter().map(record).collect();
+    let taken = vec![FxHashSet::default(); rules.len()];
     let deepest = rules.iter().filter_map(|record| record.depth).max().unwrap_or(0);
     let mut explorer = Explorer {
         program,
@@ -124,12 +125,20 @@ pub fn explore(program: &mut Program<'_>, equations: &Equations, limits: &Limits
         touched: Touched::new(deepest),
         deadline: limits.time.and_then(|time| Instant::now().checked_add(time)),
         known: limits.compares.then(Known::default),
+        taken,
     };
     explorer.count(0);
     explorer.touched.update(&explorer.program.graph, 1);
     let end = (0..limits.iterations).find_map(|iteration| explorer.iteration(iteration));
     let end = end.unwrap_or(End::Iterations(limits.iterations));
     Exploration { end, iterations: explorer.iterations, rules: explorer.rules }
+}
+
+/// Notes that nodes are put together; `false` if one of them is already.
+fn take(taken: &mut FxHashSet<Id>, nodes: &[Id]) -> bool {
+    let free = nodes.iter().all(|node| !taken.contains(node));
+    taken.extend(nodes.iter().filter(|_| free));
+    free
 }
 
 /// Matches of rules, by their numbers.
@@ -144,6 +153,8 @@ struct Explorer<'e, 'm> {
     touched: Touched,
     deadline: Option<Instant>,
     known: Option<Known>,
+    /// The nodes that each rule has put together with others, if it does that.
+    taken: Vec<FxHashSet<Id>>,
 }
 
 impl Explorer<'_, '_> {
@@ -202,7 +213,7 @@ impl Explorer<'_, '_> {
             let touched = |class: &Id| self.touched.is_after(record.looked, *class, record.depth);
             let most = self.limits.matches << record.rests.min(20);
             let some = all.iter().copied().filter(touched);
-            let (matches, more) = search(self.program, self.equations, rule, some, most);
+            let (matches, more) = search(self.program, self.equations, rule, &self.taken[number], some, most);
             if more {
                 record.rests_until = iteration + 1 + (REST << record.rests.min(20));
                 record.rests += 1;
@@ -212,7 +223,8 @@ impl Explorer<'_, '_> {
             record.looked = iteration as u32 + 1;
             record.matches += matches.len();
             if let Some(known) = &mut self.known {
-                let (every, more) = search(self.program, self.equations, rule, all.iter().copied(), most);
+                let all = all.iter().copied();
+                let (every, more) = search(self.program, self.equations, rule, &self.taken[number], all, most);
                 if !known.includes(&self.program.graph, number, &matches, if more { &[] } else { &every }) {
                     return Err(End::Missed(number));
                 }
@@ -234,7 +246,11 @@ impl Explorer<'_, '_> {
             if i % BETWEEN_LOOKS == 0 && self.is_late() {
                 return (changed, Some(End::Time(iteration + 1)));
             }
-            let applied = apply(self.program, &self.equations.rules, rule, iteration, one);
+            let rules = &self.equations.rules;
+            if pairs(&rules[rule]) && !take(&mut self.taken[rule], &one.results) {
+                continue;
+            }
+            let applied = apply(self.program, rules, rule, iteration, one);
             self.rules[rule].applied += usize::from(applied == Applied::New);
             self.rules[rule].refused += usize::from(applied == Applied::Refused);
             changed |= applied == Applied::New;

@@ -29,13 +29,10 @@ mod search;
 mod touched;
 mod write_back;
 
-use crate::apply_rules::{given, keep_named};
-use cost::{CostModel, MODELS};
+use cost::CostModel;
 use equation::Equations;
 use explore::{End, Limits, explore};
-use gradus_ir::diag::suggest;
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::rules::Compiled;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 use program::Program;
 use report::{GRAPH, Gather, REPORT};
@@ -114,13 +111,7 @@ is shared or the first choice proves to be the best; finding the optimum otherwi
         ("num-saturated", "Number of functions about which the rules say no more"),
     ],
     make: |options| {
-        let known = |model: &&CostModel| model.name == options.text("target");
-        let Some(model) = MODELS.iter().find(known) else {
-            let near = suggest(options.text("target"), MODELS.iter().map(|m| m.name));
-            let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-            let all: Vec<String> = MODELS.iter().map(|m| format!("{} ({})", m.name, m.doc)).collect();
-            return Err(format!("there is no target '{}'{hint}; there are {}", options.text("target"), all.join(", ")));
-        };
+        let model = CostModel::named(options.text("target"))?;
         let limit = |name: &str| usize::try_from(options.int(name)).map_err(|_| format!("'{name}' must not be negative"));
         let limits = Limits {
             iterations: limit("max-iterations")?,
@@ -130,12 +121,7 @@ is shared or the first choice proves to be the best; finding the optimum otherwi
             compares: options.bool("compare-search"),
         };
         let names = options.list("rules").to_vec();
-        let approx = match options.text("floats") {
-            "" => model.approx,
-            "exact" => false,
-            "approx" => true,
-            other => return Err(format!("'floats' is exact or approx, not '{other}'")),
-        };
+        let approx = model.rounds(options.text("floats"))?;
         let (associate, report) = (options.bool("associate"), options.bool("report"));
         Ok(Box::new(Saturate { model, names, approx, associate, limits, max_steps: limit("max-steps")?, report }))
     },
@@ -169,20 +155,7 @@ impl Pass for Saturate {
 impl Saturate {
     /// The equations among the rules that are to be used.
     fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
-        let declared = m.ctx.declared_rules().rules().iter().cloned();
-        let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
-        let mut names = self.names.clone();
-        for (group, rules) in m.ctx.rule_groups() {
-            let named = names.iter().any(|name| name == group.name);
-            if !self.names.is_empty() || self.model.groups.contains(&group.name) {
-                all.extend_from_slice(rules);
-            }
-            if named {
-                names.retain(|name| name != group.name);
-                names.extend(rules.iter().map(|rule| m.ctx.text(rule.name).to_owned()));
-            }
-        }
-        keep_named(m, root, &mut all, &names)?;
+        let all = self.model.rules(m, root, &self.names)?;
         let (equations, refused) = Equations::of(&m.ctx, all, self.approx);
         let asked = |(name, _): &(_, _)| self.names.iter().any(|n| n == m.ctx.text(*name));
         match refused.into_iter().find(asked) {

@@ -6,6 +6,7 @@ use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::rewrite::fold;
 use gradus_ir::verify::verify_op;
+use gradus_ir::work::elements;
 use gradus_ir::{
     Attr, Block, Builder, FoldResult, Folded, Module, Op, OpName, OpState, Region, Str, Traits, Type, Value,
 };
@@ -175,7 +176,7 @@ impl<'m> Program<'m> {
             self.m.erase_op(op);
             return None;
         }
-        if let Some((attr, ty)) = constant_of(self.m, op) {
+        if let Some((attr, ty)) = constant_of(self.m, op, SMALL) {
             self.m.erase_op(op);
             let id = self.constant(attr, ty)?;
             self.folded.extend(constants.map(|constants| ((shape, constants), id)));
@@ -266,10 +267,16 @@ fn only_computes(m: &Module, op: Op) -> bool {
         && is_speculatable(m, op)
 }
 
-/// What an op of constants is.
-fn constant_of(m: &Module, op: Op) -> Option<(Attr, Type)> {
+/// Larger constants are computed once it is known that they are needed: of constants, rules make many.
+const SMALL: u64 = 1 << 16;
+
+/// What an op of constants is, if it has at most so many elements.
+pub fn constant_of(m: &Module, op: Op, most: u64) -> Option<(Attr, Type)> {
     let operands = m.operands(op);
     if operands.is_empty() || m.num_results(op) != 1 || operands.iter().any(|&v| m.constant(v).is_none()) {
+        return None;
+    }
+    if m.with_args(op, |args| elements(args, args.result_types[0])).is_none_or(|count| count > most) {
         return None;
     }
     match fold(m, op)? {

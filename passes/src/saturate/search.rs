@@ -7,6 +7,7 @@ use super::program::Program;
 use egg::Id;
 use gradus_ir::rules::{Arg, AttrTerm, Call, Compiled, NativeFn, OpTerm, Term, Var};
 use gradus_ir::{Attr, Module, Type};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::cell::Cell;
 
@@ -44,6 +45,7 @@ pub fn search(
     program: &Program<'_>,
     equations: &Equations,
     rule: &Compiled,
+    taken: &FxHashSet<Id>,
     classes: impl IntoIterator<Item = Id>,
     most: usize,
 ) -> (Vec<Match>, bool) {
@@ -53,6 +55,7 @@ pub fn search(
         graph: &program.graph,
         equations,
         rule,
+        taken: Some(taken).filter(|_| pairs(rule)),
         fuel: Cell::new(FUEL_PER_MATCH * most + program.graph.number_of_classes()),
         most,
     };
@@ -66,6 +69,15 @@ pub fn search(
     let more = found.len() > most || search.fuel.get() == 0;
     found.truncate(most);
     (found, more)
+}
+
+/// Whether a rule puts two ops of a kind together. Those that it does are not put together with others, but what they
+/// become is: so of `n` ops there are `n - 1` pairs at most, and not all subsets of them.
+pub fn pairs(rule: &Compiled) -> bool {
+    match &rule.roots[..] {
+        [a, b] => a.name == b.name && a.results.len() == 1 && !rule.keeps(0) && !rule.keeps(1),
+        _ => false,
+    }
 }
 
 /// What is still to be matched, and by which node's class.
@@ -94,6 +106,8 @@ struct Search<'r> {
     graph: &'r Graph,
     equations: &'r Equations,
     rule: &'r Compiled,
+    /// Of a rule that puts two ops together, those that it has already put into a pair.
+    taken: Option<&'r FxHashSet<Id>>,
     fuel: Cell<usize>,
     most: usize,
 }
@@ -129,6 +143,9 @@ impl<'r> Search<'r> {
             if name != term.name || node.children.len() != term.operands.len() || self.is_done(found) {
                 continue;
             }
+            if place.operand.is_none() && !self.is_free(node, state) {
+                continue;
+            }
             self.fuel.set(self.fuel.get() - 1);
             let mut state = state.clone();
             let results = self.results_of(node, place.class, term);
@@ -151,6 +168,12 @@ impl<'r> Search<'r> {
             state.goals.extend(term.operands.iter().zip(operands).rev());
             self.solve(state, found);
         }
+    }
+
+    /// Whether a node may be a root. Each pair is found from one of its two, and none is in two pairs.
+    fn is_free(&self, node: &Node, state: &State<'_>) -> bool {
+        self.taken
+            .is_none_or(|taken| !taken.contains(&node.id) && state.results.first().is_none_or(|&first| node.id > first))
     }
 
     fn bind_results(&self, term: &OpTerm, results: &[Id], state: &mut State<'_>) -> bool {
@@ -268,7 +291,11 @@ impl<'r> Search<'r> {
         };
         classes.sort_unstable();
         classes.dedup();
+        let before = found.len();
         for class in classes {
+            if self.taken.is_some() && found.len() > before {
+                break;
+            }
             let next = State { roots: state.roots + 1, ..state.clone() };
             self.ops(root, Place { class, operand: None }, &next, found);
         }

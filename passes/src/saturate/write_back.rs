@@ -6,7 +6,7 @@
 
 use super::extract::Choice;
 use super::graph::{Key, Node};
-use super::program::{Program, Step, is_masked};
+use super::program::{Program, Step, constant_of, is_masked};
 use egg::Id;
 use gradus_ir::dominance::Dominance;
 use gradus_ir::{Block, Builder, InsertPoint, Module, Op, OpState, Value, ValueList};
@@ -32,6 +32,15 @@ pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &
         }
     }
     program.steps = steps;
+}
+
+/// The constant that comes instead of an op of constants, however large.
+fn computed(m: &mut Module, op: Op) -> Option<Value> {
+    let (attr, ty) = constant_of(m, op, u64::MAX)?;
+    let loc = m.loc(op);
+    let value = Builder::at(m, InsertPoint::Before(op)).constant(attr, ty, "arith", loc)?;
+    m.erase_op(op);
+    Some(value)
 }
 
 /// The classes of which the roots are made.
@@ -178,7 +187,7 @@ impl Writer<'_, '_> {
         state.result_types.extend(m.results(source).map(|v| m.value_type(v)));
         state.loc = m.loc(at);
         let op = Builder::at(m, InsertPoint::Before(at)).try_create(state).ok()?;
-        Some(m.result(op, 0))
+        Some(computed(m, op).unwrap_or_else(|| m.result(op, 0)))
     }
 
     /// The operands of the op at the place itself, in its own order, if it is this node.

@@ -1,12 +1,32 @@
-//! What shares an input is computed together. Filters and factors that are constant are put together beforehand.
+//! What shares an input is computed together, and its results are parts of what that gives. Filters and factors that are
+//! constant are put together beforehand.
+//!
+//! Source: TASO (Jia et al., SOSP 2019), whose rules for products and convolutions these are.
 
-use gradus_ir::rules::{Rule, rule};
+use gradus_ir::rules::{Rule, approx, rule};
 
 #[rustfmt::skip]
 pub(super) const MERGE: &[Rule] = &[
     rule("concat-matmul",         "concat{axis = A}(matmul(x: X, b: B), matmul(x: X, c: C)): R => matmul(x, concat{axis = 1}(b, c)): R  if last_axis(A, R), matrices(X, B), matrices(X, C)"),
     rule("concat-conv",           "concat{axis = 1}(conv{* = P}(x, v), conv{* = P}(x, w)) => conv{* = P}(x, concat{axis = 0}(v, w))  if one_group(P)"),
     rule("concat-conv-bias",      "concat{axis = 1}(conv{* = P}(x, v, b), conv{* = P}(x, w, c)) => conv{* = P}(x, concat{axis = 0}(v, w), concat{axis = 0}(b, c)) if one_group(P)"),
+    rule("matmul-pair",           "matmul(x: X, b: B): R, matmul(x, c: C): S => slice(matmul(x, concat{axis = 1}(b, c)), origin(R), extents(R)): R, slice(matmul(x, concat{axis = 1}(b, c)), beside(R), beside_end(R, S)): S if matrices(X, B), matrices(X, C)"),
+    rule("matmul-pair-of-rows",   "matmul(a: A, x: X): R, matmul(b: B, x): S => slice(matmul(concat{axis = 0}(a, b), x), origin(R), extents(R)): R, slice(matmul(concat{axis = 0}(a, b), x), below(R), below_end(R, S)): S    if matrices(A, X), matrices(B, X)"),
+    rule("conv-pair",             "conv{* = P}(x, v: V): R, conv{* = P}(x, w: W): S => slice(conv{* = P}(x, concat{axis = 0}(v, w)), origin(R), extents(R)): R, slice(conv{* = P}(x, concat{axis = 0}(v, w)), beside(R), beside_end(R, S)): S if one_group(P), stack(V, W)"),
+    rule("conv-bias-pair",        "conv{* = P}(x, v: V, b): R, conv{* = P}(x, w: W, c): S => slice(conv{* = P}(x, concat{axis = 0}(v, w), concat{axis = 0}(b, c)), origin(R), extents(R)): R, slice(conv{* = P}(x, concat{axis = 0}(v, w), concat{axis = 0}(b, c)), beside(R), beside_end(R, S)): S if one_group(P), stack(V, W)"),
+    approx("conv-sum",            "add(conv{* = P}(x, v): T, conv{* = P}(y, w): T) => conv{* = P}(concat{axis = 1}(x, y), concat{axis = 1}(v, w)): T if one_group(P)"),
+    approx("conv-sum-of-filters", "add(conv{* = P}(x, v: W), conv{* = P}(x, w: W)) => conv{* = P}(x, add(v, w))"),
+    approx("conv-of-3x3",         "conv{* = P}(x, w: F): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F))): R       if one_position(F)"),
+    approx("conv-bias-of-3x3",    "conv{* = P}(x, w: F, b): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F)), b): R if one_position(F)"),
+    // parts of what is the same for all
+    rule("slice-whole",           "slice(x: T, S, E): T => x                                                  if known_extents(T)"),
+    rule("slice-slice",           "slice(slice(x, S, E): T, F, G): R => slice(x, moved(F, S, T), moved(G, S, T)): R"),
+    rule("slice-concat",          "concat{axis = A}(slice(x, S, E), slice(x, F, G)) => slice(x, S, G)         if continues(A, S, E, F, G)"),
+    rule("slice-relu",            "relu(slice(x, S, E)) => slice(relu(x), S, E)"),
+    rule("slice-sigmoid",         "sigmoid(slice(x, S, E)) => slice(sigmoid(x), S, E)"),
+    rule("slice-tanh",            "tanh(slice(x, S, E)) => slice(tanh(x), S, E)"),
+    rule("slice-add",             "add(slice(x: T, S, E), slice(y: T, S, E)) => slice(add(x, y), S, E)"),
+    rule("slice-mul",             "mul(slice(x: T, S, E), slice(y: T, S, E)) => slice(mul(x, y), S, E)"),
     rule("concat-relu",           "concat{axis = A}(relu(x), relu(y)) => relu(concat{axis = A}(x, y))"),
     rule("concat-sigmoid",        "concat{axis = A}(sigmoid(x), sigmoid(y)) => sigmoid(concat{axis = A}(x, y))"),
 ];

@@ -12,6 +12,7 @@ mod algebra;
 mod choices;
 mod merge;
 mod natives;
+mod parts;
 
 pub(super) use natives::NATIVES;
 

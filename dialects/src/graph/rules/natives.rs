@@ -1,5 +1,6 @@
 //! Conditions and computations of rules about networks. Shapes that are not known refuse.
 
+use super::parts;
 use crate::graph::kernels;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rules::{Arg, ArgKind, Native};
@@ -26,6 +27,18 @@ pub(in crate::graph) const NATIVES: &[&Native] = &[
     &Native::test("plain_gemm", "attributes of a product that neither scales nor transposes", ATTR, |m, x| plain_gemm(m, x[0])),
     &Native::test("reverses", "attributes of a transposition that reverses the axes", ATTR, |m, x| ints(m, x[0], "perm").is_none_or(|p| p.iter().rev().copied().eq(0..p.len() as i64))),
     &Native::test("last_axis", "the last axis of a tensor", ATTR_TYPE, last_axis),
+    &Native::test("known_extents", "a tensor of known extents", TYPE, |m, x| dims(m, x[0]).is_some()),
+    &Native::test("stack", "filters that can be put on top of others", TYPES, parts::stack),
+    &Native::test("one_position", "filters of one position of an image", TYPE, parts::one_position),
+    &Native::test("continues", "an axis along which the part from one position to another is followed by that from a third to a fourth", &[ArgKind::Attr; 5], parts::continues),
+    &Native::attr("origin", "where a tensor starts", TYPE, parts::origin),
+    &Native::attr("below", "where what is below a tensor starts: along its first axis", TYPE, |m, x| parts::behind(m, x[0], 0)),
+    &Native::attr("below_end", "where a tensor ends that is below another", TYPES, |m, x| parts::behind_end(m, x, 0)),
+    &Native::attr("beside", "where what is beside a tensor starts: along its second axis", TYPE, |m, x| parts::behind(m, x[0], 1)),
+    &Native::attr("beside_end", "where a tensor ends that is beside another", TYPES, |m, x| parts::behind_end(m, x, 1)),
+    &Native::attr("moved", "a position in a part that starts at another, as one in the whole", PERMS, parts::moved),
+    &Native::attr("padded_by_one", "the attributes of a convolution whose filters of one position become those of 3x3", ATTR, parts::padded_by_one),
+    &Native::attr("margins", "how much is around a filter of one position that becomes one of 3x3", TYPE, parts::margins),
     &Native::attr("elements", "the number of elements of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, count(&dims(m, x[0])?)?))),
     &Native::attr("channels", "the number of channels of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, *dims(m, x[0])?.get(1)?))),
     &Native::attr("extents", "the extents of a tensor", TYPE, |m, x| shape(m, &dims(m, x[0])?)),
@@ -46,7 +59,7 @@ pub(in crate::graph) const NATIVES: &[&Native] = &[
 ];
 
 /// The extents of a type, if they are all known.
-fn dims(m: &Module, ty: Arg) -> Option<Vec<i64>> {
+pub(super) fn dims(m: &Module, ty: Arg) -> Option<Vec<i64>> {
     m.ctx.static_shape(ty.ty()).map(<[i64]>::to_vec)
 }
 
@@ -55,7 +68,7 @@ fn count(dims: &[i64]) -> Option<i64> {
 }
 
 /// Extents as the constant that ops take. An extent of 0 would be read as another.
-fn shape(m: &Module, dims: &[i64]) -> Option<Attr> {
+pub(super) fn shape(m: &Module, dims: &[i64]) -> Option<Attr> {
     let ty = m.ctx.tensor_type(&[dims.len() as i64], Type::I64);
     let known = dims.iter().all(|&d| d > 0);
     known.then(|| m.ctx.dense_attr(ty, &Tensor::from_vec(&[dims.len()], dims.to_vec())))
@@ -82,7 +95,7 @@ fn int(m: &Module, attrs: Arg, name: &str, default: i64) -> i64 {
     m.ctx.dict_get(attrs.attr(), m.ctx.str(name)).and_then(|a| m.ctx.as_int(a)).unwrap_or(default)
 }
 
-fn ints(m: &Module, attrs: Arg, name: &str) -> Option<Vec<i64>> {
+pub(super) fn ints(m: &Module, attrs: Arg, name: &str) -> Option<Vec<i64>> {
     m.ctx.dict_get(attrs.attr(), m.ctx.str(name)).and_then(|a| m.ctx.as_ints(a))
 }
 

@@ -8,8 +8,11 @@ mod cpu;
 mod nna;
 mod npu;
 
+use crate::apply_rules::{given, keep_named};
+use gradus_ir::diag::suggest;
+use gradus_ir::rules::{Compiled, Price};
 use gradus_ir::work::{Way, Work};
-use gradus_ir::{Module, Op};
+use gradus_ir::{Diagnostic, Module, Op};
 
 /// A way to tell what programs cost. Constants, what is computed of constants only, and what stays where it is cost
 /// nothing.
@@ -19,12 +22,53 @@ pub struct CostModel {
     /// What it is, with its unit.
     pub doc: &'static str,
     /// What an op costs; at least 1, so that what needs less is less.
-    pub cost: fn(&Module, Op) -> u64,
+    pub cost: Price,
     /// The groups of rules that it asks for, besides the rules that canonicalize.
     pub groups: &'static [&'static str],
     /// Whether floats may come out otherwise than before, a little, unless somebody says otherwise: networks are computed
     /// so by all who compute them fast.
     pub approx: bool,
+}
+
+impl CostModel {
+    /// The model of that name.
+    pub fn named(name: &str) -> Result<&'static CostModel, String> {
+        MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
+            let near = suggest(name, MODELS.iter().map(|m| m.name));
+            let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            let all: Vec<String> = MODELS.iter().map(|m| format!("{} ({})", m.name, m.doc)).collect();
+            format!("there is no target '{name}'{hint}; there are {}", all.join(", "))
+        })
+    }
+
+    /// Whether floats may come out otherwise, if the option `floats` is this.
+    pub fn rounds(&self, floats: &str) -> Result<bool, String> {
+        match floats {
+            "" => Ok(self.approx),
+            "exact" => Ok(false),
+            "approx" => Ok(true),
+            other => Err(format!("'floats' is exact or approx, not '{other}'")),
+        }
+    }
+
+    /// Of the rules that canonicalize, those that users give and those of groups, the ones with these names, or of groups
+    /// with these names; if there are none, all but those of groups that the target does not ask for.
+    pub fn rules(&self, m: &Module, root: Op, names: &[String]) -> Result<Vec<Compiled>, Diagnostic> {
+        let declared = m.ctx.declared_rules().rules().iter().cloned();
+        let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
+        let mut kept = names.to_vec();
+        for (group, rules) in m.ctx.rule_groups() {
+            if !names.is_empty() || self.groups.contains(&group.name) {
+                all.extend_from_slice(rules);
+            }
+            if names.iter().any(|name| name == group.name) {
+                kept.retain(|name| name != group.name);
+                kept.extend(rules.iter().map(|rule| m.ctx.text(rule.name).to_owned()));
+            }
+        }
+        keep_named(m, root, &mut all, &kept)?;
+        Ok(all)
+    }
 }
 
 /// All cost models. The first is the default.

@@ -94,3 +94,44 @@ func.func @reduced(%n: index) -> (i32, i32) {
   }
   return %0, %1 : i32, i32
 }
+
+// What a reduction of a parallel loop gives is not known, though all else is.
+func.func @reduction(%which: index, %x: i8) -> i8 {
+  %zero = arith.constant 0 : i8
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %chosen = scf.index_switch %which -> i8
+  case 1 {
+    %sum = scf.parallel (%i) = (%0) to (%1) step (%1) init (%x) -> i8 {
+      scf.reduce(%x : i8) {
+      ^bb0(%a: i8, %b: i8):
+        scf.reduce.return %a : i8
+      }
+    }
+    scf.yield %sum : i8
+  }
+  default {
+    scf.yield %zero : i8
+  }
+  return %chosen : i8
+}
+
+// A size is what the tensor was made with, which changes though nobody here uses it.
+func.func private @seen(index)
+func.func @size_of_changing(%x: f32) {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %6 = arith.constant 6 : index
+  %end:2 = scf.for %i = %0 to %6 step %1 iter_args(%a = %0, %b = %0) -> (index, index) {
+    %sum = arith.addi %a, %i : index
+    %size = arith.andi %a, %i : index
+    %made = tensor.generate %size {
+    ^bb0(%row: index, %column: index):
+      tensor.yield %x : f32
+    } : tensor<2x?xf32>
+    %dim = tensor.dim %made, %1 : tensor<2x?xf32>
+    func.call @seen(%dim) : (index) -> ()
+    scf.yield %b, %sum : index, index
+  }
+  return
+}

@@ -1,0 +1,102 @@
+//! Parts of tensors: where they start and end. All axes are said, from the front.
+
+use super::natives::{dims, ints, shape};
+use gradus_ir::rules::Arg;
+use gradus_ir::{Attr, Module, Tensor, Type};
+
+/// A list of positions as the constant that ops take.
+fn list(m: &Module, positions: Vec<i64>) -> Attr {
+    let ty = m.ctx.tensor_type(&[positions.len() as i64], Type::I64);
+    m.ctx.dense_attr(ty, &Tensor::from_vec(&[positions.len()], positions))
+}
+
+/// The positions that a constant lists.
+fn positions(m: &Module, constant: Arg) -> Option<Vec<i64>> {
+    m.ctx.dense_tensor(constant.attr())?.to_i64()
+}
+
+/// Where a tensor starts.
+pub(super) fn origin(m: &Module, x: &[Arg]) -> Option<Attr> {
+    Some(list(m, vec![0; dims(m, x[0])?.len()]))
+}
+
+/// Where what follows a tensor along an axis starts.
+pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
+    let dims = dims(m, first)?;
+    let mut start = vec![0; dims.len()];
+    *start.get_mut(axis)? = dims[axis];
+    Some(list(m, start))
+}
+
+/// Where a tensor ends that follows another along an axis.
+pub(super) fn behind_end(m: &Module, x: &[Arg], axis: usize) -> Option<Attr> {
+    let (first, mut end) = (dims(m, x[0])?, dims(m, x[1])?);
+    let last = end.get_mut(axis)?;
+    *last = last.checked_add(*first.get(axis)?)?;
+    shape(m, &end)
+}
+
+/// Whether filters can be put on top of each other.
+pub(super) fn stack(m: &Module, x: &[Arg]) -> bool {
+    let (Some(a), Some(b)) = (dims(m, x[0]), dims(m, x[1])) else { return false };
+    a.len() > 1 && a.len() == b.len() && a[1..] == b[1..]
+}
+
+/// A position in a part, as one in the whole: the position, where the part starts, and its type.
+pub(super) fn moved(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let (at, start, part) = (positions(m, x[0])?, positions(m, x[1])?, dims(m, x[2])?);
+    let counted = |((&at, &start), &extent): ((&i64, &i64), &i64)| {
+        let inside = if at < 0 { at.checked_add(extent)? } else { at };
+        // Extents of 0 do not say where they are.
+        let known = start >= 0 && extent > 0;
+        known.then(|| inside.clamp(0, extent).checked_add(start)).flatten()
+    };
+    if at.len() != part.len() || start.len() != part.len() {
+        return None;
+    }
+    let all: Option<Vec<i64>> = at.iter().zip(&start).zip(&part).map(counted).collect();
+    all.map(|all| list(m, all))
+}
+
+/// Whether a part, by its start and end, follows another along an axis, and is like it otherwise.
+pub(super) fn continues(m: &Module, x: &[Arg]) -> bool {
+    let lists: Option<Vec<Vec<i64>>> = x[1..].iter().map(|&list| positions(m, list)).collect();
+    let axis = m.ctx.as_int(x[0].attr()).and_then(|axis| usize::try_from(axis).ok());
+    let (Some(lists), Some(axis)) = (lists, axis) else { return false };
+    let [start, end, next, last] = &lists[..] else { return false };
+    let n = start.len();
+    if lists.iter().any(|list| list.len() != n || list.iter().any(|&at| at < 0)) || axis >= n {
+        return false;
+    }
+    let fits = |i: usize| match i == axis {
+        true => start[i] <= end[i] && end[i] == next[i] && next[i] <= last[i],
+        false => start[i] == next[i] && end[i] == last[i],
+    };
+    (0..n).all(fits)
+}
+
+/// Whether filters of images have one position.
+pub(super) fn one_position(m: &Module, x: &[Arg]) -> bool {
+    dims(m, x[0]).is_some_and(|d| d.len() == 4 && d[2..] == [1, 1])
+}
+
+/// The attributes of a convolution whose filters of one position become those of 3x3.
+pub(super) fn padded_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let attr = |name: &str| m.ctx.dict_get(x[0].attr(), m.ctx.str(name));
+    let mode = attr("auto_pad").and_then(|a| m.ctx.as_str(a));
+    if mode.is_some_and(|mode| !["NOTSET", "VALID"].contains(&mode)) {
+        return None;
+    }
+    let pads = ints(m, x[0], "pads").filter(|_| mode != Some("VALID")).unwrap_or_else(|| vec![0; 4]);
+    let pads: Option<Vec<i64>> = pads.iter().map(|pad| pad.checked_add(1)).collect();
+    let gone = ["auto_pad", "dilations", "kernel_shape", "pads"].map(|name| m.ctx.str(name));
+    let mut entries = m.ctx.dict_entries(x[0].attr()).to_vec();
+    entries.retain(|(key, _)| !gone.contains(key));
+    entries.push((m.ctx.str("pads"), m.ctx.i64_array_attr(&pads?)));
+    Some(m.ctx.dict_attr(entries))
+}
+
+/// How much is around a filter of one position that becomes one of 3x3: all begins, then all ends.
+pub(super) fn margins(m: &Module, _: &[Arg]) -> Option<Attr> {
+    Some(list(m, [0, 0, 1, 1].repeat(2)))
+}

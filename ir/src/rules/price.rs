@@ -1,0 +1,50 @@
+//! Whether a rule pays: what it makes costs less than what nobody needs any more.
+
+use crate::effects::is_speculatable;
+use crate::module::{Module, Op, Value};
+use rustc_hash::FxHashSet;
+
+/// What an op costs.
+pub type Price = fn(&Module, Op) -> u64;
+
+/// Whether it costs less to have `values`, for which `made` was made, than what goes with the ops that they replace.
+pub(super) fn pays(m: &Module, price: Price, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
+    let one = |op| if is_known(m, op) { 0 } else { price(m, op) };
+    let cost = |ops: FxHashSet<Op>| ops.into_iter().map(one).fold(0, u64::saturating_add);
+    cost(needed(m, made, values)) < cost(unneeded(m, replaced, values))
+}
+
+/// What is computed beforehand, since all that it takes is constant.
+fn is_known(m: &Module, op: Op) -> bool {
+    m.operands(op).iter().all(|&v| m.constant(v).is_some())
+}
+
+/// Of what was made, that which the values are made of; the rest was folded.
+fn needed(m: &Module, made: &[Op], values: &[Value]) -> FxHashSet<Op> {
+    let mut found = FxHashSet::default();
+    let mut rest: Vec<Value> = values.to_vec();
+    while let Some(value) = rest.pop() {
+        if let Some(op) = m.defining_op(value).filter(|op| made.contains(op))
+            && found.insert(op)
+        {
+            rest.extend(m.operands(op));
+        }
+    }
+    found
+}
+
+/// What goes with these ops: what only they use.
+fn unneeded(m: &Module, replaced: &[Op], values: &[Value]) -> FxHashSet<Op> {
+    let kept: FxHashSet<Op> = values.iter().filter_map(|&v| m.defining_op(v)).collect();
+    let mut gone: FxHashSet<Op> = replaced.iter().copied().collect();
+    let mut rest: Vec<Op> = replaced.to_vec();
+    while let Some(op) = rest.pop() {
+        for source in m.operands(op).iter().filter_map(|&v| m.defining_op(v)) {
+            let unused = || m.results(source).all(|v| m.uses(v).all(|(user, _)| gone.contains(&user)));
+            if !kept.contains(&source) && is_speculatable(m, source) && unused() && gone.insert(source) {
+                rest.push(source);
+            }
+        }
+    }
+    gone
+}
