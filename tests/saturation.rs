@@ -7,39 +7,18 @@ use gradus::check::{Options, Random, Reference, Verdict};
 use gradus::generate::campaign::FUEL;
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
-use gradus::ir::pass::{Event, Pipeline, RunOptions, Watch};
-use gradus::ir::{Context, Module, ParseOptions, parse_module};
-use gradus::passes::saturate::report::{Class, GRAPH, NodeId, REPORT, Report, TermKind, Terms};
+use gradus::ir::Context;
+use gradus::passes::saturate::report::{Class, NodeId, Report, TermKind, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use support::{files, gradus, root};
+use support::{files, gradus, parse, reports, root};
 
 /// So many programs are generated.
 const PROGRAMS: u64 = 200;
 
 /// So many pairs of members are compared of each function's classes.
 const PAIRS: u64 = 8;
-
-/// What `saturate` says of a program, if it does not fail.
-fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>, Vec<String>> {
-    let text = format!("builtin.module(saturate{{{options}}})");
-    let mut pipeline = Pipeline::parse(&text, &tool.passes).expect("the pipeline is right");
-    let how = RunOptions { threads: 1, reports: vec![REPORT, GRAPH], ..RunOptions::default() };
-    let (mut reports, mut said, ctx) = (Vec::new(), Vec::new(), m.ctx.clone());
-    let mut watch = Watch::new(|event| match event {
-        Event::Report(report) => reports.extend(report.downcast::<Report>().ok().map(|report| *report)),
-        Event::Diagnostic(d) => said.push(d.render(&ctx)),
-        _ => (),
-    });
-    let result = pipeline.run(m, &how, &mut watch);
-    drop(watch);
-    if result.is_ok() { Ok(reports) } else { Err(said) }
-}
-
-fn parse(ctx: &Arc<Context>, text: &str) -> Option<Module> {
-    parse_module(ctx, "program.mlir", text.to_owned(), ParseOptions::default()).ok()
-}
 
 /// Nodes as ops of a function.
 struct Writer<'r> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use support::{files, root};
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "ir/macros",
     "ir",
     "dialects",
@@ -21,6 +21,7 @@ const CRATES: [&str; 12] = [
     ".",
     "golden",
     "examples/bits",
+    "examples/calculus",
 ];
 
 /// Crates that do not know each other though one is before the other.
@@ -55,6 +56,7 @@ fn package(krate: &str) -> String {
     match krate {
         "." => "gradus".to_owned(),
         "examples/bits" => "bits".to_owned(),
+        "examples/calculus" => "calculus".to_owned(),
         _ => format!("gradus-{}", krate.replace('/', "-")),
     }
 }

@@ -5,11 +5,12 @@ use crate::library::is_usable;
 use gradus_check::Random;
 use gradus_ir::rules::Signature;
 use gradus_ir::{
-    Arity, Attr, AttrKind, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Traits, Type, TypeConstraint,
-    TypeRelation, Value, ValueSpec, verify,
+    Arity, Attr, AttrKind, AttrSpec, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Str, Traits, Type,
+    TypeConstraint, TypeRelation, Value, ValueSpec, verify,
 };
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// So many times an op is tried.
@@ -34,6 +35,10 @@ const SIGNATURE_TRIES: usize = 10_000;
 const SIGNATURES: usize = 400;
 const FEW: usize = 200;
 const MORE_TRIES: usize = 100_000;
+/// So often for each list of operands, and for so many of them at most, several attributes are tried, one after the other: what is
+/// unusual seldom fits by chance.
+const CROSSINGS: usize = 24;
+const CROSSED: usize = 100;
 
 /// Of so many of a hundred, the type of a result is that of an operand with another element.
 const AKIN: u64 = 60;
@@ -47,15 +52,33 @@ pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Typ
             break;
         }
         let Some(op) = trial.attempt(info) else { continue };
-        let m = &trial.module;
-        if verify::verify_op(m, op).is_ok() {
-            let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
-            let results = m.results(op).map(|v| m.value_type(v)).collect();
-            found.insert(Signature { operands, results, props: m.props(op) });
+        if verify::verify_op(&trial.module, op).is_ok() {
+            let all = signature(&trial.module, op);
+            let needed = info.results.iter().filter(|spec| spec.arity == Arity::One).count();
+            if needed < all.results.len() {
+                let fewer = all.results[..needed].iter().copied().collect();
+                found.extend(trial.verified(info, &Signature { results: fewer, ..all.clone() }));
+            }
+            found.insert(all);
         }
         trial.module.erase_op(op);
     }
+    if info.attrs.len() > 1 {
+        let lists: IndexSet<_> = found.iter().map(|signature| signature.operands.clone()).collect();
+        let needed = info.operands.iter().filter(|spec| spec.arity == Arity::One).count();
+        let tails: IndexSet<Vec<Type>> = lists.iter().map(|operands| operands[needed..].to_vec()).collect();
+        for operands in lists.iter().take(CROSSED).flat_map(|operands| [operands; CROSSINGS]) {
+            let crossed = trial.crossed(info, operands, &tails, &found);
+            found.extend(crossed);
+        }
+    }
     found.into_iter().collect()
+}
+
+fn signature(m: &Module, op: Op) -> Signature {
+    let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
+    let results = m.results(op).map(|v| m.value_type(v)).collect();
+    Signature { operands, results, props: m.props(op) }
 }
 
 /// A function that holds the ops. Its parameters are values of all types.
@@ -115,8 +138,7 @@ impl Trial {
             if (spec.optional || spec.default.is_some()) && self.random.percent(60) {
                 continue;
             }
-            let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
-            let attrs = known.or_insert_with(|| domain::attrs(&ctx, spec.kind).into()).clone();
+            let attrs = self.attrs(spec);
             if attrs.is_empty() {
                 return None;
             }
@@ -127,6 +149,70 @@ impl Trial {
             state.result_types = self.results(info, &groups)?.into();
         }
         Builder::at_end(&mut self.module, self.block).try_create(state).ok()
+    }
+
+    /// Operands of a signature, sometimes with others of those that need not be there, and several attributes that are unusual, if
+    /// the verifier agrees.
+    fn crossed(
+        &mut self,
+        info: &OpInfo,
+        operands: &[Type],
+        tails: &IndexSet<Vec<Type>>,
+        known: &IndexSet<Signature>,
+    ) -> Option<Signature> {
+        let one = known.get_index(self.random.below(known.len() as u64) as usize)?;
+        let tail = tails.get_index(self.random.below(tails.len() as u64) as usize)?;
+        let needed = info.operands.iter().filter(|spec| spec.arity == Arity::One).count();
+        let rest = if self.random.percent(50) { tail } else { &operands[needed..] };
+        let operands: SmallVec<[Type; 4]> = operands[..needed].iter().chain(rest).copied().collect();
+        let results = if info.infer.is_some() { Default::default() } else { one.results.clone() };
+        let like = |props: Attr| Signature { operands: operands.clone(), results: results.clone(), props };
+        let ctx = self.module.ctx.clone();
+        let is_free = |spec: &&AttrSpec| spec.optional || spec.default.is_some();
+        let free: Vec<Str> = info.attrs.iter().filter(is_free).map(|spec| ctx.str(spec.name)).collect();
+        let mut entries = ctx.dict_entries(one.props).to_vec();
+        entries.retain(|(key, _)| !free.contains(key));
+        let mut found = None;
+        for spec in info.attrs.iter().filter(is_free) {
+            if self.random.percent(50) {
+                continue;
+            }
+            // The first that fits those before it, from somewhere on.
+            let (values, key) = (self.attrs(spec), ctx.str(spec.name));
+            let start = self.random.below(values.len().max(1) as u64) as usize;
+            let fitting = (0..values.len()).find_map(|i| {
+                let entry = (key, values[(start + i) % values.len()]);
+                let props = ctx.dict_attr(entries.iter().copied().chain([entry]).collect());
+                Some((entry, self.verified(info, &like(props))?))
+            });
+            if let Some((entry, signature)) = fitting {
+                entries.push(entry);
+                found = Some(signature);
+            }
+        }
+        found
+    }
+
+    /// What an attribute may be.
+    fn attrs(&mut self, spec: &AttrSpec) -> Arc<[Attr]> {
+        let ctx = &self.module.ctx;
+        let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
+        known.or_insert_with(|| domain::attrs(ctx, spec.kind).into()).clone()
+    }
+
+    /// The signature of an op that is made like another, if the verifier agrees. Without types of results they follow.
+    fn verified(&mut self, info: &OpInfo, like: &Signature) -> Option<Signature> {
+        let ctx = self.module.ctx.clone();
+        let value = |ty: &Type| self.values.iter().find(|(known, _)| known == ty).map(|(_, value)| *value);
+        let operands: Option<Vec<Value>> = like.operands.iter().map(value).collect();
+        let mut state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
+        state.operands.extend(operands?);
+        state.props = ctx.dict_entries(like.props).to_vec();
+        state.result_types = like.results.iter().copied().collect();
+        let op = Builder::at_end(&mut self.module, self.block).try_create(state).ok()?;
+        let found = verify::verify_op(&self.module, op).is_ok().then(|| signature(&self.module, op));
+        self.module.erase_op(op);
+        found
     }
 
     fn operands(&mut self, info: &OpInfo, spec: &ValueSpec, before: &[Vec<Type>]) -> Option<Vec<(Type, Value)>> {

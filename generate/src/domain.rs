@@ -102,6 +102,7 @@ const PLAIN: &[&str] = &[
     "array<i64: 0, 0>",
     "array<i64: 0, 2, 1>",
     "array<i64: 1, 1, 1, 1>",
+    "array<i64: 1, 1, 0, 0>",
     "array<i64: 0, 0, 0, 0>",
     "array<i32: 0>",
     "array<i32: 1>",

@@ -3,8 +3,12 @@
 #![allow(dead_code, unused_imports, reason = "no test program uses all of it")]
 
 use gradus::Tool;
+use gradus::ir::pass::{Event, Pipeline, RunOptions, Watch};
+use gradus::ir::{Context, Module, ParseOptions, parse_module};
+use gradus::passes::saturate::report::{GRAPH, REPORT, Report};
 pub use gradus_golden::{Output, files};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Runs `gradus ARGS...` in this process.
 pub fn gradus<S: AsRef<str>>(args: &[S]) -> Output {
@@ -14,4 +18,25 @@ pub fn gradus<S: AsRef<str>>(args: &[S]) -> Output {
 /// The repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What `saturate` says of a program, if it does not fail.
+pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>, Vec<String>> {
+    let text = format!("builtin.module(saturate{{{options}}})");
+    let mut pipeline = Pipeline::parse(&text, &tool.passes).expect("the pipeline is right");
+    let how = RunOptions { threads: 1, reports: vec![REPORT, GRAPH], ..RunOptions::default() };
+    let (mut reports, mut said, ctx) = (Vec::new(), Vec::new(), m.ctx.clone());
+    let mut watch = Watch::new(|event| match event {
+        Event::Report(report) => reports.extend(report.downcast::<Report>().ok().map(|report| *report)),
+        Event::Diagnostic(d) => said.push(d.render(&ctx)),
+        _ => (),
+    });
+    let result = pipeline.run(m, &how, &mut watch);
+    drop(watch);
+    if result.is_ok() { Ok(reports) } else { Err(said) }
+}
+
+/// A program, if the text is one.
+pub fn parse(ctx: &Arc<Context>, text: &str) -> Option<Module> {
+    parse_module(ctx, "program.mlir", text.to_owned(), ParseOptions::default()).ok()
 }

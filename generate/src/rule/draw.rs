@@ -28,25 +28,38 @@ const HOLES: u64 = 30;
 /// So many of a hundred constants of several elements are one number everywhere.
 const UNIFORM: u64 = 75;
 
+/// Of so many of a hundred ops all attributes that they may have are as likely as each other, not all signatures.
+const ATTRIBUTES: u64 = 60;
+/// Of so many of a hundred ops of a rule that seldom applies, types are those of an instance on which it did.
+const FITTING: u64 = 50;
+
 /// A valid program with one function, whose results are those of the roots.
 pub(super) struct Instance {
     pub(super) module: Module,
     /// The first root.
     pub(super) root: Op,
+    /// What was chosen for its ops.
+    pub(super) signatures: Vec<(OpName, Signature)>,
 }
 
-/// Draws an instance of the left side of a rule. `None` if what was drawn does not fit together.
+/// Draws an instance of the left side of a rule. `fitting` is what was chosen where it applied, if it seldom does; a `plain`
+/// one is on scalars wherever it can be. `None` if what was drawn does not fit together.
 pub(super) fn instance(
     ctx: &Arc<Context>,
     rule: &Compiled,
     signatures: &mut Signatures,
+    fitting: &[(OpName, Signature)],
+    plain: bool,
     random: &mut Random,
 ) -> Option<Instance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
+    let (moderate, scalar) = (rule.approx, if plain { 100 } else { SCALAR });
+    let (chosen, lists) = Default::default();
     let mut leaves =
-        Leaves { module: &mut module, signatures, random, block, end, lists: Vec::new(), moderate: rule.approx };
+        Leaves { module: &mut module, signatures, fitting, scalar, chosen, random, block, end, lists, moderate };
     let roots = build_left_side(rule, end, &mut leaves)?;
+    let chosen = leaves.chosen;
     let results: Vec<Value> = roots.iter().flat_map(|&root| module.results(root)).collect();
     module.set_operands(end, &results);
     let types = |m: &Module, values: &[Value]| values.iter().map(|&v| m.value_type(v)).collect::<Vec<_>>();
@@ -54,7 +67,7 @@ pub(super) fn instance(
     let ty = ctx.type_attr(ctx.function_type(&inputs, &outputs));
     module.set_attr(function, "function_type", Some(ty));
     verify(&module).ok()?;
-    Some(Instance { module, root: roots[0] })
+    Some(Instance { module, root: roots[0], signatures: chosen })
 }
 
 /// A function without parameters that returns nothing: the function, its block, and the op that ends it.
@@ -78,6 +91,10 @@ fn blank(m: &mut Module) -> Option<(Op, Block, Op)> {
 struct Leaves<'a> {
     module: &'a mut Module,
     signatures: &'a mut Signatures,
+    fitting: &'a [(OpName, Signature)],
+    /// Of so many of a hundred ops, scalars are preferred.
+    scalar: u64,
+    chosen: Vec<(OpName, Signature)>,
     random: &'a mut Random,
     block: Block,
     end: Op,
@@ -87,6 +104,23 @@ struct Leaves<'a> {
 }
 
 impl Leaves<'_> {
+    /// Where the rule seldom applies, mostly those with the types of one that it applied with.
+    fn types_of_fitting<'s>(
+        &mut self,
+        all: &'s [Signature],
+        op: OpName,
+        results: &[Option<Type>],
+        operands: &[Option<Type>],
+    ) -> Vec<&'s Signature> {
+        let fits = |(name, s): &&(OpName, Signature)| *name == op && s.fits(results, operands);
+        let fitting: Vec<&Signature> = self.fitting.iter().filter(fits).map(|(_, s)| s).collect();
+        if fitting.is_empty() || !self.random.percent(FITTING) {
+            return Vec::new();
+        }
+        let like = self.random.pick(&fitting);
+        all.iter().filter(|s| s.operands == like.operands && s.results == like.results).collect()
+    }
+
     /// A list of integers that says something of tensors of a rank.
     fn list(&mut self, ty: Type, rank: i64, result: Option<Type>) -> Option<Attr> {
         let ctx = self.module.ctx.clone();
@@ -183,11 +217,26 @@ impl Chooser for Leaves<'_> {
 
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
         let all = self.signatures.of(op);
-        let fits: Vec<&Signature> = all.iter().filter(|s| s.fits(results, operands)).collect();
-        let is_scalar = |s: &&&Signature| !s.operands.iter().chain(&s.results).any(|&ty| self.signatures.is_shaped(ty));
-        let scalars: Vec<&Signature> = fits.iter().filter(is_scalar).copied().collect();
-        let among = if !scalars.is_empty() && self.random.percent(SCALAR) { scalars } else { fits };
-        (!among.is_empty()).then(|| self.random.pick(&among).clone())
+        let mut among = self.types_of_fitting(&all, op, results, operands);
+        if among.is_empty() {
+            among = all.iter().filter(|s| s.fits(results, operands)).collect();
+            let is_scalar =
+                |s: &&&Signature| !s.operands.iter().chain(&s.results).any(|&ty| self.signatures.is_shaped(ty));
+            let scalars: Vec<&Signature> = among.iter().filter(is_scalar).copied().collect();
+            if !scalars.is_empty() && self.random.percent(self.scalar) {
+                among = scalars;
+            }
+        }
+        let mut attributes: Vec<Attr> = among.iter().map(|s| s.props).collect();
+        attributes.sort_unstable();
+        attributes.dedup();
+        if attributes.len() > 1 && self.random.percent(ATTRIBUTES) {
+            let some = self.random.pick(&attributes);
+            among.retain(|s| s.props == some);
+        }
+        let signature = (!among.is_empty()).then(|| self.random.pick(&among).clone())?;
+        self.chosen.push((op, signature.clone()));
+        Some(signature)
     }
 }
 

@@ -15,6 +15,10 @@ use std::sync::Arc;
 const TRIES: u64 = 100;
 /// So many instances on which only a condition is false are checked as if it were not there.
 const WITHOUT: u64 = 60;
+/// So many of the first instances are on scalars, of which counterexamples are easier to read.
+const PLAIN: u64 = 20;
+/// A rule applies seldom if it takes more instances to find one on which it does.
+const SELDOM: u64 = 20;
 /// So few of them show nothing.
 const ENOUGH: u64 = 20;
 /// The first instance is run on all inputs if there are no more.
@@ -105,12 +109,16 @@ impl RuleChecker {
         self.signatures.know(rule.fixed.iter().map(|(_, ty)| *ty));
         let mut conditions = vec![Condition::default(); rule.conditions.len()];
         let mut random = Random::of((self.how.options.seed, self.ctx.text(rule.name)));
-        for _ in 0..TRIES * self.how.instances {
+        let mut fitting = Vec::new();
+        for tried in 0..TRIES * self.how.instances {
             if report.instances >= self.how.instances || report.open >= 4 * self.how.instances {
                 break;
             }
-            let Some(instance) = draw::instance(&self.ctx, rule, &mut self.signatures, &mut random) else { continue };
+            let again = if tried > SELDOM * (report.instances + 1) { &fitting[..] } else { &[] };
+            let drawn = draw::instance(&self.ctx, rule, &mut self.signatures, again, tried < PLAIN, &mut random);
+            let Some(instance) = drawn else { continue };
             if let Some(after) = self.applied(rule, &instance) {
+                fitting.extend(instance.signatures);
                 if let Some(wrong) = self.compare(rule, instance.module, after, &mut report) {
                     report.soundness = Soundness::Wrong(Box::new(wrong));
                     return report;

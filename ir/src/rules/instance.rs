@@ -6,6 +6,7 @@ use crate::context::{Attr, Context, OpName, Type};
 use crate::edit::OpState;
 use crate::loc::Loc;
 use crate::module::{Module, Op, Value};
+use crate::op_info::Arity;
 use crate::pattern_rewriter::InsertPoint;
 use smallvec::SmallVec;
 
@@ -109,7 +110,10 @@ impl Build<'_> {
             want.filter(|(wanted, _)| *wanted == i).map(|(_, ty)| ty).or_else(|| self.bound_type(var))
         };
         let results: SmallVec<[Option<Type>; 2]> = term.types.iter().enumerate().map(result).collect();
-        let infers = self.module().ctx.op_info(term.name).is_some_and(|info| info.infer.is_some());
+        let info = self.module().ctx.op_info(term.name);
+        let infers = info.is_some_and(|info| info.infer.is_some());
+        // How many results there are need not follow from the rest.
+        let counted = info.is_some_and(|info| info.results.iter().all(|spec| spec.arity == Arity::One));
         // Of what follows from constants nothing is known beforehand, so that at times operands come first.
         let first = infers && results.iter().all(Option::is_none) && self.chooser.coin();
         let mut built: SmallVec<[Option<Value>; 4]> = smallvec::smallvec![None; term.operands.len()];
@@ -126,7 +130,7 @@ impl Build<'_> {
         let known: SmallVec<[Option<Type>; 4]> = term.operands.iter().zip(&built).map(known).collect();
         let given = self.chooser.signature(term.name, &results, &known);
         // What follows from constants is not known yet.
-        let open = infers && (given.is_none() || results.iter().all(Option::is_none));
+        let open = infers && (given.is_none() || counted && results.iter().all(Option::is_none));
         let nothing: SmallVec<[Option<Type>; 2]> = smallvec::smallvec![None; results.len()];
         let signature = match given {
             None if infers => self.chooser.signature(term.name, &nothing, &known)?,

@@ -39,7 +39,7 @@ mod shape;
 pub(crate) use apply::apply;
 pub use apply::{apply_at, matches_at};
 pub use instance::{Chooser, Signature, build_left_side};
-pub use mutate::Mutant;
+pub use mutate::{Mistake, Mutant};
 pub use price::Price;
 
 use crate::context::{Attr, Context, OpName, Str, Type};

@@ -1,51 +1,135 @@
 //! Rules that are a little wrong, to see whether checking notices.
 
-use super::{AttrTerm, Compiled, OpTerm, Term};
+use super::{ArgKind, AttrTerm, Call, Compiled, Native, OpTerm, Term, Var};
 use crate::context::Context;
+use std::fmt;
 
 /// A rule with one mistake.
 #[derive(Clone, Debug)]
 pub struct Mutant {
+    /// Which.
+    pub mistake: Mistake,
     /// What was done to it.
     pub what: String,
     /// The rule.
     pub rule: Compiled,
 }
 
+/// What is easily done wrong in a rule.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Mistake {
+    /// Operands, or arguments of a computation, whose order matters are swapped.
+    Swapped,
+    /// An attribute or a number is one more.
+    OneMore,
+    /// An attribute is not mentioned.
+    Forgotten,
+    /// A value, constant or attribute stands where another should.
+    Confused,
+    /// Something is computed by another function of the same.
+    Miscomputed,
+    /// A condition is missing.
+    Unconditional,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mistake::Swapped => "something swapped",
+            Mistake::OneMore => "a number one more",
+            Mistake::Forgotten => "an attribute forgotten",
+            Mistake::Confused => "one variable for another",
+            Mistake::Miscomputed => "another computation",
+            Mistake::Unconditional => "a condition missing",
+        })
+    }
+}
+
 impl Compiled {
-    /// All rules that differ from this one by one mistake: operands swapped where their order matters, an attribute or a
-    /// number that is one more, a condition that is missing.
+    /// All rules that differ from this one by one mistake.
     pub fn mutants(&self, ctx: &Context) -> Vec<Mutant> {
-        let mut mutants = Vec::new();
+        let (mut mutants, known) = (Vec::new(), Known::of(self));
         for number in 0.. {
             let mut rule = self.clone();
-            let mut maker = Maker { ctx, skip: number, what: None };
-            rule.roots.iter_mut().for_each(|root| maker.op("left", root));
-            rule.right.iter_mut().for_each(|term| maker.term("right", term));
-            let Some(what) = maker.what else { break };
+            let mut maker = Maker { ctx, known: &known, skip: number, made: None };
+            rule.roots.iter_mut().for_each(|root| maker.op(Side::Left, root));
+            rule.right.iter_mut().for_each(|term| maker.term(Side::Right, term));
+            rule.computed.iter_mut().for_each(|(_, call)| maker.call(call));
+            let Some((mistake, what)) = maker.made else { break };
             // A mistake that makes it no rule at all is none that somebody could make.
-            mutants.extend(rule.finish().ok().filter(|rule| rule != self).map(|rule| Mutant { what, rule }));
+            mutants.extend(rule.finish().ok().filter(|rule| rule != self).map(|rule| Mutant { mistake, what, rule }));
         }
         for (i, call) in self.conditions.iter().enumerate() {
-            let rule = self.without_condition(i).finish();
+            let (mistake, rule) = (Mistake::Unconditional, self.without_condition(i).finish());
             let what = format!("without the condition '{}'", call.native.name);
-            mutants.extend(rule.ok().map(|rule| Mutant { what, rule }));
+            mutants.extend(rule.ok().map(|rule| Mutant { mistake, what, rule }));
         }
         mutants
     }
 }
 
+/// Which side of a rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Side::Left { "left" } else { "right" })
+    }
+}
+
+/// What the left side of a rule has variables for.
+struct Known {
+    kinds: Vec<Option<ArgKind>>,
+    values: Vec<Var>,
+    constants: Vec<Var>,
+    others: Vec<Var>,
+}
+
+impl Known {
+    fn of(rule: &Compiled) -> Known {
+        let mut known = Known { kinds: rule.kinds(), values: Vec::new(), constants: Vec::new(), others: Vec::new() };
+        for root in &rule.roots {
+            root.for_each_op(&mut |op| {
+                known.others.extend(op.others());
+                for term in &op.operands {
+                    match term {
+                        Term::Value { var, .. } => known.values.push(*var),
+                        Term::Constant { var, .. } => known.constants.push(*var),
+                        _ => {}
+                    }
+                }
+            });
+        }
+        for list in [&mut known.values, &mut known.constants, &mut known.others] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        known
+    }
+}
+
+/// Another one of a list, if it has one that is another.
+fn other(list: &[Var], var: Var) -> Option<Var> {
+    let at = list.iter().position(|&known| known == var)?;
+    Some(list[(at + 1) % list.len()]).filter(|&other| other != var)
+}
+
 /// Makes the mistake that comes after so many others.
 struct Maker<'a> {
     ctx: &'a Context,
+    known: &'a Known,
     skip: usize,
-    what: Option<String>,
+    made: Option<(Mistake, String)>,
 }
 
 impl Maker<'_> {
     /// Whether it is this one's turn.
     fn turn(&mut self) -> bool {
-        if self.what.is_some() {
+        if self.made.is_some() {
             return false;
         }
         let now = self.skip == 0;
@@ -53,34 +137,94 @@ impl Maker<'_> {
         now
     }
 
-    fn op(&mut self, side: &str, op: &mut OpTerm) {
+    fn op(&mut self, side: Side, op: &mut OpTerm) {
         let name = self.ctx.op_name_text(op.name);
         for i in 1..op.operands.len() {
             if !op.commutative && op.operands[i - 1] != op.operands[i] && self.turn() {
                 op.operands.swap(i - 1, i);
-                self.what = Some(format!("{side}: operands {} and {i} of '{name}' swapped", i - 1));
+                let what = format!("{side}: operands {} and {i} of '{name}' swapped", i - 1);
+                self.made = Some((Mistake::Swapped, what));
             }
         }
-        for (key, attr) in &mut op.attrs {
-            if let AttrTerm::Is(is) = attr
-                && let (Some(value), Some(ty)) = (self.ctx.as_int(*is), self.ctx.attr_type(*is))
-                && self.turn()
-            {
-                *is = self.ctx.int_attr(ty, value.wrapping_add(1));
-                self.what = Some(format!("{side}: '{}' of '{name}' one more", self.ctx.text(*key)));
-            }
+        for i in 0..op.attrs.len() {
+            self.attr(side, op, i);
         }
         op.operands.iter_mut().for_each(|term| self.term(side, term));
     }
 
-    fn term(&mut self, side: &str, term: &mut Term) {
+    /// What is wrong with one attribute.
+    fn attr(&mut self, side: Side, op: &mut OpTerm, i: usize) {
+        let name = self.ctx.op_name_text(op.name);
+        let Some((key, attr)) = op.attrs.get_mut(i) else { return };
+        let key = self.ctx.text(*key);
+        if let AttrTerm::Is(is) = attr
+            && let (Some(value), Some(ty)) = (self.ctx.as_int(*is), self.ctx.attr_type(*is))
+            && self.turn()
+        {
+            *is = self.ctx.int_attr(ty, value.wrapping_add(1));
+            self.made = Some((Mistake::OneMore, format!("{side}: '{key}' of '{name}' one more")));
+        }
+        if let AttrTerm::Others(var) = attr
+            && side == Side::Right
+            && let Some(other) = other(&self.known.others, *var)
+            && self.turn()
+        {
+            *var = other;
+            self.made = Some((Mistake::Confused, format!("{side}: '{key}' of '{name}' of another op")));
+        }
+        // What the left side does not mention as a whole can be anything, which is no mistake by itself.
+        if (side == Side::Right || matches!(attr, AttrTerm::Is(_))) && self.turn() {
+            self.made = Some((Mistake::Forgotten, format!("{side}: '{key}' of '{name}' forgotten")));
+            op.attrs.remove(i);
+        }
+    }
+
+    fn term(&mut self, side: Side, term: &mut Term) {
         match term {
             Term::Op { op, .. } => self.op(side, op),
             Term::Number { value, .. } if self.turn() => {
-                self.what = Some(format!("{side}: {} instead of {value}", *value + 1.0));
+                let what = format!("{side}: {} instead of {value}", *value + 1.0);
+                self.made = Some((Mistake::OneMore, what));
                 *value += 1.0;
             }
+            Term::Value { var, .. } if side == Side::Right => self.confuse("value", var, &self.known.values),
+            Term::Constant { var, .. } if side == Side::Right => self.confuse("constant", var, &self.known.constants),
             _ => {}
         }
+    }
+
+    fn confuse(&mut self, kind: &str, var: &mut Var, known: &[Var]) {
+        if let Some(other) = other(known, *var)
+            && self.turn()
+        {
+            self.made = Some((Mistake::Confused, format!("right: {kind} {other} instead of {var}")));
+            *var = other;
+        }
+    }
+
+    fn call(&mut self, call: &mut Call) {
+        let name = call.native.name;
+        for i in 1..call.args.len() {
+            let [a, b] = [call.args[i - 1], call.args[i]];
+            if a != b && self.known.kinds[a] == self.known.kinds[b] && self.turn() {
+                call.args.swap(i - 1, i);
+                self.made = Some((Mistake::Swapped, format!("arguments {} and {i} of '{name}' swapped", i - 1)));
+            }
+        }
+        if let Some(other) = self.like(call.native)
+            && self.turn()
+        {
+            self.made = Some((Mistake::Miscomputed, format!("'{}' instead of '{name}'", other.name)));
+            call.native = other;
+        }
+    }
+
+    /// The next computation from the same.
+    fn like(&self, native: &Native) -> Option<&'static Native> {
+        let alike =
+            |other: &&'static Native| !other.is_test() && other.args == native.args && other.params == native.params;
+        let all: Vec<&'static Native> = self.ctx.natives().filter(alike).collect();
+        let at = all.iter().position(|other| other.name == native.name)?;
+        Some(all[(at + 1) % all.len()]).filter(|other| other.name != native.name)
     }
 }

@@ -16,7 +16,7 @@
 
 mod apply;
 mod associate;
-pub(crate) mod cost;
+pub mod cost;
 mod equation;
 mod explore;
 mod extract;

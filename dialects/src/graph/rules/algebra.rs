@@ -36,5 +36,5 @@ pub(super) const FUSE: &[Rule] = &[
     approx("conv-norm",           "batch_normalization{* = N}(conv{* = P}(x, W), S, B, M, V) => conv{* = P}(x, norm_filters(W, S, V, N), norm_bias(S, B, M, V, N))  if inference(N)"),
     approx("conv-bias-norm",      "batch_normalization{* = N}(conv{* = P}(x, W, C), S, B, M, V) => conv{* = P}(x, norm_filters(W, S, V, N), norm_bias_of(C, S, B, M, V, N)) if inference(N)"),
     approx("conv-add",            "add(conv{* = P}(x, w), C): R => conv{* = P}(x, w, per_filter(C, R)): R"),
-    approx("matmul-scaled",       "mul(matmul(a: A, B): R, C: S): R => matmul(a, scaled(B, C)): R   if row_of(S, R)"),
+    approx("matmul-scaled",       "mul(matmul(a, B: T): R, C: S): R => matmul(a, scaled(B, C)): R   if row_of(S, T)"),
 ];

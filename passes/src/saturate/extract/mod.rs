@@ -55,7 +55,7 @@ pub struct Extraction {
 /// What found a choice: of several parts, what was most work.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Method {
-    /// Ops that were there, each once.
+    /// The ops of the program, each once.
     Start,
     /// The cheapest trees.
     Trees,
@@ -86,7 +86,7 @@ impl fmt::Display for Extraction {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Method::Start => "ops that were there",
+            Method::Start => "its own ops, each once",
             Method::Trees => "cheapest trees",
             Method::Search => "local search",
             Method::Exact => "branch and bound",

@@ -18,7 +18,7 @@ func.func @ten(%m0: tensor<30x35xi32>, %m1: tensor<35x15xi32>, %m2: tensor<15x5x
 // -----
 
 // Floats round, and stay as they are.
-// expected-remark@+1 {{cost 270000, then 270000, optimal (ops that were there); 5 nodes, saturated after 1 iterations}}
+// expected-remark@+1 {{cost 270000, then 270000, optimal (its own ops, each once); 5 nodes, saturated after 1 iterations}}
 func.func @floats(%m0: tensor<100x10xf32>, %m1: tensor<10x150xf32>, %m2: tensor<150x8xf32>) -> tensor<100x8xf32> {
   %p1 = graph.matmul %m0, %m1 : (tensor<100x10xf32>, tensor<10x150xf32>) -> tensor<100x150xf32>
   %p2 = graph.matmul %p1, %m2 : (tensor<100x150xf32>, tensor<150x8xf32>) -> tensor<100x8xf32>
@@ -38,7 +38,7 @@ func.func @shared(%a: tensor<50x2xi32>, %b: tensor<2x50xi32>, %c: tensor<50x2xi3
 // -----
 
 // Vectors and matrices: (a b) c and a (b c) are not the same.
-// expected-remark@+1 {{cost 32, then 32, optimal (ops that were there); 5 nodes, saturated after 1 iterations}}
+// expected-remark@+1 {{cost 32, then 32, optimal (its own ops, each once); 5 nodes, saturated after 1 iterations}}
 func.func @vector(%a: tensor<4x4xi32>, %b: tensor<4xi32>, %c: tensor<4x4xi32>) -> tensor<4xi32> {
   %0 = graph.matmul %a, %b : (tensor<4x4xi32>, tensor<4xi32>) -> tensor<4xi32>
   %1 = graph.matmul %0, %c : (tensor<4xi32>, tensor<4x4xi32>) -> tensor<4xi32>

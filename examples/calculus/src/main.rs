@@ -1,0 +1,5 @@
+//! The `calculus` command.
+
+fn main() -> std::process::ExitCode {
+    calculus::tool().main()
+}

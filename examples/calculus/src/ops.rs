@@ -1,0 +1,62 @@
+//! The ops.
+
+use gradus_dialects::constraint::{FLOAT_LIKE, SYMBOL_NAME};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{OpArgs, TypeRelation, op};
+
+/// A variable.
+///
+/// ```mlir
+/// %x = calculus.symbol @x : f64
+/// ```
+#[op("calculus.symbol", eval = formal, format = "$name attr-dict `:` type($result)")]
+pub struct SymbolOp {
+    /// What it is called. Symbols of one name are one.
+    name: Attribute<SYMBOL_NAME>,
+    /// The function that is the variable.
+    result: OpResult<FLOAT_LIKE>,
+}
+
+/// The derivative of a function.
+///
+/// ```mlir
+/// %0 = calculus.derivative %f by @x : f64
+/// ```
+#[op(
+    "calculus.derivative",
+    relations = &[TypeRelation::Same(&["function", "result"])],
+    eval = formal,
+    format = "$function `by` $by attr-dict `:` type($result)"
+)]
+pub struct DerivativeOp {
+    /// The function.
+    function: Operand<FLOAT_LIKE>,
+    /// The variable.
+    by: Attribute<SYMBOL_NAME>,
+    /// Its derivative.
+    result: OpResult<FLOAT_LIKE>,
+}
+
+/// A function whose derivative is another, up to a constant.
+///
+/// ```mlir
+/// %0 = calculus.integral %f by @x : f64
+/// ```
+#[op(
+    "calculus.integral",
+    relations = &[TypeRelation::Same(&["function", "result"])],
+    eval = formal,
+    format = "$function `by` $by attr-dict `:` type($result)"
+)]
+pub struct IntegralOp {
+    /// The function.
+    function: Operand<FLOAT_LIKE>,
+    /// The variable.
+    by: Attribute<SYMBOL_NAME>,
+    /// Its integral.
+    result: OpResult<FLOAT_LIKE>,
+}
+
+fn formal(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    Err(Trap::unsupported("functions, which are not known from their values"))
+}

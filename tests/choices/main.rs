@@ -1,0 +1,206 @@
+//! What `saturate` chooses for targets costs exactly as much as the cheapest of all that could be chosen, and computes the
+//! same: over products of elements, of matrices and with constants that are mostly zeros, and chains of them.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `programs.rs` | the programs |
+//! | `by_rules.rs` | the cheapest program: each rule applied or not, at each op, in the program |
+//! | `by_classes.rs` | the cheapest choice: each node of each class of the e-graph |
+//!
+//! Neither knows the extractor. The first knows no e-graph either, but only rules that offer an implementation; the second
+//! takes what all rules of the target make equal.
+
+#![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
+
+mod by_classes;
+mod by_rules;
+mod programs;
+#[path = "../support/mod.rs"]
+mod support;
+
+use gradus::Tool;
+use gradus::check::{Input, Outcome, Random, Seen, run};
+use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::{Context, DType, Module, Op, ParseOptions, Type, parse_module};
+use gradus::passes::saturate::cost::{CostModel, MODELS};
+use gradus::passes::saturate::report::Report;
+use programs::Program;
+use std::sync::Arc;
+use support::reports;
+
+/// Where implementations are chosen.
+const TARGETS: [&str; 4] = ["cpu", "nna", "npu", "cluster"];
+
+/// The groups of rules that offer implementations.
+const IMPLEMENTATIONS: [&str; 4] = ["sparse", "mul-as-conv", "matmul-as-conv", "matmul-on-nna"];
+
+/// Programs with more choices are left out.
+const MOST: u64 = 1 << 16;
+
+/// So many chains are drawn.
+const CHAINS: u64 = 120;
+
+/// How often a chosen program is run.
+const RUNS: u64 = 2;
+
+fn model(target: &str) -> &'static CostModel {
+    MODELS.iter().find(|model| model.name == target).expect("there is such a target")
+}
+
+fn function(m: &Module) -> Op {
+    m.ops_under(m.root()).into_iter().find(|&op| m.name_text(op) == "func.func").expect("there is a function")
+}
+
+/// What is chosen, and the program made of it.
+fn saturated(tool: &Tool, m: &Module, options: &str) -> (Report, Module) {
+    let mut after = m.clone();
+    let mut found = reports(tool, &mut after, options).unwrap_or_else(|said| panic!("{}", said.join("\n")));
+    (found.pop().expect("the function has a report"), after)
+}
+
+/// What came of many programs.
+#[derive(Default)]
+struct Totals {
+    programs: u64,
+    left_out: u64,
+    assignments: u64,
+    cheaper: u64,
+    proven: u64,
+}
+
+impl Totals {
+    fn add(&mut self, report: &Report, assignments: u64) {
+        self.programs += 1;
+        self.assignments += assignments;
+        self.cheaper += u64::from(report.after < report.before);
+        self.proven += u64::from(report.bound == Some(report.after));
+    }
+
+    fn show(&self, what: &str) {
+        let Totals { programs, left_out, assignments, cheaper, proven } = self;
+        println!(
+            "{what}: {programs} programs with {assignments} assignments; {cheaper} became cheaper, {proven} are proven to \
+             be optimal; {left_out} with more than {MOST} assignments left out"
+        );
+    }
+}
+
+/// The cheapest of all programs that rules make, where each is applied or not, is what is chosen.
+fn compare_by_rules(programs: &[Program]) -> Totals {
+    let (tool, mut totals) = (Tool::gradus(), Totals::default());
+    let ctx = tool.context();
+    for program in programs {
+        let m = program.parse(&ctx);
+        for target in TARGETS {
+            let model = model(target);
+            let groups: Vec<&str> = IMPLEMENTATIONS.into_iter().filter(|name| model.groups.contains(name)).collect();
+            let Some((best, assignments)) = by_rules::cheapest(&m, model, &groups, MOST) else {
+                totals.left_out += 1;
+                continue;
+            };
+            let options = format!("target={target} associate=false rules={}", groups.join(","));
+            let (report, after) = saturated(&tool, &m, &options);
+            let what = || format!("{target}\n{}\n{}", program.text, after.to_text(Default::default()));
+            assert!(report.saturated, "{}: {}", report.end, what());
+            assert_eq!(report.before, by_rules::price(&m, function(&m), model), "before, for {}", what());
+            assert_eq!(report.after, best, "of {assignments} programs for {}", what());
+            assert_eq!(report.after, by_rules::price(&after, function(&after), model), "what was made, for {}", what());
+            compare_results(program, &m, &after);
+            totals.add(&report, assignments);
+        }
+    }
+    totals
+}
+
+/// The cheapest of all choices of one node for each class is what is chosen.
+fn compare_by_classes(programs: &[Program]) -> Totals {
+    let (tool, mut totals) = (Tool::gradus(), Totals::default());
+    let ctx = tool.context();
+    for program in programs {
+        let m = program.parse(&ctx);
+        for target in TARGETS {
+            let (report, after) = saturated(&tool, &m, &format!("target={target}"));
+            let Some((best, assignments)) = by_classes::cheapest(&ctx, &report, model(target), MOST) else {
+                totals.left_out += 1;
+                continue;
+            };
+            let what = || format!("{target}\n{}\n{}", program.text, after.to_text(Default::default()));
+            assert_eq!(report.after, best, "of {assignments} choices for {}", what());
+            assert_eq!(
+                report.after,
+                by_rules::price(&after, function(&after), model(target)),
+                "what was made, for {}",
+                what()
+            );
+            compare_results(program, &m, &after);
+            totals.add(&report, assignments);
+        }
+    }
+    totals
+}
+
+/// Small integers as floats, so that sums of products are exact.
+fn draw(ctx: &Context, ty: Type, random: &mut Random) -> Datum {
+    let shape: Vec<usize> = ctx.static_shape(ty).expect("extents are known").iter().map(|&d| d as usize).collect();
+    let values = (0..shape.iter().product()).map(|_| random.pick(&[-1.0, 0.0, 1.0])).collect();
+    Datum::Tensor(floats_to_tensor(DType::F32, &shape, values))
+}
+
+fn results(m: &Module, args: &[Datum], what: &str) -> Vec<Vec<f64>> {
+    let input = Input { buffers: Vec::new(), args: args.to_vec(), globals: Vec::new(), outside: 0 };
+    let values = |seen: Seen| match seen {
+        Seen::Value(Datum::Tensor(tensor)) => tensor.to_f64(),
+        other => panic!("{other:?}, of {what}"),
+    };
+    match run(m, function(m), &input, 1 << 16) {
+        Outcome::Returned { results, .. } => results.into_iter().map(values).collect(),
+        other => panic!("{other:?}, of {what}"),
+    }
+}
+
+/// Both programs compute the same numbers, exactly.
+fn compare_results(program: &Program, before: &Module, after: &Module) {
+    let entry = before.entry(before.regions(function(before))[0]).expect("it has a body");
+    for n in 0..RUNS {
+        let mut random = Random::of((&program.text, n));
+        let args: Vec<Datum> = before
+            .block_args(entry)
+            .iter()
+            .map(|&arg| draw(&before.ctx, before.value_type(arg), &mut random))
+            .collect();
+        let [was, is] = [before, after].map(|m| results(m, &args, &program.text));
+        assert!(was == is, "{}\n{}", program.text, after.to_text(Default::default()));
+    }
+}
+
+#[test]
+fn single_ops_get_the_cheapest_implementation() {
+    let programs = programs::singles();
+    let by_rules = compare_by_rules(&programs);
+    by_rules.show("single ops, by rules");
+    let by_classes = compare_by_classes(&programs);
+    by_classes.show("single ops, by classes");
+    assert!(by_rules.left_out == 0 && by_rules.cheaper > 100 && by_rules.cheaper < by_rules.programs);
+    assert!(by_classes.left_out == 0 && by_classes.cheaper > 100);
+}
+
+#[test]
+fn chains_get_the_cheapest_implementations() {
+    let chains =
+        |products: u64, count: u64| (0..count).map(move |n| programs::chain(products, &mut Random::of((products, n))));
+    let long: Vec<Program> = chains(2, CHAINS).chain(chains(3, CHAINS)).chain(chains(4, CHAINS / 4)).collect();
+    let by_rules = compare_by_rules(&long);
+    by_rules.show("chains, by rules");
+    let short: Vec<Program> = chains(1, CHAINS).chain(chains(2, CHAINS)).collect();
+    let by_classes = compare_by_classes(&short);
+    by_classes.show("chains, by classes");
+    assert!(by_rules.programs > 10 * by_rules.left_out && by_rules.cheaper > 100);
+    assert!(by_classes.programs > 3 * by_classes.left_out && by_classes.cheaper > 100);
+}
+
+impl Program {
+    fn parse(&self, ctx: &Arc<Context>) -> Module {
+        parse_module(ctx, "program.mlir", self.text.clone(), ParseOptions::default())
+            .unwrap_or_else(|errors| panic!("{}", errors[0].render(ctx)))
+    }
+}
