@@ -4,7 +4,7 @@ use gradus_ir::affine::has_map;
 use gradus_ir::control::is_loop;
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::verify::verify_op;
-use gradus_ir::{Block, Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits};
+use gradus_ir::{Block, Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Type};
 use rustc_hash::FxHashSet;
 
 /// The declaration.
@@ -60,11 +60,12 @@ impl Pass for ControlFlowSink {
 fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_>) {
     let mut stack: Vec<Op> = m.region_blocks(region).flat_map(|b| m.block_ops(b)).collect();
     stack.reverse();
+    let maps = m.ops_under(around).into_iter().any(|op| has_map(m, op));
     while let Some(user) = stack.pop() {
         for value in m.operands(user).to_vec() {
             let Some(op) = m.defining_op(value) else { continue };
             let can = op != around && can_sink(m, op, around, region) && cx.allows("sink", m, op);
-            if can && sink(m, op, m.only_block(region)) {
+            if can && sink(m, op, m.only_block(region), maps) {
                 cx.count("num-sunk", 1);
                 stack.push(op);
             }
@@ -72,21 +73,22 @@ fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_
     }
 }
 
-/// Moves an op to the start of a block, unless its users ask for a value from further out, as affine ops do for symbols.
-fn sink(m: &mut Module, op: Op, entry: Block) -> bool {
+/// Moves an op to the start of a block, unless users ask for a value from further out, as affine ops do for symbols; they are
+/// asked if there are `maps` around.
+fn sink(m: &mut Module, op: Op, entry: Block, maps: bool) -> bool {
     let Some(next) = m.next_op(op) else { return false };
     match m.first_op(entry) {
         Some(first) => m.move_before(op, first),
         None => m.move_to_end(op, entry),
     }
-    let valid = users_are_valid(m, op);
+    let valid = !maps || users_are_valid(m, op);
     if !valid {
         m.move_before(op, next);
     }
     valid
 }
 
-/// Whether the users of an op are valid, and theirs where these are maps of what they use.
+/// Whether the users of an op are valid, and theirs where these may be sizes or positions too.
 fn users_are_valid(m: &Module, op: Op) -> bool {
     let (mut stack, mut seen) = (vec![op], FxHashSet::default());
     while let Some(op) = stack.pop() {
@@ -97,7 +99,7 @@ fn users_are_valid(m: &Module, op: Op) -> bool {
             if verify_op(m, user).is_err() {
                 return false;
             }
-            if has_map(m, user) {
+            if m.results(user).any(|v| m.value_type(v) == Type::INDEX) {
                 stack.push(user);
             }
         }

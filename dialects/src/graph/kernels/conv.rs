@@ -183,9 +183,16 @@ impl<'a> Taps<'a> {
             sums.fill(T::NOTHING);
             for (offset, &w) in self.offsets.iter().zip(filter) {
                 let inside = self.inside(offset, 0..self.width);
-                let Some(base) = self.row_start(offset, row).filter(|_| !inside.is_empty()) else { continue };
+                // The padding is zeros, which are multiplied too: not all products with them are zero.
+                let nothing = T::ZERO.mul(w);
+                let Some(base) = self.row_start(offset, row).filter(|_| !inside.is_empty()) else {
+                    sums.iter_mut().for_each(|s| *s = s.add(nothing));
+                    continue;
+                };
                 let first = base + (inside.start * stride).wrapping_add_signed(offset[last]);
-                let sums = &mut sums[inside];
+                let (before, rest) = sums.split_at_mut(inside.start);
+                let (sums, behind) = rest.split_at_mut(inside.len());
+                before.iter_mut().chain(behind).for_each(|s| *s = s.add(nothing));
                 if stride == 1 {
                     let from = &input[first..first + sums.len()];
                     sums.iter_mut().zip(from).for_each(|(s, &v)| *s = s.add(v.mul(w)));

@@ -24,7 +24,7 @@ pub(super) fn origin(m: &Module, x: &[Arg]) -> Option<Attr> {
 pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
     let dims = dims(m, first)?;
     let mut start = vec![0; dims.len()];
-    *start.get_mut(axis)? = dims[axis];
+    *start.get_mut(axis)? = *dims.get(axis)?;
     Some(list(m, start))
 }
 
