@@ -1,6 +1,6 @@
 //! One op as another one that some accelerator has.
 
-use gradus_ir::rules::{Rule, rule};
+use gradus_ir::rules::{Rule, approx, rule};
 
 /// Products of elements as depthwise convolutions: of equal shapes through `1*1*C1`, one kernel for each element; with one
 /// factor for each channel, one kernel for each of them.
@@ -17,4 +17,11 @@ pub(super) const MATMUL: &[Rule] = &[
     rule("matmul-as-conv",      "matmul(a: A, b: B): R => reshape(conv(reshape(a, as_pixels(A)), reshape(transpose(b), as_filters(B))), extents(R)): R  if matrices(A, B)"),
     rule("conv-as-matmul",      "conv{* = P}(x: X, w: W): R => reshape(matmul(reshape(w, as_matrix(W)), reshape(x, as_columns(X))), extents(R)): R        if pointwise(P, W)"),
     rule("gemm-as-matmul",      "gemm{* = P}(a, b, c) => add(matmul(a, b), c)                            if plain_gemm(P)"),
+];
+
+/// Convolutions of one position as such of 3x3, with zeros around, which are multiplied too.
+#[rustfmt::skip]
+pub(super) const ENLARGE: &[Rule] = &[
+    approx("conv-of-3x3",         "conv{* = P}(x, w: F): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F))): R       if one_position(F)"),
+    approx("conv-bias-of-3x3",    "conv{* = P}(x, w: F, b): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F)), b): R if one_position(F)"),
 ];

@@ -16,8 +16,6 @@ pub(super) const MERGE: &[Rule] = &[
     rule("conv-bias-pair",        "conv{* = P}(x, v: V, b): R, conv{* = P}(x, w: W, c): S => slice(conv{* = P}(x, concat{axis = 0}(v, w), concat{axis = 0}(b, c)), origin(R), extents(R)): R, slice(conv{* = P}(x, concat{axis = 0}(v, w), concat{axis = 0}(b, c)), beside(R), beside_end(R, S)): S if one_group(P), stack(V, W)"),
     approx("conv-sum",            "add(conv{* = P}(x, v): T, conv{* = P}(y, w): T) => conv{* = P}(concat{axis = 1}(x, y), concat{axis = 1}(v, w)): T if one_group(P)"),
     approx("conv-sum-of-filters", "add(conv{* = P}(x, v: W), conv{* = P}(x, w: W)) => conv{* = P}(x, add(v, w))"),
-    approx("conv-of-3x3",         "conv{* = P}(x, w: F): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F))): R       if one_position(F)"),
-    approx("conv-bias-of-3x3",    "conv{* = P}(x, w: F, b): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F)), b): R if one_position(F)"),
     // parts of what is the same for all
     rule("slice-whole",           "slice(x: T, S, E): T => x                                                  if known_extents(T)"),
     rule("slice-slice",           "slice(slice(x, S, E): T, F, G): R => slice(x, moved(F, S, T), moved(G, S, T)): R"),

@@ -7,6 +7,7 @@
 //! | `graph-merge` | `merge.rs` | products and convolutions that share an input become one |
 //! | `mul-as-conv` | `choices.rs` | products of elements as depthwise convolutions |
 //! | `matmul-as-conv` | `choices.rs` | products of matrices as 1x1 convolutions, and back |
+//! | `conv-as-3x3` | `choices.rs` | 1x1 convolutions as 3x3 ones, which can become one with others |
 
 mod algebra;
 mod choices;
@@ -36,4 +37,5 @@ pub(super) const GROUPS: &[RuleGroup] = &[
         doc: "products of matrices as 1x1 convolutions, and back",
         rules: choices::MATMUL,
     },
+    RuleGroup { name: "conv-as-3x3", doc: "convolutions of one position as such of 3x3", rules: choices::ENLARGE },
 ];

@@ -99,7 +99,15 @@ pub const MODELS: &[CostModel] = &[
         name: "nna",
         doc: nna::DOC,
         cost: nna::cost,
-        groups: &["graph-algebra", "graph-fuse", "graph-merge", "matmul-on-nna", "mul-as-conv", "matmul-as-conv"],
+        groups: &[
+            "graph-algebra",
+            "graph-fuse",
+            "graph-merge",
+            "matmul-on-nna",
+            "mul-as-conv",
+            "matmul-as-conv",
+            "conv-as-3x3",
+        ],
         approx: true,
     },
     CostModel {
