@@ -9,7 +9,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
     AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Type,
-    TypeConstraint, Value, op,
+    TypeConstraint, op,
 };
 
 /// Offsets in elements.
@@ -42,9 +42,8 @@ const RUN: AttrKind = AttrKind {
 #[op(
     "addr.gemm",
     effects = Effects::MayUb,
-    speculatable = is_checked,
+    speculatable = gemm_is_inside,
     infer = infer_gemm,
-    verify = verify_gemm,
     work = work,
     eval = gemm,
     format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b attr-dict `:` functional-type(operands, results)"
@@ -75,9 +74,8 @@ pub struct GemmOp {
 #[op(
     "addr.indirect_gemm",
     effects = Effects::MayUb,
-    speculatable = is_checked,
+    speculatable = indirect_is_inside,
     infer = infer_gemm,
-    verify = verify_indirect,
     work = work,
     eval = indirect_gemm,
     format = "$a `[` $bases `]` `run` $run `,` $b attr-dict `:` functional-type(operands, results)"
@@ -168,11 +166,23 @@ fn check_inside(first: i64, last: i64, elements: i64) -> Result<(), String> {
     outside.map_or(Ok(()), |at| Err(format!("element {at} is not in a buffer of {elements}")))
 }
 
-/// What is known of addresses before anything runs: constant tables stay inside of a buffer of known size.
-fn verify_gemm(m: &Module, op: Op) -> Result<(), String> {
-    let Some(args) = m.args(op) else { return Ok(()) };
-    let (Some(base), Some(relative)) = (constant(&args, "base"), constant(&args, "relative")) else { return Ok(()) };
-    check_tables(&base, &summed(relative, args.attr("running").is_some()), buffer(&args))
+/// Whether all addresses are known before anything runs, and inside.
+fn gemm_is_inside(m: &Module, op: Op) -> bool {
+    let Some(args) = m.args(op).filter(|_| is_static(m, op)) else { return false };
+    let (Some(base), Some(relative)) = (constant(&args, "base"), constant(&args, "relative")) else { return false };
+    check_tables(&base, &summed(relative, args.attr("running").is_some()), buffer(&args)).is_ok()
+}
+
+/// [`gemm_is_inside`], of runs.
+fn indirect_is_inside(m: &Module, op: Op) -> bool {
+    let Some(args) = m.args(op).filter(|_| is_static(m, op)) else { return false };
+    let bases = constant(&args, "bases");
+    bases.is_some_and(|bases| check_bases(&bases, args.int("run").unwrap_or(1), buffer(&args)).is_ok())
+}
+
+/// Whether the sizes of all operands are known.
+fn is_static(m: &Module, op: Op) -> bool {
+    m.operands(op).iter().all(|&v| m.ctx.static_shape(m.value_type(v)).is_some())
 }
 
 /// How many elements the buffer has, as far as that is known.
@@ -181,23 +191,9 @@ fn buffer(args: &OpArgs<'_>) -> i64 {
     if size == DYNAMIC { i64::MAX } else { size }
 }
 
-/// Whether the verifier has seen all addresses and the sizes of both factors.
-fn is_checked(m: &Module, op: Op) -> bool {
-    let Some(args) = m.args(op) else { return false };
-    let is_known = |name: &str| args.operand(name).is_empty() || constant(&args, name).is_some();
-    let is_static = |&v: &Value| m.ctx.static_shape(m.value_type(v)).is_some();
-    m.operands(op).iter().all(is_static) && ["base", "relative", "bases"].into_iter().all(is_known)
-}
-
 fn check_tables(base: &[i64], relative: &[i64], elements: i64) -> Result<(), String> {
     let (Some([low, high]), Some([first, last])) = (span(base), span(relative)) else { return Ok(()) };
     check_inside(low.saturating_add(first), high.saturating_add(last), elements)
-}
-
-fn verify_indirect(m: &Module, op: Op) -> Result<(), String> {
-    let Some(args) = m.args(op) else { return Ok(()) };
-    let Some(bases) = constant(&args, "bases") else { return Ok(()) };
-    check_bases(&bases, args.int("run").unwrap_or(1), buffer(&args))
 }
 
 fn check_bases(bases: &[i64], run: i64, elements: i64) -> Result<(), String> {

@@ -140,6 +140,9 @@ fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
     check(part.is_none_or(|v| !v.0.is_empty()), || {
         "expected a scalar instead of a 0-d vector as the source operand".into()
     })?;
+    check(part.is_some() || !ctx.is_shaped(m.value_type(value)), || {
+        "expected a scalar or a vector as the source operand".into()
+    })?;
     verify_placeholders(&args)?;
     let positions = args.ints("static_position").unwrap_or_default();
     let extents = shape(ctx, m.value_type(dest));

@@ -8,6 +8,7 @@ use crate::loc::Loc;
 use crate::module::{Module, Op, Value};
 use crate::op_info::Arity;
 use crate::pattern_rewriter::InsertPoint;
+use crate::verify::verify_op;
 use smallvec::SmallVec;
 
 /// Types and inherent attributes that an op can have.
@@ -155,6 +156,8 @@ impl Build<'_> {
         let op = Builder::at(self.chooser.module_mut(), InsertPoint::Before(self.at)).try_create(state).ok()?;
         self.made.push(op);
         let m = self.module();
+        // Attributes of one op need not go with the types of another.
+        verify_op(m, op).ok()?;
         let types: SmallVec<[Type; 2]> = m.results(op).map(|v| m.value_type(v)).collect();
         self.bind_types(term, &types)?;
         for (i, &var) in term.results.iter().enumerate() {

@@ -1,34 +1,5 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
-func.func @f(%x: tensor<4x4xf32>, %b: tensor<1x2xf32>) -> tensor<2x1xf32> {
-  %base = arith.constant dense<[0, 14]> : tensor<2xi32>
-  %relative = arith.constant dense<[0, 2]> : tensor<2xi32>
-  // expected-error@+1 {{element 16 is not in a buffer of 16}}
-  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
-  return %0 : tensor<2x1xf32>
-}
-
-// -----
-
-func.func @f(%x: tensor<4x4xf32>, %b: tensor<1x2xf32>) -> tensor<2x1xf32> {
-  %base = arith.constant dense<[0, 14]> : tensor<2xi32>
-  %relative = arith.constant dense<[0, -1]> : tensor<2xi32>
-  // expected-error@+1 {{element -1 is not in a buffer of 16}}
-  %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
-  return %0 : tensor<2x1xf32>
-}
-
-// -----
-
-func.func @f(%x: tensor<4x4xf32>, %b: tensor<1x4xf32>) -> tensor<1x1xf32> {
-  %bases = arith.constant dense<[[-1, 15]]> : tensor<1x2xi32>
-  // expected-error@+1 {{element 16 is not in a buffer of 16}}
-  %0 = addr.indirect_gemm %x[%bases] run 2, %b : (tensor<4x4xf32>, tensor<1x2xi32>, tensor<1x4xf32>) -> tensor<1x1xf32>
-  return %0 : tensor<1x1xf32>
-}
-
-// -----
-
 func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<3xi32>, %b: tensor<1x2xf32>) {
   // expected-error@+1 {{requires as many columns of the second factor as summands, but got 2 and 3}}
   %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<3xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
