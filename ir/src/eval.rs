@@ -166,8 +166,8 @@ impl Context {
         shape.len() == tensor.shape().len() && shape.iter().zip(tensor.shape()).all(fits)
     }
 
-    /// The integer, wrapped to the type, or the vector or tensor of only that, with the extents of `like` where they are open;
-    /// `None` for types of other things, or of many.
+    /// The integer, wrapped to the type, or the vector or tensor of only that, with the extents of `like` where they are open,
+    /// of rank 0 where even that is; of floats, zero. `None` for types of other things, or of many.
     fn splat_datum(&self, ty: Type, value: i64, like: Option<&[usize]>) -> Option<Datum> {
         if let Some(width) = self.int_width(ty).filter(|width| (1..=64).contains(width)) {
             let shift = 64 - width;
@@ -175,13 +175,19 @@ impl Context {
             let zero_extended = ((value << shift).cast_unsigned() >> shift).cast_signed();
             return Some(Datum::Int(if unsigned { zero_extended } else { value << shift >> shift }));
         }
+        if self.float_kind(ty).is_some() {
+            return Some(Datum::Float(0.0));
+        }
         let extent = |(i, &d): (usize, &i64)| match usize::try_from(d) {
             Ok(known) => known,
             Err(_) => like.and_then(|like| like.get(i).copied()).unwrap_or(1),
         };
-        let shape: Vec<usize> = self.shape(ty)?.iter().enumerate().map(extent).collect();
+        let shape: Vec<usize> = self.shape(ty).unwrap_or_default().iter().enumerate().map(extent).collect();
         let n = crate::tensor::checked_len(&shape).filter(|&n| n <= MAX_PROBED)?;
-        let dtype = self.dtype(self.element_type(ty)).filter(|dtype| !dtype.is_float())?;
+        let dtype = self.dtype(self.element_type(ty))?;
+        if dtype.is_float() {
+            return Tensor::new(dtype, shape, vec![0; n * dtype.size()].into()).ok().map(Datum::Tensor);
+        }
         Some(Datum::Tensor(ints_to_tensor(dtype, &shape, &vec![value; n])))
     }
 
@@ -246,10 +252,6 @@ fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -
     }
     let least =
         ctx.int_width(ctx.element_type(ty)).filter(|width| (1..=64).contains(width)).map(|width| -1 << (width - 1));
-    if ctx.float_kind(ty).is_some() {
-        operands[i] = Datum::Float(0.0);
-        return probe(args, eval, operands, i + 1);
-    }
     // The others say how large a tensor of open size would be.
     let like = operands.iter().find_map(|d| if let Datum::Tensor(t) = d { Some(t.shape().to_vec()) } else { None });
     for number in [Some(0), Some(-1), least].into_iter().flatten() {

@@ -124,6 +124,15 @@ const CORNERS: &[(&str, Is)] = &[
         Ub,
     ),
     ("%m = ub.poison : memref<2xi32>\n%r = memref.load %m[%i1] : memref<2xi32>", Ub),
+    // What no tensor of the type has, whatever it holds.
+    (
+        "%t = ub.poison : tensor<2x?xf32>\n%d = tensor.dim %t, %i5 : tensor<2x?xf32>\n%r = arith.index_cast %d : index to i32",
+        Ub,
+    ),
+    (
+        "%t = ub.poison : tensor<2x?xf32>\n%d = tensor.dim %t, %i1 : tensor<2x?xf32>\n%r = arith.index_cast %d : index to i32",
+        Poison,
+    ),
     (
         "%m = memref.alloc() : memref<2xi32>\nmemref.store %p, %m[%i1] : memref<2xi32>\n%r = arith.addi %one, %z : i32",
         Int(1),

@@ -115,6 +115,13 @@ impl<'m> Program<'m> {
         std::iter::once(node).chain(ones).collect()
     }
 
+    /// The node that an op of the program was entered as, its operands as they were then.
+    pub fn node_of(&self, op: Op) -> Option<&Node> {
+        let entered = |id: Id| &self.graph.nodes()[usize::from(id)];
+        let node = entered(self.entered(self.m.results(op).next()?)?);
+        Some(if let Key::Result(_) = node.key { entered(node.children[0]) } else { node })
+    }
+
     fn leaf(&mut self, value: Value) {
         let fact = Fact::new(Some(value), self.m.value_type(value), None);
         let id = self.add(Node::leaf(value), fact);

@@ -28,6 +28,11 @@ impl Touched {
     /// Takes in what happened to the graph since the last time.
     pub fn update(&mut self, graph: &Graph, now: u32) {
         let (size, joins) = (graph.nodes().len(), &graph.analysis.journal.joins);
+        if self.nodes == 0 {
+            // All is new.
+            (self.nodes, self.joins) = (size, joins.len());
+            return self.times.iter_mut().for_each(|times| times.resize(size, now));
+        }
         let added = (self.nodes..size).map(|node| graph.find(Id::from(node)));
         let joined = joins[self.joins..].iter().map(|join| graph.find(join.nodes[0]));
         let mut classes: Vec<Id> = added.chain(joined).collect();

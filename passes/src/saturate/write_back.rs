@@ -5,12 +5,13 @@
 //! not there yet, the use keeps what it had: all original ops stay until [`Program::close`].
 
 use super::extract::Choice;
-use super::graph::{Key, Node};
+use super::graph::{Children, Key, Node};
 use super::program::{Program, Step, constant_of, is_masked};
 use egg::Id;
 use gradus_ir::dominance::Dominance;
 use gradus_ir::{Block, Builder, InsertPoint, Module, Op, OpState, Value, ValueList};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// Makes the program of the chosen nodes that are needed for the roots.
 pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &[Id]) {
@@ -149,7 +150,7 @@ impl Writer<'_, '_> {
 
     /// The value of a class in front of an op, made if it is not there. `None` if that cannot be.
     fn value(&mut self, class: Id, at: Op) -> Option<Value> {
-        let mut stack = vec![class];
+        let mut stack: SmallVec<[Id; 8]> = smallvec::smallvec![class];
         while let Some(&class) = stack.last() {
             if self.values.contains_key(&class) {
                 stack.pop();
@@ -157,7 +158,7 @@ impl Writer<'_, '_> {
             }
             let node = self.chosen(class).filter(|node| !matches!(node.key, Key::Leaf(_)))?.clone();
             let missing = node.children.iter().map(|&child| self.program.graph.find(child));
-            let missing: Vec<Id> = missing.filter(|child| !self.values.contains_key(child)).collect();
+            let missing: Children = missing.filter(|child| !self.values.contains_key(child)).collect();
             if missing.is_empty() {
                 stack.pop();
                 let value = self.make(class, &node, at)?;
@@ -196,12 +197,12 @@ impl Writer<'_, '_> {
         if !self.program.nodes.contains(&at) {
             return None;
         }
-        let own: Option<super::graph::Children> = m.operands(at).iter().map(|&v| self.program.class(v)).collect();
+        let own: Option<Children> = m.operands(at).iter().map(|&v| self.program.class(v)).collect();
         let own = own?;
         let here = Node::op(m, at, own.clone());
         let same_class = m.num_results(at) > 1 || self.program.class(m.result(at, 0)) == Some(class);
-        let children: Vec<Id> = node.children.iter().map(|&child| self.program.graph.find(child)).collect();
-        let same = same_class && here.key == node.key && here.children[..] == children[..];
+        let children = node.children.iter().map(|&child| self.program.graph.find(child));
+        let same = same_class && here.key == node.key && here.children.iter().copied().eq(children);
         same.then(|| own.iter().map(|child| self.values[child]).collect())
     }
 }

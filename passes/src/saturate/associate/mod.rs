@@ -73,7 +73,9 @@ pub fn associate(program: &mut Program<'_>, approx: bool, max_nodes: usize) -> V
     }
     sums.reverse();
     left_out.extend(sum::merge(program, &regions, &sums, &mut budget));
-    program.graph.rebuild();
+    if !program.graph.clean {
+        program.graph.rebuild();
+    }
     left_out
 }
 

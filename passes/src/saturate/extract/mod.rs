@@ -25,7 +25,6 @@ use super::graph::{Graph, Key, Node};
 use super::program::{Program, Step};
 use egg::{Id, Language};
 use exact::Best;
-use gradus_ir::Op;
 use problem::{Candidate, Chosen, Cost, NONE, Problem};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
@@ -96,10 +95,13 @@ impl fmt::Display for Method {
 
 /// The cheapest nodes that are found within so many steps from which the roots can be made: never dearer than the program is.
 pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id], max_steps: usize) -> Extraction {
+    let before = cost_before(program, cost);
+    if let Some((choice, cost)) = only(program, cost, roots) {
+        return Extraction { choice, before, cost, bound: cost, method: Method::Start };
+    }
     let gathered = Gathered::new(program, cost, roots);
     let reduced = reduce::reduce(&gathered.classes, &gathered.roots, &gathered.own(program));
     let mut numbers = reduced.free;
-    let before = cost_before(program, cost);
     let mut all = Extraction { choice: Choice::default(), before, cost: 0, bound: 0, method: Method::Start };
     let mut parts = reduced.parts;
     // What small ones leave is for the large ones.
@@ -119,6 +121,23 @@ pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id],
     let chosen = gathered.ids.into_iter().zip(numbers).filter(|(_, node)| *node != NONE);
     all.choice = chosen.map(|(id, node)| (id, node as usize)).collect();
     all
+}
+
+/// The choice, and what it costs, if no class has several nodes: so it is where no rule found anything.
+fn only(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Option<(Choice, Cost)> {
+    let graph = &program.graph;
+    if graph.classes().any(|class| class.len() > 1) {
+        return None;
+    }
+    let (mut choice, mut total, mut stack) = (Choice::default(), 0, roots.to_vec());
+    while let Some(id) = stack.pop() {
+        if choice.insert(id, 0).is_none() {
+            let node = &graph[id].nodes[0];
+            total += Cost::from(cost(node));
+            stack.extend(node.children.iter().map(|&child| graph.find(child)));
+        }
+    }
+    Some((choice, total))
 }
 
 /// A good choice, if there are enough steps the best. `start` is a choice for the classes that it needs, or none at all.
@@ -240,8 +259,7 @@ fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
         Step::Op(op) if program.nodes.contains(op) => Some(*op),
         _ => None,
     });
-    let node = |op: Op| program.nodes_of(op).into_iter().next();
-    ops.filter_map(node).map(|node| Cost::from(cost(&node))).sum()
+    ops.filter_map(|op| program.node_of(op)).map(|node| Cost::from(cost(node))).sum()
 }
 
 /// The classes that are constants, or made of constants only.
