@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `graph.rs` | the e-graph: nodes, and what is known of their classes |
+//! | `by_class.rs` | what is known of each class |
 //! | `program.rs` | a program's values as an e-graph |
 //! | `equation.rs` | which rules may be used |
 //! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
@@ -16,6 +17,7 @@
 
 mod apply;
 mod associate;
+mod by_class;
 pub mod cost;
 mod equation;
 mod explore;

@@ -4,13 +4,13 @@
 //! place, by the chosen nodes, unless it is there already; so nothing moves into a loop. Where a chosen node needs what is
 //! not there yet, the use keeps what it had: all original ops stay until [`Program::close`].
 
+use super::by_class::{ByClass, Classes};
 use super::extract::Choice;
 use super::graph::{Children, Key, Node};
 use super::program::{Program, Step, constant_of, is_masked};
 use egg::Id;
 use gradus_ir::dominance::Dominance;
 use gradus_ir::{Block, Builder, InsertPoint, Module, Op, OpState, Value, ValueList};
-use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Makes the program of the chosen nodes that are needed for the roots.
@@ -18,9 +18,9 @@ pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &
     let needed = reachable(program, choice, roots);
     let mut writer = Writer {
         dominance: Dominance::new(program.m, root),
+        values: ByClass::new(&program.graph),
         program,
         choice,
-        values: FxHashMap::default(),
         hidden: Vec::new(),
         blocks: Vec::new(),
     };
@@ -45,12 +45,13 @@ fn computed(m: &mut Module, op: Op) -> Option<Value> {
 }
 
 /// The classes of which the roots are made.
-fn reachable(program: &Program<'_>, choice: &Choice, roots: &[Id]) -> FxHashSet<Id> {
-    let mut seen = FxHashSet::default();
+fn reachable(program: &Program<'_>, choice: &Choice, roots: &[Id]) -> Classes {
+    let mut seen = Classes::new(&program.graph);
     let mut stack: Vec<Id> = roots.iter().map(|&id| program.graph.find(id)).collect();
     while let Some(id) = stack.pop() {
-        if seen.insert(id) {
-            stack.extend(program.graph[id].nodes[choice[&id]].children.iter().map(|&child| program.graph.find(child)));
+        if let Some(node) = choice.get(id).filter(|_| seen.add(id)) {
+            let children = &program.graph[id].nodes[node as usize].children;
+            stack.extend(children.iter().map(|&child| program.graph.find(child)));
         }
     }
     seen
@@ -61,7 +62,7 @@ struct Writer<'w, 'm> {
     program: &'w mut Program<'m>,
     choice: &'w Choice,
     /// The values that can be used here; of several results together, the first.
-    values: FxHashMap<Id, Value>,
+    values: ByClass<Value>,
     /// Entries of `values` that come back when blocks are left.
     hidden: Vec<(Id, Option<Value>)>,
     /// The blocks around here, and how many entries were hidden when they were entered.
@@ -70,7 +71,7 @@ struct Writer<'w, 'm> {
 
 impl Writer<'_, '_> {
     fn define(&mut self, class: Id, value: Value) {
-        let old = self.values.insert(class, value);
+        let old = self.values.set(class, Some(value));
         self.hidden.push((class, old));
     }
 
@@ -81,10 +82,7 @@ impl Writer<'_, '_> {
                 break;
             }
             for (class, old) in self.hidden.drain(hidden..).rev() {
-                match old {
-                    Some(value) => self.values.insert(class, value),
-                    None => self.values.remove(&class),
-                };
+                self.values.set(class, old);
             }
             self.blocks.pop();
         }
@@ -115,7 +113,7 @@ impl Writer<'_, '_> {
     }
 
     fn chosen(&self, class: Id) -> Option<&Node> {
-        self.choice.get(&class).map(|&i| &self.program.graph[class].nodes[i])
+        self.choice.get(class).map(|i| &self.program.graph[class].nodes[i as usize])
     }
 
     /// An op that stays.
@@ -126,7 +124,7 @@ impl Writer<'_, '_> {
             let Some(class) = self.program.class(old) else { continue };
             // Among ops that are masked none is made that is not.
             let value = match is_masked(self.program.m, op) {
-                true => self.values.get(&class).copied(),
+                true => self.values.get(class),
                 false => self.value(class, op),
             };
             if let Some(value) = value.filter(|&value| value != old) {
@@ -138,11 +136,11 @@ impl Writer<'_, '_> {
     }
 
     /// An op that is a node: what it computed is computed here, if it is needed.
-    fn node(&mut self, op: Op, needed: &FxHashSet<Id>) {
+    fn node(&mut self, op: Op, needed: &Classes) {
         self.enter(op);
         let results: Vec<Value> = self.program.m.results(op).collect();
         for value in results {
-            if let Some(class) = self.program.class(value).filter(|class| needed.contains(class)) {
+            if let Some(class) = self.program.class(value).filter(|&class| needed.has(class)) {
                 self.value(class, op);
             }
         }
@@ -152,13 +150,13 @@ impl Writer<'_, '_> {
     fn value(&mut self, class: Id, at: Op) -> Option<Value> {
         let mut stack: SmallVec<[Id; 8]> = smallvec::smallvec![class];
         while let Some(&class) = stack.last() {
-            if self.values.contains_key(&class) {
+            if self.values.has(class) {
                 stack.pop();
                 continue;
             }
             let node = self.chosen(class).filter(|node| !matches!(node.key, Key::Leaf(_)))?.clone();
             let missing = node.children.iter().map(|&child| self.program.graph.find(child));
-            let missing: Children = missing.filter(|child| !self.values.contains_key(child)).collect();
+            let missing: Children = missing.filter(|child| !self.values.has(*child)).collect();
             if missing.is_empty() {
                 stack.pop();
                 let value = self.make(class, &node, at)?;
@@ -166,13 +164,14 @@ impl Writer<'_, '_> {
             }
             stack.extend(missing);
         }
-        self.values.get(&class).copied()
+        self.values.get(class)
     }
 
     /// Makes a node of values that are there.
     fn make(&mut self, class: Id, node: &Node, at: Op) -> Option<Value> {
         let graph = &self.program.graph;
-        let operands: ValueList = node.children.iter().map(|&child| self.values[&graph.find(child)]).collect();
+        let operands: ValueList =
+            node.children.iter().map(|&child| self.values.get(graph.find(child))).collect::<Option<_>>()?;
         if let Key::Result(i) = node.key {
             let m = &*self.program.m;
             return Some(m.result(m.defining_op(operands[0])?, i as usize));
@@ -203,6 +202,6 @@ impl Writer<'_, '_> {
         let same_class = m.num_results(at) > 1 || self.program.class(m.result(at, 0)) == Some(class);
         let children = node.children.iter().map(|&child| self.program.graph.find(child));
         let same = same_class && here.key == node.key && here.children.iter().copied().eq(children);
-        same.then(|| own.iter().map(|child| self.values[child]).collect())
+        own.iter().filter(|_| same).map(|&child| self.values.get(child)).collect()
     }
 }

@@ -20,13 +20,13 @@ mod steps;
 mod tests;
 mod trees;
 
+use super::by_class::{ByClass, Classes};
 use super::cost::CostModel;
 use super::graph::{Graph, Key, Node};
 use super::program::{Program, Step};
 use egg::{Id, Language};
 use exact::Best;
 use problem::{Candidate, Chosen, Cost, NONE, Problem};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use steps::Steps;
 
@@ -35,7 +35,7 @@ const RESTORING_STEPS: usize = 10;
 
 /// The numbers of the chosen nodes in their classes. Those that are not needed have one too if a class that is needed could be
 /// made of them; none is made of itself.
-pub type Choice = FxHashMap<Id, usize>;
+pub type Choice = ByClass<u32>;
 
 /// What was chosen.
 pub struct Extraction {
@@ -102,7 +102,7 @@ pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id],
     let gathered = Gathered::new(program, cost, roots);
     let reduced = reduce::reduce(&gathered.classes, &gathered.roots, &gathered.own(program));
     let mut numbers = reduced.free;
-    let mut all = Extraction { choice: Choice::default(), before, cost: 0, bound: 0, method: Method::Start };
+    let mut all = Extraction { choice: Choice::new(&program.graph), before, cost: 0, bound: 0, method: Method::Start };
     let mut parts = reduced.parts;
     // What small ones leave is for the large ones.
     parts.sort_by_key(|part| part.problem.num_nodes());
@@ -118,8 +118,9 @@ pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id],
         part.in_whole(&best.chosen).for_each(|(class, node)| numbers[class as usize] = node);
     }
     gathered.complete(&mut numbers);
-    let chosen = gathered.ids.into_iter().zip(numbers).filter(|(_, node)| *node != NONE);
-    all.choice = chosen.map(|(id, node)| (id, node as usize)).collect();
+    for (id, node) in gathered.ids.into_iter().zip(numbers).filter(|(_, node)| *node != NONE) {
+        all.choice.set(id, Some(node));
+    }
     all
 }
 
@@ -129,9 +130,9 @@ fn only(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Opt
     if graph.classes().any(|class| class.len() > 1) {
         return None;
     }
-    let (mut choice, mut total, mut stack) = (Choice::default(), 0, roots.to_vec());
+    let (mut choice, mut total, mut stack) = (Choice::new(graph), 0, roots.to_vec());
     while let Some(id) = stack.pop() {
-        if choice.insert(id, 0).is_none() {
+        if choice.set(id, Some(0)).is_none() {
             let node = &graph[id].nodes[0];
             total += Cost::from(cost(node));
             stack.extend(node.children.iter().map(|&child| graph.find(child)));
@@ -184,7 +185,7 @@ fn complete(chosen: &mut Chosen, by: &Chosen) {
 /// The classes that the roots may need, as numbers.
 struct Gathered {
     ids: Vec<Id>,
-    numbers: FxHashMap<Id, u32>,
+    numbers: ByClass<u32>,
     classes: Vec<Vec<Candidate>>,
     roots: Vec<u32>,
 }
@@ -201,7 +202,7 @@ pub fn costs<'p>(program: &'p Program<'_>, model: &'p CostModel) -> impl Fn(&Nod
 impl Gathered {
     fn new(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Gathered {
         let mut all =
-            Gathered { ids: Vec::new(), numbers: FxHashMap::default(), classes: Vec::new(), roots: Vec::new() };
+            Gathered { ids: Vec::new(), numbers: ByClass::new(&program.graph), classes: Vec::new(), roots: Vec::new() };
         all.roots = roots.iter().map(|&root| all.number(program.graph.find(root))).collect();
         while let Some(&id) = all.ids.get(all.classes.len()) {
             let candidate = |node: &Node| Candidate {
@@ -227,10 +228,11 @@ impl Gathered {
     }
 
     fn number(&mut self, id: Id) -> u32 {
-        let ids = &mut self.ids;
-        *self.numbers.entry(id).or_insert_with(|| {
-            ids.push(id);
-            ids.len() as u32 - 1
+        self.numbers.get(id).unwrap_or_else(|| {
+            let number = self.ids.len() as u32;
+            self.ids.push(id);
+            self.numbers.set(id, Some(number));
+            number
         })
     }
 
@@ -244,7 +246,7 @@ impl Gathered {
             };
             for node in nodes {
                 let Some((class, number)) = position(&program.graph, node) else { continue };
-                if let Some(&class) = self.numbers.get(&class).filter(|&&class| own[class as usize] == NONE) {
+                if let Some(class) = self.numbers.get(class).filter(|&class| own[class as usize] == NONE) {
                     own[class as usize] = number as u32;
                 }
             }
@@ -263,16 +265,15 @@ fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
 }
 
 /// The classes that are constants, or made of constants only.
-fn fixed(program: &Program<'_>) -> FxHashSet<Id> {
-    let (graph, mut fixed) = (&program.graph, FxHashSet::default());
+fn fixed(program: &Program<'_>) -> Classes {
+    let (graph, mut fixed) = (&program.graph, Classes::new(&program.graph));
     let constants = graph.classes().filter(|class| class.data.constant.is_some());
     let mut work: Vec<Id> = constants.map(|class| class.id).collect();
     while let Some(id) = work.pop() {
-        if fixed.insert(id) {
+        if fixed.add(id) {
             let parents = graph[id].parents().map(|parent| graph.find(parent));
-            let is_new = |parent: &Id| {
-                !fixed.contains(parent) && graph[*parent].iter().any(|node| is_fixed(program, &fixed, node))
-            };
+            let is_new =
+                |parent: &Id| !fixed.has(*parent) && graph[*parent].iter().any(|node| is_fixed(program, &fixed, node));
             work.extend(parents.filter(is_new));
         }
     }
@@ -280,12 +281,12 @@ fn fixed(program: &Program<'_>) -> FxHashSet<Id> {
 }
 
 /// Whether a node is a constant, or made of constants only.
-fn is_fixed(program: &Program<'_>, fixed: &FxHashSet<Id>, node: &Node) -> bool {
+fn is_fixed(program: &Program<'_>, fixed: &Classes, node: &Node) -> bool {
     let m = &*program.m;
     match node.op {
         Some(op) if node.children.is_empty() => m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some(),
         _ if node.children.is_empty() => false,
-        _ => node.children.iter().all(|&child| fixed.contains(&program.graph.find(child))),
+        _ => node.children.iter().all(|&child| fixed.has(program.graph.find(child))),
     }
 }
 

@@ -1,11 +1,12 @@
 //! What else could have been chosen, and what it would have cost.
 
 use super::{Candidate, Choice as Choices, NodeId, Whole};
+use crate::saturate::by_class::{ByClass, Classes};
 use crate::saturate::extract::Choice;
 use crate::saturate::graph::Node;
 use crate::saturate::program::Program;
 use egg::Id;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -33,23 +34,25 @@ pub struct Chosen<'c, 'm> {
 pub fn fill(program: &Program<'_>, choice: &Choice, cost: &dyn Fn(&Node) -> u64) -> Choice {
     let graph = &program.graph;
     let mut whole = choice.clone();
-    let mut totals: FxHashMap<Id, u64> = choice.keys().map(|&class| (class, 0)).collect();
-    let offer = |class: Id, totals: &FxHashMap<Id, u64>, queue: &mut BinaryHeap<_>| {
-        let sum = |sum: u64, child: &Id| Some(sum.saturating_add(*totals.get(&graph.find(*child))?));
+    let mut totals: ByClass<u64> = ByClass::new(graph);
+    let chosen = graph.classes().filter(|class| choice.has(class.id));
+    chosen.for_each(|class| _ = totals.set(class.id, Some(0)));
+    let offer = |class: Id, totals: &ByClass<u64>, queue: &mut BinaryHeap<_>| {
+        let sum = |sum: u64, child: &Id| Some(sum.saturating_add(totals.get(graph.find(*child))?));
         let total = |node: &Node| node.children.iter().try_fold(cost(node), sum);
         let all = graph[class].iter().enumerate().filter_map(|(i, node)| Some((total(node)?, i)));
-        queue.extend(all.min().filter(|_| !totals.contains_key(&class)).map(|(total, i)| Reverse((total, class, i))));
+        queue.extend(all.min().filter(|_| !totals.has(class)).map(|(total, i)| Reverse((total, class, i))));
     };
     let mut queue = BinaryHeap::new();
     let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
     classes.sort_unstable();
     classes.iter().for_each(|&class| offer(class, &totals, &mut queue));
     while let Some(Reverse((total, class, i))) = queue.pop() {
-        if totals.contains_key(&class) {
+        if totals.has(class) {
             continue;
         }
-        totals.insert(class, total);
-        whole.insert(class, i);
+        totals.set(class, Some(total));
+        whole.set(class, Some(i as u32));
         graph[class].parents().for_each(|user| offer(graph.find(user), &totals, &mut queue));
     }
     whole
@@ -57,7 +60,7 @@ pub fn fill(program: &Program<'_>, choice: &Choice, cost: &dyn Fn(&Node) -> u64)
 
 impl Chosen<'_, '_> {
     fn node(&self, class: Id) -> Option<&Node> {
-        Some(&self.program.graph[class].nodes[*self.choice.get(&class)?])
+        Some(&self.program.graph[class].nodes[self.choice.get(class)? as usize])
     }
 
     fn children(&self, node: &Node) -> Vec<Id> {
@@ -66,13 +69,13 @@ impl Chosen<'_, '_> {
 
     /// The classes of the result, operands before those that use them.
     pub fn needed(&self) -> Vec<Id> {
-        let (mut seen, mut order) = (FxHashSet::default(), Vec::new());
+        let (mut seen, mut order) = (Classes::new(&self.program.graph), Vec::new());
         let mut stack: Vec<(Id, bool)> =
             self.roots.iter().rev().map(|&root| (self.program.graph.find(root), false)).collect();
         while let Some((class, done)) = stack.pop() {
             if done {
                 order.push(class);
-            } else if let Some(node) = self.node(class).filter(|_| seen.insert(class)) {
+            } else if let Some(node) = self.node(class).filter(|_| seen.add(class)) {
                 stack.push((class, true));
                 stack.extend(self.children(node).into_iter().rev().map(|child| (child, false)));
             }
@@ -138,7 +141,7 @@ impl Chosen<'_, '_> {
             let cyclic = self.is_cyclic(class, node);
             alone = if cyclic { None } else { self.total(&[class], class, node) };
             whole = match self.total(&roots, class, node).filter(|_| !cyclic) {
-                Some(_) if self.choice[&class] == i => Whole::Chosen,
+                Some(_) if self.choice.get(class) == Some(i as u32) => Whole::Chosen,
                 Some(cost) => Whole::Cost(cost),
                 None => Whole::Itself,
             };

@@ -26,8 +26,8 @@ pub fn replaced(program: &Program<'_>, choice: &Choice) -> (Vec<(Id, Id)>, usize
         let is_root = roots > 0;
         roots -= usize::from(is_root);
         let class = program.graph.find(have);
-        let Some(&chosen) = choice.get(&class) else { continue };
-        let chosen = program.graph[class].nodes[chosen].id;
+        let Some(chosen) = choice.get(class) else { continue };
+        let chosen = program.graph[class].nodes[chosen as usize].id;
         if seen.insert((have, chosen)) {
             pairs.push((have, chosen));
             results += usize::from(is_root);

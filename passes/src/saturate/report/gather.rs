@@ -124,7 +124,7 @@ impl Gather<'_, '_> {
                 is_root: roots.contains(&class.id),
                 is_needed: needed.contains(&class.id),
                 nodes: class.iter().map(|node| (number(node.id), operands(node))).collect(),
-                chosen: choice.get(&class.id).copied(),
+                chosen: choice.get(class.id).map(|node| node as usize),
             }
         };
         let mut classes: Vec<Class> = graph.classes().map(class).collect();
