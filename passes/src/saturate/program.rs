@@ -35,6 +35,9 @@ pub struct Program<'m> {
     constants: FxHashMap<(Attr, Type), Id>,
 }
 
+/// The results of an op.
+pub type Results = SmallVec<[Value; 4]>;
+
 /// What decides on an op, but for which its operands are: its name, attributes, the types of its results as far as they are
 /// said, and those of its operands.
 type Shape = (OpName, Vec<(Str, Attr)>, SmallVec<[Type; 2]>, SmallVec<[Type; 4]>);
@@ -55,6 +58,8 @@ impl<'m> Program<'m> {
             folded: FxHashMap::default(),
             constants: FxHashMap::default(),
         };
+        program.classes.reserve(steps.len());
+        program.nodes.reserve(steps.len());
         for &step in &steps {
             match step {
                 Step::Block(block) => {
@@ -131,20 +136,19 @@ impl<'m> Program<'m> {
     fn enter(&mut self, op: Op) {
         let operands: Option<Children> = self.m.operands(op).iter().map(|v| self.classes.get(v).copied()).collect();
         let Some(operands) = operands.filter(|_| only_computes(self.m, op)) else {
-            let results: Vec<Value> = self.m.results(op).collect();
+            let results: Results = self.m.results(op).collect();
             return results.into_iter().for_each(|v| self.leaf(v));
         };
         self.nodes.insert(op);
         let ids = self.add_op(op, operands);
-        let results: Vec<Value> = self.m.results(op).collect();
-        self.classes.extend(results.into_iter().zip(ids));
+        self.classes.extend(self.m.results(op).zip(ids));
     }
 
     /// The classes of an op's results.
     fn add_op(&mut self, op: Op, operands: Children) -> Children {
         let m = &*self.m;
         let node = Node::op(m, op, operands);
-        let results: Vec<Value> = m.results(op).collect();
+        let results: Results = m.results(op).collect();
         if let [value] = results[..] {
             let fact = Fact::new(Some(value), m.value_type(value), m.constant(value));
             return smallvec::smallvec![self.add(node, fact)];

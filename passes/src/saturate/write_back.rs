@@ -7,7 +7,7 @@
 use super::by_class::{ByClass, Classes};
 use super::extract::Choice;
 use super::graph::{Children, Key, Node};
-use super::program::{Program, Step, constant_of, is_masked};
+use super::program::{Program, Results, Step, constant_of, is_masked};
 use egg::Id;
 use gradus_ir::dominance::Dominance;
 use gradus_ir::{Block, Builder, InsertPoint, Module, Op, OpState, Value, ValueList};
@@ -131,14 +131,14 @@ impl Writer<'_, '_> {
                 self.program.m.set_operand(op, i, value);
             }
         }
-        let results: Vec<Value> = self.program.m.results(op).collect();
+        let results: Results = self.program.m.results(op).collect();
         results.into_iter().for_each(|v| self.leaf(v));
     }
 
     /// An op that is a node: what it computed is computed here, if it is needed.
     fn node(&mut self, op: Op, needed: &Classes) {
         self.enter(op);
-        let results: Vec<Value> = self.program.m.results(op).collect();
+        let results: Results = self.program.m.results(op).collect();
         for value in results {
             if let Some(class) = self.program.class(value).filter(|&class| needed.has(class)) {
                 self.value(class, op);
@@ -202,6 +202,9 @@ impl Writer<'_, '_> {
         let same_class = m.num_results(at) > 1 || self.program.class(m.result(at, 0)) == Some(class);
         let children = node.children.iter().map(|&child| self.program.graph.find(child));
         let same = same_class && here.key == node.key && here.children.iter().copied().eq(children);
-        own.iter().filter(|_| same).map(|&child| self.values.get(child)).collect()
+        if !same {
+            return None;
+        }
+        own.iter().map(|&child| self.values.get(child)).collect()
     }
 }
