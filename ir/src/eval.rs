@@ -9,7 +9,7 @@ use crate::effects::Effects;
 use crate::memory::MemRef;
 use crate::op_info::{EvalFn, OpArgs, Traits};
 use crate::tensor::{DType, Tensor};
-use crate::types::TypeData;
+use crate::types::{DYNAMIC, TypeData};
 
 /// A run-time value.
 #[derive(Clone, PartialEq, Debug)]
@@ -167,8 +167,8 @@ impl Context {
     }
 
     /// The integer, wrapped to the type, or the vector or tensor of only that, with the extents of `like` where they are open,
-    /// of rank 0 where even that is; of floats, zero. `None` for types of other things, or of many.
-    fn splat_datum(&self, ty: Type, value: i64, like: Option<&[usize]>) -> Option<Datum> {
+    /// or else `open`, and of rank 0 where even that is; of floats, zero. `None` for types of other things, or of many.
+    fn splat_datum(&self, ty: Type, value: i64, like: Option<&[usize]>, open: usize) -> Option<Datum> {
         if let Some(width) = self.int_width(ty).filter(|width| (1..=64).contains(width)) {
             let shift = 64 - width;
             let unsigned = self.is_unsigned(ty);
@@ -180,7 +180,7 @@ impl Context {
         }
         let extent = |(i, &d): (usize, &i64)| match usize::try_from(d) {
             Ok(known) => known,
-            Err(_) => like.and_then(|like| like.get(i).copied()).unwrap_or(1),
+            Err(_) => like.and_then(|like| like.get(i).copied()).unwrap_or(open),
         };
         let shape: Vec<usize> = self.shape(ty).unwrap_or_default().iter().enumerate().map(extent).collect();
         let n = crate::tensor::checked_len(&shape).filter(|&n| n <= MAX_PROBED)?;
@@ -212,6 +212,11 @@ pub fn eval_op(args: &OpArgs<'_>, operands: &[Datum]) -> Result<Vec<Datum>, Trap
     if [Traits::SAME_TYPE, Traits::ELEMENTWISE].into_iter().any(|t| args.info.traits.has(t)) && !same_shapes(operands) {
         return Ok(vec![Datum::Poison; args.result_types.len()]);
     }
+    eval_defined(args, eval, operands)
+}
+
+/// What it is of operands that are not poison. Results have the extents that their types say.
+fn eval_defined(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let results = eval(args, operands)?;
     let mismatch = results.iter().zip(args.result_types).find(|(result, ty)| !args.ctx().has_shape(**ty, result));
     match mismatch {
@@ -240,7 +245,7 @@ const MAX_PROBED: usize = 1 << 12;
 fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -> Result<(), Trap> {
     let next = (from..operands.len()).find(|&i| operands[i] == Datum::Poison);
     let Some(i) = next else {
-        return match eval(args, operands) {
+        return match eval_defined(args, eval, operands) {
             Err(Trap::Ub(reason)) => Err(Trap::Ub(reason)),
             _ => Ok(()),
         };
@@ -254,10 +259,15 @@ fn probe(args: &OpArgs<'_>, eval: EvalFn, operands: &mut [Datum], from: usize) -
         ctx.int_width(ctx.element_type(ty)).filter(|width| (1..=64).contains(width)).map(|width| -1 << (width - 1));
     // The others say how large a tensor of open size would be.
     let like = operands.iter().find_map(|d| if let Datum::Tensor(t) = d { Some(t.shape().to_vec()) } else { None });
+    // One of these is not what another type says.
+    let opens =
+        if like.is_none() && ctx.shape(ty).is_some_and(|shape| shape.contains(&DYNAMIC)) { 1..=2 } else { 1..=1 };
     for number in [Some(0), Some(-1), least].into_iter().flatten() {
-        let Some(datum) = ctx.splat_datum(ty, number, like.as_deref()) else { return Ok(()) };
-        operands[i] = datum;
-        probe(args, eval, operands, i + 1)?;
+        for open in opens.clone() {
+            let Some(datum) = ctx.splat_datum(ty, number, like.as_deref(), open) else { return Ok(()) };
+            operands[i] = datum;
+            probe(args, eval, operands, i + 1)?;
+        }
     }
     operands[i] = Datum::Poison;
     Ok(())

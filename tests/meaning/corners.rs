@@ -95,7 +95,7 @@ const CORNERS: &[(&str, Is)] = &[
     // promises of types, and bits that nobody knows
     (
         "%t = tensor.empty(%i5) : tensor<?xi32>\n%c = tensor.cast %t : tensor<?xi32> to tensor<2xi32>\n%r = tensor.extract %c[%i1] : tensor<2xi32>",
-        Poison,
+        Ub,
     ),
     (
         "%x = arith.constant dense<0x7FC00000> : vector<1xf32>\n%y = vector.bitcast %x : vector<1xf32> to vector<1xi32>\n%r = vector.extract %y[0] : i32 from vector<1xi32>",
@@ -124,6 +124,10 @@ const CORNERS: &[(&str, Is)] = &[
         Ub,
     ),
     ("%m = ub.poison : memref<2xi32>\n%r = memref.load %m[%i1] : memref<2xi32>", Ub),
+    (
+        "%t = ub.poison : tensor<?xi32>\n%c = tensor.cast %t : tensor<?xi32> to tensor<1xi32>\n%r = tensor.extract %c[%i0] : tensor<1xi32>",
+        Ub,
+    ),
     // What no tensor of the type has, whatever it holds.
     (
         "%t = ub.poison : tensor<2x?xf32>\n%d = tensor.dim %t, %i5 : tensor<2x?xf32>\n%r = arith.index_cast %d : index to i32",

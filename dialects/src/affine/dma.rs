@@ -9,9 +9,10 @@ use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
-    Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern, Type, TypeData, Value,
-    ValueRef, op,
+    Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Pattern, Type, TypeData,
+    Value, ValueRef, op,
 };
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Starts to copy elements. They are there when an `affine.dma_wait` for the same tag is done.
@@ -83,6 +84,15 @@ impl DmaWaitOp {
     /// The tag; `None` if the op is not valid.
     pub fn tag(self, m: &Module) -> Option<Place<'_>> {
         place(m, self.0, 0, "tag_map")
+    }
+}
+
+/// The memrefs of a transfer, or of waiting for one; `None` of other ops.
+pub fn places(m: &Module, op: Op) -> Option<SmallVec<[Place<'_>; 3]>> {
+    match (DmaStartOp::cast(m, op), DmaWaitOp::cast(m, op)) {
+        (Some(start), _) => Some(start.places(m)?.0.into()),
+        (_, Some(wait)) => Some(smallvec::smallvec![wait.tag(m)?]),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! An *affine scope* is the region of an op such as a function. What is defined at its top is a symbol: a number that does
 //! not change within it. Induction variables are dimensions, and so is what affine ops compute of dimensions.
 
-use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp};
+use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp, dma};
 use crate::memref;
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::{Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList};
@@ -256,9 +256,13 @@ pub fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
     })
 }
 
-/// As what an op must be able to use its operand: those of its one map or set are the last ones, and where they are symbols
-/// the op is simplified to take dimensions. `None` if it has several.
+/// As what an op must be able to use its operand: but for transfers, those of its one map or set are the last ones, and where
+/// they are symbols the op is simplified to take dimensions. `None` if it has several.
 fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<Class> {
+    if let Some(places) = dma::places(m, op) {
+        let is_index = places.iter().any(|place| place.indices.contains(&operand));
+        return Some(if is_index { Class::Dim } else { Class::Neither });
+    }
     let inputs = |&(_, attr): &(_, Attr)| match m.ctx.attr_data(attr) {
         AttrData::AffineMap(map) => Some(map.num_inputs()),
         AttrData::IntegerSet(set) => Some((set.num_dims + set.num_symbols) as usize),

@@ -268,6 +268,7 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     smallvec![
         Edge::new(at, body).carrying(operands, args),
         Edge::new(at, at).carrying(operands, results),
+        Edge::new(body, body).carrying(0, args),
         Edge::new(body, at).carrying(0, results),
     ]
 }

@@ -169,19 +169,9 @@ impl<'p> Dag<'p> {
         let (before, mut switched) = (self.cost, IndexMap::new());
         for &node in nodes {
             let class = self.problem.class(node);
-            let known = |&child: &u32| self.chosen[child as usize] != NONE;
-            let fits = self.uses[class as usize] > 0 && self.problem.children(node).iter().all(known);
-            if !fits || switched.contains_key(&class) {
-                continue;
-            }
             let old = self.chosen[class as usize];
-            if old == node {
-                continue;
-            }
-            let moved = self.switch(class, node);
-            if !steps.take(moved) || self.is_cyclic(class, steps) {
-                self.switch(class, old);
-            } else {
+            let can = self.uses[class as usize] > 0 && old != node && !switched.contains_key(&class);
+            if can && self.attempt(class, node, Cost::MAX, steps) {
                 switched.insert(class, old);
             }
         }
@@ -190,18 +180,19 @@ impl<'p> Dag<'p> {
         }
     }
 
-    /// Chooses another node if the whole costs no more than `most` then.
-    fn attempt(&mut self, class: u32, node: u32, most: Cost, steps: &mut Steps) {
+    /// Chooses another node if the whole costs no more than `most` then. Says whether it did.
+    fn attempt(&mut self, class: u32, node: u32, most: Cost, steps: &mut Steps) -> bool {
         let old = self.chosen[class as usize];
         let known = |&child: &u32| self.chosen[child as usize] != NONE;
         if !steps.take(1) || !self.problem.children(node).iter().all(known) {
-            return;
+            return false;
         }
         let moved = self.switch(class, node);
-        let pays = steps.take(moved) && self.cost <= most;
-        if !pays || self.is_cyclic(class, steps) {
+        let pays = steps.take(moved) && self.cost <= most && !self.is_cyclic(class, steps);
+        if !pays {
             self.switch(class, old);
         }
+        pays
     }
 
     /// Gives the number of classes whose use began or ended. The class stays used, even if it is made of itself for a while.

@@ -30,3 +30,28 @@ func.func @fills(%x: f32, %m: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+// The position of a tag is followed by the number of elements.
+func.func private @waits(%i: index, %m: memref<2xi32>, %n: index) {
+  affine.dma_wait %m[%i mod 2], %n : memref<2xi32>
+  return
+}
+func.func @waits_in_a_region(%m: memref<2xi32>, %n: index) -> tensor<4xindex> {
+  %t = tensor.generate {
+  ^bb0(%i: index):
+    func.call @waits(%i, %m, %n) : (index, memref<2xi32>, index) -> ()
+    tensor.yield %i : index
+  } : tensor<4xindex>
+  return %t : tensor<4xindex>
+}
+func.func @number_in_a_region(%m: memref<2xi32>) -> tensor<4xindex> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.generate {
+  ^bb0(%i: index):
+    func.call @waits(%c0, %m, %i) : (index, memref<2xi32>, index) -> ()
+    tensor.yield %i : index
+  } : tensor<4xindex>
+  return %t : tensor<4xindex>
+}
