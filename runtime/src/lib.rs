@@ -3,5 +3,6 @@
 //! [`interpreter`] runs a program by the reference meaning of each op. It is for checking and for small inputs, not for
 //! speed.
 
+pub mod gemm;
 pub mod interpreter;
 pub mod npy;

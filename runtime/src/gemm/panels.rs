@@ -1,0 +1,115 @@
+//! The second factor of a product as kernels read it: panels of columns, and in each all columns of a summand side by side.
+
+use super::vector::Isa;
+
+/// A line of the cache.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([f32; 16]);
+
+/// A matrix in panels.
+#[derive(Clone)]
+pub struct Panels {
+    isa: Isa,
+    width: usize,
+    tile_rows: usize,
+    summands: usize,
+    columns: usize,
+    lines: Vec<Line>,
+    /// With zeros up to whole panels.
+    bias: Option<Vec<f32>>,
+}
+
+impl Panels {
+    /// The panels of a matrix: `at(n, k)` is what summand k is multiplied with for column n. Zeros fill the last panel.
+    ///
+    /// # Errors
+    /// When the machine has no such vectors, or the panels are larger than memory.
+    pub fn new(
+        isa: Isa,
+        [columns, summands]: [usize; 2],
+        at: impl Fn(usize, usize) -> f32,
+        bias: Option<&[f32]>,
+    ) -> Result<Panels, String> {
+        if !isa.is_there() {
+            return Err(format!("this machine has no {isa:?}"));
+        }
+        let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
+        let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
+        let count = columns.div_ceil(width);
+        let size = (count * width).checked_mul(summands).ok_or("a matrix is too large")?;
+        let mut lines = vec![Line([0.0; 16]); size.div_ceil(16)];
+        let flat = lines.as_flattened_mut_floats();
+        for panel in 0..count {
+            let here = width.min(columns - panel * width);
+            for k in 0..summands {
+                let row = &mut flat[(panel * summands + k) * width..][..here];
+                row.iter_mut().enumerate().for_each(|(i, x)| *x = at(panel * width + i, k));
+            }
+        }
+        if bias.is_some_and(|bias| bias.len() != columns) {
+            return Err(format!("a bias that does not have {columns} numbers"));
+        }
+        let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(count * width).collect());
+        Ok(Panels { isa, width, tile_rows, summands, columns, lines, bias })
+    }
+
+    /// The vectors that they are for.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// How many columns the matrix has.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// How many summands each has.
+    pub fn summands(&self) -> usize {
+        self.summands
+    }
+
+    /// How many panels there are.
+    pub(super) fn count(&self) -> usize {
+        self.columns.div_ceil(self.width)
+    }
+
+    /// How many columns a panel has.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many rows of the result are computed with a panel at once.
+    pub(super) fn tile_rows(&self) -> usize {
+        self.tile_rows
+    }
+
+    /// A panel: for each summand, a number for each column.
+    pub(super) fn panel(&self, i: usize) -> &[f32] {
+        let size = self.summands * self.width;
+        &self.lines.as_flattened_floats()[i * size..][..size]
+    }
+
+    /// A number for each column, to be added, and zeros up to whole panels.
+    pub(super) fn bias(&self) -> Option<&[f32]> {
+        self.bias.as_deref()
+    }
+}
+
+/// Lines as floats.
+trait Floats {
+    fn as_flattened_floats(&self) -> &[f32];
+    fn as_flattened_mut_floats(&mut self) -> &mut [f32];
+}
+
+impl Floats for [Line] {
+    fn as_flattened_floats(&self) -> &[f32] {
+        // SAFETY: a line is sixteen floats without anything between them, and is aligned as they are or more.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len() * 16) }
+    }
+
+    fn as_flattened_mut_floats(&mut self) -> &mut [f32] {
+        // SAFETY: as above; any sixteen floats are a line.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len() * 16) }
+    }
+}

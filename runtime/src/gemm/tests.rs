@@ -1,0 +1,92 @@
+//! Products against the sum that they are.
+
+use super::{Isa, Panels, Product};
+
+/// Numbers that look random, the same each time; small integers, so that sums are exact.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % below
+    }
+
+    fn floats(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| self.next(17) as f32 - 8.0).collect()
+    }
+}
+
+fn isas() -> impl Iterator<Item = Isa> {
+    [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there())
+}
+
+#[test]
+fn products_are_sums_of_products() {
+    let mut numbers = Numbers(1);
+    for case in 0..400 {
+        let (m, n) = ([0, 1, 5, 13, 200][numbers.next(5)], [1, 3, 16, 24, 48, 64, 100][numbers.next(7)]);
+        let (runs, run) = ([0, 1, 2, 9][numbers.next(4)], [1, 3, 8, 130, 257][numbers.next(5)]);
+        let a = numbers.floats(4096);
+        let base: Vec<i32> = (0..m).map(|_| numbers.next(2000) as i32).collect();
+        let relative: Vec<i32> = (0..runs).map(|_| numbers.next(1800) as i32).collect();
+        let b = numbers.floats(n * runs * run);
+        let (bias, add) = (numbers.floats(n), numbers.floats(m * n));
+        let (with_bias, with_add, range) = (
+            case % 2 == 0,
+            case % 3 == 0,
+            if case % 5 == 0 { (0.0, 60.0) } else { (f32::NEG_INFINITY, f32::INFINITY) },
+        );
+        for isa in isas() {
+            let at = |n: usize, k: usize| b[n * runs * run + k];
+            let panels = Panels::new(isa, [n, runs * run], at, with_bias.then_some(&bias[..])).expect("panels");
+            let mut c = vec![f32::NAN; m * n];
+            let product = Product {
+                a: &a,
+                base: &base,
+                relative: &relative,
+                run,
+                b: &panels,
+                add: with_add.then_some(&add),
+                range,
+            };
+            product.compute(&mut c).expect("it can be computed");
+            for (i, &have) in c.iter().enumerate() {
+                let (row, column) = (i / n, i % n);
+                let value = |k: usize| a[(base[row] + relative[k / run]) as usize + k % run];
+                let sum: f32 = (0..runs * run).map(|k| value(k) * at(column, k)).sum();
+                let sum = sum + if with_bias { bias[column] } else { 0.0 } + if with_add { add[i] } else { 0.0 };
+                assert_eq!(have, sum.clamp(range.0, range.1), "{isa:?} {m}x{n}, {runs} runs of {run}: {row}, {column}");
+            }
+        }
+    }
+}
+
+#[test]
+fn addresses_outside_are_refused() {
+    let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
+    let range = (f32::NEG_INFINITY, f32::INFINITY);
+    let compute = |base: &[i32], relative: &[i32], run, c: usize| {
+        let product = Product { a: &[1.0; 8], base, relative, run, b: &panels, add: None, range };
+        product.compute(&mut vec![0.0; c])
+    };
+    assert!(compute(&[0, 6], &[0], 2, 8).is_ok());
+    assert!(compute(&[0, 7], &[0], 2, 8).is_err());
+    assert!(compute(&[0, -1], &[0], 2, 8).is_err());
+    assert!(compute(&[0, i32::MAX], &[i32::MAX, 0], 1, 8).is_err());
+    assert!(compute(&[0, 6], &[0], 2, 7).is_err());
+    assert!(compute(&[0, 6], &[0, 0], 2, 8).is_err());
+}
+
+/// What is no number stays none where results have bounds.
+#[test]
+fn nan_is_not_hidden() {
+    for isa in isas() {
+        let panels = Panels::new(isa, [20, 1], |_, _| 1.0, None).expect("panels");
+        let mut c = vec![0.0; 20];
+        let a = [f32::NAN];
+        let product =
+            Product { a: &a, base: &[0], relative: &[0], run: 1, b: &panels, add: None, range: (0.0, f32::INFINITY) };
+        product.compute(&mut c).expect("it can be computed");
+        assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");
+    }
+}

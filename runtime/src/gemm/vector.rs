@@ -1,0 +1,305 @@
+//! Vectors of the machines that there are kernels for, and which of them this machine has.
+
+use super::kernel::{Kernel, Tile, tile};
+
+/// Some floats at once.
+pub(super) trait Vector: Copy {
+    /// How many.
+    const LANES: usize;
+
+    /// All the same.
+    ///
+    /// # Safety
+    /// The machine has these vectors; so for all the others.
+    unsafe fn splat(x: f32) -> Self;
+
+    /// # Safety
+    /// There are as many floats at `from`.
+    unsafe fn load(from: *const f32) -> Self;
+
+    /// # Safety
+    /// As many floats can be written at `to`.
+    unsafe fn store(self, to: *mut f32);
+
+    /// `self * x + y`.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    unsafe fn times_plus(self, x: Self, y: Self) -> Self;
+
+    /// # Safety
+    /// The machine has these vectors.
+    unsafe fn plus(self, x: Self) -> Self;
+
+    /// No less than `low` and no greater than `high`; what is no number stays none.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    unsafe fn between(self, low: Self, high: Self) -> Self;
+}
+
+/// A kind of vectors, with kernels for all sizes of tiles.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Isa {
+    /// What every machine has.
+    Portable,
+    /// 128 bits: AArch64.
+    Neon,
+    /// 256 bits, with fused multiplication and addition.
+    Avx2,
+    /// 512 bits.
+    Avx512,
+}
+
+impl Isa {
+    /// The widest vectors of this machine.
+    pub fn best() -> Isa {
+        [Isa::Avx512, Isa::Avx2, Isa::Neon].into_iter().find(|isa| isa.is_there()).unwrap_or(Isa::Portable)
+    }
+
+    /// Whether this machine has them.
+    pub fn is_there(self) -> bool {
+        match self {
+            Isa::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => is_x86_feature_detected!("avx512f"),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => true,
+            _ => false,
+        }
+    }
+
+    /// How many columns a panel can have, and how many rows a tile of it has at most.
+    pub(super) fn panels(self) -> &'static [(usize, usize)] {
+        match self {
+            Isa::Avx512 => &[(64, 6), (48, 8), (32, 10), (16, 12)],
+            Isa::Avx2 => &[(16, 6), (8, 6)],
+            Isa::Neon => &[(16, 6), (8, 6)],
+            Isa::Portable => &[(8, 4)],
+        }
+    }
+
+    /// The kernel for a tile of at most as many rows as [`panels`](Isa::panels) says.
+    pub(super) fn kernel(self, rows: usize, columns: usize) -> Kernel {
+        match (self, columns) {
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, 64) => x86::AVX512_64[rows - 1],
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, 48) => x86::AVX512_48[rows - 1],
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, 32) => x86::AVX512_32[rows - 1],
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, 16) => x86::AVX512_16[rows - 1],
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, 16) => x86::AVX2_16[rows - 1],
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, 8) => x86::AVX2_8[rows - 1],
+            #[cfg(target_arch = "aarch64")]
+            (Isa::Neon, 16) => neon::NEON_16[rows - 1],
+            #[cfg(target_arch = "aarch64")]
+            (Isa::Neon, 8) => neon::NEON_8[rows - 1],
+            _ => PORTABLE_8[rows - 1],
+        }
+    }
+}
+
+/// Eight floats as the compiler likes them.
+#[derive(Clone, Copy)]
+struct Eight([f32; 8]);
+
+impl Eight {
+    #[inline(always)]
+    fn map(self, f: impl Fn(usize, f32) -> f32) -> Eight {
+        let mut all = self.0;
+        all.iter_mut().enumerate().for_each(|(i, x)| *x = f(i, *x));
+        Eight(all)
+    }
+}
+
+impl Vector for Eight {
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Eight {
+        Eight([x; 8])
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Eight {
+        // SAFETY: the caller promises eight floats; floats in a row are aligned like one.
+        Eight(unsafe { from.cast::<[f32; 8]>().read() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller promises room for eight floats.
+        unsafe { to.cast::<[f32; 8]>().write(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn times_plus(self, x: Eight, y: Eight) -> Eight {
+        self.map(|i, a| a * x.0[i] + y.0[i])
+    }
+
+    #[inline(always)]
+    unsafe fn plus(self, x: Eight) -> Eight {
+        self.map(|i, a| a + x.0[i])
+    }
+
+    #[inline(always)]
+    unsafe fn between(self, low: Eight, high: Eight) -> Eight {
+        self.map(|i, x| {
+            if x < low.0[i] {
+                low.0[i]
+            } else if x > high.0[i] {
+                high.0[i]
+            } else {
+                x
+            }
+        })
+    }
+}
+
+/// Kernels of a panel's width, for one row, two, and so on.
+macro_rules! kernels {
+    ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
+        $(pub(super) const $name: &[Kernel] = &[$($tile::<$rows, $nv>),+];)+
+    };
+}
+
+/// # Safety
+/// [`tile`]'s.
+unsafe fn portable<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { tile::<Eight, MR, NV>(t) }
+}
+
+kernels! {
+    PORTABLE_8 = portable<1> for 1 2 3 4;
+}
+
+/// Vectors of which all ops are intrinsics of the machine.
+macro_rules! vector {
+    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $plus:ident, $max:ident, $min:ident,
+     |$a:ident, $x:ident, $y:ident| $fma:expr) => {
+        impl Vector for $vector {
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn splat(x: f32) -> Self {
+                // SAFETY: the caller promises that the machine has these vectors; so for all the others.
+                unsafe { $splat(x) }
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const f32) -> Self {
+                // SAFETY: as above, and the floats are there; they need not be aligned.
+                unsafe { $load(from) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut f32) {
+                // SAFETY: as above, and there is room; it need not be aligned.
+                unsafe { $store(to, self) }
+            }
+
+            #[inline(always)]
+            unsafe fn times_plus(self, $x: Self, $y: Self) -> Self {
+                let $a = self;
+                // SAFETY: as above.
+                unsafe { $fma }
+            }
+
+            #[inline(always)]
+            unsafe fn plus(self, x: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $plus(self, x) }
+            }
+
+            #[inline(always)]
+            unsafe fn between(self, low: Self, high: Self) -> Self {
+                // SAFETY: as above. The second operand comes out where one is no number.
+                unsafe { $min(high, $max(low, self)) }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Kernel, Tile, Vector, tile};
+    use std::arch::x86_64::*;
+
+    vector!(
+        __m512,
+        16,
+        _mm512_set1_ps,
+        _mm512_loadu_ps,
+        _mm512_storeu_ps,
+        _mm512_add_ps,
+        _mm512_max_ps,
+        _mm512_min_ps,
+        |a, x, y| _mm512_fmadd_ps(a, x, y)
+    );
+    vector!(
+        __m256,
+        8,
+        _mm256_set1_ps,
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_add_ps,
+        _mm256_max_ps,
+        _mm256_min_ps,
+        |a, x, y| _mm256_fmadd_ps(a, x, y)
+    );
+
+    /// # Safety
+    /// [`tile`]'s.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn avx512<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { tile::<__m512, MR, NV>(t) }
+    }
+
+    /// # Safety
+    /// [`tile`]'s.
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { tile::<__m256, MR, NV>(t) }
+    }
+
+    kernels! {
+        AVX512_64 = avx512<4> for 1 2 3 4 5 6;
+        AVX512_48 = avx512<3> for 1 2 3 4 5 6 7 8;
+        AVX512_32 = avx512<2> for 1 2 3 4 5 6 7 8 9 10;
+        AVX512_16 = avx512<1> for 1 2 3 4 5 6 7 8 9 10 11 12;
+        AVX2_16 = avx2<2> for 1 2 3 4 5 6;
+        AVX2_8 = avx2<1> for 1 2 3 4 5 6;
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use super::{Kernel, Tile, Vector, tile};
+    use std::arch::aarch64::*;
+
+    vector!(float32x4_t, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vmaxq_f32, vminq_f32, |a, x, y| vfmaq_f32(
+        y, a, x
+    ));
+
+    /// # Safety
+    /// [`tile`]'s.
+    #[target_feature(enable = "neon")]
+    unsafe fn neon<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { tile::<float32x4_t, MR, NV>(t) }
+    }
+
+    kernels! {
+        NEON_16 = neon<4> for 1 2 3 4 5 6;
+        NEON_8 = neon<2> for 1 2 3 4 5 6;
+    }
+}
