@@ -6,10 +6,12 @@ use super::vector::Vector;
 pub(super) struct Tile<'a> {
     /// The buffer.
     pub a: *const f32,
-    /// An offset for each row of the tile.
-    pub rows: &'a [i32],
-    /// Where runs of summands begin, from there.
-    pub runs: &'a [i32],
+    /// Offsets for the rows of the tile; those of the next row are `table_stride` further.
+    pub table: *const i32,
+    /// From row to row of the table.
+    pub table_stride: usize,
+    /// Where the runs of summands begin.
+    pub runs: &'a [Run],
     /// How many summands a run has.
     pub run: usize,
     /// The panel: for each summand, a number for each column.
@@ -23,6 +25,18 @@ pub(super) struct Tile<'a> {
     /// What happens after the last summands.
     pub last: Option<Last>,
 }
+
+/// A run of summands, which lie side by side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Run {
+    /// Which of a row's offsets it begins at.
+    pub column: usize,
+    /// How much further.
+    pub offset: i32,
+}
+
+/// Zeros in place of the runs of which a table says that they are nowhere.
+pub(super) static ZEROS: [f32; super::MAX_SUMMANDS] = [0.0; super::MAX_SUMMANDS];
 
 /// What happens to a finished tile.
 #[derive(Clone, Copy)]
@@ -40,21 +54,25 @@ pub(super) struct Last {
 /// Computes tiles of one size.
 pub(super) type Kernel = unsafe fn(&Tile<'_>);
 
-/// A tile of `MR` rows and `NV` vectors.
+/// A tile of `MR` rows and `NV` vectors. With `HOLES`, offsets of -1 stand for zeros.
 ///
 /// # Safety
-/// The machine has the vectors. `rows` has `MR` entries, and `a[row + run + k]` is in the buffer for all of them. At `b` are
-/// as many numbers as summands times columns; `c` can be written and `bias` and `add` be read for each element of the tile.
+/// The machine has the vectors. The table has `MR` rows, and all that they and the runs say is in the buffer. At `b` are as
+/// many numbers as summands times columns; `c` can be written and `bias` and `add` be read for each element of the tile.
 #[inline(always)]
-pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize>(t: &Tile<'_>) {
+pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
     // SAFETY: rows, summands and columns are those that the caller promises.
     unsafe {
         let mut sums = [[V::splat(0.0); NV]; MR];
         let mut b = t.b;
-        for &run in t.runs {
+        for run in t.runs {
             let mut rows = [t.a; MR];
             for i in 0..MR {
-                rows[i] = t.a.offset(*t.rows.get_unchecked(i) as isize + run as isize);
+                let at = *t.table.add(i * t.table_stride + run.column);
+                rows[i] = t.a.wrapping_offset(at as isize + run.offset as isize);
+                if HOLES && at == -1 {
+                    rows[i] = ZEROS.as_ptr();
+                }
             }
             for k in 0..t.run {
                 let mut columns = [V::splat(0.0); NV];

@@ -1,6 +1,6 @@
 //! Products against the sum that they are.
 
-use super::{Isa, Panels, Product};
+use super::{Addresses, Isa, Panels, Product};
 
 /// Numbers that look random, the same each time; small integers, so that sums are exact.
 struct Numbers(u64);
@@ -40,15 +40,8 @@ fn products_are_sums_of_products() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, with_bias.then_some(&bias[..])).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let product = Product {
-                a: &a,
-                base: &base,
-                relative: &relative,
-                run,
-                b: &panels,
-                add: with_add.then_some(&add),
-                range,
-            };
+            let addresses = Addresses::Sums { base: &base, relative: &relative };
+            let product = Product { a: &a, addresses, run, b: &panels, add: with_add.then_some(&add[..]), range };
             product.compute(&mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
@@ -62,11 +55,41 @@ fn products_are_sums_of_products() {
 }
 
 #[test]
+fn each_run_has_its_place_or_is_zero() {
+    let mut numbers = Numbers(2);
+    for _ in 0..200 {
+        let (m, n) = ([0, 1, 7, 200][numbers.next(4)], [1, 16, 24, 64][numbers.next(4)]);
+        let (runs, run) = ([1, 2, 9][numbers.next(3)], [1, 3, 8, 130, 257][numbers.next(5)]);
+        let a = numbers.floats(2048);
+        let bases: Vec<i32> = (0..m * runs).map(|_| numbers.next(1700) as i32 - 100).map(|b| b.max(-1)).collect();
+        let b = numbers.floats(n * runs * run);
+        for isa in isas() {
+            let at = |n: usize, k: usize| b[n * runs * run + k];
+            let panels = Panels::new(isa, [n, runs * run], at, None).expect("panels");
+            let mut c = vec![f32::NAN; m * n];
+            let (addresses, range) = (Addresses::Each { bases: &bases, runs }, (f32::NEG_INFINITY, f32::INFINITY));
+            let product = Product { a: &a, addresses, run, b: &panels, add: None, range };
+            product.compute(&mut c).expect("it can be computed");
+            for (i, &have) in c.iter().enumerate() {
+                let (row, column) = (i / n, i % n);
+                let value = |k: usize| match bases[row * runs + k / run] {
+                    -1 => 0.0,
+                    base => a[base as usize + k % run],
+                };
+                let sum: f32 = (0..runs * run).map(|k| value(k) * at(column, k)).sum();
+                assert_eq!(have, sum, "{isa:?} {m}x{n}, {runs} runs of {run}: {row}, {column}");
+            }
+        }
+    }
+}
+
+#[test]
 fn addresses_outside_are_refused() {
     let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
     let range = (f32::NEG_INFINITY, f32::INFINITY);
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
-        let product = Product { a: &[1.0; 8], base, relative, run, b: &panels, add: None, range };
+        let addresses = Addresses::Sums { base, relative };
+        let product = Product { a: &[1.0; 8], addresses, run, b: &panels, add: None, range };
         product.compute(&mut vec![0.0; c])
     };
     assert!(compute(&[0, 6], &[0], 2, 8).is_ok());
@@ -84,8 +107,8 @@ fn nan_is_not_hidden() {
         let panels = Panels::new(isa, [20, 1], |_, _| 1.0, None).expect("panels");
         let mut c = vec![0.0; 20];
         let a = [f32::NAN];
-        let product =
-            Product { a: &a, base: &[0], relative: &[0], run: 1, b: &panels, add: None, range: (0.0, f32::INFINITY) };
+        let addresses = Addresses::Sums { base: &[0], relative: &[0] };
+        let product = Product { a: &a, addresses, run: 1, b: &panels, add: None, range: (0.0, f32::INFINITY) };
         product.compute(&mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");
     }

@@ -81,27 +81,28 @@ impl Isa {
         }
     }
 
-    /// The kernel for a tile of at most as many rows as [`panels`](Isa::panels) says.
-    pub(super) fn kernel(self, rows: usize, columns: usize) -> Kernel {
-        match (self, columns) {
+    /// The kernel for a tile of at most as many rows as [`panels`](Isa::panels) says, of tables with holes or without.
+    pub(super) fn kernel(self, rows: usize, columns: usize, holes: bool) -> Kernel {
+        let all = match (self, columns) {
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 64) => x86::AVX512_64[rows - 1],
+            (Isa::Avx512, 64) => x86::AVX512_64,
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 48) => x86::AVX512_48[rows - 1],
+            (Isa::Avx512, 48) => x86::AVX512_48,
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 32) => x86::AVX512_32[rows - 1],
+            (Isa::Avx512, 32) => x86::AVX512_32,
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 16) => x86::AVX512_16[rows - 1],
+            (Isa::Avx512, 16) => x86::AVX512_16,
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, 16) => x86::AVX2_16[rows - 1],
+            (Isa::Avx2, 16) => x86::AVX2_16,
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, 8) => x86::AVX2_8[rows - 1],
+            (Isa::Avx2, 8) => x86::AVX2_8,
             #[cfg(target_arch = "aarch64")]
-            (Isa::Neon, 16) => neon::NEON_16[rows - 1],
+            (Isa::Neon, 16) => neon::NEON_16,
             #[cfg(target_arch = "aarch64")]
-            (Isa::Neon, 8) => neon::NEON_8[rows - 1],
-            _ => PORTABLE_8[rows - 1],
-        }
+            (Isa::Neon, 8) => neon::NEON_8,
+            _ => PORTABLE_8,
+        };
+        all[rows - 1][usize::from(holes)]
     }
 }
 
@@ -162,18 +163,18 @@ impl Vector for Eight {
     }
 }
 
-/// Kernels of a panel's width, for one row, two, and so on.
+/// Kernels of a panel's width, for one row, two, and so on, of tables without holes and with.
 macro_rules! kernels {
     ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
-        $(pub(super) const $name: &[Kernel] = &[$($tile::<$rows, $nv>),+];)+
+        $(pub(super) const $name: &[[Kernel; 2]] = &[$([$tile::<$rows, $nv, false>, $tile::<$rows, $nv, true>]),+];)+
     };
 }
 
 /// # Safety
 /// [`tile`]'s.
-unsafe fn portable<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+unsafe fn portable<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { tile::<Eight, MR, NV>(t) }
+    unsafe { tile::<Eight, MR, NV, HOLES>(t) }
 }
 
 kernels! {
@@ -258,17 +259,17 @@ mod x86 {
     /// # Safety
     /// [`tile`]'s.
     #[target_feature(enable = "avx512f")]
-    unsafe fn avx512<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+    unsafe fn avx512<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { tile::<__m512, MR, NV>(t) }
+        unsafe { tile::<__m512, MR, NV, HOLES>(t) }
     }
 
     /// # Safety
     /// [`tile`]'s.
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+    unsafe fn avx2<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { tile::<__m256, MR, NV>(t) }
+        unsafe { tile::<__m256, MR, NV, HOLES>(t) }
     }
 
     kernels! {
@@ -293,9 +294,9 @@ mod neon {
     /// # Safety
     /// [`tile`]'s.
     #[target_feature(enable = "neon")]
-    unsafe fn neon<const MR: usize, const NV: usize>(t: &Tile<'_>) {
+    unsafe fn neon<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { tile::<float32x4_t, MR, NV>(t) }
+        unsafe { tile::<float32x4_t, MR, NV, HOLES>(t) }
     }
 
     kernels! {
