@@ -3,9 +3,11 @@
 //! Source: the seed on static compiled representations. [`Access`](crate::layout::Access) makes the tables; here they are
 //! constants like others, so layers of the same geometry share them, and large ones can be resources.
 
-use crate::constraint::{RANKED_TENSOR, UNIT, kind};
+use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::kernels;
-use gradus_ir::eval::{Datum, Trap};
+use crate::layout::{ZERO_PAGE, absolute};
+use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
+use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
     AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Type,
@@ -33,8 +35,9 @@ const RUN: AttrKind = AttrKind {
 /// The product of the elements of a buffer that tables name with a matrix: c[m, n] is the sum of
 /// `a[base[m] + relative[k]] * b[n, k]`.
 ///
-/// Offsets are elements of `a` in row-major order; `running` ones are added to the one before. Floats are summed as in
-/// `graph.matmul`, 8-bit integers in 32 bits.
+/// Offsets are elements of `a` in row-major order; `running` ones are added to the one before. What is not in the buffer is
+/// undefined behavior. Floats are summed as in `graph.matmul`, 8-bit integers in 32 bits. A `bias` for each column is added
+/// to the sums; what is less than `low` then or greater than `high` becomes that.
 ///
 /// ```mlir
 /// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
@@ -46,7 +49,7 @@ const RUN: AttrKind = AttrKind {
     infer = infer_gemm,
     work = work,
     eval = gemm,
-    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`bias` $bias^)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct GemmOp {
     /// Whether each offset is added to the one before.
@@ -59,6 +62,12 @@ pub struct GemmOp {
     relative: Operand<OFFSETS>,
     /// The other factors: a row for each column of the result.
     b: Operand<RANKED_TENSOR>,
+    /// What is added, for each column of the result.
+    bias: OptOperand<RANKED_TENSOR>,
+    /// The least that results are.
+    low: OptAttribute<F32>,
+    /// The greatest that results are.
+    high: OptAttribute<F32>,
     /// The product.
     c: OpResult<RANKED_TENSOR>,
 }
@@ -66,7 +75,7 @@ pub struct GemmOp {
 /// The product of runs of elements of a buffer with a matrix: c[m, n] is the sum of
 /// `a[bases[m, k / run] + k % run] * b[n, k]`.
 ///
-/// A run at -1 is zeros, which is what padding is.
+/// A run at -1 is zeros, which is what padding is. All else is as in `addr.gemm`.
 ///
 /// ```mlir
 /// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
@@ -78,7 +87,7 @@ pub struct GemmOp {
     infer = infer_gemm,
     work = work,
     eval = indirect_gemm,
-    format = "$a `[` $bases `]` `run` $run `,` $b attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $bases `]` `run` $run `,` $b (`bias` $bias^)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct IndirectGemmOp {
     /// How many elements lie side by side.
@@ -89,17 +98,18 @@ pub struct IndirectGemmOp {
     bases: Operand<OFFSETS>,
     /// The other factors: a row for each column of the result.
     b: Operand<RANKED_TENSOR>,
+    /// What is added, for each column of the result.
+    bias: OptOperand<RANKED_TENSOR>,
+    /// The least that results are.
+    low: OptAttribute<F32>,
+    /// The greatest that results are.
+    high: OptAttribute<F32>,
     /// The product.
     c: OpResult<RANKED_TENSOR>,
 }
 
 fn shape<'a>(args: &OpArgs<'a>, name: &str) -> &'a [i64] {
     args.opt_operand(name).and_then(|v| args.ctx().shape(args.module.value_type(v))).unwrap_or(&[])
-}
-
-/// The product of two extents, if they are known.
-fn times(a: i64, b: i64) -> i64 {
-    if a == DYNAMIC || b == DYNAMIC { DYNAMIC } else { a.checked_mul(b).unwrap_or(DYNAMIC) }
 }
 
 /// Rows and summands as the tables have them.
@@ -121,7 +131,17 @@ fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     }
     let [a, b] = ["a", "b"].map(|name| args.opt_operand(name).map(|v| ctx.element_type(args.module.value_type(v))));
     let elem = a.filter(|_| a == b).ok_or("requires factors of one element type")?;
-    Ok(vec![ctx.tensor_type(&[m, n], sum_type(ctx, elem))])
+    let sums = sum_type(ctx, elem);
+    if let Some(bias) = args.opt_operand("bias").map(|v| args.module.value_type(v)) {
+        let fits = matches!(ctx.shape(bias), Some(&[have]) if have == n || have == DYNAMIC || n == DYNAMIC);
+        if !fits || ctx.element_type(bias) != sums {
+            return Err(format!("requires a bias of {}", ctx.display_type(ctx.tensor_type(&[n], sums))));
+        }
+    }
+    if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
+        return Err("requires sums of floats to bound them".into());
+    }
+    Ok(vec![ctx.tensor_type(&[m, n], sums)])
 }
 
 /// The type of sums of products.
@@ -136,28 +156,23 @@ fn work(args: &OpArgs<'_>) -> Work {
 }
 
 /// The constant offsets of an operand.
-fn constant(args: &OpArgs<'_>, name: &str) -> Option<Vec<i64>> {
+fn constant(args: &OpArgs<'_>, name: &str) -> Option<Vec<i32>> {
     let attr = args.module.constant(args.opt_operand(name)?)?;
     offsets(&args.ctx().dense_tensor(attr)?)
 }
 
-fn offsets(table: &Tensor) -> Option<Vec<i64>> {
-    if table.dtype() == DType::I32 { table.to_i64() } else { None }
+fn offsets(table: &Tensor) -> Option<Vec<i32>> {
+    (table.dtype() == DType::I32).then(|| table.as_slice::<i32>().into_owned())
 }
 
-/// Each offset, where they are added to the one before.
-fn summed(mut relative: Vec<i64>, running: bool) -> Vec<i64> {
-    let mut sum = 0_i64;
-    for offset in relative.iter_mut().filter(|_| running) {
-        sum = sum.wrapping_add(*offset);
-        *offset = sum;
-    }
-    relative
+/// The offsets of an op's summands, none added to another.
+fn relative(args: &OpArgs<'_>, table: Vec<i32>) -> Vec<i32> {
+    if args.attr("running").is_some() { absolute(&table) } else { table }
 }
 
 /// The least and the greatest.
-fn span(offsets: &[i64]) -> Option<[i64; 2]> {
-    Some([*offsets.iter().min()?, *offsets.iter().max()?])
+fn span(offsets: &[i32]) -> Option<[i64; 2]> {
+    Some([*offsets.iter().min()?, *offsets.iter().max()?].map(i64::from))
 }
 
 /// That addresses from `first` to `last` are in a buffer.
@@ -169,8 +184,8 @@ fn check_inside(first: i64, last: i64, elements: i64) -> Result<(), String> {
 /// Whether all addresses are known before anything runs, and inside.
 fn gemm_is_inside(m: &Module, op: Op) -> bool {
     let Some(args) = m.args(op).filter(|_| is_static(m, op)) else { return false };
-    let (Some(base), Some(relative)) = (constant(&args, "base"), constant(&args, "relative")) else { return false };
-    check_tables(&base, &summed(relative, args.attr("running").is_some()), buffer(&args)).is_ok()
+    let (Some(base), Some(table)) = (constant(&args, "base"), constant(&args, "relative")) else { return false };
+    check_tables(&base, &relative(&args, table), buffer(&args)).is_ok()
 }
 
 /// [`gemm_is_inside`], of runs.
@@ -191,24 +206,25 @@ fn buffer(args: &OpArgs<'_>) -> i64 {
     if size == DYNAMIC { i64::MAX } else { size }
 }
 
-fn check_tables(base: &[i64], relative: &[i64], elements: i64) -> Result<(), String> {
+fn check_tables(base: &[i32], relative: &[i32], elements: i64) -> Result<(), String> {
     let (Some([low, high]), Some([first, last])) = (span(base), span(relative)) else { return Ok(()) };
-    check_inside(low.saturating_add(first), high.saturating_add(last), elements)
+    check_inside(low + first, high + last, elements)
 }
 
-fn check_bases(bases: &[i64], run: i64, elements: i64) -> Result<(), String> {
-    let there: Vec<i64> = bases.iter().copied().filter(|&b| b != i64::from(crate::layout::ZERO_PAGE)).collect();
+fn check_bases(bases: &[i32], run: i64, elements: i64) -> Result<(), String> {
+    let there: Vec<i32> = bases.iter().copied().filter(|&b| b != ZERO_PAGE).collect();
     let Some([first, last]) = span(&there) else { return Ok(()) };
     check_inside(first, last.saturating_add(run - 1), elements)
 }
 
 fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let [a, base, relative, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?, data[3].tensor()?];
-    let [base, relative] = [base, relative].map(|t| offsets(t).unwrap_or_default());
-    let relative = summed(relative, args.attr("running").is_some());
+    let [a, base, table, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?, data[3].tensor()?];
+    let [base, table] = [base, table].map(|t| offsets(t).unwrap_or_default());
+    let relative = relative(args, table);
     check_tables(&base, &relative, a.len() as i64).map_err(Trap::Ub)?;
-    let at = |m: &i64| relative.iter().map(move |k| Some((m + k) as usize)).collect::<Vec<_>>();
-    product(a, &[base.len(), relative.len()], base.iter().flat_map(at), b)
+    let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
+    let sums = product(a, &[base.len(), relative.len()], base.iter().flat_map(at), b)?;
+    finish(args, sums, data.get(4))
 }
 
 fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -218,8 +234,25 @@ fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     let bases = offsets(bases).unwrap_or_default();
     check_bases(&bases, run, a.len() as i64).map_err(Trap::Ub)?;
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
-    let at = |&base: &i64| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
-    product(a, &[rows, depth], bases.iter().flat_map(at), b)
+    let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
+    let sums = product(a, &[rows, depth], bases.iter().flat_map(at), b)?;
+    finish(args, sums, data.get(3))
+}
+
+/// Sums with a bias added, and bounded.
+fn finish(args: &OpArgs<'_>, mut sums: Tensor, bias: Option<&Datum>) -> Result<Vec<Datum>, Trap> {
+    if let Some(bias) = bias {
+        sums = kernels::add(&sums, bias.tensor()?)?;
+    }
+    let bound = |name: &str| {
+        let value = args.attr(name).and_then(|a| args.ctx().as_float(a))?;
+        Some(floats_to_tensor(sums.dtype(), &[], vec![value]))
+    };
+    let (low, high) = (bound("low"), bound("high"));
+    if low.is_some() || high.is_some() {
+        sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
+    }
+    Ok(vec![Datum::Tensor(sums)])
 }
 
 /// The product of the elements of `a` that are named, `None` for zero, as a matrix, with the transpose of `b`.
@@ -228,7 +261,7 @@ fn product(
     shape: &[usize; 2],
     elements: impl Iterator<Item = Option<usize>>,
     b: &Tensor,
-) -> Result<Vec<Datum>, Trap> {
+) -> Result<Tensor, Trap> {
     let size = a.dtype().size();
     let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(shape)? * size);
     let zero = vec![0; size];
@@ -237,8 +270,7 @@ fn product(
     }
     let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, kernels::transpose(b, &[1, 0])?);
     let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
-    let c = if is_short { kernels::matmul_integer(&a, &b, None, None) } else { kernels::matmul(&a, &b) };
-    Ok(vec![Datum::Tensor(c?)])
+    Ok(if is_short { kernels::matmul_integer(&a, &b, None, None) } else { kernels::matmul(&a, &b) }?)
 }
 
 /// The dialect.

@@ -3,7 +3,7 @@
 use crate::coverage::{Fired, Statistics};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Culprit, Subject};
-use gradus_check::{Options, Random, Verdict};
+use gradus_check::{Floats, Options, Random, Verdict};
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::{Actions, Failed, OptionKind, PassInfo, Pipeline, RunOptions};
 use gradus_ir::{
@@ -155,11 +155,13 @@ impl Campaign<'_> {
         let render = |d: &[Diagnostic]| d.iter().map(|d| d.render(&m.ctx)).collect::<String>();
         verify(m).map_err(|d| format!("the generator made an invalid program\n{}", render(&d)))?;
         round_trip(m, number.is_multiple_of(2))?;
+        let rounds = Pipeline::parse(pipeline, self.passes).is_ok_and(|p| p.rounds());
+        let floats = if rounds { Floats::Exact } else { self.options.floats };
         let subject = Subject {
             program: &|| m.clone(),
             pipeline: &|| Pipeline::parse(pipeline, self.passes).expect("the pipeline was made before"),
             how: RunOptions { threads: 1, ..RunOptions::default() },
-            options: self.options,
+            options: Options { floats, ..self.options },
         };
         let mut actions = Actions::new();
         actions.watch(tally.fired.observer());

@@ -41,7 +41,12 @@ pub fn check(case: &Case) -> Result<(), String> {
     let before = read(case, &ctx)?;
     let after = load(&ctx, &output.out)?;
     let approximate = command.iter().any(|word| word.contains("floats=approx"));
-    let floats = if approximate { Floats::Approximate } else { OPTIONS.floats };
+    let rounds = |word: &String| case.tool.passes.iter().any(|pass| pass.rounds && word.contains(pass.name));
+    let floats = match approximate {
+        true => Floats::Approximate,
+        false if command.iter().any(rounds) => Floats::Exact,
+        false => OPTIONS.floats,
+    };
     let reference = Reference::new(&before, Options { floats, ..OPTIONS });
     for (name, _, verdict) in reference.compare(&after) {
         match verdict {

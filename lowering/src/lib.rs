@@ -9,9 +9,10 @@
 use gradus_ir::PassInfo;
 
 mod affine_to_scf;
+mod graph_to_addr;
 pub mod onnx;
 pub mod onnx_to_graph;
 mod scf_to_cf;
 
 /// All passes that lower, alphabetically. The order is that of listings; nothing else depends on it.
-pub const PASSES: &[&PassInfo] = &[&affine_to_scf::INFO, &scf_to_cf::INFO];
+pub const PASSES: &[&PassInfo] = &[&graph_to_addr::INFO, &scf_to_cf::INFO, &affine_to_scf::INFO];

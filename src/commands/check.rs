@@ -35,7 +35,8 @@ pub(super) fn option_args() -> [Arg; 5] {
         number("seed", format!("Draw other inputs [default: {seed}]")),
         Arg::new("floats").long("floats").value_name("HOW").value_parser(FLOATS.map(|(word, _)| word)).help(
             "How floats are compared: bit by bit (bits); as small integers, so that sums may be put in any order \
-             (exact); as formulas, in f64 (algebra); up to rounding (rounding) [default: bits]",
+             (exact); as formulas, in f64 (algebra); up to rounding (rounding) [default: bits, or exact after a \
+             pass that sums in another order]",
         ),
     ]
 }
@@ -123,7 +124,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         program: &|| before.clone(),
         pipeline: &|| pass_flags::pipeline(tool, matches, "builtin.module").expect("it was made before"),
         how: RunOptions { passes: tool.passes.clone(), ..RunOptions::default() },
-        options: options(matches),
+        options: match pipeline.rounds() && !matches.contains_id("floats") {
+            true => Options { floats: Floats::Exact, ..options(matches) },
+            false => options(matches),
+        },
     };
     match subject.check() {
         Checked::Passed(verdicts) => conclude(&verdicts, streams),

@@ -85,7 +85,8 @@ fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
 }
 
 /// Bounds further from 0 are none: there is room beyond them for what passes make of bounds, such as multiples of a factor.
-const FURTHEST: u64 = 1 << 62;
+/// Extreme numbers, their halves and quarters, are far from it, so that they and what is made of them are on one side.
+const FURTHEST: u64 = 3 << 60;
 
 /// The results of a map for operands that something is decided by: where they have no value, the program is undefined. No
 /// list is empty.

@@ -2,13 +2,15 @@
 
 use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::kernels;
-use super::kernels::shape::{ConvAttrs, ConvTransposeAttrs, conv_output_dims, conv_transpose_output_dims};
+use super::kernels::shape::{
+    ConvAttrs, ConvTransposeAttrs, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
+};
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::{Contraction, Work, elements};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{DYNAMIC, Module, OpArgs, OpDecl, OpInfo, Traits, op};
 
 /// Convolution over any number of spatial axes.
 ///
@@ -49,6 +51,19 @@ pub struct ConvOp {
     strides: OptAttribute<I64_ARRAY>,
     /// The result, `[N, M, O...]`.
     y: OpResult<FLOAT_TENSOR>,
+}
+
+impl ConvOp {
+    /// How many groups it has, and how its filters move over the image.
+    ///
+    /// # Errors
+    /// When extents are not known, or it is not valid.
+    pub fn window(self, m: &Module) -> Result<(usize, Window), String> {
+        let extents = |v| m.ctx.static_shape(m.value_type(v)).ok_or("requires known extents");
+        let [x, w] =
+            [extents(self.x(m))?, extents(self.w(m))?].map(|d| d.iter().map(|&d| d as usize).collect::<Vec<_>>());
+        conv_window(&x, &w, &conv(&m.args(self.0).ok_or("requires a declaration")?)?)
+    }
 }
 
 fn infer_conv(args: &OpArgs<'_>) -> infer::Types {

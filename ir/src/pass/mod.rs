@@ -75,6 +75,8 @@ pub struct PassInfo {
     pub requires: &'static [&'static Property],
     /// What holds of the program when the pass has run.
     pub establishes: &'static [&'static Property],
+    /// Whether floats may be rounded otherwise, since sums are put in another order. Checks compare accordingly.
+    pub rounds: bool,
     /// Makes the pass. Errors say what is wrong with an option's value.
     pub make: fn(&Options) -> Result<Box<dyn Pass>, String>,
 }
@@ -90,6 +92,7 @@ impl PassInfo {
         statistics: &[],
         requires: &[],
         establishes: &[],
+        rounds: false,
         make: |_| Err("this pass cannot be made".into()),
     };
 

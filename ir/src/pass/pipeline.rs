@@ -93,6 +93,14 @@ impl Pipeline {
         text + "\n\n"
     }
 
+    /// Whether a pass [rounds](PassInfo::rounds) floats otherwise.
+    pub fn rounds(&self) -> bool {
+        self.steps.iter().any(|step| match step {
+            Step::Pass(scheduled) => scheduled.info.rounds,
+            Step::Nested(pipelines) => pipelines.iter().any(Pipeline::rounds),
+        })
+    }
+
     fn pretty(&self, indent: usize, out: &mut String) -> fmt::Result {
         writeln!(out, "{:indent$}{}(", "", self.anchor)?;
         for (i, step) in self.steps.iter().enumerate() {

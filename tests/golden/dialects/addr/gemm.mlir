@@ -37,3 +37,15 @@ func.func @tables_that_are_not_known(%x: tensor<?x4xf32>, %base: tensor<?xi32>, 
   %0 = addr.gemm %x[%base + %relative], %b : (tensor<?x4xf32>, tensor<?xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<?x2xf32>
   return %0 : tensor<?x2xf32>
 }
+// What is added to each column, and bounds.
+func.func @bias_and_bounds() -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %x = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %b = arith.constant dense<[[1.0, 1.0], [1.0, -1.0]]> : tensor<2x2xf32>
+  %bias = arith.constant dense<[0.5, -10.0]> : tensor<2xf32>
+  %base = arith.constant dense<[0, 2]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %0 = addr.gemm %x[%base + %relative], %b bias %bias {low = 0.0 : f32, high = 6.0 : f32} : (tensor<4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %bases = arith.constant dense<[[0], [-1]]> : tensor<2x1xi32>
+  %1 = addr.indirect_gemm %x[%bases] run 2, %b bias %bias {high = 2.0 : f32} : (tensor<4xf32>, tensor<2x1xi32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  return %0, %1 : tensor<2x2xf32>, tensor<2x2xf32>
+}

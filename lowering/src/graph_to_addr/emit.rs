@@ -1,0 +1,140 @@
+//! Making the ops that a convolution becomes.
+
+use gradus_dialects::layout::{Indirection, TiledLayout};
+use gradus_ir::{Attr, Builder, InsertPoint, Loc, Module, Op, OpState, Tensor, Type, Value};
+
+/// Makes ops in front of another.
+pub(super) struct Emitter<'m> {
+    m: &'m mut Module,
+    at: Op,
+    loc: Loc,
+}
+
+impl Emitter<'_> {
+    /// In front of an op.
+    pub(super) fn before(m: &mut Module, at: Op) -> Emitter<'_> {
+        let loc = m.loc(at);
+        Emitter { m, at, loc }
+    }
+
+    pub(super) fn m(&self) -> &Module {
+        self.m
+    }
+
+    /// An op of these groups of operands; its results' types are inferred if none are said.
+    fn op(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)], types: &[Type]) -> Option<Op> {
+        let mut state = OpState::new(&self.m.ctx, name, self.loc);
+        groups.iter().for_each(|group| state.operand_group(group));
+        attrs.iter().for_each(|&(name, attr)| state.inherent(&self.m.ctx, name, Some(attr)));
+        state.result_types.extend_from_slice(types);
+        Builder::at(self.m, InsertPoint::Before(self.at)).try_create(state).ok()
+    }
+
+    fn one(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)]) -> Option<Value> {
+        let op = self.op(name, groups, attrs, &[])?;
+        Some(self.m.result(op, 0))
+    }
+
+    fn constant(&mut self, tensor: &Tensor, elem: Type) -> Option<Value> {
+        let extents: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+        let ty = self.m.ctx.tensor_type(&extents, elem);
+        let attr = self.m.ctx.dense_attr(ty, tensor);
+        Builder::at(self.m, InsertPoint::Before(self.at)).constant(attr, ty, "arith", self.loc)
+    }
+
+    fn list(&mut self, values: &[i64]) -> Option<Value> {
+        self.constant(&Tensor::from_vec(&[values.len()], values.to_vec()), Type::I64)
+    }
+
+    fn offsets(&mut self, shape: &[usize], values: &[i32]) -> Option<Value> {
+        self.constant(&Tensor::from_vec(shape, values.to_vec()), Type::I32)
+    }
+
+    fn extents(&self, value: Value) -> Option<&[i64]> {
+        self.m.ctx.shape(self.m.value_type(value))
+    }
+
+    /// A tensor in the order of a layout.
+    pub(super) fn pack(&mut self, x: Value, layout: &TiledLayout, axes: &str) -> Option<Value> {
+        let attrs = [("layout", layout.to_attr(&self.m.ctx)), ("axes", self.m.ctx.string_attr(axes))];
+        self.one("layout.pack", &[&[x]], &attrs)
+    }
+
+    /// What is in the order of a layout as a tensor.
+    pub(super) fn unpack(&mut self, x: Value, layout: &TiledLayout, axes: &str, ty: Type) -> Option<Value> {
+        let attrs = [("layout", layout.to_attr(&self.m.ctx)), ("axes", self.m.ctx.string_attr(axes))];
+        let op = self.op("layout.unpack", &[&[x]], &attrs, &[ty])?;
+        Some(self.m.result(op, 0))
+    }
+
+    /// The same elements with other extents.
+    pub(super) fn reshape(&mut self, x: Value, extents: &[i64]) -> Option<Value> {
+        if self.extents(x)? == extents {
+            return Some(x);
+        }
+        let shape = self.list(extents)?;
+        self.one("graph.reshape", &[&[x], &[shape]], &[])
+    }
+
+    /// A matrix with rows and columns exchanged.
+    pub(super) fn transpose(&mut self, x: Value) -> Option<Value> {
+        let perm = self.m.ctx.i64_array_attr(&[1, 0]);
+        self.one("graph.transpose", &[&[x]], &[("perm", perm)])
+    }
+
+    /// With zeros around: all begins, then all ends.
+    pub(super) fn pad(&mut self, x: Value, pads: &[i64]) -> Option<Value> {
+        let pads = self.list(pads)?;
+        self.one("graph.pad", &[&[x], &[pads], &[], &[]], &[])
+    }
+
+    /// As many equal parts along the first axis.
+    pub(super) fn split(&mut self, x: Value, parts: u64) -> Option<Vec<Value>> {
+        if parts == 1 {
+            return Some(vec![x]);
+        }
+        let (ty, extents) = (self.m.value_type(x), self.extents(x)?.to_vec());
+        let length = extents[0] / parts as i64;
+        let lengths = self.list(&vec![length; parts as usize])?;
+        let part: Vec<i64> = std::iter::once(length).chain(extents[1..].iter().copied()).collect();
+        let part = self.m.ctx.tensor_type(&part, self.m.ctx.element_type(ty));
+        let op = self.op("graph.split", &[&[x], &[lengths]], &[], &vec![part; parts as usize])?;
+        Some(self.m.results(op).collect())
+    }
+
+    /// Tensors one behind the other along an axis.
+    pub(super) fn concat(&mut self, parts: &[Value], axis: i64) -> Option<Value> {
+        if let [one] = parts {
+            return Some(*one);
+        }
+        let axis = self.m.ctx.int_attr(Type::I64, axis);
+        self.one("graph.concat", &[parts], &[("axis", axis)])
+    }
+
+    /// A product by two tables.
+    pub(super) fn gemm(
+        &mut self,
+        a: Value,
+        base: &[i32],
+        relative: &[i32],
+        b: Value,
+        bias: Option<Value>,
+    ) -> Option<Value> {
+        let (base, relative) = (self.offsets(&[base.len()], base)?, self.offsets(&[relative.len()], relative)?);
+        self.one("addr.gemm", &[&[a], &[base], &[relative], &[b], bias.as_slice()], &[])
+    }
+
+    /// A product by an address for each run.
+    pub(super) fn indirect_gemm(
+        &mut self,
+        a: Value,
+        table: &Indirection,
+        b: Value,
+        bias: Option<Value>,
+    ) -> Option<Value> {
+        let runs = table.runs as usize;
+        let bases = self.offsets(&[table.bases.len() / runs, runs], &table.bases)?;
+        let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
+        self.one("addr.indirect_gemm", &[&[a], &[bases], &[b], bias.as_slice()], &[("run", run)])
+    }
+}
