@@ -203,6 +203,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::opt::SUBCOMMAND,
     commands::import::SUBCOMMAND,
     commands::run::SUBCOMMAND,
+    commands::bench::SUBCOMMAND,
     commands::check::SUBCOMMAND,
     commands::reduce::SUBCOMMAND,
     commands::fuzz::SUBCOMMAND,

@@ -13,6 +13,7 @@ mod graph_to_addr;
 pub mod onnx;
 pub mod onnx_to_graph;
 mod scf_to_cf;
+pub mod targets;
 
 /// All passes that lower, alphabetically. The order is that of listings; nothing else depends on it.
 pub const PASSES: &[&PassInfo] = &[&graph_to_addr::INFO, &scf_to_cf::INFO, &affine_to_scf::INFO];

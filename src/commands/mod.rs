@@ -1,5 +1,6 @@
 //! One file per subcommand, and what several have in common.
 
+pub mod bench;
 pub mod check;
 pub mod completions;
 pub mod doc;

@@ -1,10 +1,13 @@
 //! What every command that takes a program accepts: a model as ONNX, or text.
 
 use crate::io::{parse, read, report, text};
-use crate::{Failure, Streams};
+use crate::{Failure, Streams, Tool};
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
+use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module, ParseOptions, verify};
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
+use gradus_lowering::targets::{TARGETS, Target};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,6 +37,32 @@ pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions,
 /// Whether the file is to be read as ONNX: by its name.
 pub fn is_onnx(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|e| e == "onnx")
+}
+
+/// `--target`: the machine that a program is compiled for.
+pub fn target_arg() -> Arg {
+    let names = TARGETS.iter().map(|target| target.name);
+    Arg::new("target").long("target").value_name("NAME").value_parser(PossibleValuesParser::new(names)).help(
+        "Compile the program for a machine, and run it by kernels of that; without it, by the reference meaning of its ops",
+    )
+}
+
+/// Makes a program one of the machine that was asked for, if any was. Says whether one was.
+pub fn compile(tool: &Tool, m: &mut Module, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<bool, Failure> {
+    let Some(name) = matches.get_one::<String>("target") else { return Ok(false) };
+    let mut pipeline = Pipeline::parse(Target::named(name)?.pipeline, &tool.passes).map_err(|(_, message)| message)?;
+    let mut said = Vec::new();
+    let mut watch = Watch::new(|event| {
+        if let Event::Diagnostic(d) = event {
+            said.push(d);
+        }
+    });
+    let done = pipeline.run(m, &RunOptions::default(), &mut watch);
+    drop(watch);
+    match done {
+        Ok(()) => Ok(true),
+        Err(_) => Err(report(&m.ctx, &said, streams)),
+    }
 }
 
 /// Reads and verifies a program.

@@ -2,7 +2,7 @@
 
 mod show;
 
-use super::model::{dim_arg, load};
+use super::model::{compile, dim_arg, load, target_arg};
 use crate::io::report;
 use crate::progress;
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-fn pairs(name: &'static str, help: &'static str) -> Arg {
+pub(super) fn pairs(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("NAME=FILE").action(ArgAction::Append).help(help)
 }
 
@@ -41,18 +41,24 @@ fn command(_: &Tool) -> Command {
         .arg(number("atol", "1e-4", "Absolute tolerance of --expect"))
         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Class numbers (.npy): print the accuracy"))
         .arg(Arg::new("function").long("function").value_name("NAME").default_value("main").help("What to call"))
+        .arg(target_arg())
         .arg(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = tool.context();
     let file: &String = matches.get_one("FILE").expect("is required");
-    let m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    let on_cpu = compile(tool, &mut m, matches, streams)?;
     let name: &String = matches.get_one("function").expect("has a default");
     let function = Interpreter::new(&m).function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
     let signature = Signature::of(&m, function);
     let inputs = read_inputs(matches, &ctx, &signature)?;
-    let outputs = execute(&m, function, &signature, &inputs, streams)?;
+    let mut interpreter = Interpreter::new(&m);
+    if on_cpu {
+        interpreter = interpreter.on_cpu();
+    }
+    let outputs = execute(interpreter, function, &signature, &inputs, streams)?;
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
     for (name, path) in named(matches, "output", &signature.outputs)? {
         write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name))?;
@@ -70,13 +76,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
 }
 
 /// Names and types of what a function takes and gives.
-struct Signature {
-    inputs: Vec<(String, Type)>,
+pub(super) struct Signature {
+    pub(super) inputs: Vec<(String, Type)>,
     outputs: Vec<(String, Type)>,
 }
 
 impl Signature {
-    fn of(m: &Module, function: Op) -> Signature {
+    pub(super) fn of(m: &Module, function: Op) -> Signature {
         let ctx = &m.ctx;
         let ty = m.inherent_attr(function, "function_type").and_then(|a| ctx.as_type(a));
         let (inputs, outputs) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
@@ -119,7 +125,7 @@ fn find<'a>(outputs: &'a [Tensor], known: &[(String, Type)], name: &str) -> &'a 
 }
 
 /// The inputs in the function's order.
-fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
+pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
     let mut given: Vec<(String, Tensor)> = Vec::new();
     let texts: Vec<&String> = matches.get_many::<String>("input").into_iter().flatten().collect();
     if let [path] = texts[..]
@@ -171,16 +177,17 @@ fn pieces(ctx: &Context, signature: &Signature, inputs: &[Tensor]) -> Result<usi
 }
 
 fn execute(
-    m: &Module,
+    interpreter: Interpreter<'_>,
     function: Op,
     signature: &Signature,
     inputs: &[Tensor],
     streams: &mut Streams<'_>,
 ) -> Result<Vec<Tensor>, Failure> {
+    let m = interpreter.module();
     let count = pieces(&m.ctx, signature, inputs)?;
     let bar = progress::bar(count as u64 * m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
-    let mut interpreter = Interpreter::new(m).on_op(move |n| ticks.set_position(n));
+    let mut interpreter = interpreter.on_op(move |n| ticks.set_position(n));
     let mut parts: Vec<Vec<Tensor>> = vec![Vec::new(); signature.outputs.len()];
     for piece in 0..count {
         let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count)).collect();
@@ -195,7 +202,7 @@ fn execute(
 }
 
 /// The piece of an input that one call gets. Scalars of the program come from tensors of one element.
-fn cut(ctx: &Context, tensor: &Tensor, ty: Type, piece: usize, count: usize) -> Datum {
+pub(super) fn cut(ctx: &Context, tensor: &Tensor, ty: Type, piece: usize, count: usize) -> Datum {
     if !ctx.is_shaped(ty) {
         let first = tensor.to_f64().first().copied().unwrap_or(0.0);
         let int = tensor.to_i64().and_then(|v| v.first().copied());

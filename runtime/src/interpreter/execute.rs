@@ -153,10 +153,10 @@ impl Interpreter<'_> {
 
     fn declared(&mut self, code: &Code, op: &OpCode, info: &'static OpInfo, start: usize) -> Result<Vec<Datum>, Stop> {
         self.tell();
-        let (operands, memory) = (&self.stack[start..], &mut self.memory);
+        let (operands, memory, cpu) = (&self.stack[start..], &mut self.memory, &mut self.cpu);
         let results = code.with_args(self.module, op, info, |args| match info.exec {
             Some(exec) => exec(args, operands, memory),
-            None => eval_op(args, operands),
+            None => cpu.as_mut().and_then(|cpu| cpu.run(args, operands)).unwrap_or_else(|| eval_op(args, operands)),
         });
         let results = results.map_err(|trap| Stop { op: op.op, trap })?;
         self.made += results.iter().map(elements).sum::<u64>() / ELEMENTS_PER_OP;

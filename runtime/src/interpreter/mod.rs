@@ -4,6 +4,7 @@ mod code;
 mod control;
 mod execute;
 
+use crate::cpu::Cpu;
 use code::Code;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
@@ -46,6 +47,8 @@ pub struct Interpreter<'m> {
     /// Called now and then with how many ops have run; for progress.
     on_op: Option<Box<dyn FnMut(u64) + 'm>>,
     external: Option<External<'m>>,
+    /// What is asked before ops are evaluated.
+    cpu: Option<Cpu>,
     /// The functions that were called.
     functions: FxHashMap<Op, Arc<Code>>,
     /// Operands and results that are under way, those of inner ops last.
@@ -65,6 +68,7 @@ impl<'m> Interpreter<'m> {
             memory: Memory::default(),
             on_op: None,
             external: None,
+            cpu: None,
             functions: FxHashMap::default(),
             stack: Vec::new(),
             executed: 0,
@@ -72,6 +76,11 @@ impl<'m> Interpreter<'m> {
             fuel: u64::MAX,
             depth: 0,
         }
+    }
+
+    /// The program.
+    pub fn module(&self) -> &'m Module {
+        self.module
     }
 
     /// Calls `f` with the number of ops executed so far, before each op that may take a while, and now and then.
@@ -84,6 +93,17 @@ impl<'m> Interpreter<'m> {
     pub fn on_external(mut self, external: External<'m>) -> Self {
         self.external = Some(external);
         self
+    }
+
+    /// Runs ops by kernels of this machine where there are some.
+    pub fn on_cpu(mut self) -> Self {
+        self.cpu = Some(Cpu::default());
+        self
+    }
+
+    /// The kernels, if ops are run by them.
+    pub fn cpu(&self) -> Option<&Cpu> {
+        self.cpu.as_ref()
     }
 
     /// Gives up after that many ops. Every 256 elements of tensors that are made count as an op.

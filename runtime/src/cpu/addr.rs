@@ -1,0 +1,91 @@
+//! Products by address tables: the tables and the second factor are constants.
+
+use super::Run;
+use crate::gemm::{Addresses, Isa, Panels, Product};
+use gradus_dialects::layout::absolute;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{DType, Module, Op, OpArgs, Tensor};
+
+/// `addr.gemm`.
+pub(super) fn gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
+    let base = constant(m, args, "base")?;
+    let relative = constant(m, args, "relative")?;
+    let (base, relative) = (base.as_slice::<i32>().into_owned(), relative.as_slice::<i32>());
+    let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative.into_owned() };
+    let (starts, run) = runs(&relative);
+    let factor = Factor::of(m, args)?;
+    Some(Box::new(move |data| {
+        factor.compute(data, base.len(), Addresses::Sums { base: &base, relative: &starts }, run)
+    }))
+}
+
+/// `addr.indirect_gemm`.
+pub(super) fn indirect_gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
+    let bases = constant(m, args, "bases")?;
+    let &[rows, runs] = bases.shape() else { return None };
+    let (bases, run) = (bases.as_slice::<i32>().into_owned(), usize::try_from(args.int("run")?).ok()?);
+    let factor = Factor::of(m, args)?;
+    Some(Box::new(move |data| factor.compute(data, rows, Addresses::Each { bases: &bases, runs }, run)))
+}
+
+/// What is the same each time.
+struct Factor {
+    panels: Panels,
+    range: (f32, f32),
+}
+
+impl Factor {
+    fn of(m: &Module, args: &OpArgs<'_>) -> Option<Factor> {
+        let b = constant(m, args, "b").filter(|b| b.dtype() == DType::F32)?;
+        let &[columns, summands] = b.shape() else { return None };
+        let bias = match args.opt_operand("bias") {
+            Some(_) => Some(constant(m, args, "bias").filter(|bias| bias.dtype() == DType::F32)?),
+            None => None,
+        };
+        let values = b.as_slice::<f32>();
+        let at = |n: usize, k: usize| values[n * summands + k];
+        let bias = bias.as_ref().map(|bias| bias.as_slice::<f32>());
+        let panels = Panels::new(Isa::best(), [columns, summands], at, bias.as_deref()).ok()?;
+        let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
+        let range = (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY));
+        Some(Factor { panels, range })
+    }
+
+    fn compute(&self, data: &[Datum], rows: usize, addresses: Addresses<'_>, run: usize) -> Result<Vec<Datum>, Trap> {
+        let a = data[0].tensor()?.as_slice::<f32>();
+        let columns = self.panels.columns();
+        let mut c = vec![0.0; rows * columns];
+        let product = Product { a: &a, addresses, run, b: &self.panels, add: None, range: self.range };
+        product.compute(&mut c).map_err(Trap::Ub)?;
+        Ok(vec![Datum::Tensor(Tensor::from_vec(&[rows, columns], c))])
+    }
+}
+
+fn constant(m: &Module, args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
+    m.ctx.dense_tensor(m.constant(args.opt_operand(name)?)?)
+}
+
+/// Where runs of offsets begin, each one more than the one before, and how long all are.
+fn runs(offsets: &[i32]) -> (Vec<i32>, usize) {
+    let ends = |run: &usize| {
+        offsets.len().is_multiple_of(*run)
+            && offsets.chunks(*run).all(|some| some.windows(2).all(|two| two[0].checked_add(1) == Some(two[1])))
+    };
+    let first = offsets.windows(2).take_while(|two| two[0].checked_add(1) == Some(two[1])).count() + 1;
+    let run = (1..=first).rev().find(ends).unwrap_or(1);
+    (offsets.iter().copied().step_by(run).collect(), run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs;
+
+    #[test]
+    fn runs_are_as_long_as_can_be() {
+        assert_eq!(runs(&[]), (vec![], 1));
+        assert_eq!(runs(&[3, 4, 5, 6]), (vec![3], 4));
+        assert_eq!(runs(&[0, 1, 4, 5, 8, 9]), (vec![0, 4, 8], 2));
+        assert_eq!(runs(&[0, 1, 2, 4, 5, 6, 7, 8]), (vec![0, 1, 2, 4, 5, 6, 7, 8], 1));
+        assert_eq!(runs(&[0, 1, 2, 3, 9, 10]), (vec![0, 2, 9], 2));
+    }
+}

@@ -1,0 +1,57 @@
+//! Kernels for this machine: what the interpreter asks before it evaluates an op by its reference meaning.
+//!
+//! | file | what it has kernels for |
+//! |---|---|
+//! | `addr.rs` | products by address tables |
+
+mod addr;
+
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo};
+use rustc_hash::FxHashMap;
+
+/// What comes of an op's operands.
+type Run = Box<dyn Fn(&[Datum]) -> Result<Vec<Datum>, Trap>>;
+
+/// Prepares an op: `None` if there is no kernel for it as it is.
+type Prepare = fn(&Module, Op, &OpArgs<'_>) -> Option<Run>;
+
+/// The ops that there are kernels for.
+const KERNELS: &[(&OpInfo, Prepare)] = &[
+    (gradus_dialects::addr::GemmOp::INFO, addr::gemm),
+    (gradus_dialects::addr::IndirectGemmOp::INFO, addr::indirect_gemm),
+];
+
+/// Kernels for the ops of a program, each prepared when it is first run: constant factors are put in the order in which they
+/// are read.
+#[derive(Default)]
+pub struct Cpu {
+    prepared: FxHashMap<Op, Option<Run>>,
+    /// How often ops ran by their reference meaning, by their names.
+    reference: FxHashMap<&'static str, u64>,
+}
+
+impl Cpu {
+    /// The results of an op, if there is a kernel for it.
+    pub fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
+        let op = args.op?;
+        let prepare = || {
+            let (_, prepare) = KERNELS.iter().find(|(info, _)| std::ptr::eq(*info, args.info))?;
+            prepare(args.module, op, args)
+        };
+        match self.prepared.entry(op).or_insert_with(prepare) {
+            Some(run) if !operands.contains(&Datum::Poison) => Some(run(operands)),
+            _ => {
+                *self.reference.entry(args.info.name).or_default() += 1;
+                None
+            }
+        }
+    }
+
+    /// The ops that ran by their reference meaning, by name, and how often.
+    pub fn reference(&self) -> Vec<(&'static str, u64)> {
+        let mut all: Vec<_> = self.reference.iter().map(|(&name, &count)| (name, count)).collect();
+        all.sort_unstable();
+        all
+    }
+}

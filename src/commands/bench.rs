@@ -1,0 +1,131 @@
+//! `gradus bench`: how long a program takes.
+
+use super::model::{compile, dim_arg, load, target_arg};
+use super::run::{Signature, cut, pairs, read_inputs};
+use crate::io::{report, write};
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_check::Random;
+use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
+use gradus_ir::{Context, ParseOptions, Tensor, Type};
+use gradus_runtime::cpu::Cpu;
+use gradus_runtime::interpreter::Interpreter;
+use std::time::Instant;
+
+/// The declaration.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("N").default_value(default).value_parser(clap::value_parser!(u64)).help(help)
+}
+
+fn command(_: &Tool) -> Command {
+    Command::new("bench")
+        .about("Time a program")
+        .after_help(
+            "Examples:\n  gradus bench model.onnx --target cpu\n  gradus bench model.onnx --target cpu --repeat 50 --json\n\n\
+             Inputs that are not given are random numbers, the same in each run. The first run, which prepares what is \
+             constant, is not counted. Ops without a kernel run by their reference meaning, and are listed.",
+        )
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
+        .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
+        .arg(Arg::new("function").long("function").value_name("NAME").default_value("main").help("What to call"))
+        .arg(number("repeat", "10", "How often it is run"))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the figures as JSON"))
+        .arg(target_arg())
+        .arg(dim_arg())
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = tool.context();
+    let file: &String = matches.get_one("FILE").expect("is required");
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    let on_cpu = compile(tool, &mut m, matches, streams)?;
+    let name: &String = matches.get_one("function").expect("has a default");
+    let mut interpreter = Interpreter::new(&m);
+    if on_cpu {
+        interpreter = interpreter.on_cpu();
+    }
+    let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
+    let signature = Signature::of(&m, function);
+    let inputs = match matches.contains_id("input") {
+        true => read_inputs(matches, &ctx, &signature)?,
+        false => drawn(&ctx, &signature)?,
+    };
+    let args: Vec<Datum> = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&ctx, t, *ty, 0, 1)).collect();
+    let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1).max(1);
+    let mut times = Vec::new();
+    for _ in 0..=repeat {
+        let start = Instant::now();
+        let done = interpreter.call(function, args.clone());
+        done.map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    times.remove(0);
+    times.sort_by(f64::total_cmp);
+    let figures = Figures { median: times[times.len() / 2], min: times[0], repeat, peak_mib: peak_mib() };
+    let text = if matches.get_flag("json") { figures.json() } else { figures.text(interpreter.cpu()) };
+    write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+struct Figures {
+    /// In milliseconds.
+    median: f64,
+    min: f64,
+    repeat: u64,
+    peak_mib: Option<f64>,
+}
+
+impl Figures {
+    fn json(&self) -> String {
+        let Figures { median, min, repeat, peak_mib } = self;
+        let peak = peak_mib.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
+        format!(
+            "{{\"median_ms\": {median:.4}, \"min_ms\": {min:.4}, \"peak_rss_mib\": {peak}, \"repeat\": {repeat}}}\n"
+        )
+    }
+
+    fn text(&self, cpu: Option<&Cpu>) -> String {
+        let Figures { median, min, repeat, peak_mib } = self;
+        let mut text = format!("median {median:.3} ms, min. {min:.3} ms of {repeat} runs");
+        if let Some(mib) = peak_mib {
+            text += &format!(", peak memory {mib:.1} MiB");
+        }
+        let listed = |(name, count): (&str, u64)| format!("{} {name}", count / (repeat + 1));
+        match cpu.map(|cpu| cpu.reference().into_iter().map(listed).collect::<Vec<_>>()) {
+            Some(all) if !all.is_empty() => text += &format!("\nby reference: {}", all.join(", ")),
+            _ => {}
+        }
+        text + "\n"
+    }
+}
+
+/// The most memory that this process had, where the system says it.
+fn peak_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
+}
+
+/// Random inputs: floats between -1 and 1, small integers.
+fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
+    let mut random = Random::of("inputs");
+    let mut draw = |(name, ty): &(String, Type)| {
+        let shape = ctx.shape(*ty).unwrap_or(&[]).iter().map(|&d| usize::try_from(d));
+        let shape: Option<Vec<usize>> = shape.collect::<Result<_, _>>().ok();
+        let dtype = ctx.dtype(ctx.element_type(*ty));
+        let (Some(shape), Some(dtype)) = (shape, dtype) else {
+            let ty = ctx.display_type(*ty);
+            return Err(Failure::Usage(format!("input '{name}' is {ty}: give --input {name}=FILE.npy, or --dim")));
+        };
+        let count = shape.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 30);
+        let count = count.ok_or_else(|| Failure::Usage(format!("input '{name}' is too large")))?;
+        Ok(match dtype.is_float() {
+            true => {
+                floats_to_tensor(dtype, &shape, (0..count).map(|_| random.below(2001) as f64 / 1000.0 - 1.0).collect())
+            }
+            false => ints_to_tensor(dtype, &shape, &(0..count).map(|_| random.below(2) as i64).collect::<Vec<_>>()),
+        })
+    };
+    signature.inputs.iter().map(&mut draw).collect()
+}
