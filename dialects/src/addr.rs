@@ -10,7 +10,7 @@ use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Type,
+    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
 };
 
@@ -37,19 +37,20 @@ const RUN: AttrKind = AttrKind {
 ///
 /// Offsets are elements of `a` in row-major order; `running` ones are added to the one before. What is not in the buffer is
 /// undefined behavior. Floats are summed as in `graph.matmul`, 8-bit integers in 32 bits. A `bias` for each column is added
-/// to the sums; what is less than `low` then or greater than `high` becomes that.
+/// to the sums, and after `plus` a number for each element; what is less than `low` then or greater than `high` becomes that.
 ///
 /// ```mlir
 /// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
 /// ```
 #[op(
     "addr.gemm",
+    traits = Traits::OPERAND_SEGMENTS,
     effects = Effects::MayUb,
     speculatable = gemm_is_inside,
     infer = infer_gemm,
     work = work,
     eval = gemm,
-    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`bias` $bias^)? attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct GemmOp {
     /// Whether each offset is added to the one before.
@@ -64,6 +65,8 @@ pub struct GemmOp {
     b: Operand<RANKED_TENSOR>,
     /// What is added, for each column of the result.
     bias: OptOperand<RANKED_TENSOR>,
+    /// What is added, for each element of the result.
+    add: OptOperand<RANKED_TENSOR>,
     /// The least that results are.
     low: OptAttribute<F32>,
     /// The greatest that results are.
@@ -82,12 +85,13 @@ pub struct GemmOp {
 /// ```
 #[op(
     "addr.indirect_gemm",
+    traits = Traits::OPERAND_SEGMENTS,
     effects = Effects::MayUb,
     speculatable = indirect_is_inside,
     infer = infer_gemm,
     work = work,
     eval = indirect_gemm,
-    format = "$a `[` $bases `]` `run` $run `,` $b (`bias` $bias^)? attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $bases `]` `run` $run `,` $b (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct IndirectGemmOp {
     /// How many elements lie side by side.
@@ -100,6 +104,8 @@ pub struct IndirectGemmOp {
     b: Operand<RANKED_TENSOR>,
     /// What is added, for each column of the result.
     bias: OptOperand<RANKED_TENSOR>,
+    /// What is added, for each element of the result.
+    add: OptOperand<RANKED_TENSOR>,
     /// The least that results are.
     low: OptAttribute<F32>,
     /// The greatest that results are.
@@ -133,15 +139,26 @@ fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let elem = a.filter(|_| a == b).ok_or("requires factors of one element type")?;
     let sums = sum_type(ctx, elem);
     if let Some(bias) = args.opt_operand("bias").map(|v| args.module.value_type(v)) {
-        let fits = matches!(ctx.shape(bias), Some(&[have]) if have == n || have == DYNAMIC || n == DYNAMIC);
+        let fits = matches!(ctx.shape(bias), Some(&[have]) if same(have, n));
         if !fits || ctx.element_type(bias) != sums {
             return Err(format!("requires a bias of {}", ctx.display_type(ctx.tensor_type(&[n], sums))));
+        }
+    }
+    if let Some(add) = args.opt_operand("add").map(|v| args.module.value_type(v)) {
+        let fits = |shape: &[i64]| matches!(shape, &[a, b] if [(a, m), (b, n)].iter().all(|&(a, b)| same(a, b)));
+        if !ctx.shape(add).is_some_and(fits) || ctx.element_type(add) != sums {
+            return Err(format!("requires {} to add", ctx.display_type(ctx.tensor_type(&[m, n], sums))));
         }
     }
     if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
         return Err("requires sums of floats to bound them".into());
     }
     Ok(vec![ctx.tensor_type(&[m, n], sums)])
+}
+
+/// Whether extents can be the same.
+fn same(a: i64, b: i64) -> bool {
+    a == b || a == DYNAMIC || b == DYNAMIC
 }
 
 /// The type of sums of products.
@@ -224,7 +241,7 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     check_tables(&base, &relative, a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
     let sums = product(a, &[base.len(), relative.len()], base.iter().flat_map(at), b)?;
-    finish(args, sums, data.get(4))
+    finish(args, sums, &data[4..])
 }
 
 fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -236,13 +253,13 @@ fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
     let sums = product(a, &[rows, depth], bases.iter().flat_map(at), b)?;
-    finish(args, sums, data.get(3))
+    finish(args, sums, &data[3..])
 }
 
-/// Sums with a bias added, and bounded.
-fn finish(args: &OpArgs<'_>, mut sums: Tensor, bias: Option<&Datum>) -> Result<Vec<Datum>, Trap> {
-    if let Some(bias) = bias {
-        sums = kernels::add(&sums, bias.tensor()?)?;
+/// Sums with a bias and other summands added, and bounded.
+fn finish(args: &OpArgs<'_>, mut sums: Tensor, summands: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    for more in summands {
+        sums = kernels::add(&sums, more.tensor()?)?;
     }
     let bound = |name: &str| {
         let value = args.attr(name).and_then(|a| args.ctx().as_float(a))?;

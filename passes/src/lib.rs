@@ -11,9 +11,11 @@ mod canonicalize;
 mod control_flow_sink;
 mod cse;
 mod dce;
+mod fuse_epilogues;
 mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
+mod propagate_layouts;
 mod reconcile_unrealized_casts;
 pub mod saturate;
 mod sccp;
@@ -31,9 +33,11 @@ pub const PASSES: &[&PassInfo] = &[
     &control_flow_sink::INFO,
     &cse::INFO,
     &dce::INFO,
+    &fuse_epilogues::INFO,
     &inline::INFO,
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
+    &propagate_layouts::INFO,
     &reconcile_unrealized_casts::INFO,
     &saturate::INFO,
     &sccp::INFO,

@@ -121,7 +121,7 @@ impl Emitter<'_> {
         bias: Option<Value>,
     ) -> Option<Value> {
         let (base, relative) = (self.offsets(&[base.len()], base)?, self.offsets(&[relative.len()], relative)?);
-        self.one("addr.gemm", &[&[a], &[base], &[relative], &[b], bias.as_slice()], &[])
+        self.one("addr.gemm", &[&[a], &[base], &[relative], &[b], bias.as_slice(), &[]], &[])
     }
 
     /// A product by an address for each run.
@@ -135,6 +135,6 @@ impl Emitter<'_> {
         let runs = table.runs as usize;
         let bases = self.offsets(&[table.bases.len() / runs, runs], &table.bases)?;
         let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
-        self.one("addr.indirect_gemm", &[&[a], &[bases], &[b], bias.as_slice()], &[("run", run)])
+        self.one("addr.indirect_gemm", &[&[a], &[bases], &[b], bias.as_slice(), &[]], &[("run", run)])
     }
 }

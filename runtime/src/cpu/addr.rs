@@ -31,6 +31,8 @@ pub(super) fn indirect_gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run>
 /// What is the same each time.
 struct Factor {
     panels: Panels,
+    /// Whether the last operand is added.
+    adds: bool,
     range: (f32, f32),
 }
 
@@ -48,14 +50,15 @@ impl Factor {
         let panels = Panels::new(Isa::best(), [columns, summands], at, bias.as_deref()).ok()?;
         let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
         let range = (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY));
-        Some(Factor { panels, range })
+        Some(Factor { panels, adds: args.opt_operand("add").is_some(), range })
     }
 
     fn compute(&self, data: &[Datum], rows: usize, addresses: Addresses<'_>, run: usize) -> Result<Vec<Datum>, Trap> {
         let a = data[0].tensor()?.as_slice::<f32>();
+        let add = if self.adds { Some(data[data.len() - 1].tensor()?.as_slice::<f32>()) } else { None };
         let columns = self.panels.columns();
         let mut c = vec![0.0; rows * columns];
-        let product = Product { a: &a, addresses, run, b: &self.panels, add: None, range: self.range };
+        let product = Product { a: &a, addresses, run, b: &self.panels, add: add.as_deref(), range: self.range };
         product.compute(&mut c).map_err(Trap::Ub)?;
         Ok(vec![Datum::Tensor(Tensor::from_vec(&[rows, columns], c))])
     }

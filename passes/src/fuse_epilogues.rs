@@ -1,0 +1,141 @@
+//! `fuse-epilogues`: what happens to each element of a product by tables is done where it is stored.
+
+use gradus_dialects::addr::{GemmOp, IndirectGemmOp};
+use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp};
+use gradus_ir::greedy::GreedyOptions;
+use gradus_ir::rewrite::Rewriter;
+use gradus_ir::{
+    Attr, Diagnostic, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Pattern, PatternRewriter, Type, Value,
+};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "fuse-epilogues",
+    doc: "Add to products by tables, and bound them, where they are stored
+
+# Before / After
+
+```mlir
+%0 = addr.gemm %a[%base + %relative], %b : (...) -> tensor<4x8xf32>   // becomes:
+%1 = graph.add %0, %y : (...) -> tensor<4x8xf32>
+%2 = graph.relu %1 : tensor<4x8xf32>
+                              //   %2 = addr.gemm %a[%base + %relative], %b plus %y {low = 0.0 : f32} : (...) -> tensor<4x8xf32>
+```
+
+# Does
+
+Makes `graph.add` and `graph.sum` of two tensors of one shape, `graph.relu` and `graph.clip` between constants part of the
+product that they use, if nothing else uses it.
+
+# Refuses
+
+What is added after bounds are known, and types that are not `f32`.
+
+# Cost
+
+Linear in the number of ops.",
+    statistics: &[("num-changes", "Number of changes")],
+    make: |_| Ok(Box::new(FuseEpilogues)),
+    ..PassInfo::DEFAULT
+};
+
+const PATTERNS: &[Pattern] = &[
+    Pattern { name: "add-to-product", run: add_to_product },
+    Pattern { name: "relu-of-product", run: relu_of_product },
+    Pattern { name: "clip-of-product", run: clip_of_product },
+];
+
+struct FuseEpilogues;
+
+impl Pass for FuseEpilogues {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let driver = GreedyOptions { patterns: Some(PATTERNS), ..GreedyOptions::default() };
+        let done = driver.run(m, op, cx.actions());
+        cx.count("num-changes", done.changes);
+        Ok(())
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
+    }
+}
+
+/// The product that a value is, if nothing but `user` beside it uses it and it is of floats.
+fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
+    let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
+    let known = GemmOp::cast(m, op).is_some() || IndirectGemmOp::cast(m, op).is_some();
+    (known && m.parent_block(op) == m.parent_block(user) && m.ctx.element_type(m.value_type(value)) == Type::F32)
+        .then_some(op)
+}
+
+/// A bound of a product.
+fn bound(m: &Module, product: Op, name: &str) -> Option<f64> {
+    m.ctx.as_float(m.args(product)?.attr(name)?)
+}
+
+/// The product in place of an op, with other bounds and something more to add.
+fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], add: Option<Value>) -> bool {
+    let m = r.module();
+    let Some(args) = m.args(product) else { return false };
+    let mut state = OpState::new(&m.ctx, m.name_text(product), m.loc(op));
+    for group in args.info.operands.iter().filter(|group| group.name != "add") {
+        state.operand_group(args.operand(group.name));
+    }
+    state.operand_group(args.opt_operand("add").or(add).as_slice());
+    let kept = ["run", "running"].map(|name| (name, args.attr(name)));
+    let float = |value: f64| -> Attr { m.ctx.float_attr(Type::F32, value) };
+    let bounds = [("low", bounds[0].map(float)), ("high", bounds[1].map(float))];
+    kept.into_iter().chain(bounds).for_each(|(name, attr)| state.inherent(&m.ctx, name, attr));
+    state.result_types.push(m.value_type(m.result(op, 0)));
+    r.replace_with(op, state).is_ok()
+}
+
+fn add_to_product(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    if AddOp::cast(m, op).is_none() && SumOp::cast(m, op).is_none() {
+        return false;
+    }
+    let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return false };
+    let is_open = |product: &Op| {
+        let args = m.args(*product);
+        args.is_some_and(|args| {
+            args.opt_operand("add").is_none() && args.attr("low").is_none() && args.attr("high").is_none()
+        })
+    };
+    let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x).filter(is_open)?, y)));
+    let Some((product, other)) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty)) else { return false };
+    replace(r, op, product, [None, None], Some(other))
+}
+
+fn relu_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let Some(product) = ReluOp::cast(m, op).and_then(|_| product(m, op, m.operands(op)[0])) else { return false };
+    bounded(r, op, product, [Some(0.0), None])
+}
+
+fn clip_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let (Some(clip), Some(args)) = (ClipOp::cast(m, op), m.args(op)) else { return false };
+    let Some(product) = product(m, op, clip.x(m)) else { return false };
+    let mut bounds = [None, None];
+    for (bound, name) in bounds.iter_mut().zip(["min", "max"]) {
+        let Some(value) = args.opt_operand(name) else { continue };
+        let constant = m.constant(value).and_then(|attr| m.ctx.dense_tensor(attr)).filter(|t| t.len() == 1);
+        let Some(constant) = constant else { return false };
+        *bound = Some(constant.to_f64()[0]);
+    }
+    bounded(r, op, product, bounds)
+}
+
+/// A product within bounds of its own and others.
+fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>; 2]) -> bool {
+    let m = r.module();
+    // Bounds after others: the later ones bound the earlier ones too.
+    let within = |x: f64| x.max(low.unwrap_or(f64::NEG_INFINITY)).min(high.unwrap_or(f64::INFINITY));
+    let low = bound(m, product, "low").map(within).or(low);
+    let high = bound(m, product, "high").map(within).or(high);
+    if [low, high].into_iter().flatten().any(f64::is_nan) || low.zip(high).is_some_and(|(low, high)| low > high) {
+        return false;
+    }
+    replace(r, op, product, [low, high], None)
+}
