@@ -4,11 +4,12 @@
 //! was, between `layout.pack` and `layout.unpack`.
 
 mod emit;
+mod pool;
 
 use emit::Emitter;
 use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::graph::{ConvOp, GemmOp, MatMulOp};
-use gradus_dialects::layout::{self, Access, LayoutError, Order, TiledLayout};
+use gradus_dialects::layout::{self, Access, Indirection, LayoutError, Order, TiledLayout, ZERO_PAGE};
 use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 
 /// The declaration.
@@ -31,9 +32,9 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Replaces `graph.conv`, `graph.gemm` and `graph.matmul` of known extents. Where the input is padded, each run of summands has an
+Replaces `graph.conv`, `graph.gemm`, `graph.matmul` and pools of known extents. Where the input is padded, each run of summands has an
 address of its own, and what is padding none; where runs would be shorter than `min-run`, the input is padded instead. Each
-group is a product of its own.
+group is a product of its own; channels that are groups of their own are computed side by side.
 
 # Refuses
 
@@ -68,7 +69,7 @@ impl Pass for GraphToAddr {
             } else if let Some(matmul) = MatMulOp::cast(m, op) {
                 lower_matmul(m, matmul)
             } else {
-                None
+                pool::lower(m, op)
             };
             if let Some(value) = lowered {
                 let result = m.result(op, 0);
@@ -117,6 +118,9 @@ impl Conv {
     fn lower(&self, m: &mut Module, op: Op, min_run: u64) -> Option<Value> {
         let axes = axes(self.input.len())?;
         let last = channels_last(&axes)?;
+        if self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group {
+            return self.lower_depthwise(m, op);
+        }
         let channels = self.filters[1] as u64;
         let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
         let mut e = Emitter::before(m, op);
@@ -134,7 +138,8 @@ impl Conv {
         let placed = last.of(&axes, &input).ok()?;
         let mut products = Vec::new();
         for (g, (b, bias)) in rows.into_iter().zip(biases).enumerate() {
-            let access = self.access(input[0] as u64, g as u64, start);
+            let mut access = access(&self.window, input[0] as u64, channels, start);
+            access.start[1] = (g as u64 * channels) as i64;
             products.push(match access.tables(&placed) {
                 Ok(tables) => e.gemm(a, &tables.base, &tables.relative, b, bias)?,
                 Err(LayoutError::TooLarge) => return None,
@@ -142,28 +147,20 @@ impl Conv {
             });
         }
         let product = e.concat(&products, 1)?;
-        let mut pixels = vec![self.input[0]];
-        pixels.extend(self.window.output.iter().map(|&d| d as i64));
-        pixels.push(self.filters[0]);
-        let pixels = e.reshape(product, &pixels)?;
-        e.unpack(pixels, &last, &axes, e.m().value_type(e.m().result(op, 0)))
+        as_image(&mut e, op, product)
     }
 
-    /// What group g reads; from the start of the padding if that is not in the buffer.
-    fn access(&self, batch: u64, g: u64, from_padding: bool) -> Access {
-        let w = &self.window;
-        let window = |i: usize| layout::Window {
-            outputs: w.output[i] as u64,
-            taps: w.kernel[i] as u64,
-            stride: w.strides[i] as u64,
-            dilation: w.dilations[i] as u64,
-            start: if from_padding { -(w.pads_begin[i] as i64) } else { 0 },
-        };
-        let windows: Vec<_> = (0..w.output.len()).map(window).collect();
-        let channels = self.filters[1] as u64;
-        let mut access = Access::conv(batch, 1, channels, &windows, Order::ChannelsLast);
-        access.start[1] = (g * channels) as i64;
-        access
+    /// Each channel by itself.
+    fn lower_depthwise(&self, m: &mut Module, op: Op) -> Option<Value> {
+        let axes = axes(self.input.len())?;
+        let last = channels_last(&axes)?;
+        let mut e = Emitter::before(m, op);
+        let a = e.pack(self.x, &last, &axes)?;
+        let positions = self.window.kernel.iter().product::<usize>() as i64;
+        let rows = e.reshape(self.w, &[self.filters[0], positions])?;
+        let (w, table) = (e.transpose(rows)?, places(&self.window, &self.input)?);
+        let sums = e.depthwise(a, &table, w, self.bias)?;
+        as_image(&mut e, op, sums)
     }
 
     fn padded_extents(&self) -> Vec<i64> {
@@ -184,6 +181,41 @@ impl Conv {
         let Some(bias) = self.bias else { return Some(vec![None; self.group as usize]) };
         Some(e.split(bias, self.group)?.into_iter().map(Some).collect())
     }
+}
+
+/// What a window over so many channels reads; from the start of the padding if that is not in the buffer.
+fn access(w: &Window, batch: u64, channels: u64, from_padding: bool) -> Access {
+    let window = |i: usize| layout::Window {
+        outputs: w.output[i] as u64,
+        taps: w.kernel[i] as u64,
+        stride: w.strides[i] as u64,
+        dilation: w.dilations[i] as u64,
+        start: if from_padding { -(w.pads_begin[i] as i64) } else { 0 },
+    };
+    let windows: Vec<_> = (0..w.output.len()).map(window).collect();
+    Access::conv(batch, 1, channels, &windows, Order::ChannelsLast)
+}
+
+/// Where the channels of each position of a window are, in an image of such extents whose channels are last: one run each.
+fn places(window: &Window, image: &[i64]) -> Option<Indirection> {
+    let axes = axes(image.len())?;
+    let placed = channels_last(&axes)?.of(&axes, image).ok()?;
+    let table = access(window, image[0] as u64, 1, true).indirection(&placed).ok()?;
+    // Of a single channel, positions lie side by side.
+    let all = |&base: &i32| (0..table.run as i32).map(move |i| if base == ZERO_PAGE { base } else { base + i });
+    let bases = table.bases.iter().flat_map(all).collect();
+    Some(Indirection { bases, runs: table.runs * table.run, run: u64::try_from(image[1]).ok()? })
+}
+
+/// Rows of channels as the image that an op makes.
+fn as_image(e: &mut Emitter<'_>, op: Op, rows: Value) -> Option<Value> {
+    let ty = e.m().value_type(e.m().result(op, 0));
+    let extents = e.m().ctx.static_shape(ty)?.to_vec();
+    let axes = axes(extents.len())?;
+    let last = channels_last(&axes)?;
+    let pixels: Vec<i64> = [&extents[..1], &extents[2..], &extents[1..2]].concat();
+    let pixels = e.reshape(rows, &pixels)?;
+    e.unpack(pixels, &last, &axes, ty)
 }
 
 /// Products of the rows of `a`, as a matrix, with those of `b`; their extents are known.

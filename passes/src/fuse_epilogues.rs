@@ -1,6 +1,6 @@
 //! `fuse-epilogues`: what happens to each element of a product by tables is done where it is stored.
 
-use gradus_dialects::addr::{GemmOp, IndirectGemmOp};
+use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
 use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp};
 use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::rewrite::Rewriter;
@@ -63,7 +63,8 @@ impl Pass for FuseEpilogues {
 /// The product that a value is, if nothing but `user` beside it uses it and it is of floats.
 fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
     let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
-    let known = GemmOp::cast(m, op).is_some() || IndirectGemmOp::cast(m, op).is_some();
+    let known = [GemmOp::INFO, IndirectGemmOp::INFO, DepthwiseOp::INFO];
+    let known = m.info(op).is_some_and(|info| known.iter().any(|other| std::ptr::eq(*other, info)));
     (known && m.parent_block(op) == m.parent_block(user) && m.ctx.element_type(m.value_type(value)) == Type::F32)
         .then_some(op)
 }

@@ -7,3 +7,5 @@ pub mod cpu;
 pub mod gemm;
 pub mod interpreter;
 pub mod npy;
+mod vector;
+pub mod window;

@@ -2,13 +2,13 @@
 
 use super::args::{Inputs, int, one, several, unary, window};
 use super::kernels;
-use super::kernels::shape::{WindowAttrs, pool_output_dims};
+use super::kernels::shape::{Window, WindowAttrs, pool_output_dims};
 use super::linear::ANY_EXTENT;
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Type, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Type, op};
 
 /// The largest element of every window, and where it is.
 ///
@@ -74,6 +74,18 @@ fn infer_max_pool(args: &OpArgs<'_>) -> infer::Types {
         types.push(infer::tensor(args, dims, Type::I64));
     }
     Ok(types)
+}
+
+/// How the window of a pool moves over the image.
+///
+/// # Errors
+/// When extents are not known, or it is not valid.
+pub fn pool_window(m: &Module, op: Op) -> Result<Window, String> {
+    let args = m.args(op).ok_or("requires a declaration")?;
+    let extents = m.ctx.static_shape(args.operand_type(0)).filter(|d| d.len() > 2).ok_or("requires known extents")?;
+    let (image, attrs) = (extents[2..].iter().map(|&d| d as usize).collect::<Vec<_>>(), window(&args)?);
+    let kernel: Result<Vec<usize>, _> = attrs.kernel_shape.iter().map(|&d| usize::try_from(d)).collect();
+    attrs.resolve(&image, &kernel.map_err(|_| "requires extents of the window")?)
 }
 
 fn max_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -1,6 +1,7 @@
 //! Making the ops that a convolution becomes.
 
 use gradus_dialects::layout::{Indirection, TiledLayout};
+use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Attr, Builder, InsertPoint, Loc, Module, Op, OpState, Tensor, Type, Value};
 
 /// Makes ops in front of another.
@@ -124,6 +125,33 @@ impl Emitter<'_> {
         self.one("addr.gemm", &[&[a], &[base], &[relative], &[b], bias.as_slice(), &[]], &[])
     }
 
+    /// The largest or the sum of what windows read.
+    pub(super) fn pool(&mut self, kind: i64, a: Value, table: &Indirection) -> Option<Value> {
+        let bases = self.bases(table)?;
+        let [kind, run] = [kind, table.run as i64].map(|n| self.m.ctx.int_attr(Type::I64, n));
+        self.one("addr.pool", &[&[a], &[bases]], &[("kind", kind), ("run", run)])
+    }
+
+    /// Sums of what windows read, with weights.
+    pub(super) fn depthwise(&mut self, a: Value, table: &Indirection, w: Value, bias: Option<Value>) -> Option<Value> {
+        let bases = self.bases(table)?;
+        self.one("addr.depthwise", &[&[a], &[bases], &[w], bias.as_slice(), &[]], &[])
+    }
+
+    /// The product with a number, or with one for each row.
+    pub(super) fn scaled(&mut self, x: Value, by: Vec<f64>) -> Option<Value> {
+        let elem = self.m.ctx.element_type(self.m.value_type(x));
+        let shape = if by.len() == 1 { vec![] } else { vec![by.len(), 1] };
+        let scale = floats_to_tensor(self.m.ctx.dtype(elem)?, &shape, by);
+        let scale = self.constant(&scale, elem)?;
+        self.one("graph.mul", &[&[x], &[scale]], &[])
+    }
+
+    fn bases(&mut self, table: &Indirection) -> Option<Value> {
+        let runs = table.runs as usize;
+        self.offsets(&[table.bases.len() / runs, runs], &table.bases)
+    }
+
     /// A product by an address for each run.
     pub(super) fn indirect_gemm(
         &mut self,
@@ -132,8 +160,7 @@ impl Emitter<'_> {
         b: Value,
         bias: Option<Value>,
     ) -> Option<Value> {
-        let runs = table.runs as usize;
-        let bases = self.offsets(&[table.bases.len() / runs, runs], &table.bases)?;
+        let bases = self.bases(table)?;
         let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
         self.one("addr.indirect_gemm", &[&[a], &[bases], &[b], bias.as_slice(), &[]], &[("run", run)])
     }

@@ -1,6 +1,6 @@
 //! Products by address tables: the tables and the second factor are constants.
 
-use super::Run;
+use super::{Run, constant};
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use gradus_dialects::layout::absolute;
 use gradus_ir::eval::{Datum, Trap};
@@ -48,9 +48,7 @@ impl Factor {
         let at = |n: usize, k: usize| values[n * summands + k];
         let bias = bias.as_ref().map(|bias| bias.as_slice::<f32>());
         let panels = Panels::new(Isa::best(), [columns, summands], at, bias.as_deref()).ok()?;
-        let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
-        let range = (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY));
-        Some(Factor { panels, adds: args.opt_operand("add").is_some(), range })
+        Some(Factor { panels, adds: args.opt_operand("add").is_some(), range: bounds(m, args) })
     }
 
     fn compute(&self, data: &[Datum], rows: usize, addresses: Addresses<'_>, run: usize) -> Result<Vec<Datum>, Trap> {
@@ -64,8 +62,10 @@ impl Factor {
     }
 }
 
-fn constant(m: &Module, args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
-    m.ctx.dense_tensor(m.constant(args.opt_operand(name)?)?)
+/// The least and greatest that results can be.
+pub(super) fn bounds(m: &Module, args: &OpArgs<'_>) -> (f32, f32) {
+    let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
+    (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY))
 }
 
 /// Where runs of offsets begin, each one more than the one before, and how long all are.

@@ -3,11 +3,14 @@
 //! | file | what it has kernels for |
 //! |---|---|
 //! | `addr.rs` | products by address tables |
+//! | `window.rs` | pools and depthwise convolutions by them |
 
 mod addr;
+mod window;
 
+use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo};
+use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo, Tensor};
 use rustc_hash::FxHashMap;
 
 /// What comes of an op's operands.
@@ -16,10 +19,17 @@ type Run = Box<dyn Fn(&[Datum]) -> Result<Vec<Datum>, Trap>>;
 /// Prepares an op: `None` if there is no kernel for it as it is.
 type Prepare = fn(&Module, Op, &OpArgs<'_>) -> Option<Run>;
 
+/// A constant operand.
+fn constant(m: &Module, args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
+    m.ctx.dense_tensor(m.constant(args.opt_operand(name)?)?)
+}
+
 /// The ops that there are kernels for.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
-    (gradus_dialects::addr::GemmOp::INFO, addr::gemm),
-    (gradus_dialects::addr::IndirectGemmOp::INFO, addr::indirect_gemm),
+    (GemmOp::INFO, addr::gemm),
+    (IndirectGemmOp::INFO, addr::indirect_gemm),
+    (PoolOp::INFO, window::pool),
+    (DepthwiseOp::INFO, window::depthwise),
 ];
 
 /// Kernels for the ops of a program, each prepared when it is first run: constant factors are put in the order in which they

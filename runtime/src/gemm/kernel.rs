@@ -1,6 +1,6 @@
 //! The innermost loops: a tile of a product in registers, its rows found by tables.
 
-use super::vector::Vector;
+use crate::vector::Vector;
 
 /// A tile of a product: a few rows by a panel of columns, over some of the summands.
 pub(super) struct Tile<'a> {

@@ -10,20 +10,20 @@
 //! |---|---|
 //! | `panels.rs` | the second factor, as the kernels read it |
 //! | `kernel.rs` | the innermost loops |
-//! | `vector.rs` | vectors of each kind of machine |
+//! | `kernels.rs` | these for each kind of vectors and each size |
 
 #![allow(unsafe_code)]
 
 mod kernel;
+mod kernels;
 mod panels;
 #[cfg(test)]
 mod tests;
-mod vector;
 
+pub use crate::vector::Isa;
 use kernel::{Last, Run, Tile};
 pub use panels::Panels;
 use std::ops::Range;
-pub use vector::Isa;
 
 /// So many summands at most are read of a panel before its rows are: what they are multiplied with stays in the first cache.
 const MAX_SUMMANDS: usize = 128;

@@ -1,6 +1,6 @@
 //! The second factor of a product as kernels read it: panels of columns, and in each all columns of a summand side by side.
 
-use super::vector::Isa;
+use crate::vector::Isa;
 
 /// A line of the cache.
 #[derive(Clone, Copy)]

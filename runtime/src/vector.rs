@@ -1,9 +1,9 @@
 //! Vectors of the machines that there are kernels for, and which of them this machine has.
 
-use super::kernel::{Kernel, Tile, tile};
+#![allow(unsafe_code)]
 
 /// Some floats at once.
-pub(super) trait Vector: Copy {
+pub(crate) trait Vector: Copy {
     /// How many.
     const LANES: usize;
 
@@ -31,6 +31,12 @@ pub(super) trait Vector: Copy {
     /// The machine has these vectors.
     unsafe fn plus(self, x: Self) -> Self;
 
+    /// The larger of each two; what is no number if one of them is none.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    unsafe fn larger(self, x: Self) -> Self;
+
     /// No less than `low` and no greater than `high`; what is no number stays none.
     ///
     /// # Safety
@@ -38,7 +44,7 @@ pub(super) trait Vector: Copy {
     unsafe fn between(self, low: Self, high: Self) -> Self;
 }
 
-/// A kind of vectors, with kernels for all sizes of tiles.
+/// A kind of vectors.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Isa {
     /// What every machine has.
@@ -70,45 +76,11 @@ impl Isa {
             _ => false,
         }
     }
-
-    /// How many columns a panel can have, and how many rows a tile of it has at most.
-    pub(super) fn panels(self) -> &'static [(usize, usize)] {
-        match self {
-            Isa::Avx512 => &[(64, 6), (48, 8), (32, 10), (16, 12)],
-            Isa::Avx2 => &[(16, 6), (8, 6)],
-            Isa::Neon => &[(16, 6), (8, 6)],
-            Isa::Portable => &[(8, 4)],
-        }
-    }
-
-    /// The kernel for a tile of at most as many rows as [`panels`](Isa::panels) says, of tables with holes or without.
-    pub(super) fn kernel(self, rows: usize, columns: usize, holes: bool) -> Kernel {
-        let all = match (self, columns) {
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 64) => x86::AVX512_64,
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 48) => x86::AVX512_48,
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 32) => x86::AVX512_32,
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 16) => x86::AVX512_16,
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, 16) => x86::AVX2_16,
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, 8) => x86::AVX2_8,
-            #[cfg(target_arch = "aarch64")]
-            (Isa::Neon, 16) => neon::NEON_16,
-            #[cfg(target_arch = "aarch64")]
-            (Isa::Neon, 8) => neon::NEON_8,
-            _ => PORTABLE_8,
-        };
-        all[rows - 1][usize::from(holes)]
-    }
 }
 
 /// Eight floats as the compiler likes them.
 #[derive(Clone, Copy)]
-struct Eight([f32; 8]);
+pub(crate) struct Eight([f32; 8]);
 
 impl Eight {
     #[inline(always)]
@@ -150,6 +122,11 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
+    unsafe fn larger(self, x: Eight) -> Eight {
+        self.map(|i, a| if x.0[i] > a || x.0[i].is_nan() { x.0[i] } else { a })
+    }
+
+    #[inline(always)]
     unsafe fn between(self, low: Eight, high: Eight) -> Eight {
         self.map(|i, x| {
             if x < low.0[i] {
@@ -163,28 +140,10 @@ impl Vector for Eight {
     }
 }
 
-/// Kernels of a panel's width, for one row, two, and so on, of tables without holes and with.
-macro_rules! kernels {
-    ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
-        $(pub(super) const $name: &[[Kernel; 2]] = &[$([$tile::<$rows, $nv, false>, $tile::<$rows, $nv, true>]),+];)+
-    };
-}
-
-/// # Safety
-/// [`tile`]'s.
-unsafe fn portable<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe { tile::<Eight, MR, NV, HOLES>(t) }
-}
-
-kernels! {
-    PORTABLE_8 = portable<1> for 1 2 3 4;
-}
-
 /// Vectors of which all ops are intrinsics of the machine.
 macro_rules! vector {
     ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $plus:ident, $max:ident, $min:ident,
-     |$a:ident, $x:ident, $y:ident| $fma:expr) => {
+     |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
 
@@ -220,6 +179,13 @@ macro_rules! vector {
             }
 
             #[inline(always)]
+            unsafe fn larger(self, $r: Self) -> Self {
+                let $l = self;
+                // SAFETY: as above.
+                unsafe { $larger }
+            }
+
+            #[inline(always)]
             unsafe fn between(self, low: Self, high: Self) -> Self {
                 // SAFETY: as above. The second operand comes out where one is no number.
                 unsafe { $min(high, $max(low, self)) }
@@ -230,7 +196,7 @@ macro_rules! vector {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Kernel, Tile, Vector, tile};
+    use super::Vector;
     use std::arch::x86_64::*;
 
     vector!(
@@ -242,7 +208,9 @@ mod x86 {
         _mm512_add_ps,
         _mm512_max_ps,
         _mm512_min_ps,
-        |a, x, y| _mm512_fmadd_ps(a, x, y)
+        |a, x, y| _mm512_fmadd_ps(a, x, y),
+        // The larger one is the second where one is no number; so is the first then.
+        |a, x| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a), _mm512_max_ps(a, x), a)
     );
     vector!(
         __m256,
@@ -253,54 +221,26 @@ mod x86 {
         _mm256_add_ps,
         _mm256_max_ps,
         _mm256_min_ps,
-        |a, x, y| _mm256_fmadd_ps(a, x, y)
+        |a, x, y| _mm256_fmadd_ps(a, x, y),
+        |a, x| _mm256_blendv_ps(_mm256_max_ps(a, x), a, _mm256_cmp_ps::<_CMP_UNORD_Q>(a, a))
     );
-
-    /// # Safety
-    /// [`tile`]'s.
-    #[target_feature(enable = "avx512f")]
-    unsafe fn avx512<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { tile::<__m512, MR, NV, HOLES>(t) }
-    }
-
-    /// # Safety
-    /// [`tile`]'s.
-    #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { tile::<__m256, MR, NV, HOLES>(t) }
-    }
-
-    kernels! {
-        AVX512_64 = avx512<4> for 1 2 3 4 5 6;
-        AVX512_48 = avx512<3> for 1 2 3 4 5 6 7 8;
-        AVX512_32 = avx512<2> for 1 2 3 4 5 6 7 8 9 10;
-        AVX512_16 = avx512<1> for 1 2 3 4 5 6 7 8 9 10 11 12;
-        AVX2_16 = avx2<2> for 1 2 3 4 5 6;
-        AVX2_8 = avx2<1> for 1 2 3 4 5 6;
-    }
 }
 
 #[cfg(target_arch = "aarch64")]
 mod neon {
-    use super::{Kernel, Tile, Vector, tile};
+    use super::Vector;
     use std::arch::aarch64::*;
 
-    vector!(float32x4_t, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vmaxq_f32, vminq_f32, |a, x, y| vfmaq_f32(
-        y, a, x
-    ));
-
-    /// # Safety
-    /// [`tile`]'s.
-    #[target_feature(enable = "neon")]
-    unsafe fn neon<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { tile::<float32x4_t, MR, NV, HOLES>(t) }
-    }
-
-    kernels! {
-        NEON_16 = neon<4> for 1 2 3 4 5 6;
-        NEON_8 = neon<2> for 1 2 3 4 5 6;
-    }
+    vector!(
+        float32x4_t,
+        4,
+        vdupq_n_f32,
+        vld1q_f32,
+        vst1q_f32,
+        vaddq_f32,
+        vmaxq_f32,
+        vminq_f32,
+        |a, x, y| vfmaq_f32(y, a, x),
+        |a, x| vmaxq_f32(a, x)
+    );
 }

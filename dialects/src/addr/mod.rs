@@ -1,7 +1,11 @@
-//! `addr`: products that find their operands by tables of addresses.
+//! `addr`: products and pools that find their operands by tables of addresses.
 //!
 //! Source: the seed on static compiled representations. [`Access`](crate::layout::Access) makes the tables; here they are
 //! constants like others, so layers of the same geometry share them, and large ones can be resources.
+
+mod window;
+
+pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::kernels;
@@ -138,6 +142,13 @@ fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let [a, b] = ["a", "b"].map(|name| args.opt_operand(name).map(|v| ctx.element_type(args.module.value_type(v))));
     let elem = a.filter(|_| a == b).ok_or("requires factors of one element type")?;
     let sums = sum_type(ctx, elem);
+    check_summands(args, [m, n], sums)?;
+    Ok(vec![ctx.tensor_type(&[m, n], sums)])
+}
+
+/// That what is added to sums is of their type, and of theirs or a row's extents.
+fn check_summands(args: &OpArgs<'_>, [m, n]: [i64; 2], sums: Type) -> Result<(), String> {
+    let ctx = args.ctx();
     if let Some(bias) = args.opt_operand("bias").map(|v| args.module.value_type(v)) {
         let fits = matches!(ctx.shape(bias), Some(&[have]) if same(have, n));
         if !fits || ctx.element_type(bias) != sums {
@@ -153,7 +164,7 @@ fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
         return Err("requires sums of floats to bound them".into());
     }
-    Ok(vec![ctx.tensor_type(&[m, n], sums)])
+    Ok(())
 }
 
 /// Whether extents can be the same.
@@ -293,7 +304,7 @@ fn product(
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
-    doc: "Products that find their operands by tables of addresses.",
-    ops: &[GemmOp::INFO, IndirectGemmOp::INFO],
+    doc: "Products and pools that find their operands by tables of addresses.",
+    ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO],
     ..Dialect::DEFAULT
 };

@@ -1,0 +1,68 @@
+//! Pools: what windows read, each channel by itself.
+
+use super::emit::Emitter;
+use super::{are_lowered, as_image, axes, channels_last, places};
+use gradus_dialects::graph::kernels::shape::Window;
+use gradus_dialects::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
+use gradus_dialects::layout::{Indirection, ZERO_PAGE};
+use gradus_ir::{Module, Op, OpDecl, Value};
+
+const MAX: i64 = 0;
+const SUM: i64 = 1;
+
+/// The same by tables, if the op is a pool of floats of known extents.
+pub(super) fn lower(m: &mut Module, op: Op) -> Option<Value> {
+    let is_pool = [MaxPoolOp::INFO, AveragePoolOp::INFO, GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO];
+    let info = m.info(op).filter(|info| is_pool.iter().any(|pool| std::ptr::eq(*pool, *info)))?;
+    let (x, args) = (m.operands(op)[0], m.args(op)?);
+    let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();
+    if m.num_results(op) != 1 || !are_lowered(m, &[x, m.result(op, 0)]) {
+        return None;
+    }
+    let is_global = [GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
+    let window = if is_global { whole(&extents[2..]) } else { pool_window(m, op).ok()? };
+    let table = places(&window, &extents)?;
+    let is_max = [MaxPoolOp::INFO, GlobalMaxPoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
+    let mut counts = None;
+    if !is_max {
+        // With padding counted, how much of it there is depends on how the last window was rounded.
+        let with_padding = !is_global && args.flag("count_include_pad");
+        if with_padding && args.flag("ceil_mode") {
+            return None;
+        }
+        counts = Some(if with_padding { vec![table.runs] } else { counted(&table)? });
+    }
+    let axes = axes(extents.len())?;
+    let mut e = Emitter::before(m, op);
+    let a = e.pack(x, &channels_last(&axes)?, &axes)?;
+    let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
+    if let Some(counts) = counts {
+        rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;
+    }
+    as_image(&mut e, op, rows)
+}
+
+/// A window as large as the image.
+fn whole(image: &[i64]) -> Window {
+    let extents: Vec<usize> = image.iter().map(|&d| d as usize).collect();
+    let all = |n| vec![n; extents.len()];
+    Window {
+        input: extents.clone(),
+        kernel: extents.clone(),
+        strides: all(1),
+        dilations: all(1),
+        pads_begin: all(0),
+        pads_end: all(0),
+        output: all(1),
+    }
+}
+
+/// How many positions of each window are in the image, once if of all as many. `None` if of one there are none.
+fn counted(table: &Indirection) -> Option<Vec<u64>> {
+    let there = |places: &[i32]| places.iter().filter(|&&base| base != ZERO_PAGE).count() as u64;
+    let mut counts: Vec<u64> = table.bases.chunks(table.runs as usize).map(there).collect();
+    if counts.iter().all(|&count| count == counts[0]) {
+        counts.truncate(1);
+    }
+    (!counts.contains(&0)).then_some(counts)
+}

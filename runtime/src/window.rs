@@ -1,0 +1,261 @@
+//! Windows that slide over images whose channels lie side by side: each channel by itself, places found by tables.
+//!
+//! Row m of the result is made of `a[bases[m, t] ..]` for all positions t of the window, a channel at a time: their largest,
+//! their sum, or the sum of their products with a weight for each position and channel. A base of -1 is no place. Source: the
+//! seed on static compiled representations.
+
+#![allow(unsafe_code)]
+
+use crate::vector::{Eight, Isa, Vector};
+
+/// What is made of the places of a window.
+#[derive(Clone, Copy, Debug)]
+pub enum Reduction<'a> {
+    /// The largest; what is no number if one is none.
+    Max,
+    /// The sum.
+    Sum,
+    /// The sum of products with these: for each position, a number for each channel.
+    Weighted(&'a [f32]),
+}
+
+/// Windows over an image.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows<'a> {
+    /// The image.
+    pub a: &'a [f32],
+    /// Where its positions are, for each row of the result.
+    pub bases: &'a [i32],
+    /// How many positions it has.
+    pub positions: usize,
+    /// How many channels there are.
+    pub channels: usize,
+    /// What is made of them.
+    pub reduction: Reduction<'a>,
+    /// Added, a number for each channel.
+    pub bias: Option<&'a [f32]>,
+    /// The least and greatest that results can be.
+    pub range: (f32, f32),
+}
+
+impl Windows<'_> {
+    /// Computes rows of as many columns as there are channels.
+    ///
+    /// # Errors
+    /// When sizes do not go together, or a place is not in the image.
+    pub fn compute(&self, isa: Isa, c: &mut [f32]) -> Result<(), String> {
+        self.check(isa, c.len())?;
+        let rows = if self.positions == 0 { 0 } else { self.bases.len() / self.positions };
+        for row in 0..rows {
+            let places = &self.bases[row * self.positions..][..self.positions];
+            let c = &mut c[row * self.channels..][..self.channels];
+            // SAFETY: `check` found that the machine has the vectors, all channels of all places in `a`, and weights and bias
+            // as many as there are channels; `c` has one element for each.
+            unsafe {
+                match isa {
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => x86::avx512(self, places, c),
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => x86::avx2(self, places, c),
+                    #[cfg(target_arch = "aarch64")]
+                    Isa::Neon => neon::neon(self, places, c),
+                    _ => self.row::<Eight>(places, c),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, isa: Isa, elements: usize) -> Result<(), String> {
+        if !isa.is_there() {
+            return Err(format!("this machine has no {isa:?}"));
+        }
+        let (n, t) = (self.channels, self.positions);
+        let rows = self.bases.len().checked_div(t).unwrap_or(0);
+        if rows.checked_mul(t) != Some(self.bases.len()) || rows.checked_mul(n) != Some(elements) {
+            return Err(format!("{} places of windows of {t} do not make {elements} elements", self.bases.len()));
+        }
+        let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
+        if weights.is_some_and(|have| t.checked_mul(n) != Some(have)) || self.bias.is_some_and(|bias| bias.len() != n) {
+            return Err(format!("weights or biases are not those of {n} channels"));
+        }
+        let is_inside = |&base: &i32| base == -1 || usize::try_from(base).is_ok_and(|base| base + n <= self.a.len());
+        match self.bases.iter().find(|base| !is_inside(base)) {
+            Some(base) => Err(format!("place {base} is not in a buffer of {}", self.a.len())),
+            None => Ok(()),
+        }
+    }
+
+    /// A row, four vectors at a time, and what is left in smaller pieces.
+    ///
+    /// # Safety
+    /// The machine has the vectors, and all has passed [`check`](Windows::check).
+    #[inline(always)]
+    unsafe fn row<V: Vector>(&self, places: &[i32], c: &mut [f32]) {
+        let n = c.len();
+        let mut at = 0;
+        // SAFETY: no piece goes beyond the last channel.
+        unsafe {
+            while at + 4 * V::LANES <= n {
+                self.piece::<V, 4>(places, at, c.as_mut_ptr().add(at));
+                at += 4 * V::LANES;
+            }
+            while at + V::LANES <= n {
+                self.piece::<V, 1>(places, at, c.as_mut_ptr().add(at));
+                at += V::LANES;
+            }
+            // The last vector again, from where it ends with the last channel.
+            if at < n && n >= V::LANES {
+                self.piece::<V, 1>(places, n - V::LANES, c.as_mut_ptr().add(n - V::LANES));
+            } else {
+                c[at..].iter_mut().enumerate().for_each(|(i, to)| *to = self.element(places, at + i));
+            }
+        }
+    }
+
+    /// `NV` vectors of channels, from one on.
+    ///
+    /// # Safety
+    /// As many channels are there, and as many floats at `to`; and all of [`row`](Windows::row).
+    #[inline(always)]
+    unsafe fn piece<V: Vector, const NV: usize>(&self, places: &[i32], channel: usize, to: *mut f32) {
+        // SAFETY: places, weights and bias have a number for each channel.
+        unsafe {
+            let start = if let Reduction::Max = self.reduction { f32::NEG_INFINITY } else { 0.0 };
+            let mut all = [V::splat(start); NV];
+            for (t, &base) in places.iter().enumerate() {
+                if base == -1 {
+                    continue;
+                }
+                let from = self.a.as_ptr().add(base as usize + channel);
+                for v in 0..NV {
+                    let x = V::load(from.add(v * V::LANES));
+                    all[v] = match self.reduction {
+                        Reduction::Max => all[v].larger(x),
+                        Reduction::Sum => all[v].plus(x),
+                        Reduction::Weighted(weights) => {
+                            let weight = weights.as_ptr().add(t * self.channels + channel + v * V::LANES);
+                            x.times_plus(V::load(weight), all[v])
+                        }
+                    };
+                }
+            }
+            for v in 0..NV {
+                let bias = self.bias.map(|bias| V::load(bias.as_ptr().add(channel + v * V::LANES)));
+                let all = bias.map_or(all[v], |bias| all[v].plus(bias));
+                all.between(V::splat(self.range.0), V::splat(self.range.1)).store(to.add(v * V::LANES));
+            }
+        }
+    }
+
+    /// One channel.
+    fn element(&self, places: &[i32], channel: usize) -> f32 {
+        let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
+        let values = there.map(|(t, &base)| (t, self.a[base as usize + channel]));
+        let all = match self.reduction {
+            Reduction::Max => values.fold(f32::NEG_INFINITY, |all, (_, x)| if x > all || x.is_nan() { x } else { all }),
+            Reduction::Sum => values.map(|(_, x)| x).sum(),
+            Reduction::Weighted(weights) => values.map(|(t, x)| x * weights[t * self.channels + channel]).sum(),
+        };
+        let all = self.bias.map_or(all, |bias| all + bias[channel]);
+        if all < self.range.0 {
+            self.range.0
+        } else if all > self.range.1 {
+            self.range.1
+        } else {
+            all
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Windows;
+    use std::arch::x86_64::{__m256, __m512};
+
+    /// # Safety
+    /// [`Windows::row`]'s.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn avx512(windows: &Windows<'_>, places: &[i32], c: &mut [f32]) {
+        // SAFETY: the caller's promise.
+        unsafe { windows.row::<__m512>(places, c) }
+    }
+
+    /// # Safety
+    /// [`Windows::row`]'s.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn avx2(windows: &Windows<'_>, places: &[i32], c: &mut [f32]) {
+        // SAFETY: the caller's promise.
+        unsafe { windows.row::<__m256>(places, c) }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use super::Windows;
+    use std::arch::aarch64::float32x4_t;
+
+    /// # Safety
+    /// [`Windows::row`]'s.
+    #[target_feature(enable = "neon")]
+    pub(super) unsafe fn neon(windows: &Windows<'_>, places: &[i32], c: &mut [f32]) {
+        // SAFETY: the caller's promise.
+        unsafe { windows.row::<float32x4_t>(places, c) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reduction, Windows};
+    use crate::vector::Isa;
+
+    #[test]
+    fn windows_are_what_they_say() {
+        let mut state = 7_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for case in 0..300 {
+            let (rows, positions) = (next(5), 1 + next(9));
+            let channels = [1, 3, 8, 16, 20, 24, 64, 100][next(8)];
+            let mut a: Vec<f32> = (0..1000).map(|_| next(17) as f32 - 8.0).collect();
+            if case % 7 == 0 {
+                a[next(1000)] = f32::NAN;
+            }
+            let bases: Vec<i32> = (0..rows * positions).map(|_| (next(1000) as i32 - 100).clamp(-1, 899)).collect();
+            let weights: Vec<f32> = (0..positions * channels).map(|_| next(9) as f32 - 4.0).collect();
+            let bias: Vec<f32> = (0..channels).map(|_| next(9) as f32).collect();
+            let reduction = [Reduction::Max, Reduction::Sum, Reduction::Weighted(&weights)][case % 3];
+            let bias = (case % 2 == 0).then_some(&bias[..]);
+            let range = if case % 5 == 0 { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
+            let windows = Windows { a: &a, bases: &bases, positions, channels, reduction, bias, range };
+            let want: Vec<f32> = bases
+                .chunks(positions)
+                .flat_map(|places| (0..channels).map(|channel| windows.element(places, channel)).collect::<Vec<_>>())
+                .collect();
+            for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
+                let mut have = vec![f32::MAX; rows * channels];
+                windows.compute(isa, &mut have).expect("it can be computed");
+                let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
+                assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {windows:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_outside_are_refused() {
+        let compute = |base: i32, channels: usize| {
+            let reduction = Reduction::Sum;
+            let range = (f32::NEG_INFINITY, f32::INFINITY);
+            let windows =
+                Windows { a: &[1.0; 8], bases: &[base], positions: 1, channels, reduction, bias: None, range };
+            windows.compute(Isa::best(), &mut vec![0.0; channels])
+        };
+        assert!(compute(0, 8).is_ok());
+        assert!(compute(-1, 8).is_ok());
+        assert!(compute(1, 8).is_err());
+        assert!(compute(-2, 1).is_err());
+        assert!(compute(i32::MAX, 1).is_err());
+    }
+}

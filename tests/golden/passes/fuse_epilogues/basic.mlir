@@ -1,0 +1,31 @@
+// RUN: gradus opt %s --fuse-epilogues
+
+func.func @add_then_relu(%a: tensor<8xf32>, %b: tensor<2x4xf32>, %y: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %base = arith.constant dense<[0, 4]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
+  %0 = addr.gemm %a[%base + %relative], %b : (tensor<8xf32>, tensor<2xi32>, tensor<4xi32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+  %1 = graph.add %y, %0 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %2 = graph.relu %1 : tensor<2x2xf32>
+  return %2 : tensor<2x2xf32>
+}
+// Bounds of bounds.
+func.func @clip(%a: tensor<8xf32>, %w: tensor<2x4xf32>, %c: tensor<4xf32>) -> tensor<1x4xf32> {
+  %bases = arith.constant dense<[[0, -1]]> : tensor<1x2xi32>
+  %low = arith.constant dense<-1.0> : tensor<f32>
+  %high = arith.constant dense<6.0> : tensor<f32>
+  %0 = addr.depthwise %a[%bases], %w bias %c : (tensor<8xf32>, tensor<1x2xi32>, tensor<2x4xf32>, tensor<4xf32>) -> tensor<1x4xf32>
+  %1 = graph.relu %0 : tensor<1x4xf32>
+  %2 = graph.clip %1 min %low max %high : (tensor<1x4xf32>, tensor<f32>, tensor<f32>) -> tensor<1x4xf32>
+  return %2 : tensor<1x4xf32>
+}
+// What others use too, what is broadcast, and what is added after bounds stay.
+func.func @not_fused(%a: tensor<8xf32>, %b: tensor<2x4xf32>, %y: tensor<2xf32>, %z: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %bases = arith.constant dense<[[0], [4]]> : tensor<2x1xi32>
+  %0 = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<8xf32>, tensor<2x1xi32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+  %1 = graph.relu %0 : tensor<2x2xf32>
+  %2 = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<8xf32>, tensor<2x1xi32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+  %3 = graph.add %2, %y : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %4 = addr.indirect_gemm %a[%bases] run 4, %b {low = 0.0 : f32} : (tensor<8xf32>, tensor<2x1xi32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+  %5 = graph.add %4, %z : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0, %1, %3, %5 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}

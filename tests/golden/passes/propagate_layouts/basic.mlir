@@ -1,0 +1,33 @@
+// RUN: gradus opt %s --propagate-layouts
+
+func.func @up_to_the_next_pack(%a: tensor<1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>) -> tensor<1x2x2x4xf32> {
+  %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %1 = layout.unpack %b from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %2 = graph.add %0, %1 : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %3 = graph.relu %2 : tensor<1x4x2x2xf32>
+  %4 = layout.pack %3 into <"NHWC"> : tensor<1x4x2x2xf32> -> tensor<1x2x2x4xf32>
+  return %4 : tensor<1x2x2x4xf32>
+}
+func.func @channels_behind_channels(%a: tensor<1x2x2x4xf32>, %b: tensor<1x2x2x3xf32>) -> tensor<1x7x2x2xf32> {
+  %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %1 = layout.unpack %b from <"NHWC"> : tensor<1x2x2x3xf32> -> tensor<1x3x2x2xf32>
+  %2 = graph.concat %0, %1 {axis = -3 : i64} : (tensor<1x4x2x2xf32>, tensor<1x3x2x2xf32>) -> tensor<1x7x2x2xf32>
+  return %2 : tensor<1x7x2x2xf32>
+}
+// Rows as they are.
+func.func @reshape(%a: tensor<4x3xf32>) -> tensor<1x2x2x3xf32> {
+  %shape = arith.constant dense<[1, 2, 2, 3]> : tensor<4xi64>
+  %0 = graph.reshape %a, %shape : (tensor<4x3xf32>, tensor<4xi64>) -> tensor<1x2x2x3xf32>
+  %1 = graph.relu %0 : tensor<1x2x2x3xf32>
+  return %1 : tensor<1x2x2x3xf32>
+}
+// There is padding; layouts differ; it is broadcast.
+func.func @stays(%a: tensor<1x1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>, %c: tensor<1xf32>) -> (tensor<1x3x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) {
+  %0 = layout.unpack %a from <"NCHW4c"> : tensor<1x1x2x2x4xf32> -> tensor<1x3x2x2xf32>
+  %1 = graph.relu %0 : tensor<1x3x2x2xf32>
+  %2 = layout.unpack %b from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %3 = layout.unpack %a from <"NCHW4c"> : tensor<1x1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %4 = graph.add %2, %3 : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %5 = graph.add %2, %c : (tensor<1x4x2x2xf32>, tensor<1xf32>) -> tensor<1x4x2x2xf32>
+  return %1, %4, %5 : tensor<1x3x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>
+}
