@@ -232,7 +232,8 @@ fn lower_gemm(m: &mut Module, gemm: GemmOp) -> Option<Value> {
     let scale = |name| args.attr(name).and_then(|a| m.ctx.as_float(a));
     let is_plain = scale("alpha") == Some(1.0) && scale("beta") == Some(1.0) && !args.flag("transA");
     let (by_rows, a, b, c) = (args.flag("transB"), gemm.a(m), gemm.b(m), gemm.c(m));
-    let bias_fits = c.is_none_or(|c| matches!(m.ctx.shape(m.value_type(c)), Some(&[n]) if n > 1));
+    let columns = m.ctx.shape(m.value_type(m.result(gemm.0, 0)))?.get(1).copied();
+    let bias_fits = c.is_none_or(|c| matches!(m.ctx.shape(m.value_type(c)), Some(&[n]) if Some(n) == columns));
     if !is_plain || !bias_fits || !are_lowered(m, &[a, b, m.result(gemm.0, 0)]) {
         return None;
     }

@@ -1,0 +1,169 @@
+//! `--target cpu`: what tables and kernels compute is what the reference evaluation says.
+
+mod support;
+
+use gradus::Tool;
+use gradus::check::Random;
+use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::pass::{Pipeline, RunOptions, Watch};
+use gradus::ir::{Context, DType, Module, verify};
+use gradus::lowering::targets::Target;
+use gradus::runtime::interpreter::Interpreter;
+use std::sync::Arc;
+use support::parse;
+
+/// So many programs of one layer each.
+const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
+
+/// The program as the target has it.
+fn compiled(tool: &Tool, m: &Module) -> Module {
+    let mut compiled = m.clone();
+    let pipeline = Target::named("cpu").expect("there is one").pipeline;
+    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
+    let run = pipeline.run(&mut compiled, &RunOptions::default(), &mut Watch::new(|_| {}));
+    assert!(run.is_ok() && verify(&compiled).is_ok(), "{}", m.to_text(Default::default()));
+    compiled
+}
+
+/// A layer as the text of a program, and the extents of its inputs; weights are constants.
+struct Layer {
+    text: String,
+    input: Vec<usize>,
+}
+
+/// Small integers, so that sums are exact.
+fn numbers(random: &mut Random, count: usize) -> Vec<f64> {
+    (0..count).map(|_| random.below(9) as f64 - 4.0).collect()
+}
+
+fn extents(shape: &[usize]) -> String {
+    shape.iter().map(|d| format!("{d}x")).collect()
+}
+
+fn list(values: &[usize]) -> String {
+    format!("array<i64: {}>", values.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
+}
+
+fn constant(random: &mut Random, name: &str, shape: &[usize]) -> String {
+    let bytes: Vec<u8> =
+        numbers(random, shape.iter().product()).into_iter().flat_map(|x| (x as f32).to_le_bytes()).collect();
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    format!("  %{name} = arith.constant dense<\"0x{hex}\"> : tensor<{}f32>\n", extents(shape))
+}
+
+/// One of a few.
+fn pick(random: &mut Random, from: &[usize]) -> usize {
+    from[random.below(from.len() as u64) as usize]
+}
+
+impl Layer {
+    /// A convolution or a pool over an image, of any stride, dilation, padding and groups.
+    fn over_images(random: &mut Random) -> Layer {
+        let rank = 1 + random.below(3) as usize;
+        let group = pick(random, &[1, 1, 2, 3]);
+        let channels = group * pick(random, &[1, 1, 3, 4, 8, 17]);
+        let filters = if group == channels { channels } else { group * pick(random, &[1, 2, 5, 16]) };
+        let kernel: Vec<usize> = (0..rank).map(|_| pick(random, &[1, 1, 2, 3, 5])).collect();
+        let dilations: Vec<usize> = (0..rank).map(|_| pick(random, &[1, 1, 2])).collect();
+        let strides: Vec<usize> = (0..rank).map(|_| pick(random, &[1, 1, 2, 3])).collect();
+        let reach = |i: usize| (kernel[i] - 1) * dilations[i] + 1;
+        let is_pool = random.below(3) == 0;
+        // Some window of a pool could be all padding otherwise.
+        let most = |i: usize| if is_pool { kernel[i] - 1 } else { reach(i) };
+        let pads: Vec<usize> = (0..2 * rank).map(|i| random.below(1 + most(i % rank) as u64) as usize).collect();
+        let image: Vec<usize> = (0..rank).map(|i| reach(i) + random.below(5) as usize).collect();
+        let output: Vec<usize> =
+            (0..rank).map(|i| (image[i] + pads[i] + pads[rank + i] - reach(i)) / strides[i] + 1).collect();
+        let batch = pick(random, &[1, 1, 2]);
+        let input = [&[batch, channels][..], &image].concat();
+        let windows = format!("pads = {}, strides = {}", list(&pads), list(&strides));
+        let made = |channels: usize| extents(&[&[batch, channels][..], &output].concat());
+        if is_pool && dilations.iter().all(|&d| d == 1) {
+            let (op, more) =
+                [("max_pool", ""), ("average_pool", ""), ("average_pool", ", count_include_pad = 1 : i64")]
+                    [random.below(3) as usize];
+            let attrs = format!("kernel_shape = {}, {windows}{more}", list(&kernel));
+            return Layer::of("", &format!("graph.{op} %x {{{attrs}}}"), "", &input, &made(channels));
+        }
+        let weights = [&[filters, channels / group][..], &kernel].concat();
+        let mut before = constant(random, "w", &weights);
+        let (mut operands, mut types) = ("%x, %w".to_owned(), format!(", tensor<{}f32>", extents(&weights)));
+        if random.below(2) == 0 {
+            before += &constant(random, "b", &[filters]);
+            operands += ", %b";
+            types += &format!(", tensor<{filters}xf32>");
+        }
+        let attrs = format!("{windows}, dilations = {}, group = {group} : i64", list(&dilations));
+        Layer::of(&before, &format!("graph.conv {operands} {{{attrs}}}"), &types, &input, &made(filters))
+    }
+
+    /// A product of matrices, some of which are stacked.
+    fn of_matrices(random: &mut Random) -> Layer {
+        let [m, k, n] = [&[1, 3, 7, 20][..], &[1, 4, 9, 130], &[1, 5, 16, 24, 70]].map(|from| pick(random, from));
+        let stacked = random.below(3) == 0;
+        let input = if stacked { vec![2, m, k] } else { vec![m, k] };
+        let by_rows = !stacked && random.below(2) == 0;
+        let weights = if by_rows { [n, k] } else { [k, n] };
+        let before = constant(random, "w", &weights) + &constant(random, "b", &[n]);
+        let made = extents(&[&input[..input.len() - 1], &[n]].concat());
+        let mut types = format!(", tensor<{}f32>", extents(&weights));
+        let op = if by_rows { "graph.gemm %x, %w, %b {transB = 1 : i64}" } else { "graph.matmul %x, %w" };
+        if by_rows {
+            types += &format!(", tensor<{n}xf32>");
+        }
+        Layer::of(&before, op, &types, &input, &made)
+    }
+
+    /// With what often follows it.
+    fn of(before: &str, op: &str, types: &str, input: &[usize], made: &str) -> Layer {
+        let x = extents(input);
+        let text = format!(
+            "func.func @main(%x: tensor<{x}f32>) -> tensor<{made}f32> {{\n{before}  %0 = {op} : (tensor<{x}f32>{types}) -> \
+             tensor<{made}f32>\n  %1 = graph.relu %0 : tensor<{made}f32>\n  %2 = graph.add %1, %0 : (tensor<{made}f32>, \
+             tensor<{made}f32>) -> tensor<{made}f32>\n  return %2 : tensor<{made}f32>\n}}\n"
+        );
+        Layer { text, input: input.to_vec() }
+    }
+}
+
+/// What a program makes of an input, and the ops that had no kernel.
+fn run(m: &Module, input: &Datum, on_cpu: bool) -> (Datum, Vec<&'static str>) {
+    let mut interpreter = Interpreter::new(m);
+    if on_cpu {
+        interpreter = interpreter.on_cpu();
+    }
+    let main = interpreter.function("main").expect("there is a function");
+    let mut results = interpreter.call(main, vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}"));
+    let reference = interpreter.cpu().map(|cpu| cpu.reference()).unwrap_or_default();
+    (results.remove(0), reference.into_iter().map(|(name, _)| name).collect())
+}
+
+fn check(tool: &Tool, ctx: &Arc<Context>, layer: &Layer, random: &mut Random) {
+    let m = parse(ctx, &layer.text).unwrap_or_else(|| panic!("it is valid: {}", layer.text));
+    let count = layer.input.iter().product();
+    let input = Datum::Tensor(floats_to_tensor(DType::F32, &layer.input, numbers(random, count)));
+    let (want, _) = run(&m, &input, false);
+    let (have, reference) = run(&compiled(tool, &m), &input, true);
+    // A mean is a product with a number that is rounded.
+    let is_exact = !layer.text.contains("average_pool");
+    let (have, want) = (have.tensor().expect("a tensor").to_f64(), want.tensor().expect("a tensor").to_f64());
+    let same = |(a, b): (&f64, &f64)| a == b || !is_exact && (a - b).abs() <= 1e-5 * b.abs().max(1.0);
+    assert!(have.len() == want.len() && have.iter().zip(&want).all(same), "{}\n{have:?}\n{want:?}", layer.text);
+    let own = ["graph.conv", "graph.gemm", "graph.matmul", "graph.max_pool", "graph.average_pool"];
+    let without = reference.iter().find(|name| name.starts_with("addr.") || own.contains(name));
+    assert!(without.is_none(), "{without:?} has no kernel: {}", layer.text);
+}
+
+#[test]
+fn layers_are_what_the_reference_says() {
+    let tool = Tool::gradus();
+    let ctx = tool.context();
+    for number in 0..LAYERS {
+        let mut random = Random::of(("layer", number));
+        let layer = match number % 6 {
+            0 => Layer::of_matrices(&mut random),
+            _ => Layer::over_images(&mut random),
+        };
+        check(&tool, &ctx, &layer, &mut random);
+    }
+}
