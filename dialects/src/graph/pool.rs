@@ -10,7 +10,7 @@ use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Type, op};
 
-/// The largest element of every window, and where it is.
+/// The largest element of every window, and where it is; NaN when one is.
 ///
 /// The optional second result has the index of each maximum in the flattened input.
 ///

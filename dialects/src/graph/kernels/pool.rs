@@ -117,7 +117,8 @@ pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[
             let mut positions = positions.iter();
             let mut best = positions.next().map_or((T::LOWEST, usize::MAX), |&p| (image[p], p));
             for &p in positions {
-                if image[p] > best.0 {
+                // The first that is no number, if there is one.
+                if image[p] > best.0 || image[p].partial_cmp(&image[p]).is_none() && best.0.partial_cmp(&best.0).is_some() {
                     best = (image[p], p);
                 }
             }
