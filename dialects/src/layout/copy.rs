@@ -56,13 +56,22 @@ impl Relayout<'_> {
         if !fits(source, self.from.size()) || !fits(target, self.to.size()) {
             return Err(LayoutError::TooLarge);
         }
-        let Some(loops) = self.loops() else {
+        let Some(mut loops) = self.loops() else {
             for run in self.moves() {
                 let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
                 target[to..to + len].copy_from_slice(&source[from..from + len]);
             }
             return Ok(());
         };
+        // Where no axis has two loops, their order is free: the one along the source goes beside the one along the target.
+        let is_free = |l: &CopyLoop| loops.iter().filter(|other| other.axis == l.axis).count() == 1;
+        if let Some(at) = loops.iter().position(|l| l.from == 1)
+            && at + 2 < loops.len()
+            && loops.iter().all(is_free)
+        {
+            let along = loops.remove(at);
+            loops.insert(loops.len() - 1, along);
+        }
         let sizes: Index = self.to.axes().iter().map(|a| a.size).collect();
         let mut index: Index = smallvec::smallvec![0; sizes.len()];
         let start = [self.from.start(), self.to.start()].map(|n| n as usize);
@@ -89,6 +98,9 @@ fn bounds(axis: &Axis) -> impl Iterator<Item = u64> {
     })
 }
 
+/// So many elements of a row are read at once where rows become columns.
+const BLOCK: usize = 16;
+
 /// A nest of loops while it runs.
 struct Nested<'a> {
     sizes: &'a [u64],
@@ -110,12 +122,47 @@ impl Nested<'_> {
         if inner.is_empty() {
             return self.elements::<SIZE>(from, to, count as usize, strides);
         }
+        if let [inner] = inner
+            && inner.axis != outer.axis
+            && outer.from == 1
+        {
+            let left = (self.sizes[inner.axis] - self.index[inner.axis]).div_ceil(inner.step);
+            let counts = [count, inner.extent.min(left)].map(|n| n as usize);
+            return self.transposed::<SIZE>(
+                [from, to],
+                counts,
+                outer.to as usize,
+                [inner.from, inner.to].map(|n| n as usize),
+            );
+        }
         for _ in 0..count {
             self.run::<SIZE>(inner, [from, to]);
             self.index[outer.axis] += outer.step;
             (from, to) = (from + strides[0], to + strides[1]);
         }
         self.index[outer.axis] -= count * outer.step;
+    }
+
+    /// Two loops, of which the outer one goes along the source: block by block, so that what was read of a row is used up, and
+    /// rows that are written are still there when their next elements come.
+    fn transposed<const SIZE: usize>(
+        &mut self,
+        [from, to]: [usize; 2],
+        [outer, inner]: [usize; 2],
+        outer_to: usize,
+        [inner_from, inner_to]: [usize; 2],
+    ) {
+        let size = if SIZE == 0 { self.size } else { SIZE };
+        for first in (0..outer).step_by(BLOCK) {
+            let count = BLOCK.min(outer - first);
+            for i in 0..inner {
+                let row = &self.source[(from + first + i * inner_from) * size..][..count * size];
+                let start = to + first * outer_to + i * inner_to;
+                for (o, element) in row.chunks_exact(size).enumerate() {
+                    self.target[(start + o * outer_to) * size..][..size].copy_from_slice(element);
+                }
+            }
+        }
     }
 
     fn elements<const SIZE: usize>(&mut self, from: usize, to: usize, count: usize, strides: [usize; 2]) {
