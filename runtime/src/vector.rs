@@ -231,6 +231,20 @@ mod neon {
     use super::Vector;
     use std::arch::aarch64::*;
 
+    /// The second, or the first where that is greater: what is equal or no number stays.
+    #[inline(always)]
+    fn no_less(low: float32x4_t, x: float32x4_t) -> float32x4_t {
+        // SAFETY: all machines of this kind have these vectors.
+        unsafe { vbslq_f32(vcgtq_f32(low, x), low, x) }
+    }
+
+    /// The second, or the first where that is less: what is equal or no number stays.
+    #[inline(always)]
+    fn no_greater(high: float32x4_t, x: float32x4_t) -> float32x4_t {
+        // SAFETY: as above.
+        unsafe { vbslq_f32(vcltq_f32(high, x), high, x) }
+    }
+
     vector!(
         float32x4_t,
         4,
@@ -238,8 +252,8 @@ mod neon {
         vld1q_f32,
         vst1q_f32,
         vaddq_f32,
-        vmaxq_f32,
-        vminq_f32,
+        no_less,
+        no_greater,
         |a, x, y| vfmaq_f32(y, a, x),
         |a, x| vmaxq_f32(a, x)
     );

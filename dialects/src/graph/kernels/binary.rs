@@ -250,8 +250,9 @@ pub fn prelu(x: &Tensor, slope: &Tensor) -> KernelResult {
 /// above `max`, every element becomes `max`.
 pub fn clip(x: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> KernelResult {
     let bound = |t: &Tensor| if t.len() == 1 { t.reshape(vec![]) } else { Err("clip bounds should be scalars".into()) };
-    let lower = min.map_or_else(|| Ok(x.clone()), |m| max2(x, &bound(m)?))?;
-    max.map_or_else(|| Ok(lower.clone()), |m| min2(&lower, &bound(m)?))
+    // What is equal to a bound stays: zeros keep their signs, as in `relu`.
+    let lower = min.map_or_else(|| Ok(x.clone()), |m| max2(&bound(m)?, x))?;
+    max.map_or_else(|| Ok(lower.clone()), |m| min2(&bound(m)?, &lower))
 }
 
 #[cfg(test)]
