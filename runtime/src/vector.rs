@@ -232,15 +232,21 @@ mod neon {
     use std::arch::aarch64::*;
 
     /// The second, or the first where that is greater: what is equal or no number stays.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
     #[inline(always)]
-    fn no_less(low: float32x4_t, x: float32x4_t) -> float32x4_t {
-        // SAFETY: all machines of this kind have these vectors.
+    unsafe fn no_less(low: float32x4_t, x: float32x4_t) -> float32x4_t {
+        // SAFETY: the caller's promise.
         unsafe { vbslq_f32(vcgtq_f32(low, x), low, x) }
     }
 
     /// The second, or the first where that is less: what is equal or no number stays.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
     #[inline(always)]
-    fn no_greater(high: float32x4_t, x: float32x4_t) -> float32x4_t {
+    unsafe fn no_greater(high: float32x4_t, x: float32x4_t) -> float32x4_t {
         // SAFETY: as above.
         unsafe { vbslq_f32(vcltq_f32(high, x), high, x) }
     }

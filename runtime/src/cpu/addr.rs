@@ -1,10 +1,11 @@
 //! Products by address tables: the tables and the second factor are constants.
 
+use super::buffers::Buffers;
 use super::{Run, constant};
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use gradus_dialects::layout::absolute;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, Module, Op, OpArgs, Tensor};
+use gradus_ir::{DType, Module, Op, OpArgs};
 
 /// `addr.gemm`.
 pub(super) fn gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
@@ -14,8 +15,8 @@ pub(super) fn gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
     let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative.into_owned() };
     let (starts, run) = runs(&relative);
     let factor = Factor::of(m, args)?;
-    Some(Box::new(move |data| {
-        factor.compute(data, base.len(), Addresses::Sums { base: &base, relative: &starts }, run)
+    Some(Box::new(move |data, buffers| {
+        factor.compute(data, buffers, base.len(), Addresses::Sums { base: &base, relative: &starts }, run)
     }))
 }
 
@@ -25,7 +26,9 @@ pub(super) fn indirect_gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run>
     let &[rows, runs] = bases.shape() else { return None };
     let (bases, run) = (bases.as_slice::<i32>().into_owned(), usize::try_from(args.int("run")?).ok()?);
     let factor = Factor::of(m, args)?;
-    Some(Box::new(move |data| factor.compute(data, rows, Addresses::Each { bases: &bases, runs }, run)))
+    Some(Box::new(move |data, buffers| {
+        factor.compute(data, buffers, rows, Addresses::Each { bases: &bases, runs }, run)
+    }))
 }
 
 /// What is the same each time.
@@ -51,14 +54,21 @@ impl Factor {
         Some(Factor { panels, adds: args.opt_operand("add").is_some(), range: bounds(m, args) })
     }
 
-    fn compute(&self, data: &[Datum], rows: usize, addresses: Addresses<'_>, run: usize) -> Result<Vec<Datum>, Trap> {
+    fn compute(
+        &self,
+        data: &[Datum],
+        buffers: &Buffers,
+        rows: usize,
+        addresses: Addresses<'_>,
+        run: usize,
+    ) -> Result<Vec<Datum>, Trap> {
         let a = data[0].tensor()?.as_slice::<f32>();
         let add = if self.adds { Some(data[data.len() - 1].tensor()?.as_slice::<f32>()) } else { None };
         let columns = self.panels.columns();
-        let mut c = vec![0.0; rows * columns];
+        let mut c = buffers.take(rows * columns);
         let product = Product { a: &a, addresses, run, b: &self.panels, add: add.as_deref(), range: self.range };
         product.compute(&mut c).map_err(Trap::Ub)?;
-        Ok(vec![Datum::Tensor(Tensor::from_vec(&[rows, columns], c))])
+        Ok(vec![Datum::Tensor(buffers.tensor(&[rows, columns], c)?)])
     }
 }
 

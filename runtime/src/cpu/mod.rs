@@ -1,20 +1,23 @@
 //! Kernels for this machine: what the interpreter asks before it evaluates an op by its reference meaning.
 //!
-//! | file | what it has kernels for |
+//! | file | what is there |
 //! |---|---|
-//! | `addr.rs` | products by address tables |
+//! | `buffers.rs` | where results are |
+//! | `addr.rs` | kernels of products by address tables |
 //! | `window.rs` | pools and depthwise convolutions by them |
 
 mod addr;
+mod buffers;
 mod window;
 
+use buffers::Buffers;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo, Tensor};
 use rustc_hash::FxHashMap;
 
-/// What comes of an op's operands.
-type Run = Box<dyn Fn(&[Datum]) -> Result<Vec<Datum>, Trap>>;
+/// What comes of an op's operands, in some buffer.
+type Run = Box<dyn Fn(&[Datum], &Buffers) -> Result<Vec<Datum>, Trap>>;
 
 /// Prepares an op: `None` if there is no kernel for it as it is.
 type Prepare = fn(&Module, Op, &OpArgs<'_>) -> Option<Run>;
@@ -37,6 +40,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
 #[derive(Default)]
 pub struct Cpu {
     prepared: FxHashMap<Op, Option<Run>>,
+    buffers: Buffers,
     /// How often ops ran by their reference meaning, by their names.
     reference: FxHashMap<&'static str, u64>,
 }
@@ -50,7 +54,7 @@ impl Cpu {
             prepare(args.module, op, args)
         };
         match self.prepared.entry(op).or_insert_with(prepare) {
-            Some(run) if !operands.contains(&Datum::Poison) => Some(run(operands)),
+            Some(run) if !operands.contains(&Datum::Poison) => Some(run(operands, &self.buffers)),
             _ => {
                 *self.reference.entry(args.info.name).or_default() += 1;
                 None

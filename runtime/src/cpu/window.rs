@@ -4,7 +4,7 @@ use super::{Run, addr::bounds, constant};
 use crate::gemm::Isa;
 use crate::window::{Reduction, Windows};
 use gradus_ir::eval::Datum;
-use gradus_ir::{DType, Module, Op, OpArgs, Tensor};
+use gradus_ir::{DType, Module, Op, OpArgs};
 
 /// `addr.pool`.
 pub(super) fn pool(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
@@ -13,13 +13,13 @@ pub(super) fn pool(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
     let &[rows, positions] = table.shape() else { return None };
     let bases = table.as_slice::<i32>().into_owned();
     let is_known = m.ctx.dtype(m.ctx.element_type(args.operand_type(0))) == Some(DType::F32);
-    is_known.then_some(Box::new(move |data| {
+    is_known.then_some(Box::new(move |data, buffers| {
         let a = data[0].tensor()?.as_slice::<f32>();
         let range = (f32::NEG_INFINITY, f32::INFINITY);
-        let mut c = vec![0.0; rows * channels];
+        let mut c = buffers.take(rows * channels);
         let windows = Windows { a: &a, bases: &bases, positions, channels, reduction, bias: None, range };
         windows.compute(Isa::best(), &mut c)?;
-        Ok(vec![Datum::Tensor(Tensor::from_vec(&[rows, channels], c))])
+        Ok(vec![Datum::Tensor(buffers.tensor(&[rows, channels], c)?)])
     }))
 }
 
@@ -37,12 +37,12 @@ pub(super) fn depthwise(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
         None => None,
     };
     let range = bounds(m, args);
-    Some(Box::new(move |data| {
+    Some(Box::new(move |data, buffers| {
         let a = data[0].tensor()?.as_slice::<f32>();
         let (reduction, bias) = (Reduction::Weighted(&weights), bias.as_deref());
-        let mut c = vec![0.0; rows * channels];
+        let mut c = buffers.take(rows * channels);
         let windows = Windows { a: &a, bases: &bases, positions, channels, reduction, bias, range };
         windows.compute(Isa::best(), &mut c)?;
-        Ok(vec![Datum::Tensor(Tensor::from_vec(&[rows, channels], c))])
+        Ok(vec![Datum::Tensor(buffers.tensor(&[rows, channels], c)?)])
     }))
 }
