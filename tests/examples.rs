@@ -39,6 +39,19 @@ fn the_convolutional_network_reads_digits() {
 }
 
 #[test]
+fn networks_read_digits_on_this_machine() {
+    for (model, logits, want) in [
+        ("digits_cnn.onnx", "digits_cnn_logits.npy", 98.8),
+        ("digits_mlp_sparse90.onnx", "digits_mlp_sparse90_logits.npy", 98.6),
+    ] {
+        let on_cpu = ["--target".to_owned(), "cpu".to_owned()];
+        let printed = run(&example(model), &[&within_1e4(logits)[..], &on_cpu].concat());
+        assert!(printed.contains("logits: agrees"), "{printed}");
+        assert_eq!(accuracy(&printed), want, "{model}");
+    }
+}
+
+#[test]
 fn the_sparse_network_reads_digits() {
     for model in ["digits_mlp_sparse90_batch.onnx", "digits_mlp_sparse90.onnx"] {
         let printed = run(&example(model), &within_1e4("digits_mlp_sparse90_logits.npy"));
