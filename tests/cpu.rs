@@ -8,6 +8,7 @@ use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::{Context, DType, Module, verify};
 use gradus::lowering::targets::Target;
+use gradus::runtime::cpu::Cpu;
 use gradus::runtime::interpreter::Interpreter;
 use std::sync::Arc;
 use support::parse;
@@ -134,7 +135,7 @@ fn run(m: &Module, input: &Datum, on_cpu: bool) -> (Datum, Vec<&'static str>) {
     }
     let main = interpreter.function("main").expect("there is a function");
     let mut results = interpreter.call(main, vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}"));
-    let reference = interpreter.cpu().map(|cpu| cpu.reference()).unwrap_or_default();
+    let reference = interpreter.cpu().map(Cpu::reference).unwrap_or_default();
     (results.remove(0), reference.into_iter().map(|(name, _)| name).collect())
 }
 

@@ -5,6 +5,7 @@
 //! seed on static compiled representations.
 
 #![allow(unsafe_code)]
+#![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use crate::vector::{Eight, Isa, Vector};
 
@@ -45,7 +46,7 @@ impl Windows<'_> {
     /// When sizes do not go together, or a place is not in the image.
     pub fn compute(&self, isa: Isa, c: &mut [f32]) -> Result<(), String> {
         self.check(isa, c.len())?;
-        let rows = if self.positions == 0 { 0 } else { self.bases.len() / self.positions };
+        let rows = self.bases.len().checked_div(self.positions).unwrap_or(0);
         for row in 0..rows {
             let places = &self.bases[row * self.positions..][..self.positions];
             let c = &mut c[row * self.channels..][..self.channels];

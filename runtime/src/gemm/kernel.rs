@@ -1,5 +1,7 @@
 //! The innermost loops: a tile of a product in registers, its rows found by tables.
 
+#![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
+
 use crate::vector::Vector;
 
 /// A tile of a product: a few rows by a panel of columns, over some of the summands.
