@@ -14,21 +14,17 @@ pub(super) fn gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
     let (base, relative) = (base.as_slice::<i32>().into_owned(), relative.as_slice::<i32>());
     let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative.into_owned() };
     let (starts, run) = runs(&relative);
-    let factor = Factor::of(m, args)?;
-    Some(Box::new(move |data, buffers| {
-        factor.compute(data, buffers, base.len(), Addresses::Sums { base: &base, relative: &starts }, run)
-    }))
+    let (addresses, factor) = (Addresses::sums(base, &starts, run).ok()?, Factor::of(m, args)?);
+    Some(Box::new(move |data, buffers| factor.compute(data, buffers, &addresses)))
 }
 
 /// `addr.indirect_gemm`.
 pub(super) fn indirect_gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
     let bases = constant(m, args, "bases")?;
-    let &[rows, runs] = bases.shape() else { return None };
+    let &[_, runs] = bases.shape() else { return None };
     let (bases, run) = (bases.as_slice::<i32>().into_owned(), usize::try_from(args.int("run")?).ok()?);
-    let factor = Factor::of(m, args)?;
-    Some(Box::new(move |data, buffers| {
-        factor.compute(data, buffers, rows, Addresses::Each { bases: &bases, runs }, run)
-    }))
+    let (addresses, factor) = (Addresses::each(bases, runs, run).ok()?, Factor::of(m, args)?);
+    Some(Box::new(move |data, buffers| factor.compute(data, buffers, &addresses)))
 }
 
 /// What is the same each time.
@@ -54,19 +50,12 @@ impl Factor {
         Some(Factor { panels, adds: args.opt_operand("add").is_some(), range: bounds(m, args) })
     }
 
-    fn compute(
-        &self,
-        data: &[Datum],
-        buffers: &Buffers,
-        rows: usize,
-        addresses: Addresses<'_>,
-        run: usize,
-    ) -> Result<Vec<Datum>, Trap> {
+    fn compute(&self, data: &[Datum], buffers: &Buffers, addresses: &Addresses) -> Result<Vec<Datum>, Trap> {
         let a = data[0].tensor()?.as_slice::<f32>();
         let add = if self.adds { Some(data[data.len() - 1].tensor()?.as_slice::<f32>()) } else { None };
-        let columns = self.panels.columns();
+        let (rows, columns) = (addresses.rows(), self.panels.columns());
         let mut c = buffers.take(rows * columns);
-        let product = Product { a: &a, addresses, run, b: &self.panels, add: add.as_deref(), range: self.range };
+        let product = Product { a: &a, addresses, b: &self.panels, add: add.as_deref(), range: self.range };
         product.compute(&mut c).map_err(Trap::Ub)?;
         Ok(vec![Datum::Tensor(buffers.tensor(&[rows, columns], c)?)])
     }

@@ -8,12 +8,14 @@
 //!
 //! | file | what it is |
 //! |---|---|
+//! | `addresses.rs` | where the first factor is |
 //! | `panels.rs` | the second factor, as the kernels read it |
 //! | `kernel.rs` | the innermost loops |
 //! | `kernels.rs` | these for each kind of vectors and each size |
 
 #![allow(unsafe_code)]
 
+mod addresses;
 mod kernel;
 mod kernels;
 mod panels;
@@ -21,6 +23,7 @@ mod panels;
 mod tests;
 
 pub use crate::vector::Isa;
+pub use addresses::Addresses;
 use kernel::{Last, Run, Tile};
 pub use panels::Panels;
 use std::ops::Range;
@@ -31,79 +34,13 @@ const MAX_SUMMANDS: usize = 128;
 /// So many rows of the result are finished before the next.
 const MAX_ROWS: usize = 192;
 
-/// Where a product finds its first factor, in elements.
-#[derive(Clone, Copy, Debug)]
-pub enum Addresses<'a> {
-    /// An offset for each row of the result, and one for each run from there.
-    Sums {
-        /// Of each row.
-        base: &'a [i32],
-        /// Of each run.
-        relative: &'a [i32],
-    },
-    /// An offset for each row and each run; -1 for zeros.
-    Each {
-        /// A row after the other.
-        bases: &'a [i32],
-        /// How many runs there are.
-        runs: usize,
-    },
-}
-
-impl Addresses<'_> {
-    /// How many rows and runs there are.
-    fn sizes(self) -> [usize; 2] {
-        match self {
-            Addresses::Sums { base, relative } => [base.len(), relative.len()],
-            Addresses::Each { bases, runs } => [bases.len().checked_div(runs).unwrap_or(0), runs],
-        }
-    }
-
-    /// The first address of a run and the last, if there are any.
-    fn span(self) -> Option<[i64; 2]> {
-        let span = |table: &[i32]| Some([*table.iter().min()?, *table.iter().max()?].map(i64::from));
-        match self {
-            Addresses::Sums { base, relative } => {
-                let ([low, high], [first, last]) = (span(base)?, span(relative)?);
-                Some([low + first, high + last])
-            }
-            Addresses::Each { bases, .. } => {
-                // Zeros are elsewhere.
-                let there = || bases.iter().copied().filter(|&b| b != -1).map(i64::from);
-                Some([there().min()?, there().max()?])
-            }
-        }
-    }
-
-    /// The table, and how far its rows are apart.
-    fn table(&self) -> (&[i32], usize) {
-        match self {
-            Addresses::Sums { base, .. } => (base, 1),
-            Addresses::Each { bases, runs } => (bases, *runs),
-        }
-    }
-
-    /// The runs, each in as many parts.
-    fn runs(self, parts: usize, part: usize) -> Vec<Run> {
-        let [_, runs] = self.sizes();
-        let run = |r: usize| match self {
-            Addresses::Sums { relative, .. } => Run { column: 0, offset: relative[r] },
-            Addresses::Each { .. } => Run { column: r, offset: 0 },
-        };
-        let of = |r| (0..parts).map(move |i| Run { offset: run(r).offset + (i * part) as i32, ..run(r) });
-        (0..runs).flat_map(of).collect()
-    }
-}
-
 /// A product.
 #[derive(Clone, Copy)]
 pub struct Product<'a> {
     /// The buffer.
     pub a: &'a [f32],
     /// Where in it the first factor is.
-    pub addresses: Addresses<'a>,
-    /// How many summands a run has, which lie side by side.
-    pub run: usize,
+    pub addresses: &'a Addresses,
     /// The other factor.
     pub b: &'a Panels,
     /// Added to each element of the result; as large as that.
@@ -118,14 +55,12 @@ impl Product<'_> {
     /// # Errors
     /// When sizes do not go together, or an address is not in the buffer.
     pub fn compute(&self, c: &mut [f32]) -> Result<(), String> {
-        let rows = self.check(c.len())?;
-        let is_part = |&part: &usize| self.run.is_multiple_of(part);
-        let run = (1..=MAX_SUMMANDS.min(self.run)).rev().find(is_part).unwrap_or(1);
-        let runs = self.addresses.runs(self.run / run, run);
+        self.check(c.len())?;
+        let (rows, run) = (self.addresses.rows(), self.addresses.run());
         let per_block = (MAX_SUMMANDS / run).max(1);
         for first in (0..rows).step_by(MAX_ROWS) {
-            let none = runs.is_empty().then_some(&[][..]);
-            for (i, some) in runs.chunks(per_block).chain(none).enumerate() {
+            let none = self.addresses.runs().is_empty().then_some(&[][..]);
+            for (i, some) in self.addresses.runs().chunks(per_block).chain(none).enumerate() {
                 let summand = i * per_block * run;
                 let ends = [i == 0, summand + some.len() * run == self.b.summands()];
                 for panel in 0..self.b.count() {
@@ -137,22 +72,19 @@ impl Product<'_> {
         Ok(())
     }
 
-    /// That all that will be touched is there. Gives the number of rows.
-    fn check(&self, elements: usize) -> Result<usize, String> {
-        let ([m, runs], n) = (self.addresses.sizes(), self.b.columns());
+    /// That all that will be touched is there.
+    fn check(&self, elements: usize) -> Result<(), String> {
+        let (m, n) = (self.addresses.rows(), self.b.columns());
         if m.checked_mul(n) != Some(elements) || self.add.is_some_and(|add| add.len() != elements) {
             return Err(format!("a product of {m} rows and {n} columns has no {elements} elements"));
         }
-        if runs.checked_mul(self.run) != Some(self.b.summands()) {
-            return Err(format!("{runs} runs of {} are not {} summands", self.run, self.b.summands()));
+        if self.addresses.summands() != self.b.summands() {
+            return Err(format!("{} summands are not {}", self.addresses.summands(), self.b.summands()));
         }
-        let is_outside = |[first, last]: [i64; 2]| first < 0 || last + self.run as i64 > self.a.len() as i64;
-        let overflows = |&offset: &i32| i64::from(offset) + self.run as i64 > i64::from(i32::MAX);
-        let far = matches!(self.addresses, Addresses::Sums { relative, .. } if relative.iter().any(overflows));
-        if far || self.addresses.span().is_some_and(is_outside) {
+        if !self.addresses.are_in(self.a.len()) {
             return Err(format!("addresses are not in a buffer of {}", self.a.len()));
         }
-        Ok(m)
+        Ok(())
     }
 
     /// Some rows of a panel, into those of the result.
@@ -164,7 +96,7 @@ impl Product<'_> {
         let b = self.b.panel(work.panel)[work.summand * width..].as_ptr();
         let mut copy = Copy { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, columns };
         let (table, table_stride) = self.addresses.table();
-        let holes = matches!(self.addresses, Addresses::Each { .. });
+        let holes = self.addresses.has_holes();
         for row in work.rows.clone().step_by(tile_rows) {
             let (rows, at) = (tile_rows.min(work.rows.end - row), row * columns + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());

@@ -40,14 +40,15 @@ fn products_are_sums_of_products() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, with_bias.then_some(&bias[..])).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses = Addresses::Sums { base: &base, relative: &relative };
-            let product = Product { a: &a, addresses, run, b: &panels, add: with_add.then_some(&add[..]), range };
+            let addresses = Addresses::sums(base.clone(), &relative, run).expect("they are small");
+            let add = with_add.then_some(&add[..]);
+            let product = Product { a: &a, addresses: &addresses, b: &panels, add, range };
             product.compute(&mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
                 let value = |k: usize| a[(base[row] + relative[k / run]) as usize + k % run];
                 let sum: f32 = (0..runs * run).map(|k| value(k) * at(column, k)).sum();
-                let sum = sum + if with_bias { bias[column] } else { 0.0 } + if with_add { add[i] } else { 0.0 };
+                let sum = sum + if with_bias { bias[column] } else { 0.0 } + add.map_or(0.0, |add| add[i]);
                 assert_eq!(have, sum.clamp(range.0, range.1), "{isa:?} {m}x{n}, {runs} runs of {run}: {row}, {column}");
             }
         }
@@ -67,8 +68,9 @@ fn each_run_has_its_place_or_is_zero() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, None).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let (addresses, range) = (Addresses::Each { bases: &bases, runs }, (f32::NEG_INFINITY, f32::INFINITY));
-            let product = Product { a: &a, addresses, run, b: &panels, add: None, range };
+            let addresses = Addresses::each(bases.clone(), runs, run).expect("they are small");
+            let range = (f32::NEG_INFINITY, f32::INFINITY);
+            let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range };
             product.compute(&mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
@@ -88,8 +90,8 @@ fn addresses_outside_are_refused() {
     let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
     let range = (f32::NEG_INFINITY, f32::INFINITY);
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
-        let addresses = Addresses::Sums { base, relative };
-        let product = Product { a: &[1.0; 8], addresses, run, b: &panels, add: None, range };
+        let addresses = Addresses::sums(base.to_vec(), relative, run)?;
+        let product = Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, range };
         product.compute(&mut vec![0.0; c])
     };
     assert!(compute(&[0, 6], &[0], 2, 8).is_ok());
@@ -107,8 +109,8 @@ fn nan_is_not_hidden() {
         let panels = Panels::new(isa, [20, 1], |_, _| 1.0, None).expect("panels");
         let mut c = vec![0.0; 20];
         let a = [f32::NAN];
-        let addresses = Addresses::Sums { base: &[0], relative: &[0] };
-        let product = Product { a: &a, addresses, run: 1, b: &panels, add: None, range: (0.0, f32::INFINITY) };
+        let addresses = Addresses::sums(vec![0], &[0], 1).expect("they are small");
+        let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range: (0.0, f32::INFINITY) };
         product.compute(&mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");
     }
