@@ -35,6 +35,8 @@ pub struct Windows<'a> {
     pub reduction: Reduction<'a>,
     /// Added, a number for each channel.
     pub bias: Option<&'a [f32]>,
+    /// Added to each element of the result; as large as that.
+    pub add: Option<&'a [f32]>,
     /// The least and greatest that results can be.
     pub range: (f32, f32),
 }
@@ -46,22 +48,17 @@ impl Windows<'_> {
     /// When sizes do not go together, or a place is not in the image.
     pub fn compute(&self, isa: Isa, c: &mut [f32]) -> Result<(), String> {
         self.check(isa, c.len())?;
-        let rows = self.bases.len().checked_div(self.positions).unwrap_or(0);
-        for row in 0..rows {
-            let places = &self.bases[row * self.positions..][..self.positions];
-            let c = &mut c[row * self.channels..][..self.channels];
-            // SAFETY: `check` found that the machine has the vectors, all channels of all places in `a`, and weights and bias
-            // as many as there are channels; `c` has one element for each.
-            unsafe {
-                match isa {
-                    #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => x86::avx512(self, places, c),
-                    #[cfg(target_arch = "x86_64")]
-                    Isa::Avx2 => x86::avx2(self, places, c),
-                    #[cfg(target_arch = "aarch64")]
-                    Isa::Neon => neon::neon(self, places, c),
-                    _ => self.row::<Eight>(places, c),
-                }
+        // SAFETY: `check` found that the machine has the vectors, all channels of all places in `a`, weights and bias as many as
+        // there are channels, and in `c` an element for each channel of each row.
+        unsafe {
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => x86::avx512(self, c),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => x86::avx2(self, c),
+                #[cfg(target_arch = "aarch64")]
+                Isa::Neon => neon::neon(self, c),
+                _ => self.rows::<Eight>(c),
             }
         }
         Ok(())
@@ -73,7 +70,8 @@ impl Windows<'_> {
         }
         let (n, t) = (self.channels, self.positions);
         let rows = self.bases.len().checked_div(t).unwrap_or(0);
-        if rows.checked_mul(t) != Some(self.bases.len()) || rows.checked_mul(n) != Some(elements) {
+        let adds = self.add.is_none_or(|add| add.len() == elements);
+        if rows.checked_mul(t) != Some(self.bases.len()) || rows.checked_mul(n) != Some(elements) || !adds {
             return Err(format!("{} places of windows of {t} do not make {elements} elements", self.bases.len()));
         }
         let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
@@ -87,29 +85,47 @@ impl Windows<'_> {
         }
     }
 
+    /// All rows.
+    ///
+    /// # Safety
+    /// The machine has the vectors, and all has passed [`check`](Windows::check).
+    #[inline(always)]
+    unsafe fn rows<V: Vector>(&self, c: &mut [f32]) {
+        let all = self.bases.chunks_exact(self.positions.max(1)).zip(c.chunks_exact_mut(self.channels.max(1)));
+        for (i, (places, row)) in all.enumerate() {
+            let add = self.add.map(|add| &add[i * self.channels..][..self.channels]);
+            // SAFETY: the caller's promise.
+            unsafe { self.row::<V>(places, add, row) }
+        }
+    }
+
     /// A row, four vectors at a time, and what is left in smaller pieces.
     ///
     /// # Safety
     /// The machine has the vectors, and all has passed [`check`](Windows::check).
     #[inline(always)]
-    unsafe fn row<V: Vector>(&self, places: &[i32], c: &mut [f32]) {
+    unsafe fn row<V: Vector>(&self, places: &[i32], add: Option<&[f32]>, c: &mut [f32]) {
         let n = c.len();
         let mut at = 0;
         // SAFETY: no piece goes beyond the last channel.
         unsafe {
             while at + 4 * V::LANES <= n {
-                self.piece::<V, 4>(places, at, c.as_mut_ptr().add(at));
+                self.piece::<V, 4>(places, add, at, c.as_mut_ptr().add(at));
                 at += 4 * V::LANES;
             }
+            if at + 2 * V::LANES <= n {
+                self.piece::<V, 2>(places, add, at, c.as_mut_ptr().add(at));
+                at += 2 * V::LANES;
+            }
             while at + V::LANES <= n {
-                self.piece::<V, 1>(places, at, c.as_mut_ptr().add(at));
+                self.piece::<V, 1>(places, add, at, c.as_mut_ptr().add(at));
                 at += V::LANES;
             }
             // The last vector again, from where it ends with the last channel.
             if at < n && n >= V::LANES {
-                self.piece::<V, 1>(places, n - V::LANES, c.as_mut_ptr().add(n - V::LANES));
+                self.piece::<V, 1>(places, add, n - V::LANES, c.as_mut_ptr().add(n - V::LANES));
             } else {
-                c[at..].iter_mut().enumerate().for_each(|(i, to)| *to = self.element(places, at + i));
+                c[at..].iter_mut().enumerate().for_each(|(i, to)| *to = self.element(places, add, at + i));
             }
         }
     }
@@ -119,8 +135,14 @@ impl Windows<'_> {
     /// # Safety
     /// As many channels are there, and as many floats at `to`; and all of [`row`](Windows::row).
     #[inline(always)]
-    unsafe fn piece<V: Vector, const NV: usize>(&self, places: &[i32], channel: usize, to: *mut f32) {
-        // SAFETY: places, weights and bias have a number for each channel.
+    unsafe fn piece<V: Vector, const NV: usize>(
+        &self,
+        places: &[i32],
+        add: Option<&[f32]>,
+        channel: usize,
+        to: *mut f32,
+    ) {
+        // SAFETY: places, weights, bias and what is added have a number for each channel.
         unsafe {
             let start = if let Reduction::Max = self.reduction { f32::NEG_INFINITY } else { 0.0 };
             let mut all = [V::splat(start); NV];
@@ -144,13 +166,15 @@ impl Windows<'_> {
             for v in 0..NV {
                 let bias = self.bias.map(|bias| V::load(bias.as_ptr().add(channel + v * V::LANES)));
                 let all = bias.map_or(all[v], |bias| all[v].plus(bias));
+                let add = add.map(|add| V::load(add.as_ptr().add(channel + v * V::LANES)));
+                let all = add.map_or(all, |add| all.plus(add));
                 all.between(V::splat(self.range.0), V::splat(self.range.1)).store(to.add(v * V::LANES));
             }
         }
     }
 
     /// One channel.
-    fn element(&self, places: &[i32], channel: usize) -> f32 {
+    fn element(&self, places: &[i32], add: Option<&[f32]>, channel: usize) -> f32 {
         let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
         let values = there.map(|(t, &base)| (t, self.a[base as usize + channel]));
         let all = match self.reduction {
@@ -159,6 +183,7 @@ impl Windows<'_> {
             Reduction::Weighted(weights) => values.map(|(t, x)| x * weights[t * self.channels + channel]).sum(),
         };
         let all = self.bias.map_or(all, |bias| all + bias[channel]);
+        let all = add.map_or(all, |add| all + add[channel]);
         if all < self.range.0 {
             self.range.0
         } else if all > self.range.1 {
@@ -175,19 +200,19 @@ mod x86 {
     use std::arch::x86_64::{__m256, __m512};
 
     /// # Safety
-    /// [`Windows::row`]'s.
+    /// [`Windows::rows`]'s.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512(windows: &Windows<'_>, places: &[i32], c: &mut [f32]) {
+    pub(super) unsafe fn avx512(windows: &Windows<'_>, c: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { windows.row::<__m512>(places, c) }
+        unsafe { windows.rows::<__m512>(c) }
     }
 
     /// # Safety
-    /// [`Windows::row`]'s.
+    /// [`Windows::rows`]'s.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(windows: &Windows<'_>, places: &[i32], c: &mut [f32]) {
+    pub(super) unsafe fn avx2(windows: &Windows<'_>, c: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { windows.row::<__m256>(places, c) }
+        unsafe { windows.rows::<__m256>(c) }
     }
 }
 
@@ -197,11 +222,11 @@ mod neon {
     use std::arch::aarch64::float32x4_t;
 
     /// # Safety
-    /// [`Windows::row`]'s.
+    /// [`Windows::rows`]'s.
     #[target_feature(enable = "neon")]
-    pub(super) unsafe fn neon(windows: &Windows<'_>, places: &[i32], c: &mut [f32]) {
+    pub(super) unsafe fn neon(windows: &Windows<'_>, c: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { windows.row::<float32x4_t>(places, c) }
+        unsafe { windows.rows::<float32x4_t>(c) }
     }
 }
 
@@ -230,10 +255,16 @@ mod tests {
             let reduction = [Reduction::Max, Reduction::Sum, Reduction::Weighted(&weights)][case % 3];
             let bias = (case % 2 == 0).then_some(&bias[..]);
             let range = if case % 5 == 0 { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
-            let windows = Windows { a: &a, bases: &bases, positions, channels, reduction, bias, range };
+            let added: Vec<f32> = (0..rows * channels).map(|_| next(9) as f32).collect();
+            let add = (case % 4 == 0).then_some(&added[..]);
+            let windows = Windows { a: &a, bases: &bases, positions, channels, reduction, bias, add, range };
             let want: Vec<f32> = bases
                 .chunks(positions)
-                .flat_map(|places| (0..channels).map(|channel| windows.element(places, channel)).collect::<Vec<_>>())
+                .enumerate()
+                .flat_map(|(i, places)| {
+                    let add = add.map(|add| &add[i * channels..][..channels]);
+                    (0..channels).map(|channel| windows.element(places, add, channel)).collect::<Vec<_>>()
+                })
                 .collect();
             for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
                 let mut have = vec![f32::MAX; rows * channels];
@@ -249,8 +280,16 @@ mod tests {
         let compute = |base: i32, channels: usize| {
             let reduction = Reduction::Sum;
             let range = (f32::NEG_INFINITY, f32::INFINITY);
-            let windows =
-                Windows { a: &[1.0; 8], bases: &[base], positions: 1, channels, reduction, bias: None, range };
+            let windows = Windows {
+                a: &[1.0; 8],
+                bases: &[base],
+                positions: 1,
+                channels,
+                reduction,
+                bias: None,
+                add: None,
+                range,
+            };
             windows.compute(Isa::best(), &mut vec![0.0; channels])
         };
         assert!(compute(0, 8).is_ok());
