@@ -9,7 +9,9 @@ mod pool;
 use emit::Emitter;
 use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::graph::{ConvOp, GemmOp, MatMulOp};
-use gradus_dialects::layout::{self, Access, Indirection, LayoutError, Order, TiledLayout, ZERO_PAGE};
+use gradus_dialects::layout::{
+    self, Access, Indirection, LayoutError, MAX_ENTRIES, Order, Tables, TiledLayout, ZERO_PAGE,
+};
 use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 
 /// The declaration.
@@ -82,6 +84,12 @@ impl Pass for GraphToAddr {
     }
 }
 
+/// Where products find the elements of the image.
+enum Table {
+    Sums(Tables),
+    Each(Indirection),
+}
+
 /// A convolution of known extents.
 struct Conv {
     x: Value,
@@ -121,44 +129,62 @@ impl Conv {
         if self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group {
             return self.lower_depthwise(m, op);
         }
-        let channels = self.filters[1] as u64;
         let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
-        let mut e = Emitter::before(m, op);
-        let (mut input, mut start) = (self.input.clone(), true);
-        let mut x = self.x;
         // A copy with its padding is read as if there were none.
-        if is_padded && channels < min_run {
-            (x, input, start) = (self.padded(&mut e)?, self.padded_extents(), false);
-        }
+        let is_copied = is_padded && (self.filters[1] as u64) < min_run;
+        let table = self.table(&last, &axes, is_copied)?;
+        let mut e = Emitter::before(m, op);
+        let x = if is_copied { self.padded(&mut e)? } else { self.x };
         let a = e.pack(x, &last, &axes)?;
         let packed = e.pack(self.w, &last, &axes)?;
         let depth = self.filters[1..].iter().product();
         let rows = e.reshape(packed, &[self.filters[0], depth])?;
         let (rows, biases) = (e.split(rows, self.group)?, self.biases(&mut e)?);
-        let placed = last.of(&axes, &input).ok()?;
         let mut products = Vec::new();
         for (g, (b, bias)) in rows.into_iter().zip(biases).enumerate() {
-            let mut access = access(&self.window, input[0] as u64, channels, start);
-            access.start[1] = (g as u64 * channels) as i64;
-            products.push(match access.tables(&placed) {
-                Ok(tables) => e.gemm(a, &tables.base, &tables.relative, b, bias)?,
-                Err(LayoutError::TooLarge) => return None,
-                Err(_) => e.indirect_gemm(a, &access.indirection(&placed).ok()?, b, bias)?,
+            // Channels lie side by side, those of a group behind those of the one before.
+            let further = g as i32 * self.filters[1] as i32;
+            products.push(match &table {
+                Table::Sums(tables) => {
+                    let relative: Vec<i32> = tables.relative.iter().map(|offset| offset + further).collect();
+                    e.gemm(a, &tables.base, &relative, b, bias)?
+                }
+                Table::Each(table) => {
+                    let there = |&base: &i32| if base == ZERO_PAGE { base } else { base + further };
+                    let bases = table.bases.iter().map(there).collect();
+                    e.indirect_gemm(a, &Indirection { bases, ..*table }, b, bias)?
+                }
             });
         }
         let product = e.concat(&products, 1)?;
         as_image(&mut e, op, product)
     }
 
+    /// Where the first group reads, in the input or a copy with its padding. `None` if that, for all groups, is too large.
+    fn table(&self, last: &TiledLayout, axes: &str, is_copied: bool) -> Option<Table> {
+        let input = if is_copied { self.padded_extents() } else { self.input.clone() };
+        let placed = last.of(axes, &input).ok()?;
+        let access = access(&self.window, input[0] as u64, self.filters[1] as u64, !is_copied);
+        match access.tables(&placed) {
+            Ok(tables) => Some(Table::Sums(tables)),
+            Err(LayoutError::TooLarge) => None,
+            Err(_) => {
+                let table = access.indirection(&placed).ok()?;
+                let entries = (table.bases.len() as u64).checked_mul(self.group)?;
+                (entries <= MAX_ENTRIES).then_some(Table::Each(table))
+            }
+        }
+    }
+
     /// Each channel by itself.
     fn lower_depthwise(&self, m: &mut Module, op: Op) -> Option<Value> {
         let axes = axes(self.input.len())?;
-        let last = channels_last(&axes)?;
+        let (last, table) = (channels_last(&axes)?, places(&self.window, &self.input)?);
         let mut e = Emitter::before(m, op);
         let a = e.pack(self.x, &last, &axes)?;
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
-        let (w, table) = (e.transpose(rows)?, places(&self.window, &self.input)?);
+        let w = e.transpose(rows)?;
         let sums = e.depthwise(a, &table, w, self.bias)?;
         as_image(&mut e, op, sums)
     }
