@@ -41,7 +41,8 @@ group is a product of its own; channels that are groups of their own are compute
 # Refuses
 
 Leaves alone what has unknown extents or none, products of more than two axes on the right, and `graph.gemm` that scales,
-transposes its left operand or adds more than a number for each column.
+transposes its left operand or adds more than a number for each column, and means of
+floats of 16 bits, whose sums may be too large for them.
 
 # Cost
 

@@ -51,13 +51,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let on_cpu = compile(tool, &mut m, matches, streams)?;
     let name: &String = matches.get_one("function").expect("has a default");
-    let function = Interpreter::new(&m).function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
-    let signature = Signature::of(&m, function);
-    let inputs = read_inputs(matches, &ctx, &signature)?;
     let mut interpreter = Interpreter::new(&m);
     if on_cpu {
         interpreter = interpreter.on_cpu();
     }
+    let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
+    let signature = Signature::of(&m, function);
+    let inputs = read_inputs(matches, &ctx, &signature)?;
     let outputs = execute(interpreter, function, &signature, &inputs, streams)?;
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
     for (name, path) in named(matches, "output", &signature.outputs)? {

@@ -5,7 +5,7 @@ use super::{are_lowered, as_image, axes, channels_last, places};
 use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::{Indirection, ZERO_PAGE};
-use gradus_ir::{Module, Op, OpDecl, Value};
+use gradus_ir::{Module, Op, OpDecl, Type, Value};
 
 const MAX: i64 = 0;
 const SUM: i64 = 1;
@@ -25,6 +25,10 @@ pub(super) fn lower(m: &mut Module, op: Op) -> Option<Value> {
     let is_max = [MaxPoolOp::INFO, GlobalMaxPoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
     let mut counts = None;
     if !is_max {
+        // The sum of small numbers that the type has need not be one.
+        if ![Type::F32, Type::F64].contains(&m.ctx.element_type(m.value_type(x))) {
+            return None;
+        }
         // With padding counted, how much of it there is depends on how the last window was rounded.
         let with_padding = !is_global && args.flag("count_include_pad");
         if with_padding && args.flag("ceil_mode") {

@@ -5,10 +5,10 @@ use super::{Run, constant};
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use gradus_dialects::layout::absolute;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, Module, Op, OpArgs};
+use gradus_ir::{DType, Module, OpArgs};
 
 /// `addr.gemm`.
-pub(super) fn gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
+pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
     let base = constant(m, args, "base")?;
     let relative = constant(m, args, "relative")?;
     let (base, relative) = (base.as_slice::<i32>().into_owned(), relative.as_slice::<i32>());
@@ -19,7 +19,7 @@ pub(super) fn gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
 }
 
 /// `addr.indirect_gemm`.
-pub(super) fn indirect_gemm(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
+pub(super) fn indirect_gemm(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
     let bases = constant(m, args, "bases")?;
     let &[_, runs] = bases.shape() else { return None };
     let (bases, run) = (bases.as_slice::<i32>().into_owned(), usize::try_from(args.int("run")?).ok()?);

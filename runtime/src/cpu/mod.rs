@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 type Run = Box<dyn Fn(&[Datum], &Buffers) -> Result<Vec<Datum>, Trap>>;
 
 /// Prepares an op: `None` if there is no kernel for it as it is.
-type Prepare = fn(&Module, Op, &OpArgs<'_>) -> Option<Run>;
+type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Run>;
 
 /// A constant operand.
 fn constant(m: &Module, args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
@@ -51,7 +51,7 @@ impl Cpu {
         let op = args.op?;
         let prepare = || {
             let (_, prepare) = KERNELS.iter().find(|(info, _)| std::ptr::eq(*info, args.info))?;
-            prepare(args.module, op, args)
+            prepare(args.module, args)
         };
         match self.prepared.entry(op).or_insert_with(prepare) {
             Some(run) if !operands.contains(&Datum::Poison) => Some(run(operands, &self.buffers)),

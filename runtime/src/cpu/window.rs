@@ -4,7 +4,7 @@ use super::{Run, addr::bounds, constant};
 use crate::gemm::Isa;
 use crate::window::{Reduction, Windows};
 use gradus_ir::eval::Datum;
-use gradus_ir::{DType, Module, Op, OpArgs};
+use gradus_ir::{DType, Module, OpArgs};
 
 /// What is the same each time.
 struct Window {
@@ -45,13 +45,13 @@ impl Window {
 }
 
 /// `addr.pool`.
-pub(super) fn pool(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
+pub(super) fn pool(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
     let window = Window::of(m, args, usize::try_from(args.int("run")?).ok()?)?;
     Some(window.run(args.int("kind") == Some(0), None, None, false))
 }
 
 /// `addr.depthwise`.
-pub(super) fn depthwise(m: &Module, _: Op, args: &OpArgs<'_>) -> Option<Run> {
+pub(super) fn depthwise(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
     let w = constant(m, args, "w").filter(|w| w.dtype() == DType::F32)?;
     let &[_, channels] = w.shape() else { return None };
     let weights = w.as_slice::<f32>().into_owned();

@@ -2,8 +2,7 @@
 //!
 //! Row m of the result is the sum over runs r and places j in a run of `a[base[m] + relative[r] + j] * b[r * run + j]`, or
 //! where addresses are no such sums, of `a[bases[m, r] + j]`: in the innermost loop no address is computed but base plus
-//! offset. Source: the seed on static compiled representations;
-//! blocks are those of Goto and van de Geijn's "Anatomy of high-performance matrix multiplication", without packing the
+//! offset. Source: the seed on static compiled representations; blocks are those of Goto and van de Geijn's "Anatomy of high-performance matrix multiplication", without packing the
 //! first factor.
 //!
 //! | file | what it is |
@@ -118,8 +117,8 @@ impl Product<'_> {
                 first: work.ends[0],
                 last: work.ends[1].then_some(Last { bias, add, low: self.range.0, high: self.range.1 }),
             };
-            // SAFETY: `check` found all that the table and the runs say in `a`; the panel has `width` numbers for each of the summands from
-            // `summand` on; `c` and `add` have `columns` numbers for each row, of which `width` from `at` on are there, or
+            // SAFETY: `check` found all that the table and the runs say in `a`; the panel has `width` numbers for each of the
+            // summands from `summand` on; `c` and `add` have `columns` numbers for each row, of which `width` from `at` on are there, or
             // are copies with room for a whole tile; `bias` has `width` from the panel's first column on. `Panels` are only
             // made for vectors that the machine has.
             unsafe { isa.kernel(rows, width, holes)(&tile) };

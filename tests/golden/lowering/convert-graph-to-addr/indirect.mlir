@@ -17,3 +17,7 @@ func.func @not_lowered(%x: tensor<?x4x3x2xf32>, %w: tensor<2x4x3x1xf32>, %a: ten
   %2 = graph.gemm %c, %d {alpha = 2.0 : f32} : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
   return %0, %1, %2 : tensor<?x2x1x2xf32>, tensor<2x3x5xf32>, tensor<3x5xf32>
 }
+func.func @sum_too_large(%x: tensor<1x1x2x2xf16>) -> tensor<1x1x1x1xf16> {
+  %0 = graph.global_average_pool %x : (tensor<1x1x2x2xf16>) -> tensor<1x1x1x1xf16>
+  return %0 : tensor<1x1x1x1xf16>
+}
