@@ -83,7 +83,7 @@ fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], 
         state.operand_group(args.operand(group.name));
     }
     state.operand_group(args.opt_operand("add").or(add).as_slice());
-    let kept = ["run", "running"].map(|name| (name, args.attr(name)));
+    let kept = ["run", "running", "columns"].map(|name| (name, args.attr(name)));
     let float = |value: f64| -> Attr { m.ctx.float_attr(Type::F32, value) };
     let bounds = [("low", bounds[0].map(float)), ("high", bounds[1].map(float))];
     kept.into_iter().chain(bounds).for_each(|(name, attr)| state.inherent(&m.ctx, name, attr));

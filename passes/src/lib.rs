@@ -15,6 +15,7 @@ mod fuse_epilogues;
 mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
+mod pack_panels;
 mod propagate_layouts;
 mod reconcile_unrealized_casts;
 pub mod saturate;
@@ -37,6 +38,7 @@ pub const PASSES: &[&PassInfo] = &[
     &inline::INFO,
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
+    &pack_panels::INFO,
     &propagate_layouts::INFO,
     &reconcile_unrealized_casts::INFO,
     &saturate::INFO,

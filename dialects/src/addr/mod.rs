@@ -14,7 +14,7 @@ use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
+    AttrKind, AttrText, Context, DType, DYNAMIC, Diagnostic, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
 };
 
@@ -43,6 +43,9 @@ const RUN: AttrKind = AttrKind {
 /// undefined behavior. Floats are summed as in `graph.matmul`, 8-bit integers in 32 bits. A `bias` for each column is added
 /// to the sums, and after `plus` a number for each element; what is less than `low` then or greater than `high` becomes that.
 ///
+/// `b` may be in panels, as `layout.pack` into `NK16n` has it: for each so many columns, and each summand, a factor for each column. Then
+/// `columns` says how many there are.
+///
 /// ```mlir
 /// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
 /// ```
@@ -54,7 +57,7 @@ const RUN: AttrKind = AttrKind {
     infer = infer_gemm,
     work = work,
     eval = gemm,
-    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`columns` $columns^)? (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct GemmOp {
     /// Whether each offset is added to the one before.
@@ -65,8 +68,10 @@ pub struct GemmOp {
     base: Operand<OFFSETS>,
     /// An offset for each summand.
     relative: Operand<OFFSETS>,
-    /// The other factors: a row for each column of the result.
+    /// The other factors: a row for each column of the result; or panels of them.
     b: Operand<RANKED_TENSOR>,
+    /// How many columns the result has, if `b` is in panels, the last of which may have more.
+    columns: OptAttribute<RUN>,
     /// What is added, for each column of the result.
     bias: OptOperand<RANKED_TENSOR>,
     /// What is added, for each element of the result.
@@ -95,7 +100,7 @@ pub struct GemmOp {
     infer = infer_gemm,
     work = work,
     eval = indirect_gemm,
-    format = "$a `[` $bases `]` `run` $run `,` $b (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)? (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct IndirectGemmOp {
     /// How many elements lie side by side.
@@ -104,8 +109,10 @@ pub struct IndirectGemmOp {
     a: Operand<RANKED_TENSOR>,
     /// An offset for each row of the result and run of summands.
     bases: Operand<OFFSETS>,
-    /// The other factors: a row for each column of the result.
+    /// The other factors: a row for each column of the result; or panels of them.
     b: Operand<RANKED_TENSOR>,
+    /// How many columns the result has, if `b` is in panels, the last of which may have more.
+    columns: OptAttribute<RUN>,
     /// What is added, for each column of the result.
     bias: OptOperand<RANKED_TENSOR>,
     /// What is added, for each element of the result.
@@ -132,10 +139,23 @@ fn extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
     }
 }
 
+/// Columns of the result and summands, as the second factor has them.
+fn factor(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
+    match (shape(args, "b"), args.int("columns")) {
+        (&[n, k], None) => Ok([n, k]),
+        (&[panels, k, width], Some(n)) => {
+            let fits = panels == DYNAMIC || width == DYNAMIC || width > 0 && panels == (n - 1) / width + 1;
+            if fits { Ok([n, k]) } else { Err(format!("requires panels of {n} columns, not {panels} of {width}")) }
+        }
+        (_, None) => Err("requires a matrix as second factor".into()),
+        (_, Some(_)) => Err("requires panels, which have three axes, as second factor".into()),
+    }
+}
+
 fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let ctx = args.ctx();
     let [m, k] = extents(args)?;
-    let &[n, depth] = shape(args, "b") else { return Err("requires a matrix as second factor".into()) };
+    let [n, depth] = factor(args)?;
     if k != depth && k != DYNAMIC && depth != DYNAMIC {
         return Err(format!("requires as many columns of the second factor as summands, but got {depth} and {k}"));
     }
@@ -179,7 +199,7 @@ fn sum_type(ctx: &Context, elem: Type) -> Type {
 
 fn work(args: &OpArgs<'_>) -> Work {
     let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
-    let n = shape(args, "b").first().and_then(|&n| u64::try_from(n).ok()).unwrap_or(1);
+    let n = factor(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
     Work::Contract(Contraction::dense(1, m, k, n))
 }
 
@@ -251,7 +271,7 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let relative = relative(args, table);
     check_tables(&base, &relative, a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
-    let sums = product(a, &[base.len(), relative.len()], base.iter().flat_map(at), b)?;
+    let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b)?;
     finish(args, sums, &data[4..])
 }
 
@@ -263,7 +283,7 @@ fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     check_bases(&bases, run, a.len() as i64).map_err(Trap::Ub)?;
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
-    let sums = product(a, &[rows, depth], bases.iter().flat_map(at), b)?;
+    let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b)?;
     finish(args, sums, &data[3..])
 }
 
@@ -285,6 +305,7 @@ fn finish(args: &OpArgs<'_>, mut sums: Tensor, summands: &[Datum]) -> Result<Vec
 
 /// The product of the elements of `a` that are named, `None` for zero, as a matrix, with the transpose of `b`.
 fn product(
+    args: &OpArgs<'_>,
     a: &Tensor,
     shape: &[usize; 2],
     elements: impl Iterator<Item = Option<usize>>,
@@ -296,9 +317,33 @@ fn product(
     for at in elements {
         bytes.extend_from_slice(at.map_or(&zero[..], |i| &a.bytes()[i * size..][..size]));
     }
-    let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, kernels::transpose(b, &[1, 0])?);
+    let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, by_columns(args, b)?);
     let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
     Ok(if is_short { kernels::matmul_integer(&a, &b, None, None) } else { kernels::matmul(&a, &b) }?)
+}
+
+/// The second factor with a column for each column of the result.
+fn by_columns(args: &OpArgs<'_>, b: &Tensor) -> Result<Tensor, Trap> {
+    let (&[panels, k, width], Some(columns)) = (b.shape(), args.int("columns")) else {
+        return Ok(kernels::transpose(b, &[1, 0])?);
+    };
+    let all = kernels::transpose(b, &[1, 0, 2])?.reshape(vec![k, panels * width])?;
+    Ok(kernels::slice(&all, &[0], &[columns], &[1], &[])?)
+}
+
+/// That all addresses of products and pools, which must be known, are in their buffers: what is executed of a program that
+/// anybody may have written.
+///
+/// # Errors
+/// One for each op of which that is not so, or not known.
+pub fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
+    let reads = |op: &Op| m.info(*op).is_some_and(|info| DIALECT.ops.iter().any(|own| std::ptr::eq(*own, info)));
+    let is_inside = |op: Op| m.info(op).and_then(|info| info.speculatable).is_some_and(|is_inside| is_inside(m, op));
+    let outside = m.ops_under(m.root()).into_iter().filter(reads).filter(|&op| !is_inside(op));
+    let all: Vec<Diagnostic> = outside
+        .map(|op| Diagnostic::error(m.loc(op), format!("'{}' op reads outside of its buffer, or it is not known where", m.name_text(op))))
+        .collect();
+    if all.is_empty() { Ok(()) } else { Err(all) }
 }
 
 /// The dialect.

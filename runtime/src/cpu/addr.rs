@@ -1,7 +1,9 @@
 //! Products by address tables: the tables and the second factor are constants.
 
-use super::{Kernel, Prepared, constant, extents, floats, floats_mut, is, position};
+use super::{Kernel, Prepared, aligned, constant, extents, floats, floats_mut, is, position};
 use crate::gemm::{Addresses, Isa, Panels, Product};
+use crate::lines::Lines;
+use bytes::Bytes;
 use gradus_dialects::layout::absolute;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
@@ -23,33 +25,70 @@ pub(super) fn indirect_gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     product(m, args, Addresses::each(bases, runs, run).ok()?)
 }
 
+/// The second factor of a product.
+#[derive(Clone, Copy)]
+struct Factor {
+    columns: usize,
+    summands: usize,
+    /// Of panels, if it is in some.
+    width: Option<usize>,
+}
+
+impl Factor {
+    fn of(m: &Module, args: &OpArgs<'_>) -> Option<Factor> {
+        match extents(m, args.operand_type(position(args, "b")?))?[..] {
+            [columns, summands] => Some(Factor { columns, summands, width: None }),
+            [_, summands, width] => {
+                let columns = usize::try_from(args.int("columns")?).ok()?;
+                Some(Factor { columns, summands, width: Some(width) })
+            }
+            _ => None,
+        }
+    }
+
+    /// As kernels read it: where it is, if it is so already.
+    fn panels(self, data: &Bytes, bias: Option<&[f32]>) -> Option<Panels> {
+        let Factor { columns, summands, width } = self;
+        let sizes = [columns, summands];
+        if let Some(panels) = width.and_then(|w| Panels::packed(Isa::best(), sizes, w, data.clone(), bias).ok()) {
+            return Some(panels);
+        }
+        let values = floats(data);
+        let at = |n: usize, k: usize| match width {
+            Some(width) => values[(n / width * summands + k) * width + n % width],
+            None => values[n * summands + k],
+        };
+        Panels::new(Isa::best(), sizes, at, bias).ok()
+    }
+}
+
 /// Products of what is at some addresses. A constant factor is put in the order in which it is read once, others each time.
 fn product(m: &Module, args: &OpArgs<'_>, addresses: Addresses) -> Option<Prepared> {
     if !is(args, 0, DType::F32) {
         return None;
     }
-    let (range, b) = (bounds(m, args), position(args, "b")?);
-    let extents: [usize; 2] = extents(m, args.operand_type(b))?.try_into().ok()?;
-    let (bias, add) = (position(args, "bias"), position(args, "add"));
+    let (range, factor) = (bounds(m, args), Factor::of(m, args)?);
+    let [b, bias, add] = ["b", "bias", "add"].map(|name| position(args, name));
     let mut reads = vec![0];
     reads.extend(add);
     let known = match (constant(args, "b"), bias.map(|_| constant(args, "bias"))) {
-        (Some(b), None) => Some(panels(&b.as_slice::<f32>(), extents, None)?),
-        (Some(b), Some(Some(bias))) => Some(panels(&b.as_slice::<f32>(), extents, Some(&bias.as_slice::<f32>()))?),
+        (Some(b), None) => Some(factor.panels(aligned(&b).bytes(), None)?),
+        (Some(b), Some(Some(bias))) => Some(factor.panels(aligned(&b).bytes(), Some(&bias.as_slice::<f32>()))?),
         _ => None,
     };
     if known.is_none() {
-        reads.extend([b].into_iter().chain(bias));
+        reads.extend(b.into_iter().chain(bias));
     }
     let kernel = Kernel::new(reads, move |data, out| {
-        let mut rest = data[1..].iter().map(|bytes| floats(bytes));
-        let add = add.and_then(|_| rest.next());
+        let mut rest = data[1..].iter();
+        let add = add.and_then(|_| rest.next()).map(|bytes| floats(bytes));
         let packed;
         let b = match &known {
             Some(panels) => panels,
             None => {
-                let b = rest.next().unwrap_or(&[]);
-                packed = panels(b, extents, rest.next()).ok_or_else(|| Trap::unsupported("a factor is too large"))?;
+                let b = Lines::of(rest.next().copied().unwrap_or_default()).into_bytes();
+                let panels = factor.panels(&b, rest.next().map(|bytes| floats(bytes)));
+                packed = panels.ok_or_else(|| Trap::unsupported("a factor is too large"))?;
                 &packed
             }
         };
@@ -57,11 +96,6 @@ fn product(m: &Module, args: &OpArgs<'_>, addresses: Addresses) -> Option<Prepar
         product.compute(floats_mut(out)).map_err(Trap::Ub)
     });
     Some(kernel.into())
-}
-
-/// A factor whose rows are columns of the result.
-fn panels(values: &[f32], [columns, summands]: [usize; 2], bias: Option<&[f32]>) -> Option<Panels> {
-    Panels::new(Isa::best(), [columns, summands], |n, k| values[n * summands + k], bias).ok()
 }
 
 /// The least and greatest that results can be.

@@ -1,11 +1,8 @@
 //! The second factor of a product as kernels read it: panels of columns, and in each all columns of a summand side by side.
 
+use crate::lines::Lines;
 use crate::vector::Isa;
-
-/// A line of the cache.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([f32; 16]);
+use bytes::Bytes;
 
 /// A matrix in panels.
 #[derive(Clone)]
@@ -15,7 +12,8 @@ pub struct Panels {
     tile_rows: usize,
     summands: usize,
     columns: usize,
-    lines: Vec<Line>,
+    /// Floats, aligned as such.
+    data: Bytes,
     /// With zeros up to whole panels.
     bias: Option<Vec<f32>>,
 }
@@ -31,15 +29,12 @@ impl Panels {
         at: impl Fn(usize, usize) -> f32,
         bias: Option<&[f32]>,
     ) -> Result<Panels, String> {
-        if !isa.is_there() {
-            return Err(format!("this machine has no {isa:?}"));
-        }
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
-        let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
+        let &(width, _) = isa.panels().iter().min_by_key(waste).expect("there are panels");
         let count = columns.div_ceil(width);
-        let size = (count * width).checked_mul(summands).ok_or("a matrix is too large")?;
-        let mut lines = vec![Line([0.0; 16]); size.div_ceil(16)];
-        let flat = lines.as_flattened_mut_floats();
+        let size = (count * width).checked_mul(summands).and_then(|n| n.checked_mul(4)).ok_or("a matrix is too large")?;
+        let mut lines = Lines::zeros(size);
+        let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
         for panel in 0..count {
             let here = width.min(columns - panel * width);
             for k in 0..summands {
@@ -47,11 +42,33 @@ impl Panels {
                 row.iter_mut().enumerate().for_each(|(i, x)| *x = at(panel * width + i, k));
             }
         }
-        if bias.is_some_and(|bias| bias.len() != columns) {
-            return Err(format!("a bias that does not have {columns} numbers"));
+        Panels::packed(isa, [columns, summands], width, lines.into_bytes(), bias)
+    }
+
+    /// A matrix that is in panels of a width already, as floats.
+    ///
+    /// # Errors
+    /// When the machine has no such vectors, there are no kernels for panels of that width, or sizes do not go together.
+    pub fn packed(
+        isa: Isa,
+        [columns, summands]: [usize; 2],
+        width: usize,
+        data: Bytes,
+        bias: Option<&[f32]>,
+    ) -> Result<Panels, String> {
+        if !isa.is_there() {
+            return Err(format!("this machine has no {isa:?}"));
         }
+        let known = isa.panels().iter().find(|panel| panel.0 == width);
+        let &(width, tile_rows) = known.ok_or_else(|| format!("no kernels of {isa:?} are for {width} columns"))?;
+        let count = columns.div_ceil(width);
+        let size = (count * width).checked_mul(summands).and_then(|n| n.checked_mul(4));
+        if size != Some(data.len()) || bias.is_some_and(|bias| bias.len() != columns) {
+            return Err(format!("these are not {summands} summands or biases of {columns} columns"));
+        }
+        let data = if data.as_ptr().cast::<f32>().is_aligned() { data } else { Lines::of(&data).into_bytes() };
         let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(count * width).collect());
-        Ok(Panels { isa, width, tile_rows, summands, columns, lines, bias })
+        Ok(Panels { isa, width, tile_rows, summands, columns, data, bias })
     }
 
     /// The vectors that they are for.
@@ -87,29 +104,11 @@ impl Panels {
     /// A panel: for each summand, a number for each column.
     pub(super) fn panel(&self, i: usize) -> &[f32] {
         let size = self.summands * self.width;
-        &self.lines.as_flattened_floats()[i * size..][..size]
+        &bytemuck::cast_slice(&self.data)[i * size..][..size]
     }
 
     /// A number for each column, to be added, and zeros up to whole panels.
     pub(super) fn bias(&self) -> Option<&[f32]> {
         self.bias.as_deref()
-    }
-}
-
-/// Lines as floats.
-trait Floats {
-    fn as_flattened_floats(&self) -> &[f32];
-    fn as_flattened_mut_floats(&mut self) -> &mut [f32];
-}
-
-impl Floats for [Line] {
-    fn as_flattened_floats(&self) -> &[f32] {
-        // SAFETY: a line is sixteen floats without anything between them, and is aligned as they are or more.
-        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len() * 16) }
-    }
-
-    fn as_flattened_mut_floats(&mut self) -> &mut [f32] {
-        // SAFETY: as above; any sixteen floats are a line.
-        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len() * 16) }
     }
 }

@@ -1,0 +1,88 @@
+//! `pack-panels`: constant factors of products are in the order in which kernels read them.
+
+use gradus_dialects::addr::{GemmOp, IndirectGemmOp};
+use gradus_dialects::layout::{PackOp, TiledLayout};
+use gradus_ir::pass::{OptionKind, PassOption};
+use gradus_ir::{Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Type, Value};
+
+/// The declaration.
+pub const INFO: PassInfo = PassInfo {
+    name: "pack-panels",
+    doc: "Pack constant factors of products by tables into panels of columns
+
+# Before / After
+
+```mlir
+%c = addr.gemm %a[%base + %relative], %b : (..., tensor<20x64xf32>) -> tensor<9x20xf32>   // becomes:
+
+%p = layout.pack %b into <\"NK16n\"> {axes = \"NK\"} : tensor<20x64xf32> -> tensor<2x64x16xf32>
+%c = addr.gemm %a[%base + %relative], %p columns 20 : (..., tensor<2x64x16xf32>) -> tensor<9x20xf32>
+```
+
+# Does
+
+Packs the second factor of `addr.gemm` and `addr.indirect_gemm`, if it is constant: of so many columns at once, a factor for each
+column lies side by side with the others of a summand. Of the `widths`, the one that leaves the least of the last panel empty is
+taken, of equals the first. The packing is an op, which `canonicalize` folds.
+
+# Refuses
+
+Factors that are not constant, or not of floats.
+
+# Cost
+
+Linear in the number of ops.",
+    options: &[PassOption { name: "widths", doc: "How many columns a panel may have, the best first", kind: OptionKind::List }],
+    statistics: &[("num-packed", "Number of factors packed")],
+    make: |options| {
+        let width = |text: &String| text.parse::<i64>().ok().filter(|w| (1..=1 << 16).contains(w));
+        let widths = options.list("widths").iter().map(width).collect::<Option<Vec<i64>>>();
+        let widths = widths.ok_or("'widths' are numbers of columns, from 1 to 65536")?;
+        Ok(Box::new(PackPanels { widths: if widths.is_empty() { vec![16] } else { widths } }))
+    },
+    ..PassInfo::DEFAULT
+};
+
+struct PackPanels {
+    widths: Vec<i64>,
+}
+
+impl Pass for PackPanels {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        for op in m.ops_under(root) {
+            if let Some((b, columns)) = factor(m, op)
+                && self.pack(m, op, b, columns).is_some()
+            {
+                cx.count("num-packed", 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The constant second factor of a product of floats, and how many columns it has.
+fn factor(m: &Module, op: Op) -> Option<(Value, i64)> {
+    let b = GemmOp::cast(m, op).map(|op| op.b(m)).or_else(|| IndirectGemmOp::cast(m, op).map(|op| op.b(m)))?;
+    m.constant(b)?;
+    let &[columns, _] = m.ctx.static_shape(m.value_type(b))? else { return None };
+    (columns > 0 && m.ctx.element_type(m.value_type(b)) == Type::F32).then_some((b, columns))
+}
+
+impl PackPanels {
+    fn pack(&self, m: &mut Module, op: Op, b: Value, columns: i64) -> Option<()> {
+        let empty = |width: &&i64| (columns + **width - 1) / **width * **width - columns;
+        let width = self.widths.iter().min_by_key(empty)?;
+        let layout: TiledLayout = format!("NK{width}n").parse().ok()?;
+        let mut state = OpState::new(&m.ctx, PackOp::INFO.name, m.loc(op));
+        state.operands.push(b);
+        state.inherent(&m.ctx, "layout", Some(layout.to_attr(&m.ctx)));
+        state.inherent(&m.ctx, "axes", Some(m.ctx.string_attr("NK")));
+        let packed = Builder::at(m, InsertPoint::Before(op)).try_create(state).ok()?;
+        let packed = m.result(packed, 0);
+        let at = m.operands(op).iter().position(|&v| v == b)?;
+        m.set_operand(op, at, packed);
+        let columns = m.ctx.int_attr(Type::I64, columns);
+        m.set_attr(op, "columns", Some(columns));
+        Some(())
+    }
+}
