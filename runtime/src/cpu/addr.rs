@@ -2,7 +2,7 @@
 
 use super::{Kernel, Prepared, constant, extents, floats, floats_mut, is, position};
 use crate::gemm::{Addresses, Isa, Panels, Product};
-use gradus_dialects::layout::absolute;
+use gradus_dialects::layout::{absolute, runs};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
 
@@ -68,17 +68,6 @@ fn panels(values: &[f32], [columns, summands]: [usize; 2], bias: Option<&[f32]>)
 pub(super) fn bounds(m: &Module, args: &OpArgs<'_>) -> (f32, f32) {
     let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
     (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY))
-}
-
-/// Where runs of offsets begin, each one more than the one before, and how long all are.
-fn runs(offsets: &[i32]) -> (Vec<i32>, usize) {
-    let ends = |run: &usize| {
-        offsets.len().is_multiple_of(*run)
-            && offsets.chunks(*run).all(|some| some.windows(2).all(|two| two[0].checked_add(1) == Some(two[1])))
-    };
-    let first = offsets.windows(2).take_while(|two| two[0].checked_add(1) == Some(two[1])).count() + 1;
-    let run = (1..=first).rev().find(ends).unwrap_or(1);
-    (offsets.iter().copied().step_by(run).collect(), run)
 }
 
 #[cfg(test)]
