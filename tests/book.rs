@@ -202,7 +202,7 @@ fn pictures_are_what_commands_draw() {
         let text = read(&path);
         for (comment, picture) in text.lines().zip(text.lines().skip(1)) {
             let command = comment.strip_prefix("<!-- picture: ").and_then(|l| l.strip_suffix(" -->"));
-            let file = picture.strip_prefix("![").and_then(|l| Some(l.split_once("](")?.1.strip_suffix(')')?));
+            let file = picture.strip_prefix("![").and_then(|l| l.split_once("](")?.1.strip_suffix(')'));
             let (Some(command), Some(file)) = (command, file) else {
                 assert!(command.is_none() && file.is_none(), "{}: {comment}\n{picture}", path.display());
                 continue;

@@ -1,5 +1,6 @@
 //! `gradus inspect`: where a program's products and pools find their operands.
 
+mod cells;
 mod picture;
 mod summary;
 

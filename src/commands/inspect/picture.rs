@@ -1,6 +1,7 @@
 //! What a row reads, as a picture: the buffer as cells in the order of memory, with the places that they have in the row.
 
 use super::Found;
+use super::cells::{CELL, Cells, LETTER, colour};
 use gradus_dialects::addr::{Places, Reads};
 use gradus_ir::Module;
 use gradus_ir::svg::{document, escape};
@@ -19,15 +20,10 @@ const WIDTH: usize = 640;
 /// So many elements of a row are looked at.
 const MOST_READ: usize = 1 << 20;
 
-/// Sizes in pixels: a cell, what is between groups of cells, a letter, a line of text, and what is left around.
-const CELL: usize = 24;
+/// Sizes in pixels: what is between groups of cells, a line of text, and what is left around.
 const GAP: usize = 6;
-const LETTER: usize = 7;
 const LINE: usize = 16;
 const MARGIN: usize = 16;
-
-/// The colours of the first element, one in the middle, and the last; black can be read on all.
-const COLOURS: [[u32; 3]; 3] = [[255, 243, 176], [127, 205, 187], [94, 160, 214]];
 
 /// How the elements of a buffer are arranged in lines.
 #[derive(Clone, Copy)]
@@ -181,15 +177,14 @@ impl Picture<'_> {
             bottom = bottom.max(place[1] + CELL);
         }
         let longest = captions.iter().map(|text| text.chars().count()).max().unwrap_or(0);
-        let width = cells.width.max(longest * LETTER + MARGIN) + MARGIN;
+        let width = cells.width().max(longest * LETTER + MARGIN) + MARGIN;
         let mut body = String::new();
         for (i, text) in captions.iter().enumerate() {
             let style = if i == 0 { " font-weight=\"bold\"" } else { "" };
             let _ =
                 writeln!(body, "<text x=\"{MARGIN}\" y=\"{}\"{style}>{}</text>", MARGIN + 8 + i * LINE, escape(text));
         }
-        let _ = writeln!(body, "<path d=\"{}\" fill=\"whitesmoke\" stroke=\"silver\"/>", cells.empty.trim_end());
-        document([width, bottom + MARGIN], "", &(body + &cells.filled + &cells.marks))
+        document([width, bottom + MARGIN], "", &(body + &cells.drawn()))
     }
 
     /// Draws cells of a line, from a place on.
@@ -200,11 +195,10 @@ impl Picture<'_> {
         for column in columns {
             let address = line * all + column;
             let x = label + (column - first) * CELL + (column / group - first / group) * GAP;
-            cells.width = cells.width.max(x + CELL);
             match self.read.get(&address) {
                 Some(&k) => cells.read([x, y], k, &colour(k, self.count[0])),
                 None => {
-                    let _ = write!(cells.empty, "M{x},{y}h{CELL}v{CELL}h-{CELL}z ");
+                    cells.empty([x, y]);
                 }
             }
             if self.bases.contains(&address) {
@@ -238,51 +232,4 @@ impl Picture<'_> {
         }
         lines
     }
-}
-
-/// What is drawn of cells, from the lowest to the uppermost.
-#[derive(Default)]
-struct Cells {
-    /// The outlines of those that are not read, as a path.
-    empty: String,
-    filled: String,
-    marks: String,
-    width: usize,
-}
-
-impl Cells {
-    fn text(&mut self, x: usize, y: usize, style: &str, text: &str) {
-        let _ = writeln!(self.filled, "<text x=\"{x}\" y=\"{y}\" {style}>{text}</text>");
-    }
-
-    fn read(&mut self, [x, y]: [usize; 2], k: usize, fill: &str) {
-        let _ = writeln!(
-            self.filled,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{fill}\" stroke=\"gray\"/>"
-        );
-        let number = k.to_string();
-        if number.len() * LETTER < CELL {
-            self.text(x + CELL / 2, y + CELL / 2 + 4, "text-anchor=\"middle\"", &number);
-        }
-    }
-
-    fn base(&mut self, [x, y]: [usize; 2]) {
-        let _ = writeln!(
-            self.marks,
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"black\" stroke-width=\"2\"/>",
-            x + 1,
-            y + 1,
-            CELL - 2,
-            CELL - 2
-        );
-    }
-}
-
-/// The colour of an element among so many.
-fn colour(k: usize, count: usize) -> String {
-    let last = (count.max(2) - 1) as u64;
-    let place = (k as u64 * 512 / last).min(512) as u32;
-    let (part, within) = if place < 256 { (0, place) } else { (1, place - 256) };
-    let mix = |i: usize| (COLOURS[part][i] * (256 - within) + COLOURS[part + 1][i] * within) / 256;
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }
