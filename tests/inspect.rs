@@ -29,11 +29,14 @@ fn product(buffer: &str, base: &str, relative: &str) -> String {
 #[test]
 fn a_network() {
     let model = root().join("examples/digits_cnn.onnx").display().to_string();
-    let output = gradus(&["inspect", &model, "--target", "cpu"]);
+    let lowered = gradus(&["opt", &model, "--convert-graph-to-addr", "--canonicalize", "--cse"]).out;
+    let output = inspect(&lowered, &[]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let compiled = gradus(&["inspect", &model, "--target", "cpu"]);
+    assert!(compiled.out.contains("addr.gemm") && !compiled.out.contains("OUTSIDE"), "{}", compiled.out);
     let first = "  0   addr.gemm           64 rows x 3 runs x 3   of tensor<1x10x10x1xf32> in NHWC  addresses 0 to 99 of 100: inside     2 tables, 292 bytes";
     assert_eq!(output.out.lines().nth(1), Some(first));
-    let last = "constants: 14 tables, 6792 bytes; 22 weights, 107088 bytes; 7 others, 256 bytes";
+    let last = "constants: 14 tables, 6792 bytes; 34 weights, 108624 bytes; 7 others, 256 bytes";
     assert_eq!(output.out.lines().last(), Some(last));
     assert!(!output.out.contains("OUTSIDE"), "{}", output.out);
 }

@@ -69,17 +69,3 @@ pub(super) fn bounds(m: &Module, args: &OpArgs<'_>) -> (f32, f32) {
     let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
     (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::runs;
-
-    #[test]
-    fn runs_are_as_long_as_can_be() {
-        assert_eq!(runs(&[]), (vec![], 1));
-        assert_eq!(runs(&[3, 4, 5, 6]), (vec![3], 4));
-        assert_eq!(runs(&[0, 1, 4, 5, 8, 9]), (vec![0, 4, 8], 2));
-        assert_eq!(runs(&[0, 1, 2, 4, 5, 6, 7, 8]), (vec![0, 1, 2, 4, 5, 6, 7, 8], 1));
-        assert_eq!(runs(&[0, 1, 2, 3, 9, 10]), (vec![0, 2, 9], 2));
-    }
-}
