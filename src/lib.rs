@@ -204,6 +204,7 @@ const COMMANDS: &[Subcommand] = &[
     commands::import::SUBCOMMAND,
     commands::run::SUBCOMMAND,
     commands::bench::SUBCOMMAND,
+    commands::inspect::SUBCOMMAND,
     commands::check::SUBCOMMAND,
     commands::reduce::SUBCOMMAND,
     commands::fuzz::SUBCOMMAND,

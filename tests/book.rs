@@ -6,6 +6,7 @@
 //! - Blocks of code stand behind a comment: `<!-- part: FILE -->`, lines of that file, without their indentation;
 //!   `<!-- new: FILE -->`, all of a file; `<!-- append: FILE -->`, what comes to its end; `<!-- edit: FILE -->`, a `diff`
 //!   without line numbers.
+//! - A picture stands behind a comment with the command that draws it, but for its `--svg`: `<!-- picture: gradus ... -->`.
 
 mod support;
 
@@ -192,6 +193,33 @@ fn links_lead_somewhere() {
         }
     }
     assert!(failures.is_empty(), "links to nothing:\n{failures}");
+}
+
+#[test]
+fn pictures_are_what_commands_draw() {
+    let (mut failures, mut count) = (String::new(), 0);
+    for path in documents() {
+        let text = read(&path);
+        for (comment, picture) in text.lines().zip(text.lines().skip(1)) {
+            let command = comment.strip_prefix("<!-- picture: ").and_then(|l| l.strip_suffix(" -->"));
+            let file = picture.strip_prefix("![").and_then(|l| l.split_once("](")?.1.strip_suffix(')'));
+            let (Some(command), Some(file)) = (command, file) else {
+                assert!(command.is_none() && file.is_none(), "{}: {comment}\n{picture}", path.display());
+                continue;
+            };
+            let file = path.parent().expect("is in a folder").join(file);
+            count += 1;
+            if printed(&format!("{command} --svg -")).as_ref() != Ok(&read(&file)) {
+                failures += &format!(
+                    "{}: {command} --svg {}\n",
+                    path.display(),
+                    file.strip_prefix(root()).unwrap_or(&file).display()
+                );
+            }
+        }
+    }
+    assert!(failures.is_empty(), "draw these again, and look at them:\n{failures}");
+    assert!(count >= 5, "only {count} pictures were found");
 }
 
 #[test]

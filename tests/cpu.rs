@@ -16,11 +16,27 @@ use support::parse;
 /// So many programs of one layer each.
 const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
 
-/// The program as the target has it.
-fn compiled(tool: &Tool, m: &Module) -> Module {
+/// How images may be read: as the target has it, and in layouts of which some fit no layer and some no table.
+const READINGS: [&str; 9] = [
+    "",
+    "",
+    "{layout=NCHW}",
+    "{layout=CNHW min-run=0}",
+    "{layout=NCHW8c}",
+    "{layout=NHWC order=channels-first}",
+    "{layout=NCWH2w min-run=2}",
+    "{layout=2h2wNCHW4c}",
+    "{layout=CNW order=channels-last}",
+];
+
+/// The program as the target has it, but for how images are read.
+fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
     let mut compiled = m.clone();
     let pipeline = Target::named("cpu").expect("there is one").pipeline;
-    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
+    let pass = "convert-graph-to-addr";
+    assert_eq!(pipeline.matches(pass).count(), 1);
+    let pipeline = pipeline.replace(pass, &format!("{pass}{reading}"));
+    let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");
     let run = pipeline.run(&mut compiled, &RunOptions::default(), &mut Watch::new(|_| {}));
     assert!(run.is_ok() && verify(&compiled).is_ok(), "{}", m.to_text(Default::default()));
     compiled
@@ -147,13 +163,15 @@ fn check(tool: &Tool, ctx: &Arc<Context>, layer: &Layer, random: &mut Random) {
     let count = layer.input.iter().product();
     let input = Datum::Tensor(floats_to_tensor(DType::F32, &layer.input, numbers(random, count)));
     let want = run(&m, &input);
-    let (have, reference) = run_by_kernels(&compiled(tool, &m), &input);
+    let reading = READINGS[random.below(READINGS.len() as u64) as usize];
+    let (have, reference) = run_by_kernels(&compiled(tool, &m, reading), &input);
     // A mean is a product with a number that is rounded.
     let is_exact = !layer.text.contains("average_pool");
     let (have, want) = (have.tensor().expect("a tensor").to_f64(), want.tensor().expect("a tensor").to_f64());
     let same = |(a, b): (&f64, &f64)| a == b || !is_exact && (a - b).abs() <= 1e-5 * b.abs().max(1.0);
-    assert!(have.len() == want.len() && have.iter().zip(&want).all(same), "{}\n{have:?}\n{want:?}", layer.text);
-    assert!(reference.is_empty(), "{reference:?} have no kernel: {}", layer.text);
+    let agree = have.len() == want.len() && have.iter().zip(&want).all(same);
+    assert!(agree, "{reading} {}\n{have:?}\n{want:?}", layer.text);
+    assert!(reference.is_empty(), "{reference:?} have no kernel: {reading} {}", layer.text);
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub mod rules;
 pub mod scalar;
 mod share;
 mod simplify_regions;
+pub mod svg;
 pub mod symbols;
 pub mod tensor;
 mod text;

@@ -7,6 +7,7 @@ pub mod doc;
 pub mod filecheck;
 pub mod fuzz;
 pub mod import;
+pub mod inspect;
 pub mod list;
 pub mod model;
 pub mod opt;

@@ -3,18 +3,20 @@
 //! Source: the seed on static compiled representations. [`Access`](crate::layout::Access) makes the tables; here they are
 //! constants like others, so layers of the same geometry share them, and large ones can be resources.
 
+mod reads;
 mod window;
 
+pub use reads::{Places, Reads};
 pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::kernels;
-use crate::layout::{ZERO_PAGE, absolute};
+use crate::layout::{MAX_ENTRIES, ZERO_PAGE, absolute};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DType, DYNAMIC, Diagnostic, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
+    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
 };
 
@@ -53,7 +55,7 @@ const RUN: AttrKind = AttrKind {
     "addr.gemm",
     traits = Traits::OPERAND_SEGMENTS,
     effects = Effects::MayUb,
-    speculatable = gemm_is_inside,
+    speculatable = is_inside,
     infer = infer_gemm,
     work = work,
     eval = gemm,
@@ -96,7 +98,7 @@ pub struct GemmOp {
     "addr.indirect_gemm",
     traits = Traits::OPERAND_SEGMENTS,
     effects = Effects::MayUb,
-    speculatable = indirect_is_inside,
+    speculatable = is_inside,
     infer = infer_gemm,
     work = work,
     eval = indirect_gemm,
@@ -203,9 +205,14 @@ fn work(args: &OpArgs<'_>) -> Work {
     Work::Contract(Contraction::dense(1, m, k, n))
 }
 
-/// The constant offsets of an operand.
+/// The constant offsets of an operand, unless they are more than a table may have.
 fn constant(args: &OpArgs<'_>, name: &str) -> Option<Vec<i32>> {
-    let attr = args.module.constant(args.opt_operand(name)?)?;
+    let (table, ctx) = (args.opt_operand(name)?, args.ctx());
+    let extents = ctx.static_shape(args.module.value_type(table))?;
+    if extents.iter().fold(1, |n, &d| times(n, d)) > MAX_ENTRIES as i64 {
+        return None;
+    }
+    let attr = args.module.constant(table)?;
     offsets(&args.ctx().dense_tensor(attr)?)
 }
 
@@ -219,28 +226,33 @@ fn relative(args: &OpArgs<'_>, table: Vec<i32>) -> Vec<i32> {
 }
 
 /// The least and the greatest.
-fn span(offsets: &[i32]) -> Option<[i64; 2]> {
-    Some([*offsets.iter().min()?, *offsets.iter().max()?].map(i64::from))
+fn span(mut offsets: impl Iterator<Item = i32>) -> Option<[i64; 2]> {
+    let first = i64::from(offsets.next()?);
+    Some(offsets.map(i64::from).fold([first, first], |[low, high], at| [low.min(at), high.max(at)]))
 }
 
-/// That addresses from `first` to `last` are in a buffer.
-fn check_inside(first: i64, last: i64, elements: i64) -> Result<(), String> {
-    let outside = if first < 0 { Some(first) } else { Some(last).filter(|&last| last >= elements) };
+/// The least and the greatest sum of two tables.
+fn span_of_sums(base: &[i32], relative: &[i32]) -> Option<[i64; 2]> {
+    let ([low, high], [first, last]) = (span(base.iter().copied())?, span(relative.iter().copied())?);
+    Some([low + first, high + last])
+}
+
+/// The least and the greatest address of runs.
+fn span_of_runs(bases: &[i32], run: i64) -> Option<[i64; 2]> {
+    let [first, last] = span(bases.iter().copied().filter(|&base| base != ZERO_PAGE))?;
+    Some([first, last.saturating_add(run - 1)])
+}
+
+/// That addresses are in a buffer.
+fn check_inside(span: Option<[i64; 2]>, elements: i64) -> Result<(), String> {
+    let outside = |&at: &i64| at < 0 || at >= elements;
+    let outside = span.and_then(|span| span.into_iter().find(outside));
     outside.map_or(Ok(()), |at| Err(format!("element {at} is not in a buffer of {elements}")))
 }
 
 /// Whether all addresses are known before anything runs, and inside.
-fn gemm_is_inside(m: &Module, op: Op) -> bool {
-    let Some(args) = m.args(op).filter(|_| is_static(m, op)) else { return false };
-    let (Some(base), Some(table)) = (constant(&args, "base"), constant(&args, "relative")) else { return false };
-    check_tables(&base, &relative(&args, table), buffer(&args)).is_ok()
-}
-
-/// [`gemm_is_inside`], of runs.
-fn indirect_is_inside(m: &Module, op: Op) -> bool {
-    let Some(args) = m.args(op).filter(|_| is_static(m, op)) else { return false };
-    let bases = constant(&args, "bases");
-    bases.is_some_and(|bases| check_bases(&bases, args.int("run").unwrap_or(1), buffer(&args)).is_ok())
+fn is_inside(m: &Module, op: Op) -> bool {
+    is_static(m, op) && Reads::of(m, op).is_some_and(|reads| reads.check().is_ok())
 }
 
 /// Whether the sizes of all operands are known.
@@ -254,22 +266,11 @@ fn buffer(args: &OpArgs<'_>) -> i64 {
     if size == DYNAMIC { i64::MAX } else { size }
 }
 
-fn check_tables(base: &[i32], relative: &[i32], elements: i64) -> Result<(), String> {
-    let (Some([low, high]), Some([first, last])) = (span(base), span(relative)) else { return Ok(()) };
-    check_inside(low + first, high + last, elements)
-}
-
-fn check_bases(bases: &[i32], run: i64, elements: i64) -> Result<(), String> {
-    let there: Vec<i32> = bases.iter().copied().filter(|&b| b != ZERO_PAGE).collect();
-    let Some([first, last]) = span(&there) else { return Ok(()) };
-    check_inside(first, last.saturating_add(run - 1), elements)
-}
-
 fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let [a, base, table, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?, data[3].tensor()?];
     let [base, table] = [base, table].map(|t| offsets(t).unwrap_or_default());
     let relative = relative(args, table);
-    check_tables(&base, &relative, a.len() as i64).map_err(Trap::Ub)?;
+    check_inside(span_of_sums(&base, &relative), a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
     let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b)?;
     finish(args, sums, &data[4..])
@@ -280,7 +281,7 @@ fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     let &[rows, runs] = bases.shape() else { return Err(Trap::unsupported("a table that is no matrix")) };
     let run = args.int("run").unwrap_or(1);
     let bases = offsets(bases).unwrap_or_default();
-    check_bases(&bases, run, a.len() as i64).map_err(Trap::Ub)?;
+    check_inside(span_of_runs(&bases, run), a.len() as i64).map_err(Trap::Ub)?;
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
     let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b)?;
@@ -331,19 +332,9 @@ fn by_columns(args: &OpArgs<'_>, b: &Tensor) -> Result<Tensor, Trap> {
     Ok(kernels::slice(&all, &[0], &[columns], &[1], &[])?)
 }
 
-/// That all addresses of products and pools, which must be known, are in their buffers: what is executed of a program that
-/// anybody may have written.
-///
-/// # Errors
-/// One for each op of which that is not so, or not known.
-pub fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
-    let reads = |op: &Op| m.info(*op).is_some_and(|info| DIALECT.ops.iter().any(|own| std::ptr::eq(*own, info)));
-    let is_inside = |op: Op| m.info(op).and_then(|info| info.speculatable).is_some_and(|is_inside| is_inside(m, op));
-    let outside = m.ops_under(m.root()).into_iter().filter(reads).filter(|&op| !is_inside(op));
-    let all: Vec<Diagnostic> = outside
-        .map(|op| Diagnostic::error(m.loc(op), format!("'{}' op reads outside of its buffer, or it is not known where", m.name_text(op))))
-        .collect();
-    if all.is_empty() { Ok(()) } else { Err(all) }
+/// Whether an op is one of this dialect, all of which read by tables.
+pub fn reads_by_tables(m: &Module, op: Op) -> bool {
+    m.info(op).is_some_and(|info| DIALECT.ops.iter().any(|own| std::ptr::eq(*own, info)))
 }
 
 /// The dialect.

@@ -1,11 +1,11 @@
 //! What windows over an image read, by tables: each channel by itself.
 
-use super::{OFFSETS, RUN, buffer, check_bases, constant, finish, is_static, offsets, same, shape};
+use super::{OFFSETS, RUN, check_inside, finish, is_inside, offsets, same, shape, span_of_runs};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::kernels::{self, Reduction};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::work::{Work, elements};
-use gradus_ir::{AttrKind, AttrText, DYNAMIC, Effects, Module, Op, OpArgs, Tensor, Traits, Type, op};
+use gradus_ir::{AttrKind, AttrText, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
 
 /// What is made of the places of a window.
 const KIND: AttrKind = AttrKind {
@@ -79,7 +79,7 @@ pub struct DepthwiseOp {
 }
 
 /// How many channels lie side by side.
-fn channels(args: &OpArgs<'_>) -> i64 {
+pub(super) fn channels(args: &OpArgs<'_>) -> i64 {
     let weights = shape(args, "w").get(1).copied();
     args.int("run").or(weights).unwrap_or(DYNAMIC)
 }
@@ -111,18 +111,12 @@ fn work(args: &OpArgs<'_>) -> Work {
     Work::Map(results.saturating_mul(positions))
 }
 
-fn is_inside(m: &Module, op: Op) -> bool {
-    let Some(args) = m.args(op).filter(|_| is_static(m, op)) else { return false };
-    let bases = constant(&args, "bases");
-    bases.is_some_and(|bases| check_bases(&bases, channels(&args).max(1), buffer(&args)).is_ok())
-}
-
 /// The runs of each row, one below the other, with `hole` for what is at -1.
 fn gathered(data: &[Datum], hole: f64, run: usize) -> Result<Tensor, Trap> {
     let (a, bases) = (data[0].tensor()?, data[1].tensor()?);
     let &[rows, positions] = bases.shape() else { return Err(Trap::unsupported("a table that is no matrix")) };
     let bases = offsets(bases).unwrap_or_default();
-    check_bases(&bases, run.max(1) as i64, a.len() as i64).map_err(Trap::Ub)?;
+    check_inside(span_of_runs(&bases, run.max(1) as i64), a.len() as i64).map_err(Trap::Ub)?;
     let shape = [rows, positions, run];
     let size = a.dtype().size();
     let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(&shape)? * size);

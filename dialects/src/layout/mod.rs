@@ -21,10 +21,10 @@ pub use attr::TILED;
 pub use copy::{CopyLoop, CopyNest};
 pub use error::LayoutError;
 pub use moves::{Move, Moves, Relayout};
-pub use pack::{PackOp, UnpackOp, packing};
+pub use pack::{MAX_PACKED, PackOp, UnpackOp, packing};
 pub use placed::{Axis, Digit, Index, Layout, Nest};
 pub use sram::{Place, SliceMove, Sram, Traffic};
-pub use table::{Indirection, Tables, ZERO_PAGE, absolute, running};
+pub use table::{Indirection, Tables, ZERO_PAGE, absolute, running, runs};
 pub use tiled::{Level, TiledLayout};
 
 use gradus_ir::rules::{Rule, rule};

@@ -11,7 +11,7 @@ use gradus_ir::work::Work;
 use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, Type, op};
 
 /// A tensor with more elements is not packed when it is evaluated.
-const MAX_ELEMENTS: u64 = 1 << 27;
+pub const MAX_PACKED: u64 = 1 << 27;
 
 /// The letters of a tensor's axes.
 const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis", ..STRING };
@@ -173,8 +173,8 @@ pub fn packing(m: &Module, op: Op) -> Option<([Layout; 2], f64)> {
 /// The bytes of a tensor elsewhere, and of `fill` where there are none.
 fn moved(x: &Tensor, relayout: Relayout<'_>, fill: &[u8]) -> Result<Vec<u8>, String> {
     let count = relayout.target_size();
-    if count > MAX_ELEMENTS {
-        return Err(format!("more than {MAX_ELEMENTS} elements"));
+    if count > MAX_PACKED {
+        return Err(format!("more than {MAX_PACKED} elements"));
     }
     let mut bytes = fill.repeat(count as usize);
     relayout.copy(x.bytes(), &mut bytes, x.dtype().size())?;

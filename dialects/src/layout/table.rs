@@ -70,6 +70,17 @@ pub fn absolute(running: &[i32]) -> Vec<i32> {
     running.iter().scan(0, add).collect()
 }
 
+/// Where runs of offsets begin, each one more than the one before, and how long all are: the longest that divide them.
+pub fn runs(offsets: &[i32]) -> (Vec<i32>, usize) {
+    let ends = |run: &usize| {
+        offsets.len().is_multiple_of(*run)
+            && offsets.chunks(*run).all(|some| some.windows(2).all(|two| two[0].checked_add(1) == Some(two[1])))
+    };
+    let first = offsets.windows(2).take_while(|two| two[0].checked_add(1) == Some(two[1])).count() + 1;
+    let run = (1..=first).rev().find(ends).unwrap_or(1);
+    (offsets.iter().copied().step_by(run).collect(), run)
+}
+
 impl Access {
     /// That every address is a base that depends on the point alone plus an offset that depends on the summand alone.
     /// Everything is in the buffer, so padding must be too. Found from extents, steps and tiles: the work does not grow with

@@ -1,7 +1,7 @@
 //! Separability and tables against enumeration.
 
 use crate::oracle::{Random, layout, reads};
-use gradus_dialects::layout::{Access, LayoutError, Loop, Order, Window, ZERO_PAGE};
+use gradus_dialects::layout::{Access, LayoutError, Loop, Order, Window, ZERO_PAGE, runs};
 use std::collections::BTreeMap;
 
 /// Whether all addresses are a base plus an offset, by looking at all of them.
@@ -168,4 +168,14 @@ fn hostile() {
     assert_eq!(access.tables(&layout).unwrap().base[..4], [0, 0, 0, 7]);
     access.m.push(Loop { extent: u64::MAX, axis: 1, step: 0 });
     assert_eq!(access.tables(&layout), Err(LayoutError::TooLarge));
+}
+
+/// Runs that are found in tables themselves.
+#[test]
+fn runs_are_as_long_as_can_be() {
+    assert_eq!(runs(&[]), (vec![], 1));
+    assert_eq!(runs(&[3, 4, 5, 6]), (vec![3], 4));
+    assert_eq!(runs(&[0, 1, 4, 5, 8, 9]), (vec![0, 4, 8], 2));
+    assert_eq!(runs(&[0, 1, 2, 4, 5, 6, 7, 8]), (vec![0, 1, 2, 4, 5, 6, 7, 8], 1));
+    assert_eq!(runs(&[0, 1, 2, 3, 9, 10]), (vec![0, 2, 9], 2));
 }

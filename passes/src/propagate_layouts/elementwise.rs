@@ -100,7 +100,9 @@ fn packed(r: &mut Rewriter<'_>, op: Op, value: Value, rank: usize, from: &Unpack
     let axis = |letter: &char| letters.plain.iter().position(|other| other == letter).map(|at| whole[at]);
     let moved = letters.packed.iter().map(axis).collect::<Option<Vec<i64>>>()?;
     let [whole, moved] = [&whole, &moved].map(|extents| m.ctx.tensor_type(extents, elem));
-    let value = if m.value_type(value) == whole { value } else {
+    let value = if m.value_type(value) == whole {
+        value
+    } else {
         let state = reshaped(r, op, value, whole)?;
         made(r, op, state)?
     };
@@ -121,7 +123,9 @@ fn of_reshaped(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     };
     let all = m.operands(op).iter().map(reshape).collect::<Option<Vec<_>>>()?;
     let first = shape(m, all[0])?.to_vec();
-    let fits = |(&v, &before): (&Value, &Value)| v == before || shape(m, v) == Some(&first) && shape(m, before) == Some(result);
+    let fits = |(&v, &before): (&Value, &Value)| {
+        v == before || shape(m, v) == Some(&first) && shape(m, before) == Some(result)
+    };
     if first.is_empty() || !all.iter().zip(m.operands(op)).all(fits) {
         return None;
     }

@@ -195,7 +195,9 @@ fn pack_of_unpack(r: &mut Rewriter<'_>, op: Op) -> bool {
         r.replace(op, &[from.x]);
         return true;
     }
-    let (Some(have), Some(want)) = (Letters::of(m, from.layout, from.axes), Letters::of_op(m, op)) else { return false };
+    let (Some(have), Some(want)) = (Letters::of(m, from.layout, from.axes), Letters::of_op(m, op)) else {
+        return false;
+    };
     // The letters of one are not those of the other, but each stands for an axis of the tensor between them.
     let axis = |&letter: &char| {
         let axis = want.plain.iter().position(|&other| other == letter)?;

@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn axes_are_cut_and_joined() {
-        let of = |packed: &str, plain: &str| Letters { packed: packed.chars().collect(), plain: plain.chars().collect() };
+        let of =
+            |packed: &str, plain: &str| Letters { packed: packed.chars().collect(), plain: plain.chars().collect() };
         let (after, extents) = cut(&of("NHWC", "NCHW"), &[1, 12, 5, 5], &[1, 4, 3, 5, 5]).unwrap();
         assert_eq!((after.packed.iter().collect::<String>(), extents), ("NHWCA".into(), vec![1, 5, 5, 4, 3]));
         assert!(cut(&of("NHWC", "NCHW"), &[2, 12, 5, 5], &[2, 60, 5]).is_none());

@@ -4,7 +4,7 @@ use super::{Kernel, Prepared, aligned, constant, extents, floats, floats_mut, is
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use crate::lines::Lines;
 use bytes::Bytes;
-use gradus_dialects::layout::absolute;
+use gradus_dialects::layout::{absolute, runs};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
 
@@ -102,29 +102,4 @@ fn product(m: &Module, args: &OpArgs<'_>, addresses: Addresses) -> Option<Prepar
 pub(super) fn bounds(m: &Module, args: &OpArgs<'_>) -> (f32, f32) {
     let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
     (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY))
-}
-
-/// Where runs of offsets begin, each one more than the one before, and how long all are.
-fn runs(offsets: &[i32]) -> (Vec<i32>, usize) {
-    let ends = |run: &usize| {
-        offsets.len().is_multiple_of(*run)
-            && offsets.chunks(*run).all(|some| some.windows(2).all(|two| two[0].checked_add(1) == Some(two[1])))
-    };
-    let first = offsets.windows(2).take_while(|two| two[0].checked_add(1) == Some(two[1])).count() + 1;
-    let run = (1..=first).rev().find(ends).unwrap_or(1);
-    (offsets.iter().copied().step_by(run).collect(), run)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::runs;
-
-    #[test]
-    fn runs_are_as_long_as_can_be() {
-        assert_eq!(runs(&[]), (vec![], 1));
-        assert_eq!(runs(&[3, 4, 5, 6]), (vec![3], 4));
-        assert_eq!(runs(&[0, 1, 4, 5, 8, 9]), (vec![0, 4, 8], 2));
-        assert_eq!(runs(&[0, 1, 2, 4, 5, 6, 7, 8]), (vec![0, 1, 2, 4, 5, 6, 7, 8], 1));
-        assert_eq!(runs(&[0, 1, 2, 3, 9, 10]), (vec![0, 2, 9], 2));
-    }
 }

@@ -189,7 +189,10 @@ mod tests {
             let (have, want) = (f64::from(f(x)), exact(f64::from(x)));
             let unit = f64::from(f32::EPSILON) * want.abs().max(f64::from(f32::MIN_POSITIVE));
             let is_large = want > f64::from(f32::MAX);
-            assert!(if is_large { have.is_infinite() } else { (have - want).abs() <= 3.0 * unit }, "{name}({x}) is {have}");
+            assert!(
+                if is_large { have.is_infinite() } else { (have - want).abs() <= 3.0 * unit },
+                "{name}({x}) is {have}"
+            );
         }
     }
 

@@ -17,7 +17,11 @@ impl Around {
         let axis = args.int("axis").unwrap_or(-1);
         let axis = usize::try_from(if axis < 0 { axis + shape.len() as i64 } else { axis }).ok()?;
         let (extent, inner) = (*shape.get(axis)?, shape[axis + 1..].iter().product());
-        Some(if args.flag("legacy_flatten") { Around { extent: extent * inner, inner: 1 } } else { Around { extent, inner } })
+        Some(if args.flag("legacy_flatten") {
+            Around { extent: extent * inner, inner: 1 }
+        } else {
+            Around { extent, inner }
+        })
     }
 }
 

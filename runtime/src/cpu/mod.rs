@@ -29,6 +29,7 @@ pub use memory::Usage;
 pub(crate) use program::Asked;
 pub use program::Program;
 
+use crate::lines::Lines;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_dialects::graph::{
     ConcatOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp, ReshapeOp, SliceOp, SoftmaxOp,
@@ -37,7 +38,6 @@ use gradus_dialects::graph::{
 use gradus_dialects::layout::{PackOp, UnpackOp};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
-use crate::lines::Lines;
 use map::Stage;
 
 /// Computes a result from the bytes of operands, all of them row-major and aligned as their elements are.

@@ -106,7 +106,8 @@ impl Plan {
             step.run(m, &values, self.memory.as_mut()).map_err(|trap| Stop { op: step.op, trap })?;
         }
         let values = Values { arguments: &arguments, constants: &self.constants, ranges: &self.ranges };
-        let tensor = |&(place, ty): &(Place, Type)| Some(Datum::Tensor(values.tensor(m, place, ty, self.memory.as_ref())?));
+        let tensor =
+            |&(place, ty): &(Place, Type)| Some(Datum::Tensor(values.tensor(m, place, ty, self.memory.as_ref())?));
         Ok(self.results.iter().map(|result| tensor(result).unwrap_or(Datum::Poison)).collect())
     }
 }
@@ -156,7 +157,8 @@ impl Step {
         let lost = || Trap::unsupported("a value is not where it was laid out");
         if let Does::Reference(types) = &self.does {
             let read = |(&place, &ty): (&Place, &Type)| values.tensor(m, place, ty, memory).map(Datum::Tensor);
-            let operands: Vec<Datum> = self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(lost)?;
+            let operands: Vec<Datum> =
+                self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(lost)?;
             let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
             for (result, &slot) in results.iter().zip(&self.writes) {
                 let to = &mut memory[values.ranges[slot].clone()];
@@ -239,7 +241,11 @@ impl<'m> Planner<'m> {
         if m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some() {
             return Some(());
         }
-        if !m.regions(op).is_empty() || !m.successors(op).is_empty() || args.info.exec.is_some() || args.info.eval.is_none() {
+        if !m.regions(op).is_empty()
+            || !m.successors(op).is_empty()
+            || args.info.exec.is_some()
+            || args.info.eval.is_none()
+        {
             return None;
         }
         match m.with_args(op, prepare)? {
@@ -295,7 +301,10 @@ impl<'m> Planner<'m> {
         let ty = m.value_type(group.result);
         let fits = |&(i, value): &(usize, Value)| {
             let uses = group.operands.iter().filter(|&&v| v == value).count();
-            uses == 1 && m.has_one_use(value) && m.value_type(value) == ty && !group.stages[1..].iter().any(|s| s.reads(i))
+            uses == 1
+                && m.has_one_use(value)
+                && m.value_type(value) == ty
+                && !group.stages[1..].iter().any(|s| s.reads(i))
         };
         let found = |(i, value)| Some((i, *self.groups.get(&value)?));
         group.operands.iter().copied().enumerate().filter(fits).find_map(found)

@@ -26,7 +26,13 @@ pub(super) fn depthwise(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// Windows over an image, with weights if there are some.
-fn windows(m: &Module, args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max: bool) -> Option<Prepared> {
+fn windows(
+    m: &Module,
+    args: &OpArgs<'_>,
+    channels: usize,
+    weights: Option<Vec<f32>>,
+    is_max: bool,
+) -> Option<Prepared> {
     let table = constant(args, "bases").filter(|_| is(args, 0, DType::F32))?;
     let &[_, positions] = table.shape() else { return None };
     let (bases, range) = (table.as_slice::<i32>().into_owned(), bounds(m, args));

@@ -2,6 +2,7 @@
 
 use super::dot::{caption, title};
 use super::{Class, Report, terms::label};
+use gradus_ir::svg::{document, escape};
 use std::fmt::Write as _;
 
 /// More classes than so many are no picture.
@@ -11,6 +12,10 @@ pub const MAX_CLASSES: usize = 400;
 const LETTER: usize = 7;
 const LINE: usize = 16;
 const GAP: [usize; 2] = [24, 56];
+
+/// The ends of lines.
+const ARROW: &str = "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" \
+     orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"gray\"/></marker></defs>\n";
 
 /// How often classes are moved nearer to what they are used by, or use.
 const SWEEPS: usize = 6;
@@ -34,12 +39,7 @@ pub fn svg(reports: &[Report]) -> Result<String, String> {
         size = [size[0].max(picture.width).max(title.len() * LETTER), size[1] + picture.height + 3 * LINE];
     }
     let [width, height] = [size[0] + 2 * GAP[0], size[1]];
-    Ok(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"monospace\" font-size=\"11\">\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" \
-         markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"gray\"/></marker></defs>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{body}</svg>\n"
-    ))
+    Ok(document([width, height], ARROW, &body))
 }
 
 /// A class with its place.
@@ -204,8 +204,4 @@ impl<'r> Picture<'r> {
             }
         }
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,0 +1,125 @@
+//! `gradus inspect`: where a program's products and pools find their operands.
+
+mod cells;
+mod picture;
+mod summary;
+
+use super::model::{compile, dim_arg, load, target_arg};
+use crate::io::write;
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgMatches, Command};
+use gradus_dialects::addr::{self, Reads};
+use gradus_dialects::layout::{PackOp, TiledLayout};
+use gradus_ir::{Module, Op, OpDecl, ParseOptions, Str, Traits, Type, symbol_name};
+
+/// The declaration.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+fn command(_: &Tool) -> Command {
+    let option = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    Command::new("inspect")
+        .about("Show what a program reads by address tables, and how large its constants are")
+        .after_help(
+            "Examples:\n  gradus inspect model.onnx --target cpu\n  gradus inspect model.onnx --target cpu --op 0 --row 5\n  \
+             gradus inspect program.mlir --op addr.gemm --row 5 --svg row.svg\n\n\
+             Tables are those of the program as it is; --target compiles it first. Addresses are elements of the buffer.",
+        )
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
+        .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
+        .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
+        .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
+        .arg(target_arg())
+        .arg(dim_arg())
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = tool.context();
+    let file: &String = matches.get_one("FILE").expect("is required");
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    compile(tool, &mut m, matches, streams)?;
+    let found = Found::all(&m);
+    let (svg, row) = (matches.get_one::<String>("svg"), matches.get_one::<usize>("row").copied());
+    if !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {
+        let text = summary::program(&m, &found);
+        return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
+    let one = chosen(&found, matches.get_one::<String>("op").map(String::as_str))?;
+    let nothing = || format!("the tables of op {}, '{}', are no constants", one.number, m.name_text(one.op));
+    let reads = Reads::of(&m, one.op).ok_or_else(nothing)?;
+    if let Some(row) = row.filter(|&row| row >= reads.rows()) {
+        let message = format!("row {row} is not among those of op {}, of which there are {}", one.number, reads.rows());
+        return Err(Failure::Input(message));
+    }
+    if let Some(path) = svg {
+        let drawn =
+            picture::draw(&m, one, &reads, row.unwrap_or(0)).map_err(|why| format!("cannot write '{path}': {why}"))?;
+        return write(path, streams, |out| out.write_all(drawn.as_bytes()));
+    }
+    let text = summary::tables(&m, one, &reads, row);
+    write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// The op that is asked for: by its number, the first of a name, or the first.
+fn chosen<'f>(found: &'f [Found], wanted: Option<&str>) -> Result<&'f Found, Failure> {
+    let number = wanted.map(str::parse::<usize>);
+    let one = match (wanted, number) {
+        (Some(_), Some(Ok(number))) => found.get(number),
+        (Some(name), _) => found.iter().find(|one| one.name == name),
+        _ => found.first(),
+    };
+    one.ok_or_else(|| {
+        let which = wanted.map_or(String::new(), |name| format!(" '{name}'"));
+        Failure::Input(format!(
+            "there is no op{which} among the {} that read by tables; --target compiles them",
+            found.len()
+        ))
+    })
+}
+
+/// An op that reads by tables.
+struct Found {
+    op: Op,
+    /// How many there are before it.
+    number: usize,
+    name: String,
+    /// Of which function.
+    function: Option<Str>,
+    /// What it reads.
+    buffer: Type,
+    /// The layout of that, if it was just put into one.
+    layout: Option<TiledLayout>,
+}
+
+impl Found {
+    /// All ops of a program that read by tables, in its order.
+    fn all(m: &Module) -> Vec<Found> {
+        let (mut found, mut function) = (Vec::new(), None);
+        for op in m.ops_under(m.root()) {
+            if m.has_trait(op, Traits::FUNCTION) {
+                function = symbol_name(m, op);
+            }
+            if !addr::reads_by_tables(m, op) {
+                continue;
+            }
+            let Some(a) = m.args(op).and_then(|args| args.opt_operand("a")) else { continue };
+            let packed = PackOp::defining(m, a).and_then(|pack| m.inherent_attr(pack.0, "layout"));
+            let layout = packed.and_then(|attr| TiledLayout::from_attr(&m.ctx, attr));
+            let (number, name) = (found.len(), m.name_text(op).to_owned());
+            found.push(Found { op, number, name, function, buffer: m.value_type(a), layout });
+        }
+        found
+    }
+
+    /// The buffer in words.
+    fn shown_buffer(&self, m: &Module) -> String {
+        let layout = self.layout.as_ref().map_or(String::new(), |layout| format!(" in {}", layout.order()));
+        m.ctx.display_type(self.buffer) + &layout
+    }
+}
+
+/// Rows, runs of each and elements of each of those, in words.
+fn shown_extents(reads: &Reads) -> String {
+    format!("{} rows x {} runs x {}", reads.rows(), reads.runs(), reads.run)
+}

@@ -1,0 +1,170 @@
+//! Address tables as text.
+
+use super::{Found, shown_extents};
+use gradus_dialects::addr::{Places, Reads};
+use gradus_dialects::layout::{ZERO_PAGE, running};
+use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
+use std::collections::BTreeSet;
+
+/// So many numbers of a list are shown, and so many rows of a table.
+const SHOWN: [usize; 2] = [64, 8];
+
+/// The operands that are tables.
+const TABLES: [&str; 3] = ["base", "relative", "bases"];
+
+/// The constants that are the tables of an op.
+fn tables_of(args: &OpArgs<'_>) -> impl Iterator<Item = Attr> {
+    TABLES.into_iter().filter_map(|name| args.module.constant(args.opt_operand(name)?))
+}
+
+/// Constants that differ: how many, and their bytes.
+#[derive(Default)]
+struct Tally {
+    seen: BTreeSet<Attr>,
+    bytes: u64,
+}
+
+impl Tally {
+    /// Counts a constant, if it is a new one.
+    fn add(&mut self, m: &Module, attr: Attr) {
+        if self.seen.insert(attr) {
+            self.bytes = self.bytes.saturating_add(bytes(m, attr));
+        }
+    }
+
+    /// `2 tables, 52 bytes`
+    fn show(&self, what: &str) -> String {
+        let s = if self.seen.len() == 1 { "" } else { "s" };
+        format!("{} {what}{s}, {} bytes", self.seen.len(), self.bytes)
+    }
+}
+
+/// The bytes of a constant tensor when it is written out.
+fn bytes(m: &Module, attr: Attr) -> u64 {
+    let Some(ty) = m.ctx.attr_type(attr).filter(|&ty| m.ctx.is_shaped(ty)) else { return 0 };
+    let size = m.ctx.dtype(m.ctx.element_type(ty)).map_or(0, |dtype| dtype.size() as u64);
+    let extents = m.ctx.static_shape(ty).unwrap_or(&[0]);
+    extents.iter().fold(size, |n, &d| n.saturating_mul(u64::try_from(d).unwrap_or(0)))
+}
+
+/// All ops that read by tables, function by function, and the constants of the program.
+pub(super) fn program(m: &Module, found: &[Found]) -> String {
+    let rows: Vec<Vec<String>> = found.iter().map(|one| columns(m, one)).collect();
+    let width = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
+    let (mut text, mut function) = (String::new(), None);
+    for (one, row) in found.iter().zip(&rows) {
+        if function != Some(one.function) {
+            function = Some(one.function);
+            text += &format!("@{}\n", one.function.map_or("", |name| m.ctx.text(name)));
+        }
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("  {cell:width$}"));
+        text += &format!("{}\n", cells.collect::<String>().trim_end());
+    }
+    if found.is_empty() {
+        text += "no op reads by tables; --target compiles a program to such ops\n";
+    }
+    text + &constants(m, found)
+}
+
+const COLUMNS: usize = 6;
+
+/// What is said of an op: its number and name, extents, buffer, addresses and tables.
+fn columns(m: &Module, one: &Found) -> Vec<String> {
+    let mut tables = Tally::default();
+    if let Some(args) = m.args(one.op) {
+        tables_of(&args).for_each(|attr| tables.add(m, attr));
+    }
+    let (extents, addresses) = match Reads::of(m, one.op) {
+        Some(reads) => (shown_extents(&reads), addresses(&reads)),
+        None => ("tables that are no constants".into(), String::new()),
+    };
+    vec![
+        one.number.to_string(),
+        one.name.clone(),
+        extents,
+        format!("of {}", one.shown_buffer(m)),
+        addresses,
+        tables.show("table"),
+    ]
+}
+
+/// `addresses 0 to 15 of 16: inside`
+fn addresses(reads: &Reads) -> String {
+    let Some([low, high]) = reads.span() else { return "reads nothing".into() };
+    let of = if reads.elements == i64::MAX { "an unknown number".into() } else { reads.elements.to_string() };
+    match reads.check() {
+        Ok(()) if reads.elements == i64::MAX => format!("addresses {low} to {high} of {of}"),
+        Ok(()) => format!("addresses {low} to {high} of {of}: inside"),
+        Err(_) => format!("addresses {low} to {high} of {of}: OUTSIDE"),
+    }
+}
+
+/// The bytes of all constants, by kind.
+fn constants(m: &Module, found: &[Found]) -> String {
+    let [mut tables, mut weights, mut others] = [(); 3].map(|()| Tally::default());
+    for one in found {
+        if let Some(args) = m.args(one.op) {
+            tables_of(&args).for_each(|attr| tables.add(m, attr));
+        }
+    }
+    let is_constant = |&op: &gradus_ir::Op| m.has_trait(op, Traits::CONSTANT_LIKE);
+    for op in m.ops_under(m.root()).into_iter().filter(is_constant) {
+        let Some(attr) = m.ctx.dict_get(m.props(op), Str::VALUE) else { continue };
+        let Some(ty) = m.ctx.attr_type(attr).filter(|&ty| m.ctx.is_shaped(ty)) else { continue };
+        let elem = m.ctx.element_type(ty);
+        if tables.seen.contains(&attr) {
+            continue;
+        }
+        // What networks learn is floats, or bytes that stand for them; the rest are extents and indices.
+        let is_weight = m.ctx.float_kind(elem).is_some() || m.ctx.int_width(elem) == Some(8);
+        if is_weight { &mut weights } else { &mut others }.add(m, attr);
+    }
+    format!("constants: {}; {}; {}\n", tables.show("table"), weights.show("weight"), others.show("other"))
+}
+
+/// The tables of an op, and where one of its rows finds its elements.
+pub(super) fn tables(m: &Module, one: &Found, reads: &Reads, row: Option<usize>) -> String {
+    let mut text = format!(
+        "op {}: {}, {} of {}, {}\n",
+        one.number,
+        one.name,
+        shown_extents(reads),
+        one.shown_buffer(m),
+        addresses(reads)
+    );
+    let mut line = |name: &str, numbers: &mut dyn Iterator<Item = Option<i64>>, count| {
+        text += &format!("{name:<10}{}\n", list(numbers, count));
+    };
+    match &reads.places {
+        Places::Sums { base, relative } => {
+            let running = running(relative);
+            for (name, table) in [("base", base), ("relative", relative), ("running", &running)] {
+                line(name, &mut table.iter().map(|&at| Some(at.into())), table.len());
+            }
+        }
+        Places::Each { bases, runs } => {
+            for (row, of_row) in bases.chunks((*runs).max(1)).enumerate().take(SHOWN[1]) {
+                let there = |&at: &i32| (at != ZERO_PAGE).then_some(at.into());
+                line(&format!("bases {row}"), &mut of_row.iter().map(there), of_row.len());
+            }
+            if let Some(more @ 1..) = reads.rows().checked_sub(SHOWN[1]) {
+                text += &format!("... ({more} more rows)\n");
+            }
+        }
+    }
+    if let Some(row) = row {
+        text += &format!("row {row} reads {}\n", list(&mut reads.row(row), reads.runs().saturating_mul(reads.run)));
+    }
+    text
+}
+
+/// Numbers, `-` for padding, up to how many are shown.
+fn list(numbers: &mut dyn Iterator<Item = Option<i64>>, count: usize) -> String {
+    let shown = numbers.take(SHOWN[0]).map(|at| at.map_or("-".to_owned(), |at| at.to_string()));
+    let text = shown.collect::<Vec<_>>().join(" ");
+    match count.checked_sub(SHOWN[0]) {
+        Some(more @ 1..) => format!("{text} ... ({more} more)"),
+        _ => text,
+    }
+}
