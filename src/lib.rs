@@ -202,6 +202,7 @@ struct Subcommand {
 const COMMANDS: &[Subcommand] = &[
     commands::opt::SUBCOMMAND,
     commands::import::SUBCOMMAND,
+    commands::compile::SUBCOMMAND,
     commands::run::SUBCOMMAND,
     commands::bench::SUBCOMMAND,
     commands::inspect::SUBCOMMAND,

@@ -3,7 +3,7 @@
 use gradus_dialects::addr::{GemmOp, IndirectGemmOp};
 use gradus_dialects::layout::{PackOp, TiledLayout};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Type, Value};
+use gradus_ir::{AttrData, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Type, Value};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -27,7 +27,7 @@ taken, of equals the first. The packing is an op, which `canonicalize` folds.
 
 # Refuses
 
-Factors that are not constant, or not of floats.
+Factors that are not constant, not of floats, or whose elements are all the same.
 
 # Cost
 
@@ -63,9 +63,10 @@ impl Pass for PackPanels {
 /// The constant second factor of a product of floats, and how many columns it has.
 fn factor(m: &Module, op: Op) -> Option<(Value, i64)> {
     let b = GemmOp::cast(m, op).map(|op| op.b(m)).or_else(|| IndirectGemmOp::cast(m, op).map(|op| op.b(m)))?;
-    m.constant(b)?;
+    // What is all the same takes no memory as it is.
+    let is_splat = matches!(m.ctx.attr_data(m.constant(b)?), AttrData::Dense(dense) if dense.splat);
     let &[columns, _] = m.ctx.static_shape(m.value_type(b))? else { return None };
-    (columns > 0 && m.ctx.element_type(m.value_type(b)) == Type::F32).then_some((b, columns))
+    (columns > 0 && !is_splat && m.ctx.element_type(m.value_type(b)) == Type::F32).then_some((b, columns))
 }
 
 impl PackPanels {

@@ -3,6 +3,7 @@
 //! [`interpreter`] runs a program by the reference meaning of each op. It is for checking and for small inputs, not for
 //! speed.
 
+pub mod artifact;
 pub mod cpu;
 pub mod gemm;
 pub mod interpreter;

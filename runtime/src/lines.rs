@@ -26,6 +26,11 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
+    /// So many zeros, if there is as much memory.
+    pub(crate) fn try_zeros(len: usize) -> Option<Lines> {
+        Some(Lines { lines: bytemuck::try_zeroed_vec(len.div_ceil(LINE)).ok()?, len })
+    }
+
     /// So many zeros.
     pub(crate) fn zeros(len: usize) -> Lines {
         Lines { lines: bytemuck::zeroed_vec(len.div_ceil(LINE)), len }

@@ -27,7 +27,7 @@ fn command(_: &Tool) -> Command {
              Inputs that are not given are random numbers, the same in each run. The first run, which prepares what is \
              constant, is not counted. Ops without a kernel run by their reference meaning, and are listed.",
         )
-        .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
         .arg(Arg::new("function").long("function").value_name("NAME").default_value("main").help("What to call"))
         .arg(number("repeat", "10", "How often it is run"))
@@ -40,7 +40,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let ctx = tool.context();
     let file: &String = matches.get_one("FILE").expect("is required");
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    let on_cpu = compile(tool, &mut m, matches, streams)?;
+    let on_cpu = compile(tool, &mut m, file, matches, streams)?;
     let name: &String = matches.get_one("function").expect("has a default");
     let mut ready = Ready::new(&m, file, name, on_cpu)?;
     let signature = ready.signature();

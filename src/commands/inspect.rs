@@ -26,7 +26,7 @@ fn command(_: &Tool) -> Command {
              gradus inspect program.mlir --op addr.gemm --row 5 --svg row.svg\n\n\
              Tables are those of the program as it is; --target compiles it first. Addresses are elements of the buffer.",
         )
-        .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
         .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
@@ -38,7 +38,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let ctx = tool.context();
     let file: &String = matches.get_one("FILE").expect("is required");
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    compile(tool, &mut m, matches, streams)?;
+    compile(tool, &mut m, file, matches, streams)?;
     let found = Found::all(&m);
     let (svg, row) = (matches.get_one::<String>("svg"), matches.get_one::<usize>("row").copied());
     if !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {

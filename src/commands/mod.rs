@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod compile;
 pub mod completions;
 pub mod doc;
 pub mod filecheck;

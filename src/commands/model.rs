@@ -8,6 +8,7 @@ use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module, ParseOptions, verify};
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
 use gradus_lowering::targets::{TARGETS, Target};
+use gradus_runtime::artifact::{self, is_artifact, map};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,10 +48,25 @@ pub fn target_arg() -> Arg {
     )
 }
 
-/// Makes a program one of the machine that was asked for, if any was. Says whether one was.
-pub fn compile(tool: &Tool, m: &mut Module, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<bool, Failure> {
+/// Makes the program of a file one of the machine that was asked for, if any was and the file has not made it so. Says whether it is
+/// one.
+pub fn compile(
+    tool: &Tool,
+    m: &mut Module,
+    file: &str,
+    matches: &ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<bool, Failure> {
+    if is_artifact(Path::new(file)) {
+        return Ok(true);
+    }
     let Some(name) = matches.get_one::<String>("target") else { return Ok(false) };
-    let mut pipeline = Pipeline::parse(Target::named(name)?.pipeline, &tool.passes).map_err(|(_, message)| message)?;
+    compile_for(tool, m, name, streams).map(|()| true)
+}
+
+/// Makes a program one of a machine.
+pub fn compile_for(tool: &Tool, m: &mut Module, target: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let mut pipeline = Pipeline::parse(Target::named(target)?.pipeline, &tool.passes).map_err(|(_, message)| message)?;
     let mut said = Vec::new();
     let mut watch = Watch::new(|event| {
         if let Event::Diagnostic(d) = event {
@@ -59,10 +75,7 @@ pub fn compile(tool: &Tool, m: &mut Module, matches: &ArgMatches, streams: &mut 
     });
     let done = pipeline.run(m, &RunOptions::default(), &mut watch);
     drop(watch);
-    match done {
-        Ok(()) => Ok(true),
-        Err(_) => Err(report(&m.ctx, &said, streams)),
-    }
+    done.map_err(|_| report(&m.ctx, &said, streams))
 }
 
 /// Reads and verifies a program.
@@ -73,7 +86,10 @@ pub fn load(
     parse_options: ParseOptions,
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
-    let m = if is_onnx(path) {
+    let m = if is_artifact(Path::new(path)) {
+        let bytes = map(Path::new(path)).map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
+        artifact::read(ctx, path, &bytes).map_err(|d| report(ctx, &d, streams))?
+    } else if is_onnx(path) {
         let options = import_options(matches, path)?;
         import(ctx, read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))?
     } else {

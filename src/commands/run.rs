@@ -33,7 +33,7 @@ fn command(_: &Tool) -> Command {
              --input image=images.npy --output logits=out.npy\n  gradus run model.onnx --input inputs.npz --expect \
              logits.npy --atol 1e-4\n\nAn input whose first dimension is a multiple of a fixed one is run piece by piece.",
         )
-        .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
         .arg(pairs("output", "Write an output as .npy; NAME= may be left out when there is one"))
         .arg(pairs("expect", "Compare an output with a .npy; exit status 1 if it differs"))
@@ -49,7 +49,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let ctx = tool.context();
     let file: &String = matches.get_one("FILE").expect("is required");
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    let on_cpu = compile(tool, &mut m, matches, streams)?;
+    let on_cpu = compile(tool, &mut m, file, matches, streams)?;
     let name: &String = matches.get_one("function").expect("has a default");
     let ready = Ready::new(&m, file, name, on_cpu)?;
     let signature = ready.signature();

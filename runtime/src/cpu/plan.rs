@@ -4,7 +4,7 @@ use super::map::{Map, Source, Stage};
 use super::memory::{Slot, Usage, place};
 use super::{Kernel, Prepared, aligned, extents, prepare, size};
 use crate::interpreter::Stop;
-use crate::lines::Lines;
+use crate::lines::{LINE, Lines};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Module, Op, Tensor, Traits, Type, Value};
 use rustc_hash::FxHashMap;
@@ -206,6 +206,8 @@ struct Planner<'m> {
     constants: Vec<Tensor>,
     /// Of slots.
     sizes: Vec<usize>,
+    /// What all of them need at most.
+    total: usize,
     /// The drafts of stages, by what they make.
     groups: FxHashMap<Value, usize>,
 }
@@ -213,7 +215,7 @@ struct Planner<'m> {
 impl<'m> Planner<'m> {
     fn new(m: &'m Module) -> Self {
         let (places, groups) = (FxHashMap::default(), FxHashMap::default());
-        Planner { m, places, drafts: Vec::new(), constants: Vec::new(), sizes: Vec::new(), groups }
+        Planner { m, places, drafts: Vec::new(), constants: Vec::new(), sizes: Vec::new(), total: 0, groups }
     }
 
     /// Where a value is, which a constant is from when it is first asked for.
@@ -230,7 +232,9 @@ impl<'m> Planner<'m> {
 
     /// A slot for a result.
     fn slot(&mut self, value: Value) -> Option<usize> {
-        self.sizes.push(size(self.m, self.m.value_type(value))?);
+        let bytes = size(self.m, self.m.value_type(value))?;
+        self.total = self.total.checked_add(bytes)?.checked_add(LINE).filter(|&n| n < isize::MAX as usize)?;
+        self.sizes.push(bytes);
         self.places.insert(value, Place::Slot(self.sizes.len() - 1));
         Some(self.sizes.len() - 1)
     }
@@ -320,7 +324,7 @@ impl<'m> Planner<'m> {
             }
         }
         let (ranges, usage) = laid_out(&steps, &self.sizes, &results);
-        let memory = Lines::zeros(usage.reserved);
+        let memory = Lines::try_zeros(usage.reserved)?;
         Some(Plan { steps, constants: self.constants, ranges, results, arguments, memory, usage })
     }
 

@@ -1,0 +1,34 @@
+//! `gradus compile`: a program for a machine, in one file.
+
+use super::model::{compile_for, dim_arg, load, target_arg};
+use crate::io::write;
+use crate::{Failure, Streams, Subcommand, Tool};
+use clap::{Arg, ArgMatches, Command};
+use gradus_ir::ParseOptions;
+use gradus_runtime::artifact;
+
+/// The declaration.
+pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
+
+fn command(_: &Tool) -> Command {
+    Command::new("compile")
+        .about("Compile a program for a machine, into one file")
+        .after_help(
+            "Examples:\n  gradus compile model.onnx --target cpu -o model.gradus\n  gradus run model.gradus --input \
+             image=images.npy\n\nThe file has the program, its tables of addresses and its packed constants, with checksums. \
+             It is mapped into memory, not read. 'run', 'bench', 'inspect' and 'opt' take it as any other program.",
+        )
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
+        .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
+        .arg(target_arg().default_value("cpu"))
+        .arg(dim_arg())
+}
+
+fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let ctx = tool.context();
+    let [file, output]: [&String; 2] = ["FILE", "output"].map(|name| matches.get_one(name).expect("is required"));
+    let target: &String = matches.get_one("target").expect("has a default");
+    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    compile_for(tool, &mut m, target, streams)?;
+    write(output, streams, |out| artifact::write(&m, out))
+}
