@@ -2,7 +2,7 @@
 
 use super::buffers::Buffers;
 use super::{Run, constant};
-use crate::gemm::{Addresses, Isa, Panels, Product};
+use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
 use gradus_dialects::layout::absolute;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, OpArgs};
@@ -14,7 +14,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
     let (base, relative) = (base.as_slice::<i32>().into_owned(), relative.as_slice::<i32>());
     let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative.into_owned() };
     let (starts, run) = runs(&relative);
-    let (addresses, factor) = (Addresses::sums(base, &starts, run).ok()?, Factor::of(m, args)?);
+    let (addresses, factor) = (Addresses::sums(base, &starts, run, Parts::FLOATS).ok()?, Factor::of(m, args)?);
     Some(Box::new(move |data, buffers| factor.compute(data, buffers, &addresses)))
 }
 
@@ -23,7 +23,7 @@ pub(super) fn indirect_gemm(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
     let bases = constant(m, args, "bases")?;
     let &[_, runs] = bases.shape() else { return None };
     let (bases, run) = (bases.as_slice::<i32>().into_owned(), usize::try_from(args.int("run")?).ok()?);
-    let (addresses, factor) = (Addresses::each(bases, runs, run).ok()?, Factor::of(m, args)?);
+    let (addresses, factor) = (Addresses::each(bases, runs, run, Parts::FLOATS).ok()?, Factor::of(m, args)?);
     Some(Box::new(move |data, buffers| factor.compute(data, buffers, &addresses)))
 }
 

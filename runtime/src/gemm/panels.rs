@@ -1,11 +1,7 @@
 //! The second factor of a product as kernels read it: panels of columns, and in each all columns of a summand side by side.
 
+use super::lines::Lines;
 use crate::vector::Isa;
-
-/// A line of the cache.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([f32; 16]);
 
 /// A matrix in panels.
 #[derive(Clone)]
@@ -15,7 +11,7 @@ pub struct Panels {
     tile_rows: usize,
     summands: usize,
     columns: usize,
-    lines: Vec<Line>,
+    lines: Lines,
     /// With zeros up to whole panels.
     bias: Option<Vec<f32>>,
 }
@@ -37,9 +33,12 @@ impl Panels {
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
         let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
         let count = columns.div_ceil(width);
-        let size = (count * width).checked_mul(summands).ok_or("a matrix is too large")?;
-        let mut lines = vec![Line([0.0; 16]); size.div_ceil(16)];
-        let flat = lines.as_flattened_mut_floats();
+        let size = (count * width)
+            .checked_mul(summands)
+            .and_then(|size| size.checked_mul(4))
+            .ok_or("a matrix is too large")?;
+        let mut lines = Lines::zeros(size);
+        let flat: &mut [f32] = lines.all_mut();
         for panel in 0..count {
             let here = width.min(columns - panel * width);
             for k in 0..summands {
@@ -87,29 +86,11 @@ impl Panels {
     /// A panel: for each summand, a number for each column.
     pub(super) fn panel(&self, i: usize) -> &[f32] {
         let size = self.summands * self.width;
-        &self.lines.as_flattened_floats()[i * size..][..size]
+        &self.lines.all()[i * size..][..size]
     }
 
     /// A number for each column, to be added, and zeros up to whole panels.
     pub(super) fn bias(&self) -> Option<&[f32]> {
         self.bias.as_deref()
-    }
-}
-
-/// Lines as floats.
-trait Floats {
-    fn as_flattened_floats(&self) -> &[f32];
-    fn as_flattened_mut_floats(&mut self) -> &mut [f32];
-}
-
-impl Floats for [Line] {
-    fn as_flattened_floats(&self) -> &[f32] {
-        // SAFETY: a line is sixteen floats without anything between them, and is aligned as they are or more.
-        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len() * 16) }
-    }
-
-    fn as_flattened_mut_floats(&mut self) -> &mut [f32] {
-        // SAFETY: as above; any sixteen floats are a line.
-        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), self.len() * 16) }
     }
 }
