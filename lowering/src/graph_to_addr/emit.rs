@@ -122,7 +122,8 @@ impl Emitter<'_> {
         bias: Option<Value>,
     ) -> Option<Value> {
         let (base, relative) = (self.offsets(&[base.len()], base)?, self.offsets(&[relative.len()], relative)?);
-        self.one("addr.gemm", &[&[a], &[base], &[relative], &[b], bias.as_slice(), &[]], &[])
+        let groups = [&[a][..], &[base], &[relative], &[b], &[], &[], bias.as_slice(), &[], &[], &[]];
+        self.one("addr.gemm", &groups, &[])
     }
 
     /// The largest or the sum of what windows read.
@@ -162,6 +163,7 @@ impl Emitter<'_> {
     ) -> Option<Value> {
         let bases = self.bases(table)?;
         let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
-        self.one("addr.indirect_gemm", &[&[a], &[bases], &[b], bias.as_slice(), &[]], &[("run", run)])
+        let groups = [&[a][..], &[bases], &[b], &[], &[], bias.as_slice(), &[], &[], &[]];
+        self.one("addr.indirect_gemm", &groups, &[("run", run)])
     }
 }
