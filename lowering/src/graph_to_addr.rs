@@ -1,17 +1,17 @@
 //! `convert-graph-to-addr`: convolutions and matrix products as products that find their operands by tables.
 //!
-//! A convolution reads its input with channels last, so that runs of summands lie side by side. What is around it stays as it
-//! was, between `layout.pack` and `layout.unpack`.
+//! A convolution reads its input in a layout that can be chosen: with channels last, unless told otherwise, so that runs of
+//! summands lie side by side. What is around it stays as it was, between `layout.pack` and `layout.unpack`.
 
+mod conv;
 mod emit;
 mod pool;
 
+use conv::{Conv, Reading};
 use emit::Emitter;
-use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::graph::{ConvOp, GemmOp, MatMulOp};
-use gradus_dialects::layout::{
-    self, Access, Indirection, LayoutError, MAX_ENTRIES, Order, Tables, TiledLayout, ZERO_PAGE,
-};
+use gradus_dialects::layout::{Access, TiledLayout};
+use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 
 /// The declaration.
@@ -38,6 +38,11 @@ Replaces `graph.conv`, `graph.gemm`, `graph.matmul` and pools of known extents. 
 address of its own, and what is padding none; where runs would be shorter than `min-run`, the input is padded instead. Each
 group is a product of its own; channels that are groups of their own are computed side by side.
 
+Images are read in `layout`. Where addresses are no sum of two tables there, as with a width that is tiled under a wider
+window, each run of summands has an address of its own too. Images of other axes, and those whose tables would be too large,
+are read with channels last, as are those of pools and of depthwise convolutions. Filters are put in the order of the
+summands, and results come out as they were, whatever the layout.
+
 # Refuses
 
 Leaves alone what has unknown extents or none, products of more than two axes on the right, and `graph.gemm` that scales,
@@ -47,26 +52,47 @@ floats of 16 bits, whose sums may be too large for them.
 # Cost
 
 Linear in the number of ops and the size of tables, which have an entry for each pixel of the output and position of the filter.",
-    options: &[gradus_ir::pass::PassOption {
-        name: "min-run",
-        doc: "How many channels a padded input has at least that is not copied to have its padding",
-        kind: gradus_ir::pass::OptionKind::Int(8),
-    }],
+    options: OPTIONS,
     statistics: &[("num-lowered", "Number of operations lowered")],
     rounds: true,
-    make: |options| Ok(Box::new(GraphToAddr { min_run: u64::try_from(options.int("min-run")).unwrap_or(0) })),
+    make: |options| Ok(Box::new(GraphToAddr { reading: Reading::of(options)? })),
     ..PassInfo::DEFAULT
 };
 
+const OPTIONS: &[PassOption] = &[
+    PassOption {
+        name: "layout",
+        doc: "The layout in which convolutions read images, of the letters N, C, H and W",
+        kind: OptionKind::Text("NHWC"),
+    },
+    PassOption {
+        name: "order",
+        doc: "The order of the summands of a convolution",
+        kind: OptionKind::Word(
+            "auto",
+            &[
+                ("auto", "that of channels if they are innermost in the layout"),
+                ("channels-first", "channel, row, column"),
+                ("channels-last", "row, column, channel"),
+            ],
+        ),
+    },
+    PassOption {
+        name: "min-run",
+        doc: "How many summands of a padded input lie side by side at least if it is not copied to have its padding",
+        kind: OptionKind::Int(8),
+    },
+];
+
 struct GraphToAddr {
-    min_run: u64,
+    reading: Reading,
 }
 
 impl Pass for GraphToAddr {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for op in m.ops_under(root) {
             let lowered = if let Some(conv) = ConvOp::cast(m, op) {
-                Conv::of(m, conv).and_then(|conv| conv.lower(m, op, self.min_run))
+                Conv::of(m, conv).and_then(|conv| conv.lower(m, op, &self.reading))
             } else if let Some(gemm) = GemmOp::cast(m, op) {
                 lower_gemm(m, gemm)
             } else if let Some(matmul) = MatMulOp::cast(m, op) {
@@ -83,166 +109,6 @@ impl Pass for GraphToAddr {
         }
         Ok(())
     }
-}
-
-/// Where products find the elements of the image.
-enum Table {
-    Sums(Tables),
-    Each(Indirection),
-}
-
-/// A convolution of known extents.
-struct Conv {
-    x: Value,
-    w: Value,
-    bias: Option<Value>,
-    /// Of the input: batch, channels, image.
-    input: Vec<i64>,
-    /// Of the filters: how many, channels of a group, extents.
-    filters: Vec<i64>,
-    group: u64,
-    window: Window,
-}
-
-/// The letters of a tensor's axes: batch and channels, and of an image up to three.
-fn axes(rank: usize) -> Option<String> {
-    let image = "DHW".get(3_usize.checked_sub(rank.checked_sub(2)?)?..)?;
-    Some(format!("NC{image}"))
-}
-
-/// The same with channels last.
-fn channels_last(axes: &str) -> Option<TiledLayout> {
-    format!("N{}C", &axes[2..]).parse().ok()
-}
-
-impl Conv {
-    fn of(m: &Module, conv: ConvOp) -> Option<Conv> {
-        let extents = |v| m.ctx.static_shape(m.value_type(v)).filter(|d| !d.contains(&0)).map(<[i64]>::to_vec);
-        let (input, filters) = (extents(conv.x(m))?, extents(conv.w(m))?);
-        extents(m.result(conv.0, 0))?;
-        let (group, window) = conv.window(m).ok()?;
-        Some(Conv { x: conv.x(m), w: conv.w(m), bias: conv.b(m), input, filters, group: group as u64, window })
-    }
-
-    fn lower(&self, m: &mut Module, op: Op, min_run: u64) -> Option<Value> {
-        let axes = axes(self.input.len())?;
-        let last = channels_last(&axes)?;
-        if self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group {
-            return self.lower_depthwise(m, op);
-        }
-        let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
-        // A copy with its padding is read as if there were none.
-        let is_copied = is_padded && (self.filters[1] as u64) < min_run;
-        let table = self.table(&last, &axes, is_copied)?;
-        let mut e = Emitter::before(m, op);
-        let x = if is_copied { self.padded(&mut e)? } else { self.x };
-        let a = e.pack(x, &last, &axes)?;
-        let packed = e.pack(self.w, &last, &axes)?;
-        let depth = self.filters[1..].iter().product();
-        let rows = e.reshape(packed, &[self.filters[0], depth])?;
-        let (rows, biases) = (e.split(rows, self.group)?, self.biases(&mut e)?);
-        let mut products = Vec::new();
-        for (g, (b, bias)) in rows.into_iter().zip(biases).enumerate() {
-            // Channels lie side by side, those of a group behind those of the one before.
-            let further = g as i32 * self.filters[1] as i32;
-            products.push(match &table {
-                Table::Sums(tables) => {
-                    let relative: Vec<i32> = tables.relative.iter().map(|offset| offset + further).collect();
-                    e.gemm(a, &tables.base, &relative, b, bias)?
-                }
-                Table::Each(table) => {
-                    let there = |&base: &i32| if base == ZERO_PAGE { base } else { base + further };
-                    let bases = table.bases.iter().map(there).collect();
-                    e.indirect_gemm(a, &Indirection { bases, ..*table }, b, bias)?
-                }
-            });
-        }
-        let product = e.concat(&products, 1)?;
-        as_image(&mut e, op, product)
-    }
-
-    /// Where the first group reads, in the input or a copy with its padding. `None` if that, for all groups, is too large.
-    fn table(&self, last: &TiledLayout, axes: &str, is_copied: bool) -> Option<Table> {
-        let input = if is_copied { self.padded_extents() } else { self.input.clone() };
-        let placed = last.of(axes, &input).ok()?;
-        let access = access(&self.window, input[0] as u64, self.filters[1] as u64, !is_copied);
-        match access.tables(&placed) {
-            Ok(tables) => Some(Table::Sums(tables)),
-            Err(LayoutError::TooLarge) => None,
-            Err(_) => {
-                let table = access.indirection(&placed).ok()?;
-                let entries = (table.bases.len() as u64).checked_mul(self.group)?;
-                (entries <= MAX_ENTRIES).then_some(Table::Each(table))
-            }
-        }
-    }
-
-    /// Each channel by itself.
-    fn lower_depthwise(&self, m: &mut Module, op: Op) -> Option<Value> {
-        let axes = axes(self.input.len())?;
-        let (last, table) = (channels_last(&axes)?, places(&self.window, &self.input)?);
-        let mut e = Emitter::before(m, op);
-        let a = e.pack(self.x, &last, &axes)?;
-        let positions = self.window.kernel.iter().product::<usize>() as i64;
-        let rows = e.reshape(self.w, &[self.filters[0], positions])?;
-        let w = e.transpose(rows)?;
-        let sums = e.depthwise(a, &table, w, self.bias)?;
-        as_image(&mut e, op, sums)
-    }
-
-    fn padded_extents(&self) -> Vec<i64> {
-        let around = self.window.pads_begin.iter().zip(&self.window.pads_end).map(|(&a, &b)| (a + b) as i64);
-        let image = self.input[2..].iter().zip(around).map(|(&d, pads)| d + pads);
-        self.input[..2].iter().copied().chain(image).collect()
-    }
-
-    fn padded(&self, e: &mut Emitter<'_>) -> Option<Value> {
-        let ends = [&self.window.pads_begin, &self.window.pads_end];
-        let pads: Vec<i64> =
-            ends.iter().flat_map(|pads| [0, 0].into_iter().chain(pads.iter().map(|&p| p as i64))).collect();
-        e.pad(self.x, &pads)
-    }
-
-    /// The bias of each group.
-    fn biases(&self, e: &mut Emitter<'_>) -> Option<Vec<Option<Value>>> {
-        let Some(bias) = self.bias else { return Some(vec![None; self.group as usize]) };
-        Some(e.split(bias, self.group)?.into_iter().map(Some).collect())
-    }
-}
-
-/// What a window over so many channels reads; from the start of the padding if that is not in the buffer.
-fn access(w: &Window, batch: u64, channels: u64, from_padding: bool) -> Access {
-    let window = |i: usize| layout::Window {
-        outputs: w.output[i] as u64,
-        taps: w.kernel[i] as u64,
-        stride: w.strides[i] as u64,
-        dilation: w.dilations[i] as u64,
-        start: if from_padding { -(w.pads_begin[i] as i64) } else { 0 },
-    };
-    let windows: Vec<_> = (0..w.output.len()).map(window).collect();
-    Access::conv(batch, 1, channels, &windows, Order::ChannelsLast)
-}
-
-/// Where the channels of each position of a window are, in an image of such extents whose channels are last: one run each.
-fn places(window: &Window, image: &[i64]) -> Option<Indirection> {
-    let axes = axes(image.len())?;
-    let placed = channels_last(&axes)?.of(&axes, image).ok()?;
-    let table = access(window, image[0] as u64, 1, true).indirection(&placed).ok()?;
-    // Of a single channel, positions lie side by side.
-    let all = |&base: &i32| (0..table.run as i32).map(move |i| if base == ZERO_PAGE { base } else { base + i });
-    let bases = table.bases.iter().flat_map(all).collect();
-    Some(Indirection { bases, runs: table.runs * table.run, run: u64::try_from(image[1]).ok()? })
-}
-
-/// Rows of channels as the image that an op makes.
-fn as_image(e: &mut Emitter<'_>, op: Op, rows: Value) -> Option<Value> {
-    let ty = e.m().value_type(e.m().result(op, 0));
-    let extents = e.m().ctx.static_shape(ty)?.to_vec();
-    let axes = axes(extents.len())?;
-    let last = channels_last(&axes)?;
-    let pixels: Vec<i64> = [&extents[..1], &extents[2..], &extents[1..2]].concat();
-    let pixels = e.reshape(rows, &pixels)?;
-    e.unpack(pixels, &last, &axes, ty)
 }
 
 /// Products of the rows of `a`, as a matrix, with those of `b`; their extents are known.

@@ -21,7 +21,7 @@ pub use attr::TILED;
 pub use copy::CopyLoop;
 pub use error::LayoutError;
 pub use moves::{Move, Moves, Relayout};
-pub use pack::{PackOp, UnpackOp};
+pub use pack::{MAX_PACKED, PackOp, UnpackOp};
 pub use placed::{Axis, Digit, Index, Layout, Nest};
 pub use sram::{Place, SliceMove, Sram, Traffic};
 pub use table::{Indirection, Tables, ZERO_PAGE, absolute, running};

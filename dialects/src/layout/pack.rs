@@ -11,7 +11,7 @@ use gradus_ir::work::Work;
 use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, Type, op};
 
 /// A tensor with more elements is not packed when it is evaluated.
-const MAX_ELEMENTS: u64 = 1 << 27;
+pub const MAX_PACKED: u64 = 1 << 27;
 
 /// The letters of a tensor's axes.
 const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis", ..STRING };
@@ -163,8 +163,8 @@ fn orders(layout: &TiledLayout, axes: &str, sizes: &[i64]) -> Result<[Layout; 2]
 /// The bytes of a tensor elsewhere, and of `fill` where there are none.
 fn moved(x: &Tensor, relayout: Relayout<'_>, fill: &[u8]) -> Result<Vec<u8>, String> {
     let count = relayout.target_size();
-    if count > MAX_ELEMENTS {
-        return Err(format!("more than {MAX_ELEMENTS} elements"));
+    if count > MAX_PACKED {
+        return Err(format!("more than {MAX_PACKED} elements"));
     }
     let mut bytes = fill.repeat(count as usize);
     relayout.copy(x.bytes(), &mut bytes, x.dtype().size())?;

@@ -1,7 +1,8 @@
 //! Pools: what windows read, each channel by itself.
 
+use super::are_lowered;
+use super::conv::{as_image, axes, channels_last, places};
 use super::emit::Emitter;
-use super::{are_lowered, as_image, axes, channels_last, places};
 use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::{Indirection, ZERO_PAGE};
