@@ -1,5 +1,7 @@
 //! `--target cpu`: what tables and kernels compute is what the reference evaluation says.
 
+#[path = "cpu/quantized.rs"]
+mod quantized;
 mod support;
 
 use gradus::Tool;

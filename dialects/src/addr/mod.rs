@@ -15,7 +15,7 @@ use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
+    AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
 };
 use quantized::{is_byte, quantized};

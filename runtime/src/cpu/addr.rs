@@ -7,24 +7,25 @@ use gradus_dialects::layout::absolute;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, OpArgs};
 
-/// `addr.gemm`.
+/// `addr.gemm` and `addr.indirect_gemm` of floats.
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
-    let base = constant(m, args, "base")?;
-    let relative = constant(m, args, "relative")?;
-    let (base, relative) = (base.as_slice::<i32>().into_owned(), relative.as_slice::<i32>());
-    let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative.into_owned() };
-    let (starts, run) = runs(&relative);
-    let (addresses, factor) = (Addresses::sums(base, &starts, run, Parts::FLOATS).ok()?, Factor::of(m, args)?);
+    let factor = Factor::of(m, args)?;
+    let addresses = addresses(m, args, Parts::FLOATS)?;
     Some(Box::new(move |data, buffers| factor.compute(data, buffers, &addresses)))
 }
 
-/// `addr.indirect_gemm`.
-pub(super) fn indirect_gemm(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
-    let bases = constant(m, args, "bases")?;
-    let &[_, runs] = bases.shape() else { return None };
-    let (bases, run) = (bases.as_slice::<i32>().into_owned(), usize::try_from(args.int("run")?).ok()?);
-    let (addresses, factor) = (Addresses::each(bases, runs, run, Parts::FLOATS).ok()?, Factor::of(m, args)?);
-    Some(Box::new(move |data, buffers| factor.compute(data, buffers, &addresses)))
+/// Where a product finds its first factor.
+pub(super) fn addresses(m: &Module, args: &OpArgs<'_>, parts: Parts) -> Option<Addresses> {
+    let offsets = |name| Some(constant(m, args, name)?.as_slice::<i32>().into_owned());
+    if args.opt_operand("bases").is_some() {
+        let (bases, run) = (constant(m, args, "bases")?, usize::try_from(args.int("run")?).ok()?);
+        let &[_, runs] = bases.shape() else { return None };
+        return Addresses::each(bases.as_slice::<i32>().into_owned(), runs, run, parts).ok();
+    }
+    let (base, relative) = (offsets("base")?, offsets("relative")?);
+    let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative };
+    let (starts, run) = runs(&relative);
+    Addresses::sums(base, &starts, run, parts).ok()
 }
 
 /// What is the same each time.

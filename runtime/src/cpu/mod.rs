@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `buffers.rs` | where results are |
 //! | `addr.rs` | kernels of products by address tables |
+//! | `int8.rs` | the same of bytes |
 //! | `window.rs` | pools and depthwise convolutions by them |
 
 mod addr;
 mod buffers;
+mod int8;
 mod window;
 
 use buffers::Buffers;
@@ -27,10 +29,12 @@ fn constant(m: &Module, args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     m.ctx.dense_tensor(m.constant(args.opt_operand(name)?)?)
 }
 
-/// The ops that there are kernels for.
+/// The ops that there are kernels for; where there are several, the first that fits.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
     (GemmOp::INFO, addr::gemm),
-    (IndirectGemmOp::INFO, addr::indirect_gemm),
+    (IndirectGemmOp::INFO, addr::gemm),
+    (GemmOp::INFO, int8::gemm),
+    (IndirectGemmOp::INFO, int8::gemm),
     (PoolOp::INFO, window::pool),
     (DepthwiseOp::INFO, window::depthwise),
 ];
@@ -50,8 +54,8 @@ impl Cpu {
     pub fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
         let op = args.op?;
         let prepare = || {
-            let (_, prepare) = KERNELS.iter().find(|(info, _)| std::ptr::eq(*info, args.info))?;
-            prepare(args.module, args)
+            let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info));
+            known.find_map(|(_, prepare)| prepare(args.module, args))
         };
         match self.prepared.entry(op).or_insert_with(prepare) {
             Some(run) if !operands.contains(&Datum::Poison) => Some(run(operands, &self.buffers)),

@@ -97,7 +97,8 @@ impl Addresses {
         &self.runs
     }
 
-    pub(super) fn run(&self) -> usize {
+    /// How many summands a part of a run has.
+    pub fn run(&self) -> usize {
         self.run
     }
 
