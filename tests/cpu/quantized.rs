@@ -24,7 +24,7 @@ impl Layer {
     fn constant(&mut self, word: &str, elem: &str, shape: &[usize], bytes: &[u8]) {
         let (hex, n): (String, _) = (bytes.iter().map(|byte| format!("{byte:02X}")).collect(), self.constants.len());
         let ty = format!("tensor<{}{elem}>", extents(shape));
-        self.constants += &format!("  %c{n} = arith.constant dense<\"0x{hex}\"> : {ty}\n");
+        self.constants += &format!("  %c{n} = graph.constant dense<\"0x{hex}\"> : {ty}\n");
         self.operands += &if word.is_empty() { format!(", %c{n}") } else { format!(" {word} %c{n}") };
         self.types += &format!(", {ty}");
     }
