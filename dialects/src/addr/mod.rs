@@ -269,7 +269,7 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     check_tables(&base, &relative, a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
     let sums = product(a, &[base.len(), relative.len()], base.iter().flat_map(at), b, Inputs::new(args, data))?;
-    finish(args, sums, data)
+    Ok(vec![Datum::Tensor(quantized(args, data, finish(args, sums, data)?)?)])
 }
 
 fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -281,11 +281,11 @@ fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
     let sums = product(a, &[rows, depth], bases.iter().flat_map(at), b, Inputs::new(args, data))?;
-    finish(args, sums, data)
+    Ok(vec![Datum::Tensor(quantized(args, data, finish(args, sums, data)?)?)])
 }
 
-/// Sums with a bias and other summands added, and bounded or quantized.
-fn finish(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+/// Sums with a bias and other summands added, and bounded.
+fn finish(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Tensor, Trap> {
     for name in ["bias", "add"] {
         if let Some(more) = Inputs::new(args, data).opt(name)? {
             sums = kernels::add(&sums, more)?;
@@ -299,7 +299,7 @@ fn finish(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Vec<Dat
     if low.is_some() || high.is_some() {
         sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
     }
-    Ok(vec![Datum::Tensor(quantized(args, data, sums)?)])
+    Ok(sums)
 }
 
 /// The product of the elements of `a` that are named, `None` for zero, as a matrix, with the transpose of `b`.
