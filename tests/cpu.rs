@@ -1,5 +1,7 @@
 //! `--target cpu`: what tables and kernels compute is what the reference evaluation says.
 
+#[path = "cpu/narrow.rs"]
+mod narrow;
 #[path = "cpu/quantized.rs"]
 mod quantized;
 mod support;
@@ -10,7 +12,7 @@ use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::{Context, DType, Module, verify};
 use gradus::lowering::targets::Target;
-use gradus::runtime::cpu::Cpu;
+use gradus::runtime::cpu::Program;
 use gradus::runtime::interpreter::Interpreter;
 use std::sync::Arc;
 use support::parse;
@@ -129,32 +131,33 @@ impl Layer {
     }
 }
 
-/// What a program makes of an input, and the ops that had no kernel.
-fn run(m: &Module, input: &Datum, on_cpu: bool) -> (Datum, Vec<&'static str>) {
+/// What a program makes of an input.
+fn run(m: &Module, input: &Datum) -> Datum {
     let mut interpreter = Interpreter::new(m);
-    if on_cpu {
-        interpreter = interpreter.on_cpu();
-    }
     let main = interpreter.function("main").expect("there is a function");
-    let mut results = interpreter.call(main, vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}"));
-    let reference = interpreter.cpu().map(Cpu::reference).unwrap_or_default();
-    (results.remove(0), reference.into_iter().map(|(name, _)| name).collect())
+    interpreter.call(main, vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}")).remove(0)
+}
+
+/// [`run`] by kernels, and the ops that had none.
+fn run_by_kernels(m: &Module, input: &Datum) -> (Datum, Vec<&'static str>) {
+    let main = Interpreter::new(m).function("main").expect("there is a function");
+    let mut program = Program::new(m, main);
+    let result = program.call(vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}")).remove(0);
+    (result, program.reference(1).into_iter().map(|(name, _)| name).collect())
 }
 
 fn check(tool: &Tool, ctx: &Arc<Context>, layer: &Layer, random: &mut Random) {
     let m = parse(ctx, &layer.text).unwrap_or_else(|| panic!("it is valid: {}", layer.text));
     let count = layer.input.iter().product();
     let input = Datum::Tensor(floats_to_tensor(DType::F32, &layer.input, numbers(random, count)));
-    let (want, _) = run(&m, &input, false);
-    let (have, reference) = run(&compiled(tool, &m), &input, true);
+    let want = run(&m, &input);
+    let (have, reference) = run_by_kernels(&compiled(tool, &m), &input);
     // A mean is a product with a number that is rounded.
     let is_exact = !layer.text.contains("average_pool");
     let (have, want) = (have.tensor().expect("a tensor").to_f64(), want.tensor().expect("a tensor").to_f64());
     let same = |(a, b): (&f64, &f64)| a == b || !is_exact && (a - b).abs() <= 1e-5 * b.abs().max(1.0);
     assert!(have.len() == want.len() && have.iter().zip(&want).all(same), "{}\n{have:?}\n{want:?}", layer.text);
-    let own = ["graph.conv", "graph.gemm", "graph.matmul", "graph.max_pool", "graph.average_pool"];
-    let without = reference.iter().find(|name| name.starts_with("addr.") || own.contains(name));
-    assert!(without.is_none(), "{without:?} has no kernel: {}", layer.text);
+    assert!(reference.is_empty(), "{reference:?} have no kernel: {}", layer.text);
 }
 
 #[test]

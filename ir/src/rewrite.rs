@@ -3,6 +3,7 @@
 mod blocks;
 pub mod forwarding;
 
+use crate::attrs::AttrData;
 use crate::builder::make_constant;
 use crate::context::{Attr, Type};
 use crate::effects::{Effects, is_dead};
@@ -503,8 +504,8 @@ pub fn constant_region(m: &Module, block: Block) -> Option<Region> {
     }
 }
 
-/// Constants larger than this are not folded: the result would outweigh the op.
-const MAX_FOLDED_ELEMENTS: usize = 1 << 22;
+/// Constants larger than this are not folded, unless operands are as large: the result would outweigh them.
+const MAX_FOLDED_ELEMENTS: i64 = 1 << 22;
 
 /// What an op is equal to, by its own folder, or by evaluating it when all operands are constant.
 pub fn fold(m: &Module, op: Op) -> Option<Folded> {
@@ -566,11 +567,14 @@ fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folde
         return None;
     }
     let ctx = args.ctx();
-    for &ty in args.result_types {
-        let elements = ctx.static_shape(ty).map_or(1, |s| s.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
-        if elements > MAX_FOLDED_ELEMENTS as i64 {
-            return None;
-        }
+    let elements = |ty: &Type| ctx.static_shape(*ty).map_or(1, |s| s.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
+    let stored = |constant: &Option<Attr>| match constant.map(|c| ctx.attr_data(c)) {
+        Some(AttrData::Dense(dense)) if !dense.splat => elements(&dense.ty),
+        _ => 1,
+    };
+    let most = constants.iter().map(stored).fold(MAX_FOLDED_ELEMENTS, i64::max);
+    if args.result_types.iter().any(|ty| elements(ty) > most) {
+        return None;
     }
     let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
     let operands = operands?;

@@ -14,7 +14,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[Target {
     name: "cpu",
     doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
-    pipeline: "builtin.module(canonicalize,apply-rules{target=cpu floats=approx},convert-graph-to-addr,propagate-layouts,\
+    pipeline: "builtin.module(canonicalize,apply-rules{target=cpu floats=approx rules=graph-algebra,graph-fuse},convert-graph-to-addr,propagate-layouts,\
                fuse-epilogues,canonicalize,cse)",
 }];
 

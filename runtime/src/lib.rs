@@ -6,6 +6,7 @@
 pub mod cpu;
 pub mod gemm;
 pub mod interpreter;
+mod lines;
 pub mod npy;
 mod vector;
 pub mod window;

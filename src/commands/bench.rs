@@ -1,6 +1,7 @@
 //! `gradus bench`: how long a program takes.
 
 use super::model::{compile, dim_arg, load, target_arg};
+use super::ready::Ready;
 use super::run::{Signature, cut, pairs, read_inputs};
 use crate::io::{report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -8,8 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Random;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Context, ParseOptions, Tensor, Type};
-use gradus_runtime::cpu::Cpu;
-use gradus_runtime::interpreter::Interpreter;
+use gradus_runtime::cpu::{Program, Usage};
 use std::time::Instant;
 
 /// The declaration.
@@ -42,12 +42,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let on_cpu = compile(tool, &mut m, matches, streams)?;
     let name: &String = matches.get_one("function").expect("has a default");
-    let mut interpreter = Interpreter::new(&m);
-    if on_cpu {
-        interpreter = interpreter.on_cpu();
-    }
-    let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
-    let signature = Signature::of(&m, function);
+    let mut ready = Ready::new(&m, file, name, on_cpu)?;
+    let signature = ready.signature();
     let inputs = match matches.contains_id("input") {
         true => read_inputs(matches, &ctx, &signature)?,
         false => drawn(&ctx, &signature)?,
@@ -57,16 +53,18 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let mut times = Vec::new();
     for _ in 0..=repeat {
         let start = Instant::now();
-        let done = interpreter.call(function, args.clone());
+        let done = ready.call(args.clone());
         done.map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     times.remove(0);
     times.sort_by(f64::total_cmp);
     let figures = Figures { median: times[times.len() / 2], min: times[0], repeat, peak_mib: peak_mib() };
-    let text = if matches.get_flag("json") { figures.json() } else { figures.text(interpreter.cpu()) };
+    let text = if matches.get_flag("json") { figures.json() } else { figures.text(ready.program()) };
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
+
+const MIB: f64 = (1 << 20) as f64;
 
 struct Figures {
     /// In milliseconds.
@@ -85,14 +83,21 @@ impl Figures {
         )
     }
 
-    fn text(&self, cpu: Option<&Cpu>) -> String {
+    fn text(&self, program: Option<&Program<'_>>) -> String {
         let Figures { median, min, repeat, peak_mib } = self;
         let mut text = format!("median {median:.3} ms, min. {min:.3} ms of {repeat} runs");
         if let Some(mib) = peak_mib {
             text += &format!(", peak memory {mib:.1} MiB");
         }
+        if let Some(usage) = program.and_then(Program::usage) {
+            let Usage { reserved, needed, unshared } = usage;
+            let [reserved, needed, unshared] = [reserved, needed, unshared].map(|bytes| bytes as f64 / MIB);
+            text += &format!(
+                "\nintermediate results in {reserved:.2} MiB; {needed:.2} MiB are needed at once, {unshared:.2} MiB without sharing"
+            );
+        }
         let listed = |(name, count): (&str, u64)| format!("{} {name}", count / (repeat + 1));
-        match cpu.map(|cpu| cpu.reference().into_iter().map(listed).collect::<Vec<_>>()) {
+        match program.map(|program| program.reference(repeat + 1).into_iter().map(listed).collect::<Vec<_>>()) {
             Some(all) if !all.is_empty() => text += &format!("\nby reference: {}", all.join(", ")),
             _ => {}
         }

@@ -10,6 +10,7 @@ pub mod import;
 pub mod list;
 pub mod model;
 pub mod opt;
+pub mod ready;
 pub mod reduce;
 pub mod rules;
 pub mod run;

@@ -3,13 +3,13 @@
 mod show;
 
 use super::model::{compile, dim_arg, load, target_arg};
+use super::ready::Ready;
 use crate::io::report;
 use crate::progress;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Context, DType, Module, Op, ParseOptions, Tensor, Type};
-use gradus_runtime::interpreter::Interpreter;
 use gradus_runtime::npy::{read_npy, read_npz, write_npy};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
@@ -51,14 +51,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let on_cpu = compile(tool, &mut m, matches, streams)?;
     let name: &String = matches.get_one("function").expect("has a default");
-    let mut interpreter = Interpreter::new(&m);
-    if on_cpu {
-        interpreter = interpreter.on_cpu();
-    }
-    let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
-    let signature = Signature::of(&m, function);
+    let ready = Ready::new(&m, file, name, on_cpu)?;
+    let signature = ready.signature();
     let inputs = read_inputs(matches, &ctx, &signature)?;
-    let outputs = execute(interpreter, function, &signature, &inputs, streams)?;
+    let outputs = execute(ready, &signature, &inputs, streams)?;
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
     for (name, path) in named(matches, "output", &signature.outputs)? {
         write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name))?;
@@ -76,7 +72,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
 }
 
 /// Names and types of what a function takes and gives.
-pub(super) struct Signature {
+pub struct Signature {
     pub(super) inputs: Vec<(String, Type)>,
     outputs: Vec<(String, Type)>,
 }
@@ -177,22 +173,20 @@ fn pieces(ctx: &Context, signature: &Signature, inputs: &[Tensor]) -> Result<usi
 }
 
 fn execute(
-    interpreter: Interpreter<'_>,
-    function: Op,
+    ready: Ready<'_>,
     signature: &Signature,
     inputs: &[Tensor],
     streams: &mut Streams<'_>,
 ) -> Result<Vec<Tensor>, Failure> {
-    let m = interpreter.module();
+    let m = ready.module;
     let count = pieces(&m.ctx, signature, inputs)?;
     let bar = progress::bar(count as u64 * m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
-    let mut interpreter = interpreter.on_op(move |n| ticks.set_position(n));
+    let mut ready = ready.on_op(move |n| ticks.set_position(n));
     let mut parts: Vec<Vec<Tensor>> = vec![Vec::new(); signature.outputs.len()];
     for piece in 0..count {
         let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count)).collect();
-        let results =
-            interpreter.call(function, args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
+        let results = ready.call(args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
         for ((part, result), (_, ty)) in parts.iter_mut().zip(results).zip(&signature.outputs) {
             part.push(tensor_of(&m.ctx, result, *ty)?);
         }

@@ -43,7 +43,13 @@ fn constant(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```mlir
 /// %y = graph.constant_of_shape %shape {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> tensor<?x?xi64>
 /// ```
-#[op("graph.constant_of_shape", format = GENERIC, infer = infer_constant_of_shape, eval = constant_of_shape)]
+#[op(
+    "graph.constant_of_shape",
+    format = GENERIC,
+    infer = infer_constant_of_shape,
+    fold = fold_constant_of_shape,
+    eval = constant_of_shape
+)]
 pub struct ConstantOfShapeOp {
     /// The extents.
     shape: Operand<I64_TENSOR>,
@@ -70,6 +76,18 @@ fn infer_constant_of_shape(args: &OpArgs<'_>) -> infer::Types {
         return Err("requires a shape without negative extents".into());
     }
     infer::one(args, given.or_else(|| infer::list_len(args, "shape").map(infer::unknown)), elem)
+}
+
+/// However many elements there are, they are one constant.
+fn fold_constant_of_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
+    let ctx = args.ctx();
+    let &[ty] = args.result_types else { return None };
+    infer::always(args, "shape").filter(|_| ctx.static_shape(ty).is_some_and(|shape| !shape.contains(&0)))?;
+    let value = match args.attr("value") {
+        Some(attr) => infer::attr_tensor(args.module, attr)?,
+        None => Tensor::scalar(0f32),
+    };
+    Some(ctx.dense_attr(ty, &value).into())
 }
 
 fn constant_of_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -7,7 +7,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, FLOAT_TENSOR, I64, I64_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::Work;
-use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_ir::{Attr, DYNAMIC, FoldResult, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
 
 /// Folds an op that keeps elements and their order to its operand, when the static type stays.
 pub(super) fn fold_same_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
@@ -83,7 +83,13 @@ fn fold_dropout(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     if training && infer::always(args, "training_mode")?.to_i64()?.iter().any(|&v| v != 0) {
         return None;
     }
-    super::same_as(args, args.opt_operand("x")?)
+    let x = args.opt_operand("x")?;
+    let &[ty, mask] = args.result_types else { return super::same_as(args, x) };
+    // All are kept.
+    let ctx = args.ctx();
+    let is_known = ctx.static_shape(mask).is_some_and(|shape| !shape.contains(&0)) && args.module.value_type(x) == ty;
+    let all = ctx.dense_attr(mask, &Tensor::from_bools(&[1], vec![1]));
+    is_known.then(|| Folded::Results(vec![FoldResult::Value(x), FoldResult::Attr(all)]))
 }
 
 fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

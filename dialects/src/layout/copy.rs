@@ -51,39 +51,111 @@ impl Relayout<'_> {
     /// # Errors
     /// When the buffers are smaller than their layouts.
     pub fn copy(&self, source: &[u8], target: &mut [u8], size: usize) -> Result<(), LayoutError> {
-        let needed = |elements: u64| usize::try_from(elements).ok().and_then(|n| n.checked_mul(size));
-        let fits = |bytes: &[u8], elements| needed(elements).is_some_and(|n| n <= bytes.len());
-        if !fits(source, self.from.size()) || !fits(target, self.to.size()) {
+        if !fits(source, self.from.size(), size) || !fits(target, self.to.size(), size) {
             return Err(LayoutError::TooLarge);
         }
-        let Some(mut loops) = self.loops() else {
+        let Some(loops) = self.loops() else {
             for run in self.moves() {
                 let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
                 target[to..to + len].copy_from_slice(&source[from..from + len]);
             }
             return Ok(());
         };
-        // Where no axis has two loops, their order is free: the one along the source goes beside the one along the target.
-        let is_free = |l: &CopyLoop| loops.iter().filter(|other| other.axis == l.axis).count() == 1;
+        let sizes = self.to.axes().iter().map(|a| a.size).collect();
+        let start = [self.from.start(), self.to.start()];
+        CopyNest::of(loops, sizes, start).copy(source, target, size)
+    }
+}
+
+/// Whether there are as many elements of `size` bytes.
+fn fits(bytes: &[u8], elements: u64, size: usize) -> bool {
+    usize::try_from(elements).ok().and_then(|n| n.checked_mul(size)).is_some_and(|n| n <= bytes.len())
+}
+
+/// A nest of loops that moves elements from where some strides say to where others do.
+#[derive(Clone, Debug)]
+pub struct CopyNest {
+    loops: SmallVec<[CopyLoop; 8]>,
+    /// Where the index of each axis ends.
+    sizes: Index,
+    /// The offsets of the first element, where it is and where it goes.
+    start: [u64; 2],
+    /// How many elements the buffers have at least.
+    needed: [u64; 2],
+}
+
+impl CopyNest {
+    /// The nest that visits all indices below `extents`, whose elements are `strides[0]` apart where they are and
+    /// `strides[1]` where they go, both from a start on.
+    ///
+    /// # Errors
+    /// When an offset is too large.
+    pub fn strided(extents: &[u64], strides: [&[u64]; 2], start: [u64; 2]) -> Result<CopyNest, LayoutError> {
+        let mut loops: SmallVec<[CopyLoop; 8]> = SmallVec::new();
+        let mut sizes = Index::new();
+        for ((&extent, &from), &to) in extents.iter().zip(strides[0]).zip(strides[1]).filter(|((d, _), _)| **d != 1) {
+            let continues = |l: &CopyLoop| {
+                [(l.from, from), (l.to, to)].iter().all(|&(outer, inner)| inner.checked_mul(extent) == Some(outer))
+            };
+            match loops.last_mut().filter(|l| continues(l)) {
+                // Both go on where the loop within ends: one loop does.
+                Some(last) => {
+                    let extent = last.extent.checked_mul(extent).ok_or(LayoutError::TooLarge)?;
+                    *last = CopyLoop { extent, from, to, ..*last };
+                    sizes[last.axis] = extent;
+                }
+                None => {
+                    loops.push(CopyLoop { axis: sizes.len(), step: 1, extent, from, to });
+                    sizes.push(extent);
+                }
+            }
+        }
+        let nest = CopyNest::of(loops, sizes, start);
+        if nest.needed.contains(&u64::MAX) { Err(LayoutError::TooLarge) } else { Ok(nest) }
+    }
+
+    /// Where no axis has two loops, their order is free: the one along the source goes beside the one along the target.
+    fn of(mut loops: SmallVec<[CopyLoop; 8]>, sizes: Index, start: [u64; 2]) -> CopyNest {
+        let mut has_loop: SmallVec<[bool; 8]> = smallvec::smallvec![false; sizes.len()];
+        let is_free = loops.iter().all(|l| !std::mem::replace(&mut has_loop[l.axis], true));
         if let Some(at) = loops.iter().position(|l| l.from == 1)
             && at + 2 < loops.len()
-            && loops.iter().all(is_free)
+            && is_free
         {
             let along = loops.remove(at);
             loops.insert(loops.len() - 1, along);
         }
-        let sizes: Index = self.to.axes().iter().map(|a| a.size).collect();
-        let mut index: Index = smallvec::smallvec![0; sizes.len()];
-        let start = [self.from.start(), self.to.start()].map(|n| n as usize);
-        let mut nest = Nested { sizes: &sizes, index: &mut index, source, target, size };
-        if self.to.elements() > 0 {
-            match size {
-                1 => nest.run::<1>(&loops, start),
-                2 => nest.run::<2>(&loops, start),
-                4 => nest.run::<4>(&loops, start),
-                8 => nest.run::<8>(&loops, start),
-                _ => nest.run::<0>(&loops, start),
-            }
+        let end = |start: u64, stride: fn(&CopyLoop) -> u64| {
+            let last = |l: &CopyLoop| l.extent.saturating_sub(1).saturating_mul(stride(l));
+            loops.iter().map(last).fold(start.saturating_add(1), u64::saturating_add)
+        };
+        let is_empty = sizes.contains(&0) || loops.iter().any(|l| l.extent == 0);
+        let needed = if is_empty { [0, 0] } else { [end(start[0], |l| l.from), end(start[1], |l| l.to)] };
+        CopyNest { loops, sizes, start, needed }
+    }
+
+    /// Copies elements of `size` bytes.
+    ///
+    /// # Errors
+    /// When a buffer has too few.
+    pub fn copy(&self, source: &[u8], target: &mut [u8], size: usize) -> Result<(), LayoutError> {
+        if self.needed == [0, 0] {
+            return Ok(());
+        }
+        // Tiles of which only a part is there make the nest seem larger than it is: then it is found out within.
+        let is_plain = self.loops.iter().all(|l| l.step == 1);
+        if is_plain && !(fits(source, self.needed[0], size) && fits(target, self.needed[1], size)) {
+            return Err(LayoutError::TooLarge);
+        }
+        let mut index: Index = smallvec::smallvec![0; self.sizes.len()];
+        let start = self.start.map(|n| n as usize);
+        let mut nest = Nested { sizes: &self.sizes, index: &mut index, source, target, size };
+        match size {
+            1 => nest.run::<1>(&self.loops, start),
+            2 => nest.run::<2>(&self.loops, start),
+            4 => nest.run::<4>(&self.loops, start),
+            8 => nest.run::<8>(&self.loops, start),
+            _ => nest.run::<0>(&self.loops, start),
         }
         Ok(())
     }

@@ -18,10 +18,10 @@ mod tiled;
 
 pub use access::{Access, Loop, MAX_ENTRIES, Order, Window};
 pub use attr::TILED;
-pub use copy::CopyLoop;
+pub use copy::{CopyLoop, CopyNest};
 pub use error::LayoutError;
 pub use moves::{Move, Moves, Relayout};
-pub use pack::{MAX_PACKED, PackOp, UnpackOp};
+pub use pack::{MAX_PACKED, PackOp, UnpackOp, packing};
 pub use placed::{Axis, Digit, Index, Layout, Nest};
 pub use sram::{Place, SliceMove, Sram, Traffic};
 pub use table::{Indirection, Tables, ZERO_PAGE, absolute, running};

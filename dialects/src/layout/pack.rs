@@ -8,7 +8,7 @@ use crate::constraint::{RANKED_TENSOR, STRING};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::Tensor;
 use gradus_ir::work::Work;
-use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, Type, op};
+use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, Type, op};
 
 /// A tensor with more elements is not packed when it is evaluated.
 pub const MAX_PACKED: u64 = 1 << 27;
@@ -158,6 +158,16 @@ fn unpack(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 fn orders(layout: &TiledLayout, axes: &str, sizes: &[i64]) -> Result<[Layout; 2], String> {
     let plain: TiledLayout = axes.parse()?;
     Ok([plain.of(axes, sizes)?, layout.of(axes, sizes)?])
+}
+
+/// For a `layout.pack` or `layout.unpack` of known extents: where elements are, where they go, and what is where none go.
+pub fn packing(m: &Module, op: Op) -> Option<([Layout; 2], f64)> {
+    let args = m.args(op)?;
+    let (layout, axes) = named(&args).ok()?;
+    let is_pack = PackOp::cast(m, op).is_some();
+    let plain = if is_pack { args.operand_type(0) } else { m.value_type(m.result(op, 0)) };
+    let [plain, packed] = orders(&layout, axes, m.ctx.static_shape(plain)?).ok()?;
+    Some(if is_pack { ([plain, packed], layout.pad()) } else { ([packed, plain], 0.0) })
 }
 
 /// The bytes of a tensor elsewhere, and of `fill` where there are none.

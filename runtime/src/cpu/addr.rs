@@ -1,24 +1,17 @@
 //! Products by address tables: the tables and the second factor are constants.
 
-use super::buffers::Buffers;
-use super::{Run, constant};
+use super::narrow::Narrow;
+use super::{Kernel, Prepared, constant, extents, position};
 use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
 use gradus_dialects::layout::absolute;
-use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, Module, OpArgs};
-
-/// `addr.gemm` and `addr.indirect_gemm` of floats.
-pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Run> {
-    let factor = Factor::of(m, args)?;
-    let addresses = addresses(m, args, Parts::FLOATS)?;
-    Some(Box::new(move |data, buffers| factor.compute(data, buffers, &addresses)))
-}
+use gradus_ir::eval::Trap;
+use gradus_ir::{Module, OpArgs};
 
 /// Where a product finds its first factor.
-pub(super) fn addresses(m: &Module, args: &OpArgs<'_>, parts: Parts) -> Option<Addresses> {
-    let offsets = |name| Some(constant(m, args, name)?.as_slice::<i32>().into_owned());
+pub(super) fn addresses(args: &OpArgs<'_>, parts: Parts) -> Option<Addresses> {
+    let offsets = |name| Some(constant(args, name)?.as_slice::<i32>().into_owned());
     if args.opt_operand("bases").is_some() {
-        let (bases, run) = (constant(m, args, "bases")?, usize::try_from(args.int("run")?).ok()?);
+        let (bases, run) = (constant(args, "bases")?, usize::try_from(args.int("run")?).ok()?);
         let &[_, runs] = bases.shape() else { return None };
         return Addresses::each(bases.as_slice::<i32>().into_owned(), runs, run, parts).ok();
     }
@@ -28,38 +21,49 @@ pub(super) fn addresses(m: &Module, args: &OpArgs<'_>, parts: Parts) -> Option<A
     Addresses::sums(base, &starts, run, parts).ok()
 }
 
-/// What is the same each time.
-struct Factor {
-    panels: Panels,
-    /// Whether the last operand is added.
-    adds: bool,
-    range: (f32, f32),
+/// `addr.gemm` and `addr.indirect_gemm` of floats. A constant factor is put in the order in which it is read once, others each
+/// time.
+pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let kind = Narrow::of(args, 0)?;
+    let addresses = addresses(args, Parts::FLOATS)?;
+    let (range, b) = (bounds(m, args), position(args, "b")?);
+    let extents: [usize; 2] = extents(m, args.operand_type(b))?.try_into().ok()?;
+    let (bias, add) = (position(args, "bias"), position(args, "add"));
+    let mut reads = vec![0];
+    reads.extend(add);
+    let known = match (constant(args, "b"), bias.map(|_| constant(args, "bias"))) {
+        (Some(b), None) => Some(panels(&kind.floats(b.bytes()), extents, None)?),
+        (Some(b), Some(Some(bias))) => {
+            Some(panels(&kind.floats(b.bytes()), extents, Some(&kind.floats(bias.bytes())))?)
+        }
+        _ => None,
+    };
+    if known.is_none() {
+        reads.extend([b].into_iter().chain(bias));
+    }
+    let kernel = Kernel::new(reads, move |data, out| {
+        let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
+        let add = add.and_then(|_| rest.next());
+        let packed;
+        let b = match &known {
+            Some(panels) => panels,
+            None => {
+                let b = rest.next().unwrap_or_default();
+                let bias = rest.next();
+                let made = panels(&b, extents, bias.as_deref());
+                packed = made.ok_or_else(|| Trap::unsupported("a factor is too large"))?;
+                &packed
+            }
+        };
+        let product = Product { a: &kind.floats(data[0]), addresses: &addresses, b, add: add.as_deref(), range };
+        kind.write(out, |c| product.compute(c).map_err(Trap::Ub))
+    });
+    Some(kernel.into())
 }
 
-impl Factor {
-    fn of(m: &Module, args: &OpArgs<'_>) -> Option<Factor> {
-        let b = constant(m, args, "b").filter(|b| b.dtype() == DType::F32)?;
-        let &[columns, summands] = b.shape() else { return None };
-        let bias = match args.opt_operand("bias") {
-            Some(_) => Some(constant(m, args, "bias").filter(|bias| bias.dtype() == DType::F32)?),
-            None => None,
-        };
-        let values = b.as_slice::<f32>();
-        let at = |n: usize, k: usize| values[n * summands + k];
-        let bias = bias.as_ref().map(|bias| bias.as_slice::<f32>());
-        let panels = Panels::new(Isa::best(), [columns, summands], at, bias.as_deref()).ok()?;
-        Some(Factor { panels, adds: args.opt_operand("add").is_some(), range: bounds(m, args) })
-    }
-
-    fn compute(&self, data: &[Datum], buffers: &Buffers, addresses: &Addresses) -> Result<Vec<Datum>, Trap> {
-        let a = data[0].tensor()?.as_slice::<f32>();
-        let add = if self.adds { Some(data[data.len() - 1].tensor()?.as_slice::<f32>()) } else { None };
-        let (rows, columns) = (addresses.rows(), self.panels.columns());
-        let mut c = buffers.take(rows * columns);
-        let product = Product { a: &a, addresses, b: &self.panels, add: add.as_deref(), range: self.range };
-        product.compute(&mut c).map_err(Trap::Ub)?;
-        Ok(vec![Datum::Tensor(buffers.tensor(&[rows, columns], c)?)])
-    }
+/// A factor whose rows are columns of the result.
+fn panels(values: &[f32], [columns, summands]: [usize; 2], bias: Option<&[f32]>) -> Option<Panels> {
+    Panels::new(Isa::best(), [columns, summands], |n, k| values[n * summands + k], bias).ok()
 }
 
 /// The least and greatest that results can be.

@@ -1,35 +1,85 @@
-//! Kernels for this machine: what the interpreter asks before it evaluates an op by its reference meaning.
+//! Kernels for this machine.
+//!
+//! A program whose sizes are all known is laid out before it runs ([`plan`]); of any other, the interpreter asks for a kernel
+//! before it evaluates an op by its reference meaning.
 //!
 //! | file | what is there |
 //! |---|---|
-//! | `buffers.rs` | where results are |
+//! | `program.rs` | a function, ready to be called |
+//! | `plan.rs` | its steps |
+//! | `memory.rs` | where values are, so that those that are never needed at once share memory |
 //! | `addr.rs` | kernels of products by address tables |
 //! | `int8.rs` | the same of bytes |
+//! | `narrow.rs` | floats of 16 bits as floats of 32 |
 //! | `window.rs` | pools and depthwise convolutions by them |
+//! | `map.rs` | what treats each element by itself |
+//! | `function.rs` | the functions of elements |
+//! | `movement.rs` | what moves elements |
+//! | `lanes.rs` | normalization along an axis |
 
 mod addr;
-mod buffers;
+mod function;
 mod int8;
+mod lanes;
+mod map;
+mod memory;
+mod movement;
+mod narrow;
+mod plan;
+mod program;
 mod window;
 
-use buffers::Buffers;
+pub use memory::Usage;
+pub(crate) use program::Asked;
+pub use program::Program;
+
+use crate::lines::Lines;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
-use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo, Tensor};
-use rustc_hash::FxHashMap;
+use gradus_dialects::graph::{
+    ConcatOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp, ReshapeOp, SliceOp, SoftmaxOp,
+    SplitOp, SqueezeOp, TransposeOp, UnsqueezeOp,
+};
+use gradus_dialects::layout::{PackOp, UnpackOp};
+use gradus_ir::eval::Trap;
+use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use map::Stage;
 
-/// What comes of an op's operands, in some buffer.
-type Run = Box<dyn Fn(&[Datum], &Buffers) -> Result<Vec<Datum>, Trap>>;
-
-/// Prepares an op: `None` if there is no kernel for it as it is.
-type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Run>;
-
-/// A constant operand.
-fn constant(m: &Module, args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
-    m.ctx.dense_tensor(m.constant(args.opt_operand(name)?)?)
+/// Computes a result from the bytes of operands, all of them row-major and aligned as their elements are.
+struct Kernel {
+    /// Which operands it gets.
+    reads: Vec<usize>,
+    run: Box<dyn Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync>,
 }
 
-/// The ops that there are kernels for; where there are several, the first that fits.
+impl Kernel {
+    fn new(
+        reads: impl IntoIterator<Item = usize>,
+        run: impl Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
+    ) -> Kernel {
+        Kernel { reads: reads.into_iter().collect(), run: Box::new(run) }
+    }
+}
+
+/// How an op is computed.
+enum Prepared {
+    /// Its one result has the bytes of its first operand.
+    View,
+    /// Its one result has an element for each of these, one stage after the other.
+    Map(Vec<Stage>),
+    /// Each of its results by itself.
+    Kernels(Vec<Kernel>),
+}
+
+impl From<Kernel> for Prepared {
+    fn from(kernel: Kernel) -> Prepared {
+        Prepared::Kernels(vec![kernel])
+    }
+}
+
+/// Prepares an op whose operands and results are tensors of known extents: `None` if there is no kernel for it as it is.
+type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
+
+/// The ops that there are kernels for, but for those of each element by itself; where there are several, the first that fits.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
     (GemmOp::INFO, addr::gemm),
     (IndirectGemmOp::INFO, addr::gemm),
@@ -37,39 +87,94 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (IndirectGemmOp::INFO, int8::gemm),
     (PoolOp::INFO, window::pool),
     (DepthwiseOp::INFO, window::depthwise),
+    (ReshapeOp::INFO, view),
+    (FlattenOp::INFO, view),
+    (SqueezeOp::INFO, view),
+    (UnsqueezeOp::INFO, view),
+    (IdentityOp::INFO, view),
+    (DropoutOp::INFO, movement::dropout),
+    (PackOp::INFO, movement::packing),
+    (UnpackOp::INFO, movement::packing),
+    (TransposeOp::INFO, movement::transpose),
+    (ConcatOp::INFO, movement::concat),
+    (SliceOp::INFO, movement::slice),
+    (SplitOp::INFO, movement::split),
+    (PadOp::INFO, movement::pad),
+    (ExpandOp::INFO, movement::expand),
+    (SoftmaxOp::INFO, lanes::softmax),
+    (LogSoftmaxOp::INFO, lanes::log_softmax),
+    (LrnOp::INFO, lanes::lrn),
 ];
 
-/// Kernels for the ops of a program, each prepared when it is first run: constant factors are put in the order in which they
-/// are read.
-#[derive(Default)]
-pub struct Cpu {
-    prepared: FxHashMap<Op, Option<Run>>,
-    buffers: Buffers,
-    /// How often ops ran by their reference meaning, by their names.
-    reference: FxHashMap<&'static str, u64>,
+fn view(_: &Module, _: &OpArgs<'_>) -> Option<Prepared> {
+    Some(Prepared::View)
 }
 
-impl Cpu {
-    /// The results of an op, if there is a kernel for it.
-    pub fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
-        let op = args.op?;
-        let prepare = || {
-            let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info));
-            known.find_map(|(_, prepare)| prepare(args.module, args))
-        };
-        match self.prepared.entry(op).or_insert_with(prepare) {
-            Some(run) if !operands.contains(&Datum::Poison) => Some(run(operands, &self.buffers)),
-            _ => {
-                *self.reference.entry(args.info.name).or_default() += 1;
-                None
-            }
-        }
+/// How an op is computed, if there is a kernel for it.
+fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
+    let m = args.module;
+    let is_known = |ty: Type| m.ctx.is_shaped(ty) && extents(m, ty).is_some() && dtype(m, ty).is_some();
+    let types = args.operands.iter().map(|&v| m.value_type(v)).chain(args.result_types.iter().copied());
+    if !types.into_iter().all(is_known) {
+        return None;
     }
+    let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
+    match known.peek() {
+        Some(_) => known.find_map(|(_, prepare)| prepare(m, args)),
+        None => map::stages(args).map(Prepared::Map),
+    }
+}
 
-    /// The ops that ran by their reference meaning, by name, and how often.
-    pub fn reference(&self) -> Vec<(&'static str, u64)> {
-        let mut all: Vec<_> = self.reference.iter().map(|(&name, &count)| (name, count)).collect();
-        all.sort_unstable();
-        all
-    }
+/// The element type of a tensor.
+fn dtype(m: &Module, ty: Type) -> Option<DType> {
+    m.ctx.dtype(m.ctx.element_type(ty))
+}
+
+/// The extents of a tensor, if they are known and their product is a size.
+fn extents(m: &Module, ty: Type) -> Option<Vec<usize>> {
+    let all: Vec<usize> = m.ctx.static_shape(ty)?.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<_>>()?;
+    all.iter().try_fold(8_usize, |n, &d| n.checked_mul(d))?;
+    Some(all)
+}
+
+/// The bytes of a tensor of known extents.
+fn size(m: &Module, ty: Type) -> Option<usize> {
+    Some(extents(m, ty)?.iter().product::<usize>() * dtype(m, ty)?.size())
+}
+
+/// A constant operand.
+fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
+    args.ctx().dense_tensor(args.module.constant(args.opt_operand(name)?)?)
+}
+
+/// Where a group of operands begins among all.
+fn position(args: &OpArgs<'_>, name: &str) -> Option<usize> {
+    let value = args.opt_operand(name)?;
+    args.operands.iter().position(|&v| v == value)
+}
+
+/// Whether an operand's elements are of that type.
+fn is(args: &OpArgs<'_>, operand: usize, wanted: DType) -> bool {
+    dtype(args.module, args.operand_type(operand)) == Some(wanted)
+}
+
+/// Bytes as floats. They are aligned as such.
+fn floats(bytes: &[u8]) -> &[f32] {
+    bytemuck::cast_slice(bytes)
+}
+
+/// [`floats`], to be written.
+fn floats_mut(bytes: &mut [u8]) -> &mut [f32] {
+    bytemuck::cast_slice_mut(bytes)
+}
+
+/// The same tensor, whose bytes are aligned as any element is.
+fn aligned(tensor: &Tensor) -> Tensor {
+    let is_aligned = tensor.bytes().as_ptr().cast::<u64>().is_aligned();
+    if is_aligned { tensor.clone() } else { made(tensor.dtype(), tensor.shape(), Lines::of(tensor.bytes())) }
+}
+
+/// A tensor of bytes that are as many as it needs.
+fn made(dtype: DType, shape: &[usize], lines: Lines) -> Tensor {
+    Tensor::new(dtype, shape.to_vec(), lines.into_bytes()).expect("there are as many bytes")
 }

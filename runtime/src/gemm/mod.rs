@@ -11,7 +11,6 @@
 //! | `panels.rs` | the second factor, as the kernels read it |
 //! | `kernel.rs` | the innermost loops |
 //! | `kernels.rs` | these for each kind of vectors and each size |
-//! | `lines.rs` | where panels are |
 //! | `bytes/` | the same of 8-bit integers |
 
 #![allow(unsafe_code)]
@@ -20,7 +19,6 @@ mod addresses;
 pub mod bytes;
 mod kernel;
 mod kernels;
-mod lines;
 mod panels;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The second factor of a product as kernels read it: panels of columns, and in each all columns of a summand side by side.
 
-use super::lines::Lines;
+use crate::lines::Lines;
 use crate::vector::Isa;
 
 /// A matrix in panels.
@@ -38,7 +38,7 @@ impl Panels {
             .and_then(|size| size.checked_mul(4))
             .ok_or("a matrix is too large")?;
         let mut lines = Lines::zeros(size);
-        let flat: &mut [f32] = lines.all_mut();
+        let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
         for panel in 0..count {
             let here = width.min(columns - panel * width);
             for k in 0..summands {
@@ -86,7 +86,7 @@ impl Panels {
     /// A panel: for each summand, a number for each column.
     pub(super) fn panel(&self, i: usize) -> &[f32] {
         let size = self.summands * self.width;
-        &self.lines.all()[i * size..][..size]
+        &bytemuck::cast_slice(self.lines.as_ref())[i * size..][..size]
     }
 
     /// A number for each column, to be added, and zeros up to whole panels.

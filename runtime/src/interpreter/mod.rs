@@ -4,7 +4,7 @@ mod code;
 mod control;
 mod execute;
 
-use crate::cpu::Cpu;
+use crate::cpu::Asked;
 use code::Code;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
@@ -48,7 +48,7 @@ pub struct Interpreter<'m> {
     on_op: Option<Box<dyn FnMut(u64) + 'm>>,
     external: Option<External<'m>>,
     /// What is asked before ops are evaluated.
-    cpu: Option<Cpu>,
+    cpu: Option<Asked>,
     /// The functions that were called.
     functions: FxHashMap<Op, Arc<Code>>,
     /// Operands and results that are under way, those of inner ops last.
@@ -97,12 +97,12 @@ impl<'m> Interpreter<'m> {
 
     /// Runs ops by kernels of this machine where there are some.
     pub fn on_cpu(mut self) -> Self {
-        self.cpu = Some(Cpu::default());
+        self.cpu = Some(Asked::default());
         self
     }
 
     /// The kernels, if ops are run by them.
-    pub fn cpu(&self) -> Option<&Cpu> {
+    pub(crate) fn asked(&self) -> Option<&Asked> {
         self.cpu.as_ref()
     }
 

@@ -36,5 +36,10 @@ pub(super) const FUSE: &[Rule] = &[
     approx("conv-norm",           "batch_normalization{* = N}(conv{* = P}(x, W), S, B, M, V) => conv{* = P}(x, norm_filters(W, S, V, N), norm_bias(S, B, M, V, N))  if inference(N)"),
     approx("conv-bias-norm",      "batch_normalization{* = N}(conv{* = P}(x, W, C), S, B, M, V) => conv{* = P}(x, norm_filters(W, S, V, N), norm_bias_of(C, S, B, M, V, N)) if inference(N)"),
     approx("conv-add",            "add(conv{* = P}(x, w), C): R => conv{* = P}(x, w, per_filter(C, R)): R"),
+    approx("conv-bias-add",       "add(conv{* = P}(x, w, B), C): R => conv{* = P}(x, w, add(B, per_filter(C, R))): R"),
+    approx("conv-scaled",         "mul(conv{* = P}(x, W), C): R => conv{* = P}(x, mul(W, reshape(per_filter(C, R), channel_kernels(R)))): R"),
+    approx("conv-bias-scaled",    "mul(conv{* = P}(x, W, B), C): R => conv{* = P}(x, mul(W, reshape(per_filter(C, R), channel_kernels(R))), mul(B, per_filter(C, R))): R"),
+    approx("norm-add",            "add(batch_normalization{* = N}(x, S, B, M, V), C): R => batch_normalization{* = N}(x, S, add(B, per_filter(C, R)), M, V): R  if inference(N)"),
+    approx("norm-scaled",         "mul(batch_normalization{* = N}(x, S, B, M, V), C): R => batch_normalization{* = N}(x, mul(S, per_filter(C, R)), mul(B, per_filter(C, R)), M, V): R  if inference(N)"),
     approx("matmul-scaled",       "mul(matmul(a, B: T): R, C: S): R => matmul(a, scaled(B, C)): R   if row_of(S, T)"),
 ];

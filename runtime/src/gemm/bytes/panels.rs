@@ -2,7 +2,7 @@
 
 use super::kernel::{first, steps};
 use super::{ByteIsa, MAX_SPREAD};
-use crate::gemm::lines::Lines;
+use crate::lines::Lines;
 
 /// A matrix of numbers from -255 to 255 in panels, so that for each column what is stored is a byte with a sign, and a
 /// multiple of the sum of a row is added.
@@ -79,7 +79,7 @@ impl BytePanels {
         self.totals.push(numbers.iter().fold(0, |sum, &x| sum.wrapping_add(x)));
         let (width, depth, run) = (self.width, self.depth(), self.run);
         let start = n / width * width * depth + n % width;
-        let bytes: &mut [[i8; 4]] = self.lines.all_mut();
+        let bytes: &mut [[i8; 4]] = bytemuck::cast_slice_mut(self.lines.as_mut());
         for (i, numbers) in numbers.chunks_exact(run).enumerate() {
             for step in 0..steps(run) {
                 let four = &mut bytes[start + (i * steps(run) + step) * width];
@@ -135,7 +135,7 @@ impl BytePanels {
     /// A panel from some step on.
     pub(super) fn panel(&self, i: usize, step: usize) -> &[i8] {
         let size = self.depth() * self.width * 4;
-        &self.lines.all()[i * size..][..size][step * self.width * 4..]
+        &bytemuck::cast_slice(self.lines.as_ref())[i * size..][..size][step * self.width * 4..]
     }
 
     /// What is added to each column if `zero` is subtracted from all that it is multiplied with.

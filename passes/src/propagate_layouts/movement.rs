@@ -1,0 +1,105 @@
+//! Ops that move elements along axes: they move them along the axes that those have become.
+
+use super::{Letters, Unpacked, integers, made, relayout, unpacking};
+use gradus_dialects::graph::{ConcatOp, PadOp, SliceOp, SoftmaxOp, TransposeOp};
+use gradus_dialects::layout::UnpackOp;
+use gradus_ir::rewrite::Rewriter;
+use gradus_ir::{Module, Op, OpDecl, OpState, PatternRewriter, Type, Value};
+
+/// An op of other operands, whose axis is another one, if it has one; its type is inferred.
+fn replaced(r: &mut Rewriter<'_>, op: Op, from: &Unpacked, state: OpState) -> Option<()> {
+    let value = made(r, op, state)?;
+    let state = unpacking(r.module(), from, op, value);
+    r.replace_with(op, state).ok().map(drop)
+}
+
+/// The op itself along the axis that its own has become.
+fn along(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let all = Unpacked::all(m, m.operands(op))?;
+    let axis = m.args(op)?.int("axis")?;
+    let moved = Letters::of(m, all[0].layout, all[0].axes)?.packed_axis(axis)?;
+    let mut state = OpState::like(m, op);
+    state.inherent(&m.ctx, "axis", Some(m.ctx.int_attr(Type::I64, moved)));
+    state.operands.extend(all.iter().map(|one| one.x));
+    replaced(r, op, &all[0], state)
+}
+
+pub(super) fn concat(r: &mut Rewriter<'_>, op: Op) -> bool {
+    ConcatOp::cast(r.module(), op).is_some() && along(r, op).is_some()
+}
+
+pub(super) fn softmax(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let flattens = m.args(op).is_some_and(|args| args.flag("legacy_flatten"));
+    SoftmaxOp::cast(m, op).is_some() && !flattens && along(r, op).is_some()
+}
+
+/// The constant elements of an operand.
+fn list(m: &Module, value: Option<Value>) -> Option<Vec<i64>> {
+    m.ctx.dense_tensor(m.constant(value?)?)?.to_i64()
+}
+
+/// The axes that an operand names, or all of `count`, as axes of what is packed.
+fn axes(m: &Module, from: &Unpacked, named: Option<Value>, count: usize) -> Option<Vec<i64>> {
+    let letters = Letters::of(m, from.layout, from.axes)?;
+    let axes = if named.is_some() { list(m, named)? } else { (0..count as i64).collect() };
+    axes.into_iter().map(|axis| letters.packed_axis(axis)).collect()
+}
+
+pub(super) fn slice(r: &mut Rewriter<'_>, op: Op) -> bool {
+    sliced(r, op).is_some()
+}
+
+fn sliced(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let slice = SliceOp::cast(m, op)?;
+    let from = Unpacked::of(m, slice.x(m))?;
+    let count = list(m, Some(slice.starts(m)))?.len();
+    let axes = axes(m, &from, slice.axes(m), count)?;
+    let axes = integers(r, op, &axes)?;
+    let m = r.module();
+    let mut state = OpState::new(&m.ctx, SliceOp::INFO.name, m.loc(op));
+    for group in [&[from.x][..], &[slice.starts(m)], &[slice.ends(m)], &[axes], slice.steps(m).as_slice()] {
+        state.operand_group(group);
+    }
+    replaced(r, op, &from, state)
+}
+
+pub(super) fn pad(r: &mut Rewriter<'_>, op: Op) -> bool {
+    padded(r, op).is_some()
+}
+
+fn padded(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let pad = PadOp::cast(m, op)?;
+    let from = Unpacked::of(m, pad.x(m))?;
+    let count = list(m, Some(pad.pads(m)))?.len() / 2;
+    let axes = axes(m, &from, pad.axes(m), count)?;
+    let axes = integers(r, op, &axes)?;
+    let m = r.module();
+    let mut state = OpState::new(&m.ctx, PadOp::INFO.name, m.loc(op));
+    for group in [&[from.x][..], &[pad.pads(m)], pad.constant_value(m).as_slice(), &[axes]] {
+        state.operand_group(group);
+    }
+    state.inherent(&m.ctx, "mode", m.args(op)?.attr("mode"));
+    replaced(r, op, &from, state)
+}
+
+/// The axes of what is unpacked in another order are those of the same layout, called otherwise.
+pub(super) fn transpose(r: &mut Rewriter<'_>, op: Op) -> bool {
+    transposed(r, op).is_some()
+}
+
+fn transposed(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let from = Unpacked::of(m, TransposeOp::cast(m, op)?.x(m))?;
+    let mut letters = Letters::of(m, from.layout, from.axes)?;
+    let perm = m.args(op)?.ints("perm").filter(|perm| !perm.is_empty());
+    let perm = perm.unwrap_or_else(|| (0..letters.plain.len() as i64).rev().collect());
+    let letter = |&axis: &i64| letters.plain.get(usize::try_from(axis).ok()?).copied();
+    letters.plain = perm.iter().map(letter).collect::<Option<_>>()?;
+    let ty = m.value_type(m.result(op, 0));
+    let state = relayout(m, UnpackOp::INFO, letters.attrs(m)?, op, from.x, ty);
+    r.replace_with(op, state).ok().map(drop)
+}

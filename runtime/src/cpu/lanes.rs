@@ -1,0 +1,114 @@
+//! Normalization along an axis.
+
+use super::function::exp;
+use super::{Kernel, Prepared, extents, floats, floats_mut, is};
+use gradus_ir::{DType, Module, OpArgs};
+
+/// The extents before an axis, of it, and behind it.
+struct Around {
+    extent: usize,
+    inner: usize,
+}
+
+impl Around {
+    /// Around the axis that an op names; `flatten`: all axes from it on are one.
+    fn axis(m: &Module, args: &OpArgs<'_>) -> Option<Around> {
+        let shape = extents(m, args.operand_type(0)).filter(|_| is(args, 0, DType::F32))?;
+        let axis = args.int("axis").unwrap_or(-1);
+        let axis = usize::try_from(if axis < 0 { axis + shape.len() as i64 } else { axis }).ok()?;
+        let (extent, inner) = (*shape.get(axis)?, shape[axis + 1..].iter().product());
+        Some(if args.flag("legacy_flatten") {
+            Around { extent: extent * inner, inner: 1 }
+        } else {
+            Around { extent, inner }
+        })
+    }
+}
+
+/// Computes each lane along an axis: `f` gets a row of elements for each place of it.
+fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) + Send + Sync + 'static) -> Prepared {
+    Kernel::new([0], move |data, out| {
+        let (x, out) = (floats(data[0]), floats_mut(out));
+        out.copy_from_slice(x);
+        let Around { extent, inner } = around;
+        let (mut most, mut sum) = (vec![0.0; inner], vec![0.0; inner]);
+        for block in out.chunks_exact_mut((extent * inner).max(1)) {
+            let mut rows: Vec<&mut [f32]> = block.chunks_exact_mut(inner.max(1)).collect();
+            f(&mut rows, &mut most, &mut sum);
+        }
+        Ok(())
+    })
+    .into()
+}
+
+/// Of lanes side by side: takes the largest off, and adds up the exponentials, which `keep` gets.
+fn shifted(rows: &mut [&mut [f32]], most: &mut [f32], sum: &mut [f32], keep: impl Fn(&mut f32, f32)) {
+    most.fill(f32::NEG_INFINITY);
+    sum.fill(0.0);
+    for row in rows.iter() {
+        most.iter_mut().zip(row.iter()).for_each(|(most, &x)| *most = if x > *most { x } else { *most });
+    }
+    for row in rows {
+        for ((x, &most), sum) in row.iter_mut().zip(most.iter()).zip(sum.iter_mut()) {
+            *x -= most;
+            let e = exp(*x);
+            *sum += e;
+            keep(x, e);
+        }
+    }
+}
+
+/// `graph.softmax`.
+pub(super) fn softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    Some(lanes(Around::axis(m, args)?, |rows, most, sum| {
+        shifted(rows, most, sum, |x, e| *x = e);
+        for row in rows {
+            row.iter_mut().zip(sum.iter()).for_each(|(x, sum)| *x /= sum);
+        }
+    }))
+}
+
+/// `graph.log_softmax`.
+pub(super) fn log_softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    Some(lanes(Around::axis(m, args)?, |rows, most, sum| {
+        shifted(rows, most, sum, |_, _| {});
+        for row in rows {
+            row.iter_mut().zip(sum.iter()).for_each(|(x, sum)| *x -= sum.ln());
+        }
+    }))
+}
+
+/// `graph.lrn`: over channels, which are the second axis.
+pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let shape = extents(m, args.operand_type(0)).filter(|d| d.len() >= 2 && is(args, 0, DType::F32))?;
+    let (channels, inner) = (shape[1], shape[2..].iter().product::<usize>());
+    let size = usize::try_from(args.int("size")?).ok().filter(|&size| size > 0)?;
+    let float = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
+    let (scale, beta, bias) = (float("alpha")? / size as f32, float("beta")?, float("bias")?);
+    let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
+    let kernel = Kernel::new([0], move |data, out| {
+        let (x, out) = (floats(data[0]), floats_mut(out));
+        for (i, row) in out.chunks_exact_mut(inner.max(1)).enumerate() {
+            let (first, channel) = (i / channels * channels, i % channels);
+            row.fill(0.0);
+            for other in channel.saturating_sub(before)..channels.min(channel.saturating_add(after).saturating_add(1)) {
+                let squares = x[(first + other) * inner..][..inner].iter().map(|x| x * x);
+                row.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+            }
+            let x = &x[i * inner..][..inner];
+            if beta == 0.75 {
+                row.iter_mut().zip(x).for_each(|(y, x)| *y = x / three_quarters(bias + scale * *y));
+            } else {
+                row.iter_mut().zip(x).for_each(|(y, x)| *y = x / (bias + scale * *y).powf(beta));
+            }
+        }
+        Ok(())
+    });
+    Some(kernel.into())
+}
+
+/// To the power of 3/4.
+fn three_quarters(x: f32) -> f32 {
+    let root = x.sqrt();
+    root * root.sqrt()
+}

@@ -1,0 +1,272 @@
+//! Ops that treat each element by itself, of floats, with broadcasting; several of them in one pass.
+
+#![allow(unsafe_code)]
+
+use super::function::{Argument, Binary, Unary};
+use super::{floats, floats_mut, is};
+use crate::vector::Isa;
+use gradus_dialects::graph;
+use gradus_ir::eval::Trap;
+use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Tensor};
+use smallvec::SmallVec;
+
+/// What a stage reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// The result of the stage before.
+    Previous,
+    /// An operand.
+    Operand(usize),
+}
+
+/// A function of what is there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Stage {
+    One(Unary, Source),
+    Two(Binary, Source, Source),
+}
+
+impl Stage {
+    /// The same that reads other things.
+    pub(super) fn with(self, f: impl Fn(Source) -> Source) -> Stage {
+        match self {
+            Stage::One(function, x) => Stage::One(function, f(x)),
+            Stage::Two(function, a, b) => Stage::Two(function, f(a), f(b)),
+        }
+    }
+
+    /// Whether it reads that operand.
+    pub(super) fn reads(self, operand: usize) -> bool {
+        let is = |source| source == Source::Operand(operand);
+        match self {
+            Stage::One(_, x) => is(x),
+            Stage::Two(_, a, b) => is(a) || is(b),
+        }
+    }
+}
+
+/// How the function of an op of one operand is found from its attributes.
+type Find = fn(&OpArgs<'_>) -> Option<Unary>;
+
+const ONE: &[(&OpInfo, Find)] = &[
+    (graph::ReluOp::INFO, |_| Some(Unary::Relu)),
+    (graph::LeakyReluOp::INFO, |args| Some(Unary::LeakyRelu(float(args, "alpha")?))),
+    (graph::NegOp::INFO, |_| Some(Unary::Neg)),
+    (graph::AbsOp::INFO, |_| Some(Unary::Abs)),
+    (graph::SqrtOp::INFO, |_| Some(Unary::Sqrt)),
+    (graph::ReciprocalOp::INFO, |_| Some(Unary::Reciprocal)),
+    (graph::FloorOp::INFO, |_| Some(Unary::Floor)),
+    (graph::CeilOp::INFO, |_| Some(Unary::Ceil)),
+    (graph::ExpOp::INFO, |_| Some(Unary::Exp)),
+    (graph::SigmoidOp::INFO, |_| Some(Unary::Sigmoid)),
+    (graph::TanhOp::INFO, |_| Some(Unary::Tanh)),
+    (graph::HardSigmoidOp::INFO, |args| Some(Unary::HardSigmoid(float(args, "alpha")?, float(args, "beta")?))),
+    (graph::HardSwishOp::INFO, |_| Some(Unary::HardSwish)),
+    (graph::SwishOp::INFO, |args| Some(Unary::Swish(float(args, "alpha")?))),
+    (graph::ClipOp::INFO, clip),
+];
+
+/// Ops of two operands, or of several, from the first on.
+const TWO: &[(&OpInfo, Binary)] = &[
+    (graph::AddOp::INFO, Binary::Add),
+    (graph::SubOp::INFO, Binary::Sub),
+    (graph::MulOp::INFO, Binary::Mul),
+    (graph::DivOp::INFO, Binary::Div),
+    (graph::PReluOp::INFO, Binary::PRelu),
+    (graph::MaxOp::INFO, Binary::Max),
+    (graph::MinOp::INFO, Binary::Min),
+    (graph::SumOp::INFO, Binary::Add),
+];
+
+fn float(args: &OpArgs<'_>, name: &str) -> Option<f32> {
+    args.attr(name).and_then(|a| args.ctx().as_float(a)).map(|value| value as f32)
+}
+
+fn clip(args: &OpArgs<'_>) -> Option<Unary> {
+    let bound = |name: &str, otherwise: f32| match args.opt_operand(name) {
+        None => Some(otherwise),
+        Some(_) => super::constant(args, name).filter(|t: &Tensor| t.len() == 1).map(|t| t.to_f64()[0] as f32),
+    };
+    Some(Unary::Clip(bound("min", f32::NEG_INFINITY)?, bound("max", f32::INFINITY)?))
+}
+
+/// An op as stages, if it treats each element by itself.
+pub(super) fn stages(args: &OpArgs<'_>) -> Option<Vec<Stage>> {
+    if !is(args, 0, DType::F32) || dtype_of_result(args) != Some(DType::F32) {
+        return None;
+    }
+    let named = |info: &OpInfo| std::ptr::eq(info, args.info);
+    if let Some((_, find)) = ONE.iter().find(|(info, _)| named(info)) {
+        return Some(vec![Stage::One(find(args)?, Source::Operand(0))]);
+    }
+    let &(_, function) = TWO.iter().find(|(info, _)| named(info))?;
+    let mut all = vec![Stage::One(Unary::Same, Source::Operand(0))];
+    if args.operands.len() > 1 {
+        all[0] = Stage::Two(function, Source::Operand(0), Source::Operand(1));
+        all.extend((2..args.operands.len()).map(|i| Stage::Two(function, Source::Previous, Source::Operand(i))));
+    }
+    Some(all)
+}
+
+fn dtype_of_result(args: &OpArgs<'_>) -> Option<DType> {
+    super::dtype(args.module, *args.result_types.first()?)
+}
+
+/// So many elements go through all stages before the next do: they stay in the first cache.
+const CHUNK: usize = 2048;
+
+/// A loop around runs of elements.
+#[derive(Debug)]
+struct Loop {
+    extent: usize,
+    /// By how much the offset of each operand goes on.
+    strides: Vec<usize>,
+}
+
+/// Stages over the elements of a result.
+#[derive(Debug)]
+pub(super) struct Map {
+    stages: Vec<Stage>,
+    /// Outermost first.
+    loops: Vec<Loop>,
+    /// So many elements of the result lie side by side, and what they are made of too, or is the same for all.
+    run: usize,
+    /// Whether the elements of each operand lie side by side.
+    is_many: Vec<bool>,
+}
+
+impl Map {
+    /// Stages that make a tensor of such extents of operands that broadcast to it.
+    pub(super) fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
+        let strides: Vec<Vec<usize>> = operands.iter().map(|shape| strides(shape, result)).collect::<Option<_>>()?;
+        let mut loops: Vec<Loop> = Vec::new();
+        for (axis, &extent) in result.iter().enumerate().filter(|(_, d)| **d != 1) {
+            let strides: Vec<usize> = strides.iter().map(|s| s[axis]).collect();
+            match loops.last_mut() {
+                Some(outer) if outer.strides.iter().zip(&strides).all(|(&o, &s)| o == s * extent) => {
+                    *outer = Loop { extent: outer.extent * extent, strides };
+                }
+                _ => loops.push(Loop { extent, strides }),
+            }
+        }
+        let inner = loops.pop().unwrap_or(Loop { extent: 1, strides: vec![1; operands.len()] });
+        let is_many = inner.strides.iter().map(|&stride| stride == 1).collect();
+        Some(Map { stages, loops, run: inner.extent, is_many })
+    }
+
+    /// Computes all elements.
+    pub(super) fn compute(&self, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
+        let operands: SmallVec<[&[f32]; 8]> = data.iter().map(|bytes| floats(bytes)).collect();
+        let out = floats_mut(out);
+        // SAFETY: the machine has the vectors.
+        unsafe {
+            match Isa::best() {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => x86::avx512(self, &operands, out),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => x86::avx2(self, &operands, out),
+                _ => self.rows(&operands, out),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn rows(&self, operands: &[&[f32]], out: &mut [f32]) {
+        let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
+        let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; operands.len()];
+        for row in out.chunks_exact_mut(self.run.max(1)) {
+            for (first, chunk) in row.chunks_mut(CHUNK).enumerate() {
+                self.chunk(operands, &offsets, first * CHUNK, chunk);
+            }
+            for (at, l) in index.iter_mut().zip(&self.loops).rev() {
+                *at += 1;
+                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
+                if *at < l.extent {
+                    break;
+                }
+                *at = 0;
+                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset -= stride * l.extent);
+            }
+        }
+    }
+
+    /// All stages, on some elements of a run.
+    #[inline(always)]
+    fn chunk(&self, operands: &[&[f32]], offsets: &[usize], first: usize, out: &mut [f32]) {
+        let len = out.len();
+        let argument = |source| match source {
+            Source::Previous => Argument::There,
+            Source::Operand(i) if self.is_many[i] => Argument::Many(&operands[i][offsets[i] + first..][..len]),
+            Source::Operand(i) => Argument::One(operands[i][offsets[i]]),
+        };
+        for stage in &self.stages {
+            match *stage {
+                Stage::One(function, x) => function.apply(argument(x), out),
+                Stage::Two(function, a, b) => function.apply(argument(a), argument(b), out),
+            }
+        }
+    }
+}
+
+/// How far the elements of an operand that broadcasts are apart along each axis of the result: not at all where it is one.
+fn strides(operand: &[usize], result: &[usize]) -> Option<Vec<usize>> {
+    let missing = result.len().checked_sub(operand.len())?;
+    let mut all = vec![0; result.len()];
+    let mut stride = 1;
+    for (axis, &extent) in operand.iter().enumerate().rev() {
+        if extent != 1 && extent != result[missing + axis] {
+            return None;
+        }
+        if extent != 1 {
+            all[missing + axis] = stride;
+        }
+        stride *= extent;
+    }
+    Some(all)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Map;
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq")]
+    pub(super) fn avx512(map: &Map, operands: &[&[f32]], out: &mut [f32]) {
+        map.rows(operands, out);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn avx2(map: &Map, operands: &[&[f32]], out: &mut [f32]) {
+        map.rows(operands, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_broadcast() {
+        let bytes = |values: &[f32]| bytemuck::cast_slice::<f32, u8>(values).to_vec();
+        let x: Vec<f32> = (0..24).map(|i| i as f32).collect();
+        let (scale, shift) = ([1.0, 2.0, 3.0], [100.0]);
+        let stages = vec![
+            Stage::Two(Binary::Mul, Source::Operand(0), Source::Operand(1)),
+            Stage::Two(Binary::Sub, Source::Operand(2), Source::Previous),
+        ];
+        let map = Map::new(stages, &[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap();
+        assert_eq!((map.loops.len(), map.run), (2, 4));
+        let (x, scale, shift) = (bytes(&x), bytes(&scale), bytes(&shift));
+        let mut out = vec![0.0_f32; 24];
+        map.compute(&[&x, &scale, &shift], bytemuck::cast_slice_mut(&mut out)).unwrap();
+        let want: Vec<f32> = (0..24).map(|i| 100.0 - i as f32 * (i / 4 % 3 + 1) as f32).collect();
+        assert_eq!(out, want);
+        assert!(Map::new(vec![], &[2, 3], &[vec![2]]).is_none());
+    }
+
+    #[test]
+    fn what_is_the_same_along_all_axes_is_one_run() {
+        let map = Map::new(vec![], &[5, 6, 7], &[vec![5, 6, 7], vec![1, 1, 1], vec![]]).unwrap();
+        assert_eq!((map.loops.len(), map.run, map.is_many.as_slice()), (0, 210, &[true, false, false][..]));
+    }
+}

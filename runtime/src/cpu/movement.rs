@@ -1,0 +1,171 @@
+//! What moves elements: a nest of loops for each part that goes somewhere.
+
+use super::{Kernel, Prepared, constant, dtype, extents, position};
+use gradus_dialects::graph::kernels::shape::{normalize_axes, normalize_axis, slice_axis};
+use gradus_dialects::layout::{self, CopyNest, Relayout};
+use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
+use gradus_ir::{Module, OpArgs, Tensor};
+
+/// Row-major strides.
+fn strides(extents: &[u64]) -> Vec<u64> {
+    let mut all = vec![1; extents.len()];
+    for axis in (1..extents.len()).rev() {
+        all[axis - 1] = all[axis] * extents[axis];
+    }
+    all
+}
+
+/// The extents of an operand or result.
+fn wide(m: &Module, ty: gradus_ir::Type) -> Option<Vec<u64>> {
+    Some(extents(m, ty)?.into_iter().map(|d| d as u64).collect())
+}
+
+fn trap(e: layout::LayoutError) -> Trap {
+    Trap::unsupported(e.to_string())
+}
+
+/// Copies what one operand gives.
+fn copies(nest: CopyNest, size: usize) -> Prepared {
+    Kernel::new([0], move |data, out| nest.copy(data[0], out, size).map_err(trap)).into()
+}
+
+fn element_size(m: &Module, args: &OpArgs<'_>) -> Option<usize> {
+    Some(dtype(m, args.operand_type(0))?.size())
+}
+
+/// `graph.dropout` outside of training, whose mask nobody asks for.
+pub(super) fn dropout(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let trains = args.opt_operand("training_mode").is_some();
+    (!trains && args.result_types.len() == 1).then_some(Prepared::View)
+}
+
+/// `layout.pack` and `layout.unpack`.
+pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let ([from, to], pad) = layout::packing(m, args.op?)?;
+    let dtype = dtype(m, args.operand_type(0))?;
+    let pad = if dtype.is_float() {
+        floats_to_tensor(dtype, &[1], vec![pad])
+    } else {
+        ints_to_tensor(dtype, &[1], &[pad as i64])
+    };
+    let has_padding = to.size() != to.elements();
+    let kernel = Kernel::new([0], move |data, out| {
+        if has_padding {
+            fill(out, &pad);
+        }
+        Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size())).map_err(trap)
+    });
+    Some(kernel.into())
+}
+
+/// Fills a result with one element.
+fn fill(out: &mut [u8], element: &Tensor) {
+    let element = element.bytes();
+    match element.iter().all(|&byte| byte == element[0]) {
+        true => out.fill(element[0]),
+        false => out.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element)),
+    }
+}
+
+/// `graph.transpose`.
+pub(super) fn transpose(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
+    let perm = match args.ints("perm").filter(|perm| !perm.is_empty()) {
+        Some(perm) => normalize_axes(&perm, from.len()).ok()?,
+        None => (0..from.len()).rev().collect(),
+    };
+    let apart = strides(&from);
+    let apart: Vec<u64> = perm.iter().map(|&axis| apart[axis]).collect();
+    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?))
+}
+
+/// `graph.expand`.
+pub(super) fn expand(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
+    let missing = to.len().checked_sub(from.len())?;
+    let mut apart = vec![0; missing];
+    apart.extend(strides(&from).iter().zip(&from).map(|(&stride, &d)| if d == 1 { 0 } else { stride }));
+    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?))
+}
+
+/// `graph.concat`.
+pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (to, size) = (wide(m, args.result_types[0])?, element_size(m, args)?);
+    let axis = normalize_axis(args.int("axis")?, to.len()).ok()?;
+    let apart = strides(&to);
+    let mut start = 0;
+    let mut nests = Vec::with_capacity(args.operands.len());
+    for i in 0..args.operands.len() {
+        let part = wide(m, args.operand_type(i))?;
+        nests.push(CopyNest::strided(&part, [&strides(&part), &apart], [0, start]).ok()?);
+        start += part[axis] * apart[axis];
+    }
+    let kernel = Kernel::new(0..nests.len(), move |data, out| {
+        nests.iter().zip(data).try_for_each(|(nest, part)| nest.copy(part, out, size)).map_err(trap)
+    });
+    Some(kernel.into())
+}
+
+/// `graph.slice` by constants; no step goes back.
+pub(super) fn slice(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
+    let list = |name: &str| constant(args, name)?.to_i64();
+    let (starts, ends) = (list("starts")?, list("ends")?);
+    let given = |name: &str, otherwise: Vec<i64>| {
+        if args.opt_operand(name).is_some() { list(name) } else { Some(otherwise) }
+    };
+    let axes = normalize_axes(&given("axes", (0..starts.len() as i64).collect())?, from.len()).ok()?;
+    let steps = given("steps", vec![1; starts.len()])?;
+    let mut apart = strides(&from);
+    let mut start = 0;
+    for (i, &axis) in axes.iter().enumerate() {
+        let step = u64::try_from(*steps.get(i)?).ok()?;
+        let (first, _) = slice_axis(from[axis] as usize, *starts.get(i)?, *ends.get(i)?, step as i64).ok()?;
+        start += first as u64 * apart[axis];
+        apart[axis] = if to[axis] > 1 { apart[axis].checked_mul(step)? } else { 0 };
+    }
+    Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [start, 0]).ok()?, element_size(m, args)?))
+}
+
+/// `graph.split`: each result is a part.
+pub(super) fn split(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (from, size) = (wide(m, args.operand_type(0))?, element_size(m, args)?);
+    let axis = normalize_axis(args.int("axis").unwrap_or(0), from.len()).ok()?;
+    let apart = strides(&from);
+    let mut start = 0;
+    let mut part = |&ty: &gradus_ir::Type| {
+        let to = wide(m, ty)?;
+        let nest = CopyNest::strided(&to, [&apart, &strides(&to)], [start, 0]).ok()?;
+        start += to[axis] * apart[axis];
+        Some(Kernel::new([0], move |data, out| nest.copy(data[0], out, size).map_err(trap)))
+    };
+    Some(Prepared::Kernels(args.result_types.iter().map(&mut part).collect::<Option<_>>()?))
+}
+
+/// `graph.pad` with a constant, by constants that are not negative.
+pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
+    let mode = args.attr("mode").and_then(|a| m.ctx.as_str(a));
+    let pads = constant(args, "pads")?.to_i64()?;
+    if mode.is_some_and(|mode| mode != "constant") || pads.iter().any(|&pad| pad < 0) {
+        return None;
+    }
+    let axes = match args.opt_operand("axes") {
+        Some(_) => normalize_axes(&constant(args, "axes")?.to_i64()?, from.len()).ok()?,
+        None => (0..from.len()).collect(),
+    };
+    let apart = strides(&to);
+    let start = axes.iter().zip(&pads).map(|(&axis, &pad)| pad as u64 * apart[axis]).sum();
+    let nest = CopyNest::strided(&from, [&strides(&from), &apart], [0, start]).ok()?;
+    let dtype = dtype(m, args.operand_type(0))?;
+    let zero = Tensor::new(dtype, vec![1], vec![0; dtype.size()].into()).ok()?;
+    let value = position(args, "constant_value");
+    let kernel = Kernel::new([0].into_iter().chain(value), move |data, out| {
+        match data.get(1) {
+            Some(value) => out.chunks_exact_mut(value.len().max(1)).for_each(|to| to.copy_from_slice(value)),
+            None => fill(out, &zero),
+        }
+        nest.copy(data[0], out, dtype.size()).map_err(trap)
+    });
+    Some(kernel.into())
+}

@@ -1,0 +1,375 @@
+//! A function as a list of steps over memory that is laid out before anything runs.
+
+use super::map::{Map, Source, Stage};
+use super::memory::{Slot, Usage, place};
+use super::{Kernel, Prepared, aligned, extents, prepare, size};
+use crate::interpreter::Stop;
+use crate::lines::Lines;
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::{Module, Op, Tensor, Traits, Type, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Where a value is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// The argument of that number.
+    Argument(usize),
+    /// The constant of that number.
+    Constant(usize),
+    /// In memory.
+    Slot(usize),
+}
+
+/// What happens at a step.
+enum Does {
+    Map(Map),
+    Kernel(Kernel),
+    /// What the op's meaning says, of tensors of these types.
+    Reference(Vec<Type>),
+}
+
+struct Step {
+    op: Op,
+    does: Does,
+    reads: Vec<Place>,
+    /// The slots that it writes.
+    writes: SmallVec<[usize; 1]>,
+}
+
+/// The steps of a function whose sizes are all known.
+pub(super) struct Plan {
+    steps: Vec<Step>,
+    constants: Vec<Tensor>,
+    /// Where slots are in memory.
+    ranges: Vec<Range<usize>>,
+    /// What the function returns, and what types that has.
+    results: Vec<(Place, Type)>,
+    arguments: Vec<Type>,
+    memory: Lines,
+    usage: Usage,
+}
+
+impl Plan {
+    /// The steps of a function. `None` if there is more in it than tensors of known extents, one after the other.
+    pub(super) fn of(m: &Module, function: Op) -> Option<Plan> {
+        let &[region] = m.regions(function) else { return None };
+        let mut blocks = m.region_blocks(region);
+        let block = blocks.next().filter(|_| blocks.next().is_none())?;
+        let mut planner = Planner::new(m);
+        for (i, &argument) in m.block_args(block).iter().enumerate() {
+            size(m, m.value_type(argument))?;
+            planner.places.insert(argument, Place::Argument(i));
+        }
+        let mut ops = m.block_ops(block);
+        let last = ops.next_back()?;
+        ops.try_for_each(|op| planner.op(op))?;
+        // What leaves the function is what its last op has.
+        if !m.has_trait(last, Traits::RETURN_LIKE) {
+            return None;
+        }
+        let results = m.operands(last).iter().map(|&v| Some((planner.place(v)?, m.value_type(v))));
+        let results = results.collect::<Option<Vec<_>>>()?;
+        let arguments = m.block_args(block).iter().map(|&v| m.value_type(v)).collect();
+        planner.finish(results, arguments)
+    }
+
+    /// How much memory it needs.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The ops that have no kernel.
+    pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
+        self.steps.iter().filter(|step| matches!(step.does, Does::Reference(_))).map(|step| step.op)
+    }
+
+    /// Whether arguments are what the function takes.
+    pub(super) fn takes(&self, m: &Module, arguments: &[Datum]) -> bool {
+        let fits = |(datum, &ty): (&Datum, &Type)| match datum {
+            Datum::Tensor(t) => is_of_type(m, t, ty),
+            _ => false,
+        };
+        arguments.len() == self.arguments.len() && arguments.iter().zip(&self.arguments).all(fits)
+    }
+
+    /// Runs all steps.
+    pub(super) fn run(&mut self, m: &Module, arguments: &[Datum]) -> Result<Vec<Datum>, Stop> {
+        let tensors = arguments.iter().map(|datum| match datum {
+            Datum::Tensor(tensor) => Some(aligned(tensor)),
+            _ => None,
+        });
+        let arguments: Vec<Tensor> = tensors.flatten().collect();
+        for step in &self.steps {
+            let values = Values { arguments: &arguments, constants: &self.constants, ranges: &self.ranges };
+            step.run(m, &values, self.memory.as_mut()).map_err(|trap| Stop { op: step.op, trap })?;
+        }
+        let values = Values { arguments: &arguments, constants: &self.constants, ranges: &self.ranges };
+        let tensor =
+            |&(place, ty): &(Place, Type)| Some(Datum::Tensor(values.tensor(m, place, ty, self.memory.as_ref())?));
+        Ok(self.results.iter().map(|result| tensor(result).unwrap_or(Datum::Poison)).collect())
+    }
+}
+
+/// Whether a tensor is of a type.
+fn is_of_type(m: &Module, tensor: &Tensor, ty: Type) -> bool {
+    extents(m, ty).as_deref() == Some(tensor.shape()) && super::dtype(m, ty) == Some(tensor.dtype())
+}
+
+/// What can be read.
+struct Values<'a> {
+    arguments: &'a [Tensor],
+    constants: &'a [Tensor],
+    ranges: &'a [Range<usize>],
+}
+
+impl<'a> Values<'a> {
+    /// The bytes of a value. `parts`: the memory before some place, and from another one on.
+    fn bytes(&self, place: Place, parts: [&'a [u8]; 2], behind: usize) -> Option<&'a [u8]> {
+        match place {
+            Place::Argument(i) => Some(self.arguments[i].bytes()),
+            Place::Constant(i) => Some(self.constants[i].bytes()),
+            Place::Slot(slot) => {
+                let range = self.ranges[slot].clone();
+                match range.start.checked_sub(behind) {
+                    Some(start) => parts[1].get(start..range.end - behind),
+                    None => parts[0].get(range),
+                }
+            }
+        }
+    }
+
+    /// A value by itself.
+    fn tensor(&self, m: &Module, place: Place, ty: Type, memory: &[u8]) -> Option<Tensor> {
+        let (shape, dtype) = (extents(m, ty)?, super::dtype(m, ty)?);
+        let bytes = match place {
+            Place::Argument(i) => self.arguments[i].bytes().clone(),
+            Place::Constant(i) => self.constants[i].bytes().clone(),
+            Place::Slot(slot) => Lines::of(memory.get(self.ranges[slot].clone())?).into_bytes(),
+        };
+        Tensor::new(dtype, shape, bytes).ok()
+    }
+}
+
+impl Step {
+    fn run(&self, m: &Module, values: &Values<'_>, memory: &mut [u8]) -> Result<(), Trap> {
+        let lost = || Trap::unsupported("a value is not where it was laid out");
+        if let Does::Reference(types) = &self.does {
+            let read = |(&place, &ty): (&Place, &Type)| values.tensor(m, place, ty, memory).map(Datum::Tensor);
+            let operands: Vec<Datum> =
+                self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(lost)?;
+            let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
+            for (result, &slot) in results.iter().zip(&self.writes) {
+                let to = &mut memory[values.ranges[slot].clone()];
+                let bytes = result.tensor()?.bytes();
+                to.copy_from_slice(bytes.get(..to.len()).filter(|_| bytes.len() == to.len()).ok_or_else(lost)?);
+            }
+            return Ok(());
+        }
+        let range = values.ranges[self.writes[0]].clone();
+        let (before, rest) = memory.split_at_mut(range.start);
+        let (to, after) = rest.split_at_mut(range.len());
+        let (before, after) = (&*before, &*after);
+        let read = |&place: &Place| values.bytes(place, [before, after], range.end);
+        let data: SmallVec<[&[u8]; 8]> = self.reads.iter().map(read).collect::<Option<_>>().ok_or_else(lost)?;
+        match &self.does {
+            Does::Map(map) => map.compute(&data, to),
+            Does::Kernel(kernel) => (kernel.run)(&data, to),
+            Does::Reference(_) => Ok(()),
+        }
+    }
+}
+
+/// Stages that are not yet a step, as others may follow.
+struct Group {
+    op: Op,
+    stages: Vec<Stage>,
+    operands: Vec<Value>,
+    result: Value,
+}
+
+/// What will be a step.
+enum Draft {
+    Map(Group),
+    Step(Step),
+    /// It is part of a later one.
+    Gone,
+}
+
+/// Makes a plan, op by op.
+struct Planner<'m> {
+    m: &'m Module,
+    places: FxHashMap<Value, Place>,
+    drafts: Vec<Draft>,
+    /// Those that somebody reads.
+    constants: Vec<Tensor>,
+    /// Of slots.
+    sizes: Vec<usize>,
+    /// The drafts of stages, by what they make.
+    groups: FxHashMap<Value, usize>,
+}
+
+impl<'m> Planner<'m> {
+    fn new(m: &'m Module) -> Self {
+        let (places, groups) = (FxHashMap::default(), FxHashMap::default());
+        Planner { m, places, drafts: Vec::new(), constants: Vec::new(), sizes: Vec::new(), groups }
+    }
+
+    /// Where a value is, which a constant is from when it is first asked for.
+    fn place(&mut self, value: Value) -> Option<Place> {
+        if let Some(&place) = self.places.get(&value) {
+            return Some(place);
+        }
+        let tensor = aligned(&self.m.ctx.dense_tensor(self.m.constant(value)?)?);
+        self.constants.push(tensor);
+        let place = Place::Constant(self.constants.len() - 1);
+        self.places.insert(value, place);
+        Some(place)
+    }
+
+    /// A slot for a result.
+    fn slot(&mut self, value: Value) -> Option<usize> {
+        self.sizes.push(size(self.m, self.m.value_type(value))?);
+        self.places.insert(value, Place::Slot(self.sizes.len() - 1));
+        Some(self.sizes.len() - 1)
+    }
+
+    fn op(&mut self, op: Op) -> Option<()> {
+        let m = self.m;
+        let args = m.args(op)?;
+        if m.num_results(op) == 1 && m.constant(m.result(op, 0)).is_some() {
+            return Some(());
+        }
+        if !m.regions(op).is_empty()
+            || !m.successors(op).is_empty()
+            || args.info.exec.is_some()
+            || args.info.eval.is_none()
+        {
+            return None;
+        }
+        match m.with_args(op, prepare)? {
+            Some(Prepared::View) => {
+                let place = self.place(args.operands[0])?;
+                self.places.insert(m.result(op, 0), place);
+            }
+            Some(Prepared::Map(stages)) => self.map(op, stages)?,
+            Some(Prepared::Kernels(kernels)) => {
+                for (kernel, result) in kernels.into_iter().zip(m.results(op)) {
+                    let reads: Vec<Value> = kernel.reads.iter().map(|&i| args.operands[i]).collect();
+                    self.step(op, Does::Kernel(kernel), &reads, &[result])?;
+                }
+            }
+            None => {
+                let types = args.operands.iter().map(|&v| m.value_type(v)).collect();
+                let results: Vec<Value> = m.results(op).collect();
+                self.step(op, Does::Reference(types), args.operands, &results)?;
+            }
+        }
+        Some(())
+    }
+
+    fn step(&mut self, op: Op, does: Does, reads: &[Value], results: &[Value]) -> Option<()> {
+        let reads = reads.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
+        let writes = results.iter().map(|&v| self.slot(v)).collect::<Option<_>>()?;
+        self.drafts.push(Draft::Step(Step { op, does, reads, writes }));
+        Some(())
+    }
+
+    /// Stages of their own, or behind those that make what they begin with.
+    fn map(&mut self, op: Op, stages: Vec<Stage>) -> Option<()> {
+        let m = self.m;
+        let result = m.result(op, 0);
+        let group = Group { op, stages, operands: m.operands(op).to_vec(), result };
+        let group = match self.before(&group) {
+            Some((operand, draft)) => {
+                let Draft::Map(before) = std::mem::replace(&mut self.drafts[draft], Draft::Gone) else { return None };
+                before.then(group, operand)
+            }
+            None => group,
+        };
+        self.groups.insert(result, self.drafts.len());
+        self.drafts.push(Draft::Map(group));
+        // It has a place from here on; the slot is made now, so that whoever reads it can say so.
+        self.slot(result).map(|_| ())
+    }
+
+    /// Of the operands that only the first of some stages reads, one that stages make, for nobody else and of the same
+    /// extents.
+    fn before(&self, group: &Group) -> Option<(usize, usize)> {
+        let m = self.m;
+        let ty = m.value_type(group.result);
+        let fits = |&(i, value): &(usize, Value)| {
+            let uses = group.operands.iter().filter(|&&v| v == value).count();
+            uses == 1
+                && m.has_one_use(value)
+                && m.value_type(value) == ty
+                && !group.stages[1..].iter().any(|s| s.reads(i))
+        };
+        let found = |(i, value)| Some((i, *self.groups.get(&value)?));
+        group.operands.iter().copied().enumerate().filter(fits).find_map(found)
+    }
+
+    fn finish(mut self, results: Vec<(Place, Type)>, arguments: Vec<Type>) -> Option<Plan> {
+        let mut steps = Vec::new();
+        for draft in std::mem::take(&mut self.drafts) {
+            match draft {
+                Draft::Step(step) => steps.push(step),
+                Draft::Map(group) => steps.push(self.made(group)?),
+                Draft::Gone => {}
+            }
+        }
+        let (ranges, usage) = laid_out(&steps, &self.sizes, &results);
+        let memory = Lines::zeros(usage.reserved);
+        Some(Plan { steps, constants: self.constants, ranges, results, arguments, memory, usage })
+    }
+
+    fn made(&mut self, group: Group) -> Option<Step> {
+        let of = |v: Value| extents(self.m, self.m.value_type(v));
+        let shapes: Vec<Vec<usize>> = group.operands.iter().map(|&v| of(v)).collect::<Option<_>>()?;
+        let map = Map::new(group.stages, &of(group.result)?, &shapes)?;
+        let reads = group.operands.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
+        let Some(&Place::Slot(slot)) = self.places.get(&group.result) else { return None };
+        Some(Step { op: group.op, does: Does::Map(map), reads, writes: smallvec::smallvec![slot] })
+    }
+}
+
+impl Group {
+    /// Both, one after the other: what the second has as that operand is the first's result.
+    fn then(mut self, next: Group, operand: usize) -> Group {
+        let moved = self.operands.len();
+        let source = |source| match source {
+            Source::Operand(i) if i == operand => Source::Previous,
+            Source::Operand(i) if i > operand => Source::Operand(moved + i - 1),
+            Source::Operand(i) => Source::Operand(moved + i),
+            Source::Previous => Source::Previous,
+        };
+        self.stages.extend(next.stages.iter().map(|stage| stage.with(source)));
+        let others = next.operands.iter().enumerate().filter(|&(i, _)| i != operand);
+        self.operands.extend(others.map(|(_, &value)| value));
+        Group { op: next.op, result: next.result, ..self }
+    }
+}
+
+/// Where slots are, of which some nobody makes: they are parts of others.
+fn laid_out(steps: &[Step], sizes: &[usize], results: &[(Place, Type)]) -> (Vec<Range<usize>>, Usage) {
+    let mut slots: Vec<Slot> = sizes.iter().map(|_| Slot { bytes: 0, first: 0, last: 0 }).collect();
+    for (i, step) in steps.iter().enumerate() {
+        for &slot in &step.writes {
+            slots[slot] = Slot { bytes: sizes[slot], first: i, last: i };
+        }
+        for place in &step.reads {
+            if let Place::Slot(slot) = *place {
+                slots[slot].last = i;
+            }
+        }
+    }
+    for (place, _) in results {
+        if let Place::Slot(slot) = *place {
+            slots[slot].last = steps.len();
+        }
+    }
+    let (offsets, usage) = place(&slots, steps.len());
+    let ranges = offsets.iter().zip(&slots).map(|(&offset, slot)| offset..offset + slot.bytes);
+    (ranges.collect(), usage)
+}

@@ -1,0 +1,102 @@
+//! A function that is ready to be called: laid out, or interpreted with kernels where sizes are not known beforehand.
+
+use super::map::Map;
+use super::memory::Usage;
+use super::plan::Plan;
+use super::{Kernel, Prepared, aligned, dtype, extents, made, prepare, size};
+use crate::interpreter::{Interpreter, Stop};
+use crate::lines::Lines;
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, Tensor};
+use rustc_hash::FxHashMap;
+
+/// A function of a program, for this machine.
+pub struct Program<'m> {
+    module: &'m Module,
+    function: Op,
+    plan: Option<Plan>,
+    /// For what has no plan.
+    interpreter: Interpreter<'m>,
+}
+
+impl<'m> Program<'m> {
+    /// Makes a function of a program, which must be valid, ready.
+    pub fn new(module: &'m Module, function: Op) -> Program<'m> {
+        let plan = Plan::of(module, function);
+        Program { module, function, plan, interpreter: Interpreter::new(module).on_cpu() }
+    }
+
+    /// Calls the function.
+    ///
+    /// # Errors
+    /// Where an op cannot go on.
+    pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
+        match &mut self.plan {
+            Some(plan) if plan.takes(self.module, &arguments) => plan.run(self.module, &arguments),
+            _ => self.interpreter.call(self.function, arguments),
+        }
+    }
+
+    /// The memory for what is computed, if that is known beforehand.
+    pub fn usage(&self) -> Option<Usage> {
+        self.plan.as_ref().map(Plan::usage)
+    }
+
+    /// The ops that ran, or will, by their reference meaning, by name, and how often in all calls; constants do not count. `calls`:
+    /// how often the function was called.
+    pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
+        let mut counts = self.interpreter.asked().map_or_else(FxHashMap::default, |asked| asked.reference.clone());
+        if let Some(plan) = &self.plan {
+            let names = plan.reference().filter_map(|op| self.module.info(op));
+            names.for_each(|info| *counts.entry(info.name).or_default() += calls);
+        }
+        let mut all: Vec<_> = counts.into_iter().collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+/// What the interpreter asks before it evaluates an op: each op's kernels are prepared when it is first run.
+#[derive(Default)]
+pub(crate) struct Asked {
+    prepared: FxHashMap<Op, Option<Prepared>>,
+    /// How often ops ran by their reference meaning, by their names.
+    reference: FxHashMap<&'static str, u64>,
+}
+
+impl Asked {
+    /// The results of an op, if there is a kernel for it.
+    pub(crate) fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
+        let prepared = self.prepared.entry(args.op?).or_insert_with(|| prepare(args).and_then(|p| by_kernels(args, p)));
+        let tensors = operands.iter().map(|datum| datum.tensor().ok().map(aligned)).collect::<Option<Vec<_>>>();
+        if let (Some(prepared), Some(tensors)) = (prepared, tensors) {
+            return Some(run(args, prepared, &tensors));
+        }
+        *self.reference.entry(args.info.name).or_default() += 1;
+        None
+    }
+}
+
+/// The same without stages.
+fn by_kernels(args: &OpArgs<'_>, prepared: Prepared) -> Option<Prepared> {
+    let Prepared::Map(stages) = prepared else { return Some(prepared) };
+    let shapes: Option<Vec<_>> = (0..args.operands.len()).map(|i| extents(args.module, args.operand_type(i))).collect();
+    let map = Map::new(stages, &extents(args.module, args.result_types[0])?, &shapes?)?;
+    Some(Kernel::new(0..args.operands.len(), move |data, out| map.compute(data, out)).into())
+}
+
+fn run(args: &OpArgs<'_>, prepared: &Prepared, operands: &[Tensor]) -> Result<Vec<Datum>, Trap> {
+    let (m, types) = (args.module, args.result_types);
+    let lost = || Trap::unsupported("an extent is not known");
+    let Prepared::Kernels(kernels) = prepared else {
+        let shape = extents(m, types[0]).ok_or_else(lost)?;
+        return Ok(vec![Datum::Tensor(Tensor::new(operands[0].dtype(), shape, operands[0].bytes().clone())?)]);
+    };
+    let result = |(kernel, &ty): (&Kernel, &gradus_ir::Type)| {
+        let data: Vec<&[u8]> = kernel.reads.iter().map(|&i| &operands[i].bytes()[..]).collect();
+        let mut out = Lines::zeros(size(m, ty).ok_or_else(lost)?);
+        (kernel.run)(&data, out.as_mut())?;
+        Ok(Datum::Tensor(made(dtype(m, ty).ok_or_else(lost)?, &extents(m, ty).ok_or_else(lost)?, out)))
+    };
+    kernels.iter().zip(types).map(result).collect()
+}

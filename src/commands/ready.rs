@@ -1,0 +1,64 @@
+//! A function that is ready to be called, by its reference meaning or by kernels: what `run` and `bench` begin with.
+
+use super::run::Signature;
+use crate::Failure;
+use gradus_ir::eval::Datum;
+use gradus_ir::{Module, Op};
+use gradus_runtime::cpu::Program;
+use gradus_runtime::interpreter::{Interpreter, Stop};
+
+/// A function of a program.
+pub struct Ready<'m> {
+    /// The program.
+    pub module: &'m Module,
+    function: Op,
+    how: How<'m>,
+}
+
+enum How<'m> {
+    Reference(Box<Interpreter<'m>>),
+    Kernels(Box<Program<'m>>),
+}
+
+impl<'m> Ready<'m> {
+    /// The function of that name in the program of a file.
+    pub fn new(module: &'m Module, file: &str, name: &str, on_cpu: bool) -> Result<Ready<'m>, Failure> {
+        let mut interpreter = Interpreter::new(module);
+        let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
+        let how = match on_cpu {
+            true => How::Kernels(Box::new(Program::new(module, function))),
+            false => How::Reference(Box::new(interpreter)),
+        };
+        Ok(Ready { module, function, how })
+    }
+
+    /// Names and types of what it takes and gives.
+    pub fn signature(&self) -> Signature {
+        Signature::of(self.module, self.function)
+    }
+
+    /// Calls `f` now and then with how many ops have run, if that may take long.
+    pub fn on_op(self, f: impl FnMut(u64) + 'm) -> Ready<'m> {
+        let how = match self.how {
+            How::Reference(interpreter) => How::Reference(Box::new(interpreter.on_op(f))),
+            How::Kernels(program) => How::Kernels(program),
+        };
+        Ready { how, ..self }
+    }
+
+    /// Calls it.
+    pub fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
+        match &mut self.how {
+            How::Reference(interpreter) => interpreter.call(self.function, args),
+            How::Kernels(program) => program.call(args),
+        }
+    }
+
+    /// What runs by kernels, if it does.
+    pub fn program(&self) -> Option<&Program<'m>> {
+        match &self.how {
+            How::Reference(_) => None,
+            How::Kernels(program) => Some(program),
+        }
+    }
+}
