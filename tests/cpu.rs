@@ -1,5 +1,9 @@
 //! `--target cpu`: what tables and kernels compute is what the reference evaluation says.
 
+#[path = "cpu/narrow.rs"]
+mod narrow;
+#[path = "cpu/quantized.rs"]
+mod quantized;
 mod support;
 
 use gradus::Tool;

@@ -6,9 +6,10 @@
 mod conv;
 mod emit;
 mod pool;
+mod quantized;
 
 use conv::{Conv, Reading};
-use emit::Emitter;
+use emit::{Beside, Emitter};
 use gradus_dialects::graph::{ConvOp, GemmOp, MatMulOp};
 use gradus_dialects::layout::{Access, TiledLayout};
 use gradus_ir::pass::{OptionKind, PassOption};
@@ -34,7 +35,9 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Replaces `graph.conv`, `graph.gemm`, `graph.matmul` and pools of known extents. Where the input is padded, each run of summands has an
+Replaces `graph.conv`, `graph.gemm`, `graph.matmul` and pools of known extents, and products and convolutions of quantized
+tensors whose weights, zero points and scales are constants; there groups of few channels are made one, with zeros where a
+channel does not see another. Where the input is padded, each run of summands has an
 address of its own, and what is padding none; where runs would be shorter than `min-run`, the input is padded instead. Each
 group is a product of its own; channels that are groups of their own are computed side by side.
 
@@ -92,13 +95,17 @@ impl Pass for GraphToAddr {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for op in m.ops_under(root) {
             let lowered = if let Some(conv) = ConvOp::cast(m, op) {
-                Conv::of(m, conv).and_then(|conv| conv.lower(m, op, &self.reading))
+                let beside = Beside { bias: conv.b(m), ..Beside::default() };
+                Conv::of(m, op, beside).and_then(|conv| match conv.is_depthwise() {
+                    true => conv.lower_depthwise(m, op),
+                    false => conv.lower(m, op, &self.reading),
+                })
             } else if let Some(gemm) = GemmOp::cast(m, op) {
                 lower_gemm(m, gemm)
             } else if let Some(matmul) = MatMulOp::cast(m, op) {
                 lower_matmul(m, matmul)
             } else {
-                pool::lower(m, op)
+                quantized::lower(m, op, &self.reading).or_else(|| pool::lower(m, op))
             };
             if let Some(value) = lowered {
                 let result = m.result(op, 0);
@@ -112,12 +119,12 @@ impl Pass for GraphToAddr {
 }
 
 /// Products of the rows of `a`, as a matrix, with those of `b`; their extents are known.
-fn rows_product(e: &mut Emitter<'_>, a: Value, b: Value, bias: Option<Value>) -> Option<Value> {
+fn rows_product(e: &mut Emitter<'_>, a: Value, b: Value, beside: &Beside) -> Option<Value> {
     let extents = |e: &Emitter<'_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
     let plain: TiledLayout = "MK".parse().ok()?;
     let tables = Access::rows(rows as u64, depth as u64).tables(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
-    e.gemm(a, &tables.base, &tables.relative, b, bias)
+    e.gemm(a, &tables.base, &tables.relative, b, beside)
 }
 
 fn lower_gemm(m: &mut Module, gemm: GemmOp) -> Option<Value> {
@@ -132,21 +139,27 @@ fn lower_gemm(m: &mut Module, gemm: GemmOp) -> Option<Value> {
     }
     let mut e = Emitter::before(m, gemm.0);
     let b = if by_rows { b } else { e.transpose(b)? };
-    rows_product(&mut e, a, b, c)
+    rows_product(&mut e, a, b, &Beside { bias: c, ..Beside::default() })
 }
 
 fn lower_matmul(m: &mut Module, matmul: MatMulOp) -> Option<Value> {
     let (a, b, result) = (matmul.a(m), matmul.b(m), m.result(matmul.0, 0));
+    are_lowered(m, &[a, b, result]).then_some(())?;
+    matrix_product(m, matmul.0, a, b, &Beside::default())
+}
+
+/// In place of an op the product of stacked matrices with one, all of known extents.
+fn matrix_product(m: &mut Module, op: Op, a: Value, b: Value, beside: &Beside) -> Option<Value> {
     let extents = m.ctx.shape(m.value_type(a))?.to_vec();
-    let shape = m.ctx.shape(m.value_type(result))?.to_vec();
-    if !are_lowered(m, &[a, b, result]) || m.ctx.shape(m.value_type(b))?.len() != 2 || extents.len() < 2 {
+    let shape = m.ctx.shape(m.value_type(m.result(op, 0)))?.to_vec();
+    if m.ctx.shape(m.value_type(b))?.len() != 2 || extents.len() < 2 {
         return None;
     }
     let (&depth, outer) = extents.split_last()?;
-    let mut e = Emitter::before(m, matmul.0);
+    let mut e = Emitter::before(m, op);
     let a = e.reshape(a, &[outer.iter().product(), depth])?;
     let b = e.transpose(b)?;
-    let product = rows_product(&mut e, a, b, None)?;
+    let product = rows_product(&mut e, a, b, beside)?;
     e.reshape(product, &shape)
 }
 

@@ -79,10 +79,12 @@ fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], 
     let m = r.module();
     let Some(args) = m.args(product) else { return false };
     let mut state = OpState::new(&m.ctx, m.name_text(product), m.loc(op));
-    for group in args.info.operands.iter().filter(|group| group.name != "add") {
-        state.operand_group(args.operand(group.name));
+    for group in args.info.operands {
+        match group.name {
+            "add" => state.operand_group(args.opt_operand("add").or(add).as_slice()),
+            name => state.operand_group(args.operand(name)),
+        }
     }
-    state.operand_group(args.opt_operand("add").or(add).as_slice());
     let kept = ["run", "running", "columns"].map(|name| (name, args.attr(name)));
     let float = |value: f64| -> Attr { m.ctx.float_attr(Type::F32, value) };
     let bounds = [("low", bounds[0].map(float)), ("high", bounds[1].map(float))];

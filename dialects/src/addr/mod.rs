@@ -3,6 +3,7 @@
 //! Source: the seed on static compiled representations. [`Access`](crate::layout::Access) makes the tables; here they are
 //! constants like others, so layers of the same geometry share them, and large ones can be resources.
 
+mod quantized;
 mod reads;
 mod window;
 
@@ -10,15 +11,16 @@ pub use reads::{Places, Reads};
 pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
-use crate::graph::kernels;
+use crate::graph::{Inputs, kernels};
 use crate::layout::{MAX_ENTRIES, ZERO_PAGE, absolute};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
+    AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
 };
+use quantized::{is_byte, quantized};
 
 /// Offsets in elements.
 const OFFSETS: TypeConstraint = TypeConstraint {
@@ -48,6 +50,9 @@ const RUN: AttrKind = AttrKind {
 /// `b` may be in panels, as `layout.pack` into `NK16n` has it: for each so many columns, and each summand, a factor for each column. Then
 /// `columns` says how many there are.
 ///
+/// Eight-bit factors may have zero points `a_zero` and `b_zero`, which are subtracted from them. With a `scale` sums are
+/// quantized: that times the scale in 64 bits, plus the zero point after `zero`, is rounded half to even and saturated.
+///
 /// ```mlir
 /// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
 /// ```
@@ -59,7 +64,7 @@ const RUN: AttrKind = AttrKind {
     infer = infer_gemm,
     work = work,
     eval = gemm,
-    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`columns` $columns^)? (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`columns` $columns^)? (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct GemmOp {
     /// Whether each offset is added to the one before.
@@ -74,10 +79,18 @@ pub struct GemmOp {
     b: Operand<RANKED_TENSOR>,
     /// How many columns the result has, if `b` is in panels, the last of which may have more.
     columns: OptAttribute<RUN>,
+    /// What is subtracted from each element of the buffer.
+    a_zero: OptOperand<RANKED_TENSOR>,
+    /// What is subtracted from the other factors, for each column of the result or for all.
+    b_zero: OptOperand<RANKED_TENSOR>,
     /// What is added, for each column of the result.
     bias: OptOperand<RANKED_TENSOR>,
     /// What is added, for each element of the result.
     add: OptOperand<RANKED_TENSOR>,
+    /// What sums are multiplied with to be quantized, for each column of the result or for all.
+    scale: OptOperand<RANKED_TENSOR>,
+    /// What is added then.
+    zero: OptOperand<RANKED_TENSOR>,
     /// The least that results are.
     low: OptAttribute<F32>,
     /// The greatest that results are.
@@ -89,7 +102,7 @@ pub struct GemmOp {
 /// The product of runs of elements of a buffer with a matrix: c[m, n] is the sum of
 /// `a[bases[m, k / run] + k % run] * b[n, k]`.
 ///
-/// A run at -1 is zeros, which is what padding is. All else is as in `addr.gemm`.
+/// A run at -1 is zeros, or zero points, which is what padding is. All else is as in `addr.gemm`.
 ///
 /// ```mlir
 /// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
@@ -102,7 +115,7 @@ pub struct GemmOp {
     infer = infer_gemm,
     work = work,
     eval = indirect_gemm,
-    format = "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)? (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)? (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct IndirectGemmOp {
     /// How many elements lie side by side.
@@ -115,10 +128,18 @@ pub struct IndirectGemmOp {
     b: Operand<RANKED_TENSOR>,
     /// How many columns the result has, if `b` is in panels, the last of which may have more.
     columns: OptAttribute<RUN>,
+    /// What is subtracted from each element of the buffer.
+    a_zero: OptOperand<RANKED_TENSOR>,
+    /// What is subtracted from the other factors, for each column of the result or for all.
+    b_zero: OptOperand<RANKED_TENSOR>,
     /// What is added, for each column of the result.
     bias: OptOperand<RANKED_TENSOR>,
     /// What is added, for each element of the result.
     add: OptOperand<RANKED_TENSOR>,
+    /// What sums are multiplied with to be quantized, for each column of the result or for all.
+    scale: OptOperand<RANKED_TENSOR>,
+    /// What is added then.
+    zero: OptOperand<RANKED_TENSOR>,
     /// The least that results are.
     low: OptAttribute<F32>,
     /// The greatest that results are.
@@ -161,11 +182,12 @@ fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     if k != depth && k != DYNAMIC && depth != DYNAMIC {
         return Err(format!("requires as many columns of the second factor as summands, but got {depth} and {k}"));
     }
-    let [a, b] = ["a", "b"].map(|name| args.opt_operand(name).map(|v| ctx.element_type(args.module.value_type(v))));
-    let elem = a.filter(|_| a == b).ok_or("requires factors of one element type")?;
-    let sums = sum_type(ctx, elem);
+    let [a, b] = ["a", "b"].map(|name| quantized::elem(args, name));
+    let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
+    let elem = a.filter(|_| a == b || are_bytes).ok_or("requires factors of one element type")?;
+    let sums = if are_bytes { Type::I32 } else { elem };
     check_summands(args, [m, n], sums)?;
-    Ok(vec![ctx.tensor_type(&[m, n], sums)])
+    Ok(vec![ctx.tensor_type(&[m, n], quantized::check(args, n, sums)?)])
 }
 
 /// That what is added to sums is of their type, and of theirs or a row's extents.
@@ -192,11 +214,6 @@ fn check_summands(args: &OpArgs<'_>, [m, n]: [i64; 2], sums: Type) -> Result<(),
 /// Whether extents can be the same.
 fn same(a: i64, b: i64) -> bool {
     a == b || a == DYNAMIC || b == DYNAMIC
-}
-
-/// The type of sums of products.
-fn sum_type(ctx: &Context, elem: Type) -> Type {
-    if ctx.int_width(elem) == Some(8) { Type::I32 } else { elem }
 }
 
 fn work(args: &OpArgs<'_>) -> Work {
@@ -272,8 +289,8 @@ fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let relative = relative(args, table);
     check_inside(span_of_sums(&base, &relative), a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
-    let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b)?;
-    finish(args, sums, &data[4..])
+    let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b, Inputs::new(args, data))?;
+    Ok(vec![Datum::Tensor(quantized(args, data, finish(args, sums, data)?)?)])
 }
 
 fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -284,14 +301,16 @@ fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     check_inside(span_of_runs(&bases, run), a.len() as i64).map_err(Trap::Ub)?;
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
-    let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b)?;
-    finish(args, sums, &data[3..])
+    let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b, Inputs::new(args, data))?;
+    Ok(vec![Datum::Tensor(quantized(args, data, finish(args, sums, data)?)?)])
 }
 
 /// Sums with a bias and other summands added, and bounded.
-fn finish(args: &OpArgs<'_>, mut sums: Tensor, summands: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    for more in summands {
-        sums = kernels::add(&sums, more.tensor()?)?;
+fn finish(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Tensor, Trap> {
+    for name in ["bias", "add"] {
+        if let Some(more) = Inputs::new(args, data).opt(name)? {
+            sums = kernels::add(&sums, more)?;
+        }
     }
     let bound = |name: &str| {
         let value = args.attr(name).and_then(|a| args.ctx().as_float(a))?;
@@ -301,7 +320,7 @@ fn finish(args: &OpArgs<'_>, mut sums: Tensor, summands: &[Datum]) -> Result<Vec
     if low.is_some() || high.is_some() {
         sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
     }
-    Ok(vec![Datum::Tensor(sums)])
+    Ok(sums)
 }
 
 /// The product of the elements of `a` that are named, `None` for zero, as a matrix, with the transpose of `b`.
@@ -311,16 +330,18 @@ fn product(
     shape: &[usize; 2],
     elements: impl Iterator<Item = Option<usize>>,
     b: &Tensor,
+    inputs: Inputs<'_>,
 ) -> Result<Tensor, Trap> {
     let size = a.dtype().size();
     let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(shape)? * size);
-    let zero = vec![0; size];
+    let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
+    let [a_zero, b_zero] = if is_short { [inputs.opt("a_zero")?, inputs.opt("b_zero")?] } else { [None, None] };
+    let zero = a_zero.map_or_else(|| vec![0; size], |zero| zero.bytes().to_vec());
     for at in elements {
         bytes.extend_from_slice(at.map_or(&zero[..], |i| &a.bytes()[i * size..][..size]));
     }
     let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, by_columns(args, b)?);
-    let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
-    Ok(if is_short { kernels::matmul_integer(&a, &b, None, None) } else { kernels::matmul(&a, &b) }?)
+    Ok(if is_short { kernels::matmul_integer(&a, &b, a_zero, b_zero) } else { kernels::matmul(&a, &b) }?)
 }
 
 /// The second factor with a column for each column of the result.

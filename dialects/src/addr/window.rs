@@ -143,5 +143,5 @@ fn depthwise(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let &[_, run] = w.shape() else { return Err(Trap::unsupported("weights that are no matrix")) };
     let products = kernels::mul(&gathered(data, 0.0, run)?, w)?;
     let sums = kernels::reduce(&products, Reduction::Sum, &[1], false, false)?;
-    finish(args, sums, &data[3..])
+    Ok(vec![Datum::Tensor(finish(args, sums, data)?)])
 }

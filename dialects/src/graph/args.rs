@@ -21,13 +21,13 @@ pub(super) fn several(args: &OpArgs<'_>, results: impl IntoIterator<Item = Tenso
 
 /// The run-time operands of an op, by the names of their groups.
 #[derive(Clone, Copy)]
-pub(super) struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     args: &'a OpArgs<'a>,
     data: &'a [Datum],
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn new(args: &'a OpArgs<'a>, data: &'a [Datum]) -> Self {
+    pub(crate) fn new(args: &'a OpArgs<'a>, data: &'a [Datum]) -> Self {
         Inputs { args, data }
     }
 
@@ -45,7 +45,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The tensor of a group of at most one.
-    pub(super) fn opt(self, name: &str) -> Result<Option<&'a Tensor>, Trap> {
+    pub(crate) fn opt(self, name: &str) -> Result<Option<&'a Tensor>, Trap> {
         self.group(name)?.first().map(Datum::tensor).transpose()
     }
 

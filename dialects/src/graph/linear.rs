@@ -10,7 +10,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::{Contraction, Work, elements};
-use gradus_ir::{DYNAMIC, Module, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
 
 /// Convolution over any number of spatial axes.
 ///
@@ -59,11 +59,22 @@ impl ConvOp {
     /// # Errors
     /// When extents are not known, or it is not valid.
     pub fn window(self, m: &Module) -> Result<(usize, Window), String> {
-        let extents = |v| m.ctx.static_shape(m.value_type(v)).ok_or("requires known extents");
-        let [x, w] =
-            [extents(self.x(m))?, extents(self.w(m))?].map(|d| d.iter().map(|&d| d as usize).collect::<Vec<_>>());
-        conv_window(&x, &w, &conv(&m.args(self.0).ok_or("requires a declaration")?)?)
+        convolution(m, self.0)
     }
+}
+
+/// How many groups a convolution has, of floats or of integers, and how its filters move over the image.
+///
+/// # Errors
+/// When extents are not known, or it is not valid.
+pub fn convolution(m: &Module, op: Op) -> Result<(usize, Window), String> {
+    let args = m.args(op).ok_or("requires a declaration")?;
+    let extents = |name| {
+        let ty = m.value_type(args.opt_operand(name).ok_or("requires an image and filters")?);
+        let extents = m.ctx.static_shape(ty).ok_or("requires known extents")?;
+        Ok::<_, String>(extents.iter().map(|&d| d as usize).collect::<Vec<_>>())
+    };
+    conv_window(&extents("x")?, &extents("w")?, &conv(&args)?)
 }
 
 fn infer_conv(args: &OpArgs<'_>) -> infer::Types {

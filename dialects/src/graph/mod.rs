@@ -29,6 +29,7 @@ mod signal;
 mod unary;
 mod vision;
 
+pub(crate) use args::Inputs;
 pub use attention::*;
 pub use binary::*;
 pub use generate::*;

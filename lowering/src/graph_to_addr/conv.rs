@@ -1,7 +1,7 @@
 //! Convolutions: which layout the image is read in, and the tables for it.
 
-use super::emit::Emitter;
-use gradus_dialects::graph::ConvOp;
+use super::emit::{Beside, Emitter};
+use gradus_dialects::graph::convolution;
 use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::layout::{
     self, Access, Indirection, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED, Order, TiledLayout, ZERO_PAGE,
@@ -65,7 +65,7 @@ struct Plan<'a> {
 pub(super) struct Conv {
     x: Value,
     w: Value,
-    bias: Option<Value>,
+    beside: Beside,
     /// Of the input: batch, channels, image.
     input: Vec<i64>,
     /// Of the filters: how many, channels of a group, extents.
@@ -75,20 +75,35 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    pub(super) fn of(m: &Module, conv: ConvOp) -> Option<Conv> {
+    /// The convolution that an op of any kind is.
+    pub(super) fn of(m: &Module, op: Op, beside: Beside) -> Option<Conv> {
         let extents = |v| m.ctx.static_shape(m.value_type(v)).filter(|d| !d.contains(&0)).map(<[i64]>::to_vec);
-        let (input, filters) = (extents(conv.x(m))?, extents(conv.w(m))?);
-        extents(m.result(conv.0, 0))?;
-        let (group, window) = conv.window(m).ok()?;
-        Some(Conv { x: conv.x(m), w: conv.w(m), bias: conv.b(m), input, filters, group: group as u64, window })
+        let args = m.args(op)?;
+        let (x, w) = (args.opt_operand("x")?, args.opt_operand("w")?);
+        let (input, filters) = (extents(x)?, extents(w)?);
+        extents(m.result(op, 0))?;
+        let (group, window) = convolution(m, op).ok()?;
+        Some(Conv { x, w, beside, input, filters, group: group as u64, window })
+    }
+
+    /// How many groups there are, and the extents of filters.
+    pub(super) fn groups(&self) -> (u64, &[i64]) {
+        (self.group, &self.filters)
+    }
+
+    /// The same with fewer groups and other filters.
+    pub(super) fn merged(self, group: u64, w: Value, filters: Vec<i64>) -> Conv {
+        Conv { group, w, filters, ..self }
+    }
+
+    /// Whether each channel is a group of its own.
+    pub(super) fn is_depthwise(&self) -> bool {
+        self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group
     }
 
     pub(super) fn lower(&self, m: &mut Module, op: Op, reading: &Reading) -> Option<Value> {
         let axes = axes(self.input.len())?;
         let last = channels_last(&axes)?;
-        if self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group {
-            return self.lower_depthwise(m, op);
-        }
         let plan = |layout| self.plan(layout, &axes, reading);
         let plan = plan(&reading.layout).or_else(|| plan(&last))?;
         let mut e = Emitter::before(m, op);
@@ -96,10 +111,10 @@ impl Conv {
         let a = e.pack(x, plan.layout, &axes)?;
         let rows = self.rows(&mut e, plan.order, &last, &axes)?;
         let mut products = Vec::new();
-        for (g, (b, bias)) in rows.into_iter().zip(self.biases(&mut e)?).enumerate() {
+        for (g, (b, beside)) in rows.into_iter().zip(self.beside.split(&mut e, self.group)?).enumerate() {
             products.push(match &plan.table {
-                Table::Sums { base, relative } => e.gemm(a, base, &relative[g], b, bias)?,
-                Table::Each(tables) => e.indirect_gemm(a, &tables[g], b, bias)?,
+                Table::Sums { base, relative } => e.gemm(a, base, &relative[g], b, &beside)?,
+                Table::Each(tables) => e.indirect_gemm(a, &tables[g], b, &beside)?,
             });
         }
         let product = e.concat(&products, 1)?;
@@ -170,7 +185,7 @@ impl Conv {
     }
 
     /// Each channel by itself.
-    fn lower_depthwise(&self, m: &mut Module, op: Op) -> Option<Value> {
+    pub(super) fn lower_depthwise(&self, m: &mut Module, op: Op) -> Option<Value> {
         let axes = axes(self.input.len())?;
         let (last, table) = (channels_last(&axes)?, places(&self.window, &self.input)?);
         let mut e = Emitter::before(m, op);
@@ -178,7 +193,7 @@ impl Conv {
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
         let w = e.transpose(rows)?;
-        let sums = e.depthwise(a, &table, w, self.bias)?;
+        let sums = e.depthwise(a, &table, w, self.beside.bias)?;
         as_image(&mut e, op, sums)
     }
 
@@ -192,13 +207,7 @@ impl Conv {
         let ends = [&self.window.pads_begin, &self.window.pads_end];
         let pads: Vec<i64> =
             ends.iter().flat_map(|pads| [0, 0].into_iter().chain(pads.iter().map(|&p| p as i64))).collect();
-        e.pad(self.x, &pads)
-    }
-
-    /// The bias of each group.
-    fn biases(&self, e: &mut Emitter<'_>) -> Option<Vec<Option<Value>>> {
-        let Some(bias) = self.bias else { return Some(vec![None; self.group as usize]) };
-        Some(e.split(bias, self.group)?.into_iter().map(Some).collect())
+        e.pad(self.x, &pads, self.beside.a_zero)
     }
 }
 

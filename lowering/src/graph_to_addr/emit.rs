@@ -4,6 +4,44 @@ use gradus_dialects::layout::{Indirection, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Attr, Builder, InsertPoint, Loc, Module, Op, OpState, Tensor, Type, Value};
 
+/// What a product has beside its factors.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Beside {
+    /// Subtracted from the first factor.
+    pub a_zero: Option<Value>,
+    /// Subtracted from the second, for all columns or each.
+    pub b_zero: Option<Value>,
+    /// Added to each column.
+    pub bias: Option<Value>,
+    /// What sums are multiplied with, all columns or each, to be quantized.
+    pub scale: Option<Value>,
+    /// What is added then.
+    pub zero: Option<Value>,
+}
+
+impl Beside {
+    /// The operands of a product behind its factors.
+    fn groups(&self) -> [&[Value]; 6] {
+        let [a_zero, b_zero, bias] = [&self.a_zero, &self.b_zero, &self.bias].map(Option::as_slice);
+        [a_zero, b_zero, bias, &[], self.scale.as_slice(), self.zero.as_slice()]
+    }
+
+    /// What the products of as many equal parts of the columns have.
+    pub(super) fn split(&self, e: &mut Emitter<'_>, parts: u64) -> Option<Vec<Beside>> {
+        let mut all = vec![*self; usize::try_from(parts).ok()?];
+        let of: [fn(&mut Beside) -> &mut Option<Value>; 3] = [|b| &mut b.b_zero, |b| &mut b.bias, |b| &mut b.scale];
+        for of in of {
+            let Some(value) = *of(&mut self.clone()) else { continue };
+            if e.extents(value)?.is_empty() {
+                continue;
+            }
+            let split = e.split(value, parts)?;
+            all.iter_mut().zip(split).for_each(|(part, value)| *of(part) = Some(value));
+        }
+        Some(all)
+    }
+}
+
 /// Makes ops in front of another.
 pub(super) struct Emitter<'m> {
     m: &'m mut Module,
@@ -36,7 +74,7 @@ impl Emitter<'_> {
         Some(self.m.result(op, 0))
     }
 
-    fn constant(&mut self, tensor: &Tensor, elem: Type) -> Option<Value> {
+    pub(super) fn constant(&mut self, tensor: &Tensor, elem: Type) -> Option<Value> {
         let extents: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
         let ty = self.m.ctx.tensor_type(&extents, elem);
         let attr = self.m.ctx.dense_attr(ty, tensor);
@@ -57,6 +95,9 @@ impl Emitter<'_> {
 
     /// A tensor in the order of a layout.
     pub(super) fn pack(&mut self, x: Value, layout: &TiledLayout, axes: &str) -> Option<Value> {
+        if layout.order() == axes {
+            return Some(x);
+        }
         let attrs = [("layout", layout.to_attr(&self.m.ctx)), ("axes", self.m.ctx.string_attr(axes))];
         self.one("layout.pack", &[&[x]], &attrs)
     }
@@ -83,10 +124,10 @@ impl Emitter<'_> {
         self.one("graph.transpose", &[&[x]], &[("perm", perm)])
     }
 
-    /// With zeros around: all begins, then all ends.
-    pub(super) fn pad(&mut self, x: Value, pads: &[i64]) -> Option<Value> {
+    /// With zeros or something else around: all begins, then all ends.
+    pub(super) fn pad(&mut self, x: Value, pads: &[i64], with: Option<Value>) -> Option<Value> {
         let pads = self.list(pads)?;
-        self.one("graph.pad", &[&[x], &[pads], &[], &[]], &[])
+        self.one("graph.pad", &[&[x], &[pads], with.as_slice(), &[]], &[])
     }
 
     /// As many equal parts along the first axis.
@@ -119,10 +160,10 @@ impl Emitter<'_> {
         base: &[i32],
         relative: &[i32],
         b: Value,
-        bias: Option<Value>,
+        beside: &Beside,
     ) -> Option<Value> {
         let (base, relative) = (self.offsets(&[base.len()], base)?, self.offsets(&[relative.len()], relative)?);
-        self.one("addr.gemm", &[&[a], &[base], &[relative], &[b], bias.as_slice(), &[]], &[])
+        self.product("addr.gemm", &[a, base, relative, b], beside, &[])
     }
 
     /// The largest or the sum of what windows read.
@@ -153,15 +194,14 @@ impl Emitter<'_> {
     }
 
     /// A product by an address for each run.
-    pub(super) fn indirect_gemm(
-        &mut self,
-        a: Value,
-        table: &Indirection,
-        b: Value,
-        bias: Option<Value>,
-    ) -> Option<Value> {
+    pub(super) fn indirect_gemm(&mut self, a: Value, table: &Indirection, b: Value, beside: &Beside) -> Option<Value> {
         let bases = self.bases(table)?;
         let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
-        self.one("addr.indirect_gemm", &[&[a], &[bases], &[b], bias.as_slice(), &[]], &[("run", run)])
+        self.product("addr.indirect_gemm", &[a, bases, b], beside, &[("run", run)])
+    }
+
+    fn product(&mut self, name: &str, factors: &[Value], beside: &Beside, attrs: &[(&str, Attr)]) -> Option<Value> {
+        let groups: Vec<&[Value]> = factors.chunks(1).chain(beside.groups()).collect();
+        self.one(name, &groups, attrs)
     }
 }

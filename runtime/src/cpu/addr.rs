@@ -1,28 +1,27 @@
 //! Products by address tables: the tables and the second factor are constants.
 
-use super::{Kernel, Prepared, aligned, constant, extents, floats, floats_mut, is, position};
-use crate::gemm::{Addresses, Isa, Panels, Product};
+use super::narrow::Narrow;
+use super::{Kernel, Prepared, constant, extents, floats, position};
+use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
 use crate::lines::Lines;
 use bytes::Bytes;
 use gradus_dialects::layout::{absolute, runs};
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, Module, OpArgs};
+use gradus_ir::{Module, OpArgs, Tensor};
+use std::borrow::Cow;
 
-/// `addr.gemm`.
-pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let (base, relative) = (constant(args, "base")?, constant(args, "relative")?);
-    let (base, relative) = (base.as_slice::<i32>().into_owned(), relative.as_slice::<i32>());
-    let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative.into_owned() };
+/// Where a product finds its first factor.
+pub(super) fn addresses(args: &OpArgs<'_>, parts: Parts) -> Option<Addresses> {
+    let offsets = |name| Some(constant(args, name)?.as_slice::<i32>().into_owned());
+    if args.opt_operand("bases").is_some() {
+        let (bases, run) = (constant(args, "bases")?, usize::try_from(args.int("run")?).ok()?);
+        let &[_, runs] = bases.shape() else { return None };
+        return Addresses::each(bases.as_slice::<i32>().into_owned(), runs, run, parts).ok();
+    }
+    let (base, relative) = (offsets("base")?, offsets("relative")?);
+    let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative };
     let (starts, run) = runs(&relative);
-    product(m, args, Addresses::sums(base, &starts, run).ok()?)
-}
-
-/// `addr.indirect_gemm`.
-pub(super) fn indirect_gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let bases = constant(args, "bases")?;
-    let &[_, runs] = bases.shape() else { return None };
-    let (bases, run) = (bases.as_slice::<i32>().into_owned(), usize::try_from(args.int("run")?).ok()?);
-    product(m, args, Addresses::each(bases, runs, run).ok()?)
+    Addresses::sums(base, &starts, run, parts).ok()
 }
 
 /// The second factor of a product.
@@ -62,38 +61,46 @@ impl Factor {
     }
 }
 
-/// Products of what is at some addresses. A constant factor is put in the order in which it is read once, others each time.
-fn product(m: &Module, args: &OpArgs<'_>, addresses: Addresses) -> Option<Prepared> {
-    if !is(args, 0, DType::F32) {
-        return None;
+/// A constant as floats, where it is if it is of such.
+fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
+    match kind.floats(constant.bytes()) {
+        Cow::Owned(floats) => Lines::of(bytemuck::cast_slice(&floats)).into_bytes(),
+        Cow::Borrowed(_) => constant.bytes().clone(),
     }
+}
+
+/// `addr.gemm` and `addr.indirect_gemm` of floats. A constant factor is put in the order in which it is read once, others each
+/// time.
+pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let kind = Narrow::of(args, 0)?;
+    let addresses = addresses(args, Parts::FLOATS)?;
     let (range, factor) = (bounds(m, args), Factor::of(m, args)?);
     let [b, bias, add] = ["b", "bias", "add"].map(|name| position(args, name));
     let mut reads = vec![0];
     reads.extend(add);
     let known = match (constant(args, "b"), bias.map(|_| constant(args, "bias"))) {
-        (Some(b), None) => Some(factor.panels(aligned(&b).bytes(), None)?),
-        (Some(b), Some(Some(bias))) => Some(factor.panels(aligned(&b).bytes(), Some(&bias.as_slice::<f32>()))?),
+        (Some(b), None) => Some(factor.panels(&widened(kind, &b), None)?),
+        (Some(b), Some(Some(bias))) => Some(factor.panels(&widened(kind, &b), Some(&kind.floats(bias.bytes())))?),
         _ => None,
     };
     if known.is_none() {
         reads.extend(b.into_iter().chain(bias));
     }
     let kernel = Kernel::new(reads, move |data, out| {
-        let mut rest = data[1..].iter();
-        let add = add.and_then(|_| rest.next()).map(|bytes| floats(bytes));
+        let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
+        let add = add.and_then(|_| rest.next());
         let packed;
         let b = match &known {
             Some(panels) => panels,
             None => {
-                let b = Lines::of(rest.next().copied().unwrap_or_default()).into_bytes();
-                let panels = factor.panels(&b, rest.next().map(|bytes| floats(bytes)));
+                let b = Lines::of(bytemuck::cast_slice(&rest.next().unwrap_or_default())).into_bytes();
+                let panels = factor.panels(&b, rest.next().as_deref());
                 packed = panels.ok_or_else(|| Trap::unsupported("a factor is too large"))?;
                 &packed
             }
         };
-        let product = Product { a: floats(data[0]), addresses: &addresses, b, add, range };
-        product.compute(floats_mut(out)).map_err(Trap::Ub)
+        let product = Product { a: &kind.floats(data[0]), addresses: &addresses, b, add: add.as_deref(), range };
+        kind.write(out, |c| product.compute(c).map_err(Trap::Ub))
     });
     Some(kernel.into())
 }

@@ -9,6 +9,8 @@
 //! | `plan.rs` | its steps |
 //! | `memory.rs` | where values are, so that those that are never needed at once share memory |
 //! | `addr.rs` | kernels of products by address tables |
+//! | `int8.rs` | the same of bytes |
+//! | `narrow.rs` | floats of 16 bits as floats of 32 |
 //! | `window.rs` | pools and depthwise convolutions by them |
 //! | `map.rs` | what treats each element by itself |
 //! | `function.rs` | the functions of elements |
@@ -17,10 +19,12 @@
 
 mod addr;
 mod function;
+mod int8;
 mod lanes;
 mod map;
 mod memory;
 mod movement;
+mod narrow;
 mod plan;
 mod program;
 mod window;
@@ -75,10 +79,12 @@ impl From<Kernel> for Prepared {
 /// Prepares an op whose operands and results are tensors of known extents: `None` if there is no kernel for it as it is.
 type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
 
-/// The ops that there are kernels for, but for those of each element by itself.
+/// The ops that there are kernels for, but for those of each element by itself; where there are several, the first that fits.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
     (GemmOp::INFO, addr::gemm),
-    (IndirectGemmOp::INFO, addr::indirect_gemm),
+    (IndirectGemmOp::INFO, addr::gemm),
+    (GemmOp::INFO, int8::gemm),
+    (IndirectGemmOp::INFO, int8::gemm),
     (PoolOp::INFO, window::pool),
     (DepthwiseOp::INFO, window::depthwise),
     (ReshapeOp::INFO, view),
@@ -112,8 +118,9 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     if !types.into_iter().all(is_known) {
         return None;
     }
-    match KERNELS.iter().find(|(info, _)| std::ptr::eq(*info, args.info)) {
-        Some((_, prepare)) => prepare(m, args),
+    let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
+    match known.peek() {
+        Some(_) => known.find_map(|(_, prepare)| prepare(m, args)),
         None => map::stages(args).map(Prepared::Map),
     }
 }
@@ -135,9 +142,9 @@ fn size(m: &Module, ty: Type) -> Option<usize> {
     Some(extents(m, ty)?.iter().product::<usize>() * dtype(m, ty)?.size())
 }
 
-/// A constant operand.
+/// A constant operand, aligned as any element is.
 fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
-    args.ctx().dense_tensor(args.module.constant(args.opt_operand(name)?)?)
+    args.ctx().dense_tensor(args.module.constant(args.opt_operand(name)?)?).as_ref().map(aligned)
 }
 
 /// Where a group of operands begins among all.

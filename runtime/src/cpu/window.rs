@@ -1,10 +1,11 @@
 //! Pools and depthwise convolutions by tables.
 
 use super::addr::bounds;
-use super::{Kernel, Prepared, constant, floats, floats_mut, is, position};
+use super::narrow::Narrow;
+use super::{Kernel, Prepared, constant, position};
 use crate::gemm::Isa;
 use crate::window::{Reduction, Windows};
-use gradus_ir::{DType, Module, OpArgs};
+use gradus_ir::{Module, OpArgs};
 
 /// `addr.pool`.
 pub(super) fn pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
@@ -15,9 +16,9 @@ pub(super) fn pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// `addr.depthwise`.
 pub(super) fn depthwise(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let w = constant(args, "w").filter(|w| w.dtype() == DType::F32)?;
+    let w = constant(args, "w")?;
     let &[_, channels] = w.shape() else { return None };
-    let weights = w.as_slice::<f32>().into_owned();
+    let weights = Narrow::of(args, 0)?.floats(w.bytes()).into_owned();
     // What is not there is zero, and is not multiplied: with these that would not be zero.
     if weights.iter().any(|w| !w.is_finite()) {
         return None;
@@ -33,12 +34,13 @@ fn windows(
     weights: Option<Vec<f32>>,
     is_max: bool,
 ) -> Option<Prepared> {
-    let table = constant(args, "bases").filter(|_| is(args, 0, DType::F32))?;
+    let table = constant(args, "bases")?;
+    let kind = Narrow::of(args, 0)?;
     let &[_, positions] = table.shape() else { return None };
     let (bases, range) = (table.as_slice::<i32>().into_owned(), bounds(m, args));
     let (bias, add) = (position(args, "bias"), position(args, "add"));
     let kernel = Kernel::new([0].into_iter().chain(bias).chain(add), move |data, out| {
-        let mut rest = data[1..].iter().map(|bytes| floats(bytes));
+        let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
         let bias = bias.and_then(|_| rest.next());
         let add = add.and_then(|_| rest.next());
         let reduction = match &weights {
@@ -46,8 +48,9 @@ fn windows(
             None if is_max => Reduction::Max,
             None => Reduction::Sum,
         };
-        let windows = Windows { a: floats(data[0]), bases: &bases, positions, channels, reduction, bias, add, range };
-        Ok(windows.compute(Isa::best(), floats_mut(out))?)
+        let (a, bias, add) = (&kind.floats(data[0]), bias.as_deref(), add.as_deref());
+        let windows = Windows { a, bases: &bases, positions, channels, reduction, bias, add, range };
+        kind.write(out, |c| Ok(windows.compute(Isa::best(), c)?))
     });
     Some(kernel.into())
 }

@@ -4,7 +4,29 @@ use super::MAX_SUMMANDS;
 use super::kernel::Run;
 
 /// In a table: zeros, which are nowhere.
-const HOLE: i32 = -1;
+pub(super) const HOLE: i32 = -1;
+
+/// How runs of summands are divided: what is read of the second factor for one part stays in the first cache.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// So many summands at most.
+    pub(super) most: usize,
+    /// Parts of runs that are longer have a multiple of so many.
+    multiple: usize,
+}
+
+impl Parts {
+    /// Of floats.
+    pub const FLOATS: Parts = Parts { most: MAX_SUMMANDS, multiple: 1 };
+    /// Of bytes, four of which are multiplied at once.
+    pub const BYTES: Parts = Parts { most: 4 * MAX_SUMMANDS, multiple: 4 };
+
+    /// How long the parts of a run are. A run that cannot be divided stays whole.
+    fn of(self, run: usize) -> usize {
+        let is_part = |part: &usize| part.is_multiple_of(self.multiple) && run.is_multiple_of(*part);
+        if run <= self.most { run } else { (1..=self.most).rev().find(is_part).unwrap_or(run) }
+    }
+}
 
 /// An offset for each row of the result and each run of summands, in elements.
 #[derive(Clone, Debug)]
@@ -26,12 +48,12 @@ impl Addresses {
     ///
     /// # Errors
     /// When offsets are too large.
-    pub fn sums(base: Vec<i32>, relative: &[i32], run: usize) -> Result<Addresses, String> {
+    pub fn sums(base: Vec<i32>, relative: &[i32], run: usize, parts: Parts) -> Result<Addresses, String> {
         let span = |table: &[i32]| Some([*table.iter().min()?, *table.iter().max()?].map(i64::from));
         let spans = span(&base).zip(span(relative));
         let span = spans.map(|([low, high], [first, last])| [low + first, high + last + run as i64]);
         let starts = relative.iter().map(|&offset| Run { column: 0, offset });
-        let runs = short(starts, run)?;
+        let runs = short(starts, run, parts.of(run))?;
         Ok(Addresses { rows: base.len(), table: base, stride: 1, runs: runs.0, run: runs.1, span, holes: false })
     }
 
@@ -39,7 +61,7 @@ impl Addresses {
     ///
     /// # Errors
     /// When offsets are too large, or the last row is not whole.
-    pub fn each(bases: Vec<i32>, runs: usize, run: usize) -> Result<Addresses, String> {
+    pub fn each(bases: Vec<i32>, runs: usize, run: usize, parts: Parts) -> Result<Addresses, String> {
         let rows = bases.len().checked_div(runs).unwrap_or(0);
         if rows * runs != bases.len() {
             return Err(format!("{} offsets are not rows of {runs}", bases.len()));
@@ -47,7 +69,7 @@ impl Addresses {
         let there = || bases.iter().copied().filter(|&base| base != HOLE).map(i64::from);
         let span = there().min().zip(there().max()).map(|(first, last)| [first, last + run as i64]);
         let starts = (0..runs).map(|column| Run { column, offset: 0 });
-        let short = short(starts, run)?;
+        let short = short(starts, run, parts.of(run))?;
         Ok(Addresses { table: bases, rows, stride: runs, runs: short.0, run: short.1, span, holes: true })
     }
 
@@ -75,7 +97,8 @@ impl Addresses {
         &self.runs
     }
 
-    pub(super) fn run(&self) -> usize {
+    /// How many summands a part of a run has.
+    pub fn run(&self) -> usize {
         self.run
     }
 
@@ -85,10 +108,8 @@ impl Addresses {
     }
 }
 
-/// Runs that are not longer than a block, if they can be divided, and how long they are.
-fn short(runs: impl Iterator<Item = Run>, run: usize) -> Result<(Vec<Run>, usize), String> {
-    let is_part = |&part: &usize| run.is_multiple_of(part);
-    let part = (1..=MAX_SUMMANDS.min(run)).rev().find(is_part).unwrap_or(1);
+/// Runs in parts of some length, and that length.
+fn short(runs: impl Iterator<Item = Run>, run: usize, part: usize) -> Result<(Vec<Run>, usize), String> {
     let of = |start: Run| {
         (0..run / part)
             .map(move |i| Some(Run { offset: start.offset.checked_add(i32::try_from(i * part).ok()?)?, ..start }))

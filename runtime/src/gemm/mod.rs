@@ -11,10 +11,12 @@
 //! | `panels.rs` | the second factor, as the kernels read it |
 //! | `kernel.rs` | the innermost loops |
 //! | `kernels.rs` | these for each kind of vectors and each size |
+//! | `bytes/` | the same of 8-bit integers |
 
 #![allow(unsafe_code)]
 
 mod addresses;
+pub mod bytes;
 mod kernel;
 mod kernels;
 mod panels;
@@ -22,7 +24,7 @@ mod panels;
 mod tests;
 
 pub use crate::vector::Isa;
-pub use addresses::Addresses;
+pub use addresses::{Addresses, Parts};
 use kernel::{Last, Run, Tile};
 pub use panels::Panels;
 use std::ops::Range;

@@ -1,12 +1,12 @@
 //! Products against the sum that they are.
 
-use super::{Addresses, Isa, Panels, Product};
+use super::{Addresses, Isa, Panels, Parts, Product};
 
 /// Numbers that look random, the same each time; small integers, so that sums are exact.
-struct Numbers(u64);
+pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
-    fn next(&mut self, below: usize) -> usize {
+    pub(super) fn next(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % below
     }
@@ -40,7 +40,7 @@ fn products_are_sums_of_products() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, with_bias.then_some(&bias[..])).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses = Addresses::sums(base.clone(), &relative, run).expect("they are small");
+            let addresses = Addresses::sums(base.clone(), &relative, run, Parts::FLOATS).expect("they are small");
             let add = with_add.then_some(&add[..]);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add, range };
             product.compute(&mut c).expect("it can be computed");
@@ -68,7 +68,7 @@ fn each_run_has_its_place_or_is_zero() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, None).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses = Addresses::each(bases.clone(), runs, run).expect("they are small");
+            let addresses = Addresses::each(bases.clone(), runs, run, Parts::FLOATS).expect("they are small");
             let range = (f32::NEG_INFINITY, f32::INFINITY);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range };
             product.compute(&mut c).expect("it can be computed");
@@ -90,7 +90,7 @@ fn addresses_outside_are_refused() {
     let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
     let range = (f32::NEG_INFINITY, f32::INFINITY);
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
-        let addresses = Addresses::sums(base.to_vec(), relative, run)?;
+        let addresses = Addresses::sums(base.to_vec(), relative, run, Parts::FLOATS)?;
         let product = Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, range };
         product.compute(&mut vec![0.0; c])
     };
@@ -109,7 +109,7 @@ fn nan_is_not_hidden() {
         let panels = Panels::new(isa, [20, 1], |_, _| 1.0, None).expect("panels");
         let mut c = vec![0.0; 20];
         let a = [f32::NAN];
-        let addresses = Addresses::sums(vec![0], &[0], 1).expect("they are small");
+        let addresses = Addresses::sums(vec![0], &[0], 1, Parts::FLOATS).expect("they are small");
         let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range: (0.0, f32::INFINITY) };
         product.compute(&mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");

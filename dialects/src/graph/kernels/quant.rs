@@ -123,7 +123,7 @@ fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, Str
 }
 
 /// Scales accumulators (`scale` is a scalar or has the given shape), adds the zero point, rounds and saturates.
-fn requantize(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Tensor) -> KernelResult {
+fn rescaled(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Tensor) -> KernelResult {
     if zero.len() != 1 {
         return Err(format!("the result's zero point should be a scalar, not {zero:?}"));
     }
@@ -136,6 +136,16 @@ fn requantize(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &T
     Ok(from_f64s(zero.dtype(), shape, zip_map(&walk, sums, scale.0, f)))
 }
 
+/// Quantizes 32-bit sums, whose last axis is of columns: times `scale`, one or one per column, plus `zero`, rounded half to even
+/// and saturated to the type of that.
+pub fn requantize(sums: &Tensor, scale: &Tensor, zero: &Tensor) -> KernelResult {
+    if sums.dtype() != DType::I32 {
+        return Err(unsupported("requantize", sums.dtype()));
+    }
+    let along = along(scale, sums.rank().saturating_sub(1), sums.rank());
+    rescaled(sums.shape(), &sums.as_slice::<i32>(), (&scale.to_f64(), &along), zero)
+}
+
 /// `QLinearMatMul` (10, 21): the product of quantized tensors, quantized by `y_scale` and `y_zero`. The scale and zero
 /// point of `a` may be one per row, those of `b` one per column.
 pub fn qlinear_matmul(a: Quantized<'_>, b: Quantized<'_>, y_scale: &Tensor, y_zero: &Tensor) -> KernelResult {
@@ -144,13 +154,13 @@ pub fn qlinear_matmul(a: Quantized<'_>, b: Quantized<'_>, y_scale: &Tensor, y_ze
     let rank = shape.len();
     if a.scale.len() == 1 {
         let scale = rescale(op, a.scale, b.scale, y_scale)?;
-        return requantize(&shape, &sums, (&scale, &along(b.scale, rank.saturating_sub(1), rank)), y_zero);
+        return rescaled(&shape, &sums, (&scale, &along(b.scale, rank.saturating_sub(1), rank)), y_zero);
     }
     if b.scale.len() != 1 {
         return Err(format!("{op}: only one operand can have several scales"));
     }
     let scale = rescale(op, b.scale, a.scale, y_scale)?;
-    requantize(&shape, &sums, (&scale, &along(a.scale, rank.saturating_sub(2), rank)), y_zero)
+    rescaled(&shape, &sums, (&scale, &along(a.scale, rank.saturating_sub(2), rank)), y_zero)
 }
 
 /// `QLinearConv` (10): the convolution of quantized tensors plus an `i32` bias (of scale `x.scale * w.scale`), quantized
@@ -166,7 +176,7 @@ pub fn qlinear_conv(
     let op = "qlinear_conv";
     let (shape, sums) = integer_conv(op, x.value, Some(x.zero), w.value, Some(w.zero), bias, attrs)?;
     let scale = rescale(op, x.scale, w.scale, y_scale)?;
-    requantize(&shape, &sums, (&scale, &along(w.scale, 1, shape.len())), y_zero)
+    rescaled(&shape, &sums, (&scale, &along(w.scale, 1, shape.len())), y_zero)
 }
 
 /// How the parameters of a (de)quantization lie over a tensor.

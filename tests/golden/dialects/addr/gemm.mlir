@@ -49,3 +49,21 @@ func.func @bias_and_bounds() -> (tensor<2x2xf32>, tensor<2x2xf32>) {
   %1 = addr.indirect_gemm %x[%bases] run 2, %b bias %bias {high = 2.0 : f32} : (tensor<4xf32>, tensor<2x1xi32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   return %0, %1 : tensor<2x2xf32>, tensor<2x2xf32>
 }
+// Zero points, and sums that are quantized: half to even, and no more than a byte holds.
+func.func @quantized() -> (tensor<2x2xui8>, tensor<2x2xi8>) {
+  %x = graph.constant dense<[128, 129, 130, 255]> : tensor<4xui8>
+  %b = arith.constant dense<[[1, 2], [3, -4]]> : tensor<2x2xi8>
+  %a_zero = graph.constant dense<128> : tensor<ui8>
+  %b_zero = arith.constant dense<[1, 0]> : tensor<2xi8>
+  %scale = arith.constant dense<0.5> : tensor<f32>
+  %scales = arith.constant dense<[0.5, 1.0]> : tensor<2xf32>
+  %zero = graph.constant dense<200> : tensor<ui8>
+  %none = arith.constant dense<0> : tensor<i8>
+  %base = arith.constant dense<[0, 2]> : tensor<2xi32>
+  %relative = arith.constant dense<[0, 1]> : tensor<2xi32>
+  %0 = addr.gemm %x[%base + %relative], %b a_zero %a_zero b_zero %b_zero scale %scale zero %zero : (tensor<4xui8>, tensor<2xi32>, tensor<2xi32>, tensor<2x2xi8>, tensor<ui8>, tensor<2xi8>, tensor<f32>, tensor<ui8>) -> tensor<2x2xui8>
+  %bases = arith.constant dense<[[0], [-1]]> : tensor<2x1xi32>
+  %bias = arith.constant dense<[3, 5]> : tensor<2xi32>
+  %1 = addr.indirect_gemm %x[%bases] run 2, %b a_zero %a_zero bias %bias scale %scales zero %none : (tensor<4xui8>, tensor<2x1xi32>, tensor<2x2xi8>, tensor<ui8>, tensor<2xi32>, tensor<2xf32>, tensor<i8>) -> tensor<2x2xi8>
+  return %0, %1 : tensor<2x2xui8>, tensor<2x2xi8>
+}

@@ -37,3 +37,43 @@ func.func @f(%x: tensor<4x4xf32>, %bases: tensor<2x2xi32>, %b: tensor<1x2xf32>) 
   %0 = addr.indirect_gemm %x[%bases] run 0, %b : (tensor<4x4xf32>, tensor<2x2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %z: tensor<2xi8>) {
+  // expected-error@+1 {{requires zero points of 8-bit factors, one of the first, one or one for each column of the other}}
+  %0 = addr.gemm %x[%base + %relative], %b a_zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<2xi8>) -> tensor<2x1xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %z: tensor<ui8>) {
+  // expected-error@+1 {{requires zero points of 8-bit factors, one of the first, one or one for each column of the other}}
+  %0 = addr.gemm %x[%base + %relative], %b b_zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<ui8>) -> tensor<2x1xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %s: tensor<2xf32>, %z: tensor<i8>) {
+  // expected-error@+1 {{requires a scale of 32-bit floats, one or one for each column, and a zero point of 8 bits, for sums of 8-bit integers}}
+  %0 = addr.gemm %x[%base + %relative], %b scale %s zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<2xf32>, tensor<i8>) -> tensor<2x1xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %s: tensor<f32>, %z: tensor<i32>) {
+  // expected-error@+1 {{requires a scale of 32-bit floats, one or one for each column, and a zero point of 8 bits, for sums of 8-bit integers}}
+  %0 = addr.gemm %x[%base + %relative], %b scale %s zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<f32>, tensor<i32>) -> tensor<2x1xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %s: tensor<f32>, %z: tensor<2xi8>) {
+  // expected-error@+1 {{requires one zero point of results}}
+  %0 = addr.gemm %x[%base + %relative], %b scale %s zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<f32>, tensor<2xi8>) -> tensor<2x1xi8>
+  return
+}

@@ -1,0 +1,147 @@
+//! The kernels for each kind of vectors and each size of tiles, and which of them this machine has.
+
+use super::dots::Eight;
+use super::finish::{Finish, Finished, finish};
+use super::kernel::{Kernel, Tile, tile};
+
+/// A kind of vectors of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ByteIsa {
+    /// What every machine has.
+    Portable,
+    /// 256 bits, of which pairs of 16 are multiplied.
+    Avx2,
+    /// 512 bits, of which groups of four bytes are multiplied.
+    Vnni,
+}
+
+impl ByteIsa {
+    /// All of them.
+    pub const ALL: [ByteIsa; 3] = [ByteIsa::Portable, ByteIsa::Avx2, ByteIsa::Vnni];
+
+    /// The best of this machine.
+    pub fn best() -> ByteIsa {
+        ByteIsa::ALL.into_iter().rev().find(|isa| isa.is_there()).unwrap_or(ByteIsa::Portable)
+    }
+
+    /// Whether this machine has it.
+    pub fn is_there(self) -> bool {
+        match self {
+            ByteIsa::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            ByteIsa::Avx2 => is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            ByteIsa::Vnni => {
+                let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+                wide && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vnni")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// How many columns a panel can have, and how many rows a tile of it has at most.
+    pub(super) fn panels(self) -> &'static [(usize, usize)] {
+        match self {
+            ByteIsa::Vnni => &[(64, 6), (48, 8), (32, 10), (16, 12)],
+            ByteIsa::Avx2 => &[(16, 4), (8, 4)],
+            ByteIsa::Portable => &[(8, 4)],
+        }
+    }
+
+    /// The kernel for a tile of at most as many rows as [`panels`](ByteIsa::panels) says.
+    pub(super) fn kernel(self, rows: usize, columns: usize, signed: bool) -> Kernel {
+        let all = match (self, columns) {
+            #[cfg(target_arch = "x86_64")]
+            (ByteIsa::Vnni, 64) => x86::VNNI_64,
+            #[cfg(target_arch = "x86_64")]
+            (ByteIsa::Vnni, 48) => x86::VNNI_48,
+            #[cfg(target_arch = "x86_64")]
+            (ByteIsa::Vnni, 32) => x86::VNNI_32,
+            #[cfg(target_arch = "x86_64")]
+            (ByteIsa::Vnni, 16) => x86::VNNI_16,
+            #[cfg(target_arch = "x86_64")]
+            (ByteIsa::Avx2, 16) => x86::AVX2_16,
+            #[cfg(target_arch = "x86_64")]
+            (ByteIsa::Avx2, 8) => x86::AVX2_8,
+            _ => PORTABLE_8,
+        };
+        all[rows - 1][usize::from(signed)]
+    }
+
+    /// Writes finished rows. The machine has these vectors.
+    pub(super) fn finish(self, f: &Finish<'_>, to: &mut Finished<'_>) {
+        match self {
+            // SAFETY: the machine has them.
+            #[cfg(target_arch = "x86_64")]
+            ByteIsa::Vnni if self.is_there() => unsafe { x86::finish_vnni(f, to) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            ByteIsa::Avx2 if self.is_there() => unsafe { x86::finish_avx2(f, to) },
+            _ => finish(f, to),
+        }
+    }
+}
+
+/// Kernels of a panel's width, for one row, two, and so on, of bytes without a sign and with one.
+macro_rules! kernels {
+    ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
+        $(pub(super) const $name: &[[Kernel; 2]] = &[$([$tile::<$rows, $nv, false>, $tile::<$rows, $nv, true>]),+];)+
+    };
+}
+
+/// # Safety
+/// [`tile`]'s.
+unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { tile::<Eight, MR, NV, SIGNED>(t) }
+}
+
+kernels! {
+    PORTABLE_8 = portable<1> for 1 2 3 4;
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Finish, Finished, Kernel, Tile, finish, tile};
+    use std::arch::x86_64::{__m256i, __m512i};
+
+    /// # Safety
+    /// [`tile`]'s.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+    unsafe fn vnni<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { tile::<__m512i, MR, NV, SIGNED>(t) }
+    }
+
+    /// # Safety
+    /// [`tile`]'s.
+    #[target_feature(enable = "avx2")]
+    unsafe fn avx2<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { tile::<__m256i, MR, NV, SIGNED>(t) }
+    }
+
+    /// [`finish`] on these vectors.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+    pub(super) fn finish_vnni(f: &Finish<'_>, to: &mut Finished<'_>) {
+        finish(f, to);
+    }
+
+    /// [`finish`] on these vectors.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn finish_avx2(f: &Finish<'_>, to: &mut Finished<'_>) {
+        finish(f, to);
+    }
+
+    kernels! {
+        VNNI_64 = vnni<4> for 1 2 3 4 5 6;
+        VNNI_48 = vnni<3> for 1 2 3 4 5 6 7 8;
+        VNNI_32 = vnni<2> for 1 2 3 4 5 6 7 8 9 10;
+        VNNI_16 = vnni<1> for 1 2 3 4 5 6 7 8 9 10 11 12;
+        AVX2_16 = avx2<2> for 1 2 3 4;
+        AVX2_8 = avx2<1> for 1 2 3 4;
+    }
+}

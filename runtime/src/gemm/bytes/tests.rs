@@ -1,0 +1,217 @@
+//! Products of bytes against the sum that they are.
+
+use super::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
+use crate::gemm::tests::Numbers;
+use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
+
+fn isas() -> impl Iterator<Item = ByteIsa> {
+    ByteIsa::ALL.into_iter().filter(|isa| isa.is_there())
+}
+
+/// Bytes, many of which are the least or the greatest that there are, with a sign or without.
+fn bytes(numbers: &mut Numbers, count: usize) -> Vec<u8> {
+    (0..count).map(|_| [0, 255, 127, 128, 1][numbers.next(5)] ^ (numbers.next(2) * numbers.next(256)) as u8).collect()
+}
+
+fn value(byte: u8, signed: bool) -> i32 {
+    if signed { i32::from(byte.cast_signed()) } else { i32::from(byte) }
+}
+
+/// A product of any kind.
+struct Case {
+    a: Vec<u8>,
+    signs: [bool; 2],
+    zero: u8,
+    /// For each row and run.
+    bases: Vec<i32>,
+    sums: Option<(Vec<i32>, Vec<i32>)>,
+    sizes: [usize; 4],
+    b: Vec<u8>,
+    b_zeros: Vec<u8>,
+    bias: Vec<i32>,
+    add: Vec<i32>,
+}
+
+impl Case {
+    fn new(numbers: &mut Numbers) -> Case {
+        let (m, n) = ([0, 1, 5, 13, 200][numbers.next(5)], [1, 3, 16, 24, 48, 64, 100][numbers.next(7)]);
+        let (runs, run) = ([0, 1, 2, 9][numbers.next(4)], [1, 2, 3, 4, 7, 8, 30, 257, 1030][numbers.next(9)]);
+        let mut each = |count: usize, below: usize| (0..count).map(|_| numbers.next(below) as i32).collect::<Vec<_>>();
+        let (base, relative) = (each(m, 900), each(runs, 800));
+        let indirect = each(m * runs, 1700);
+        // Without runs a table does not say how many rows there are.
+        let is_sum = runs == 0 || each(1, 2)[0] == 0;
+        let bases = match is_sum {
+            true => base.iter().flat_map(|b| relative.iter().map(move |r| b + r)).collect(),
+            false => indirect.iter().map(|b| (b - 200).max(-1)).collect::<Vec<_>>(),
+        };
+        // Nothing is behind what is read.
+        let end = bases.iter().max().map_or(0, |&last| (last.max(0) as usize) + run);
+        let bias = each(n, 1 << 30);
+        let add = each(m * n, 1 << 30);
+        let zeros = [vec![0; n], vec![128; n], bytes(numbers, n)][numbers.next(3)].clone();
+        Case {
+            a: bytes(numbers, end),
+            signs: [numbers.next(2) == 0, numbers.next(2) == 0],
+            zero: bytes(numbers, 1)[0],
+            bases,
+            sums: is_sum.then_some((base, relative)),
+            sizes: [m, n, runs, run],
+            b: bytes(numbers, n * runs * run),
+            b_zeros: zeros,
+            bias,
+            add,
+        }
+    }
+
+    fn addresses(&self) -> Addresses {
+        let [.., runs, run] = self.sizes;
+        let made = match &self.sums {
+            Some((base, relative)) => Addresses::sums(base.clone(), relative, run, Parts::BYTES),
+            None => Addresses::each(self.bases.clone(), runs, run, Parts::BYTES),
+        };
+        made.expect("they are small")
+    }
+
+    /// What column n has for summand k.
+    fn factor(&self, n: usize, k: usize) -> i32 {
+        let [.., runs, run] = self.sizes;
+        value(self.b[n * runs * run + k], self.signs[1]) - value(self.b_zeros[n], self.signs[1])
+    }
+
+    fn expected(&self) -> Vec<i32> {
+        let [m, n, runs, run] = self.sizes;
+        let element = |row: usize, k: usize| match self.bases[row * runs + k / run] {
+            -1 if self.sums.is_none() => 0,
+            base => value(self.a[base as usize + k % run], self.signs[0]) - value(self.zero, self.signs[0]),
+        };
+        let sum = |row: usize, column: usize| {
+            let products = (0..runs * run).map(|k| element(row, k).wrapping_mul(self.factor(column, k)));
+            let start = self.bias[column].wrapping_add(self.add[row * n + column]);
+            products.fold(start, i32::wrapping_add)
+        };
+        (0..m * n).map(|i| sum(i / n, i % n)).collect()
+    }
+}
+
+#[test]
+fn products_of_bytes_are_exact() {
+    let mut numbers = Numbers(3);
+    for _ in 0..300 {
+        let case = Case::new(&mut numbers);
+        let [m, n, runs, run] = case.sizes;
+        let (addresses, expected) = (case.addresses(), case.expected());
+        let scales: Vec<f64> = (0..n).map(|_| f64::from((numbers.next(1000) as f32).powi(3) * 1e-12)).collect();
+        let (zero, signed) = (numbers.next(100) as i32, numbers.next(2) == 0);
+        let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
+        let byte = |(i, &sum): (usize, &i32)| {
+            let x = (f64::from(sum) * scales[i % n] + f64::from(zero)).round_ties_even().clamp(low, high);
+            x as i32 as u8
+        };
+        let rounded: Vec<u8> = expected.iter().enumerate().map(byte).collect();
+        let by = Scales::new(scales.clone(), zero, signed);
+        for isa in isas() {
+            let at = |n: usize, k: usize| case.factor(n, k);
+            let b = BytePanels::new(isa, [n, runs * run], addresses.run(), at, Some(&case.bias)).expect("panels");
+            let (a, add) = (&case.a[..], Some(&case.add[..]));
+            let product = ByteProduct { a, signed: case.signs[0], zero: case.zero, addresses: &addresses, b: &b, add };
+            let (mut sums, mut quantized) = (vec![7; m * n], vec![7; m * n]);
+            product.compute(&mut Finished::Sums(&mut sums)).expect("it can be computed");
+            assert!(sums == expected, "{isa:?} {:?} {:?}", case.sizes, case.signs);
+            product.compute(&mut Finished::Quantized(&mut quantized, &by)).expect("it can be computed");
+            assert!(quantized == rounded, "{isa:?} {:?} {:?}", case.sizes, case.signs);
+        }
+    }
+}
+
+/// More than 2^31: 255 * 255 each time.
+#[test]
+fn long_sums_wrap() {
+    let summands = 40_000;
+    let addresses = Addresses::sums(vec![0], &[0], summands, Parts::BYTES).expect("they are small");
+    for isa in isas() {
+        let b = BytePanels::new(isa, [1, summands], addresses.run(), |_, _| 255, None).expect("panels");
+        let a = vec![255; summands];
+        let product = ByteProduct { a: &a, signed: false, zero: 0, addresses: &addresses, b: &b, add: None };
+        let mut c = [0];
+        product.compute(&mut Finished::Sums(&mut c)).expect("it can be computed");
+        assert_eq!(c[0], (40_000_i64 * 255 * 255) as i32, "{isa:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let isa = ByteIsa::best();
+    assert!(BytePanels::new(isa, [1, 2], 2, |_, k| 300 * k as i32, None).is_err());
+    assert!(BytePanels::new(isa, [1, 3], 2, |_, _| 0, None).is_err());
+    let b = BytePanels::new(isa, [4, 2], 2, |_, _| 1, None).expect("panels");
+    let compute = |base: &[i32], run, c: usize| {
+        let addresses = Addresses::sums(base.to_vec(), &[0], run, Parts::BYTES)?;
+        let product = ByteProduct { a: &[1; 8], signed: false, zero: 0, addresses: &addresses, b: &b, add: None };
+        product.compute(&mut Finished::Sums(&mut vec![0; c]))
+    };
+    assert!(compute(&[0, 6], 2, 8).is_ok());
+    assert!(compute(&[0, 7], 2, 8).is_err());
+    assert!(compute(&[0, -1], 2, 8).is_err());
+    assert!(compute(&[0, 6], 2, 7).is_err());
+    assert!(compute(&[0, 6], 1, 8).is_err());
+}
+
+/// How many times as fast as products of floats those of bytes are, in turn: `cargo test --release -- --ignored
+/// --nocapture how_fast`.
+#[test]
+#[ignore = "it measures"]
+fn how_fast() {
+    for [m, k, n] in [
+        [512, 512, 512_usize],
+        [3136, 576, 64],
+        [3136, 64, 64],
+        [3136, 64, 256],
+        [784, 1152, 128],
+        [196, 2304, 256],
+        [49, 4608, 512],
+        [49, 2048, 512],
+        [1, 2048, 1000],
+        [12544, 147, 64],
+    ] {
+        let run = if k == 147 { 21 } else { k.min(512) };
+        let run = if k.is_multiple_of(run) { run } else { k / 9 };
+        let (base, relative): (Vec<i32>, Vec<i32>) =
+            ((0..m as i32).map(|i| i * k as i32).collect(), (0..(k / run) as i32).map(|i| i * run as i32).collect());
+        let tables = |parts| Addresses::sums(base.clone(), &relative, run, parts).expect("they are small");
+        let (float_tables, byte_tables) = (tables(Parts::FLOATS), tables(Parts::BYTES));
+        let floats = Panels::new(Isa::best(), [n, k], |_, _| 1.0, None).expect("panels");
+        let factor = |n: usize, k: usize| (n * 7 + k * 3) as i32 % 255 - 127;
+        let bytes = BytePanels::new(ByteIsa::best(), [n, k], byte_tables.run(), factor, None).expect("panels");
+        let scales = Scales::new(vec![1e-4; n], 3, false);
+        let (a, a_bytes) = (vec![1.0; m * k], vec![1; m * k]);
+        let (mut c, mut sums, mut rounded) = (vec![0.0; m * n], vec![0; m * n], vec![0; m * n]);
+        let range = (f32::NEG_INFINITY, f32::INFINITY);
+        let product = Product { a: &a, addresses: &float_tables, b: &floats, add: None, range };
+        let of = |signed| ByteProduct { a: &a_bytes, signed, zero: 3, addresses: &byte_tables, b: &bytes, add: None };
+        let mut times: [Vec<f64>; 4] = Default::default();
+        let repeat = 1 + 20_000_000 / (m * k * n).min(20_000_000);
+        let mut time = |i: usize, run: &mut dyn FnMut() -> Result<(), String>| {
+            let start = std::time::Instant::now();
+            (0..repeat).for_each(|_| run().expect("it can be computed"));
+            times[i].push(start.elapsed().as_secs_f64() / repeat as f64);
+        };
+        for _ in 0..25 {
+            time(0, &mut || product.compute(&mut c));
+            time(1, &mut || of(false).compute(&mut Finished::Sums(&mut sums)));
+            time(2, &mut || of(false).compute(&mut Finished::Quantized(&mut rounded, &scales)));
+            time(3, &mut || of(true).compute(&mut Finished::Quantized(&mut rounded, &scales)));
+        }
+        times.iter_mut().for_each(|some| some.sort_by(f64::total_cmp));
+        let [float, sums, rounded, signed] = times.map(|some| some[some.len() / 2]);
+        let rate = |time: f64| 2.0 * (m * k * n) as f64 / time / 1e9;
+        println!(
+            "{m}x{k}x{n}: floats {:.0} GFLOP/s; sums {:.0} GOP/s, {:.2} times as fast; quantized {:.2}; with a sign {:.2}",
+            rate(float),
+            rate(sums),
+            float / sums,
+            float / rounded,
+            float / signed
+        );
+    }
+}
