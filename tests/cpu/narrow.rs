@@ -35,7 +35,7 @@ fn layers_of_short_floats_are_what_the_reference_says() {
         let m = parse(&ctx, &text).unwrap_or_else(|| panic!("it is valid: {text}"));
         let count = layer.input.iter().product();
         let input = Datum::Tensor(floats_to_tensor(dtype, &layer.input, numbers(&mut random, count)));
-        let (want, (have, reference)) = (run(&m, &input), run_by_kernels(&compiled(&tool, &m), &input));
+        let (want, (have, reference)) = (run(&m, &input), run_by_kernels(&compiled(&tool, &m, ""), &input));
         let (have, want) = (have.tensor().expect("a tensor").to_f64(), want.tensor().expect("a tensor").to_f64());
         let same = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= b.abs() / 128.0;
         assert!(have.len() == want.len() && have.iter().zip(&want).all(same), "{text}\n{have:?}\n{want:?}");
