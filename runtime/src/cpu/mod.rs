@@ -16,6 +16,7 @@
 //! | `function.rs` | the functions of elements |
 //! | `movement.rs` | what moves elements |
 //! | `lanes.rs` | normalization along an axis |
+//! | `quantize.rs` | floats as bytes, and back |
 
 mod addr;
 mod function;
@@ -27,6 +28,7 @@ mod movement;
 mod narrow;
 mod plan;
 mod program;
+mod quantize;
 mod window;
 
 pub use memory::Usage;
@@ -36,7 +38,7 @@ pub use program::Program;
 use crate::lines::Lines;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_dialects::graph::{
-    ConcatOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp, ReshapeOp, SliceOp, SoftmaxOp,
+    ConcatOp, DequantizeLinearOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp, QuantizeLinearOp, ReshapeOp, SliceOp, SoftmaxOp,
     SplitOp, SqueezeOp, TransposeOp, UnsqueezeOp,
 };
 use gradus_dialects::layout::{PackOp, UnpackOp};
@@ -101,6 +103,8 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (SplitOp::INFO, movement::split),
     (PadOp::INFO, movement::pad),
     (ExpandOp::INFO, movement::expand),
+    (QuantizeLinearOp::INFO, quantize::quantize),
+    (DequantizeLinearOp::INFO, quantize::dequantize),
     (SoftmaxOp::INFO, lanes::softmax),
     (LogSoftmaxOp::INFO, lanes::log_softmax),
     (LrnOp::INFO, lanes::lrn),

@@ -1,0 +1,146 @@
+//! Compiled programs in files: they are what was compiled, and whatever else a file has is refused with the reason.
+
+mod support;
+
+use gradus::Tool;
+use gradus::check::Random;
+use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::{Context, DType, Module};
+use gradus::runtime::artifact::{read, write};
+use gradus::runtime::cpu::Program;
+use gradus::runtime::interpreter::Interpreter;
+use std::sync::Arc;
+use support::{gradus, parse, root};
+
+fn example(file: &str) -> String {
+    root().join("examples").join(file).display().to_string()
+}
+
+/// A product by tables, and what reads past padding, with a constant long enough to be a section.
+const PROGRAM: &str = "func.func @main(%a: tensor<1x4x4x1xf32>) -> tensor<4x2xf32> {
+  %base = arith.constant dense<[0, 1, 4, 5]> : tensor<4xi32>
+  %relative = arith.constant dense<[0, 1, 2, 4, 5, 6, 8, 9, 10]> : tensor<9xi32>
+  %b = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]]> : tensor<2x9xf32>
+  %c = addr.gemm %a[%base + %relative], %b : (tensor<1x4x4x1xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
+  %bases = arith.constant dense<[[0, -1, 2, 4, 5, 6, 8, 9, 10], [1, 2, 3, 5, 6, 7, 9, 10, -1]]> : tensor<2x9xi32>
+  %d = addr.indirect_gemm %a[%bases] run 1, %b : (tensor<1x4x4x1xf32>, tensor<2x9xi32>, tensor<2x9xf32>) -> tensor<2x2xf32>
+  %e = graph.concat %c, %d {axis = 0 : i64} : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<6x2xf32>
+  %starts = arith.constant dense<[2, 0]> : tensor<2xi64>
+  %ends = arith.constant dense<[6, 2]> : tensor<2xi64>
+  %f = graph.slice %e, %starts, %ends : (tensor<6x2xf32>, tensor<2xi64>, tensor<2xi64>) -> tensor<4x2xf32>
+  return %f : tensor<4x2xf32>
+}
+";
+
+fn written(m: &Module) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(m, &mut bytes).expect("a vector can be written");
+    bytes
+}
+
+/// What is wrong with a file.
+fn refused(bytes: Vec<u8>) -> Option<String> {
+    let ctx = Tool::gradus().context();
+    let diagnostics = read(&ctx, "model.gradus", &bytes.into()).err()?;
+    Some(diagnostics.iter().map(|d| d.render(&ctx)).collect())
+}
+
+fn compiled(ctx: &Arc<Context>, text: &str) -> Vec<u8> {
+    written(&parse(ctx, text).expect("it is valid"))
+}
+
+#[test]
+fn a_network_is_what_was_compiled() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let [model, out] = ["model.gradus", "logits.npy"].map(|name| folder.path().join(name).display().to_string());
+    for name in ["digits_cnn", "digits_mlp_sparse90"] {
+        let source = example(&format!("{name}.onnx"));
+        let output = gradus(&["compile", &source, "--target", "cpu", "-o", &model]);
+        assert_eq!((output.code, output.err.as_str(), output.out.as_str()), (0, "", ""));
+        let image = format!("image={}", example("digits_test_images.npy"));
+        let ran = gradus(&["run", &source, "--target", "cpu", "--input", &image, "--output", &format!("logits={out}")]);
+        let same = ["run", &model, "--input", &image, "--expect", &out, "--rtol", "0", "--atol", "0"];
+        let again = gradus(&same);
+        assert_eq!((ran.code, again.code, again.err.as_str()), (0, 0, ""), "{}", again.out);
+        assert!(again.out.contains("logits: agrees"), "{}", again.out);
+        assert!(gradus(&["inspect", &model]).out.contains("addr.gemm"));
+        let timed = gradus(&["bench", &model, "--repeat", "1"]).out;
+        assert!(timed.contains("median") && !timed.contains("by reference"), "{timed}");
+    }
+}
+
+#[test]
+fn what_is_cut_off_or_changed_is_refused() {
+    let bytes = compiled(&Tool::gradus().context(), PROGRAM);
+    assert_eq!(refused(bytes.clone()), None);
+    for len in 0..bytes.len() {
+        let said = refused(bytes[..len].to_vec()).unwrap_or_default();
+        assert!(said.contains("is no compiled program: byte"), "{len} bytes: {said}");
+    }
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        let said = refused(changed).unwrap_or_default();
+        assert!(said.contains("is no compiled program: byte"), "byte {at}: {said}");
+    }
+    let said = refused([&bytes[..], &[0]].concat()).unwrap_or_default();
+    assert!(said.contains("byte 16: the file should have"), "{said}");
+}
+
+#[test]
+fn addresses_outside_are_refused() {
+    let ctx = Tool::gradus().context();
+    for (change, to, reason) in [
+        ("dense<[0, 1, 4, 5]>", "dense<[0, 1, 4, 6]>", "'addr.gemm' element 16 is not in a buffer of 16"),
+        ("dense<[0, 1, 4, 5]>", "dense<[0, 1, -1, 5]>", "'addr.gemm' element -1 is not in a buffer of 16"),
+        ("[[0, -1, 2,", "[[0, -2, 2,", "'addr.indirect_gemm' element -2 is not in a buffer of 16"),
+        ("[[0, -1, 2,", "[[0, 2147483647, 2,", "element 2147483647 is not in a buffer of 16"),
+    ] {
+        let said = refused(compiled(&ctx, &PROGRAM.replace(change, to))).unwrap_or_default();
+        assert!(said.contains(reason), "{said}");
+    }
+    let unknown = PROGRAM.replace("(%a: tensor<1x4x4x1xf32>)", "(%a: tensor<1x4x4x1xf32>, %base: tensor<4xi32>)");
+    let unknown = unknown.replacen("  %base = arith.constant dense<[0, 1, 4, 5]> : tensor<4xi32>\n", "", 1);
+    let said = refused(compiled(&ctx, &unknown)).unwrap_or_default();
+    assert!(said.contains("its tables are no constants"), "{said}");
+}
+
+/// Writes the right checksums over those that are there.
+fn seal(bytes: &mut [u8]) {
+    let long = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
+    let count = u32::from_le_bytes(bytes[12..16].try_into().expect("four bytes")) as usize;
+    for entry in (0..count).map(|i| 32 + 24 * i) {
+        let (start, len) = (long(bytes, entry), long(bytes, entry + 8));
+        let checksum = crc32fast::hash(&bytes[start..start + len]);
+        bytes[entry + 16..entry + 20].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let checksum = crc32fast::hash(&bytes[32..32 + 24 * count]);
+    bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Files that somebody means ill with: whatever is in them is refused, or runs without reading what is not there.
+#[test]
+fn hostile_files_do_no_harm() {
+    let ctx = Tool::gradus().context();
+    let bytes = compiled(&ctx, PROGRAM);
+    let input = Datum::Tensor(floats_to_tensor(DType::F32, &[1, 4, 4, 1], (0..16).map(f64::from).collect()));
+    let (mut random, mut ran) = (Random::of("artifacts"), 0);
+    for _ in 0..if cfg!(debug_assertions) { 300 } else { 6000 } {
+        let mut changed = bytes.clone();
+        let first = 32 + 24 * u64::from(bytes[12]);
+        for _ in 0..1 + random.below(3) {
+            let at = (first + random.below(bytes.len() as u64 - first)) as usize;
+            changed[at] = match random.below(3) {
+                0 => random.below(256) as u8,
+                1 => b"0123456789-<>x,"[random.below(15) as usize],
+                _ => changed[at] ^ 1 << random.below(8),
+            };
+        }
+        seal(&mut changed);
+        let ctx = Tool::gradus().context();
+        let Ok(m) = read(&ctx, "model.gradus", &changed.into()) else { continue };
+        let Some(main) = Interpreter::new(&m).function("main") else { continue };
+        ran += u32::from(Program::new(&m, main).call(vec![input.clone()]).is_ok());
+    }
+    assert!(ran > 0, "nothing that was changed ran");
+}
