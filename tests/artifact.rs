@@ -107,7 +107,8 @@ fn addresses_outside_are_refused() {
 
 /// Writes the right checksums over those that are there.
 fn seal(bytes: &mut [u8]) {
-    let long = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
+    let long =
+        |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
     let count = u32::from_le_bytes(bytes[12..16].try_into().expect("four bytes")) as usize;
     for entry in (0..count).map(|i| 32 + 24 * i) {
         let (start, len) = (long(bytes, entry), long(bytes, entry + 8));

@@ -3,7 +3,9 @@
 use gradus_dialects::addr::{GemmOp, IndirectGemmOp};
 use gradus_dialects::layout::{PackOp, TiledLayout};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{AttrData, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Type, Value};
+use gradus_ir::{
+    AttrData, Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Type, Value,
+};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {

@@ -19,7 +19,9 @@
 
 use bytes::Bytes;
 use gradus_dialects::addr::{Reads, reads_by_tables};
-use gradus_ir::{Attr, AttrData, Context, DType, Diagnostic, Loc, Module, Op, ParseOptions, Tensor, parse_module, verify};
+use gradus_ir::{
+    Attr, AttrData, Context, DType, Diagnostic, Loc, Module, Op, ParseOptions, Tensor, parse_module, verify,
+};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -148,7 +150,8 @@ pub fn read(ctx: &Arc<Context>, name: &str, bytes: &Bytes) -> Result<Module, Vec
 /// The elements of a constant.
 fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, String> {
     let shape = ctx.static_shape(ty).ok_or("a constant of unknown extents")?;
-    let shape: Vec<usize> = shape.iter().map(|&d| usize::try_from(d)).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    let shape: Vec<usize> =
+        shape.iter().map(|&d| usize::try_from(d)).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     let dtype = ctx.dtype(ctx.element_type(ty)).ok_or("a constant of a type that nothing computes with")?;
     let bits = match dtype {
         DType::Bool => 1,
@@ -164,7 +167,8 @@ fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, Str
 /// That all addresses of products and pools are known, and in their buffers.
 fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
     let wrong = |op: Op| {
-        let checked = Reads::of(m, op).map_or_else(|| Err("its tables are no constants".to_owned()), |reads| reads.check());
+        let checked =
+            Reads::of(m, op).map_or_else(|| Err("its tables are no constants".to_owned()), |reads| reads.check());
         Some(Diagnostic::error(m.loc(op), format!("'{}' {}", m.name_text(op), checked.err()?)))
     };
     let reads = m.ops_under(m.root()).into_iter().filter(|&op| reads_by_tables(m, op));
@@ -188,7 +192,8 @@ fn sections(bytes: &[u8]) -> Result<Vec<Range<usize>>, (usize, String)> {
         return Err((16, format!("the file should have {} bytes, and has {}", long(16)?, bytes.len())));
     }
     let behind = count.checked_mul(ENTRY).and_then(|n| n.checked_add(HEADER)).filter(|&n| n <= bytes.len());
-    let behind = behind.filter(|_| count > 0).ok_or_else(|| (12, format!("{count} sections do not fit into the file")))?;
+    let behind =
+        behind.filter(|_| count > 0).ok_or_else(|| (12, format!("{count} sections do not fit into the file")))?;
     if word(28)? != 0 || crc32fast::hash(&bytes[HEADER..behind]) != word(24)? {
         return Err((24, "the checksum of the sections' entries is another".into()));
     }

@@ -4,7 +4,8 @@ use super::function::exp;
 use super::{Kernel, Prepared, extents, floats, floats_mut, is};
 use gradus_ir::{DType, Module, OpArgs};
 
-/// The extents before an axis, of it, and behind it.
+/// The extents of an axis, and of all behind it.
+#[derive(Clone, Copy)]
 struct Around {
     extent: usize,
     inner: usize,

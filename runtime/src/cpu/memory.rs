@@ -22,32 +22,45 @@ pub struct Usage {
     pub unshared: usize,
 }
 
-/// An offset for each slot, such that none overlap that live at once, and how much is needed.
+/// What is placed first has more of this.
+type Key = fn(&Slot) -> (usize, usize);
+
+/// An offset for each slot, such that none overlap that live at once, and how much is needed: the better of placing the
+/// largest first and those that are made first.
 ///
-/// The largest are placed first, each in the lowest gap among those placed before that live when it does. Source: "greedy by
-/// size" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020. The time is that of looking at
-/// what lives at each step of each slot's life.
+/// Source: "greedy by size" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020.
 pub(super) fn place(slots: &[Slot], steps: usize) -> (Vec<usize>, Usage) {
     let room = |slot: &Slot| slot.bytes.next_multiple_of(LINE);
-    let mut order: Vec<usize> = (0..slots.len()).collect();
-    order.sort_by_key(|&i| (std::cmp::Reverse(slots[i].bytes), slots[i].first));
-    let mut offsets = vec![0; slots.len()];
+    let usage = Usage { reserved: 0, needed: needed(slots, steps), unshared: slots.iter().map(room).sum() };
+    let orders: [Key; 2] = [|slot| (slot.bytes, usize::MAX - slot.first), |slot| (usize::MAX - slot.first, slot.bytes)];
+    let placed = orders.map(|key| {
+        let mut order: Vec<usize> = (0..slots.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(key(&slots[i])));
+        in_order(slots, steps, &order)
+    });
+    let (offsets, reserved) = placed.into_iter().min_by_key(|(_, reserved)| *reserved).unwrap_or_default();
+    (offsets, Usage { reserved, ..usage })
+}
+
+/// Places each slot in the lowest gap among those before it that live when it does, and says where all end. The time is that of
+/// looking at what lives at each step of each slot's life.
+fn in_order(slots: &[Slot], steps: usize, order: &[usize]) -> (Vec<usize>, usize) {
+    let (mut offsets, mut reserved) = (vec![0; slots.len()], 0);
     // What is placed and lives at each step: where it begins, and where it ends.
     let mut living: Vec<Vec<(usize, usize)>> = vec![Vec::new(); steps + 1];
-    let mut usage = Usage { reserved: 0, needed: needed(slots, steps), unshared: slots.iter().map(room).sum() };
-    for i in order {
-        let (slot, life) = (&slots[i], slots[i].first..=slots[i].last);
+    for &i in order {
+        let (room, life) = (slots[i].bytes.next_multiple_of(LINE), slots[i].first..=slots[i].last);
         let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
         for &(start, end) in living[life.clone()].iter().flatten() {
             let known = taken.entry(start).or_insert(end);
             *known = end.max(*known);
         }
-        offsets[i] = lowest_gap(&taken, room(slot));
-        let end = offsets[i] + room(slot);
-        usage.reserved = usage.reserved.max(end);
+        offsets[i] = lowest_gap(&taken, room);
+        let end = offsets[i] + room;
+        reserved = reserved.max(end);
         living[life].iter_mut().for_each(|at| at.push((offsets[i], end)));
     }
-    (offsets, usage)
+    (offsets, reserved)
 }
 
 /// The lowest offset from which on so much is free.

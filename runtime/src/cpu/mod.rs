@@ -38,19 +38,22 @@ pub use program::Program;
 use crate::lines::Lines;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_dialects::graph::{
-    ConcatOp, DequantizeLinearOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp, QuantizeLinearOp, ReshapeOp, SliceOp, SoftmaxOp,
-    SplitOp, SqueezeOp, TransposeOp, UnsqueezeOp,
+    ConcatOp, DequantizeLinearOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp,
+    QuantizeLinearOp, ReshapeOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp, TransposeOp, UnsqueezeOp,
 };
 use gradus_dialects::layout::{PackOp, UnpackOp};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use map::Stage;
 
+/// From the bytes of operands to those of a result.
+type Run = dyn Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync;
+
 /// Computes a result from the bytes of operands, all of them row-major and aligned as their elements are.
 struct Kernel {
     /// Which operands it gets.
     reads: Vec<usize>,
-    run: Box<dyn Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync>,
+    run: Box<Run>,
 }
 
 impl Kernel {

@@ -2,9 +2,9 @@
 
 use super::{Kernel, Prepared, constant, dtype, extents, position};
 use gradus_dialects::graph::kernels::shape::{normalize_axes, normalize_axis, slice_axis};
-use gradus_dialects::layout::{self, CopyNest, Relayout};
+use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Module, OpArgs, Tensor};
+use gradus_ir::{Module, OpArgs, Tensor, Type};
 
 /// Row-major strides.
 fn strides(extents: &[u64]) -> Vec<u64> {
@@ -16,17 +16,18 @@ fn strides(extents: &[u64]) -> Vec<u64> {
 }
 
 /// The extents of an operand or result.
-fn wide(m: &Module, ty: gradus_ir::Type) -> Option<Vec<u64>> {
+fn wide(m: &Module, ty: Type) -> Option<Vec<u64>> {
     Some(extents(m, ty)?.into_iter().map(|d| d as u64).collect())
 }
 
-fn trap(e: layout::LayoutError) -> Trap {
-    Trap::unsupported(e.to_string())
+/// What cannot be moved is not computed.
+fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
+    done.map_err(|e| Trap::unsupported(e.to_string()))
 }
 
 /// Copies what one operand gives.
 fn copies(nest: CopyNest, size: usize) -> Prepared {
-    Kernel::new([0], move |data, out| nest.copy(data[0], out, size).map_err(trap)).into()
+    Kernel::new([0], move |data, out| moved(nest.copy(data[0], out, size))).into()
 }
 
 fn element_size(m: &Module, args: &OpArgs<'_>) -> Option<usize> {
@@ -53,7 +54,7 @@ pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         if has_padding {
             fill(out, &pad);
         }
-        Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size())).map_err(trap)
+        moved(Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size())))
     });
     Some(kernel.into())
 }
@@ -101,7 +102,7 @@ pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         start += part[axis] * apart[axis];
     }
     let kernel = Kernel::new(0..nests.len(), move |data, out| {
-        nests.iter().zip(data).try_for_each(|(nest, part)| nest.copy(part, out, size)).map_err(trap)
+        moved(nests.iter().zip(data).try_for_each(|(nest, part)| nest.copy(part, out, size)))
     });
     Some(kernel.into())
 }
@@ -133,11 +134,11 @@ pub(super) fn split(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let axis = normalize_axis(args.int("axis").unwrap_or(0), from.len()).ok()?;
     let apart = strides(&from);
     let mut start = 0;
-    let mut part = |&ty: &gradus_ir::Type| {
+    let mut part = |&ty: &Type| {
         let to = wide(m, ty)?;
         let nest = CopyNest::strided(&to, [&apart, &strides(&to)], [start, 0]).ok()?;
         start += to[axis] * apart[axis];
-        Some(Kernel::new([0], move |data, out| nest.copy(data[0], out, size).map_err(trap)))
+        Some(Kernel::new([0], move |data, out| moved(nest.copy(data[0], out, size))))
     };
     Some(Prepared::Kernels(args.result_types.iter().map(&mut part).collect::<Option<_>>()?))
 }
@@ -165,7 +166,7 @@ pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             Some(value) => out.chunks_exact_mut(value.len().max(1)).for_each(|to| to.copy_from_slice(value)),
             None => fill(out, &zero),
         }
-        nest.copy(data[0], out, dtype.size()).map_err(trap)
+        moved(nest.copy(data[0], out, dtype.size()))
     });
     Some(kernel.into())
 }

@@ -288,7 +288,7 @@ impl<'m> Planner<'m> {
         let group = match self.before(&group) {
             Some((operand, draft)) => {
                 let Draft::Map(before) = std::mem::replace(&mut self.drafts[draft], Draft::Gone) else { return None };
-                before.then(group, operand)
+                before.then(&group, operand)
             }
             None => group,
         };
@@ -340,7 +340,7 @@ impl<'m> Planner<'m> {
 
 impl Group {
     /// Both, one after the other: what the second has as that operand is the first's result.
-    fn then(mut self, next: Group, operand: usize) -> Group {
+    fn then(mut self, next: &Group, operand: usize) -> Group {
         let moved = self.operands.len();
         let source = |source| match source {
             Source::Operand(i) if i == operand => Source::Previous,

@@ -15,7 +15,8 @@ impl Scales {
     /// Those of an op of floats of 32 bits and bytes, if they are constant.
     fn of(m: &Module, args: &OpArgs<'_>, bytes: DType) -> Option<Scales> {
         let is_plain = matches!(bytes, DType::U8 | DType::I8) && args.int("block_size").unwrap_or(0) == 0;
-        let (shape, scale) = (extents(m, args.operand_type(0))?, constant(args, "y_scale").or_else(|| constant(args, "x_scale"))?);
+        let (shape, scale) =
+            (extents(m, args.operand_type(0))?, constant(args, "y_scale").or_else(|| constant(args, "x_scale"))?);
         if !is_plain || scale.dtype() != DType::F32 || scale.rank() > 1 {
             return None;
         }

@@ -32,7 +32,8 @@ impl Panels {
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
         let &(width, _) = isa.panels().iter().min_by_key(waste).expect("there are panels");
         let count = columns.div_ceil(width);
-        let size = (count * width).checked_mul(summands).and_then(|n| n.checked_mul(4)).ok_or("a matrix is too large")?;
+        let size =
+            (count * width).checked_mul(summands).and_then(|n| n.checked_mul(4)).ok_or("a matrix is too large")?;
         let mut lines = Lines::zeros(size);
         let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
         for panel in 0..count {

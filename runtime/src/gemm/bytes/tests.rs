@@ -2,7 +2,7 @@
 
 use super::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
 use crate::gemm::tests::Numbers;
-use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
+use crate::gemm::{Addresses, Parts};
 
 fn isas() -> impl Iterator<Item = ByteIsa> {
     ByteIsa::ALL.into_iter().filter(|isa| isa.is_there())
@@ -155,63 +155,4 @@ fn what_does_not_fit_is_refused() {
     assert!(compute(&[0, -1], 2, 8).is_err());
     assert!(compute(&[0, 6], 2, 7).is_err());
     assert!(compute(&[0, 6], 1, 8).is_err());
-}
-
-/// How many times as fast as products of floats those of bytes are, in turn: `cargo test --release -- --ignored
-/// --nocapture how_fast`.
-#[test]
-#[ignore = "it measures"]
-fn how_fast() {
-    for [m, k, n] in [
-        [512, 512, 512_usize],
-        [3136, 576, 64],
-        [3136, 64, 64],
-        [3136, 64, 256],
-        [784, 1152, 128],
-        [196, 2304, 256],
-        [49, 4608, 512],
-        [49, 2048, 512],
-        [1, 2048, 1000],
-        [12544, 147, 64],
-    ] {
-        let run = if k == 147 { 21 } else { k.min(512) };
-        let run = if k.is_multiple_of(run) { run } else { k / 9 };
-        let (base, relative): (Vec<i32>, Vec<i32>) =
-            ((0..m as i32).map(|i| i * k as i32).collect(), (0..(k / run) as i32).map(|i| i * run as i32).collect());
-        let tables = |parts| Addresses::sums(base.clone(), &relative, run, parts).expect("they are small");
-        let (float_tables, byte_tables) = (tables(Parts::FLOATS), tables(Parts::BYTES));
-        let floats = Panels::new(Isa::best(), [n, k], |_, _| 1.0, None).expect("panels");
-        let factor = |n: usize, k: usize| (n * 7 + k * 3) as i32 % 255 - 127;
-        let bytes = BytePanels::new(ByteIsa::best(), [n, k], byte_tables.run(), factor, None).expect("panels");
-        let scales = Scales::new(vec![1e-4; n], 3, false);
-        let (a, a_bytes) = (vec![1.0; m * k], vec![1; m * k]);
-        let (mut c, mut sums, mut rounded) = (vec![0.0; m * n], vec![0; m * n], vec![0; m * n]);
-        let range = (f32::NEG_INFINITY, f32::INFINITY);
-        let product = Product { a: &a, addresses: &float_tables, b: &floats, add: None, range };
-        let of = |signed| ByteProduct { a: &a_bytes, signed, zero: 3, addresses: &byte_tables, b: &bytes, add: None };
-        let mut times: [Vec<f64>; 4] = Default::default();
-        let repeat = 1 + 20_000_000 / (m * k * n).min(20_000_000);
-        let mut time = |i: usize, run: &mut dyn FnMut() -> Result<(), String>| {
-            let start = std::time::Instant::now();
-            (0..repeat).for_each(|_| run().expect("it can be computed"));
-            times[i].push(start.elapsed().as_secs_f64() / repeat as f64);
-        };
-        for _ in 0..25 {
-            time(0, &mut || product.compute(&mut c));
-            time(1, &mut || of(false).compute(&mut Finished::Sums(&mut sums)));
-            time(2, &mut || of(false).compute(&mut Finished::Quantized(&mut rounded, &scales)));
-            time(3, &mut || of(true).compute(&mut Finished::Quantized(&mut rounded, &scales)));
-        }
-        times.iter_mut().for_each(|some| some.sort_by(f64::total_cmp));
-        let [float, sums, rounded, signed] = times.map(|some| some[some.len() / 2]);
-        let rate = |time: f64| 2.0 * (m * k * n) as f64 / time / 1e9;
-        println!(
-            "{m}x{k}x{n}: floats {:.0} GFLOP/s; sums {:.0} GOP/s, {:.2} times as fast; quantized {:.2}; with a sign {:.2}",
-            rate(float),
-            rate(sums),
-            float / sums,
-            float / rounded,
-            float / signed
-        );
-    }
 }
