@@ -95,9 +95,6 @@ impl Emitter<'_> {
 
     /// A tensor in the order of a layout.
     pub(super) fn pack(&mut self, x: Value, layout: &TiledLayout, axes: &str) -> Option<Value> {
-        if layout.order() == axes {
-            return Some(x);
-        }
         let attrs = [("layout", layout.to_attr(&self.m.ctx)), ("axes", self.m.ctx.string_attr(axes))];
         self.one("layout.pack", &[&[x]], &attrs)
     }
