@@ -1,7 +1,7 @@
 //! `fuse-epilogues`: what happens to each element of a product by tables is done where it is stored.
 
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
-use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp};
+use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, SumOp};
 use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{
@@ -25,7 +25,7 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 Makes `graph.add` and `graph.sum` of two tensors of one shape, `graph.relu` and `graph.clip` between constants part of the
-product that they use, if nothing else uses it.
+product that they use, if nothing else uses it; `graph.relu` of a `graph.concat` of such products part of each.
 
 # Refuses
 
@@ -42,6 +42,7 @@ Linear in the number of ops.",
 const PATTERNS: &[Pattern] = &[
     Pattern { name: "add-to-product", run: add_to_product },
     Pattern { name: "relu-of-product", run: relu_of_product },
+    Pattern { name: "relu-of-concat", run: relu_of_concat },
     Pattern { name: "clip-of-product", run: clip_of_product },
 ];
 
@@ -114,6 +115,28 @@ fn relu_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(product) = ReluOp::cast(m, op).and_then(|_| product(m, op, m.operands(op)[0])) else { return false };
     bounded(r, op, product, [Some(0.0), None])
+}
+
+/// Of products that lie one behind the other: bounds each of them.
+fn relu_of_concat(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    let Some(concat) = ReluOp::cast(m, op).and_then(|relu| ConcatOp::defining(m, relu.x(m))) else { return false };
+    let parts = m.operands(concat.0).to_vec();
+    let is_product = |&part: &Value| product(m, concat.0, part).is_some();
+    if !m.has_one_use(m.result(concat.0, 0)) || !parts.iter().all(is_product) {
+        return false;
+    }
+    let mut all = OpState::like(m, concat.0);
+    all.result_types.push(m.value_type(m.result(op, 0)));
+    for part in parts {
+        let m = r.module();
+        let mut state = OpState::like(m, op);
+        state.operands.push(part);
+        state.result_types.push(m.value_type(part));
+        let Ok(relu) = r.create_before(op, state) else { return false };
+        all.operands.push(r.module().result(relu, 0));
+    }
+    r.replace_with(op, all).is_ok()
 }
 
 fn clip_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {

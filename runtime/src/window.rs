@@ -58,7 +58,7 @@ impl Windows<'_> {
                 Isa::Avx2 => x86::avx2(self, c),
                 #[cfg(target_arch = "aarch64")]
                 Isa::Neon => neon::neon(self, c),
-                _ => self.rows::<Eight>(c),
+                _ => self.rows::<Eight, 1>(c),
             }
         }
         Ok(())
@@ -85,90 +85,110 @@ impl Windows<'_> {
         }
     }
 
-    /// All rows.
+    /// All rows, `P` at a time, and what is left one by one.
     ///
     /// # Safety
     /// The machine has the vectors, and all has passed [`check`](Windows::check).
     #[inline(always)]
-    unsafe fn rows<V: Vector>(&self, c: &mut [f32]) {
-        let all = self.bases.chunks_exact(self.positions.max(1)).zip(c.chunks_exact_mut(self.channels.max(1)));
-        for (i, (places, row)) in all.enumerate() {
-            let add = self.add.map(|add| &add[i * self.channels..][..self.channels]);
-            // SAFETY: the caller's promise.
-            unsafe { self.row::<V>(places, add, row) }
+    unsafe fn rows<V: Vector, const P: usize>(&self, c: &mut [f32]) {
+        let (t, n) = (self.positions.max(1), self.channels.max(1));
+        let rows = c.len() / n;
+        // SAFETY: the caller's promise; each row has its places and its part of the result.
+        unsafe {
+            for first in (0..rows / P * P).step_by(P) {
+                self.some::<V, P>(first, &self.bases[first * t..][..P * t], &mut c[first * n..][..P * n]);
+            }
+            for row in rows / P * P..rows {
+                self.some::<V, 1>(row, &self.bases[row * t..][..t], &mut c[row * n..][..n]);
+            }
         }
     }
 
-    /// A row, four vectors at a time, and what is left in smaller pieces.
+    /// `P` rows from one on, four vectors of channels at a time, and what is left in smaller pieces.
     ///
     /// # Safety
     /// The machine has the vectors, and all has passed [`check`](Windows::check).
     #[inline(always)]
-    unsafe fn row<V: Vector>(&self, places: &[i32], add: Option<&[f32]>, c: &mut [f32]) {
-        let n = c.len();
+    unsafe fn some<V: Vector, const P: usize>(&self, first: usize, places: &[i32], c: &mut [f32]) {
+        let n = self.channels;
+        let add = self.add.map(|add| &add[first * n..][..P * n]);
         let mut at = 0;
         // SAFETY: no piece goes beyond the last channel.
         unsafe {
             while at + 4 * V::LANES <= n {
-                self.piece::<V, 4>(places, add, at, c.as_mut_ptr().add(at));
+                self.piece::<V, 4, P>(places, add, at, c);
                 at += 4 * V::LANES;
             }
             if at + 2 * V::LANES <= n {
-                self.piece::<V, 2>(places, add, at, c.as_mut_ptr().add(at));
+                self.piece::<V, 2, P>(places, add, at, c);
                 at += 2 * V::LANES;
             }
             while at + V::LANES <= n {
-                self.piece::<V, 1>(places, add, at, c.as_mut_ptr().add(at));
+                self.piece::<V, 1, P>(places, add, at, c);
                 at += V::LANES;
             }
             // The last vector again, from where it ends with the last channel.
             if at < n && n >= V::LANES {
-                self.piece::<V, 1>(places, add, n - V::LANES, c.as_mut_ptr().add(n - V::LANES));
-            } else {
-                c[at..].iter_mut().enumerate().for_each(|(i, to)| *to = self.element(places, add, at + i));
+                self.piece::<V, 1, P>(places, add, n - V::LANES, c);
+                return;
             }
+        }
+        for (p, row) in c.chunks_exact_mut(n.max(1)).enumerate() {
+            let (places, add) = (&places[p * self.positions..], add.map(|add| &add[p * n..]));
+            let places = &places[..self.positions];
+            row[at..].iter_mut().enumerate().for_each(|(i, to)| *to = self.element(places, add, at + i));
         }
     }
 
-    /// `NV` vectors of channels, from one on.
+    /// `NV` vectors of channels of `P` rows, from one channel on: weights are read once for all rows.
     ///
     /// # Safety
-    /// As many channels are there, and as many floats at `to`; and all of [`row`](Windows::row).
+    /// As many channels are there; and all of [`some`](Windows::some).
     #[inline(always)]
-    unsafe fn piece<V: Vector, const NV: usize>(
+    unsafe fn piece<V: Vector, const NV: usize, const P: usize>(
         &self,
         places: &[i32],
         add: Option<&[f32]>,
         channel: usize,
-        to: *mut f32,
+        c: &mut [f32],
     ) {
         // SAFETY: places, weights, bias and what is added have a number for each channel.
         unsafe {
             let start = if let Reduction::Max = self.reduction { f32::NEG_INFINITY } else { 0.0 };
-            let mut all = [V::splat(start); NV];
-            for (t, &base) in places.iter().enumerate() {
-                if base == -1 {
-                    continue;
+            let mut all = [[V::splat(start); NV]; P];
+            for t in 0..self.positions {
+                let mut weight = [V::splat(0.0); NV];
+                if let Reduction::Weighted(weights) = self.reduction {
+                    let from = weights.as_ptr().add(t * self.channels + channel);
+                    for v in 0..NV {
+                        weight[v] = V::load(from.add(v * V::LANES));
+                    }
                 }
-                let from = self.a.as_ptr().add(base as usize + channel);
-                for v in 0..NV {
-                    let x = V::load(from.add(v * V::LANES));
-                    all[v] = match self.reduction {
-                        Reduction::Max => all[v].larger(x),
-                        Reduction::Sum => all[v].plus(x),
-                        Reduction::Weighted(weights) => {
-                            let weight = weights.as_ptr().add(t * self.channels + channel + v * V::LANES);
-                            x.times_plus(V::load(weight), all[v])
-                        }
-                    };
+                for p in 0..P {
+                    let base = *places.get_unchecked(p * self.positions + t);
+                    if base == -1 {
+                        continue;
+                    }
+                    let from = self.a.as_ptr().add(base as usize + channel);
+                    for v in 0..NV {
+                        let x = V::load(from.add(v * V::LANES));
+                        all[p][v] = match self.reduction {
+                            Reduction::Max => all[p][v].larger(x),
+                            Reduction::Sum => all[p][v].plus(x),
+                            Reduction::Weighted(_) => x.times_plus(weight[v], all[p][v]),
+                        };
+                    }
                 }
             }
-            for v in 0..NV {
-                let bias = self.bias.map(|bias| V::load(bias.as_ptr().add(channel + v * V::LANES)));
-                let all = bias.map_or(all[v], |bias| all[v].plus(bias));
-                let add = add.map(|add| V::load(add.as_ptr().add(channel + v * V::LANES)));
-                let all = add.map_or(all, |add| all.plus(add));
-                all.between(V::splat(self.range.0), V::splat(self.range.1)).store(to.add(v * V::LANES));
+            for p in 0..P {
+                for v in 0..NV {
+                    let at = p * self.channels + channel + v * V::LANES;
+                    let bias = self.bias.map(|bias| V::load(bias.as_ptr().add(channel + v * V::LANES)));
+                    let all = bias.map_or(all[p][v], |bias| all[p][v].plus(bias));
+                    let add = add.map(|add| V::load(add.as_ptr().add(at)));
+                    let all = add.map_or(all, |add| all.plus(add));
+                    all.between(V::splat(self.range.0), V::splat(self.range.1)).store(c.as_mut_ptr().add(at));
+                }
             }
         }
     }
@@ -204,7 +224,7 @@ mod x86 {
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn avx512(windows: &Windows<'_>, c: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { windows.rows::<__m512>(c) }
+        unsafe { windows.rows::<__m512, 4>(c) }
     }
 
     /// # Safety
@@ -212,7 +232,7 @@ mod x86 {
     #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn avx2(windows: &Windows<'_>, c: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { windows.rows::<__m256>(c) }
+        unsafe { windows.rows::<__m256, 2>(c) }
     }
 }
 
@@ -226,7 +246,7 @@ mod neon {
     #[target_feature(enable = "neon")]
     pub(super) unsafe fn neon(windows: &Windows<'_>, c: &mut [f32]) {
         // SAFETY: the caller's promise.
-        unsafe { windows.rows::<float32x4_t>(c) }
+        unsafe { windows.rows::<float32x4_t, 4>(c) }
     }
 }
 

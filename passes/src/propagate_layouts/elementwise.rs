@@ -96,9 +96,7 @@ fn packed(r: &mut Rewriter<'_>, op: Op, value: Value, rank: usize, from: &Unpack
     let (extents, elem) = (shape(m, value)?, m.ctx.element_type(m.value_type(value)));
     let mut whole = vec![1; rank.checked_sub(extents.len())?];
     whole.extend_from_slice(extents);
-    let letters = Letters::of(m, from.layout, from.axes)?;
-    let axis = |letter: &char| letters.plain.iter().position(|other| other == letter).map(|at| whole[at]);
-    let moved = letters.packed.iter().map(axis).collect::<Option<Vec<i64>>>()?;
+    let moved = Letters::of(m, from.layout, from.axes)?.packed_extents(&whole)?;
     let [whole, moved] = [&whole, &moved].map(|extents| m.ctx.tensor_type(extents, elem));
     let value = if m.value_type(value) == whole {
         value

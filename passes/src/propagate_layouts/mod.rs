@@ -139,6 +139,12 @@ impl Letters {
         self.packed.iter().position(|other| other == letter).map(|at| at as i64)
     }
 
+    /// The extents of what is packed, from those of the tensor.
+    fn packed_extents(&self, plain: &[i64]) -> Option<Vec<i64>> {
+        let extent = |letter: &char| plain.get(self.plain.iter().position(|other| other == letter)?).copied();
+        self.packed.iter().map(extent).collect()
+    }
+
     /// The attributes of these letters.
     fn attrs(&self, m: &Module) -> Option<[Attr; 2]> {
         let layout: TiledLayout = self.packed.iter().collect::<String>().parse().ok()?;

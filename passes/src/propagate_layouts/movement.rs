@@ -6,8 +6,12 @@ use gradus_dialects::layout::UnpackOp;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PatternRewriter, Type, Value};
 
-/// An op of other operands, whose axis is another one, if it has one; its type is inferred.
-fn replaced(r: &mut Rewriter<'_>, op: Op, from: &Unpacked, state: OpState) -> Option<()> {
+/// An op of packed operands in place of another one: its result is that one's, packed.
+fn replaced(r: &mut Rewriter<'_>, op: Op, from: &Unpacked, mut state: OpState) -> Option<()> {
+    let m = r.module();
+    let (ty, letters) = (m.value_type(m.result(op, 0)), Letters::of(m, from.layout, from.axes)?);
+    let packed = letters.packed_extents(m.ctx.static_shape(ty)?)?;
+    state.result_types.push(m.ctx.tensor_type(&packed, m.ctx.element_type(ty)));
     let value = made(r, op, state)?;
     let state = unpacking(r.module(), from, op, value);
     r.replace_with(op, state).ok().map(drop)

@@ -29,3 +29,13 @@ func.func @not_fused(%a: tensor<8xf32>, %b: tensor<2x4xf32>, %y: tensor<2xf32>, 
   %5 = graph.add %4, %z : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %0, %1, %3, %5 : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
 }
+// Products that lie one behind the other are bounded each.
+func.func @relu_of_concat(%a: tensor<4xf32>, %b: tensor<2x1xf32>, %c: tensor<3x1xf32>) -> tensor<4x5xf32> {
+  %base = arith.constant dense<[0, 1, 2, 3]> : tensor<4xi32>
+  %relative = arith.constant dense<[0]> : tensor<1xi32>
+  %0 = addr.gemm %a[%base + %relative], %b : (tensor<4xf32>, tensor<4xi32>, tensor<1xi32>, tensor<2x1xf32>) -> tensor<4x2xf32>
+  %1 = addr.gemm %a[%base + %relative], %c : (tensor<4xf32>, tensor<4xi32>, tensor<1xi32>, tensor<3x1xf32>) -> tensor<4x3xf32>
+  %2 = graph.concat %0, %1 {axis = 1 : i64} : (tensor<4x2xf32>, tensor<4x3xf32>) -> tensor<4x5xf32>
+  %3 = graph.relu %2 : tensor<4x5xf32>
+  return %3 : tensor<4x5xf32>
+}
