@@ -38,9 +38,15 @@ impl Lines {
 
     /// A copy of bytes.
     pub(crate) fn of(bytes: &[u8]) -> Lines {
-        let mut lines = Lines::zeros(bytes.len());
-        lines.as_mut().copy_from_slice(bytes);
-        lines
+        let (whole, rest) = bytes.as_chunks::<LINE>();
+        let mut lines = Vec::with_capacity(bytes.len().div_ceil(LINE));
+        lines.extend(whole.iter().map(|line| Line(*line)));
+        if !rest.is_empty() {
+            let mut last = Line([0; LINE]);
+            last.0[..rest.len()].copy_from_slice(rest);
+            lines.push(last);
+        }
+        Lines { lines, len: bytes.len() }
     }
 
     /// The same for whoever wants to keep parts of them.

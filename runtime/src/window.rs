@@ -20,15 +20,49 @@ pub enum Reduction<'a> {
     Weighted(&'a [f32]),
 }
 
+/// Where the positions of windows are, and what is known of that before anything runs.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// For each row of the result, a base for each position.
+    bases: Vec<i32>,
+    /// How many positions a window has.
+    positions: usize,
+    /// The least and the greatest base, but for -1, if there is one.
+    span: Option<[i32; 2]>,
+}
+
+impl Places {
+    /// So many positions for each row.
+    ///
+    /// # Errors
+    /// When the last row is not whole, or windows have no position.
+    pub fn new(bases: Vec<i32>, positions: usize) -> Result<Places, String> {
+        if positions == 0 || !bases.len().is_multiple_of(positions) {
+            return Err(format!("{} bases are not rows of {positions}", bases.len()));
+        }
+        let there = || bases.iter().copied().filter(|&base| base != -1);
+        let span = there().min().zip(there().max()).map(|(least, greatest)| [least, greatest]);
+        Ok(Places { bases, positions, span })
+    }
+
+    fn rows(&self) -> usize {
+        self.bases.len() / self.positions
+    }
+
+    /// Whether so many channels of all places are in a buffer of so many elements.
+    fn are_in(&self, elements: usize, channels: usize) -> bool {
+        let end = |base: i32| usize::try_from(base).ok().and_then(|base| base.checked_add(channels));
+        self.span.is_none_or(|[least, greatest]| least >= 0 && end(greatest).is_some_and(|end| end <= elements))
+    }
+}
+
 /// Windows over an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows<'a> {
     /// The image.
     pub a: &'a [f32],
-    /// Where its positions are, for each row of the result.
-    pub bases: &'a [i32],
-    /// How many positions it has.
-    pub positions: usize,
+    /// Where the positions of each row of the result are.
+    pub places: &'a Places,
     /// How many channels there are.
     pub channels: usize,
     /// What is made of them.
@@ -68,21 +102,19 @@ impl Windows<'_> {
         if !isa.is_there() {
             return Err(format!("this machine has no {isa:?}"));
         }
-        let (n, t) = (self.channels, self.positions);
-        let rows = self.bases.len().checked_div(t).unwrap_or(0);
+        let (n, t, rows) = (self.channels, self.places.positions, self.places.rows());
         let adds = self.add.is_none_or(|add| add.len() == elements);
-        if rows.checked_mul(t) != Some(self.bases.len()) || rows.checked_mul(n) != Some(elements) || !adds {
-            return Err(format!("{} places of windows of {t} do not make {elements} elements", self.bases.len()));
+        if rows.checked_mul(n) != Some(elements) || !adds {
+            return Err(format!("{rows} rows of {n} channels are not {elements} elements"));
         }
         let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
         if weights.is_some_and(|have| t.checked_mul(n) != Some(have)) || self.bias.is_some_and(|bias| bias.len() != n) {
             return Err(format!("weights or biases are not those of {n} channels"));
         }
-        let is_inside = |&base: &i32| base == -1 || usize::try_from(base).is_ok_and(|base| base + n <= self.a.len());
-        match self.bases.iter().find(|base| !is_inside(base)) {
-            Some(base) => Err(format!("place {base} is not in a buffer of {}", self.a.len())),
-            None => Ok(()),
+        if !self.places.are_in(self.a.len(), n) {
+            return Err(format!("some places are not in a buffer of {}", self.a.len()));
         }
+        Ok(())
     }
 
     /// All rows, `P` at a time, and what is left one by one.
@@ -91,15 +123,15 @@ impl Windows<'_> {
     /// The machine has the vectors, and all has passed [`check`](Windows::check).
     #[inline(always)]
     unsafe fn rows<V: Vector, const P: usize>(&self, c: &mut [f32]) {
-        let (t, n) = (self.positions.max(1), self.channels.max(1));
+        let (t, n) = (self.places.positions, self.channels.max(1));
         let rows = c.len() / n;
         // SAFETY: the caller's promise; each row has its places and its part of the result.
         unsafe {
             for first in (0..rows / P * P).step_by(P) {
-                self.some::<V, P>(first, &self.bases[first * t..][..P * t], &mut c[first * n..][..P * n]);
+                self.some::<V, P>(first, &self.places.bases[first * t..][..P * t], &mut c[first * n..][..P * n]);
             }
             for row in rows / P * P..rows {
-                self.some::<V, 1>(row, &self.bases[row * t..][..t], &mut c[row * n..][..n]);
+                self.some::<V, 1>(row, &self.places.bases[row * t..][..t], &mut c[row * n..][..n]);
             }
         }
     }
@@ -110,7 +142,7 @@ impl Windows<'_> {
     /// The machine has the vectors, and all has passed [`check`](Windows::check).
     #[inline(always)]
     unsafe fn some<V: Vector, const P: usize>(&self, first: usize, places: &[i32], c: &mut [f32]) {
-        let n = self.channels;
+        let (n, t) = (self.channels, self.places.positions);
         let add = self.add.map(|add| &add[first * n..][..P * n]);
         let mut at = 0;
         // SAFETY: no piece goes beyond the last channel.
@@ -134,8 +166,7 @@ impl Windows<'_> {
             }
         }
         for (p, row) in c.chunks_exact_mut(n.max(1)).enumerate() {
-            let (places, add) = (&places[p * self.positions..], add.map(|add| &add[p * n..]));
-            let places = &places[..self.positions];
+            let (places, add) = (&places[p * t..][..t], add.map(|add| &add[p * n..]));
             row[at..].iter_mut().enumerate().for_each(|(i, to)| *to = self.element(places, add, at + i));
         }
     }
@@ -156,7 +187,8 @@ impl Windows<'_> {
         unsafe {
             let start = if let Reduction::Max = self.reduction { f32::NEG_INFINITY } else { 0.0 };
             let mut all = [[V::splat(start); NV]; P];
-            for t in 0..self.positions {
+            let positions = self.places.positions;
+            for t in 0..positions {
                 let mut weight = [V::splat(0.0); NV];
                 if let Reduction::Weighted(weights) = self.reduction {
                     let from = weights.as_ptr().add(t * self.channels + channel);
@@ -165,7 +197,7 @@ impl Windows<'_> {
                     }
                 }
                 for p in 0..P {
-                    let base = *places.get_unchecked(p * self.positions + t);
+                    let base = *places.get_unchecked(p * positions + t);
                     if base == -1 {
                         continue;
                     }
@@ -252,7 +284,7 @@ mod neon {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reduction, Windows};
+    use super::{Places, Reduction, Windows};
     use crate::vector::Isa;
 
     #[test]
@@ -277,7 +309,8 @@ mod tests {
             let range = if case % 5 == 0 { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
             let added: Vec<f32> = (0..rows * channels).map(|_| next(9) as f32).collect();
             let add = (case % 4 == 0).then_some(&added[..]);
-            let windows = Windows { a: &a, bases: &bases, positions, channels, reduction, bias, add, range };
+            let table = Places::new(bases.clone(), positions).expect("rows are whole");
+            let windows = Windows { a: &a, places: &table, channels, reduction, bias, add, range };
             let want: Vec<f32> = bases
                 .chunks(positions)
                 .enumerate()
@@ -300,16 +333,8 @@ mod tests {
         let compute = |base: i32, channels: usize| {
             let reduction = Reduction::Sum;
             let range = (f32::NEG_INFINITY, f32::INFINITY);
-            let windows = Windows {
-                a: &[1.0; 8],
-                bases: &[base],
-                positions: 1,
-                channels,
-                reduction,
-                bias: None,
-                add: None,
-                range,
-            };
+            let places = Places::new(vec![base], 1)?;
+            let windows = Windows { a: &[1.0; 8], places: &places, channels, reduction, bias: None, add: None, range };
             windows.compute(Isa::best(), &mut vec![0.0; channels])
         };
         assert!(compute(0, 8).is_ok());

@@ -4,7 +4,7 @@ use super::addr::bounds;
 use super::narrow::Narrow;
 use super::{Kernel, Prepared, constant, position};
 use crate::gemm::Isa;
-use crate::window::{Reduction, Windows};
+use crate::window::{Places, Reduction, Windows};
 use gradus_ir::{Module, OpArgs};
 
 /// `addr.pool`.
@@ -37,7 +37,8 @@ fn windows(
     let table = constant(args, "bases")?;
     let kind = Narrow::of(args, 0)?;
     let &[_, positions] = table.shape() else { return None };
-    let (bases, range) = (table.as_slice::<i32>().into_owned(), bounds(m, args));
+    let places = Places::new(table.as_slice::<i32>().into_owned(), positions).ok()?;
+    let range = bounds(m, args);
     let (bias, add) = (position(args, "bias"), position(args, "add"));
     let kernel = Kernel::new([0].into_iter().chain(bias).chain(add), move |data, out| {
         let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
@@ -49,7 +50,7 @@ fn windows(
             None => Reduction::Sum,
         };
         let (a, bias, add) = (&kind.floats(data[0]), bias.as_deref(), add.as_deref());
-        let windows = Windows { a, bases: &bases, positions, channels, reduction, bias, add, range };
+        let windows = Windows { a, places: &places, channels, reduction, bias, add, range };
         kind.write(out, |c| Ok(windows.compute(Isa::best(), c)?))
     });
     Some(kernel.into())
