@@ -4,6 +4,8 @@
 mod narrow;
 #[path = "cpu/quantized.rs"]
 mod quantized;
+#[path = "cpu/unknown.rs"]
+mod unknown;
 mod support;
 
 use gradus::Tool;
