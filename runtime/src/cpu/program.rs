@@ -67,7 +67,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// The results of an op, if there is a kernel for it.
     pub(crate) fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
-        if args.info.traits.contains(Traits::CONSTANT_LIKE) {
+        if args.info.traits.has(Traits::CONSTANT_LIKE) {
             return None;
         }
         let prepared = self.prepared.entry(args.op?).or_insert_with(|| prepare(args).and_then(|p| by_kernels(args, p)));
