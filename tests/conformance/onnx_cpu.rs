@@ -82,9 +82,10 @@ fn compiled(m: &Module) -> Result<Module, Diagnostic> {
     let mut pipeline = Pipeline::parse(target.pipeline, &tool.passes).expect("it is a pipeline");
     let options = RunOptions { threads: 1, ..RunOptions::default() };
     let mut said = Vec::new();
-    let mut watch = Watch::new(|event| match event {
-        Event::Diagnostic(d) => said.push(d.clone()),
-        _ => (),
+    let mut watch = Watch::new(|event| {
+        if let Event::Diagnostic(d) = event {
+            said.push(d.clone());
+        }
     });
     let run = pipeline.run(&mut compiled, &options, &mut watch);
     drop(watch);
