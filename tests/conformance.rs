@@ -17,4 +17,6 @@ mod mlir;
 mod onnx;
 #[path = "conformance/onnx_coverage.rs"]
 mod onnx_coverage;
+#[path = "conformance/onnx_cpu.rs"]
+mod onnx_cpu;
 mod support;

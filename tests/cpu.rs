@@ -4,7 +4,11 @@
 mod narrow;
 #[path = "cpu/quantized.rs"]
 mod quantized;
+#[path = "cpu/single.rs"]
+mod single;
 mod support;
+#[path = "cpu/unknown.rs"]
+mod unknown;
 
 use gradus::Tool;
 use gradus::check::Random;

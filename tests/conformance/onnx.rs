@@ -6,6 +6,7 @@
 //! `GRADUS_ONNX_CORPUS` names another archive of such tests to run instead.
 
 use crate::corpus::{Corpus, all_good, in_parallel};
+use crate::onnx_cpu::{self, Ran};
 use bytes::Bytes;
 use gradus::dialects::func::FuncOp;
 use gradus::ir::eval::Datum;
@@ -33,6 +34,8 @@ pub struct Case {
     pub ops: Vec<&'static str>,
     /// Why it fails.
     pub outcome: Result<(), String>,
+    /// How its operators ran on the `cpu` target, or why it fails there.
+    pub on_cpu: Result<Ran, String>,
 }
 
 /// All tests, run.
@@ -41,8 +44,9 @@ pub static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     in_parallel(&rows, |row| {
         let plain = row[2] == "plain";
         let types = if plain { static_types(row[0]) } else { Ok(()) };
-        let (outcome, ops) = (run(row[0]).and(types), row[3].split(' ').collect());
-        Case { name: row[0], tier: row[1], plain, ops, outcome }
+        let (run, ops) = (run(row[0]), row[3].split(' ').collect());
+        let on_cpu = run.clone().and_then(|fixed| onnx_cpu::run(row[0], fixed));
+        Case { name: row[0], tier: row[1], plain, ops, outcome: run.and(types), on_cpu }
     })
 });
 
@@ -57,7 +61,7 @@ fn tensors(name: &str, kind: &str) -> Result<Vec<Tensor>, String> {
 }
 
 /// The inputs by name.
-fn inputs(name: &str) -> Result<Vec<(String, Tensor)>, String> {
+pub fn inputs(name: &str) -> Result<Vec<(String, Tensor)>, String> {
     let model = decode_model(bytes(name, "model.onnx").expect("every case has a model"))?;
     let graph = model.graph.as_ref().ok_or("no graph")?;
     let names = graph.input.iter().map(|i| i.name.clone()).filter(|n| !n.is_empty());
@@ -65,7 +69,7 @@ fn inputs(name: &str) -> Result<Vec<(String, Tensor)>, String> {
 }
 
 /// Imports with some inputs as constants, and hands the program and its main function to `f`.
-fn imported<R>(
+pub fn imported<R>(
     name: &str,
     constants: Vec<(String, Tensor)>,
     f: impl FnOnce(&Module, Op) -> Result<R, Diagnostic>,
@@ -87,12 +91,25 @@ fn execute(name: &str, inputs: &[(String, Tensor)], constant: impl Fn(&Tensor) -
     imported(name, fixed, |m, main| Interpreter::new(m).call(main, args).map_err(|stop| stop.diagnostic(m)))
 }
 
-fn run(name: &str) -> Result<(), String> {
+/// Which inputs are constants.
+type Fixed = fn(&Tensor) -> bool;
+
+/// Executes by the reference meaning, and says which inputs had to be constants.
+fn run(name: &str) -> Result<Fixed, String> {
     let inputs = inputs(name)?;
-    let dynamic = execute(name, &inputs, |_| false);
-    let integer = |t: &Tensor| matches!(t.dtype(), DType::I64 | DType::I32);
-    let have =
-        dynamic.or_else(|why| execute(name, &inputs, integer).map_err(|e| format!("{why}; with constants: {e}")))?;
+    let (none, integer): (Fixed, Fixed) = (|_| false, |t| matches!(t.dtype(), DType::I64 | DType::I32));
+    let (have, fixed) = match execute(name, &inputs, none) {
+        Ok(have) => (have, none),
+        Err(why) => match execute(name, &inputs, integer) {
+            Ok(have) => (have, integer),
+            Err(e) => return Err(format!("{why}; with constants: {e}")),
+        },
+    };
+    compare(name, &have).map(|()| fixed)
+}
+
+/// Whether outputs are as expected, within the bounds of the test.
+pub fn compare(name: &str, have: &[Datum]) -> Result<(), String> {
     let want = tensors(name, "output")?;
     if have.len() != want.len() {
         return Err(format!("{} outputs instead of {}", have.len(), want.len()));
@@ -141,7 +158,13 @@ fn tier(tier: &str) {
         failed.filter_map(|c| Some(format!("{}: {}", c.name, c.outcome.as_ref().err()?))).collect()
     };
     println!("{} special cases of tier {tier} fail\n{}", failed(false).len(), failed(false).join("\n"));
-    all_good(&format!("plain cases of tier {tier} fail"), cases.iter().filter(|c| c.plain).count(), &failed(true));
+    let plain = || cases.iter().filter(|c| c.plain);
+    all_good(&format!("plain cases of tier {tier} fail"), plain().count(), &failed(true));
+    let on_cpu = cases
+        .iter()
+        .filter(|c| c.outcome.is_ok())
+        .filter_map(|c| Some(format!("{}: {}", c.name, c.on_cpu.as_ref().err()?)));
+    all_good(&format!("cases of tier {tier} fail on the cpu target"), cases.len(), &on_cpu.collect::<Vec<_>>());
 }
 
 #[test]

@@ -2,9 +2,11 @@
 //! dialect has, and the tests that pass.
 
 use crate::onnx::{CASES, Case};
+use crate::onnx_cpu::How;
 use crate::support::root;
 use gradus::dialects::graph::{self, op_name};
 use gradus::ir::OpInfo;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The test that writes the document.
@@ -40,13 +42,25 @@ fn op(operator: &Operator) -> Option<&'static OpInfo> {
 }
 
 /// `passed / total`, or nothing when there are none.
-fn score<'a>(cases: impl Iterator<Item = &'a Case>) -> String {
-    let (mut passed, mut total) = (0, 0);
-    for case in cases {
-        passed += usize::from(case.outcome.is_ok());
+fn score(passed: impl Iterator<Item = bool>) -> String {
+    let (mut count, mut total) = (0, 0);
+    for passed in passed {
+        count += usize::from(passed);
         total += 1;
     }
-    if total == 0 { String::new() } else { format!("{passed} / {total}") }
+    if total == 0 { String::new() } else { format!("{count} / {total}") }
+}
+
+/// How the op of an operator ran on the `cpu` target, and in how many tests.
+fn on_cpu(operator: &Operator) -> String {
+    let Some(info) = op(operator) else { return String::new() };
+    let mut counts: BTreeMap<How, usize> = BTreeMap::new();
+    for how in CASES.iter().filter(|c| c.ops.contains(&operator.name)).filter_map(|c| c.on_cpu.as_ref().ok()) {
+        how.get(info.name).into_iter().for_each(|&how| *counts.entry(how).or_default() += 1);
+    }
+    let all = [How::Tables, How::Kernels, How::Reference, How::Gone];
+    let count = |how: How| Some(format!("{} {}", how.name(), counts.get(&how)?));
+    all.into_iter().filter_map(count).collect::<Vec<_>>().join(", ")
 }
 
 /// Why an operator has no op.
@@ -68,29 +82,44 @@ fn document() -> String {
          older version is brought into the newest form.\n\n## Tests\n\n\
          ONNX's node tests in `tests/conformance`: those that pass, of all. Plain tests have static shapes and common element\n\
          types; the imported program's types say the shapes of their outputs.\n\n\
-         | tier | plain | special |\n|---|---|---|\n",
+         On the `cpu` target the program is compiled and run by kernels, within the same bounds: with its inputs as they are,\n\
+         and with all but the first as constants, as the weights of a model are.\n\n\
+         | tier | plain | special | plain on cpu | special on cpu |\n|---|---|---|---|---|\n",
         operators.len()
     );
     for (tier, name) in [("A", "A: convolutional networks"), ("B", "B: transformers"), ("C", "C: quantized networks")] {
-        let of = |plain| score(CASES.iter().filter(move |c| c.tier == tier && c.plain == plain));
-        let _ = writeln!(text, "| {name} | {} | {} |", of(true), of(false));
+        let of = |plain: bool, passed: fn(&Case) -> bool| {
+            score(CASES.iter().filter(|c| c.tier == tier && c.plain == plain).map(passed))
+        };
+        let scores = [false, true].map(|on_cpu| {
+            let passed = if on_cpu { |c: &Case| c.on_cpu.is_ok() } else { |c: &Case| c.outcome.is_ok() };
+            format!("{} | {}", of(true, passed), of(false, passed))
+        });
+        let _ = writeln!(text, "| {name} | {} |", scores.join(" | "));
     }
     text.push_str("\nThose that do not pass, and why:\n\n");
     for case in CASES.iter() {
         if let Err(why) = &case.outcome {
             let _ = writeln!(text, "- `{}`: {why}", case.name);
+        } else if let Err(why) = &case.on_cpu {
+            let _ = writeln!(text, "- `{}`, on the cpu target: {why}", case.name);
         }
     }
     text.push_str(
         "\n## Operators\n\nThe versions are those of the operator set that changed the operator, of which all are read. Tests count for every\n\
-         operator that they use.\n\n| operator | versions | op | plain tests | special tests |\n|---|---|---|---|---|\n",
+         operator that they use.\n\n\
+         The last column says how the op ran on the `cpu` target when all inputs but the first are constants, and in how many\n\
+         tests: by address tables, by another kernel, at least once by its reference meaning, or not at all, since it was\n\
+         folded, merged with another op, or is no longer needed.\n\n\
+         | operator | versions | op | plain tests | special tests | on cpu |\n|---|---|---|---|---|---|\n",
     );
     for operator in &operators {
         let versions: Vec<String> = operator.versions.iter().map(i64::to_string).collect();
         let place = op(operator).map_or_else(|| reason(operator), |info| format!("`{}`", info.name));
-        let of = |plain| score(CASES.iter().filter(move |c| c.ops.contains(&operator.name) && c.plain == plain));
-        let _ =
-            writeln!(text, "| {} | {} | {place} | {} | {} |", operator.name, versions.join(", "), of(true), of(false));
+        let using = |plain| CASES.iter().filter(move |c| c.ops.contains(&operator.name) && c.plain == plain);
+        let of = |plain| score(using(plain).map(|c| c.outcome.is_ok()));
+        let (versions, cpu) = (versions.join(", "), on_cpu(operator));
+        let _ = writeln!(text, "| {} | {versions} | {place} | {} | {} | {cpu} |", operator.name, of(true), of(false));
     }
     text
 }

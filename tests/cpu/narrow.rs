@@ -20,6 +20,30 @@ fn of(layer: &Layer, elem: &str) -> String {
     layer.text.lines().map(line).collect()
 }
 
+/// Weights that are no constants have no kernel: by their reference meaning too, sums are rounded once.
+#[test]
+fn sums_without_a_kernel_are_rounded_once() {
+    let tool = Tool::gradus();
+    let text = "
+func.func @main(%x: tensor<1x2x4xf16>) -> tensor<1x2x1xf16> {
+  %shape = graph.constant dense<[2, 1, 4]> : tensor<3xi64>
+  %w = graph.reshape %x, %shape : (tensor<1x2x4xf16>, tensor<3xi64>) -> tensor<2x1x4xf16>
+  %0 = graph.conv %x, %w {group = 2 : i64} : (tensor<1x2x4xf16>, tensor<2x1x4xf16>) -> tensor<1x2x1xf16>
+  return %0 : tensor<1x2x1xf16>
+}
+";
+    let m = parse(&tool.context(), text).expect("it is valid");
+    // Squares need more than the 11 bits of a float of 16: if each is rounded, the first sum is another.
+    let numbers = vec![1.123046875, 1.302734375, 1.1240234375, 1.453125, 0.3, 0.7, 0.9, 1.1];
+    let input = Datum::Tensor(floats_to_tensor(DType::F16, &[1, 2, 4], numbers));
+    let (have, reference) = run_by_kernels(&compiled(&tool, &m, ""), &input);
+    assert_eq!(reference, ["addr.depthwise"]);
+    let exact: Vec<f64> =
+        input.tensor().expect("a tensor").to_f64().chunks(4).map(|row| row.iter().map(|x| x * x).sum()).collect();
+    let want = floats_to_tensor(DType::F16, &[1, 2, 1], exact).to_f64();
+    assert_eq!(have.tensor().expect("a tensor").to_f64(), want);
+}
+
 #[test]
 fn layers_of_short_floats_are_what_the_reference_says() {
     let tool = Tool::gradus();

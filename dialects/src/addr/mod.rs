@@ -283,17 +283,39 @@ fn buffer(args: &OpArgs<'_>) -> i64 {
     if size == DYNAMIC { i64::MAX } else { size }
 }
 
+/// Computes with 32 bits what is of floats of 16, so that sums are rounded once, as those of `graph.conv` are.
+fn widened(data: &[Datum], eval: impl FnOnce(&[Datum]) -> Result<Tensor, Trap>) -> Result<Vec<Datum>, Trap> {
+    let dtype = data[0].tensor()?.dtype();
+    if !matches!(dtype, DType::F16 | DType::BF16) {
+        return Ok(vec![Datum::Tensor(eval(data)?)]);
+    }
+    let wide = |datum: &Datum| match datum {
+        Datum::Tensor(t) if t.dtype() == dtype => Ok(Datum::Tensor(kernels::cast(t, DType::F32)?)),
+        _ => Ok(datum.clone()),
+    };
+    let wide = data.iter().map(wide).collect::<Result<Vec<_>, Trap>>()?;
+    Ok(vec![Datum::Tensor(kernels::cast(&eval(&wide)?, dtype)?)])
+}
+
 fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    widened(data, |data| gemm_of(args, data))
+}
+
+fn gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
     let [a, base, table, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?, data[3].tensor()?];
     let [base, table] = [base, table].map(|t| offsets(t).unwrap_or_default());
     let relative = relative(args, table);
     check_inside(span_of_sums(&base, &relative), a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
     let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b, Inputs::new(args, data))?;
-    Ok(vec![Datum::Tensor(quantized(args, data, finish(args, sums, data)?)?)])
+    quantized(args, data, finish(args, sums, data)?)
 }
 
 fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    widened(data, |data| indirect_gemm_of(args, data))
+}
+
+fn indirect_gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
     let [a, bases, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?];
     let &[rows, runs] = bases.shape() else { return Err(Trap::unsupported("a table that is no matrix")) };
     let run = args.int("run").unwrap_or(1);
@@ -302,7 +324,7 @@ fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
     let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b, Inputs::new(args, data))?;
-    Ok(vec![Datum::Tensor(quantized(args, data, finish(args, sums, data)?)?)])
+    quantized(args, data, finish(args, sums, data)?)
 }
 
 /// Sums with a bias and other summands added, and bounded.

@@ -1,6 +1,6 @@
 //! What windows over an image read, by tables: each channel by itself.
 
-use super::{OFFSETS, RUN, check_inside, finish, is_inside, offsets, same, shape, span_of_runs};
+use super::{OFFSETS, RUN, check_inside, finish, is_inside, offsets, same, shape, span_of_runs, widened};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::kernels::{self, Reduction};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
@@ -139,9 +139,10 @@ fn pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 fn depthwise(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let w = data[2].tensor()?;
-    let &[_, run] = w.shape() else { return Err(Trap::unsupported("weights that are no matrix")) };
-    let products = kernels::mul(&gathered(data, 0.0, run)?, w)?;
-    let sums = kernels::reduce(&products, Reduction::Sum, &[1], false, false)?;
-    Ok(vec![Datum::Tensor(finish(args, sums, data)?)])
+    widened(data, |data| {
+        let w = data[2].tensor()?;
+        let &[_, run] = w.shape() else { return Err(Trap::unsupported("weights that are no matrix")) };
+        let products = kernels::mul(&gathered(data, 0.0, run)?, w)?;
+        finish(args, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?, data)
+    })
 }

@@ -122,7 +122,8 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     let m = args.module;
     let is_known = |ty: Type| m.ctx.is_shaped(ty) && extents(m, ty).is_some() && dtype(m, ty).is_some();
     let types = args.operands.iter().map(|&v| m.value_type(v)).chain(args.result_types.iter().copied());
-    if !types.into_iter().all(is_known) {
+    // What reads nothing makes something of its attributes.
+    if args.operands.is_empty() || !types.into_iter().all(is_known) {
         return None;
     }
     let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();

@@ -7,7 +7,7 @@ use super::{Kernel, Prepared, aligned, dtype, extents, made, prepare, size};
 use crate::interpreter::{Interpreter, Stop};
 use crate::lines::Lines;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, Tensor};
+use gradus_ir::{Module, Op, OpArgs, Tensor, Traits};
 use rustc_hash::FxHashMap;
 
 /// A function of a program, for this machine.
@@ -67,6 +67,9 @@ pub(crate) struct Asked {
 impl Asked {
     /// The results of an op, if there is a kernel for it.
     pub(crate) fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
+        if args.info.traits.has(Traits::CONSTANT_LIKE) {
+            return None;
+        }
         let prepared = self.prepared.entry(args.op?).or_insert_with(|| prepare(args).and_then(|p| by_kernels(args, p)));
         let tensors = operands.iter().map(|datum| datum.tensor().ok().map(aligned)).collect::<Option<Vec<_>>>();
         if let (Some(prepared), Some(tensors)) = (prepared, tensors) {

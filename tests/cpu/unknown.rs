@@ -1,0 +1,30 @@
+//! Programs whose sizes are not all known: no memory is laid out, and each op asks for a kernel.
+
+use super::{compiled, run, run_by_kernels};
+use crate::support::parse;
+use gradus::Tool;
+use gradus::ir::DType;
+use gradus::ir::eval::{Datum, floats_to_tensor};
+
+/// Constants have no operands to ask for, and what makes a tensor of a size that it computes has no kernel.
+const RANGE: &str = "
+func.func @main(%n: tensor<f32>) -> tensor<?xf32> {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %step = graph.constant dense<0.5> : tensor<f32>
+  %limit = graph.mul %n, %step : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %all = graph.range %zero, %limit, %step : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<?xf32>
+  %twice = graph.add %all, %all : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %twice : tensor<?xf32>
+}
+";
+
+#[test]
+fn sizes_need_not_be_known() {
+    let tool = Tool::gradus();
+    let m = parse(&tool.context(), RANGE).expect("it is valid");
+    let input = Datum::Tensor(floats_to_tensor(DType::F32, &[], vec![3.0]));
+    let (have, reference) = run_by_kernels(&compiled(&tool, &m, ""), &input);
+    assert_eq!(have.tensor().expect("a tensor").to_f64(), [0.0, 1.0, 2.0]);
+    assert_eq!(run(&m, &input).tensor().expect("a tensor").to_f64(), [0.0, 1.0, 2.0]);
+    assert_eq!(reference, ["graph.add", "graph.range"]);
+}
