@@ -154,10 +154,18 @@ pub fn write(
         return fill(&mut out).map_err(failed);
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut file = temporary().tempfile_in(folder).map_err(failed)?;
     fill(file.as_file_mut()).map_err(failed)?;
     file.persist(target).map_err(|e| failed(e.error))?;
     Ok(())
+}
+
+/// A file that will have the permissions of any other.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
 }
 
 /// Writes a file, with the folders that it is in.

@@ -1,6 +1,6 @@
 //! `--split-input-file` and `--verify-diagnostics`: a file as several programs, and what is expected of them.
 
-use crate::commands::model::is_onnx;
+use crate::commands::model::is_model;
 use crate::expected::{Level, Verifier};
 use crate::io::{self, write};
 use crate::{Failure, Streams};
@@ -62,7 +62,7 @@ pub(crate) fn each(
     let option = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = option("output").expect("has a default");
     let path = option("FILE").expect("has a default");
-    if is_onnx(path) {
+    if is_model(path) {
         // It is no text; whoever reads it goes by its name.
         return one(&Chunk { name: path.to_owned(), text: Arc::default(), start: (1, 1) }, output, streams);
     }

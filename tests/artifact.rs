@@ -64,6 +64,7 @@ fn a_network_is_what_was_compiled() {
         assert_eq!((ran.code, again.code, again.err.as_str()), (0, 0, ""), "{}", again.out);
         assert!(again.out.contains("logits: agrees"), "{}", again.out);
         assert!(gradus(&["inspect", &model]).out.contains("addr.gemm"));
+        assert!(gradus(&["opt", &model, "--mlir-elide-elementsattrs-if-larger=8"]).out.contains("addr.gemm"));
         let timed = gradus(&["bench", &model, "--repeat", "1"]).out;
         assert!(timed.contains("median") && !timed.contains("by reference"), "{timed}");
     }

@@ -1,12 +1,10 @@
 //! `fuse-epilogues`: what happens to each element of a product by tables is done where it is stored.
 
+use crate::by_patterns::ByPatterns;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
 use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, SumOp};
-use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::rewrite::Rewriter;
-use gradus_ir::{
-    Attr, Diagnostic, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Pattern, PatternRewriter, Type, Value,
-};
+use gradus_ir::{Attr, Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -35,7 +33,7 @@ What is added after bounds are known, and types that are not `f32`.
 
 Linear in the number of ops.",
     statistics: &[("num-changes", "Number of changes")],
-    make: |_| Ok(Box::new(FuseEpilogues)),
+    make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT
 };
 
@@ -45,21 +43,6 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "relu-of-concat", run: relu_of_concat },
     Pattern { name: "clip-of-product", run: clip_of_product },
 ];
-
-struct FuseEpilogues;
-
-impl Pass for FuseEpilogues {
-    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let driver = GreedyOptions { patterns: Some(PATTERNS), ..GreedyOptions::default() };
-        let done = driver.run(m, op, cx.actions());
-        cx.count("num-changes", done.changes);
-        Ok(())
-    }
-
-    fn is_divisible(&self) -> bool {
-        true
-    }
-}
 
 /// The product that a value is, if nothing but `user` beside it uses it and it is of floats.
 fn product(m: &Module, user: Op, value: Value) -> Option<Op> {

@@ -7,6 +7,7 @@ use gradus_ir::PassInfo;
 mod affine_loop_tile;
 mod affine_loop_unroll;
 mod apply_rules;
+mod by_patterns;
 mod canonicalize;
 mod control_flow_sink;
 mod cse;

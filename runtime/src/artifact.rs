@@ -97,8 +97,11 @@ fn write_sections(sections: &[Bytes], out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether a file begins as compiled programs do.
+/// Whether a file begins as compiled programs do. What is no plain file, such as a pipe, is not looked into.
 pub fn is_artifact(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
     let mut start = [0; MAGIC.len()];
     let file = std::fs::File::open(path);
     file.and_then(|mut file| io::Read::read_exact(&mut file, &mut start)).is_ok() && start == *MAGIC

@@ -1,6 +1,6 @@
 //! `gradus bench`: how long a program takes.
 
-use super::model::{compile, dim_arg, load, target_arg};
+use super::model::{dim_arg, open, target_arg};
 use super::ready::Ready;
 use super::run::{Signature, cut, pairs, read_inputs};
 use crate::io::{report, write};
@@ -8,7 +8,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Random;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Context, ParseOptions, Tensor, Type};
+use gradus_ir::{Context, Tensor, Type};
 use gradus_runtime::cpu::{Program, Usage};
 use std::time::Instant;
 
@@ -37,10 +37,8 @@ fn command(_: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = tool.context();
-    let file: &String = matches.get_one("FILE").expect("is required");
-    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    let on_cpu = compile(tool, &mut m, file, matches, streams)?;
+    let (file, m, on_cpu) = open(tool, matches, streams)?;
+    let ctx = m.ctx.clone();
     let name: &String = matches.get_one("function").expect("has a default");
     let mut ready = Ready::new(&m, file, name, on_cpu)?;
     let signature = ready.signature();

@@ -4,13 +4,13 @@ mod cells;
 mod picture;
 mod summary;
 
-use super::model::{compile, dim_arg, load, target_arg};
+use super::model::{dim_arg, open, target_arg};
 use crate::io::write;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
 use gradus_dialects::addr::{self, Reads};
 use gradus_dialects::layout::{PackOp, TiledLayout};
-use gradus_ir::{Module, Op, OpDecl, ParseOptions, Str, Traits, Type, symbol_name};
+use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -35,10 +35,7 @@ fn command(_: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = tool.context();
-    let file: &String = matches.get_one("FILE").expect("is required");
-    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    compile(tool, &mut m, file, matches, streams)?;
+    let (_, m, _) = open(tool, matches, streams)?;
     let found = Found::all(&m);
     let (svg, row) = (matches.get_one::<String>("svg"), matches.get_one::<usize>("row").copied());
     if !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {

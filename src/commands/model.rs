@@ -35,8 +35,13 @@ pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions,
     Ok(ImportOptions { dims, dir, ..ImportOptions::default() })
 }
 
+/// Whether a file is not text: a model, or a compiled program.
+pub fn is_model(path: &str) -> bool {
+    is_onnx(path) || is_artifact(Path::new(path))
+}
+
 /// Whether the file is to be read as ONNX: by its name.
-pub fn is_onnx(path: &str) -> bool {
+fn is_onnx(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|e| e == "onnx")
 }
 
@@ -50,7 +55,7 @@ pub fn target_arg() -> Arg {
 
 /// Makes the program of a file one of the machine that was asked for, if any was and the file has not made it so. Says whether it is
 /// one.
-pub fn compile(
+fn compile(
     tool: &Tool,
     m: &mut Module,
     file: &str,
@@ -62,6 +67,18 @@ pub fn compile(
     }
     let Some(name) = matches.get_one::<String>("target") else { return Ok(false) };
     compile_for(tool, m, name, streams).map(|()| true)
+}
+
+/// The program that a command line names, for the machine that it names, and whether it is one of a machine.
+pub fn open<'a>(
+    tool: &Tool,
+    matches: &'a ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<(&'a str, Module, bool), Failure> {
+    let file: &String = matches.get_one("FILE").expect("is required");
+    let mut m = load(&tool.context(), file, matches, ParseOptions::default(), streams)?;
+    let compiled = compile(tool, &mut m, file, matches, streams)?;
+    Ok((file, m, compiled))
 }
 
 /// Makes a program one of a machine.

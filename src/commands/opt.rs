@@ -1,6 +1,6 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
-use super::model::{dim_arg, is_onnx, load};
+use super::model::{dim_arg, is_model, load};
 use super::rules::{self, rules_arg};
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
@@ -21,7 +21,9 @@ pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(tool: &Tool) -> Command {
     let general = [
-        Arg::new("FILE").default_value("-").help("The program, or a model (.onnx); - is standard input"),
+        Arg::new("FILE")
+            .default_value("-")
+            .help("The program, a model (.onnx) or a compiled program; - is standard input"),
         dim_arg(),
         Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"),
         flag("allow-unregistered-dialect", "Allow operation with no registered dialects"),
@@ -144,7 +146,7 @@ impl Job<'_> {
         let threads = self.threads();
         let options = ParseOptions { allow_unregistered: self.flag("allow-unregistered-dialect"), threads };
         let m = match self.flag("no-implicit-module") {
-            _ if is_onnx(&self.program.name) => {
+            _ if is_model(&self.program.name) => {
                 return load(&self.ctx, &self.program.name, self.matches, options, streams);
             }
             true => io::parse_with(parse_single_op, &self.ctx, self.program, options, streams)?,

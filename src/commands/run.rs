@@ -2,14 +2,14 @@
 
 mod show;
 
-use super::model::{compile, dim_arg, load, target_arg};
+use super::model::{dim_arg, open, target_arg};
 use super::ready::Ready;
 use crate::io::report;
 use crate::progress;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Context, DType, Module, Op, ParseOptions, Tensor, Type};
+use gradus_ir::{Context, DType, Module, Op, Tensor, Type};
 use gradus_runtime::npy::{read_npy, read_npz, write_npy};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
@@ -46,10 +46,8 @@ fn command(_: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let ctx = tool.context();
-    let file: &String = matches.get_one("FILE").expect("is required");
-    let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    let on_cpu = compile(tool, &mut m, file, matches, streams)?;
+    let (file, m, on_cpu) = open(tool, matches, streams)?;
+    let ctx = m.ctx.clone();
     let name: &String = matches.get_one("function").expect("has a default");
     let ready = Ready::new(&m, file, name, on_cpu)?;
     let signature = ready.signature();

@@ -10,14 +10,11 @@ mod elementwise;
 mod movement;
 mod reshape;
 
+use crate::by_patterns::ByPatterns;
 use gradus_dialects::graph::{ReshapeOp, TransposeOp};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
-use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::rewrite::Rewriter;
-use gradus_ir::{
-    Attr, Diagnostic, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo, Pattern, PatternRewriter,
-    Tensor, Type, Value,
-};
+use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, OpState, PassInfo, Pattern, PatternRewriter, Tensor, Type, Value};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -50,7 +47,7 @@ with tiles.
 Linear in the number of ops: each unpack moves down once for each op.",
     rounds: true,
     statistics: &[("num-changes", "Number of changes")],
-    make: |_| Ok(Box::new(PropagateLayouts)),
+    make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
     ..PassInfo::DEFAULT
 };
 
@@ -68,21 +65,6 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "transpose-of-unpack", run: movement::transpose },
     Pattern { name: "reshape-of-unpack", run: reshape::of_unpack },
 ];
-
-struct PropagateLayouts;
-
-impl Pass for PropagateLayouts {
-    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let driver = GreedyOptions { patterns: Some(PATTERNS), ..GreedyOptions::default() };
-        let done = driver.run(m, op, cx.actions());
-        cx.count("num-changes", done.changes);
-        Ok(())
-    }
-
-    fn is_divisible(&self) -> bool {
-        true
-    }
-}
 
 /// The number of elements of a type, if it is known.
 fn elements(m: &Module, ty: Type) -> Option<i64> {

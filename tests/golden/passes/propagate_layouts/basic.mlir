@@ -21,7 +21,7 @@ func.func @reshape(%a: tensor<4x3xf32>) -> tensor<1x2x2x3xf32> {
   %1 = graph.relu %0 : tensor<1x2x2x3xf32>
   return %1 : tensor<1x2x2x3xf32>
 }
-// There is padding; layouts differ; it is broadcast.
+// There is padding; layouts differ.
 func.func @stays(%a: tensor<1x1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>, %c: tensor<1xf32>) -> (tensor<1x3x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) {
   %0 = layout.unpack %a from <"NCHW4c"> : tensor<1x1x2x2x4xf32> -> tensor<1x3x2x2xf32>
   %1 = graph.relu %0 : tensor<1x3x2x2xf32>

@@ -54,6 +54,15 @@ func.func @one_pixel(%a: tensor<1x1x1x5xf32>) -> tensor<1x5xf32> {
   return %1 : tensor<1x5xf32>
 }
 
+// What the type of a part says counts, not what constants say that are otherwise never reached.
+func.func @contradiction(%a: tensor<1x2x3x4xf32>) -> tensor<1x2x2x3xf32> {
+  %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x3x4xf32> -> tensor<1x4x2x3xf32>
+  %one = arith.constant dense<1> : tensor<1xi64>
+  %three = arith.constant dense<3> : tensor<1xi64>
+  %1 = graph.slice %0, %one, %three axes %three : (tensor<1x4x2x3xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<1x2x2x3xf32>
+  return %1 : tensor<1x2x2x3xf32>
+}
+
 // Axes that are not side by side cannot become one, and tiles stay as they are.
 func.func @refused(%a: tensor<1x2x3x4xf32>, %b: tensor<1x2x2x3x2xf32>) -> (tensor<1x8x3xf32>, tensor<1x4x2x3xf32>) {
   %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x3x4xf32> -> tensor<1x4x2x3xf32>

@@ -1,0 +1,20 @@
+//! Passes that are a list of patterns, which the greedy driver applies.
+
+use gradus_ir::greedy::GreedyOptions;
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, Pattern};
+
+/// A pass that applies patterns until none applies, and counts `num-changes`.
+pub(crate) struct ByPatterns(pub(crate) &'static [Pattern]);
+
+impl Pass for ByPatterns {
+    fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let driver = GreedyOptions { patterns: Some(self.0), ..GreedyOptions::default() };
+        let done = driver.run(m, op, cx.actions());
+        cx.count("num-changes", done.changes);
+        Ok(())
+    }
+
+    fn is_divisible(&self) -> bool {
+        true
+    }
+}
