@@ -4,7 +4,9 @@ use super::{compiled, run, run_by_kernels};
 use crate::support::parse;
 use gradus::Tool;
 use gradus::ir::DType;
-use gradus::ir::eval::{Datum, floats_to_tensor};
+use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
+use gradus::runtime::cpu::Program;
+use gradus::runtime::interpreter::Interpreter;
 
 /// Constants have no operands to ask for, and what makes a tensor of a size that it computes has no kernel.
 const RANGE: &str = "
@@ -27,4 +29,26 @@ fn sizes_need_not_be_known() {
     assert_eq!(have.tensor().expect("a tensor").to_f64(), [0.0, 1.0, 2.0]);
     assert_eq!(run(&m, &input).tensor().expect("a tensor").to_f64(), [0.0, 1.0, 2.0]);
     assert_eq!(reference, ["graph.add", "graph.range"]);
+}
+
+/// What the type of a result says is not what the extents say that are only known later: that is found out, as by the reference.
+const WRONG: &str = "
+func.func @main(%shape: tensor<1xi64>) -> tensor<6xf32> {
+  %x = arith.constant dense<1.0> : tensor<4xf32>
+  %wrong = graph.reshape %x, %shape : (tensor<4xf32>, tensor<1xi64>) -> tensor<6xf32>
+  %sum = graph.add %wrong, %wrong : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  return %sum : tensor<6xf32>
+}
+";
+
+#[test]
+fn results_of_another_size_are_no_results() {
+    let tool = Tool::gradus();
+    let m = parse(&tool.context(), WRONG).expect("it is valid");
+    let compiled = compiled(&tool, &m, "");
+    let main = Interpreter::new(&compiled).function("main").expect("there is a function");
+    for extent in [4, 6] {
+        let shape = Datum::Tensor(ints_to_tensor(DType::I64, &[1], &[extent]));
+        assert!(Program::new(&compiled, main).call(vec![shape]).is_err(), "{extent}");
+    }
 }

@@ -35,9 +35,9 @@ fn element_size(m: &Module, args: &OpArgs<'_>) -> Option<usize> {
 }
 
 /// `graph.dropout` outside of training, whose mask nobody asks for.
-pub(super) fn dropout(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+pub(super) fn dropout(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let trains = args.opt_operand("training_mode").is_some();
-    (!trains && args.result_types.len() == 1).then_some(Prepared::View)
+    if trains || args.result_types.len() != 1 { None } else { super::view(m, args) }
 }
 
 /// `layout.pack` and `layout.unpack`.
@@ -161,6 +161,9 @@ pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let dtype = dtype(m, args.operand_type(0))?;
     let zero = Tensor::new(dtype, vec![1], vec![0; dtype.size()].into()).ok()?;
     let value = position(args, "constant_value");
+    if value.is_some_and(|i| super::size(m, args.operand_type(i)) != Some(dtype.size())) {
+        return None;
+    }
     let kernel = Kernel::new([0].into_iter().chain(value), move |data, out| {
         match data.get(1) {
             Some(value) => out.chunks_exact_mut(value.len().max(1)).for_each(|to| to.copy_from_slice(value)),

@@ -97,7 +97,8 @@ fn run(args: &OpArgs<'_>, prepared: &Prepared, operands: &[Tensor]) -> Result<Ve
     };
     let result = |(kernel, &ty): (&Kernel, &gradus_ir::Type)| {
         let data: Vec<&[u8]> = kernel.reads.iter().map(|&i| &operands[i].bytes()[..]).collect();
-        let mut out = Lines::zeros(size(m, ty).ok_or_else(lost)?);
+        let too_large = || Trap::unsupported("a result is larger than memory");
+        let mut out = Lines::try_zeros(size(m, ty).ok_or_else(lost)?).ok_or_else(too_large)?;
         (kernel.run)(&data, out.as_mut())?;
         Ok(Datum::Tensor(made(dtype(m, ty).ok_or_else(lost)?, &extents(m, ty).ok_or_else(lost)?, out)))
     };
