@@ -11,6 +11,8 @@ pub struct Target {
 }
 
 /// All of them. To add one, write a line here.
+///
+/// On the cpu, products that share an input are not made one: each reads it where it is, and parts of one would be copied.
 pub const TARGETS: &[Target] = &[Target {
     name: "cpu",
     doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
