@@ -230,7 +230,7 @@ fn strides(operand: &[usize], result: &[usize]) -> Option<Vec<usize>> {
 mod x86 {
     use super::Map;
 
-    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq")]
+    #[target_feature(enable = "avx512f")]
     pub(super) fn avx512(map: &Map, operands: &[&[f32]], out: &mut [f32]) {
         map.rows(operands, out);
     }
