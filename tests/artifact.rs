@@ -32,7 +32,7 @@ const PROGRAM: &str = "func.func @main(%a: tensor<1x4x4x1xf32>) -> tensor<4x2xf3
 }
 ";
 
-fn written(m: &Module) -> Vec<u8> {
+fn written(m: Module) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(m, &mut bytes).expect("a vector can be written");
     bytes
@@ -46,7 +46,7 @@ fn refused(bytes: Vec<u8>) -> Option<String> {
 }
 
 fn compiled(ctx: &Arc<Context>, text: &str) -> Vec<u8> {
-    written(&parse(ctx, text).expect("it is valid"))
+    written(parse(ctx, text).expect("it is valid"))
 }
 
 #[test]

@@ -44,8 +44,7 @@ const MIN_BYTES: usize = 64;
 ///
 /// # Errors
 /// What writing says.
-pub fn write(m: &Module, out: &mut dyn Write) -> io::Result<()> {
-    let mut program = m.clone();
+pub fn write(mut program: Module, out: &mut dyn Write) -> io::Result<()> {
     let mut sections = vec![Bytes::new()];
     for op in program.ops_under(program.root()) {
         let Some((attr, data)) = constant(&program, op).filter(|(_, data)| data.len() >= MIN_BYTES) else { continue };

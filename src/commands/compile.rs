@@ -30,5 +30,5 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let target: &String = matches.get_one("target").expect("has a default");
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     compile_for(tool, &mut m, target, streams)?;
-    write(output, streams, |out| artifact::write(&m, out))
+    write(output, streams, |out| artifact::write(m, out))
 }

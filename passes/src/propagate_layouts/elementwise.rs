@@ -1,6 +1,6 @@
 //! Ops that treat each element by itself.
 
-use super::{Letters, Unpacked, made, relayout, reshaped, unpacking};
+use super::{Letters, Unpacked, made, relayout, reshaped, shape, unpacking};
 use gradus_dialects::graph::{self, BatchNormalizationOp, ReshapeOp};
 use gradus_dialects::layout::PackOp;
 use gradus_ir::eval::floats_to_tensor;
@@ -17,11 +17,6 @@ const BROADCAST: &[&OpInfo] = &[
     graph::MinOp::INFO,
     graph::SumOp::INFO,
 ];
-
-/// The extents of a value, if they are known.
-fn shape(m: &Module, value: Value) -> Option<&[i64]> {
-    m.ctx.static_shape(m.value_type(value))
-}
 
 /// The extents of an op's one result, if each of its elements is computed from one of each operand.
 fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {

@@ -66,6 +66,11 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "reshape-of-unpack", run: reshape::of_unpack },
 ];
 
+/// The extents of a value, if they are known.
+fn shape(m: &Module, value: Value) -> Option<&[i64]> {
+    m.ctx.static_shape(m.value_type(value))
+}
+
 /// The number of elements of a type, if it is known.
 fn elements(m: &Module, ty: Type) -> Option<i64> {
     m.ctx.static_shape(ty)?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))

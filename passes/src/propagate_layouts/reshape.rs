@@ -1,16 +1,11 @@
 //! Reshapes: an axis is cut into several, or several become one.
 
-use super::{Letters, Unpacked, made, relayout, reshaped};
+use super::{Letters, Unpacked, made, relayout, reshaped, shape};
 use gradus_dialects::graph::ReshapeOp;
 use gradus_dialects::layout::{PackOp, UnpackOp};
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, PatternRewriter, Type, Value};
 use std::ops::Range;
-
-/// The extents of a value, if they are known.
-fn shape(m: &Module, value: Value) -> Option<&[i64]> {
-    m.ctx.static_shape(m.value_type(value))
-}
 
 /// Which axes of one shape are which of another that has as many elements: as few at once as can be. `None` if there is no
 /// element.

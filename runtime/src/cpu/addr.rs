@@ -1,7 +1,7 @@
 //! Products by address tables: the tables and the second factor are constants.
 
 use super::narrow::Narrow;
-use super::{Kernel, Prepared, constant, extents, floats, position};
+use super::{Kernel, Prepared, constant, extents, float, floats, position};
 use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
 use crate::lines::Lines;
 use bytes::Bytes;
@@ -74,7 +74,7 @@ fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let kind = Narrow::of(args, 0)?;
     let addresses = addresses(args, Parts::FLOATS)?;
-    let (range, factor) = (bounds(m, args), Factor::of(m, args)?);
+    let (range, factor) = (bounds(args), Factor::of(m, args)?);
     let [b, bias, add] = ["b", "bias", "add"].map(|name| position(args, name));
     let mut reads = vec![0];
     reads.extend(add);
@@ -106,7 +106,6 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// The least and greatest that results can be.
-pub(super) fn bounds(m: &Module, args: &OpArgs<'_>) -> (f32, f32) {
-    let bound = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
-    (bound("low").unwrap_or(f32::NEG_INFINITY), bound("high").unwrap_or(f32::INFINITY))
+pub(super) fn bounds(args: &OpArgs<'_>) -> (f32, f32) {
+    (float(args, "low").unwrap_or(f32::NEG_INFINITY), float(args, "high").unwrap_or(f32::INFINITY))
 }

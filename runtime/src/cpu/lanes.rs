@@ -1,7 +1,8 @@
 //! Normalization along an axis.
 
 use super::function::exp;
-use super::{Kernel, Prepared, extents, floats, floats_mut, is};
+use super::{Kernel, Prepared, extents, float, floats, floats_mut, is};
+use gradus_dialects::graph::kernels::shape::normalize_axis;
 use gradus_ir::{DType, Module, OpArgs};
 
 /// The extents of an axis, and of all behind it.
@@ -15,9 +16,8 @@ impl Around {
     /// Around the axis that an op names; `flatten`: all axes from it on are one.
     fn axis(m: &Module, args: &OpArgs<'_>) -> Option<Around> {
         let shape = extents(m, args.operand_type(0)).filter(|_| is(args, 0, DType::F32))?;
-        let axis = args.int("axis").unwrap_or(-1);
-        let axis = usize::try_from(if axis < 0 { axis + shape.len() as i64 } else { axis }).ok()?;
-        let (extent, inner) = (*shape.get(axis)?, shape[axis + 1..].iter().product());
+        let axis = normalize_axis(args.int("axis")?, shape.len()).ok()?;
+        let (extent, inner) = (shape[axis], shape[axis + 1..].iter().product());
         Some(if args.flag("legacy_flatten") {
             Around { extent: extent * inner, inner: 1 }
         } else {
@@ -84,8 +84,8 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let shape = extents(m, args.operand_type(0)).filter(|d| d.len() >= 2 && is(args, 0, DType::F32))?;
     let (channels, inner) = (shape[1], shape[2..].iter().product::<usize>());
     let size = usize::try_from(args.int("size")?).ok().filter(|&size| size > 0)?;
-    let float = |name| args.attr(name).and_then(|a| m.ctx.as_float(a)).map(|value| value as f32);
-    let (scale, beta, bias) = (float("alpha")? / size as f32, float("beta")?, float("bias")?);
+    let [alpha, beta, bias] = ["alpha", "beta", "bias"].map(|name| float(args, name));
+    let (scale, beta, bias) = (alpha? / size as f32, beta?, bias?);
     let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
     let kernel = Kernel::new([0], move |data, out| {
         let (x, out) = (floats(data[0]), floats_mut(out));

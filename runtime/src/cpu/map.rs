@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::function::{Argument, Binary, Unary};
-use super::{floats, floats_mut, is};
+use super::{Kernel, float, floats, floats_mut, is};
 use crate::vector::Isa;
 use gradus_dialects::graph;
 use gradus_ir::eval::Trap;
@@ -78,10 +78,6 @@ const TWO: &[(&OpInfo, Binary)] = &[
     (graph::SumOp::INFO, Binary::Add),
 ];
 
-fn float(args: &OpArgs<'_>, name: &str) -> Option<f32> {
-    args.attr(name).and_then(|a| args.ctx().as_float(a)).map(|value| value as f32)
-}
-
 fn clip(args: &OpArgs<'_>) -> Option<Unary> {
     let bound = |name: &str, otherwise: f32| match args.opt_operand(name) {
         None => Some(otherwise),
@@ -112,6 +108,12 @@ fn dtype_of_result(args: &OpArgs<'_>) -> Option<DType> {
     super::dtype(args.module, *args.result_types.first()?)
 }
 
+/// Stages that make a tensor of such extents of operands of others, by themselves.
+pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Kernel> {
+    let map = Map::new(stages, result, operands)?;
+    Some(Kernel::new(0..operands.len(), move |data, out| map.compute(data, out)))
+}
+
 /// So many elements go through all stages before the next do: they stay in the first cache.
 const CHUNK: usize = 2048;
 
@@ -125,7 +127,7 @@ struct Loop {
 
 /// Stages over the elements of a result.
 #[derive(Debug)]
-pub(super) struct Map {
+struct Map {
     stages: Vec<Stage>,
     /// Outermost first.
     loops: Vec<Loop>,
@@ -137,7 +139,7 @@ pub(super) struct Map {
 
 impl Map {
     /// Stages that make a tensor of such extents of operands that broadcast to it.
-    pub(super) fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
+    fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
         let strides: Vec<Vec<usize>> = operands.iter().map(|shape| strides(shape, result)).collect::<Option<_>>()?;
         let mut loops: Vec<Loop> = Vec::new();
         for (axis, &extent) in result.iter().enumerate().filter(|(_, d)| **d != 1) {
@@ -155,7 +157,7 @@ impl Map {
     }
 
     /// Computes all elements.
-    pub(super) fn compute(&self, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
+    fn compute(&self, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
         let operands: SmallVec<[&[f32]; 8]> = data.iter().map(|bytes| floats(bytes)).collect();
         let out = floats_mut(out);
         // SAFETY: the machine has the vectors.

@@ -156,6 +156,11 @@ fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     args.ctx().dense_tensor(args.module.constant(args.opt_operand(name)?)?).as_ref().map(aligned)
 }
 
+/// An attribute that is a float.
+fn float(args: &OpArgs<'_>, name: &str) -> Option<f32> {
+    args.attr(name).and_then(|a| args.ctx().as_float(a)).map(|value| value as f32)
+}
+
 /// Where a group of operands begins among all.
 fn position(args: &OpArgs<'_>, name: &str) -> Option<usize> {
     let value = args.opt_operand(name)?;

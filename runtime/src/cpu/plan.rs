@@ -1,6 +1,6 @@
 //! A function as a list of steps over memory that is laid out before anything runs.
 
-use super::map::{Map, Source, Stage};
+use super::map::{self, Source, Stage};
 use super::memory::{Slot, Usage, place};
 use super::{Kernel, Prepared, aligned, extents, prepare, size};
 use crate::interpreter::Stop;
@@ -24,7 +24,6 @@ enum Place {
 
 /// What happens at a step.
 enum Does {
-    Map(Map),
     Kernel(Kernel),
     /// What the op's meaning says, of tensors of these types.
     Reference(Vec<Type>),
@@ -101,11 +100,10 @@ impl Plan {
             _ => None,
         });
         let arguments: Vec<Tensor> = tensors.flatten().collect();
+        let values = Values { arguments: &arguments, constants: &self.constants, ranges: &self.ranges };
         for step in &self.steps {
-            let values = Values { arguments: &arguments, constants: &self.constants, ranges: &self.ranges };
             step.run(m, &values, self.memory.as_mut()).map_err(|trap| Stop { op: step.op, trap })?;
         }
-        let values = Values { arguments: &arguments, constants: &self.constants, ranges: &self.ranges };
         let tensor =
             |&(place, ty): &(Place, Type)| Some(Datum::Tensor(values.tensor(m, place, ty, self.memory.as_ref())?));
         Ok(self.results.iter().map(|result| tensor(result).unwrap_or(Datum::Poison)).collect())
@@ -152,32 +150,41 @@ impl<'a> Values<'a> {
     }
 }
 
+/// Of a plan that is wrong.
+fn lost() -> Trap {
+    Trap::unsupported("a value is not where it was laid out")
+}
+
 impl Step {
     fn run(&self, m: &Module, values: &Values<'_>, memory: &mut [u8]) -> Result<(), Trap> {
-        let lost = || Trap::unsupported("a value is not where it was laid out");
-        if let Does::Reference(types) = &self.does {
-            let read = |(&place, &ty): (&Place, &Type)| values.tensor(m, place, ty, memory).map(Datum::Tensor);
-            let operands: Vec<Datum> =
-                self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(lost)?;
-            let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
-            for (result, &slot) in results.iter().zip(&self.writes) {
-                let to = &mut memory[values.ranges[slot].clone()];
-                let bytes = result.tensor()?.bytes();
-                to.copy_from_slice(bytes.get(..to.len()).filter(|_| bytes.len() == to.len()).ok_or_else(lost)?);
-            }
-            return Ok(());
+        match &self.does {
+            Does::Kernel(kernel) => self.by_kernel(kernel, values, memory),
+            Does::Reference(types) => self.by_reference(m, types, values, memory),
         }
+    }
+
+    fn by_kernel(&self, kernel: &Kernel, values: &Values<'_>, memory: &mut [u8]) -> Result<(), Trap> {
         let range = values.ranges[self.writes[0]].clone();
         let (before, rest) = memory.split_at_mut(range.start);
         let (to, after) = rest.split_at_mut(range.len());
         let (before, after) = (&*before, &*after);
         let read = |&place: &Place| values.bytes(place, [before, after], range.end);
         let data: SmallVec<[&[u8]; 8]> = self.reads.iter().map(read).collect::<Option<_>>().ok_or_else(lost)?;
-        match &self.does {
-            Does::Map(map) => map.compute(&data, to),
-            Does::Kernel(kernel) => (kernel.run)(&data, to),
-            Does::Reference(_) => Ok(()),
+        (kernel.run)(&data, to)
+    }
+
+    fn by_reference(&self, m: &Module, types: &[Type], values: &Values<'_>, memory: &mut [u8]) -> Result<(), Trap> {
+        let read = |(&place, &ty): (&Place, &Type)| values.tensor(m, place, ty, memory).map(Datum::Tensor);
+        let operands: Vec<Datum> = self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(lost)?;
+        let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
+        for (result, &slot) in results.iter().zip(&self.writes) {
+            let (to, bytes) = (&mut memory[values.ranges[slot].clone()], result.tensor()?.bytes());
+            if to.len() != bytes.len() {
+                return Err(lost());
+            }
+            to.copy_from_slice(bytes);
         }
+        Ok(())
     }
 }
 
@@ -331,10 +338,10 @@ impl<'m> Planner<'m> {
     fn made(&mut self, group: Group) -> Option<Step> {
         let of = |v: Value| extents(self.m, self.m.value_type(v));
         let shapes: Vec<Vec<usize>> = group.operands.iter().map(|&v| of(v)).collect::<Option<_>>()?;
-        let map = Map::new(group.stages, &of(group.result)?, &shapes)?;
+        let kernel = map::kernel(group.stages, &of(group.result)?, &shapes)?;
         let reads = group.operands.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let Some(&Place::Slot(slot)) = self.places.get(&group.result) else { return None };
-        Some(Step { op: group.op, does: Does::Map(map), reads, writes: smallvec::smallvec![slot] })
+        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes: smallvec::smallvec![slot] })
     }
 }
 

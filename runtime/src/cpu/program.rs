@@ -1,6 +1,6 @@
 //! A function that is ready to be called: laid out, or interpreted with kernels where sizes are not known beforehand.
 
-use super::map::Map;
+use super::map;
 use super::memory::Usage;
 use super::plan::Plan;
 use super::{Kernel, Prepared, aligned, dtype, extents, made, prepare, size};
@@ -84,8 +84,7 @@ impl Asked {
 fn by_kernels(args: &OpArgs<'_>, prepared: Prepared) -> Option<Prepared> {
     let Prepared::Map(stages) = prepared else { return Some(prepared) };
     let shapes: Option<Vec<_>> = (0..args.operands.len()).map(|i| extents(args.module, args.operand_type(i))).collect();
-    let map = Map::new(stages, &extents(args.module, args.result_types[0])?, &shapes?)?;
-    Some(Kernel::new(0..args.operands.len(), move |data, out| map.compute(data, out)).into())
+    Some(map::kernel(stages, &extents(args.module, args.result_types[0])?, &shapes?)?.into())
 }
 
 fn run(args: &OpArgs<'_>, prepared: &Prepared, operands: &[Tensor]) -> Result<Vec<Datum>, Trap> {

@@ -1,6 +1,7 @@
 //! Floats as bytes, and back.
 
 use super::{Kernel, Prepared, constant, dtype, extents, floats, floats_mut};
+use gradus_dialects::graph::kernels::shape::normalize_axis;
 use gradus_ir::{DType, Module, OpArgs};
 
 /// Scales and zero points along an axis, or one for all.
@@ -25,10 +26,13 @@ impl Scales {
             Some(name) => constant(args, name)?.to_i64()?.into_iter().map(|zero| zero as f32).collect(),
             None => vec![0.0; scale.len()],
         };
-        let axis = args.int("axis").unwrap_or(1);
-        let axis = usize::try_from(if axis < 0 { axis + shape.len() as i64 } else { axis }).ok()?;
-        let inner = if scale.rank() == 0 { shape.iter().product() } else { shape.get(axis + 1..)?.iter().product() };
-        let fits = scale.len() == 1 || shape.get(axis) == Some(&scale.len());
+        let (inner, fits) = match scale.shape() {
+            [] => (shape.iter().product(), true),
+            _ => {
+                let axis = normalize_axis(args.int("axis")?, shape.len()).ok()?;
+                (shape[axis + 1..].iter().product(), [1, shape[axis]].contains(&scale.len()))
+            }
+        };
         let scales = scale.as_slice::<f32>().into_owned();
         (fits && zeros.len() == scales.len() && inner > 0).then_some(Scales { scales, zeros, inner })
     }

@@ -8,14 +8,14 @@ use crate::window::{Places, Reduction, Windows};
 use gradus_ir::{Module, OpArgs};
 
 /// `addr.pool`.
-pub(super) fn pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+pub(super) fn pool(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let channels = usize::try_from(args.int("run")?).ok()?;
     let is_max = args.int("kind") == Some(0);
-    windows(m, args, channels, None, is_max)
+    windows(args, channels, None, is_max)
 }
 
 /// `addr.depthwise`.
-pub(super) fn depthwise(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let w = constant(args, "w")?;
     let &[_, channels] = w.shape() else { return None };
     let weights = Narrow::of(args, 0)?.floats(w.bytes()).into_owned();
@@ -23,22 +23,16 @@ pub(super) fn depthwise(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if weights.iter().any(|w| !w.is_finite()) {
         return None;
     }
-    windows(m, args, channels, Some(weights), false)
+    windows(args, channels, Some(weights), false)
 }
 
 /// Windows over an image, with weights if there are some.
-fn windows(
-    m: &Module,
-    args: &OpArgs<'_>,
-    channels: usize,
-    weights: Option<Vec<f32>>,
-    is_max: bool,
-) -> Option<Prepared> {
+fn windows(args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max: bool) -> Option<Prepared> {
     let table = constant(args, "bases")?;
     let kind = Narrow::of(args, 0)?;
     let &[_, positions] = table.shape() else { return None };
     let places = Places::new(table.as_slice::<i32>().into_owned(), positions).ok()?;
-    let range = bounds(m, args);
+    let range = bounds(args);
     let (bias, add) = (position(args, "bias"), position(args, "add"));
     let kernel = Kernel::new([0].into_iter().chain(bias).chain(add), move |data, out| {
         let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));

@@ -96,7 +96,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Runs ops by kernels of this machine where there are some.
-    pub fn on_cpu(mut self) -> Self {
+    pub(crate) fn on_cpu(mut self) -> Self {
         self.cpu = Some(Asked::default());
         self
     }
