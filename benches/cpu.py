@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""How fast the cpu target is: convolutions of ResNet-50 and MobileNet-v2, and whole networks, against onnxruntime.
+"""How fast the cpu target is: convolutions of ResNet-50 and MobileNet-v2, dense products, and whole networks, against peers.
 
-  cargo build --release && pip install onnx onnxruntime && python3 benches/cpu.py [--only layers|bytes|networks|results] [--gradus PATH]
+  cargo build --release && pip install onnx onnxruntime onednn-cpu-gomp mkl openvino
+  python3 benches/cpu.py [--only layers|bytes|gemm|networks|results] [--gradus PATH]
 
-One thread, f32, batch 1, both in turn in the same run; medians. A layer has its image as the compiler would have it inside of a
-network, with channels last, for onnxruntime with channels first; so neither converts. Ratios above 1 are faster than onnxruntime.
-Layers of bytes are against our own floats. Networks are the light models of the onnx package, with random weights in place of theirs, which
-are all the same: they are compiled, their results before the last softmax compared with onnxruntime's, and both timed.
+One thread, f32, batch 1, all in turn in the same run; medians. A layer has its image as the compiler would have it inside of a
+network, with channels last, as for oneDNN; for onnxruntime with channels first; so none converts. Ratios above 1 are faster than
+the peer. Layers of bytes are against our own floats. Dense products have a constant as second factor, and are against MKL, also
+where that is packed beforehand; each is done again transposed. Networks are the light models of the onnx package, with random
+weights in place of theirs, which are all the same: they are compiled, their results before the last softmax compared with
+onnxruntime's, and all timed. Only onnxruntime is required, other peers are left out where they are not installed.
 """
 import argparse
-import csv
+import contextlib
 import json
 import math
 import os
@@ -17,171 +20,106 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+import peers  # before numpy, which reads how many threads it may have
 
 import numpy as np
 import onnx
-import onnx.helper as h
-import onnxruntime
+
+from cpu_programs import convolutions, kinds, layer, model_of, product, quantized, randomized, weights_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NETWORKS = ['resnet50', 'squeezenet', 'shufflenet', 'densenet121', 'inception_v1', 'inception_v2', 'bvlc_alexnet', 'vgg19', 'zfnet512']
+PRODUCTS = [(512, 512, 512), (256, 1152, 3136), (64, 64, 3136), (1024, 1024, 64), (128, 1152, 784), (512, 4608, 49)]
 
 
-def gradus(path, program, repeat):
-    """The median time in milliseconds, and what ran without a kernel."""
-    command = [path, 'bench', program, '--target', 'cpu', '--repeat', str(repeat)]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    figures = subprocess.run([*command, '--json'], check=True, capture_output=True, text=True).stdout
-    return json.loads(figures), text.partition('by reference: ')[2].strip()
+def bench(path, program, repeat, *options):
+    command = [path, 'bench', program, '--target', 'cpu', '--repeat', str(repeat), *options]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def session_of(model):
-    """A model on one thread."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(model, options, providers=['CPUExecutionProvider'])
+def gradus(path, program):
+    """The work of a program."""
+    return lambda repeat: json.loads(bench(path, program, repeat, '--json'))['median_ms']
 
 
-def runtime(model, repeat):
-    """The median time in milliseconds of onnxruntime."""
-    session = session_of(model)
-    inputs = {i.name: np.random.rand(*i.shape).astype(np.float32) for i in session.get_inputs()}
-    times = []
-    for _ in range(repeat + 1):
-        start = time.perf_counter()
-        session.run(None, inputs)
-        times.append((time.perf_counter() - start) * 1e3)
-    return statistics.median(times[1:])
+@contextlib.contextmanager
+def written(text):
+    """A program in a file."""
+    with tempfile.NamedTemporaryFile('w', suffix='.mlir') as f:
+        f.write(text)
+        f.flush()
+        yield f.name
 
 
-def layer(row):
-    """A convolution as a program and as a model."""
-    c, size, o, k, stride, groups = (int(row[key]) for key in
-                                     ['in_channels', 'in_size', 'out_channels', 'kernel', 'stride', 'groups'])
-    pad = k // 2
-    out = (size + 2 * pad - k) // stride + 1
-    w = np.random.rand(o, c // groups, k, k).astype(np.float32)
-    packed, plain = f'tensor<1x{size}x{size}x{c}xf32>', f'tensor<1x{c}x{size}x{size}xf32>'
-    made, back = f'tensor<1x{o}x{out}x{out}xf32>', f'tensor<1x{out}x{out}x{o}xf32>'
-    weights = f'tensor<{o}x{c // groups}x{k}x{k}xf32>'
-    attrs = f'pads = array<i64: {pad}, {pad}, {pad}, {pad}>, strides = array<i64: {stride}, {stride}>, group = {groups} : i64'
-    text = f'''func.func @main(%a: {packed}) -> {back} {{
-  %x = layout.unpack %a from <"NHWC"> : {packed} -> {plain}
-  %w = arith.constant dense<"0x{w.tobytes().hex().upper()}"> : {weights}
-  %y = graph.conv %x, %w {{{attrs}}} : ({plain}, {weights}) -> {made}
-  %c = layout.pack %y into <"NHWC"> : {made} -> {back}
-  return %c : {back}
-}}
-'''
-    node = h.make_node('Conv', ['x', 'w'], ['y'], pads=[pad] * 4, strides=[stride] * 2, group=groups)
-    graph = h.make_graph([node], 'layer', [h.make_tensor_value_info('x', 1, [1, c, size, size])],
-                         [h.make_tensor_value_info('y', 1, None)], [onnx.numpy_helper.from_array(w, 'w')])
-    model = h.make_model(graph, opset_imports=[h.make_opsetid('', 13)], ir_version=8)
-    return text, model.SerializeToString(), 2 * out * out * o * (c // groups) * k * k
+def compared(ratios, some, times):
+    """What peers take, and how much faster ours is. Keeps the ratios."""
+    text = ''
+    for peer, theirs in times.items():
+        if peer != 'gradus':
+            ratio = theirs / times['gradus']
+            text += f'   {peer} {theirs:7.3f} ms {ratio:5.2f}'
+            for kind in some:
+                ratios.setdefault(f'{kind}, {peer}', []).append(ratio)
+    return text
+
+
+def speed(flops, ms):
+    """In GFLOP/s, and of the peak where that is known."""
+    rate, peak = flops / ms / 1e6, peers.fma_peak()
+    return f'{rate:6.1f} GFLOP/s' + (f' {rate / peak:4.0%}' if peak else '')
+
+
+def print_peak():
+    if peers.fma_peak():
+        print(f'peak of multiplications and additions: {peers.fma_peak():.1f} GFLOP/s')
 
 
 def layers(path):
+    print_peak()
     ratios = {}
-    with open(os.path.join(HERE, 'conv_layers.tsv')) as rows:
-        for row in csv.DictReader(rows, delimiter='\t'):
-            text, model, flops = layer(row)
-            with tempfile.NamedTemporaryFile('w', suffix='.mlir') as f:
-                f.write(text)
-                f.flush()
-                repeat = max(9, min(200, int(3e9 / flops)))
-                theirs = runtime(model, repeat)
-                ours = gradus(path, f.name, repeat)[0]['median_ms']
-            ratio = theirs / ours
-            ratios.setdefault(row['name'].split()[0], []).append(ratio)
-            print(f'{row["name"]:28} {ours:8.3f} ms {flops / ours / 1e6:7.1f} GFLOP/s   onnxruntime {theirs:8.3f} ms   '
-                  f'{ratio:5.2f}', flush=True)
+    for name, conv in convolutions():
+        w = weights_of(conv)
+        session = peers.session_of(model_of(conv, w))
+        dnn = peers.convolution_of(conv, w, session)
+        with written(layer(conv, w)) as program:
+            times = peers.in_turn({'gradus': gradus(path, program), 'onnxruntime': peers.runtime(session),
+                                   'oneDNN': dnn and peers.timed(dnn)}, conv.repeat)
+        ours = times['gradus']
+        print(f'{name:24} {ours:7.3f} ms {speed(conv.flops, ours)}{compared(ratios, kinds(name, conv), times)}', flush=True)
     summarize(ratios, 1)
 
 
 def summarize(ratios, goal):
     """The geometric mean of each kind."""
-    for kind, some in ratios.items():
+    for kind, some in sorted(ratios.items()):
         mean = math.exp(statistics.mean(map(math.log, some)))
         print(f'{kind}: {mean:.2f} of {len(some)}, at least {min(some):.2f}, {sum(r < goal for r in some)} below {goal}')
 
 
-def quantized(row):
-    """The same layer with bytes in place of floats: an image without sign, weights with one."""
-    text, _, flops = layer(row)
-    c, size, o, k, stride, groups = (int(row[key]) for key in
-                                     ['in_channels', 'in_size', 'out_channels', 'kernel', 'stride', 'groups'])
-    pad, out = k // 2, (size + 2 * (k // 2) - k) // stride + 1
-    w = np.random.randint(-128, 128, (o, c // groups, k, k), np.int8)
-    packed, plain = f'tensor<1x{size}x{size}x{c}xui8>', f'tensor<1x{c}x{size}x{size}xui8>'
-    made, back = f'tensor<1x{o}x{out}x{out}xui8>', f'tensor<1x{out}x{out}x{o}xui8>'
-    weights = f'tensor<{o}x{c // groups}x{k}x{k}xi8>'
-    attrs = f'pads = array<i64: {pad}, {pad}, {pad}, {pad}>, strides = array<i64: {stride}, {stride}>, group = {groups} : i64'
-    types = f'({plain}, tensor<f32>, tensor<ui8>, {weights}, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> {made}'
-    return f'''func.func @main(%a: {packed}) -> {back} {{
-  %x = layout.unpack %a from <"NHWC"> : {packed} -> {plain}
-  %w = arith.constant dense<"0x{w.tobytes().hex().upper()}"> : {weights}
-  %s = arith.constant dense<0.02> : tensor<f32>
-  %z = graph.constant dense<128> : tensor<ui8>
-  %n = arith.constant dense<0> : tensor<i8>
-  %y = graph.qlinear_conv %x, %s, %z, %w, %s, %n, %s, %z {{{attrs}}} : {types}
-  %c = layout.pack %y into <"NHWC"> : {made} -> {back}
-  return %c : {back}
-}}
-''', text, flops
+def products(path):
+    print_peak()
+    ratios = {}
+    for m, k, n in dict.fromkeys(order for m, k, n in PRODUCTS for order in [(m, k, n), (n, k, m)]):
+        flops = 2 * m * k * n
+        mkl = peers.product_of(m, k, n)
+        with written(product(m, k, n)) as program:
+            times = peers.in_turn({'gradus': gradus(path, program), 'MKL': mkl and peers.timed(mkl.plain),
+                                   'MKL packed': mkl and peers.timed(mkl.packed)}, max(9, min(200, int(3e9 / flops))))
+        ours, kind = times['gradus'], 'as given' if (m, k, n) in PRODUCTS else 'transposed'
+        print(f'{f"{m} x {k} x {n}":20} {ours:7.3f} ms {speed(flops, ours)}{compared(ratios, [kind, "all"], times)}', flush=True)
+    summarize(ratios, 1)
 
 
 def bytes_layers(path):
     ratios = {}
-    with open(os.path.join(HERE, 'conv_layers.tsv')) as rows:
-        for row in csv.DictReader(rows, delimiter='\t'):
-            narrow, wide, flops = quantized(row)
-            times = []
-            for text in [narrow, wide]:
-                with tempfile.NamedTemporaryFile('w', suffix='.mlir') as f:
-                    f.write(text)
-                    f.flush()
-                    times.append(gradus(path, f.name, max(9, min(200, int(3e9 / flops))))[0]['median_ms'])
-            ratio = times[1] / times[0]
-            ratios.setdefault('depthwise' if row['groups'] != '1' else row['name'].split()[0], []).append(ratio)
-            print(f'{row["name"]:28} {times[0]:8.3f} ms {flops / times[0] / 1e6:7.1f} GOP/s   floats {times[1]:8.3f} ms   {ratio:5.2f}',
-                  flush=True)
+    for name, conv in convolutions():
+        with written(quantized(conv)) as narrow, written(layer(conv, weights_of(conv))) as wide:
+            times = peers.in_turn({'gradus': gradus(path, narrow), 'floats': gradus(path, wide)}, conv.repeat)
+        ours = times['gradus']
+        print(f'{name:24} {ours:7.3f} ms {conv.flops / ours / 1e6:7.1f} GOP/s{compared(ratios, kinds(name, conv)[-1:], times)}',
+              flush=True)
     summarize(ratios, 2.5)
-
-
-def randomized(model):
-    """The model with random weights, and what its last softmax reads as output."""
-    rng = np.random.default_rng(1)
-    graph, roles = model.graph, {}
-    for node in graph.node:
-        if node.op_type == 'BatchNormalization':
-            roles[node.input[1]] = roles[node.input[4]] = 'positive'
-        if node.op_type in ('Conv', 'Gemm'):
-            roles.setdefault(node.input[1], 'factor')
-
-    def values(name, shape):
-        if roles.get(name) == 'positive':
-            return rng.uniform(0.5, 1.0, shape).astype(np.float32)
-        scale = math.sqrt(1 / (np.prod(shape[1:]) or 1)) if roles.get(name) == 'factor' else 0.1
-        return (rng.standard_normal(shape) * scale).astype(np.float32)
-
-    known = {}
-    for tensor in graph.initializer:
-        known[tensor.name] = array = onnx.numpy_helper.to_array(tensor)
-        if array.dtype == np.float32 and array.size > 1:
-            tensor.CopyFrom(onnx.numpy_helper.from_array(values(tensor.name, array.shape), tensor.name))
-    for node in list(graph.node):
-        if node.op_type == 'ConstantOfShape' and node.input[0] in known:
-            shape = tuple(int(d) for d in known[node.input[0]])
-            graph.initializer.append(onnx.numpy_helper.from_array(values(node.output[0], shape), node.output[0]))
-            graph.node.remove(node)
-    last = graph.node[-1]
-    if last.op_type == 'Softmax':
-        graph.output[0].name = last.input[0]
-        graph.node.remove(last)
-    del graph.value_info[:]
-    return model
 
 
 def peak_of_runtime(model):
@@ -203,13 +141,13 @@ print(int(line.split()[1]) / 1024)
 
 
 def networks(path, agree):
-    folder = os.path.join(os.path.dirname(onnx.__file__), 'backend', 'test', 'data', 'light')
+    folder, ratios = os.path.join(os.path.dirname(onnx.__file__), 'backend', 'test', 'data', 'light'), {}
     for name in NETWORKS:
         with tempfile.TemporaryDirectory() as home:
             model, program, x, y = (os.path.join(home, file) for file in ['m.onnx', 'm.gradus', 'x.npy', 'y.npy'])
             onnx.save(randomized(onnx.load(os.path.join(folder, f'light_{name}.onnx'))), model)
             subprocess.run([path, 'compile', model, '--target', 'cpu', '-o', program], check=True)
-            session = session_of(model)
+            session = peers.session_of(model)
             image = session.get_inputs()[0]
             data = np.random.default_rng(2).standard_normal(image.shape).astype(np.float32)
             want = session.run(None, {image.name: data})[0]
@@ -219,22 +157,31 @@ def networks(path, agree):
             line = f'{name:14} off by {off:.1e} of the largest result'
             assert off < 1e-3, line
             if not agree:
-                theirs, peak = runtime(model, 11), peak_of_runtime(model)
-                ours, without = gradus(path, program, 11)
-                line += (f'; {ours["median_ms"]:7.2f} ms, {ours["peak_rss_mib"]:6.1f} MiB; onnxruntime {theirs:7.2f} ms, {peak:6.1f} MiB; '
-                         f'{theirs / ours["median_ms"]:5.2f}; without kernels: {without or "none"}')
+                line += timed_network(path, model, program, session, (data, want), ratios)
             print(line, flush=True)
+    summarize(ratios, 1)
+
+
+def timed_network(path, model, program, session, example, ratios):
+    """Times, memory, and what runs without a kernel."""
+    request = peers.request_of(model, *example)
+    theirs = peers.runtime(session)
+    times = peers.in_turn({'gradus': gradus(path, program), 'onnxruntime': theirs,
+                           'OpenVINO': request and peers.timed(request.infer)}, max(5, min(40, int(400 / theirs(1)))))
+    memory = json.loads(bench(path, program, 1, '--json'))['peak_rss_mib']
+    without = bench(path, program, 1).partition('by reference: ')[2].strip()
+    return (f'; {times["gradus"]:7.2f} ms{compared(ratios, ["networks"], times)}; {memory:6.1f} MiB, '
+            f'onnxruntime {peak_of_runtime(model):6.1f} MiB; without kernels: {without or "none"}')
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument('--only', choices=['layers', 'bytes', 'networks', 'results'])
+    p.add_argument('--only', choices=['layers', 'bytes', 'gemm', 'networks', 'results'])
     p.add_argument('--gradus', default=os.path.join(HERE, '..', 'target', 'release', 'gradus'))
     args = p.parse_args()
-    if args.only in (None, 'layers'):
-        layers(args.gradus)
-    if args.only in (None, 'bytes'):
-        bytes_layers(args.gradus)
+    for name, measure in [('layers', layers), ('bytes', bytes_layers), ('gemm', products)]:
+        if args.only in (None, name):
+            measure(args.gradus)
     if args.only in (None, 'networks', 'results'):
         networks(args.gradus, args.only == 'results')
 

@@ -19,7 +19,7 @@ unsafe impl Zeroable for Line {}
 unsafe impl Pod for Line {}
 
 /// Bytes that begin with a line.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Lines {
     lines: Vec<Line>,
     len: usize,

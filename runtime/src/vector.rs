@@ -113,30 +113,74 @@ impl Vector for Eight {
 
     #[inline(always)]
     unsafe fn times_plus(self, x: Eight, y: Eight) -> Eight {
-        self.map(|i, a| a * x.0[i] + y.0[i])
+        // SAFETY: every machine has floats; so for all the others.
+        self.map(|i, a| unsafe { a.times_plus(x.0[i], y.0[i]) })
     }
 
     #[inline(always)]
     unsafe fn plus(self, x: Eight) -> Eight {
-        self.map(|i, a| a + x.0[i])
+        // SAFETY: as above.
+        self.map(|i, a| unsafe { a.plus(x.0[i]) })
     }
 
     #[inline(always)]
     unsafe fn larger(self, x: Eight) -> Eight {
-        self.map(|i, a| if x.0[i] > a || x.0[i].is_nan() { x.0[i] } else { a })
+        // SAFETY: as above.
+        self.map(|i, a| unsafe { a.larger(x.0[i]) })
     }
 
     #[inline(always)]
     unsafe fn between(self, low: Eight, high: Eight) -> Eight {
-        self.map(|i, x| {
-            if x < low.0[i] {
-                low.0[i]
-            } else if x > high.0[i] {
-                high.0[i]
-            } else {
-                x
-            }
-        })
+        // SAFETY: as above.
+        self.map(|i, a| unsafe { a.between(low.0[i], high.0[i]) })
+    }
+}
+
+/// One at a time, for what is narrower than any vector.
+impl Vector for f32 {
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> f32 {
+        x
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> f32 {
+        // SAFETY: the caller promises a float.
+        unsafe { from.read() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller promises room for a float.
+        unsafe { to.write(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn times_plus(self, x: f32, y: f32) -> f32 {
+        self * x + y
+    }
+
+    #[inline(always)]
+    unsafe fn plus(self, x: f32) -> f32 {
+        self + x
+    }
+
+    #[inline(always)]
+    unsafe fn larger(self, x: f32) -> f32 {
+        if x > self || x.is_nan() { x } else { self }
+    }
+
+    #[inline(always)]
+    unsafe fn between(self, low: f32, high: f32) -> f32 {
+        if self < low {
+            low
+        } else if self > high {
+            high
+        } else {
+            self
+        }
     }
 }
 

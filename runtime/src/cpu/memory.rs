@@ -76,7 +76,7 @@ fn lowest_gap(taken: &BTreeMap<usize, usize>, size: usize) -> usize {
 }
 
 /// The most that lives at once.
-fn needed(slots: &[Slot], steps: usize) -> usize {
+pub(super) fn needed(slots: &[Slot], steps: usize) -> usize {
     let mut change = vec![0_isize; steps + 2];
     for slot in slots {
         change[slot.first] += slot.bytes as isize;

@@ -7,7 +7,8 @@
 //! |---|---|
 //! | `program.rs` | a function, ready to be called |
 //! | `plan.rs` | its steps |
-//! | `memory.rs` | where values are, so that those that are never needed at once share memory |
+//! | `store.rs` | the memory that they work on |
+//! | `memory.rs` | where values are in it, so that those that are never needed at once share memory |
 //! | `addr.rs` | kernels of products by address tables |
 //! | `int8.rs` | the same of bytes |
 //! | `narrow.rs` | floats of 16 bits as floats of 32 |
@@ -29,6 +30,7 @@ mod narrow;
 mod plan;
 mod program;
 mod quantize;
+mod store;
 mod window;
 
 pub use memory::Usage;

@@ -1,26 +1,16 @@
 //! A function as a list of steps over memory that is laid out before anything runs.
 
 use super::map::{self, Source, Stage};
-use super::memory::{Slot, Usage, place};
+use super::memory::{Slot, Usage};
+use super::store::{Others, Place, Store, lost};
 use super::{Kernel, Prepared, aligned, extents, prepare, size};
 use crate::interpreter::Stop;
-use crate::lines::{LINE, Lines};
+use crate::lines::LINE;
+use bytes::Bytes;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Module, Op, Tensor, Traits, Type, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::ops::Range;
-
-/// Where a value is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    /// The argument of that number.
-    Argument(usize),
-    /// The constant of that number.
-    Constant(usize),
-    /// In memory.
-    Slot(usize),
-}
 
 /// What happens at a step.
 enum Does {
@@ -41,12 +31,10 @@ struct Step {
 pub(super) struct Plan {
     steps: Vec<Step>,
     constants: Vec<Tensor>,
-    /// Where slots are in memory.
-    ranges: Vec<Range<usize>>,
     /// What the function returns, and what types that has.
     results: Vec<(Place, Type)>,
     arguments: Vec<Type>,
-    memory: Lines,
+    store: Store,
     usage: Usage,
 }
 
@@ -100,13 +88,20 @@ impl Plan {
             _ => None,
         });
         let arguments: Vec<Tensor> = tensors.flatten().collect();
-        let values = Values { arguments: &arguments, constants: &self.constants, ranges: &self.ranges };
+        let others = Others { arguments: &arguments, constants: &self.constants };
+        let Some(first) = self.steps.first() else { return Ok(self.given(m, others)) };
+        self.store.begin().map_err(|trap| Stop { op: first.op, trap })?;
         for step in &self.steps {
-            step.run(m, &values, self.memory.as_mut()).map_err(|trap| Stop { op: step.op, trap })?;
+            step.run(m, others, &mut self.store).map_err(|trap| Stop { op: step.op, trap })?;
         }
-        let tensor =
-            |&(place, ty): &(Place, Type)| Some(Datum::Tensor(values.tensor(m, place, ty, self.memory.as_ref())?));
-        Ok(self.results.iter().map(|result| tensor(result).unwrap_or(Datum::Poison)).collect())
+        self.store.end();
+        Ok(self.given(m, others))
+    }
+
+    /// What the function returns.
+    fn given(&self, m: &Module, others: Others<'_>) -> Vec<Datum> {
+        let tensor = |&(place, ty): &(Place, Type)| tensor(m, self.store.given(place, others)?, ty).map(Datum::Tensor);
+        self.results.iter().map(|result| tensor(result).unwrap_or(Datum::Poison)).collect()
     }
 }
 
@@ -115,74 +110,29 @@ fn is_of_type(m: &Module, tensor: &Tensor, ty: Type) -> bool {
     extents(m, ty).as_deref() == Some(tensor.shape()) && super::dtype(m, ty) == Some(tensor.dtype())
 }
 
-/// What can be read.
-struct Values<'a> {
-    arguments: &'a [Tensor],
-    constants: &'a [Tensor],
-    ranges: &'a [Range<usize>],
-}
-
-impl<'a> Values<'a> {
-    /// The bytes of a value. `parts`: the memory before some place, and from another one on.
-    fn bytes(&self, place: Place, parts: [&'a [u8]; 2], behind: usize) -> Option<&'a [u8]> {
-        match place {
-            Place::Argument(i) => Some(self.arguments[i].bytes()),
-            Place::Constant(i) => Some(self.constants[i].bytes()),
-            Place::Slot(slot) => {
-                let range = self.ranges[slot].clone();
-                match range.start.checked_sub(behind) {
-                    Some(start) => parts[1].get(start..range.end - behind),
-                    None => parts[0].get(range),
-                }
-            }
-        }
-    }
-
-    /// A value by itself.
-    fn tensor(&self, m: &Module, place: Place, ty: Type, memory: &[u8]) -> Option<Tensor> {
-        let (shape, dtype) = (extents(m, ty)?, super::dtype(m, ty)?);
-        let bytes = match place {
-            Place::Argument(i) => self.arguments[i].bytes().clone(),
-            Place::Constant(i) => self.constants[i].bytes().clone(),
-            Place::Slot(slot) => Lines::of(memory.get(self.ranges[slot].clone())?).into_bytes(),
-        };
-        Tensor::new(dtype, shape, bytes).ok()
-    }
-}
-
-/// Of a plan that is wrong.
-fn lost() -> Trap {
-    Trap::unsupported("a value is not where it was laid out")
+/// Bytes as a tensor.
+fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
+    Tensor::new(super::dtype(m, ty)?, extents(m, ty)?, bytes).ok()
 }
 
 impl Step {
-    fn run(&self, m: &Module, values: &Values<'_>, memory: &mut [u8]) -> Result<(), Trap> {
+    fn run(&self, m: &Module, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
-            Does::Kernel(kernel) => self.by_kernel(kernel, values, memory),
-            Does::Reference(types) => self.by_reference(m, types, values, memory),
+            Does::Kernel(kernel) => store.write(self.writes[0], &self.reads, others, &kernel.run),
+            Does::Reference(types) => self.by_reference(m, types, others, store),
         }
     }
 
-    fn by_kernel(&self, kernel: &Kernel, values: &Values<'_>, memory: &mut [u8]) -> Result<(), Trap> {
-        let range = values.ranges[self.writes[0]].clone();
-        let (before, rest) = memory.split_at_mut(range.start);
-        let (to, after) = rest.split_at_mut(range.len());
-        let (before, after) = (&*before, &*after);
-        let read = |&place: &Place| values.bytes(place, [before, after], range.end);
-        let data: SmallVec<[&[u8]; 8]> = self.reads.iter().map(read).collect::<Option<_>>().ok_or_else(lost)?;
-        (kernel.run)(&data, to)
-    }
-
-    fn by_reference(&self, m: &Module, types: &[Type], values: &Values<'_>, memory: &mut [u8]) -> Result<(), Trap> {
-        let read = |(&place, &ty): (&Place, &Type)| values.tensor(m, place, ty, memory).map(Datum::Tensor);
+    fn by_reference(&self, m: &Module, types: &[Type], others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
+        let read = |(&place, &ty): (&Place, &Type)| tensor(m, store.copy(place, others)?, ty).map(Datum::Tensor);
         let operands: Vec<Datum> = self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(lost)?;
         let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
         for (result, &slot) in results.iter().zip(&self.writes) {
-            let (to, bytes) = (&mut memory[values.ranges[slot].clone()], result.tensor()?.bytes());
-            if to.len() != bytes.len() {
-                return Err(lost());
-            }
-            to.copy_from_slice(bytes);
+            let bytes = result.tensor()?.bytes();
+            store.write(slot, &[], others, &|_: &[&[u8]], to: &mut [u8]| match to.len() == bytes.len() {
+                true => Ok(to.copy_from_slice(bytes)),
+                false => Err(lost()),
+            })?;
         }
         Ok(())
     }
@@ -330,9 +280,10 @@ impl<'m> Planner<'m> {
                 Draft::Gone => {}
             }
         }
-        let (ranges, usage) = laid_out(&steps, &self.sizes, &results);
-        let memory = Lines::try_zeros(usage.reserved)?;
-        Some(Plan { steps, constants: self.constants, ranges, results, arguments, memory, usage })
+        let given = results.iter().filter_map(|&(place, _)| place.slot());
+        let given: FxHashSet<usize> = given.collect();
+        let (store, usage) = Store::new(&lives(&steps, &self.sizes, &given), &given, steps.len())?;
+        Some(Plan { steps, constants: self.constants, results, arguments, store, usage })
     }
 
     fn made(&mut self, group: Group) -> Option<Step> {
@@ -362,25 +313,17 @@ impl Group {
     }
 }
 
-/// Where slots are, of which some nobody makes: they are parts of others.
-fn laid_out(steps: &[Step], sizes: &[usize], results: &[(Place, Type)]) -> (Vec<Range<usize>>, Usage) {
+/// When slots are needed, of which some nobody makes: they are parts of others.
+fn lives(steps: &[Step], sizes: &[usize], given: &FxHashSet<usize>) -> Vec<Slot> {
     let mut slots: Vec<Slot> = sizes.iter().map(|_| Slot { bytes: 0, first: 0, last: 0 }).collect();
     for (i, step) in steps.iter().enumerate() {
         for &slot in &step.writes {
             slots[slot] = Slot { bytes: sizes[slot], first: i, last: i };
         }
-        for place in &step.reads {
-            if let Place::Slot(slot) = *place {
-                slots[slot].last = i;
-            }
+        for slot in step.reads.iter().filter_map(|place| place.slot()) {
+            slots[slot].last = i;
         }
     }
-    for (place, _) in results {
-        if let Place::Slot(slot) = *place {
-            slots[slot].last = steps.len();
-        }
-    }
-    let (offsets, usage) = place(&slots, steps.len());
-    let ranges = offsets.iter().zip(&slots).map(|(&offset, slot)| offset..offset + slot.bytes);
-    (ranges.collect(), usage)
+    given.iter().for_each(|&slot| slots[slot].last = steps.len());
+    slots
 }

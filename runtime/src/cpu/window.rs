@@ -31,7 +31,7 @@ fn windows(args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max
     let table = constant(args, "bases")?;
     let kind = Narrow::of(args, 0)?;
     let &[_, positions] = table.shape() else { return None };
-    let places = Places::new(table.as_slice::<i32>().into_owned(), positions).ok()?;
+    let places = Places::new(&table.as_slice::<i32>(), positions).ok()?;
     let range = bounds(args);
     let (bias, add) = (position(args, "bias"), position(args, "add"));
     let kernel = Kernel::new([0].into_iter().chain(bias).chain(add), move |data, out| {

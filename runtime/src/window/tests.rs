@@ -1,0 +1,115 @@
+use super::{Places, Reduction, Windows};
+use crate::vector::Isa;
+
+/// Numbers of a series that looks random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % below
+    }
+
+    fn floats(&mut self, count: usize, below: usize) -> Vec<f32> {
+        (0..count).map(|_| self.next(below) as f32 - (below / 2) as f32).collect()
+    }
+}
+
+/// One element of a result, as the definition says it.
+fn element(windows: &Windows<'_>, places: &[i32], row: usize, channel: usize) -> f32 {
+    let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
+    let values = there.map(|(t, &base)| (t, windows.a[base as usize + channel]));
+    let all = match windows.reduction {
+        Reduction::Max => values.fold(f32::NEG_INFINITY, |all, (_, x)| if x > all || x.is_nan() { x } else { all }),
+        Reduction::Sum => values.map(|(_, x)| x).sum(),
+        Reduction::Weighted(weights) => values.map(|(t, x)| x * weights[t * windows.channels + channel]).sum(),
+    };
+    let all = windows.bias.map_or(all, |bias| all + bias[channel]);
+    let all = windows.add.map_or(all, |add| all + add[row * windows.channels + channel]);
+    if all < windows.range.0 {
+        windows.range.0
+    } else if all > windows.range.1 {
+        windows.range.1
+    } else {
+        all
+    }
+}
+
+/// Windows of some reduction over some numbers are what they are by definition, on all vectors.
+fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers: &mut Numbers) {
+    let rows = bases.len() / positions;
+    let end = (bases.iter().max().map_or(0, |&base| (base + 1) as usize) + channels).max(1);
+    let mut a = numbers.floats(end, 17);
+    if case.is_multiple_of(7) {
+        a[numbers.next(end)] = f32::NAN;
+    }
+    let (weights, bias) = (numbers.floats(positions * channels, 9), numbers.floats(channels, 9));
+    let added = numbers.floats(rows * channels, 9);
+    let reduction = [Reduction::Max, Reduction::Sum, Reduction::Weighted(&weights)][case % 3];
+    let bias = (case.is_multiple_of(2)).then_some(&bias[..]);
+    let add = (case.is_multiple_of(4)).then_some(&added[..]);
+    let range = if case.is_multiple_of(5) { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
+    let places = Places::new(bases, positions).expect("rows are whole");
+    let windows = Windows { a: &a, places: &places, channels, reduction, bias, add, range };
+    let of_row = |(i, places)| (0..channels).map(move |channel| (i, places, channel));
+    let elements = bases.chunks(positions).enumerate().flat_map(of_row);
+    let want: Vec<f32> = elements.map(|(i, places, channel)| element(&windows, places, i, channel)).collect();
+    for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
+        let mut have = vec![f32::MAX; rows * channels];
+        windows.compute(isa, &mut have).expect("it can be computed");
+        let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
+        assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {windows:?}");
+    }
+}
+
+const CHANNELS: [usize; 10] = [0, 1, 3, 8, 12, 16, 20, 40, 64, 100];
+
+#[test]
+fn windows_are_what_they_say() {
+    let mut numbers = Numbers(7);
+    for case in 0..300 {
+        let (rows, positions, channels) = (numbers.next(5), 1 + numbers.next(9), CHANNELS[numbers.next(10)]);
+        let bases: Vec<i32> =
+            (0..rows * positions).map(|_| (numbers.next(1000) as i32 - 100).clamp(-1, 899)).collect();
+        check(case, &bases, positions, channels, &mut numbers);
+    }
+}
+
+#[test]
+fn windows_of_images_are_what_they_say() {
+    let mut numbers = Numbers(8);
+    for case in 0..300 {
+        let channels = CHANNELS[numbers.next(10)];
+        let [h, w] = [1 + numbers.next(5), 1 + numbers.next(24)];
+        let [kh, kw, stride, dilation, pad] = [4, 7, 3, 2, 3].map(|most| 1 + numbers.next(most));
+        let out = |size: usize, k: usize| (size + 2 * pad).checked_sub(dilation * (k - 1) + 1).map(|n| n / stride + 1);
+        let (Some(oh), Some(ow)) = (out(h, kh), out(w, kw)) else { continue };
+        let inside = |at: usize, size: usize| at.checked_sub(pad).filter(|&at| at < size);
+        let mut bases = Vec::new();
+        for (y, x) in (0..oh).flat_map(|y| (0..ow).map(move |x| (y, x))) {
+            for (i, j) in (0..kh).flat_map(|i| (0..kw).map(move |j| (i, j))) {
+                let at = inside(y * stride + i * dilation, h).zip(inside(x * stride + j * dilation, w));
+                bases.push(at.map_or(-1, |(y, x)| ((y * w + x) * channels) as i32));
+            }
+        }
+        check(case, &bases, kh * kw, channels, &mut numbers);
+    }
+}
+
+#[test]
+fn places_outside_are_refused() {
+    let compute = |bases: &[i32], channels: usize| {
+        let range = (f32::NEG_INFINITY, f32::INFINITY);
+        let (places, reduction) = (Places::new(bases, 1)?, Reduction::Sum);
+        let windows = Windows { a: &[1.0; 8], places: &places, channels, reduction, bias: None, add: None, range };
+        windows.compute(Isa::best(), &mut vec![0.0; bases.len() * channels])
+    };
+    assert!(compute(&[0], 8).is_ok());
+    assert!(compute(&[-1], 8).is_ok());
+    assert!(compute(&[1], 8).is_err());
+    assert!(compute(&[-2], 1).is_err());
+    assert!(compute(&[i32::MAX], 1).is_err());
+    assert!(compute(&[i32::MIN, i32::MAX, i32::MIN], 1).is_err());
+    assert!(compute(&[0, 1, 2, 3, 4, 5, 6, 7], 1).is_ok());
+    assert!(compute(&[0, 1, 2, 3, 4, 5, 6, 7], 2).is_err());
+}
