@@ -23,17 +23,22 @@ import numpy as np
 import onnxruntime
 
 ROUNDS = 3
+WARM_UP = 0.05
 
 
 def timed(call):
-    """The work of calling something; a first call is not counted."""
+    """The work of calling something; as in `gradus bench`, calls of the first 50 ms, one at least, are not counted."""
+    def once():
+        start = time.perf_counter()
+        call()
+        return (time.perf_counter() - start) * 1e3
+
     def work(repeat):
-        times = []
-        for _ in range(repeat + 1):
-            start = time.perf_counter()
-            call()
-            times.append((time.perf_counter() - start) * 1e3)
-        return statistics.median(times[1:])
+        begin = time.perf_counter()
+        once()
+        while time.perf_counter() < begin + WARM_UP:
+            once()
+        return statistics.median(once() for _ in range(repeat))
     return work
 
 

@@ -10,7 +10,7 @@ use gradus_check::Random;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Context, Tensor, Type};
 use gradus_runtime::cpu::{Program, Usage};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -24,8 +24,8 @@ fn command(_: &Tool) -> Command {
         .about("Time a program")
         .after_help(
             "Examples:\n  gradus bench model.onnx --target cpu\n  gradus bench model.onnx --target cpu --repeat 50 --json\n\n\
-             Inputs that are not given are random numbers, the same in each run. The first run, which prepares what is \
-             constant, is not counted. Ops without a kernel run by their reference meaning, and are listed.",
+             Inputs that are not given are random numbers, the same in each run. Runs of the first 50 ms, one at least, \
+             are not counted. Ops without a kernel run by their reference meaning, and are listed.",
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
@@ -48,19 +48,24 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     };
     let args: Vec<Datum> = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&ctx, t, *ty, 0, 1)).collect();
     let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1).max(1);
-    let mut times = Vec::new();
-    for _ in 0..=repeat {
-        let start = Instant::now();
+    let (begin, mut times, mut calls) = (Instant::now(), Vec::new(), 0);
+    while times.len() < repeat as usize {
+        let (is_warm, start) = (calls > 0 && begin.elapsed() >= WARM_UP, Instant::now());
         let done = ready.call(args.clone());
         done.map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
+        calls += 1;
+        if is_warm {
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
     }
-    times.remove(0);
     times.sort_by(f64::total_cmp);
-    let figures = Figures { median: times[times.len() / 2], min: times[0], repeat, peak_mib: peak_mib() };
+    let figures = Figures { median: times[times.len() / 2], min: times[0], calls, repeat, peak_mib: peak_mib() };
     let text = if matches.get_flag("json") { figures.json() } else { figures.text(ready.program()) };
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
+
+/// So long it runs before anything is counted: caches are filled, and the clock is as fast as it stays.
+const WARM_UP: Duration = Duration::from_millis(50);
 
 const MIB: f64 = (1 << 20) as f64;
 
@@ -68,13 +73,15 @@ struct Figures {
     /// In milliseconds.
     median: f64,
     min: f64,
+    /// With those that are not counted.
+    calls: u64,
     repeat: u64,
     peak_mib: Option<f64>,
 }
 
 impl Figures {
     fn json(&self) -> String {
-        let Figures { median, min, repeat, peak_mib } = self;
+        let Figures { median, min, repeat, peak_mib, .. } = self;
         let peak = peak_mib.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
         format!(
             "{{\"median_ms\": {median:.4}, \"min_ms\": {min:.4}, \"peak_rss_mib\": {peak}, \"repeat\": {repeat}}}\n"
@@ -82,7 +89,7 @@ impl Figures {
     }
 
     fn text(&self, program: Option<&Program<'_>>) -> String {
-        let Figures { median, min, repeat, peak_mib } = self;
+        let Figures { median, min, calls, repeat, peak_mib } = self;
         let mut text = format!("median {median:.3} ms, min. {min:.3} ms of {repeat} runs");
         if let Some(mib) = peak_mib {
             text += &format!(", peak memory {mib:.1} MiB");
@@ -94,8 +101,8 @@ impl Figures {
                 "\nintermediate results in {reserved:.2} MiB; {needed:.2} MiB are needed at once, {unshared:.2} MiB without sharing"
             );
         }
-        let listed = |(name, count): (&str, u64)| format!("{} {name}", count / (repeat + 1));
-        match program.map(|program| program.reference(repeat + 1).into_iter().map(listed).collect::<Vec<_>>()) {
+        let listed = |(name, count): (&str, u64)| format!("{} {name}", count / calls);
+        match program.map(|program| program.reference(*calls).into_iter().map(listed).collect::<Vec<_>>()) {
             Some(all) if !all.is_empty() => text += &format!("\nby reference: {}", all.join(", ")),
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use super::MAX_SUMMANDS;
 use super::kernel::Run;
+use std::ops::Range;
 
 /// In a table: zeros, which are nowhere.
 pub(super) const HOLE: i32 = -1;
@@ -95,6 +96,16 @@ impl Addresses {
 
     pub(super) fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// Some runs without those before the first and behind the last that are somewhere for one of these rows, and how many
+    /// are left out at the beginning.
+    pub(super) fn there<'a>(&self, rows: Range<usize>, runs: &'a [Run]) -> (usize, &'a [Run]) {
+        let table = &self.table[rows.start * self.stride..rows.end * self.stride];
+        let is_there = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != HOLE);
+        let Some(first) = runs.iter().position(is_there) else { return (0, &[]) };
+        let end = runs.iter().rposition(is_there).map_or(first, |last| last + 1);
+        (first, &runs[first..end])
     }
 
     /// How many summands a part of a run has.

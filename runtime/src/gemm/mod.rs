@@ -29,10 +29,12 @@ use kernel::{Last, Run, Tile};
 pub use panels::Panels;
 use std::ops::Range;
 
-/// So many summands at most are read of a panel before its rows are: what they are multiplied with stays in the first cache.
+/// So many summands, about, are read of a panel before its rows are: what they are multiplied with stays in the first cache.
+/// A run has no more.
 const MAX_SUMMANDS: usize = 128;
 
-/// So many rows of the result are finished before the next.
+/// So many rows of the result are finished before the next, about: all blocks have as many, so that none reads the second
+/// factor for few.
 const MAX_ROWS: usize = 192;
 
 /// A product.
@@ -58,14 +60,17 @@ impl Product<'_> {
     pub fn compute(&self, c: &mut [f32]) -> Result<(), String> {
         self.check(c.len())?;
         let (rows, run) = (self.addresses.rows(), self.addresses.run());
-        let per_block = (MAX_SUMMANDS / run).max(1);
-        for first in (0..rows).step_by(MAX_ROWS) {
+        let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
+        let per_block = self.addresses.runs().len().div_ceil(parts).max(1);
+        let blocks = rows.div_ceil(MAX_ROWS).max(1);
+        let most = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
+        for first in (0..rows).step_by(most) {
             let none = self.addresses.runs().is_empty().then_some(&[][..]);
             for (i, some) in self.addresses.runs().chunks(per_block).chain(none).enumerate() {
                 let summand = i * per_block * run;
                 let ends = [i == 0, summand + some.len() * run == self.b.summands()];
                 for panel in 0..self.b.count() {
-                    let rows = first..(first + MAX_ROWS).min(rows);
+                    let rows = first..(first + most).min(rows);
                     self.panel(&Work { rows, runs: some, run, summand, panel, ends }, c);
                 }
             }
@@ -94,10 +99,11 @@ impl Product<'_> {
         let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
         let here = width.min(columns - first);
         let bias = self.b.bias().map(|bias| bias[first..][..width].as_ptr());
-        let b = self.b.panel(work.panel)[work.summand * width..].as_ptr();
+        let b = &self.b.panel(work.panel)[work.summand * width..];
         let mut copy = Copy { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, columns };
         let (table, table_stride) = self.addresses.table();
         let holes = self.addresses.has_holes();
+        let skips = holes && self.b.is_finite();
         for row in work.rows.clone().step_by(tile_rows) {
             let (rows, at) = (tile_rows.min(work.rows.end - row), row * columns + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());
@@ -107,13 +113,17 @@ impl Product<'_> {
                 copy.fetch(rows, (!work.ends[0]).then_some(&c[at..]), self.add.map(|add| &add[at..]));
                 (add, result) = (add.map(|_| copy.add.as_ptr()), copy.c.as_mut_ptr());
             }
+            let (skipped, runs) = match skips {
+                true => self.addresses.there(row..row + rows, work.runs),
+                false => (0, work.runs),
+            };
             let tile = Tile {
                 a: self.a.as_ptr(),
                 table: table[row * table_stride..].as_ptr(),
                 table_stride,
-                runs: work.runs,
+                runs,
                 run: work.run,
-                b,
+                b: b[skipped * work.run * width..].as_ptr(),
                 c: result,
                 stride: if here < width { width } else { columns },
                 first: work.ends[0],

@@ -3,6 +3,7 @@
 use crate::lines::Lines;
 use crate::vector::Isa;
 use bytes::Bytes;
+use std::sync::OnceLock;
 
 /// A matrix in panels.
 #[derive(Clone)]
@@ -16,6 +17,8 @@ pub struct Panels {
     data: Bytes,
     /// With zeros up to whole panels.
     bias: Option<Vec<f32>>,
+    /// Whether all are finite, once it was asked.
+    is_finite: OnceLock<bool>,
 }
 
 impl Panels {
@@ -69,7 +72,7 @@ impl Panels {
         }
         let data = if data.as_ptr().cast::<f32>().is_aligned() { data } else { Lines::of(&data).into_bytes() };
         let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(count * width).collect());
-        Ok(Panels { isa, width, tile_rows, summands, columns, data, bias })
+        Ok(Panels { isa, width, tile_rows, summands, columns, data, bias, is_finite: OnceLock::new() })
     }
 
     /// The vectors that they are for.
@@ -100,6 +103,12 @@ impl Panels {
     /// How many rows of the result are computed with a panel at once.
     pub(super) fn tile_rows(&self) -> usize {
         self.tile_rows
+    }
+
+    /// Whether all numbers are finite: zero times any of them is zero.
+    pub(super) fn is_finite(&self) -> bool {
+        let values = || bytemuck::cast_slice(&self.data).iter().all(|x: &f32| x.is_finite());
+        *self.is_finite.get_or_init(values)
     }
 
     /// A panel: for each summand, a number for each column.

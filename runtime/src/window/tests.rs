@@ -69,8 +69,7 @@ fn windows_are_what_they_say() {
     let mut numbers = Numbers(7);
     for case in 0..300 {
         let (rows, positions, channels) = (numbers.next(5), 1 + numbers.next(9), CHANNELS[numbers.next(10)]);
-        let bases: Vec<i32> =
-            (0..rows * positions).map(|_| (numbers.next(1000) as i32 - 100).clamp(-1, 899)).collect();
+        let bases: Vec<i32> = (0..rows * positions).map(|_| (numbers.next(1000) as i32 - 100).clamp(-1, 899)).collect();
         check(case, &bases, positions, channels, &mut numbers);
     }
 }
