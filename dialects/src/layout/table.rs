@@ -7,7 +7,7 @@
 use super::access::{Access, Loop, MAX_ENTRIES, along};
 use super::additive::{Reach, adds};
 use super::error::LayoutError;
-use super::placed::{Index, Layout};
+use super::placed::Layout;
 use smallvec::SmallVec;
 
 /// In an indirection table: a run that is padding, to be read from a page of zeros.
@@ -118,8 +118,8 @@ impl Access {
         if m == 0 || k == 0 {
             return Ok(Tables { base: vec![0; m as usize], relative: vec![0; k as usize], run: k.max(1) });
         }
-        let start: Index = self.start.iter().map(|&s| s.unsigned_abs()).collect();
-        let (base, mut relative) = (offsets(layout, &start, &self.m, m), offsets(layout, &start, &self.k, k));
+        let [base, mut relative] =
+            [(&self.m, m), (&self.k, k)].map(|(loops, count)| offsets(layout, &self.start, loops, count));
         let first = base[0];
         relative.iter_mut().for_each(|r| *r -= first);
         Ok(Tables { base, relative, run: self.run(layout)? })
@@ -135,15 +135,8 @@ impl Access {
         if layout.size() > i32::MAX as u64 || self.outputs()?.saturating_mul(runs) > MAX_ENTRIES {
             return Err(LayoutError::TooLarge);
         }
-        let mut bases = Vec::with_capacity((self.outputs()? * runs) as usize);
         let loops: SmallVec<[Loop; 8]> = self.m.iter().copied().chain(without_run(&self.k, run)).collect();
-        let mut odometer = Odometer::new(&loops, &self.start);
-        while odometer.more {
-            let index: Index = odometer.at.iter().map(|&i| i as u64).collect();
-            let inside = index.iter().zip(layout.axes()).all(|(&i, axis)| i < axis.size);
-            bases.push(if inside { layout.offset(&index) as i32 } else { ZERO_PAGE });
-            odometer.next();
-        }
+        let bases = offsets(layout, &self.start, &loops, self.outputs()? * runs);
         Ok(Indirection { bases, runs, run })
     }
 
@@ -212,55 +205,69 @@ fn without_run(loops: &[Loop], mut run: u64) -> SmallVec<[Loop; 4]> {
     outer
 }
 
-/// The offsets of the points of loops that stay inside, in order.
-fn offsets(layout: &Layout, start: &[u64], loops: &[Loop], count: u64) -> Vec<i32> {
-    let mut offsets = Vec::with_capacity(count as usize);
-    let start: SmallVec<[i64; 4]> = start.iter().map(|&s| s as i64).collect();
-    let (outer, inner) = match loops.split_last() {
-        Some((inner, outer)) => (outer, *inner),
-        None => (loops, Loop { extent: 1, axis: usize::MAX, step: 0 }),
-    };
-    let mut odometer = Odometer::new(outer, &start);
-    while odometer.more {
-        let at: Index = odometer.at.iter().map(|&i| i as u64).collect();
-        let all = layout.offset(&at);
-        match layout.axes().get(inner.axis) {
-            None => offsets.push(all as i32),
-            Some(axis) => {
-                let rest = all - axis.part(at[inner.axis]);
-                let part = |i: u64| (rest + axis.part(at[inner.axis] + i * inner.step)) as i32;
-                offsets.extend((0..inner.extent).map(part));
-            }
-        }
-        odometer.next();
-    }
-    offsets
+/// The offsets of the points of loops, in order, or [`ZERO_PAGE`] where they are outside. `count`: how many they are.
+fn offsets(layout: &Layout, start: &[i64], loops: &[Loop], count: u64) -> Vec<i32> {
+    let loops: SmallVec<[Loop; 8]> = loops.iter().copied().filter(|l| l.extent != 1).collect();
+    let is_last = |i: usize| loops[i + 1..].iter().all(|l| l.axis != loops[i].axis);
+    let levels = loops.iter().enumerate().map(|(i, &l)| (l, is_last(i))).collect();
+    let mut list = List { layout, levels, at: start.into(), offsets: Vec::with_capacity(count as usize) };
+    let still = (0..layout.axes().len()).filter(|&axis| loops.iter().all(|l| l.axis != axis));
+    let first = still.fold(Some(layout.start()), |sum, axis| list.with(sum, axis, start[axis]));
+    list.below(0, first);
+    list.offsets
 }
 
-/// The points of loops one after another, as the index of each axis.
-struct Odometer<'a> {
-    loops: &'a [Loop],
-    counts: SmallVec<[u64; 8]>,
+/// A walk over the points of loops.
+struct List<'a> {
+    layout: &'a Layout,
+    /// The loops, and whether each is the last one along its axis.
+    levels: SmallVec<[(Loop, bool); 8]>,
     at: SmallVec<[i64; 4]>,
-    more: bool,
+    offsets: Vec<i32>,
 }
 
-impl Odometer<'_> {
-    fn new<'a>(loops: &'a [Loop], start: &[i64]) -> Odometer<'a> {
-        let more = loops.iter().all(|l| l.extent > 0);
-        Odometer { loops, counts: smallvec::smallvec![0; loops.len()], at: start.into(), more }
+impl List<'_> {
+    /// What an axis adds at an index, if that is inside.
+    fn with(&self, sum: Option<u64>, axis: usize, at: i64) -> Option<u64> {
+        let (at, axis) = (u64::try_from(at).ok()?, &self.layout.axes()[axis]);
+        if at < axis.size { Some(sum?.wrapping_add(axis.part(at))) } else { None }
     }
 
-    fn next(&mut self) {
-        for (l, count) in self.loops.iter().zip(&mut self.counts).rev() {
-            *count += 1;
-            self.at[l.axis] = self.at[l.axis].wrapping_add(l.step as i64);
-            if *count < l.extent {
-                return;
-            }
-            self.at[l.axis] = self.at[l.axis].wrapping_sub(l.extent.wrapping_mul(l.step) as i64);
-            *count = 0;
+    /// All points of the loops from a level on. `sum`: of what axes add that no loop from there on moves.
+    fn below(&mut self, level: usize, sum: Option<u64>) {
+        let Some(&(Loop { extent, axis, step }, is_last)) = self.levels.get(level) else {
+            return self.offsets.push(entry(sum));
+        };
+        if level + 1 == self.levels.len() {
+            return self.innermost(Loop { extent, axis, step }, sum);
         }
-        self.more = false;
+        let start = self.at[axis];
+        for _ in 0..extent {
+            let sum = if is_last { self.with(sum, axis, self.at[axis]) } else { sum };
+            self.below(level + 1, sum);
+            self.at[axis] = self.at[axis].wrapping_add(step as i64);
+        }
+        self.at[axis] = start;
     }
+
+    /// The points of the last loop, most of whose axes have the same distance everywhere.
+    fn innermost(&mut self, Loop { extent, axis: of, step }: Loop, sum: Option<u64>) {
+        let (axis, start) = (&self.layout.axes()[of], self.at[of]);
+        let indices = (0..extent).map(|i| start.wrapping_add(i.wrapping_mul(step) as i64) as u64);
+        let mut offsets = std::mem::take(&mut self.offsets);
+        match (sum, axis.stride()) {
+            (Some(sum), Some(stride)) => {
+                offsets.extend(indices.map(|at| {
+                    if at < axis.size { sum.wrapping_add(at.wrapping_mul(stride)) as i32 } else { ZERO_PAGE }
+                }))
+            }
+            _ => offsets.extend(indices.map(|at| entry(self.with(sum, of, at as i64)))),
+        }
+        self.offsets = offsets;
+    }
+}
+
+/// An offset as an entry of a table.
+fn entry(offset: Option<u64>) -> i32 {
+    offset.map_or(ZERO_PAGE, |offset| offset as i32)
 }
