@@ -34,7 +34,7 @@ PRODUCTS = [(512, 512, 512), (256, 1152, 3136), (64, 64, 3136), (1024, 1024, 64)
 
 
 def bench(path, program, repeat, *options):
-    command = [path, 'bench', program, '--target', 'cpu', '--repeat', str(repeat), *options]
+    command = [path, 'bench', program, '--target', 'cpu', '--threads', '1', '--repeat', str(repeat), *options]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -7,6 +7,8 @@ mod quantized;
 #[path = "cpu/single.rs"]
 mod single;
 mod support;
+#[path = "cpu/threads.rs"]
+mod threads;
 #[path = "cpu/unknown.rs"]
 mod unknown;
 

@@ -11,3 +11,4 @@ mod lines;
 pub mod npy;
 mod vector;
 pub mod window;
+pub mod workers;

@@ -29,7 +29,7 @@ fn command(_: &Tool) -> Command {
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs"))
-        .arg(Arg::new("function").long("function").value_name("NAME").default_value("main").help("What to call"))
+        .args(Ready::arguments())
         .arg(number("repeat", "10", "How often it is run"))
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the figures as JSON"))
         .arg(target_arg())
@@ -39,8 +39,7 @@ fn command(_: &Tool) -> Command {
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (file, m, on_cpu) = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
-    let name: &String = matches.get_one("function").expect("has a default");
-    let mut ready = Ready::new(&m, file, name, on_cpu)?;
+    let mut ready = Ready::new(&m, file, matches, on_cpu)?;
     let signature = ready.signature();
     let inputs = match matches.contains_id("input") {
         true => read_inputs(matches, &ctx, &signature)?,

@@ -2,10 +2,13 @@
 
 use super::run::Signature;
 use crate::Failure;
+use clap::{Arg, ArgMatches, value_parser};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op};
 use gradus_runtime::cpu::Program;
 use gradus_runtime::interpreter::{Interpreter, Stop};
+use gradus_runtime::workers::Workers;
+use std::num::NonZero;
 
 /// A function of a program.
 pub struct Ready<'m> {
@@ -21,12 +24,25 @@ enum How<'m> {
 }
 
 impl<'m> Ready<'m> {
-    /// The function of that name in the program of a file.
-    pub fn new(module: &'m Module, file: &str, name: &str, on_cpu: bool) -> Result<Ready<'m>, Failure> {
+    /// The arguments of the command line that [`new`](Ready::new) reads.
+    pub fn arguments() -> [Arg; 2] {
+        let function = Arg::new("function").long("function").value_name("NAME").default_value("main");
+        let threads = Arg::new("threads").long("threads").value_name("N").value_parser(value_parser!(u16).range(1..));
+        [
+            function.help("What to call"),
+            threads.help("Threads for kernels of the cpu; by default as many as the machine has"),
+        ]
+    }
+
+    /// The function that a command line names in the program of a file.
+    pub fn new(module: &'m Module, file: &str, matches: &ArgMatches, on_cpu: bool) -> Result<Ready<'m>, Failure> {
+        let name: &String = matches.get_one("function").expect("has a default");
+        let all = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = matches.get_one::<u16>("threads").map_or_else(all, |&n| n.into());
         let mut interpreter = Interpreter::new(module);
         let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
         let how = match on_cpu {
-            true => How::Kernels(Box::new(Program::new(module, function))),
+            true => How::Kernels(Box::new(Program::new(module, function).on(Workers::new(threads)?))),
             false => How::Reference(Box::new(interpreter)),
         };
         Ok(Ready { module, function, how })

@@ -40,7 +40,7 @@ fn command(_: &Tool) -> Command {
         .arg(number("rtol", "1e-3", "Relative tolerance of --expect; integers must be equal unless one is given"))
         .arg(number("atol", "1e-4", "Absolute tolerance of --expect"))
         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Class numbers (.npy): print the accuracy"))
-        .arg(Arg::new("function").long("function").value_name("NAME").default_value("main").help("What to call"))
+        .args(Ready::arguments())
         .arg(target_arg())
         .arg(dim_arg())
 }
@@ -48,8 +48,7 @@ fn command(_: &Tool) -> Command {
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (file, m, on_cpu) = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
-    let name: &String = matches.get_one("function").expect("has a default");
-    let ready = Ready::new(&m, file, name, on_cpu)?;
+    let ready = Ready::new(&m, file, matches, on_cpu)?;
     let signature = ready.signature();
     let inputs = read_inputs(matches, &ctx, &signature)?;
     let outputs = execute(ready, &signature, &inputs, streams)?;

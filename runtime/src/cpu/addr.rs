@@ -86,7 +86,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if known.is_none() {
         reads.extend(b.into_iter().chain(bias));
     }
-    let kernel = Kernel::new(reads, move |data, out| {
+    let kernel = Kernel::shared(reads, move |workers, data, out| {
         let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
         let add = add.and_then(|_| rest.next());
         let packed;
@@ -100,7 +100,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             }
         };
         let product = Product { a: &kind.floats(data[0]), addresses: &addresses, b, add: add.as_deref(), range };
-        kind.write(out, |c| product.compute(c).map_err(Trap::Ub))
+        kind.write(out, |c| product.compute(workers, c).map_err(Trap::Ub))
     });
     Some(kernel.into())
 }

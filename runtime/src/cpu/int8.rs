@@ -4,6 +4,7 @@ use super::addr::addresses;
 use super::{Kernel, Prepared, constant, dtype, extents, position};
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
 use crate::gemm::{Addresses, Parts};
+use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
 
@@ -11,11 +12,11 @@ use gradus_ir::{DType, Module, OpArgs, Tensor};
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let product = Product::of(m, args)?;
     let (zero, add) = (position(args, "a_zero"), position(args, "add"));
-    let kernel = Kernel::new([0].into_iter().chain(zero).chain(add), move |data, out| {
+    let kernel = Kernel::shared([0].into_iter().chain(zero).chain(add), move |workers, data, out| {
         let mut rest = data[1..].iter().copied();
         let zero = zero.and_then(|_| rest.next()?.first().copied()).unwrap_or(0);
         let add = add.and_then(|_| rest.next()).map(bytemuck::cast_slice);
-        product.compute(data[0], zero, add, out)
+        product.compute(workers, data[0], zero, add, out)
     });
     Some(kernel.into())
 }
@@ -49,14 +50,14 @@ impl Product {
         Some(Product { addresses, panels, signed: a == DType::I8, scales })
     }
 
-    fn compute(&self, a: &[u8], zero: u8, add: Option<&[i32]>, out: &mut [u8]) -> Result<(), Trap> {
+    fn compute(&self, workers: &Workers, a: &[u8], zero: u8, add: Option<&[i32]>, out: &mut [u8]) -> Result<(), Trap> {
         let (addresses, b) = (&self.addresses, &self.panels);
         let product = ByteProduct { a, signed: self.signed, zero, addresses, b, add };
-        let mut to = match &self.scales {
+        let to = match &self.scales {
             Some(scales) => Finished::Quantized(out, scales),
             None => Finished::Sums(bytemuck::cast_slice_mut(out)),
         };
-        product.compute(&mut to).map_err(Trap::Ub)
+        product.compute(workers, to).map_err(Trap::Ub)
     }
 }
 

@@ -38,6 +38,7 @@ pub(crate) use program::Asked;
 pub use program::Program;
 
 use crate::lines::Lines;
+use crate::workers::Workers;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
 use gradus_dialects::graph::{
     ConcatOp, DequantizeLinearOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp,
@@ -48,8 +49,8 @@ use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use map::Stage;
 
-/// From the bytes of operands to those of a result.
-type Run = dyn Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync;
+/// From the bytes of operands to those of a result, on some threads.
+type Run = dyn Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync;
 
 /// Computes a result from the bytes of operands, all of them row-major and aligned as their elements are.
 struct Kernel {
@@ -59,9 +60,18 @@ struct Kernel {
 }
 
 impl Kernel {
+    /// On one thread.
     fn new(
         reads: impl IntoIterator<Item = usize>,
         run: impl Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
+    ) -> Kernel {
+        Kernel::shared(reads, move |_, data, out| run(data, out))
+    }
+
+    /// On several, if there are.
+    fn shared(
+        reads: impl IntoIterator<Item = usize>,
+        run: impl Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
     ) -> Kernel {
         Kernel { reads: reads.into_iter().collect(), run: Box::new(run) }
     }

@@ -6,6 +6,7 @@ use super::store::{Others, Place, Store, lost};
 use super::{Kernel, Prepared, aligned, extents, prepare, size};
 use crate::interpreter::Stop;
 use crate::lines::LINE;
+use crate::workers::Workers;
 use bytes::Bytes;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Module, Op, Tensor, Traits, Type, Value};
@@ -82,7 +83,7 @@ impl Plan {
     }
 
     /// Runs all steps.
-    pub(super) fn run(&mut self, m: &Module, arguments: &[Datum]) -> Result<Vec<Datum>, Stop> {
+    pub(super) fn run(&mut self, m: &Module, workers: &Workers, arguments: &[Datum]) -> Result<Vec<Datum>, Stop> {
         let tensors = arguments.iter().map(|datum| match datum {
             Datum::Tensor(tensor) => Some(aligned(tensor)),
             _ => None,
@@ -92,7 +93,7 @@ impl Plan {
         let Some(first) = self.steps.first() else { return Ok(self.given(m, others)) };
         self.store.begin().map_err(|trap| Stop { op: first.op, trap })?;
         for step in &self.steps {
-            step.run(m, others, &mut self.store).map_err(|trap| Stop { op: step.op, trap })?;
+            step.run(m, workers, others, &mut self.store).map_err(|trap| Stop { op: step.op, trap })?;
         }
         self.store.end();
         Ok(self.given(m, others))
@@ -116,9 +117,11 @@ fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
 }
 
 impl Step {
-    fn run(&self, m: &Module, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
+    fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
-            Does::Kernel(kernel) => store.write(self.writes[0], &self.reads, others, &kernel.run),
+            Does::Kernel(kernel) => {
+                store.write(self.writes[0], &self.reads, others, |data, to| (kernel.run)(workers, data, to))
+            }
             Does::Reference(types) => self.by_reference(m, types, others, store),
         }
     }
@@ -129,7 +132,7 @@ impl Step {
         let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
         for (result, &slot) in results.iter().zip(&self.writes) {
             let bytes = result.tensor()?.bytes();
-            store.write(slot, &[], others, &|_: &[&[u8]], to: &mut [u8]| match to.len() == bytes.len() {
+            store.write(slot, &[], others, |_: &[&[u8]], to: &mut [u8]| match to.len() == bytes.len() {
                 true => Ok(to.copy_from_slice(bytes)),
                 false => Err(lost()),
             })?;

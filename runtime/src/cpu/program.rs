@@ -6,6 +6,7 @@ use super::plan::Plan;
 use super::{Kernel, Prepared, aligned, dtype, extents, made, prepare, size};
 use crate::interpreter::{Interpreter, Stop};
 use crate::lines::Lines;
+use crate::workers::Workers;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Tensor, Traits};
 use rustc_hash::FxHashMap;
@@ -17,13 +18,20 @@ pub struct Program<'m> {
     plan: Option<Plan>,
     /// For what has no plan.
     interpreter: Interpreter<'m>,
+    workers: Workers,
 }
 
 impl<'m> Program<'m> {
     /// Makes a function of a program, which must be valid, ready.
     pub fn new(module: &'m Module, function: Op) -> Program<'m> {
         let plan = Plan::of(module, function);
-        Program { module, function, plan, interpreter: Interpreter::new(module).on_cpu() }
+        let interpreter = Interpreter::new(module).on_cpu();
+        Program { module, function, plan, interpreter, workers: Workers::default() }
+    }
+
+    /// The same on these threads, if it is laid out before it runs.
+    pub fn on(self, workers: Workers) -> Program<'m> {
+        Program { workers, ..self }
     }
 
     /// Calls the function.
@@ -32,7 +40,7 @@ impl<'m> Program<'m> {
     /// Where an op cannot go on.
     pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         match &mut self.plan {
-            Some(plan) if plan.takes(self.module, &arguments) => plan.run(self.module, &arguments),
+            Some(plan) if plan.takes(self.module, &arguments) => plan.run(self.module, &self.workers, &arguments),
             _ => self.interpreter.call(self.function, arguments),
         }
     }
@@ -98,7 +106,7 @@ fn run(args: &OpArgs<'_>, prepared: &Prepared, operands: &[Tensor]) -> Result<Ve
         let data: Vec<&[u8]> = kernel.reads.iter().map(|&i| &operands[i].bytes()[..]).collect();
         let too_large = || Trap::unsupported("a result is larger than memory");
         let mut out = Lines::try_zeros(size(m, ty).ok_or_else(lost)?).ok_or_else(too_large)?;
-        (kernel.run)(&data, out.as_mut())?;
+        (kernel.run)(&Workers::default(), &data, out.as_mut())?;
         Ok(Datum::Tensor(made(dtype(m, ty).ok_or_else(lost)?, &extents(m, ty).ok_or_else(lost)?, out)))
     };
     kernels.iter().zip(types).map(result).collect()

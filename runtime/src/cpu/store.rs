@@ -145,7 +145,7 @@ impl Store {
         slot: usize,
         reads: &[Place],
         others: Others<'_>,
-        run: &dyn Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap>,
+        run: impl FnOnce(&[&[u8]], &mut [u8]) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
         let mut open = Lines::default();
         let (memory, at) = (self.memory.as_mut(), &self.at);

@@ -34,7 +34,7 @@ fn windows(args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max
     let places = Places::new(&table.as_slice::<i32>(), positions).ok()?;
     let range = bounds(args);
     let (bias, add) = (position(args, "bias"), position(args, "add"));
-    let kernel = Kernel::new([0].into_iter().chain(bias).chain(add), move |data, out| {
+    let kernel = Kernel::shared([0].into_iter().chain(bias).chain(add), move |workers, data, out| {
         let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
         let bias = bias.and_then(|_| rest.next());
         let add = add.and_then(|_| rest.next());
@@ -45,7 +45,7 @@ fn windows(args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max
         };
         let (a, bias, add) = (&kind.floats(data[0]), bias.as_deref(), add.as_deref());
         let windows = Windows { a, places: &places, channels, reduction, bias, add, range };
-        kind.write(out, |c| Ok(windows.compute(Isa::best(), c)?))
+        kind.write(out, |c| Ok(windows.compute(Isa::best(), workers, c)?))
     });
     Some(kernel.into())
 }

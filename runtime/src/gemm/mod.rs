@@ -24,6 +24,7 @@ mod panels;
 mod tests;
 
 pub use crate::vector::Isa;
+use crate::workers::{Target, Workers};
 pub use addresses::{Addresses, Parts};
 use kernel::{Last, Run, Tile};
 pub use panels::Panels;
@@ -57,25 +58,36 @@ impl Product<'_> {
     ///
     /// # Errors
     /// When sizes do not go together, or an address is not in the buffer.
-    pub fn compute(&self, c: &mut [f32]) -> Result<(), String> {
+    pub fn compute(&self, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
         self.check(c.len())?;
-        let (rows, run) = (self.addresses.rows(), self.addresses.run());
-        let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
-        let per_block = self.addresses.runs().len().div_ceil(parts).max(1);
+        let (rows, panels, target) = (self.addresses.rows(), self.b.count(), Target::new(c));
+        let tiles = rows.div_ceil(self.b.tile_rows()) * panels;
+        let threads = workers.for_steps(tiles.saturating_mul(self.b.summands()).saturating_mul(MAX_TILE / 16));
         let blocks = rows.div_ceil(MAX_ROWS).max(1);
-        let most = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
-        for first in (0..rows).step_by(most) {
-            let none = self.addresses.runs().is_empty().then_some(&[][..]);
-            for (i, some) in self.addresses.runs().chunks(per_block).chain(none).enumerate() {
-                let summand = i * per_block * run;
-                let ends = [i == 0, summand + some.len() * run == self.b.summands()];
-                for panel in 0..self.b.count() {
-                    let rows = first..(first + most).min(rows);
-                    self.panel(&Work { rows, runs: some, run, summand, panel, ends }, c);
-                }
+        let per_block = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
+        // Where there are few blocks of rows, threads share the panels of each.
+        let parts = if threads > 1 { (2 * threads).div_ceil(blocks).min(panels) } else { 1 };
+        workers.share(threads, 0..blocks * parts, |i| {
+            let first = i / parts * per_block;
+            let some = [i % parts, i % parts + 1].map(|part| part * panels / parts);
+            self.block(first.min(rows)..(first + per_block).min(rows), some[0]..some[1], target);
+        });
+        Ok(())
+    }
+
+    /// Some panels of some rows, a part of the summands after the other.
+    fn block(&self, rows: Range<usize>, panels: Range<usize>, c: Target) {
+        let (run, runs) = (self.addresses.run(), self.addresses.runs());
+        let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
+        let per_part = runs.len().div_ceil(parts).max(1);
+        let none = runs.is_empty().then_some(&[][..]);
+        for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
+            let summand = i * per_part * run;
+            let ends = [i == 0, summand + some.len() * run == self.b.summands()];
+            for panel in panels.clone() {
+                self.panel(&Work { rows: rows.clone(), runs: some, run, summand, panel, ends }, c);
             }
         }
-        Ok(())
     }
 
     /// That all that will be touched is there.
@@ -93,8 +105,8 @@ impl Product<'_> {
         Ok(())
     }
 
-    /// Some rows of a panel, into those of the result.
-    fn panel(&self, work: &Work<'_>, c: &mut [f32]) {
+    /// Some rows of a panel, into those of the result, which nobody else writes.
+    fn panel(&self, work: &Work<'_>, c: Target) {
         let (isa, width, columns) = (self.b.isa(), self.b.width(), self.b.columns());
         let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
         let here = width.min(columns - first);
@@ -107,35 +119,37 @@ impl Product<'_> {
         for row in work.rows.clone().step_by(tile_rows) {
             let (rows, at) = (tile_rows.min(work.rows.end - row), row * columns + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());
-            let mut result = c[at..].as_mut_ptr();
-            // What is cut off is computed elsewhere.
-            if here < width {
-                copy.fetch(rows, (!work.ends[0]).then_some(&c[at..]), self.add.map(|add| &add[at..]));
-                (add, result) = (add.map(|_| copy.add.as_ptr()), copy.c.as_mut_ptr());
-            }
+            let mut result = c.at(at);
             let (skipped, runs) = match skips {
                 true => self.addresses.there(row..row + rows, work.runs),
                 false => (0, work.runs),
             };
-            let tile = Tile {
-                a: self.a.as_ptr(),
-                table: table[row * table_stride..].as_ptr(),
-                table_stride,
-                runs,
-                run: work.run,
-                b: b[skipped * work.run * width..].as_ptr(),
-                c: result,
-                stride: if here < width { width } else { columns },
-                first: work.ends[0],
-                last: work.ends[1].then_some(Last { bias, add, low: self.range.0, high: self.range.1 }),
-            };
             // SAFETY: `check` found all that the table and the runs say in `a`; the panel has `width` numbers for each of the
             // summands from `summand` on; `c` and `add` have `columns` numbers for each row, of which `width` from `at` on are there, or
-            // are copies with room for a whole tile; `bias` has `width` from the panel's first column on. `Panels` are only
-            // made for vectors that the machine has.
-            unsafe { isa.kernel(rows, width, holes)(&tile) };
-            if here < width {
-                copy.bring(rows, &mut c[at..]);
+            // are copies with room for a whole tile; `bias` has `width` from the panel's first column on. No other thread has these
+            // rows of this panel. `Panels` are only made for vectors that the machine has.
+            unsafe {
+                // What is cut off is computed elsewhere.
+                if here < width {
+                    copy.fetch(rows, (!work.ends[0]).then_some(result), add);
+                    (add, result) = (add.map(|_| copy.add.as_ptr()), copy.c.as_mut_ptr());
+                }
+                let tile = Tile {
+                    a: self.a.as_ptr(),
+                    table: table[row * table_stride..].as_ptr(),
+                    table_stride,
+                    runs,
+                    run: work.run,
+                    b: b[skipped * work.run * width..].as_ptr(),
+                    c: result,
+                    stride: if here < width { width } else { columns },
+                    first: work.ends[0],
+                    last: work.ends[1].then_some(Last { bias, add, low: self.range.0, high: self.range.1 }),
+                };
+                isa.kernel(rows, width, holes)(&tile);
+                if here < width {
+                    copy.bring(rows, c.at(at));
+                }
             }
         }
     }
@@ -154,18 +168,26 @@ struct Copy {
 }
 
 impl Copy {
-    fn fetch(&mut self, rows: usize, c: Option<&[f32]>, add: Option<&[f32]>) {
-        for (to, from) in [(&mut self.c, c), (&mut self.add, add)] {
+    /// # Safety
+    /// There are as many columns of so many rows.
+    unsafe fn fetch(&mut self, rows: usize, c: Option<*mut f32>, add: Option<*const f32>) {
+        for (to, from) in [(&mut self.c, c.map(<*mut f32>::cast_const)), (&mut self.add, add)] {
             let Some(from) = from else { continue };
             for r in 0..rows {
-                to[r * self.width..][..self.here].copy_from_slice(&from[r * self.columns..][..self.here]);
+                // SAFETY: the caller's promise.
+                let row = unsafe { std::slice::from_raw_parts(from.add(r * self.columns), self.here) };
+                to[r * self.width..][..self.here].copy_from_slice(row);
             }
         }
     }
 
-    fn bring(&self, rows: usize, c: &mut [f32]) {
+    /// # Safety
+    /// There are as many columns of so many rows, which nobody else has.
+    unsafe fn bring(&self, rows: usize, c: *mut f32) {
         for r in 0..rows {
-            c[r * self.columns..][..self.here].copy_from_slice(&self.c[r * self.width..][..self.here]);
+            // SAFETY: the caller's promise.
+            let row = unsafe { std::slice::from_raw_parts_mut(c.add(r * self.columns), self.here) };
+            row.copy_from_slice(&self.c[r * self.width..][..self.here]);
         }
     }
 }

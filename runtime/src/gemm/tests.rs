@@ -1,6 +1,7 @@
 //! Products against the sum that they are.
 
 use super::{Addresses, Isa, Panels, Parts, Product};
+use crate::workers::Workers;
 
 /// Numbers that look random, the same each time; small integers, so that sums are exact.
 pub(super) struct Numbers(pub(super) u64);
@@ -16,13 +17,18 @@ impl Numbers {
     }
 }
 
+/// One thread, and several.
+pub(super) fn workers() -> [Workers; 2] {
+    [1, 3].map(|threads| Workers::new(threads).expect("there are threads"))
+}
+
 fn isas() -> impl Iterator<Item = Isa> {
     [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there())
 }
 
 #[test]
 fn products_are_sums_of_products() {
-    let mut numbers = Numbers(1);
+    let (mut numbers, workers) = (Numbers(1), workers());
     for case in 0..400 {
         let (m, n) = ([0, 1, 5, 13, 200][numbers.next(5)], [1, 3, 16, 24, 48, 64, 100][numbers.next(7)]);
         let (runs, run) = ([0, 1, 2, 9][numbers.next(4)], [1, 3, 8, 130, 257][numbers.next(5)]);
@@ -43,7 +49,7 @@ fn products_are_sums_of_products() {
             let addresses = Addresses::sums(base.clone(), &relative, run, Parts::FLOATS).expect("they are small");
             let add = with_add.then_some(&add[..]);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add, range };
-            product.compute(&mut c).expect("it can be computed");
+            product.compute(&workers[case % 2], &mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
                 let value = |k: usize| a[(base[row] + relative[k / run]) as usize + k % run];
@@ -57,8 +63,8 @@ fn products_are_sums_of_products() {
 
 #[test]
 fn each_run_has_its_place_or_is_zero() {
-    let mut numbers = Numbers(2);
-    for _ in 0..200 {
+    let (mut numbers, workers) = (Numbers(2), workers());
+    for case in 0..200 {
         let (m, n) = ([0, 1, 7, 200][numbers.next(4)], [1, 16, 24, 64][numbers.next(4)]);
         let (runs, run) = ([1, 2, 9][numbers.next(3)], [1, 3, 8, 130, 257][numbers.next(5)]);
         let a = numbers.floats(2048);
@@ -71,7 +77,7 @@ fn each_run_has_its_place_or_is_zero() {
             let addresses = Addresses::each(bases.clone(), runs, run, Parts::FLOATS).expect("they are small");
             let range = (f32::NEG_INFINITY, f32::INFINITY);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range };
-            product.compute(&mut c).expect("it can be computed");
+            product.compute(&workers[case % 2], &mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
                 let value = |k: usize| match bases[row * runs + k / run] {
@@ -92,7 +98,7 @@ fn addresses_outside_are_refused() {
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
         let addresses = Addresses::sums(base.to_vec(), relative, run, Parts::FLOATS)?;
         let product = Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, range };
-        product.compute(&mut vec![0.0; c])
+        product.compute(&Workers::default(), &mut vec![0.0; c])
     };
     assert!(compute(&[0, 6], &[0], 2, 8).is_ok());
     assert!(compute(&[0, 7], &[0], 2, 8).is_err());
@@ -111,7 +117,7 @@ fn nan_is_not_hidden() {
         let a = [f32::NAN];
         let addresses = Addresses::sums(vec![0], &[0], 1, Parts::FLOATS).expect("they are small");
         let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range: (0.0, f32::INFINITY) };
-        product.compute(&mut c).expect("it can be computed");
+        product.compute(&Workers::default(), &mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");
     }
 }

@@ -5,6 +5,7 @@
 use super::places::{Look, Series};
 use super::{Reduction, Windows};
 use crate::vector::Vector;
+use crate::workers::Target;
 
 /// How windows are reduced, known when kernels are made.
 pub(super) trait Reduce {
@@ -54,18 +55,19 @@ impl Reduce for Weighted {
     }
 }
 
-/// All windows.
+/// One of so many parts of all windows.
 ///
 /// # Safety
-/// The machine has the vectors, there are as many channels as a vector has at least, and all has passed `Windows::check`.
+/// The machine has the vectors, there are as many channels as a vector has at least, all has passed `Windows::check`, and
+/// nobody else has this part of `c`.
 #[inline(always)]
-pub(super) unsafe fn all<V: Vector>(windows: &Windows<'_>, c: &mut [f32]) {
+pub(super) unsafe fn all<V: Vector>(windows: &Windows<'_>, part: [usize; 2], c: Target) {
     // SAFETY: the caller's promise.
     unsafe {
         match windows.reduction {
-            Reduction::Max => rows::<V, Max>(windows, c),
-            Reduction::Sum => rows::<V, Sum>(windows, c),
-            Reduction::Weighted(_) => rows::<V, Weighted>(windows, c),
+            Reduction::Max => rows::<V, Max>(windows, part, c),
+            Reduction::Sum => rows::<V, Sum>(windows, part, c),
+            Reduction::Weighted(_) => rows::<V, Weighted>(windows, part, c),
         }
     }
 }
@@ -73,9 +75,9 @@ pub(super) unsafe fn all<V: Vector>(windows: &Windows<'_>, c: &mut [f32]) {
 /// # Safety
 /// [`all`]'s.
 #[inline(always)]
-unsafe fn rows<V: Vector, R: Reduce>(windows: &Windows<'_>, c: &mut [f32]) {
-    for (series, look) in windows.places.series() {
-        let some = Some { windows, series, look, c: c.as_mut_ptr() };
+unsafe fn rows<V: Vector, R: Reduce>(windows: &Windows<'_>, part: [usize; 2], c: Target) {
+    for (series, look) in windows.places.part(part) {
+        let some = Some { windows, series, look, c };
         let (count, mut i) = (series.count, 0);
         // SAFETY: the caller's promise; no windows are looked at but those of the series.
         unsafe {
@@ -105,7 +107,7 @@ struct Some<'a> {
     windows: &'a Windows<'a>,
     series: &'a Series,
     look: &'a Look,
-    c: *mut f32,
+    c: Target,
 }
 
 impl Some<'_> {
@@ -197,7 +199,7 @@ impl Some<'_> {
                 if let Some(add) = add {
                     all = all.plus(V::load(add.as_ptr().add(at + v * V::LANES)));
                 }
-                all.between(V::splat(range.0), V::splat(range.1)).store(self.c.add(at + v * V::LANES));
+                all.between(V::splat(range.0), V::splat(range.1)).store(self.c.at(at + v * V::LANES));
             }
         }
     }

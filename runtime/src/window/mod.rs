@@ -17,6 +17,7 @@ mod places;
 mod tests;
 
 use crate::vector::{Eight, Isa};
+use crate::workers::{Target, Workers};
 pub use places::Places;
 
 /// What is made of the places of a window.
@@ -54,24 +55,31 @@ impl Windows<'_> {
     ///
     /// # Errors
     /// When sizes do not go together, or a place is not in the image.
-    pub fn compute(&self, isa: Isa, c: &mut [f32]) -> Result<(), String> {
+    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
         self.check(isa, c.len())?;
+        let threads = workers.for_steps((c.len() / 16).saturating_mul(self.places.positions()));
+        let (parts, c) = (if threads > 1 { 4 * threads } else { 1 }, Target::new(c));
+        workers.share(threads, 0..parts, |i| self.part(isa, [i, parts], c));
+        Ok(())
+    }
+
+    /// One of so many parts of all windows.
+    fn part(&self, isa: Isa, part: [usize; 2], c: Target) {
         // SAFETY: `check` found that the machine has the vectors, all channels of all places in `a`, weights and bias as many as
         // there are channels, and in `c` an element for each channel of each row; `isa_for` has no wider vectors than there
-        // are channels.
+        // are channels. Each row is in one part.
         unsafe {
             match isa_for(isa, self.channels) {
                 #[cfg(target_arch = "x86_64")]
-                Some(Isa::Avx512) => x86::avx512(self, c),
+                Some(Isa::Avx512) => x86::avx512(self, part, c),
                 #[cfg(target_arch = "x86_64")]
-                Some(Isa::Avx2) => x86::avx2(self, c),
+                Some(Isa::Avx2) => x86::avx2(self, part, c),
                 #[cfg(target_arch = "aarch64")]
-                Some(Isa::Neon) => neon::neon(self, c),
-                Some(_) => kernel::all::<Eight>(self, c),
-                None => kernel::all::<f32>(self, c),
+                Some(Isa::Neon) => neon::neon(self, part, c),
+                Some(_) => kernel::all::<Eight>(self, part, c),
+                None => kernel::all::<f32>(self, part, c),
             }
         }
-        Ok(())
     }
 
     fn check(&self, isa: Isa, elements: usize) -> Result<(), String> {
@@ -107,36 +115,36 @@ fn isa_for(isa: Isa, channels: usize) -> Option<Isa> {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Windows, kernel};
+    use super::{Target, Windows, kernel};
     use std::arch::x86_64::{__m256, __m512};
 
     /// # Safety
     /// [`kernel::all`]'s.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512(windows: &Windows<'_>, c: &mut [f32]) {
+    pub(super) unsafe fn avx512(windows: &Windows<'_>, part: [usize; 2], c: Target) {
         // SAFETY: the caller's promise.
-        unsafe { kernel::all::<__m512>(windows, c) }
+        unsafe { kernel::all::<__m512>(windows, part, c) }
     }
 
     /// # Safety
     /// [`kernel::all`]'s.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(windows: &Windows<'_>, c: &mut [f32]) {
+    pub(super) unsafe fn avx2(windows: &Windows<'_>, part: [usize; 2], c: Target) {
         // SAFETY: the caller's promise.
-        unsafe { kernel::all::<__m256>(windows, c) }
+        unsafe { kernel::all::<__m256>(windows, part, c) }
     }
 }
 
 #[cfg(target_arch = "aarch64")]
 mod neon {
-    use super::{Windows, kernel};
+    use super::{Target, Windows, kernel};
     use std::arch::aarch64::float32x4_t;
 
     /// # Safety
     /// [`kernel::all`]'s.
     #[target_feature(enable = "neon")]
-    pub(super) unsafe fn neon(windows: &Windows<'_>, c: &mut [f32]) {
+    pub(super) unsafe fn neon(windows: &Windows<'_>, part: [usize; 2], c: Target) {
         // SAFETY: the caller's promise.
-        unsafe { kernel::all::<float32x4_t>(windows, c) }
+        unsafe { kernel::all::<float32x4_t>(windows, part, c) }
     }
 }

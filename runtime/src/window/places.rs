@@ -99,9 +99,10 @@ impl Places {
         self.positions
     }
 
-    /// All windows, each in one of them.
-    pub(super) fn series(&self) -> impl Iterator<Item = (&Series, &Look)> {
-        self.series.iter().map(|series| (series, &self.looks[series.look]))
+    /// One of so many parts of all windows, each in one of them.
+    pub(super) fn part(&self, [i, parts]: [usize; 2]) -> impl Iterator<Item = (&Series, &Look)> {
+        let [start, end] = [i, i + 1].map(|i| i * self.series.len() / parts);
+        self.series[start..end].iter().map(|series| (series, &self.looks[series.look]))
     }
 
     /// Whether so many channels of all places are in a buffer of so many elements.

@@ -1,5 +1,6 @@
 use super::{Places, Reduction, Windows};
 use crate::vector::Isa;
+use crate::workers::{Target, Workers};
 
 /// Numbers of a series that looks random.
 struct Numbers(u64);
@@ -55,10 +56,14 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     let elements = bases.chunks(positions).enumerate().flat_map(of_row);
     let want: Vec<f32> = elements.map(|(i, places, channel)| element(&windows, places, i, channel)).collect();
     for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
-        let mut have = vec![f32::MAX; rows * channels];
-        windows.compute(isa, &mut have).expect("it can be computed");
-        let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
-        assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {windows:?}");
+        for parts in [1, 3] {
+            let mut have = vec![f32::MAX; rows * channels];
+            windows.check(isa, have.len()).expect("it can be computed");
+            let c = Target::new(&mut have);
+            (0..parts).for_each(|i| windows.part(isa, [i, parts], c));
+            let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
+            assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {windows:?}");
+        }
     }
 }
 
@@ -101,7 +106,7 @@ fn places_outside_are_refused() {
         let range = (f32::NEG_INFINITY, f32::INFINITY);
         let (places, reduction) = (Places::new(bases, 1)?, Reduction::Sum);
         let windows = Windows { a: &[1.0; 8], places: &places, channels, reduction, bias: None, add: None, range };
-        windows.compute(Isa::best(), &mut vec![0.0; bases.len() * channels])
+        windows.compute(Isa::best(), &Workers::default(), &mut vec![0.0; bases.len() * channels])
     };
     assert!(compute(&[0], 8).is_ok());
     assert!(compute(&[-1], 8).is_ok());

@@ -30,6 +30,16 @@ pub enum Finished<'a> {
     Quantized(&'a mut [u8], &'a Scales),
 }
 
+impl<'a> Finished<'a> {
+    /// So many elements after the other; the last may be fewer.
+    pub(super) fn blocks(self, elements: usize) -> Box<dyn Iterator<Item = Finished<'a>> + Send + 'a> {
+        match self {
+            Finished::Sums(c) => Box::new(c.chunks_mut(elements).map(Finished::Sums)),
+            Finished::Quantized(c, by) => Box::new(c.chunks_mut(elements).map(move |c| Finished::Quantized(c, by))),
+        }
+    }
+}
+
 /// How sums become bytes: times a scale, plus a zero point, rounded half to even and saturated.
 #[derive(Clone, Debug)]
 pub struct Scales {

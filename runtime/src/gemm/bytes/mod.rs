@@ -21,6 +21,7 @@ mod tests;
 
 use super::addresses::{Addresses, HOLE, Parts};
 use super::kernel::Run;
+use crate::workers::Workers;
 use finish::Finish;
 pub use finish::{Finished, Scales};
 use kernel::{Tile, steps};
@@ -31,7 +32,7 @@ use std::ops::Range;
 /// How many columns a panel has at most.
 const MAX_WIDTH: usize = 64;
 
-/// So many rows of the result are finished before the next.
+/// So many rows of the result are finished by one thread before others.
 const MAX_ROWS: usize = 192;
 
 /// How far bytes are apart at most.
@@ -59,35 +60,41 @@ impl ByteProduct<'_> {
     ///
     /// # Errors
     /// When sizes do not go together, or an address is not in the buffer.
-    pub fn compute(&self, to: &mut Finished<'_>) -> Result<(), String> {
-        self.check(to)?;
-        let (rows, width) = (self.addresses.rows(), self.b.width());
+    pub fn compute(&self, workers: &Workers, to: Finished<'_>) -> Result<(), String> {
+        self.check(&to)?;
         // A byte with a sign and 128 more is the byte with its first bit changed.
         let zero = i32::from(if self.signed { self.zero ^ 0x80 } else { self.zero });
-        let (bias, page) = (self.b.bias(zero), vec![self.zero; self.addresses.run()]);
         let ones = self.b.missing().map(|_| self.ones()).transpose()?;
-        let mut sums = vec![0; MAX_ROWS.min(rows.max(1)) * MAX_WIDTH];
-        let mut totals = vec![0; MAX_ROWS.min(rows)];
-        for first in (0..rows).step_by(MAX_ROWS) {
-            let rows = first..(first + MAX_ROWS).min(rows);
-            if let Some(ones) = &ones {
-                self.panel(&Work { b: ones, rows: rows.clone(), panel: 0, page: &page }, &mut sums, |rows, sums| {
-                    let each = sums.chunks_exact(ones.width()).map(|row| row[0]);
-                    totals[rows.start - first..rows.end - first].iter_mut().zip(each).for_each(|(to, x)| *to = x);
-                });
-            }
-            for panel in 0..self.b.count() {
-                let columns = panel * width..(panel * width + width).min(self.b.columns());
-                let work = Work { b: self.b, rows: rows.clone(), panel, page: &page };
-                self.panel(&work, &mut sums, |rows, sums| {
-                    let rest = self.b.missing().map(|missing| (&totals[rows.start - first..], missing));
-                    let (columns, stride) = (columns.clone(), self.b.columns());
-                    let done = Finish { sums, width, rows, columns, stride, bias: &bias, rest, add: self.add };
-                    self.b.isa().finish(&done, to);
-                });
-            }
-        }
+        let shared = Shared { bias: self.b.bias(zero), page: vec![self.zero; self.addresses.run()], ones };
+        let steps = self.addresses.rows().saturating_mul(self.b.count()).saturating_mul(self.b.summands());
+        let blocks = to.blocks(MAX_ROWS * self.b.columns().max(1)).enumerate();
+        workers.share(workers.for_steps(steps / 4), blocks, |(i, to)| self.block(i * MAX_ROWS, &shared, to));
         Ok(())
+    }
+
+    /// All panels of a block of rows from one on.
+    fn block(&self, first: usize, shared: &Shared, mut to: Finished<'_>) {
+        let (width, stride) = (self.b.width(), self.b.columns());
+        let rows = first..(first + MAX_ROWS).min(self.addresses.rows());
+        let (mut sums, mut totals) = (vec![0; rows.len() * MAX_WIDTH], vec![0; rows.len()]);
+        if let Some(ones) = &shared.ones {
+            self.panel(&Work { b: ones, rows: rows.clone(), panel: 0, page: &shared.page }, &mut sums, |rows, sums| {
+                let each = sums.chunks_exact(ones.width()).map(|row| row[0]);
+                totals[rows.start - first..rows.end - first].iter_mut().zip(each).for_each(|(to, x)| *to = x);
+            });
+        }
+        for panel in 0..self.b.count() {
+            let columns = panel * width..(panel * width + width).min(stride);
+            let work = Work { b: self.b, rows: rows.clone(), panel, page: &shared.page };
+            self.panel(&work, &mut sums, |rows, sums| {
+                let rest = self.b.missing().map(|missing| (&totals[rows.start - first..], missing));
+                let add = self.add.map(|add| &add[first * stride..]);
+                let rows = rows.start - first..rows.end - first;
+                let done =
+                    Finish { sums, width, rows, columns: columns.clone(), stride, bias: &shared.bias, rest, add };
+                self.b.isa().finish(&done, &mut to);
+            });
+        }
     }
 
     /// That all that will be touched is there.
@@ -153,6 +160,16 @@ impl ByteProduct<'_> {
             }
         }
     }
+}
+
+/// What all blocks of rows read.
+struct Shared {
+    /// Added to each column.
+    bias: Vec<i32>,
+    /// A run of what is subtracted from each byte.
+    page: Vec<u8>,
+    /// A column of ones, where the sums of rows are needed.
+    ones: Option<BytePanels>,
 }
 
 /// Some rows of a panel.

@@ -1,8 +1,9 @@
 //! Products of bytes against the sum that they are.
 
 use super::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
-use crate::gemm::tests::Numbers;
+use crate::gemm::tests::{Numbers, workers};
 use crate::gemm::{Addresses, Parts};
+use crate::workers::Workers;
 
 fn isas() -> impl Iterator<Item = ByteIsa> {
     ByteIsa::ALL.into_iter().filter(|isa| isa.is_there())
@@ -97,7 +98,9 @@ impl Case {
 #[test]
 fn products_of_bytes_are_exact() {
     let mut numbers = Numbers(3);
-    for _ in 0..300 {
+    let workers = workers();
+    for i in 0..300 {
+        let workers = &workers[i % 2];
         let case = Case::new(&mut numbers);
         let [m, n, runs, run] = case.sizes;
         let (addresses, expected) = (case.addresses(), case.expected());
@@ -116,9 +119,9 @@ fn products_of_bytes_are_exact() {
             let (a, add) = (&case.a[..], Some(&case.add[..]));
             let product = ByteProduct { a, signed: case.signs[0], zero: case.zero, addresses: &addresses, b: &b, add };
             let (mut sums, mut quantized) = (vec![7; m * n], vec![7; m * n]);
-            product.compute(&mut Finished::Sums(&mut sums)).expect("it can be computed");
+            product.compute(workers, Finished::Sums(&mut sums)).expect("it can be computed");
             assert!(sums == expected, "{isa:?} {:?} {:?}", case.sizes, case.signs);
-            product.compute(&mut Finished::Quantized(&mut quantized, &by)).expect("it can be computed");
+            product.compute(workers, Finished::Quantized(&mut quantized, &by)).expect("it can be computed");
             assert!(quantized == rounded, "{isa:?} {:?} {:?}", case.sizes, case.signs);
         }
     }
@@ -134,7 +137,7 @@ fn long_sums_wrap() {
         let a = vec![255; summands];
         let product = ByteProduct { a: &a, signed: false, zero: 0, addresses: &addresses, b: &b, add: None };
         let mut c = [0];
-        product.compute(&mut Finished::Sums(&mut c)).expect("it can be computed");
+        product.compute(&Workers::default(), Finished::Sums(&mut c)).expect("it can be computed");
         assert_eq!(c[0], (40_000_i64 * 255 * 255) as i32, "{isa:?}");
     }
 }
@@ -148,7 +151,7 @@ fn what_does_not_fit_is_refused() {
     let compute = |base: &[i32], run, c: usize| {
         let addresses = Addresses::sums(base.to_vec(), &[0], run, Parts::BYTES)?;
         let product = ByteProduct { a: &[1; 8], signed: false, zero: 0, addresses: &addresses, b: &b, add: None };
-        product.compute(&mut Finished::Sums(&mut vec![0; c]))
+        product.compute(&Workers::default(), Finished::Sums(&mut vec![0; c]))
     };
     assert!(compute(&[0, 6], 2, 8).is_ok());
     assert!(compute(&[0, 7], 2, 8).is_err());

@@ -1,0 +1,91 @@
+//! Threads that share the work of a kernel.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Threads that share work: the one that has it, and others that wait for some.
+#[derive(Default)]
+pub struct Workers {
+    /// The others, if there are any.
+    others: Option<rayon_core::ThreadPool>,
+}
+
+/// Work of fewer steps than this is over before another thread has begun. A step is the addition or multiplication of a vector.
+const FEW_STEPS: usize = 100_000;
+
+impl Workers {
+    /// So many threads with the calling one.
+    ///
+    /// # Errors
+    /// When the system has no more.
+    pub fn new(threads: usize) -> Result<Workers, String> {
+        if threads < 2 {
+            return Ok(Workers::default());
+        }
+        let others = rayon_core::ThreadPoolBuilder::new().num_threads(threads - 1).build();
+        Ok(Workers { others: Some(others.map_err(|e| format!("there are no {threads} threads: {e}"))?) })
+    }
+
+    /// How many threads to divide work of so many steps among.
+    pub fn for_steps(&self, steps: usize) -> usize {
+        match &self.others {
+            Some(others) if steps >= FEW_STEPS => others.current_num_threads() + 1,
+            _ => 1,
+        }
+    }
+
+    /// Does something with each item once, on so many threads at most.
+    pub fn share<T>(&self, threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
+        let Some(others) = self.others.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
+        let items = Mutex::new(items);
+        let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some(item) = next() {
+                work(item);
+            }
+        };
+        others.in_place_scope(|scope| {
+            (1..threads).for_each(|_| scope.spawn(|_| work()));
+            work();
+        });
+    }
+}
+
+/// Where several threads write, each something else.
+#[derive(Clone, Copy)]
+pub(crate) struct Target(*mut f32);
+
+#[allow(unsafe_code, reason = "threads write by it")]
+// SAFETY: it is written by `unsafe` code only, which sees to it that no two threads write the same.
+unsafe impl Sync for Target {}
+
+impl Target {
+    /// What is written.
+    pub(crate) fn new(c: &mut [f32]) -> Target {
+        Target(c.as_mut_ptr())
+    }
+
+    /// Where an element is.
+    pub(crate) fn at(self, i: usize) -> *mut f32 {
+        self.0.wrapping_add(i)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Workers;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn each_part_is_done_once() {
+        for threads in 1..5 {
+            let workers = Workers::new(threads).expect("there are threads");
+            for parts in [0, 1, 2, 7, 1000] {
+                let done: Vec<AtomicUsize> = (0..parts).map(|_| AtomicUsize::new(0)).collect();
+                workers.share(workers.for_steps(usize::MAX), 0..parts, |i: usize| {
+                    done[i].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(done.iter().all(|n| n.load(Ordering::Relaxed) == 1), "{threads} {parts}");
+            }
+        }
+    }
+}
