@@ -21,6 +21,12 @@ pub(crate) trait Vector: Copy {
     /// As many floats can be written at `to`.
     unsafe fn store(self, to: *mut f32);
 
+    /// Says that what is there will be read; nothing need be there.
+    #[inline(always)]
+    fn prefetch(from: *const f32) {
+        let _ = from;
+    }
+
     /// `self * x + y`.
     ///
     /// # Safety
@@ -186,7 +192,7 @@ impl Vector for f32 {
 
 /// Vectors of which all ops are intrinsics of the machine.
 macro_rules! vector {
-    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $plus:ident, $max:ident, $min:ident,
+    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $max:ident, $min:ident,
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
@@ -207,6 +213,12 @@ macro_rules! vector {
             unsafe fn store(self, to: *mut f32) {
                 // SAFETY: as above, and there is room; it need not be aligned.
                 unsafe { $store(to, self) }
+            }
+
+            #[inline(always)]
+            fn prefetch(from: *const f32) {
+                // SAFETY: it is no access.
+                unsafe { $prefetch(from.cast()) }
             }
 
             #[inline(always)]
@@ -249,6 +261,7 @@ mod x86 {
         _mm512_set1_ps,
         _mm512_loadu_ps,
         _mm512_storeu_ps,
+        _mm_prefetch::<_MM_HINT_T1>,
         _mm512_add_ps,
         _mm512_max_ps,
         _mm512_min_ps,
@@ -262,6 +275,7 @@ mod x86 {
         _mm256_set1_ps,
         _mm256_loadu_ps,
         _mm256_storeu_ps,
+        _mm_prefetch::<_MM_HINT_T1>,
         _mm256_add_ps,
         _mm256_max_ps,
         _mm256_min_ps,
@@ -295,12 +309,20 @@ mod neon {
         unsafe { vbslq_f32(vcltq_f32(high, x), high, x) }
     }
 
+    /// There is no stable intrinsic for it.
+    ///
+    /// # Safety
+    /// Anything is safe.
+    #[inline(always)]
+    unsafe fn unprefetched(_: *const f32) {}
+
     vector!(
         float32x4_t,
         4,
         vdupq_n_f32,
         vld1q_f32,
         vst1q_f32,
+        unprefetched,
         vaddq_f32,
         no_less,
         no_greater,

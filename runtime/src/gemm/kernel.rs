@@ -18,6 +18,9 @@ pub(super) struct Tile<'a> {
     pub run: usize,
     /// The panel: for each summand, a number for each column.
     pub b: *const f32,
+    /// What will be read after this tile: a line of it for each summand, each so many numbers behind the one before.
+    pub ahead: *const f32,
+    pub ahead_step: usize,
     /// The first element of the result.
     pub c: *mut f32,
     /// From row to row of the result, and of what is added to it.
@@ -66,7 +69,7 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOL
     // SAFETY: rows, summands and columns are those that the caller promises.
     unsafe {
         let mut sums = [[V::splat(0.0); NV]; MR];
-        let mut b = t.b;
+        let (mut b, mut ahead) = (t.b, t.ahead);
         for run in t.runs {
             let mut rows = [t.a; MR];
             for i in 0..MR {
@@ -88,6 +91,8 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOL
                     }
                 }
                 b = b.add(NV * V::LANES);
+                V::prefetch(ahead);
+                ahead = ahead.wrapping_add(t.ahead_step);
             }
         }
         for i in 0..MR {

@@ -24,6 +24,7 @@ mod panels;
 mod tests;
 
 pub use crate::vector::Isa;
+use crate::lines::LINE;
 use crate::workers::{Target, Workers};
 pub use addresses::{Addresses, Parts};
 use kernel::{Last, Run, Tile};
@@ -85,7 +86,11 @@ impl Product<'_> {
             let summand = i * per_part * run;
             let ends = [i == 0, summand + some.len() * run == self.b.summands()];
             for panel in panels.clone() {
-                self.panel(&Work { rows: rows.clone(), runs: some, run, summand, panel, ends }, c);
+                let next = match panel + 1 < panels.end {
+                    true => (panel + 1, summand),
+                    false => (panels.start, if ends[1] { 0 } else { summand + some.len() * run }),
+                };
+                self.panel(&Work { rows: rows.clone(), runs: some, run, summand, panel, next, ends }, c);
             }
         }
     }
@@ -116,6 +121,8 @@ impl Product<'_> {
         let (table, table_stride) = self.addresses.table();
         let holes = self.addresses.has_holes();
         let skips = holes && self.b.is_finite();
+        let mut ahead = &self.b.panel(work.next.0)[work.next.1 * width..];
+        ahead = &ahead[..ahead.len().min(work.runs.len() * work.run * width)];
         for row in work.rows.clone().step_by(tile_rows) {
             let (rows, at) = (tile_rows.min(work.rows.end - row), row * columns + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());
@@ -141,12 +148,15 @@ impl Product<'_> {
                     runs,
                     run: work.run,
                     b: b[skipped * work.run * width..].as_ptr(),
+                    ahead: ahead.as_ptr(),
+                    ahead_step: if ahead.is_empty() { 0 } else { LINE / 4 },
                     c: result,
                     stride: if here < width { width } else { columns },
                     first: work.ends[0],
                     last: work.ends[1].then_some(Last { bias, add, low: self.range.0, high: self.range.1 }),
                 };
                 isa.kernel(rows, width, holes)(&tile);
+                ahead = ahead.get(work.runs.len() * work.run * (LINE / 4)..).unwrap_or(&[]);
                 if here < width {
                     copy.bring(rows, c.at(at));
                 }
@@ -200,6 +210,8 @@ struct Work<'a> {
     /// The number of the first summand.
     summand: usize,
     panel: usize,
+    /// The panel and the first summand that are read next.
+    next: (usize, usize),
     /// Whether these are the first summands, and the last.
     ends: [bool; 2],
 }
