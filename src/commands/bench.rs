@@ -8,7 +8,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Random;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Context, Tensor, Type};
+use gradus_ir::{Context, Module, Op, Tensor, Type};
 use gradus_runtime::cpu::{Program, Usage};
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,13 @@ fn command(_: &Tool) -> Command {
         .args(Ready::arguments())
         .arg(number("repeat", "10", "How often it is run"))
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the figures as JSON"))
+        .arg(
+            Arg::new("ops")
+                .long("ops")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("json")
+                .help("Print how long each op takes; ops that are one kernel are listed as the last of them"),
+        )
         .arg(target_arg())
         .arg(dim_arg())
 }
@@ -59,7 +66,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     times.sort_by(f64::total_cmp);
     let figures = Figures { median: times[times.len() / 2], min: times[0], calls, repeat, peak_mib: peak_mib() };
-    let text = if matches.get_flag("json") { figures.json() } else { figures.text(ready.program()) };
+    let mut text = if matches.get_flag("json") { figures.json() } else { figures.text(ready.program()) };
+    if let Some(program) = ready.program().filter(|_| matches.get_flag("ops")) {
+        text += &ops(&m, &program.spent(), calls);
+    }
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
@@ -107,6 +117,21 @@ impl Figures {
         }
         text + "\n"
     }
+}
+
+/// How long ops take, a line for each, those that take longest first.
+fn ops(m: &Module, spent: &[(Op, Duration)], calls: u64) -> String {
+    let all: Duration = spent.iter().map(|(_, time)| *time).sum();
+    let mut spent = spent.to_vec();
+    spent.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let line = |(op, time): &(Op, Duration)| {
+        let types = m.operands(*op).first().into_iter().copied().chain(m.results(*op));
+        let types: Vec<String> = types.map(|v| m.ctx.display_type(m.value_type(v)).to_string()).collect();
+        let (ms, part) = (time.as_secs_f64() * 1e3 / calls as f64, 100.0 * time.as_secs_f64() / all.as_secs_f64());
+        let name = m.info(*op).map_or("?", |info| info.name);
+        format!("{ms:10.3} ms {part:5.1} %  {name}: {}\n", types.join(" -> "))
+    };
+    format!("\n{}", spent.iter().map(line).collect::<String>())
 }
 
 /// The most memory that this process had, where the system says it.

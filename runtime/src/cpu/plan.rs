@@ -12,6 +12,7 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Module, Op, Tensor, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::time::{Duration, Instant};
 
 /// What happens at a step.
 enum Does {
@@ -26,6 +27,8 @@ struct Step {
     reads: Vec<Place>,
     /// The slots that it writes.
     writes: SmallVec<[usize; 1]>,
+    /// How long it took in all runs.
+    spent: Duration,
 }
 
 /// The steps of a function whose sizes are all known.
@@ -73,6 +76,11 @@ impl Plan {
         self.steps.iter().filter(|step| matches!(step.does, Does::Reference(_))).map(|step| step.op)
     }
 
+    /// The op of each step, the last one of those that are one, and how long it took in all runs.
+    pub(super) fn spent(&self) -> impl Iterator<Item = (Op, Duration)> {
+        self.steps.iter().map(|step| (step.op, step.spent))
+    }
+
     /// Whether arguments are what the function takes.
     pub(super) fn takes(&self, m: &Module, arguments: &[Datum]) -> bool {
         let fits = |(datum, &ty): (&Datum, &Type)| match datum {
@@ -92,8 +100,11 @@ impl Plan {
         let others = Others { arguments: &arguments, constants: &self.constants };
         let Some(first) = self.steps.first() else { return Ok(self.given(m, others)) };
         self.store.begin().map_err(|trap| Stop { op: first.op, trap })?;
-        for step in &self.steps {
+        let mut before = Instant::now();
+        for step in &mut self.steps {
             step.run(m, workers, others, &mut self.store).map_err(|trap| Stop { op: step.op, trap })?;
+            let after = Instant::now();
+            step.spent += after - std::mem::replace(&mut before, after);
         }
         self.store.end();
         Ok(self.given(m, others))
@@ -236,7 +247,7 @@ impl<'m> Planner<'m> {
     fn step(&mut self, op: Op, does: Does, reads: &[Value], results: &[Value]) -> Option<()> {
         let reads = reads.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let writes = results.iter().map(|&v| self.slot(v)).collect::<Option<_>>()?;
-        self.drafts.push(Draft::Step(Step { op, does, reads, writes }));
+        self.drafts.push(Draft::Step(Step { op, does, reads, writes, spent: Duration::ZERO }));
         Some(())
     }
 
@@ -295,7 +306,8 @@ impl<'m> Planner<'m> {
         let kernel = map::kernel(group.stages, &of(group.result)?, &shapes)?;
         let reads = group.operands.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let Some(&Place::Slot(slot)) = self.places.get(&group.result) else { return None };
-        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes: smallvec::smallvec![slot] })
+        let writes = smallvec::smallvec![slot];
+        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes, spent: Duration::ZERO })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::workers::Workers;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Tensor, Traits};
 use rustc_hash::FxHashMap;
+use std::time::Duration;
 
 /// A function of a program, for this machine.
 pub struct Program<'m> {
@@ -48,6 +49,11 @@ impl<'m> Program<'m> {
     /// The memory for what is computed, if that is known beforehand.
     pub fn usage(&self) -> Option<Usage> {
         self.plan.as_ref().map(Plan::usage)
+    }
+
+    /// How long each step took in all calls, with the op that it is the end of, if they are known beforehand.
+    pub fn spent(&self) -> Vec<(Op, Duration)> {
+        self.plan.iter().flat_map(Plan::spent).collect()
     }
 
     /// The ops that ran, or will, by their reference meaning, by name, and how often in all calls; constants do not count. `calls`:
