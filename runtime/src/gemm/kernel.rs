@@ -70,6 +70,16 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOL
     unsafe {
         let mut sums = [[V::splat(0.0); NV]; MR];
         let (mut b, mut ahead) = (t.b, t.ahead);
+        let add = t.last.and_then(|last| last.add);
+        for i in 0..MR {
+            for v in 0..NV {
+                let at = i * t.stride + v * V::LANES;
+                V::prefetch(t.c.wrapping_add(at));
+                if let Some(add) = add {
+                    V::prefetch(add.wrapping_add(at));
+                }
+            }
+        }
         for run in t.runs {
             let mut rows = [t.a; MR];
             for i in 0..MR {
