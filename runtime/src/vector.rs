@@ -21,6 +21,18 @@ pub(crate) trait Vector: Copy {
     /// As many floats can be written at `to`.
     unsafe fn store(self, to: *mut f32);
 
+    /// Bytes as numbers, with a sign or without.
+    ///
+    /// # Safety
+    /// There are as many bytes at `from`.
+    unsafe fn of_bytes<const SIGNED: bool>(from: *const u8) -> Self;
+
+    /// Numbers that are whole, and less than 2^24, as integers.
+    ///
+    /// # Safety
+    /// As many integers can be written at `to`.
+    unsafe fn store_whole(self, to: *mut i32);
+
     /// Says that what is there will be read; nothing need be there.
     #[inline(always)]
     fn prefetch(from: *const f32) {
@@ -118,6 +130,18 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
+    unsafe fn of_bytes<const SIGNED: bool>(from: *const u8) -> Eight {
+        // SAFETY: the caller promises eight bytes; every machine has floats.
+        Eight(std::array::from_fn(|i| unsafe { f32::of_bytes::<SIGNED>(from.add(i)) }))
+    }
+
+    #[inline(always)]
+    unsafe fn store_whole(self, to: *mut i32) {
+        // SAFETY: the caller promises room for eight integers.
+        unsafe { to.cast::<[i32; 8]>().write(self.0.map(|x| x as i32)) }
+    }
+
+    #[inline(always)]
     unsafe fn times_plus(self, x: Eight, y: Eight) -> Eight {
         // SAFETY: every machine has floats; so for all the others.
         self.map(|i, a| unsafe { a.times_plus(x.0[i], y.0[i]) })
@@ -164,6 +188,19 @@ impl Vector for f32 {
     }
 
     #[inline(always)]
+    unsafe fn of_bytes<const SIGNED: bool>(from: *const u8) -> f32 {
+        // SAFETY: the caller promises a byte.
+        let byte = unsafe { from.read() };
+        if SIGNED { byte.cast_signed().into() } else { byte.into() }
+    }
+
+    #[inline(always)]
+    unsafe fn store_whole(self, to: *mut i32) {
+        // SAFETY: the caller promises room for an integer.
+        unsafe { to.write(self as i32) }
+    }
+
+    #[inline(always)]
     unsafe fn times_plus(self, x: f32, y: f32) -> f32 {
         self * x + y
     }
@@ -193,7 +230,8 @@ impl Vector for f32 {
 /// Vectors of which all ops are intrinsics of the machine.
 macro_rules! vector {
     ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $max:ident, $min:ident,
-     |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr) => {
+     |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
+     |$from:ident| $signed:expr, $unsigned:expr, |$whole:ident, $to:ident| $store_whole:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
 
@@ -213,6 +251,19 @@ macro_rules! vector {
             unsafe fn store(self, to: *mut f32) {
                 // SAFETY: as above, and there is room; it need not be aligned.
                 unsafe { $store(to, self) }
+            }
+
+            #[inline(always)]
+            unsafe fn of_bytes<const SIGNED: bool>($from: *const u8) -> Self {
+                // SAFETY: as above, and the bytes are there; they need not be aligned.
+                unsafe { if SIGNED { $signed } else { $unsigned } }
+            }
+
+            #[inline(always)]
+            unsafe fn store_whole(self, $to: *mut i32) {
+                let $whole = self;
+                // SAFETY: as above, and there is room; it need not be aligned.
+                unsafe { $store_whole }
             }
 
             #[inline(always)]
@@ -267,7 +318,10 @@ mod x86 {
         _mm512_min_ps,
         |a, x, y| _mm512_fmadd_ps(a, x, y),
         // The larger one is the second where one is no number; so is the first then.
-        |a, x| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a), _mm512_max_ps(a, x), a)
+        |a, x| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a), _mm512_max_ps(a, x), a),
+        |from| _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast()))),
+        _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast()))),
+        |whole, to| _mm512_storeu_si512(to.cast(), _mm512_cvtps_epi32(whole))
     );
     vector!(
         __m256,
@@ -280,7 +334,10 @@ mod x86 {
         _mm256_max_ps,
         _mm256_min_ps,
         |a, x, y| _mm256_fmadd_ps(a, x, y),
-        |a, x| _mm256_blendv_ps(_mm256_max_ps(a, x), a, _mm256_cmp_ps::<_CMP_UNORD_Q>(a, a))
+        |a, x| _mm256_blendv_ps(_mm256_max_ps(a, x), a, _mm256_cmp_ps::<_CMP_UNORD_Q>(a, a)),
+        |from| _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast()))),
+        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast()))),
+        |whole, to| _mm256_storeu_si256(to.cast(), _mm256_cvtps_epi32(whole))
     );
 }
 
@@ -309,6 +366,16 @@ mod neon {
         unsafe { vbslq_f32(vcltq_f32(high, x), high, x) }
     }
 
+    /// # Safety
+    /// There are four bytes, and the machine has the vectors.
+    #[inline(always)]
+    unsafe fn four<const SIGNED: bool>(from: *const u8) -> float32x4_t {
+        // SAFETY: the caller's promise.
+        let four: [f32; 4] = std::array::from_fn(|i| unsafe { f32::of_bytes::<SIGNED>(from.add(i)) });
+        // SAFETY: as above.
+        unsafe { vld1q_f32(four.as_ptr()) }
+    }
+
     /// There is no stable intrinsic for it.
     ///
     /// # Safety
@@ -327,6 +394,9 @@ mod neon {
         no_less,
         no_greater,
         |a, x, y| vfmaq_f32(y, a, x),
-        |a, x| vmaxq_f32(a, x)
+        |a, x| vmaxq_f32(a, x),
+        |from| four::<true>(from),
+        four::<false>(from),
+        |whole, to| vst1q_s32(to, vcvtq_s32_f32(whole))
     );
 }

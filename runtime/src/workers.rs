@@ -52,20 +52,20 @@ impl Workers {
 
 /// Where several threads write, each something else.
 #[derive(Clone, Copy)]
-pub(crate) struct Target(*mut f32);
+pub(crate) struct Target<T>(*mut T);
 
 #[allow(unsafe_code, reason = "threads write by it")]
 // SAFETY: it is written by `unsafe` code only, which sees to it that no two threads write the same.
-unsafe impl Sync for Target {}
+unsafe impl<T> Sync for Target<T> {}
 
-impl Target {
+impl<T: Copy> Target<T> {
     /// What is written.
-    pub(crate) fn new(c: &mut [f32]) -> Target {
+    pub(crate) fn new(c: &mut [T]) -> Self {
         Target(c.as_mut_ptr())
     }
 
     /// Where an element is.
-    pub(crate) fn at(self, i: usize) -> *mut f32 {
+    pub(crate) fn at(self, i: usize) -> *mut T {
         self.0.wrapping_add(i)
     }
 }

@@ -77,7 +77,7 @@ impl Product<'_> {
     }
 
     /// Some panels of some rows, a part of the summands after the other.
-    fn block(&self, rows: Range<usize>, panels: Range<usize>, c: Target) {
+    fn block(&self, rows: Range<usize>, panels: Range<usize>, c: Target<f32>) {
         let (run, runs) = (self.addresses.run(), self.addresses.runs());
         let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
         let per_part = runs.len().div_ceil(parts).max(1);
@@ -111,7 +111,7 @@ impl Product<'_> {
     }
 
     /// Some rows of a panel, into those of the result, which nobody else writes.
-    fn panel(&self, work: &Work<'_>, c: Target) {
+    fn panel(&self, work: &Work<'_>, c: Target<f32>) {
         let (isa, width, columns) = (self.b.isa(), self.b.width(), self.b.columns());
         let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
         let here = width.min(columns - first);

@@ -2,10 +2,38 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
-use super::places::{Look, Series};
-use super::{Reduction, Windows};
+use super::places::{Look, Places, Series};
 use crate::vector::Vector;
-use crate::workers::Target;
+
+/// What windows are over, and what becomes of what they are reduced to.
+pub(super) trait Image {
+    /// What it is made of.
+    type Element;
+
+    /// The first element.
+    fn start(&self) -> *const Self::Element;
+
+    /// Where windows are.
+    fn places(&self) -> &Places;
+
+    /// How many channels there are.
+    fn channels(&self) -> usize;
+
+    /// For each position, a number for each channel; if there are such.
+    fn weights(&self) -> Option<*const f32>;
+
+    /// A vector of elements.
+    ///
+    /// # Safety
+    /// There are as many, and the machine has the vectors.
+    unsafe fn load<V: Vector>(&self, from: *const Self::Element) -> V;
+
+    /// Writes some channels of a row.
+    ///
+    /// # Safety
+    /// The row and the channels are there, nobody else has them, and the machine has the vectors.
+    unsafe fn finish<V: Vector, const NV: usize>(&self, row: usize, channel: usize, all: [V; NV]);
+}
 
 /// How windows are reduced, known when kernels are made.
 pub(super) trait Reduce {
@@ -58,26 +86,12 @@ impl Reduce for Weighted {
 /// One of so many parts of all windows.
 ///
 /// # Safety
-/// The machine has the vectors, there are as many channels as a vector has at least, all has passed `Windows::check`, and
-/// nobody else has this part of `c`.
+/// The machine has the vectors, there are as many channels as a vector has at least, weights if these have some, all places
+/// are in the image, and nobody else has the rows of this part.
 #[inline(always)]
-pub(super) unsafe fn all<V: Vector>(windows: &Windows<'_>, part: [usize; 2], c: Target) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match windows.reduction {
-            Reduction::Max => rows::<V, Max>(windows, part, c),
-            Reduction::Sum => rows::<V, Sum>(windows, part, c),
-            Reduction::Weighted(_) => rows::<V, Weighted>(windows, part, c),
-        }
-    }
-}
-
-/// # Safety
-/// [`all`]'s.
-#[inline(always)]
-unsafe fn rows<V: Vector, R: Reduce>(windows: &Windows<'_>, part: [usize; 2], c: Target) {
-    for (series, look) in windows.places.part(part) {
-        let some = Some { windows, series, look, c };
+pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize; 2]) {
+    for (series, look) in image.places().part(part) {
+        let some = Row { image, series, look };
         let (count, mut i) = (series.count, 0);
         // SAFETY: the caller's promise; no windows are looked at but those of the series.
         unsafe {
@@ -102,22 +116,21 @@ unsafe fn rows<V: Vector, R: Reduce>(windows: &Windows<'_>, part: [usize; 2], c:
     }
 }
 
-/// A series of windows, and where its results go.
-struct Some<'a> {
-    windows: &'a Windows<'a>,
+/// A series of windows.
+struct Row<'a, I> {
+    image: &'a I,
     series: &'a Series,
     look: &'a Look,
-    c: Target,
 }
 
-impl Some<'_> {
+impl<I: Image> Row<'_, I> {
     /// `P` windows from one on, two vectors of channels at a time; the last vector ends with the last channel.
     ///
     /// # Safety
-    /// [`all`]'s; the windows are in the series.
+    /// [`rows`]'s; the windows are in the series.
     #[inline(always)]
     unsafe fn channels<V: Vector, R: Reduce, const P: usize>(&self, i: usize) {
-        let (n, mut at) = (self.windows.channels, 0);
+        let (n, mut at) = (self.image.channels(), 0);
         // SAFETY: no piece goes beyond the last channel.
         unsafe {
             while at + 2 * V::LANES <= n {
@@ -137,69 +150,49 @@ impl Some<'_> {
     /// `NV` vectors of channels of `P` windows.
     ///
     /// # Safety
-    /// As many channels are there; and all of [`channels`](Some::channels).
+    /// As many channels are there; and all of [`channels`](Row::channels).
     #[inline(always)]
     unsafe fn piece<V: Vector, R: Reduce, const NV: usize, const P: usize>(&self, i: usize, channel: usize) {
-        let Windows { a, channels, reduction, .. } = *self.windows;
+        let (image, channels) = (self.image, self.image.channels());
         let Series { base, step, .. } = *self.series;
         let step = step as isize;
-        // SAFETY: what the links of these windows say is in the buffer, and there are weights for each position and channel.
+        // SAFETY: what the links of these windows say is in the image, and there are weights for each position and channel.
         unsafe {
             let mut all = [[V::splat(R::START); NV]; P];
-            let first = a.as_ptr().add(channel).wrapping_offset(base as isize + i as isize * step);
+            let first = image.start().wrapping_add(channel).wrapping_offset(base as isize + i as isize * step);
             for link in &self.look.links {
                 let from = first.wrapping_offset(link.offset as isize);
-                let weights = |t: usize| match reduction {
-                    Reduction::Weighted(weights) => {
-                        load::<V, NV>(weights.as_ptr().add((link.position + t) * channels + channel))
-                    }
-                    _ => [V::splat(0.0); NV],
+                let weights = |t: usize| match image.weights() {
+                    Some(weights) => vectors(|v| {
+                        V::load(weights.add((link.position + t) * channels + channel + v * V::LANES))
+                    }),
+                    None => [V::splat(0.0); NV],
                 };
                 match link.gap {
                     Some(gap) => {
                         let (gap, weights) = (gap as isize, [weights(0), weights(1), weights(2)]);
+                        let x = |p: usize, t: isize| {
+                            load(image, from.wrapping_offset(p as isize * step + t * gap))
+                        };
                         if gap == step {
-                            three::<V, R, NV, P, 1>(from, gap, step, weights, &mut all);
+                            three::<V, R, NV, P, 1>(x, weights, &mut all);
                         } else if 2 * gap == step {
-                            three::<V, R, NV, P, 2>(from, gap, step, weights, &mut all);
+                            three::<V, R, NV, P, 2>(x, weights, &mut all);
                         } else {
-                            three::<V, R, NV, P, 3>(from, gap, step, weights, &mut all);
+                            three::<V, R, NV, P, 3>(x, weights, &mut all);
                         }
                     }
                     None => {
                         let weights = weights(0);
                         for p in 0..P {
-                            let x = load::<V, NV>(from.wrapping_offset(p as isize * step));
+                            let x = load(image, from.wrapping_offset(p as isize * step));
                             take::<V, R, NV>(&mut all[p], x, weights);
                         }
                     }
                 }
             }
             for p in 0..P {
-                self.finish::<V, NV>(i + p, channel, all[p]);
-            }
-        }
-    }
-
-    /// Writes what a window is reduced to.
-    ///
-    /// # Safety
-    /// [`piece`](Some::piece)'s.
-    #[inline(always)]
-    unsafe fn finish<V: Vector, const NV: usize>(&self, i: usize, channel: usize, all: [V; NV]) {
-        let Windows { channels, bias, add, range, .. } = *self.windows;
-        let at = (self.series.row + i * self.series.row_step) * channels + channel;
-        // SAFETY: bias has a number for each channel, what is added and the result have one for each channel of each row.
-        unsafe {
-            for v in 0..NV {
-                let mut all = all[v];
-                if let Some(bias) = bias {
-                    all = all.plus(V::load(bias.as_ptr().add(channel + v * V::LANES)));
-                }
-                if let Some(add) = add {
-                    all = all.plus(V::load(add.as_ptr().add(at + v * V::LANES)));
-                }
-                all.between(V::splat(range.0), V::splat(range.1)).store(self.c.at(at + v * V::LANES));
+                image.finish(self.series.row + (i + p) * self.series.row_step, channel, all[p]);
             }
         }
     }
@@ -209,41 +202,44 @@ impl Some<'_> {
 /// else if it is 3; what it shares is read once.
 ///
 /// # Safety
-/// The places are in a buffer, and the machine has the vectors.
+/// The machine has the vectors.
 #[inline(always)]
 unsafe fn three<V: Vector, R: Reduce, const NV: usize, const P: usize, const S: usize>(
-    from: *const f32,
-    gap: isize,
-    step: isize,
+    x: impl Fn(usize, isize) -> [V; NV],
     weights: [[V; NV]; 3],
     all: &mut [[V; NV]; P],
 ) {
-    let at = |p: usize, t: isize| from.wrapping_offset(p as isize * step + t * gap);
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (mut left, mut middle) = (load::<V, NV>(at(0, 0)), load::<V, NV>(at(0, 1)));
-        for p in 0..P {
-            if S == 3 && p > 0 {
-                left = load(at(p, 0));
-            }
-            if S > 1 && p > 0 {
-                middle = load(at(p, 1));
-            }
-            let right = load(at(p, 2));
+    let (mut left, mut middle) = (x(0, 0), x(0, 1));
+    for p in 0..P {
+        if S == 3 && p > 0 {
+            left = x(p, 0);
+        }
+        if S > 1 && p > 0 {
+            middle = x(p, 1);
+        }
+        let right = x(p, 2);
+        // SAFETY: the caller's promise.
+        unsafe {
             take::<V, R, NV>(&mut all[p], left, weights[0]);
             take::<V, R, NV>(&mut all[p], middle, weights[1]);
             take::<V, R, NV>(&mut all[p], right, weights[2]);
-            (left, middle) = if S == 1 { (middle, right) } else { (right, middle) };
         }
+        (left, middle) = if S == 1 { (middle, right) } else { (right, middle) };
     }
 }
 
 /// # Safety
-/// There are as many floats, and the machine has the vectors.
+/// There are as many elements of the image, and the machine has the vectors.
 #[inline(always)]
-unsafe fn load<V: Vector, const NV: usize>(from: *const f32) -> [V; NV] {
+unsafe fn load<V: Vector, I: Image, const NV: usize>(image: &I, from: *const I::Element) -> [V; NV] {
     // SAFETY: the caller's promise.
-    std::array::from_fn(|v| unsafe { V::load(from.wrapping_add(v * V::LANES)) })
+    vectors(|v| unsafe { image.load(from.wrapping_add(v * V::LANES)) })
+}
+
+/// Some vectors.
+#[inline(always)]
+fn vectors<V: Vector, const NV: usize>(of: impl Fn(usize) -> V) -> [V; NV] {
+    std::array::from_fn(of)
 }
 
 /// # Safety

@@ -1,6 +1,7 @@
-use super::{Places, Reduction, Windows};
+use super::{ByteWindows, Places, Reduction, Windows};
+use crate::gemm::bytes::{Finished, Scales};
 use crate::vector::Isa;
-use crate::workers::{Target, Workers};
+use crate::workers::Workers;
 
 /// Numbers of a series that looks random.
 struct Numbers(u64);
@@ -56,14 +57,57 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     let elements = bases.chunks(positions).enumerate().flat_map(of_row);
     let want: Vec<f32> = elements.map(|(i, places, channel)| element(&windows, places, i, channel)).collect();
     for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
-        for parts in [1, 3] {
-            let mut have = vec![f32::MAX; rows * channels];
-            windows.check(isa, have.len()).expect("it can be computed");
-            let c = Target::new(&mut have);
-            (0..parts).for_each(|i| windows.part(isa, [i, parts], c));
-            let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
-            assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {windows:?}");
-        }
+        let mut have = vec![f32::MAX; rows * channels];
+        windows.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
+        let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
+        assert!(have.iter().zip(&want).all(same), "{isa:?} {case}: {windows:?}");
+    }
+    for parts in 1..4 {
+        let series = (0..parts).flat_map(|i| places.part([i, parts]));
+        let mut all: Vec<usize> =
+            series.flat_map(|(series, _)| (0..series.count).map(|i| series.row + i * series.row_step)).collect();
+        all.sort_unstable();
+        assert!(all == (0..rows).collect::<Vec<_>>(), "{parts} parts: {all:?}");
+    }
+    check_bytes(case, bases, &places, channels, numbers);
+}
+
+/// The same of bytes: sums of products.
+fn check_bytes(case: usize, bases: &[i32], places: &Places, channels: usize, numbers: &mut Numbers) {
+    let (positions, rows) = (places.positions(), places.rows());
+    let end = bases.iter().max().map_or(0, |&base| (base + 1) as usize) + channels;
+    let extreme = |numbers: &mut Numbers| [0, 255, 127, 128, numbers.next(256) as u8][numbers.next(5)];
+    let a: Vec<u8> = (0..end).map(|_| extreme(numbers)).collect();
+    let (signed, zero) = (case.is_multiple_of(2), extreme(numbers));
+    let value = |byte: u8| if signed { i32::from(byte.cast_signed()) } else { i32::from(byte) };
+    let weights: Vec<f32> = (0..positions * channels).map(|_| [-255.0, 255.0, 3.0][numbers.next(3)]).collect();
+    let bias: Vec<i32> = (0..channels).map(|_| numbers.next(1000) as i32 + i32::MAX - 500).collect();
+    let add: Vec<i32> = (0..rows * channels).map(|_| numbers.next(1000) as i32).collect();
+    let (bias, add) = (case.is_multiple_of(3).then_some(&bias[..]), case.is_multiple_of(4).then_some(&add[..]));
+    let sum = |i: usize| {
+        let (row, channel) = (i / channels, i % channels);
+        let there = (0..positions).filter(|t| bases[row * positions + t] != -1);
+        let product = |t: usize| {
+            let x = value(a[bases[row * positions + t] as usize + channel]) - value(zero);
+            x * weights[t * channels + channel] as i32
+        };
+        let sum = there.map(product).fold(bias.map_or(0, |bias| bias[channel]), i32::wrapping_add);
+        sum.wrapping_add(add.map_or(0, |add| add[i]))
+    };
+    let want: Vec<i32> = (0..rows * channels).map(sum).collect();
+    let scales: Vec<f64> = (0..channels).map(|_| numbers.next(1000) as f64 * 1e-6).collect();
+    let quantize = |(i, &sum): (usize, &i32)| {
+        (f64::from(sum) * scales[i % channels] + 7.0).round_ties_even().clamp(0.0, 255.0) as u8
+    };
+    let bytes: Vec<u8> = want.iter().enumerate().map(quantize).collect();
+    let scales = Scales::new(scales.clone(), 7, false);
+    let windows = ByteWindows { a: &a, signed, zero, places, channels, weights: &weights, bias, add };
+    for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
+        let (mut sums, mut quantized) = (vec![7; want.len()], vec![7; want.len()]);
+        windows.compute(isa, &Workers::default(), Finished::Sums(&mut sums)).expect("it can be computed");
+        assert!(sums == want, "{isa:?} {case}: {windows:?}");
+        windows.compute(isa, &Workers::default(), Finished::Quantized(&mut quantized, &scales)).expect("it can");
+        assert!(quantized == bytes, "{isa:?} {case}: {windows:?}");
     }
 }
 

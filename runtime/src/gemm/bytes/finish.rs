@@ -58,8 +58,20 @@ impl Scales {
     }
 
     /// For how many columns.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.scales.len()
+    }
+
+    /// The sums of columns from one on, as bytes.
+    #[inline(always)]
+    pub(crate) fn quantize(&self, sums: impl Iterator<Item = i32>, first: usize, to: &mut [u8]) {
+        for ((to, sum), scale) in to.iter_mut().zip(sums).zip(&self.scales[first..]) {
+            let x = f64::from(sum) * scale + self.zero;
+            // What is no number stays none, whose last byte is zero.
+            let x = if x < self.low { self.low } else { x };
+            let x = if x > self.high { self.high } else { x };
+            *to = (x + ROUND).to_bits() as u8;
+        }
     }
 }
 
@@ -97,15 +109,6 @@ pub(super) fn finish(f: &Finish<'_>, to: &mut Finished<'_>) {
 fn write(sums: impl Iterator<Item = i32>, at: usize, columns: Range<usize>, to: &mut Finished<'_>) {
     match to {
         Finished::Sums(c) => c[at..][columns].iter_mut().zip(sums).for_each(|(c, sum)| *c = sum),
-        Finished::Quantized(c, by) => {
-            let (c, scales) = (&mut c[at..][columns.clone()], &by.scales[columns]);
-            for ((c, sum), scale) in c.iter_mut().zip(sums).zip(scales) {
-                let x = f64::from(sum) * scale + by.zero;
-                // What is no number stays none, whose last byte is zero.
-                let x = if x < by.low { by.low } else { x };
-                let x = if x > by.high { by.high } else { x };
-                *c = (x + ROUND).to_bits() as u8;
-            }
-        }
+        Finished::Quantized(c, by) => by.quantize(sums, columns.start, &mut c[at..][columns]),
     }
 }
