@@ -176,12 +176,17 @@ fn factor(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
 }
 
 fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
-    let ctx = args.ctx();
     let [m, k] = extents(args)?;
     let [n, depth] = factor(args)?;
     if k != depth && k != DYNAMIC && depth != DYNAMIC {
         return Err(format!("requires as many columns of the second factor as summands, but got {depth} and {k}"));
     }
+    infer_sums(args, [m, n])
+}
+
+/// A matrix of sums of products, that are of 32 bits if the factors are bytes.
+fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type>, String> {
+    let ctx = args.ctx();
     let [a, b] = ["a", "b"].map(|name| quantized::elem(args, name));
     let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
     let elem = a.filter(|_| a == b || are_bytes).ok_or("requires factors of one element type")?;

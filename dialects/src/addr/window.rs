@@ -1,11 +1,13 @@
 //! What windows over an image read, by tables: each channel by itself.
 
-use super::{OFFSETS, RUN, check_inside, finish, is_inside, offsets, same, shape, span_of_runs, widened};
+use super::quantized::quantized;
+use super::{OFFSETS, RUN, check_inside, finish, infer_sums, is_inside, offsets, same, shape, span_of_runs, widened};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
+use crate::graph::Inputs;
 use crate::graph::kernels::{self, Reduction};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::work::{Work, elements};
-use gradus_ir::{AttrKind, AttrText, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
+use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
 
 /// What is made of the places of a window.
 const KIND: AttrKind = AttrKind {
@@ -42,9 +44,9 @@ pub struct PoolOp {
     c: OpResult<RANKED_TENSOR>,
 }
 
-/// Sums of products of runs of elements of a buffer with weights: c[m, j] is the sum of `a[bases[m, t] + j] * w[t, j]`.
+/// Sums of products of runs of elements of a buffer with weights: c[m, j] is the sum of `a[bases[m, t] + j] * b[t, j]`.
 ///
-/// A run at -1 is zeros. All else is as in `addr.gemm`.
+/// A run at -1 is zeros, or zero points. All else is as in `addr.gemm`.
 ///
 /// ```mlir
 /// %c = addr.depthwise %a[%bases], %w : (tensor<1x4x4x8xf32>, tensor<4x9xi32>, tensor<9x8xf32>) -> tensor<4x8xf32>
@@ -57,19 +59,27 @@ pub struct PoolOp {
     infer = infer_depthwise,
     work = work,
     eval = depthwise,
-    format = "$a `[` $bases `]` `,` $w (`bias` $bias^)? (`plus` $add^)? attr-dict `:` functional-type(operands, results)"
+    format = "$a `[` $bases `]` `,` $b (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct DepthwiseOp {
     /// The buffer.
-    a: Operand<FLOAT_TENSOR>,
+    a: Operand<RANKED_TENSOR>,
     /// An offset for each row of the result and position of the window.
     bases: Operand<OFFSETS>,
     /// For each position of the window, a weight for each channel.
-    w: Operand<FLOAT_TENSOR>,
+    b: Operand<RANKED_TENSOR>,
+    /// What is subtracted from each element of the buffer.
+    a_zero: OptOperand<RANKED_TENSOR>,
+    /// What is subtracted from the weights, for each channel or for all.
+    b_zero: OptOperand<RANKED_TENSOR>,
     /// What is added, for each channel.
     bias: OptOperand<RANKED_TENSOR>,
     /// What is added, for each element of the result.
     add: OptOperand<RANKED_TENSOR>,
+    /// What sums are multiplied with to be quantized, for each channel or for all.
+    scale: OptOperand<RANKED_TENSOR>,
+    /// What is added then.
+    zero: OptOperand<RANKED_TENSOR>,
     /// The least that results are.
     low: OptAttribute<F32>,
     /// The greatest that results are.
@@ -80,7 +90,7 @@ pub struct DepthwiseOp {
 
 /// How many channels lie side by side.
 pub(super) fn channels(args: &OpArgs<'_>) -> i64 {
-    let weights = shape(args, "w").get(1).copied();
+    let weights = shape(args, "b").get(1).copied();
     args.int("run").or(weights).unwrap_or(DYNAMIC)
 }
 
@@ -91,18 +101,13 @@ fn infer_pool(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
 }
 
 fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
-    let ctx = args.ctx();
-    let (&[m, positions], &[weights, n]) = (shape(args, "bases"), shape(args, "w")) else {
+    let (&[m, positions], &[weights, n]) = (shape(args, "bases"), shape(args, "b")) else {
         return Err("requires a matrix of offsets and one of weights".into());
     };
     if !same(positions, weights) {
         return Err(format!("requires weights for each position, but got {weights} and {positions}"));
     }
-    let [elem, weight] =
-        ["a", "w"].map(|name| args.opt_operand(name).map(|v| ctx.element_type(args.module.value_type(v))));
-    let elem = elem.filter(|_| elem == weight).ok_or("requires weights of the buffer's element type")?;
-    super::check_summands(args, [m, n], elem)?;
-    Ok(vec![ctx.tensor_type(&[m, n], elem)])
+    infer_sums(args, [m, n])
 }
 
 fn work(args: &OpArgs<'_>) -> Work {
@@ -112,7 +117,7 @@ fn work(args: &OpArgs<'_>) -> Work {
 }
 
 /// The runs of each row, one below the other, with `hole` for what is at -1.
-fn gathered(data: &[Datum], hole: f64, run: usize) -> Result<Tensor, Trap> {
+fn gathered(data: &[Datum], hole: &Tensor, run: usize) -> Result<Tensor, Trap> {
     let (a, bases) = (data[0].tensor()?, data[1].tensor()?);
     let &[rows, positions] = bases.shape() else { return Err(Trap::unsupported("a table that is no matrix")) };
     let bases = offsets(bases).unwrap_or_default();
@@ -120,7 +125,7 @@ fn gathered(data: &[Datum], hole: f64, run: usize) -> Result<Tensor, Trap> {
     let shape = [rows, positions, run];
     let size = a.dtype().size();
     let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(&shape)? * size);
-    let hole = floats_to_tensor(a.dtype(), &[], vec![hole]).bytes().repeat(run);
+    let hole = hole.bytes().repeat(run);
     for base in bases {
         let there = usize::try_from(base).map(|base| &a.bytes()[base * size..][..run * size]);
         bytes.extend_from_slice(there.unwrap_or(&hole));
@@ -134,15 +139,27 @@ fn pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         Some(0) => (Reduction::Max, f64::NEG_INFINITY),
         _ => (Reduction::Sum, 0.0),
     };
-    let all = gathered(data, hole, run)?;
-    Ok(vec![Datum::Tensor(kernels::reduce(&all, kind, &[1], false, false)?)])
+    let hole = floats_to_tensor(data[0].tensor()?.dtype(), &[], vec![hole]);
+    Ok(vec![Datum::Tensor(kernels::reduce(&gathered(data, &hole, run)?, kind, &[1], false, false)?)])
 }
 
 fn depthwise(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     widened(data, |data| {
-        let w = data[2].tensor()?;
-        let &[_, run] = w.shape() else { return Err(Trap::unsupported("weights that are no matrix")) };
-        let products = kernels::mul(&gathered(data, 0.0, run)?, w)?;
-        finish(args, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?, data)
+        let (a, b, inputs) = (data[0].tensor()?, data[2].tensor()?, Inputs::new(args, data));
+        let &[_, run] = b.shape() else { return Err(Trap::unsupported("weights that are no matrix")) };
+        let nothing = Tensor::new(a.dtype(), vec![], vec![0; a.dtype().size()].into())?;
+        if a.dtype().is_float() {
+            let products = kernels::mul(&gathered(data, &nothing, run)?, b)?;
+            return finish(args, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?, data);
+        }
+        let less = |x: &Tensor, zero: Option<&Tensor>| -> Result<Tensor, Trap> {
+            let x = kernels::cast(x, DType::I32)?;
+            Ok(if let Some(zero) = zero { kernels::sub(&x, &kernels::cast(zero, DType::I32)?)? } else { x })
+        };
+        let (a_zero, b_zero) = (inputs.opt("a_zero")?, inputs.opt("b_zero")?);
+        let a = less(&gathered(data, a_zero.unwrap_or(&nothing), run)?, a_zero)?;
+        let products = kernels::mul(&a, &less(b, b_zero)?)?;
+        let sums = kernels::reduce(&products, Reduction::Sum, &[1], false, false)?;
+        quantized(args, data, finish(args, sums, data)?)
     })
 }

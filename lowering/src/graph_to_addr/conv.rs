@@ -193,7 +193,7 @@ impl Conv {
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
         let w = e.transpose(rows)?;
-        let sums = e.depthwise(a, &table, w, self.beside.bias)?;
+        let sums = e.depthwise(a, &table, w, &self.beside)?;
         as_image(&mut e, op, sums)
     }
 

@@ -171,9 +171,9 @@ impl Emitter<'_> {
     }
 
     /// Sums of what windows read, with weights.
-    pub(super) fn depthwise(&mut self, a: Value, table: &Indirection, w: Value, bias: Option<Value>) -> Option<Value> {
+    pub(super) fn depthwise(&mut self, a: Value, table: &Indirection, w: Value, beside: &Beside) -> Option<Value> {
         let bases = self.bases(table)?;
-        self.one("addr.depthwise", &[&[a], &[bases], &[w], bias.as_slice(), &[]], &[])
+        self.product("addr.depthwise", &[a, bases, w], beside, &[])
     }
 
     /// The product with a number, or with one for each row.

@@ -61,7 +61,10 @@ pub(super) fn lower(m: &mut Module, op: Op, reading: &Reading) -> Option<Value> 
     Conv::of(m, op, Beside::default())?;
     let beside = parameters.emit(m, op)?;
     let conv = Conv::of(m, op, beside)?;
-    merged(m, op, conv, &parameters)?.lower(m, op, reading)
+    match conv.is_depthwise() {
+        true => conv.lower_depthwise(m, op),
+        false => merged(m, op, conv, &parameters)?.lower(m, op, reading),
+    }
 }
 
 /// A tensor and the type of its elements.

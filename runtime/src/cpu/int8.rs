@@ -1,63 +1,99 @@
 //! Products of bytes by address tables: the tables, the second factor and scales are constants.
 
 use super::addr::addresses;
-use super::{Kernel, Prepared, constant, dtype, extents, position};
+use super::{Kernel, Prepared, constant, dtype, position};
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
-use crate::gemm::{Addresses, Parts};
-use crate::workers::Workers;
+use crate::gemm::{Isa, Parts};
+use crate::window::{ByteWindows, MAX_POSITIONS, Places};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
 
 /// `addr.gemm` and `addr.indirect_gemm` of bytes.
-pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let product = Product::of(m, args)?;
+pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let parameters = Parameters::of(args, |shape| if let &[columns, _] = shape { Some(columns) } else { None })?;
+    let addresses = addresses(args, Parts::BYTES)?;
+    let size = [parameters.columns, addresses.summands()];
+    let at = |n: usize, k: usize| parameters.weight(n * size[1] + k, n);
+    let b = BytePanels::new(ByteIsa::best(), size, addresses.run(), at, parameters.bias.as_deref()).ok()?;
+    let Parameters { signed, scales, .. } = parameters;
     let (zero, add) = (position(args, "a_zero"), position(args, "add"));
     let kernel = Kernel::shared([0].into_iter().chain(zero).chain(add), move |workers, data, out| {
-        let mut rest = data[1..].iter().copied();
-        let zero = zero.and_then(|_| rest.next()?.first().copied()).unwrap_or(0);
-        let add = add.and_then(|_| rest.next()).map(bytemuck::cast_slice);
-        product.compute(workers, data[0], zero, add, out)
+        let (zero, add) = beside(data, zero, add);
+        let product = ByteProduct { a: data[0], signed, zero, addresses: &addresses, b: &b, add };
+        product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
     });
     Some(kernel.into())
 }
 
-/// What is the same each time.
-struct Product {
-    addresses: Addresses,
-    panels: BytePanels,
+/// `addr.depthwise` of bytes.
+pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let table = constant(args, "bases")?;
+    let &[_, positions] = table.shape() else { return None };
+    let parameters = Parameters::of(args, |shape| Some(*shape.get(1)?))?;
+    let n = parameters.columns;
+    if positions > MAX_POSITIONS {
+        return None;
+    }
+    let weights: Vec<f32> = (0..positions * n).map(|i| parameters.weight(i, i % n) as f32).collect();
+    let places = Places::new(&table.as_slice::<i32>(), positions).ok()?;
+    let Parameters { signed, bias, scales, .. } = parameters;
+    let (zero, add) = (position(args, "a_zero"), position(args, "add"));
+    let kernel = Kernel::shared([0].into_iter().chain(zero).chain(add), move |workers, data, out| {
+        let (zero, add) = beside(data, zero, add);
+        let (places, weights, bias) = (&places, &weights, bias.as_deref());
+        let windows = ByteWindows { a: data[0], signed, zero, places, channels: n, weights, bias, add };
+        windows.compute(Isa::best(), workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
+    });
+    Some(kernel.into())
+}
+
+/// What is beside the factors of a product and no constant: the zero point of the first one, and what is added.
+fn beside<'a>(data: &[&'a [u8]], zero: Option<usize>, add: Option<usize>) -> (u8, Option<&'a [i32]>) {
+    let mut rest = data[1..].iter().copied();
+    let zero = zero.and_then(|_| rest.next()?.first().copied()).unwrap_or(0);
+    (zero, add.and_then(|_| rest.next()).map(bytemuck::cast_slice))
+}
+
+/// Where results go: as sums if there are no scales.
+fn finished<'a>(out: &'a mut [u8], scales: Option<&'a Scales>) -> Finished<'a> {
+    match scales {
+        Some(scales) => Finished::Quantized(out, scales),
+        None => Finished::Sums(bytemuck::cast_slice_mut(out)),
+    }
+}
+
+/// The constants of a product.
+struct Parameters {
     /// Whether the bytes of the buffer have a sign.
     signed: bool,
+    /// The other factor.
+    values: Vec<i32>,
+    columns: usize,
+    /// What is subtracted from it, for all columns or each.
+    zero: Vec<i32>,
+    bias: Option<Vec<i32>>,
     /// How results are quantized, if they are.
     scales: Option<Scales>,
 }
 
-impl Product {
-    fn of(m: &Module, args: &OpArgs<'_>) -> Option<Product> {
-        let a = dtype(m, args.operand_type(0)).filter(|a| matches!(a, DType::I8 | DType::U8))?;
+impl Parameters {
+    /// `columns`: how many columns the result has, by the extents of the other factor.
+    fn of(args: &OpArgs<'_>, columns: impl FnOnce(&[usize]) -> Option<usize>) -> Option<Parameters> {
+        let a = dtype(args.module, args.operand_type(0)).filter(|a| matches!(a, DType::I8 | DType::U8))?;
         let b = constant(args, "b")?;
-        let &[columns, summands] = &extents(m, args.operand_type(position(args, "b")?))?[..] else { return None };
-        let b_zero = parameter(args, "b_zero", integers)?;
+        let (columns, values) = (columns(b.shape())?, integers(&b)?);
+        let zero = parameter(args, "b_zero", integers)?.unwrap_or_else(|| vec![0]);
         let bias = parameter(args, "bias", |t| (t.dtype() == DType::I32).then(|| t.as_slice::<i32>().into_owned()))?;
-        let (zero, values) = (b_zero.unwrap_or_else(|| vec![0]), integers(&b)?);
-        let at = |n: usize, k: usize| values[n * summands + k] - zero[if zero.len() == 1 { 0 } else { n }];
-        let addresses = addresses(args, Parts::BYTES)?;
-        let size = [columns, summands];
-        let panels = BytePanels::new(ByteIsa::best(), size, addresses.run(), at, bias.as_deref()).ok()?;
         let scales = match parameter(args, "scale", |t| Some(t.to_f64()))? {
             Some(scales) => Some(quantizing(scales, columns, &constant(args, "zero")?)?),
             None => None,
         };
-        Some(Product { addresses, panels, signed: a == DType::I8, scales })
+        Some(Parameters { signed: a == DType::I8, values, columns, zero, bias, scales })
     }
 
-    fn compute(&self, workers: &Workers, a: &[u8], zero: u8, add: Option<&[i32]>, out: &mut [u8]) -> Result<(), Trap> {
-        let (addresses, b) = (&self.addresses, &self.panels);
-        let product = ByteProduct { a, signed: self.signed, zero, addresses, b, add };
-        let to = match &self.scales {
-            Some(scales) => Finished::Quantized(out, scales),
-            None => Finished::Sums(bytemuck::cast_slice_mut(out)),
-        };
-        product.compute(workers, to).map_err(Trap::Ub)
+    /// An element of the other factor, less its zero point.
+    fn weight(&self, i: usize, column: usize) -> i32 {
+        self.values[i] - self.zero[if self.zero.len() == 1 { 0 } else { column }]
     }
 }
 

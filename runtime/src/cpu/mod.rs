@@ -104,6 +104,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (IndirectGemmOp::INFO, int8::gemm),
     (PoolOp::INFO, window::pool),
     (DepthwiseOp::INFO, window::depthwise),
+    (DepthwiseOp::INFO, int8::depthwise),
     (ReshapeOp::INFO, view),
     (FlattenOp::INFO, view),
     (SqueezeOp::INFO, view),

@@ -16,7 +16,7 @@ pub(super) fn pool(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// `addr.depthwise`.
 pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let w = constant(args, "w")?;
+    let w = constant(args, "b")?;
     let &[_, channels] = w.shape() else { return None };
     let weights = Narrow::of(args, 0)?.floats(w.bytes()).into_owned();
     // What is not there is zero, and is not multiplied: with these that would not be zero.

@@ -23,8 +23,8 @@ mod panels;
 #[cfg(test)]
 mod tests;
 
-pub use crate::vector::Isa;
 use crate::lines::LINE;
+pub use crate::vector::Isa;
 use crate::workers::{Target, Workers};
 pub use addresses::{Addresses, Parts};
 use kernel::{Last, Run, Tile};

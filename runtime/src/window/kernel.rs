@@ -163,17 +163,15 @@ impl<I: Image> Row<'_, I> {
             for link in &self.look.links {
                 let from = first.wrapping_offset(link.offset as isize);
                 let weights = |t: usize| match image.weights() {
-                    Some(weights) => vectors(|v| {
-                        V::load(weights.add((link.position + t) * channels + channel + v * V::LANES))
-                    }),
+                    Some(weights) => {
+                        vectors(|v| V::load(weights.add((link.position + t) * channels + channel + v * V::LANES)))
+                    }
                     None => [V::splat(0.0); NV],
                 };
                 match link.gap {
                     Some(gap) => {
                         let (gap, weights) = (gap as isize, [weights(0), weights(1), weights(2)]);
-                        let x = |p: usize, t: isize| {
-                            load(image, from.wrapping_offset(p as isize * step + t * gap))
-                        };
+                        let x = |p: usize, t: isize| load(image, from.wrapping_offset(p as isize * step + t * gap));
                         if gap == step {
                             three::<V, R, NV, P, 1>(x, weights, &mut all);
                         } else if 2 * gap == step {

@@ -32,7 +32,8 @@ pub use places::Places;
 /// The machine has the vectors; all channels of all places are in the image, weights are there for each position and channel,
 /// and each row can be written.
 unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + Sync)) {
-    let steps = image.places().rows().saturating_mul(image.places().positions()).saturating_mul(image.channels() / 16 + 1);
+    let steps =
+        image.places().rows().saturating_mul(image.places().positions()).saturating_mul(image.channels() / 16 + 1);
     let threads = workers.for_steps(steps);
     let parts = if threads > 1 { 4 * threads } else { 1 };
     // SAFETY: the caller's promise; each row is in one part.
