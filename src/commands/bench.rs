@@ -8,7 +8,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Random;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Context, Module, Op, Tensor, Type};
+use gradus_ir::{Context, DType, Module, Op, Tensor, Type};
 use gradus_runtime::cpu::{Program, Usage};
 use std::time::{Duration, Instant};
 
@@ -141,7 +141,7 @@ fn peak_mib() -> Option<f64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
 }
 
-/// Random inputs: floats between -1 and 1, small integers.
+/// Random inputs: floats between -1 and 1, bytes, and of larger integers, which may be numbers of something, small ones.
 fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
     let mut random = Random::of("inputs");
     let mut draw = |(name, ty): &(String, Type)| {
@@ -158,7 +158,10 @@ fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
             true => {
                 floats_to_tensor(dtype, &shape, (0..count).map(|_| random.below(2001) as f64 / 1000.0 - 1.0).collect())
             }
-            false => ints_to_tensor(dtype, &shape, &(0..count).map(|_| random.below(2) as i64).collect::<Vec<_>>()),
+            false => {
+                let below = if dtype.size() == 1 && dtype != DType::Bool { 128 } else { 2 };
+                ints_to_tensor(dtype, &shape, &(0..count).map(|_| random.below(below) as i64).collect::<Vec<_>>())
+            }
         })
     };
     signature.inputs.iter().map(&mut draw).collect()
