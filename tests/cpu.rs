@@ -27,9 +27,10 @@ use support::parse;
 const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
 
 /// How images may be read: as the target has it, and in layouts of which some fit no layer and some no table.
-const READINGS: [&str; 9] = [
-    "",
-    "",
+const READINGS: [&str; 10] = [
+    "{layout=auto}",
+    "{layout=auto}",
+    "{layout=NHWC}",
     "{layout=NCHW}",
     "{layout=CNHW min-run=0}",
     "{layout=NCHW8c}",
@@ -43,9 +44,9 @@ const READINGS: [&str; 9] = [
 fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
     let mut compiled = m.clone();
     let pipeline = Target::named("cpu").expect("there is one").pipeline;
-    let pass = "convert-graph-to-addr";
+    let pass = "convert-graph-to-addr{layout=auto}";
     assert_eq!(pipeline.matches(pass).count(), 1);
-    let pipeline = pipeline.replace(pass, &format!("{pass}{reading}"));
+    let pipeline = pipeline.replace(pass, &format!("convert-graph-to-addr{reading}"));
     let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");
     let run = pipeline.run(&mut compiled, &RunOptions::default(), &mut Watch::new(|_| {}));
     assert!(run.is_ok() && verify(&compiled).is_ok(), "{}", m.to_text(Default::default()));

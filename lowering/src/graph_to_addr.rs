@@ -3,6 +3,7 @@
 //! A convolution reads its input in a layout that can be chosen: with channels last, unless told otherwise, so that runs of
 //! summands lie side by side. What is around it stays as it was, between `layout.pack` and `layout.unpack`.
 
+mod choose;
 mod conv;
 mod emit;
 mod pool;
@@ -41,7 +42,8 @@ channel does not see another. Where the input is padded, each run of summands ha
 address of its own, and what is padding none; where runs would be shorter than `min-run`, the input is padded instead. Each
 group is a product of its own; channels that are groups of their own are computed side by side.
 
-Images are read in `layout`. Where addresses are no sum of two tables there, as with a width that is tiled under a wider
+Images are read in `layout`; if that is `auto`, with channels last, but as they are if they are arguments and it costs less to
+begin more runs of summands than to put the channels last. Where addresses are no sum of two tables there, as with a width that is tiled under a wider
 window, each run of summands has an address of its own too. Images of other axes, and those whose tables would be too large,
 are read with channels last, as are those of pools and of depthwise convolutions. Filters are put in the order of the
 summands, and results come out as they were, whatever the layout.
@@ -65,7 +67,7 @@ Linear in the number of ops and the size of tables, which have an entry for each
 const OPTIONS: &[PassOption] = &[
     PassOption {
         name: "layout",
-        doc: "The layout in which convolutions read images, of the letters N, C, H and W",
+        doc: "The layout in which convolutions read images, of the letters N, C, H and W, or 'auto'",
         kind: OptionKind::Text("NHWC"),
     },
     PassOption {

@@ -36,7 +36,7 @@ func.func @main(%x: tensor<1x2x4xf16>) -> tensor<1x2x1xf16> {
     // Squares need more than the 11 bits of a float of 16: if each is rounded, the first sum is another.
     let numbers = vec![1.123046875, 1.302734375, 1.1240234375, 1.453125, 0.3, 0.7, 0.9, 1.1];
     let input = Datum::Tensor(floats_to_tensor(DType::F16, &[1, 2, 4], numbers));
-    let (have, reference) = run_by_kernels(&compiled(&tool, &m, ""), &input);
+    let (have, reference) = run_by_kernels(&compiled(&tool, &m, "{layout=auto}"), &input);
     assert_eq!(reference, ["addr.depthwise"]);
     let exact: Vec<f64> =
         input.tensor().expect("a tensor").to_f64().chunks(4).map(|row| row.iter().map(|x| x * x).sum()).collect();
@@ -59,7 +59,8 @@ fn layers_of_short_floats_are_what_the_reference_says() {
         let m = parse(&ctx, &text).unwrap_or_else(|| panic!("it is valid: {text}"));
         let count = layer.input.iter().product();
         let input = Datum::Tensor(floats_to_tensor(dtype, &layer.input, numbers(&mut random, count)));
-        let (want, (have, reference)) = (run(&m, &input), run_by_kernels(&compiled(&tool, &m, ""), &input));
+        let (want, (have, reference)) =
+            (run(&m, &input), run_by_kernels(&compiled(&tool, &m, "{layout=auto}"), &input));
         let (have, want) = (have.tensor().expect("a tensor").to_f64(), want.tensor().expect("a tensor").to_f64());
         let same = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= b.abs() / 128.0;
         assert!(have.len() == want.len() && have.iter().zip(&want).all(same), "{text}\n{have:?}\n{want:?}");

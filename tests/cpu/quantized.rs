@@ -140,7 +140,8 @@ fn quantized_layers_are_what_the_reference_says() {
         let m = super::parse(&ctx, &text).unwrap_or_else(|| panic!("it is valid: {text}"));
         let data = bytes(&mut random, input.iter().product());
         let input = Datum::Tensor(Tensor::new(dtype, input, data.into()).expect("a tensor"));
-        let (want, (have, reference)) = (run(&m, &input), run_by_kernels(&compiled(&tool, &m, ""), &input));
+        let (want, (have, reference)) =
+            (run(&m, &input), run_by_kernels(&compiled(&tool, &m, "{layout=auto}"), &input));
         assert!(have == want, "{text}\n{have:?}\n{want:?}");
         assert!(reference.is_empty(), "{reference:?} have no kernel: {text}");
     }

@@ -25,7 +25,7 @@ fn sizes_need_not_be_known() {
     let tool = Tool::gradus();
     let m = parse(&tool.context(), RANGE).expect("it is valid");
     let input = Datum::Tensor(floats_to_tensor(DType::F32, &[], vec![3.0]));
-    let (have, reference) = run_by_kernels(&compiled(&tool, &m, ""), &input);
+    let (have, reference) = run_by_kernels(&compiled(&tool, &m, "{layout=auto}"), &input);
     assert_eq!(have.tensor().expect("a tensor").to_f64(), [0.0, 1.0, 2.0]);
     assert_eq!(run(&m, &input).tensor().expect("a tensor").to_f64(), [0.0, 1.0, 2.0]);
     assert_eq!(reference, ["graph.add", "graph.range"]);
@@ -45,7 +45,7 @@ func.func @main(%shape: tensor<1xi64>) -> tensor<6xf32> {
 fn results_of_another_size_are_no_results() {
     let tool = Tool::gradus();
     let m = parse(&tool.context(), WRONG).expect("it is valid");
-    let compiled = compiled(&tool, &m, "");
+    let compiled = compiled(&tool, &m, "{layout=auto}");
     let main = Interpreter::new(&compiled).function("main").expect("there is a function");
     for extent in [4, 6] {
         let shape = Datum::Tensor(ints_to_tensor(DType::I64, &[1], &[extent]));

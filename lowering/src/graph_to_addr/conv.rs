@@ -1,5 +1,6 @@
 //! Convolutions: which layout the image is read in, and the tables for it.
 
+use super::choose::candidates;
 use super::emit::{Beside, Emitter};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::graph::kernels::shape::Window;
@@ -14,7 +15,8 @@ const MAX_GROUPS: u64 = 1 << 12;
 
 /// How images are read, as the pass is told.
 pub(super) struct Reading {
-    layout: TiledLayout,
+    /// The one that costs least if it is not said.
+    layout: Option<TiledLayout>,
     /// The order of the summands; what suits the layout if it is not said.
     order: Option<Order>,
     /// Padding is copied where fewer summands than these lie side by side.
@@ -26,7 +28,7 @@ impl Reading {
     pub(super) fn of(options: &Options) -> Result<Reading, String> {
         let text = options.text("layout");
         let wrong = |error: LayoutError| format!("for the --layout option: '{text}' is no layout: {error}");
-        let layout = text.parse().map_err(wrong)?;
+        let layout = if text == "auto" { None } else { Some(text.parse().map_err(wrong)?) };
         let order = match options.text("order") {
             "channels-first" => Some(Order::ChannelsFirst),
             "channels-last" => Some(Order::ChannelsLast),
@@ -104,8 +106,11 @@ impl Conv {
     pub(super) fn lower(&self, m: &mut Module, op: Op, reading: &Reading) -> Option<Value> {
         let axes = axes(self.input.len())?;
         let last = channels_last(&axes)?;
-        let plan = |layout| self.plan(layout, &axes, reading);
-        let plan = plan(&reading.layout).or_else(|| plan(&last))?;
+        let layouts = match &reading.layout {
+            Some(layout) => vec![layout.clone(), last.clone()],
+            None => candidates(m, self, &axes, reading.min_run)?,
+        };
+        let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes, reading))?;
         let mut e = Emitter::before(m, op);
         let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };
         let a = e.pack(x, plan.layout, &axes)?;
@@ -124,15 +129,47 @@ impl Conv {
     /// How to read an image in that layout. `None` if the layout is not one of such images, or the tables are too large.
     fn plan<'a>(&self, layout: &'a TiledLayout, axes: &str, reading: &Reading) -> Option<Plan<'a>> {
         let order = reading.order.unwrap_or_else(|| suitable_order(layout));
-        let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
         let access = |from_padding| self.access(order, from_padding);
         let placed = placed(layout, axes, &self.input)?;
-        let is_copied = is_padded && access(true).run(&placed).ok()? < reading.min_run;
+        let is_copied = self.is_padded() && access(true).run(&placed).ok()? < reading.min_run;
         let table = match is_copied {
             true => self.table(&access(false), &self::placed(layout, axes, &self.padded_extents())?),
             false => self.table(&access(true), &placed),
         };
         Some(Plan { layout, order, is_copied, table: table? })
+    }
+
+    fn is_padded(&self) -> bool {
+        self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0)
+    }
+
+    /// How many runs of summands are read in a layout.
+    pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, min_run: u64) -> Option<u64> {
+        let order = suitable_order(layout);
+        let run = |from_padding, extents: &[i64]| {
+            let access = self.access(order, from_padding);
+            let run = access.run(&placed(layout, axes, extents)?).ok()?;
+            access.outputs().ok()?.checked_mul(access.depth().ok()? / run).map(|runs| (runs, run))
+        };
+        match run(true, &self.input)? {
+            (_, length) if self.is_padded() && length < min_run => Some(run(false, &self.padded_extents())?.0),
+            (runs, _) => Some(runs),
+        }
+    }
+
+    /// The image.
+    pub(super) fn image(&self) -> Value {
+        self.x
+    }
+
+    /// How many elements the image has.
+    pub(super) fn elements(&self) -> i64 {
+        self.input.iter().product()
+    }
+
+    /// How many columns the product of a group has.
+    pub(super) fn columns(&self) -> u64 {
+        self.filters[0] as u64 / self.group
     }
 
     /// What the first group reads.

@@ -1,3 +1,5 @@
+//! Windows against what they are by definition.
+
 use super::{ByteWindows, Places, Reduction, Windows};
 use crate::gemm::bytes::{Finished, Scales};
 use crate::vector::Isa;

@@ -77,3 +77,27 @@ func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %
   %0 = addr.gemm %x[%base + %relative], %b scale %s zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<f32>, tensor<2xi8>) -> tensor<2x1xi8>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x4xf32>, %bases: tensor<2x3xi32>, %w: tensor<2x4xf32>) {
+  // expected-error@+1 {{requires weights for each position, but got 2 and 3}}
+  %0 = addr.depthwise %x[%bases], %w : (tensor<2x4xf32>, tensor<2x3xi32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4xui8>, %bases: tensor<2x3xi32>, %w: tensor<3x4xf32>) {
+  // expected-error@+1 {{requires factors of one element type}}
+  %0 = addr.depthwise %x[%bases], %w : (tensor<2x4xui8>, tensor<2x3xi32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x4xui8>, %bases: tensor<2x3xi32>, %w: tensor<3x4xi8>, %z: tensor<i8>) {
+  // expected-error@+1 {{requires zero points of 8-bit factors, one of the first, one or one for each column of the other}}
+  %0 = addr.depthwise %x[%bases], %w a_zero %z : (tensor<2x4xui8>, tensor<2x3xi32>, tensor<3x4xi8>, tensor<i8>) -> tensor<2x4xi32>
+  return
+}

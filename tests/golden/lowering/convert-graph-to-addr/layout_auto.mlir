@@ -1,0 +1,21 @@
+// RUN: gradus opt %s --convert-graph-to-addr="layout=auto" --propagate-layouts --canonicalize
+
+// An argument is read as it is, after what keeps its type too; what a convolution made with channels last.
+func.func @first_and_second(%x: tensor<1x2x6x6xf32>, %w: tensor<8x2x3x3xf32>, %v: tensor<4x8x2x2xf32>) -> tensor<1x4x3x3xf32> {
+  %n = graph.neg %x : tensor<1x2x6x6xf32>
+  %y = graph.conv %n, %w : (tensor<1x2x6x6xf32>, tensor<8x2x3x3xf32>) -> tensor<1x8x4x4xf32>
+  %r = graph.relu %y : tensor<1x8x4x4xf32>
+  %z = graph.conv %r, %v : (tensor<1x8x4x4xf32>, tensor<4x8x2x2xf32>) -> tensor<1x4x3x3xf32>
+  return %z : tensor<1x4x3x3xf32>
+}
+// So many columns are computed from it that to put channels last once costs less.
+func.func @many_columns(%x: tensor<1x2x3x3xf32>, %w: tensor<2048x2x2x2xf32>) -> tensor<1x2048x2x2xf32> {
+  %y = graph.conv %x, %w : (tensor<1x2x3x3xf32>, tensor<2048x2x2x2xf32>) -> tensor<1x2048x2x2xf32>
+  return %y : tensor<1x2048x2x2xf32>
+}
+// Of bytes, four of a run are multiplied at a time.
+func.func @bytes(%x: tensor<1x4x3x3xui8>, %w: tensor<2x4x2x2xi8>) -> tensor<1x2x2x2xi32> {
+  %c = graph.constant dense<3> : tensor<2x4x2x2xi8>
+  %y = graph.conv_integer %x, %c : (tensor<1x4x3x3xui8>, tensor<2x4x2x2xi8>) -> tensor<1x2x2x2xi32>
+  return %y : tensor<1x2x2x2xi32>
+}
