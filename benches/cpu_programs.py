@@ -69,10 +69,13 @@ def dense(array):
 
 
 def layer(conv, w):
-    """A convolution as a program."""
+    """A convolution as a program. The first one of a network reads what is given, others what others made."""
     packed, plain, made, back, weights = conv.types('f32', 'f32')
-    return f'''func.func @main(%a: {packed}) -> {back} {{
-  %x = layout.unpack %a from <"NHWC"> : {packed} -> {plain}
+    argument, unpack = f'%a: {packed}', f'%x = layout.unpack %a from <"NHWC"> : {packed} -> {plain}'
+    if conv.c == 3:
+        argument, unpack = f'%x: {plain}', ''
+    return f'''func.func @main({argument}) -> {back} {{
+  {unpack}
   %w = arith.constant {dense(w)} : {weights}
   %y = graph.conv %x, %w {{{conv.attrs}}} : ({plain}, {weights}) -> {made}
   %c = layout.pack %y into <"NHWC"> : {made} -> {back}

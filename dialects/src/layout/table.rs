@@ -211,8 +211,8 @@ fn offsets(layout: &Layout, start: &[i64], loops: &[Loop], count: u64) -> Vec<i3
     let is_last = |i: usize| loops[i + 1..].iter().all(|l| l.axis != loops[i].axis);
     let levels = loops.iter().enumerate().map(|(i, &l)| (l, is_last(i))).collect();
     let mut list = List { layout, levels, at: start.into(), offsets: Vec::with_capacity(count as usize) };
-    let still = (0..layout.axes().len()).filter(|&axis| loops.iter().all(|l| l.axis != axis));
-    let first = still.fold(Some(layout.start()), |sum, axis| list.with(sum, axis, start[axis]));
+    let mut still = (0..layout.axes().len()).filter(|&axis| loops.iter().all(|l| l.axis != axis));
+    let first = still.try_fold(layout.start(), |sum, axis| list.with(Some(sum), axis, start[axis]));
     list.below(0, first);
     list.offsets
 }
@@ -255,13 +255,11 @@ impl List<'_> {
         let (axis, start) = (&self.layout.axes()[of], self.at[of]);
         let indices = (0..extent).map(|i| start.wrapping_add(i.wrapping_mul(step) as i64) as u64);
         let mut offsets = std::mem::take(&mut self.offsets);
-        match (sum, axis.stride()) {
-            (Some(sum), Some(stride)) => {
-                offsets.extend(indices.map(|at| {
-                    if at < axis.size { sum.wrapping_add(at.wrapping_mul(stride)) as i32 } else { ZERO_PAGE }
-                }))
-            }
-            _ => offsets.extend(indices.map(|at| entry(self.with(sum, of, at as i64)))),
+        if let (Some(sum), Some(stride)) = (sum, axis.stride()) {
+            let offset = |at: u64| sum.wrapping_add(at.wrapping_mul(stride)) as i32;
+            offsets.extend(indices.map(|at| if at < axis.size { offset(at) } else { ZERO_PAGE }));
+        } else {
+            offsets.extend(indices.map(|at| entry(self.with(sum, of, at as i64))));
         }
         self.offsets = offsets;
     }

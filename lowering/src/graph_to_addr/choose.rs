@@ -1,6 +1,6 @@
 //! In which layout a convolution reads its image: the one in which that costs less.
 
-use super::conv::{Conv, channels_last};
+use super::conv::{Conv, Reading, channels_last};
 use gradus_dialects::layout::TiledLayout;
 use gradus_ir::{Module, Value};
 
@@ -15,14 +15,14 @@ const RUN_COST: f64 = 0.125;
 
 /// The layouts in which a convolution can read its image, the better one first: with channels last, as results are made, and
 /// as it is, if it is one that nothing here made.
-pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, min_run: u64) -> Option<Vec<TiledLayout>> {
+pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, reading: &Reading) -> Option<Vec<TiledLayout>> {
     let (last, plain): (TiledLayout, TiledLayout) = (channels_last(axes)?, axes.parse().ok()?);
     // Bytes are multiplied four of a run at a time.
     if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.image()))).is_none() {
         return Some(vec![last]);
     }
-    let runs = |layout: &TiledLayout| Some(conv.runs(layout, axes, min_run)? as f64);
-    let begun = |layout: &TiledLayout| Some(runs(layout)? * conv.columns().div_ceil(COLUMNS) as f64 * RUN_COST);
+    let panels = conv.columns().div_ceil(COLUMNS) as f64;
+    let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes, reading)? as f64 * panels * RUN_COST);
     let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements() as f64);
     match is_given(m, conv.image()) && is_cheaper() == Some(true) {
         true => Some(vec![plain, last]),

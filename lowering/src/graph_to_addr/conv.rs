@@ -108,7 +108,7 @@ impl Conv {
         let last = channels_last(&axes)?;
         let layouts = match &reading.layout {
             Some(layout) => vec![layout.clone(), last.clone()],
-            None => candidates(m, self, &axes, reading.min_run)?,
+            None => candidates(m, self, &axes, reading)?,
         };
         let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes, reading))?;
         let mut e = Emitter::before(m, op);
@@ -129,32 +129,25 @@ impl Conv {
     /// How to read an image in that layout. `None` if the layout is not one of such images, or the tables are too large.
     fn plan<'a>(&self, layout: &'a TiledLayout, axes: &str, reading: &Reading) -> Option<Plan<'a>> {
         let order = reading.order.unwrap_or_else(|| suitable_order(layout));
-        let access = |from_padding| self.access(order, from_padding);
-        let placed = placed(layout, axes, &self.input)?;
-        let is_copied = self.is_padded() && access(true).run(&placed).ok()? < reading.min_run;
-        let table = match is_copied {
-            true => self.table(&access(false), &self::placed(layout, axes, &self.padded_extents())?),
-            false => self.table(&access(true), &placed),
-        };
-        Some(Plan { layout, order, is_copied, table: table? })
+        let (access, placed, is_copied) = self.read(layout, axes, reading)?;
+        Some(Plan { layout, order, is_copied, table: self.table(&access, &placed)? })
     }
 
-    fn is_padded(&self) -> bool {
-        self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0)
+    /// What is read of an image in a layout, and whether that is a copy with its padding.
+    fn read(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<(Access, Layout, bool)> {
+        let order = reading.order.unwrap_or_else(|| suitable_order(layout));
+        let (access, image) = (self.access(order, true), placed(layout, axes, &self.input)?);
+        let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
+        match is_padded && access.run(&image).ok()? < reading.min_run {
+            true => Some((self.access(order, false), placed(layout, axes, &self.padded_extents())?, true)),
+            false => Some((access, image, false)),
+        }
     }
 
     /// How many runs of summands are read in a layout.
-    pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, min_run: u64) -> Option<u64> {
-        let order = suitable_order(layout);
-        let run = |from_padding, extents: &[i64]| {
-            let access = self.access(order, from_padding);
-            let run = access.run(&placed(layout, axes, extents)?).ok()?;
-            access.outputs().ok()?.checked_mul(access.depth().ok()? / run).map(|runs| (runs, run))
-        };
-        match run(true, &self.input)? {
-            (_, length) if self.is_padded() && length < min_run => Some(run(false, &self.padded_extents())?.0),
-            (runs, _) => Some(runs),
-        }
+    pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<u64> {
+        let (access, image, _) = self.read(layout, axes, reading)?;
+        access.outputs().ok()?.checked_mul(access.depth().ok()? / access.run(&image).ok()?)
     }
 
     /// The image.

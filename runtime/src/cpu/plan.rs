@@ -143,9 +143,12 @@ impl Step {
         let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
         for (result, &slot) in results.iter().zip(&self.writes) {
             let bytes = result.tensor()?.bytes();
-            store.write(slot, &[], others, |_: &[&[u8]], to: &mut [u8]| match to.len() == bytes.len() {
-                true => Ok(to.copy_from_slice(bytes)),
-                false => Err(lost()),
+            store.write(slot, &[], others, |_: &[&[u8]], to: &mut [u8]| {
+                if to.len() != bytes.len() {
+                    return Err(lost());
+                }
+                to.copy_from_slice(bytes);
+                Ok(())
             })?;
         }
         Ok(())
