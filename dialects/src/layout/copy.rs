@@ -173,6 +173,19 @@ fn bounds(axis: &Axis) -> impl Iterator<Item = u64> {
 /// So many elements of a row are read at once where rows become columns.
 const BLOCK: usize = 16;
 
+/// Elements of `ROWS` rows in turn, as where groups of channels are shuffled. `apart`: from row to row.
+fn interleaved<const SIZE: usize, const ROWS: usize>(
+    source: &[[u8; SIZE]],
+    target: &mut [[u8; SIZE]],
+    count: usize,
+    apart: usize,
+) {
+    let rows: [&[[u8; SIZE]]; ROWS] = std::array::from_fn(|i| &source[i * apart..][..count]);
+    for (o, to) in target[..count * ROWS].as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+        *to = std::array::from_fn(|i| rows[i][o]);
+    }
+}
+
 /// A nest of loops while it runs.
 struct Nested<'a> {
     sizes: &'a [u64],
@@ -225,6 +238,17 @@ impl Nested<'_> {
         [inner_from, inner_to]: [usize; 2],
     ) {
         let size = if SIZE == 0 { self.size } else { SIZE };
+        if SIZE > 0 && inner_to == 1 && outer_to == inner {
+            let (source, target) =
+                (self.source[from * SIZE..].as_chunks().0, self.target[to * SIZE..].as_chunks_mut().0);
+            match inner {
+                2 => return interleaved::<SIZE, 2>(source, target, outer, inner_from),
+                3 => return interleaved::<SIZE, 3>(source, target, outer, inner_from),
+                4 => return interleaved::<SIZE, 4>(source, target, outer, inner_from),
+                8 => return interleaved::<SIZE, 8>(source, target, outer, inner_from),
+                _ => {}
+            }
+        }
         for first in (0..outer).step_by(BLOCK) {
             let count = BLOCK.min(outer - first);
             for i in 0..inner {

@@ -157,6 +157,7 @@ impl Map {
     }
 
     /// Computes all elements.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_unsafe, reason = "the rest is safe"))]
     fn compute(&self, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
         let operands: SmallVec<[&[f32]; 8]> = data.iter().map(|bytes| floats(bytes)).collect();
         let out = floats_mut(out);

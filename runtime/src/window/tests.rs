@@ -83,7 +83,7 @@ fn check_bytes(case: usize, bases: &[i32], places: &Places, channels: usize, num
     let (signed, zero) = (case.is_multiple_of(2), extreme(numbers));
     let value = |byte: u8| if signed { i32::from(byte.cast_signed()) } else { i32::from(byte) };
     let weights: Vec<f32> = (0..positions * channels).map(|_| [-255.0, 255.0, 3.0][numbers.next(3)]).collect();
-    let bias: Vec<i32> = (0..channels).map(|_| numbers.next(1000) as i32 + i32::MAX - 500).collect();
+    let bias: Vec<i32> = (0..channels).map(|_| i32::MAX - numbers.next(1000) as i32).collect();
     let add: Vec<i32> = (0..rows * channels).map(|_| numbers.next(1000) as i32).collect();
     let (bias, add) = (case.is_multiple_of(3).then_some(&bias[..]), case.is_multiple_of(4).then_some(&add[..]));
     let sum = |i: usize| {
