@@ -43,8 +43,8 @@ address of its own, and what is padding none; where runs would be shorter than `
 group is a product of its own; channels that are groups of their own are computed side by side.
 
 Images are read in `layout`; if that is `auto`, with channels last, but as they are if they are arguments and it costs less to
-begin more runs of summands than to put the channels last. Where addresses are no sum of two tables there, as with a width that is tiled under a wider
-window, each run of summands has an address of its own too. Images of other axes, and those whose tables would be too large,
+begin more runs of summands than to put the channels last. Where addresses are no sum of two tables there, as with a width
+that is tiled under a wider window, each run of summands has an address of its own too. Images of other axes, and those whose tables would be too large,
 are read with channels last, as are those of pools and of depthwise convolutions. Filters are put in the order of the
 summands, and results come out as they were, whatever the layout.
 

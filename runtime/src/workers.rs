@@ -56,7 +56,7 @@ pub(crate) struct Target<T>(*mut T);
 
 #[allow(unsafe_code, reason = "threads write by it")]
 // SAFETY: it is written by `unsafe` code only, which sees to it that no two threads write the same.
-unsafe impl<T> Sync for Target<T> {}
+unsafe impl<T: Send> Sync for Target<T> {}
 
 impl<T: Copy> Target<T> {
     /// What is written.

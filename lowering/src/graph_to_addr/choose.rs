@@ -23,7 +23,7 @@ pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, reading: &Reading)
     }
     let panels = conv.columns().div_ceil(COLUMNS) as f64;
     let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes, reading)? as f64 * panels * RUN_COST);
-    let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements() as f64);
+    let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements());
     match is_given(m, conv.image()) && is_cheaper() == Some(true) {
         true => Some(vec![plain, last]),
         false => Some(vec![last]),

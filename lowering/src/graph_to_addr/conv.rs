@@ -156,8 +156,8 @@ impl Conv {
     }
 
     /// How many elements the image has.
-    pub(super) fn elements(&self) -> i64 {
-        self.input.iter().product()
+    pub(super) fn elements(&self) -> f64 {
+        self.input.iter().map(|&d| d as f64).product()
     }
 
     /// How many columns the product of a group has.

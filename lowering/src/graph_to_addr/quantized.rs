@@ -9,6 +9,9 @@ use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
 /// Groups of fewer columns are made one, up to as many.
 const MIN_COLUMNS: u64 = 16;
 
+/// Kernels sum each channel by itself up to so many positions of a window.
+const MAX_POSITIONS: i64 = 256;
+
 /// How the operands of an op are called.
 struct Names {
     a: &'static str,
@@ -61,7 +64,8 @@ pub(super) fn lower(m: &mut Module, op: Op, reading: &Reading) -> Option<Value> 
     Conv::of(m, op, Beside::default())?;
     let beside = parameters.emit(m, op)?;
     let conv = Conv::of(m, op, beside)?;
-    match conv.is_depthwise() {
+    let positions = conv.groups().1[2..].iter().product::<i64>();
+    match conv.is_depthwise() && positions <= MAX_POSITIONS {
         true => conv.lower_depthwise(m, op),
         false => merged(m, op, conv, &parameters)?.lower(m, op, reading),
     }

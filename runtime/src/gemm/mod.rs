@@ -2,8 +2,8 @@
 //!
 //! Row m of the result is the sum over runs r and places j in a run of `a[base[m] + relative[r] + j] * b[r * run + j]`, or
 //! where addresses are no such sums, of `a[bases[m, r] + j]`: in the innermost loop no address is computed but base plus
-//! offset. Source: the seed on static compiled representations; blocks are those of Goto and van de Geijn's "Anatomy of high-performance matrix multiplication", without packing the
-//! first factor.
+//! offset. Source: the seed on static compiled representations; blocks are those of Goto and van de Geijn's "Anatomy of
+//! high-performance matrix multiplication", without packing the first factor.
 //!
 //! | file | what it is |
 //! |---|---|
