@@ -47,6 +47,9 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let (file, m, on_cpu) = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
     let mut ready = Ready::new(&m, file, matches, on_cpu)?;
+    if matches.get_flag("ops") && ready.program().is_none() {
+        return Err(Failure::Usage("--ops is of kernels: give --target, or a compiled program".into()));
+    }
     let signature = ready.signature();
     let inputs = match matches.contains_id("input") {
         true => read_inputs(matches, &ctx, &signature)?,

@@ -102,12 +102,8 @@ impl<const SIGNED: bool> Image for Bytes<'_, SIGNED> {
         self.windows.a.as_ptr()
     }
 
-    fn places(&self) -> &Places {
-        self.windows.places
-    }
-
-    fn channels(&self) -> usize {
-        self.windows.channels
+    fn windows(&self) -> (&Places, usize) {
+        (self.windows.places, self.windows.channels)
     }
 
     #[inline(always)]

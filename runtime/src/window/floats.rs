@@ -88,12 +88,8 @@ impl Image for Floats<'_> {
         self.windows.a.as_ptr()
     }
 
-    fn places(&self) -> &Places {
-        self.windows.places
-    }
-
-    fn channels(&self) -> usize {
-        self.windows.channels
+    fn windows(&self) -> (&Places, usize) {
+        (self.windows.places, self.windows.channels)
     }
 
     #[inline(always)]

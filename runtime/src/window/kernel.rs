@@ -13,11 +13,8 @@ pub(super) trait Image {
     /// The first element.
     fn start(&self) -> *const Self::Element;
 
-    /// Where windows are.
-    fn places(&self) -> &Places;
-
-    /// How many channels there are.
-    fn channels(&self) -> usize;
+    /// Where windows are, and how many channels there are.
+    fn windows(&self) -> (&Places, usize);
 
     /// For each position, a number for each channel; if there are such.
     fn weights(&self) -> Option<*const f32>;
@@ -90,7 +87,7 @@ impl Reduce for Weighted {
 /// are in the image, and nobody else has the rows of this part.
 #[inline(always)]
 pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize; 2]) {
-    for (series, look) in image.places().part(part) {
+    for (series, look) in image.windows().0.part(part) {
         let some = Row { image, series, look };
         let (count, mut i) = (series.count, 0);
         // SAFETY: the caller's promise; no windows are looked at but those of the series.
@@ -130,7 +127,7 @@ impl<I: Image> Row<'_, I> {
     /// [`rows`]'s; the windows are in the series.
     #[inline(always)]
     unsafe fn channels<V: Vector, R: Reduce, const P: usize>(&self, i: usize) {
-        let (n, mut at) = (self.image.channels(), 0);
+        let (n, mut at) = (self.image.windows().1, 0);
         // SAFETY: no piece goes beyond the last channel.
         unsafe {
             while at + 2 * V::LANES <= n {
@@ -153,7 +150,7 @@ impl<I: Image> Row<'_, I> {
     /// As many channels are there; and all of [`channels`](Row::channels).
     #[inline(always)]
     unsafe fn piece<V: Vector, R: Reduce, const NV: usize, const P: usize>(&self, i: usize, channel: usize) {
-        let (image, channels) = (self.image, self.image.channels());
+        let (image, channels) = (self.image, self.image.windows().1);
         let Series { base, step, .. } = *self.series;
         let step = step as isize;
         // SAFETY: what the links of these windows say is in the image, and there are weights for each position and channel.

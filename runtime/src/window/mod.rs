@@ -32,8 +32,8 @@ pub use places::Places;
 /// The machine has the vectors; all channels of all places are in the image, weights are there for each position and channel,
 /// and each row can be written.
 unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + Sync)) {
-    let steps =
-        image.places().rows().saturating_mul(image.places().positions()).saturating_mul(image.channels() / 16 + 1);
+    let (places, channels) = image.windows();
+    let steps = places.rows().saturating_mul(places.positions()).saturating_mul(channels / 16 + 1);
     let threads = workers.for_steps(steps);
     let parts = if threads > 1 { 4 * threads } else { 1 };
     // SAFETY: the caller's promise; each row is in one part.
@@ -47,7 +47,7 @@ unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + S
 unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
     // SAFETY: the caller's promise; `isa_for` has no wider vectors than there are channels.
     unsafe {
-        match isa_for(isa, image.channels()) {
+        match isa_for(isa, image.windows().1) {
             #[cfg(target_arch = "x86_64")]
             Some(Isa::Avx512) => x86::avx512::<R>(image, part),
             #[cfg(target_arch = "x86_64")]
