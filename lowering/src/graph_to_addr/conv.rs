@@ -36,13 +36,13 @@ impl Reading {
         };
         Ok(Reading { layout, order, min_run: u64::try_from(options.int("min-run")).unwrap_or(0) })
     }
-}
 
-/// The order of summands that has neighbours beside each other: channels are the innermost where they are so in the layout.
-fn suitable_order(layout: &TiledLayout) -> Order {
-    match layout.levels().last() {
-        Some(level) if level.axis == 'C' => Order::ChannelsLast,
-        _ => Order::ChannelsFirst,
+    /// The order of summands in a layout: if it is not said, channels are the innermost where they lie beside each other.
+    fn order_in(&self, layout: &TiledLayout) -> Order {
+        self.order.unwrap_or_else(|| match layout.levels().last() {
+            Some(level) if level.axis == 'C' => Order::ChannelsLast,
+            _ => Order::ChannelsFirst,
+        })
     }
 }
 
@@ -128,14 +128,13 @@ impl Conv {
 
     /// How to read an image in that layout. `None` if the layout is not one of such images, or the tables are too large.
     fn plan<'a>(&self, layout: &'a TiledLayout, axes: &str, reading: &Reading) -> Option<Plan<'a>> {
-        let order = reading.order.unwrap_or_else(|| suitable_order(layout));
         let (access, placed, is_copied) = self.read(layout, axes, reading)?;
-        Some(Plan { layout, order, is_copied, table: self.table(&access, &placed)? })
+        Some(Plan { layout, order: reading.order_in(layout), is_copied, table: self.table(&access, &placed)? })
     }
 
     /// What is read of an image in a layout, and whether that is a copy with its padding.
     fn read(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<(Access, Layout, bool)> {
-        let order = reading.order.unwrap_or_else(|| suitable_order(layout));
+        let order = reading.order_in(layout);
         let (access, image) = (self.access(order, true), placed(layout, axes, &self.input)?);
         let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
         match is_padded && access.run(&image).ok()? < reading.min_run {

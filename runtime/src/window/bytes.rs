@@ -3,7 +3,7 @@
 //! Sums are made of floats: they are exact while they are less than 2^24.
 
 use super::kernel::{Image, Weighted};
-use super::{Places, shared};
+use super::{Places, Sizes, shared};
 use crate::gemm::bytes::{Finished, Scales};
 use crate::vector::{Isa, Vector};
 use crate::workers::{Target, Workers};
@@ -38,12 +38,24 @@ impl ByteWindows<'_> {
     /// # Errors
     /// When sizes do not go together, or a place is not in the image.
     pub fn compute(&self, isa: Isa, workers: &Workers, to: Finished<'_>) -> Result<(), String> {
-        self.check(isa, &to)?;
-        let to = match to {
-            Finished::Sums(c) => To::Sums(Target::new(c)),
-            Finished::Quantized(c, scales) => To::Quantized(Target::new(c), scales),
+        let (elements, scales, to) = match to {
+            Finished::Sums(c) => (c.len(), None, To::Sums(Target::new(c))),
+            Finished::Quantized(c, scales) => (c.len(), Some(scales.len()), To::Quantized(Target::new(c), scales)),
         };
-        // SAFETY: `check` found that the machine has the vectors, all channels of all places in `a`, weights, bias and scales as
+        let sizes = Sizes {
+            places: self.places,
+            channels: self.channels,
+            image: self.a.len(),
+            elements,
+            add: self.add.map(<[i32]>::len),
+            weights: Some(self.weights.len()),
+            parameters: [self.bias.map(<[i32]>::len), scales],
+        };
+        sizes.check(isa)?;
+        if self.places.positions() > MAX_POSITIONS {
+            return Err(format!("windows of {} positions are larger than {MAX_POSITIONS}", self.places.positions()));
+        }
+        // SAFETY: it was checked that the machine has the vectors, all channels of all places in `a`, weights, bias and scales as
         // many as there are channels, and in `to` an element for each channel of each row.
         unsafe {
             match self.signed {
@@ -52,31 +64,6 @@ impl ByteWindows<'_> {
             }
         }
         Ok(())
-    }
-
-    fn check(&self, isa: Isa, to: &Finished<'_>) -> Result<(), String> {
-        if !isa.is_there() {
-            return Err(format!("this machine has no {isa:?}"));
-        }
-        let (n, t, rows) = (self.channels, self.places.positions(), self.places.rows());
-        let (elements, scales) = match to {
-            Finished::Sums(c) => (c.len(), n),
-            Finished::Quantized(c, scales) => (c.len(), scales.len()),
-        };
-        if rows.checked_mul(n) != Some(elements) || self.add.is_some_and(|add| add.len() != elements) {
-            return Err(format!("{rows} rows of {n} channels are not {elements} elements"));
-        }
-        let parameters = scales == n && self.bias.is_none_or(|bias| bias.len() == n);
-        if t.checked_mul(n) != Some(self.weights.len()) || !parameters {
-            return Err(format!("weights, biases or scales are not those of {n} channels"));
-        }
-        if t > MAX_POSITIONS {
-            return Err(format!("windows of {t} positions are larger than {MAX_POSITIONS}"));
-        }
-        match self.places.are_in(self.a.len(), n) {
-            true => Ok(()),
-            false => Err(format!("some places are not in a buffer of {}", self.a.len())),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Images of floats: their largest, their sum, or the sum of their products with a weight for each position and channel.
 
 use super::kernel::{Image, Max, Sum, Weighted};
-use super::{Places, shared};
+use super::{Places, Sizes, shared};
 use crate::vector::{Isa, Vector};
 use crate::workers::{Target, Workers};
 
@@ -41,9 +41,19 @@ impl Windows<'_> {
     /// # Errors
     /// When sizes do not go together, or a place is not in the image.
     pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
-        self.check(isa, c.len())?;
+        let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
+        let sizes = Sizes {
+            places: self.places,
+            channels: self.channels,
+            image: self.a.len(),
+            elements: c.len(),
+            add: self.add.map(<[f32]>::len),
+            weights,
+            parameters: [self.bias.map(<[f32]>::len), None],
+        };
+        sizes.check(isa)?;
         let image = Floats { windows: *self, c: Target::new(c) };
-        // SAFETY: `check` found that the machine has the vectors, all channels of all places in `a`, weights and bias as many as
+        // SAFETY: it was checked that the machine has the vectors, all channels of all places in `a`, weights and bias as many as
         // there are channels, and in `c` an element for each channel of each row.
         unsafe {
             match self.reduction {
@@ -51,25 +61,6 @@ impl Windows<'_> {
                 Reduction::Sum => shared::<Sum>(isa, workers, &image),
                 Reduction::Weighted(_) => shared::<Weighted>(isa, workers, &image),
             }
-        }
-        Ok(())
-    }
-
-    fn check(&self, isa: Isa, elements: usize) -> Result<(), String> {
-        if !isa.is_there() {
-            return Err(format!("this machine has no {isa:?}"));
-        }
-        let (n, t, rows) = (self.channels, self.places.positions(), self.places.rows());
-        let adds = self.add.is_none_or(|add| add.len() == elements);
-        if rows.checked_mul(n) != Some(elements) || !adds {
-            return Err(format!("{rows} rows of {n} channels are not {elements} elements"));
-        }
-        let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
-        if weights.is_some_and(|have| t.checked_mul(n) != Some(have)) || self.bias.is_some_and(|bias| bias.len() != n) {
-            return Err(format!("weights or biases are not those of {n} channels"));
-        }
-        if !self.places.are_in(self.a.len(), n) {
-            return Err(format!("some places are not in a buffer of {}", self.a.len()));
         }
         Ok(())
     }

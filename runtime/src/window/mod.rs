@@ -26,6 +26,41 @@ pub use floats::{Reduction, Windows};
 use kernel::{Image, Reduce};
 pub use places::Places;
 
+/// How many elements there are of what windows go with.
+struct Sizes<'a> {
+    places: &'a Places,
+    channels: usize,
+    image: usize,
+    /// Of the result.
+    elements: usize,
+    /// Of what is added to it.
+    add: Option<usize>,
+    weights: Option<usize>,
+    /// Of what is there for each channel.
+    parameters: [Option<usize>; 2],
+}
+
+impl Sizes<'_> {
+    /// That the machine has the vectors, all channels of all places are in the image, and everything else is as large as they are.
+    fn check(&self, isa: Isa) -> Result<(), String> {
+        let Sizes { places, channels, image, elements, add, weights, parameters } = *self;
+        if !isa.is_there() {
+            return Err(format!("this machine has no {isa:?}"));
+        }
+        if places.rows().checked_mul(channels) != Some(elements) || add.is_some_and(|add| add != elements) {
+            return Err(format!("{} rows of {channels} channels are not {elements} elements", places.rows()));
+        }
+        let is_each = parameters.into_iter().flatten().all(|parameter| parameter == channels);
+        if !is_each || weights.is_some_and(|have| places.positions().checked_mul(channels) != Some(have)) {
+            return Err(format!("weights, biases or scales are not those of {channels} channels"));
+        }
+        match places.are_in(image, channels) {
+            true => Ok(()),
+            false => Err(format!("some places are not in a buffer of {image}")),
+        }
+    }
+}
+
 /// All windows over an image, on several threads if it is worth it.
 ///
 /// # Safety
