@@ -97,14 +97,14 @@ def weights_of(conv):
 
 
 def quantized(conv):
-    """A layer with bytes in place of floats: an image without sign, weights with one."""
+    """A layer with bytes in place of floats: an image without sign, weights with one; a scale as it may be found."""
     w = np.random.randint(-128, 128, (conv.o, conv.c // conv.groups, conv.k, conv.k), np.int8)
     packed, plain, made, back, weights = conv.types('ui8', 'i8')
     types = f'({plain}, tensor<f32>, tensor<ui8>, {weights}, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> {made}'
     return f'''func.func @main(%a: {packed}) -> {back} {{
   %x = layout.unpack %a from <"NHWC"> : {packed} -> {plain}
   %w = arith.constant {dense(w)} : {weights}
-  %s = arith.constant dense<0.02> : tensor<f32>
+  %s = arith.constant dense<{np.random.uniform(0.01, 0.03):.9f}> : tensor<f32>
   %z = graph.constant dense<128> : tensor<ui8>
   %n = arith.constant dense<0> : tensor<i8>
   %y = graph.qlinear_conv %x, %s, %z, %w, %s, %n, %s, %z {{{conv.attrs}}} : {types}

@@ -21,11 +21,35 @@ pub(crate) trait Vector: Copy {
     /// As many floats can be written at `to`.
     unsafe fn store(self, to: *mut f32);
 
-    /// Bytes as numbers, with a sign or without.
+    /// These numbers with their last bits changed where bytes have ones.
     ///
     /// # Safety
     /// There are as many bytes at `from`.
-    unsafe fn of_bytes<const SIGNED: bool>(from: *const u8) -> Self;
+    unsafe fn of_bytes(from: *const u8, bits: Self) -> Self;
+
+    /// Sums of each two integers, rounded; what goes beyond 32 bits is lost.
+    ///
+    /// # Safety
+    /// There are as many at `x` and at `y`.
+    unsafe fn of_sums(x: *const i32, y: *const i32) -> Self;
+
+    /// The last byte of each.
+    ///
+    /// # Safety
+    /// As many bytes can be written at `to`.
+    unsafe fn store_bytes(self, to: *mut u8);
+
+    /// Of each two the one that is further from zero, as a distance; what is no number is the furthest. The first is no less than zero.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    unsafe fn or_further(self, x: Self) -> Self;
+
+    /// Whether one is as large as that, or no number.
+    ///
+    /// # Safety
+    /// The machine has these vectors.
+    unsafe fn is_beyond(self, limit: f32) -> bool;
 
     /// Numbers that are whole, and less than 2^24, as integers.
     ///
@@ -48,6 +72,10 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// The machine has these vectors.
     unsafe fn plus(self, x: Self) -> Self;
+
+    /// # Safety
+    /// The machine has these vectors.
+    unsafe fn minus(self, x: Self) -> Self;
 
     /// The larger of each two; what is no number if one of them is none.
     ///
@@ -130,9 +158,33 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    unsafe fn of_bytes<const SIGNED: bool>(from: *const u8) -> Eight {
+    unsafe fn of_bytes(from: *const u8, bits: Eight) -> Eight {
         // SAFETY: the caller promises eight bytes; every machine has floats.
-        Eight(std::array::from_fn(|i| unsafe { f32::of_bytes::<SIGNED>(from.add(i)) }))
+        bits.map(|i, bits| unsafe { f32::of_bytes(from.add(i), bits) })
+    }
+
+    #[inline(always)]
+    unsafe fn of_sums(x: *const i32, y: *const i32) -> Eight {
+        // SAFETY: the caller promises eight of each.
+        Eight(std::array::from_fn(|i| unsafe { f32::of_sums(x.add(i), y.add(i)) }))
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8) {
+        // SAFETY: the caller promises room for eight bytes.
+        unsafe { to.cast::<[u8; 8]>().write(self.0.map(|x| x.to_bits() as u8)) }
+    }
+
+    #[inline(always)]
+    unsafe fn or_further(self, x: Eight) -> Eight {
+        // SAFETY: every machine has floats.
+        self.map(|i, a| unsafe { a.or_further(x.0[i]) })
+    }
+
+    #[inline(always)]
+    unsafe fn is_beyond(self, limit: f32) -> bool {
+        // SAFETY: as above.
+        self.0.iter().any(|x| unsafe { x.is_beyond(limit) })
     }
 
     #[inline(always)]
@@ -151,6 +203,12 @@ impl Vector for Eight {
     unsafe fn plus(self, x: Eight) -> Eight {
         // SAFETY: as above.
         self.map(|i, a| unsafe { a.plus(x.0[i]) })
+    }
+
+    #[inline(always)]
+    unsafe fn minus(self, x: Eight) -> Eight {
+        // SAFETY: as above.
+        self.map(|i, a| unsafe { a.minus(x.0[i]) })
     }
 
     #[inline(always)]
@@ -188,10 +246,31 @@ impl Vector for f32 {
     }
 
     #[inline(always)]
-    unsafe fn of_bytes<const SIGNED: bool>(from: *const u8) -> f32 {
+    unsafe fn of_bytes(from: *const u8, bits: f32) -> f32 {
         // SAFETY: the caller promises a byte.
-        let byte = unsafe { from.read() };
-        if SIGNED { byte.cast_signed().into() } else { byte.into() }
+        f32::from_bits(bits.to_bits() ^ u32::from(unsafe { from.read() }))
+    }
+
+    #[inline(always)]
+    unsafe fn of_sums(x: *const i32, y: *const i32) -> f32 {
+        // SAFETY: the caller promises one of each.
+        unsafe { x.read().wrapping_add(y.read()) as f32 }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8) {
+        // SAFETY: the caller promises room for a byte.
+        unsafe { to.write(self.to_bits() as u8) }
+    }
+
+    #[inline(always)]
+    unsafe fn or_further(self, x: f32) -> f32 {
+        f32::from_bits(self.to_bits().max(x.abs().to_bits()))
+    }
+
+    #[inline(always)]
+    unsafe fn is_beyond(self, limit: f32) -> bool {
+        self >= limit || self.is_nan()
     }
 
     #[inline(always)]
@@ -208,6 +287,11 @@ impl Vector for f32 {
     #[inline(always)]
     unsafe fn plus(self, x: f32) -> f32 {
         self + x
+    }
+
+    #[inline(always)]
+    unsafe fn minus(self, x: f32) -> f32 {
+        self - x
     }
 
     #[inline(always)]
@@ -229,9 +313,12 @@ impl Vector for f32 {
 
 /// Vectors of which all ops are intrinsics of the machine.
 macro_rules! vector {
-    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $max:ident, $min:ident,
+    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident, $max:ident, $min:ident,
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
-     |$from:ident| $signed:expr, $unsigned:expr, |$whole:ident, $to:ident| $store_whole:expr) => {
+     |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident, $q:ident| $of_sums:expr,
+     |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $or_further:expr, |$furthest:ident, $limit:ident| $is_beyond:expr,
+
+     |$whole:ident, $to:ident| $store_whole:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
 
@@ -254,9 +341,38 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn of_bytes<const SIGNED: bool>($from: *const u8) -> Self {
+            unsafe fn of_bytes($from: *const u8, $bits: Self) -> Self {
                 // SAFETY: as above, and the bytes are there; they need not be aligned.
-                unsafe { if SIGNED { $signed } else { $unsigned } }
+                unsafe { $of_bytes }
+            }
+
+            #[inline(always)]
+            unsafe fn of_sums($p: *const i32, $q: *const i32) -> Self {
+                // SAFETY: as above, and the integers are there; they need not be aligned.
+                unsafe { $of_sums }
+            }
+
+            #[inline(always)]
+            unsafe fn store_bytes(self, $bytes: *mut u8) {
+                let $last = self;
+                // SAFETY: as above, and there is room; it need not be aligned.
+                unsafe { $store_bytes }
+            }
+
+            #[inline(always)]
+            unsafe fn or_further(self, $far: Self) -> Self {
+                let $near = self;
+                // SAFETY: as above.
+                unsafe { $or_further }
+            }
+
+            #[inline(always)]
+            unsafe fn is_beyond(self, limit: f32) -> bool {
+                // SAFETY: as above.
+                unsafe {
+                    let ($furthest, $limit) = (self, Self::splat(limit));
+                    $is_beyond
+                }
             }
 
             #[inline(always)]
@@ -283,6 +399,12 @@ macro_rules! vector {
             unsafe fn plus(self, x: Self) -> Self {
                 // SAFETY: as above.
                 unsafe { $plus(self, x) }
+            }
+
+            #[inline(always)]
+            unsafe fn minus(self, x: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $minus(self, x) }
             }
 
             #[inline(always)]
@@ -314,13 +436,23 @@ mod x86 {
         _mm512_storeu_ps,
         _mm_prefetch::<_MM_HINT_T0>,
         _mm512_add_ps,
+        _mm512_sub_ps,
         _mm512_max_ps,
         _mm512_min_ps,
         |a, x, y| _mm512_fmadd_ps(a, x, y),
         // The larger one is the second where one is no number; so is the first then.
         |a, x| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a), _mm512_max_ps(a, x), a),
-        |from| _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast()))),
-        _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast()))),
+        |from, bits| _mm512_castsi512_ps(_mm512_xor_si512(
+            _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())),
+            _mm512_castps_si512(bits)
+        )),
+        |x, y| _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_loadu_si512(x.cast()), _mm512_loadu_si512(y.cast()))),
+        |last, to| _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(_mm512_castps_si512(last))),
+        |near, far| _mm512_castsi512_ps(_mm512_max_epu32(
+            _mm512_castps_si512(near),
+            _mm512_castps_si512(_mm512_abs_ps(far))
+        )),
+        |x, limit| _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(x, limit) != 0,
         |whole, to| _mm512_storeu_si512(to.cast(), _mm512_cvtps_epi32(whole))
     );
     vector!(
@@ -331,12 +463,28 @@ mod x86 {
         _mm256_storeu_ps,
         _mm_prefetch::<_MM_HINT_T0>,
         _mm256_add_ps,
+        _mm256_sub_ps,
         _mm256_max_ps,
         _mm256_min_ps,
         |a, x, y| _mm256_fmadd_ps(a, x, y),
         |a, x| _mm256_blendv_ps(_mm256_max_ps(a, x), a, _mm256_cmp_ps::<_CMP_UNORD_Q>(a, a)),
-        |from| _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast()))),
-        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast()))),
+        |from, bits| _mm256_castsi256_ps(_mm256_xor_si256(
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())),
+            _mm256_castps_si256(bits)
+        )),
+        |x, y| _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_loadu_si256(x.cast()), _mm256_loadu_si256(y.cast()))),
+        |last, to| {
+            // The last bytes of each half, and these side by side.
+            let each = _mm256_setr_epi32(0x0C08_0400, -1, -1, -1, 0x0C08_0400, -1, -1, -1);
+            let halves = _mm256_shuffle_epi8(_mm256_castps_si256(last), each);
+            let (low, high) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
+            _mm_storel_epi64(to.cast(), _mm_unpacklo_epi32(low, high));
+        },
+        |near, far| {
+            let far = _mm256_andnot_ps(_mm256_set1_ps(-0.0), far);
+            _mm256_castsi256_ps(_mm256_max_epu32(_mm256_castps_si256(near), _mm256_castps_si256(far)))
+        },
+        |x, limit| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NLT_UQ>(x, limit)) != 0,
         |whole, to| _mm256_storeu_si256(to.cast(), _mm256_cvtps_epi32(whole))
     );
 }
@@ -366,16 +514,6 @@ mod neon {
         unsafe { vbslq_f32(vcltq_f32(high, x), high, x) }
     }
 
-    /// # Safety
-    /// There are four bytes, and the machine has the vectors.
-    #[inline(always)]
-    unsafe fn four<const SIGNED: bool>(from: *const u8) -> float32x4_t {
-        // SAFETY: the caller's promise.
-        let four: [f32; 4] = std::array::from_fn(|i| unsafe { f32::of_bytes::<SIGNED>(from.add(i)) });
-        // SAFETY: as above.
-        unsafe { vld1q_f32(four.as_ptr()) }
-    }
-
     /// There is no stable intrinsic for it.
     ///
     /// # Safety
@@ -391,12 +529,26 @@ mod neon {
         vst1q_f32,
         unprefetched,
         vaddq_f32,
+        vsubq_f32,
         no_less,
         no_greater,
         |a, x, y| vfmaq_f32(y, a, x),
         |a, x| vmaxq_f32(a, x),
-        |from| four::<true>(from),
-        four::<false>(from),
+        |from, bits| {
+            let four: [u32; 4] = from.cast::<[u8; 4]>().read().map(u32::from);
+            vreinterpretq_f32_u32(veorq_u32(vld1q_u32(four.as_ptr()), vreinterpretq_u32_f32(bits)))
+        },
+        |x, y| vcvtq_f32_s32(vaddq_s32(vld1q_s32(x), vld1q_s32(y))),
+        |last, to| {
+            let mut four = [0; 4];
+            vst1q_u32(four.as_mut_ptr(), vreinterpretq_u32_f32(last));
+            to.cast::<[u8; 4]>().write(four.map(|x| x as u8));
+        },
+        |near, far| {
+            let far = vreinterpretq_u32_f32(vabsq_f32(far));
+            vreinterpretq_f32_u32(vmaxq_u32(vreinterpretq_u32_f32(near), far))
+        },
+        |x, limit| vminvq_u32(vcltq_f32(x, limit)) == 0,
         |whole, to| vst1q_s32(to, vcvtq_s32_f32(whole))
     );
 }

@@ -37,10 +37,11 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let weights: Vec<f32> = (0..positions * n).map(|i| parameters.weight(i, i % n) as f32).collect();
     let places = Places::new(&table.as_slice::<i32>(), positions).ok()?;
     let Parameters { signed, bias, scales, .. } = parameters;
+    let bias = bias.unwrap_or_else(|| vec![0; n]);
     let (zero, add) = (position(args, "a_zero"), position(args, "add"));
     let kernel = Kernel::shared([0].into_iter().chain(zero).chain(add), move |workers, data, out| {
         let (zero, add) = beside(data, zero, add);
-        let (places, weights, bias) = (&places, &weights, bias.as_deref());
+        let (places, weights, bias) = (&places, &weights, &bias);
         let windows = ByteWindows { a: data[0], signed, zero, places, channels: n, weights, bias, add };
         windows.compute(Isa::best(), workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
     });

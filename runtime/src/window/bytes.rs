@@ -27,7 +27,7 @@ pub struct ByteWindows<'a> {
     /// For each position, a number for each channel: whole, and none beyond 255.
     pub weights: &'a [f32],
     /// Added, a number for each channel.
-    pub bias: Option<&'a [i32]>,
+    pub bias: &'a [i32],
     /// Added to each element of the result; as large as that.
     pub add: Option<&'a [i32]>,
 }
@@ -49,7 +49,7 @@ impl ByteWindows<'_> {
             elements,
             add: self.add.map(<[i32]>::len),
             weights: Some(self.weights.len()),
-            parameters: [self.bias.map(<[i32]>::len), scales],
+            parameters: [Some(self.bias.len()), scales],
         };
         sizes.check(isa)?;
         if self.places.positions() > MAX_POSITIONS {
@@ -58,31 +58,50 @@ impl ByteWindows<'_> {
         // SAFETY: it was checked that the machine has the vectors, all channels of all places in `a`, weights, bias and scales as
         // many as there are channels, and in `to` an element for each channel of each row.
         unsafe {
-            match self.signed {
-                true => shared::<Weighted>(isa, workers, &Bytes::<true> { windows: *self, to }),
-                false => shared::<Weighted>(isa, workers, &Bytes::<false> { windows: *self, to }),
-            }
+            shared::<Weighted>(isa, workers, &Bytes::new(*self, to));
         }
         Ok(())
     }
 }
 
 /// Where results go.
+#[derive(Clone, Copy)]
 enum To<'a> {
     Sums(Target<i32>),
     Quantized(Target<u8>, &'a Scales),
 }
 
+/// A float whose last bits are a number of eight: their sum.
+const LAST_BITS: f32 = (1 << 23) as f32;
+
 /// Windows, and where results go.
-struct Bytes<'a, const SIGNED: bool> {
+struct Bytes<'a> {
     windows: ByteWindows<'a>,
     to: To<'a>,
+    /// Of these bytes change the last bits.
+    bits: f32,
+    /// What is to be added then.
+    shift: f32,
+}
+
+impl<'a> Bytes<'a> {
+    fn new(windows: ByteWindows<'a>, to: To<'a>) -> Bytes<'a> {
+        // A byte with a sign and 128 more is the byte with its first bit changed.
+        let flip = if windows.signed { 0x80 } else { 0 };
+        let bits = f32::from_bits(LAST_BITS.to_bits() | u32::from(flip));
+        Bytes { windows, to, bits, shift: -LAST_BITS - f32::from(windows.zero ^ flip) }
+    }
 }
 
 /// The most channels that are finished at once.
-const MOST: usize = 64;
+const WIDTH: usize = 32;
 
-impl<const SIGNED: bool> Image for Bytes<'_, SIGNED> {
+/// The sums of a window, aligned as whole vectors are written and read.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Sums([i32; WIDTH]);
+
+impl Image for Bytes<'_> {
     type Element = u8;
 
     fn start(&self) -> *const u8 {
@@ -101,41 +120,64 @@ impl<const SIGNED: bool> Image for Bytes<'_, SIGNED> {
     #[inline(always)]
     unsafe fn load<V: Vector>(&self, from: *const u8) -> V {
         // SAFETY: the caller's promise.
-        unsafe { V::of_bytes::<SIGNED>(from).plus(V::splat(-self.zero())) }
+        unsafe { V::of_bytes(from, V::splat(self.bits)).plus(V::splat(self.shift)) }
     }
 
     #[inline(always)]
-    unsafe fn finish<V: Vector, const NV: usize>(&self, row: usize, channel: usize, all: [V; NV]) {
-        let ByteWindows { channels, bias, add, .. } = self.windows;
-        let (at, mut sums) = (row * channels + channel, [0; MOST]);
-        let sums = &mut sums[..NV * V::LANES];
-        // SAFETY: there is room for all vectors. The result has an element for each channel of each row, and nobody else has these.
-        unsafe {
-            for (some, all) in sums.chunks_exact_mut(V::LANES).zip(all) {
-                all.store_whole(some.as_mut_ptr());
-            }
-            if let Some(bias) = bias {
-                sums.iter_mut().zip(&bias[channel..]).for_each(|(sum, x)| *sum = sum.wrapping_add(*x));
-            }
-            if let Some(add) = add {
-                sums.iter_mut().zip(&add[at..]).for_each(|(sum, x)| *sum = sum.wrapping_add(*x));
-            }
-            match &self.to {
-                To::Sums(c) => std::slice::from_raw_parts_mut(c.at(at), sums.len()).copy_from_slice(sums),
-                To::Quantized(c, scales) => {
-                    let to = std::slice::from_raw_parts_mut(c.at(at), sums.len());
-                    scales.quantize(sums.iter().copied(), channel, to);
-                }
+    unsafe fn finish<V: Vector, const NV: usize, const P: usize>(
+        &self,
+        row: impl Fn(usize) -> usize,
+        channel: usize,
+        all: [[V; NV]; P],
+    ) {
+        let mut sums = [Sums([0; WIDTH]); P];
+        for (p, all) in all.into_iter().enumerate() {
+            for (v, all) in all.into_iter().enumerate() {
+                // SAFETY: there is room for all vectors.
+                unsafe { all.store_whole(sums[p].0[v * V::LANES..].as_mut_ptr()) };
             }
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.write::<V, P>(row, channel, &mut sums, NV) };
     }
 }
 
-impl<const SIGNED: bool> Bytes<'_, SIGNED> {
-    /// The zero point as a number.
+impl Bytes<'_> {
+    /// Writes so many vectors of some rows.
+    ///
+    /// # Safety
+    /// As of [`finish`](Image::finish).
     #[inline(always)]
-    fn zero(&self) -> f32 {
-        let zero = self.windows.zero;
-        if SIGNED { zero.cast_signed().into() } else { zero.into() }
+    unsafe fn write<V: Vector, const P: usize>(
+        &self,
+        row: impl Fn(usize) -> usize,
+        channel: usize,
+        sums: &mut [Sums; P],
+        count: usize,
+    ) {
+        let (width, ByteWindows { channels, bias, add, .. }) = (count * V::LANES, self.windows);
+        let at = |p: usize| row(p) * channels + channel;
+        if let Some(add) = add {
+            for (p, sums) in sums.iter_mut().enumerate() {
+                sums.0[..width].iter_mut().zip(&add[at(p)..]).for_each(|(sum, x)| *sum = sum.wrapping_add(*x));
+            }
+        }
+        match self.to {
+            To::Sums(c) => {
+                for (p, sums) in sums.iter().enumerate() {
+                    // SAFETY: the result has an element for each channel of each row, and nobody else has these.
+                    let to = unsafe { std::slice::from_raw_parts_mut(c.at(at(p)), width) }.iter_mut();
+                    let sums = sums.0.iter().zip(&bias[channel..]);
+                    to.zip(sums).for_each(|(to, (sum, bias))| *to = sum.wrapping_add(*bias));
+                }
+            }
+            To::Quantized(c, scales) => {
+                for i in (0..width).step_by(V::LANES) {
+                    let rows = sums.iter().enumerate().map(|(p, sums)| (sums.0[i..].as_ptr(), c.at(at(p) + i)));
+                    // SAFETY: as above.
+                    unsafe { scales.write::<V>(channel + i, bias, rows) };
+                }
+            }
+        }
     }
 }

@@ -95,19 +95,26 @@ impl Image for Floats<'_> {
     }
 
     #[inline(always)]
-    unsafe fn finish<V: Vector, const NV: usize>(&self, row: usize, channel: usize, all: [V; NV]) {
+    unsafe fn finish<V: Vector, const NV: usize, const P: usize>(
+        &self,
+        row: impl Fn(usize) -> usize,
+        channel: usize,
+        all: [[V; NV]; P],
+    ) {
         let Windows { channels, bias, add, range, .. } = self.windows;
-        let at = row * channels + channel;
-        // SAFETY: bias has a number for each channel, what is added and the result have one for each channel of each row.
-        unsafe {
-            for (v, mut all) in all.into_iter().enumerate() {
-                if let Some(bias) = bias {
-                    all = all.plus(V::load(bias.as_ptr().add(channel + v * V::LANES)));
+        for (p, all) in all.into_iter().enumerate() {
+            let at = row(p) * channels + channel;
+            for (i, mut all) in all.into_iter().enumerate().map(|(v, all)| (v * V::LANES, all)) {
+                // SAFETY: bias has a number for each channel, what is added and the result have one for each channel of each row.
+                unsafe {
+                    if let Some(bias) = bias {
+                        all = all.plus(V::load(bias.as_ptr().add(channel + i)));
+                    }
+                    if let Some(add) = add {
+                        all = all.plus(V::load(add.as_ptr().add(at + i)));
+                    }
+                    all.between(V::splat(range.0), V::splat(range.1)).store(self.c.at(at + i));
                 }
-                if let Some(add) = add {
-                    all = all.plus(V::load(add.as_ptr().add(at + v * V::LANES)));
-                }
-                all.between(V::splat(range.0), V::splat(range.1)).store(self.c.at(at + v * V::LANES));
             }
         }
     }

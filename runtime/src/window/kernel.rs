@@ -25,11 +25,16 @@ pub(super) trait Image {
     /// There are as many, and the machine has the vectors.
     unsafe fn load<V: Vector>(&self, from: *const Self::Element) -> V;
 
-    /// Writes some channels of a row.
+    /// Writes some channels of some rows: where a row begins is told for each.
     ///
     /// # Safety
-    /// The row and the channels are there, nobody else has them, and the machine has the vectors.
-    unsafe fn finish<V: Vector, const NV: usize>(&self, row: usize, channel: usize, all: [V; NV]);
+    /// The rows and the channels are there, nobody else has them, and the machine has the vectors.
+    unsafe fn finish<V: Vector, const NV: usize, const P: usize>(
+        &self,
+        row: impl Fn(usize) -> usize,
+        channel: usize,
+        all: [[V; NV]; P],
+    );
 }
 
 /// How windows are reduced, known when kernels are made.
@@ -151,7 +156,7 @@ impl<I: Image> Row<'_, I> {
     #[inline(always)]
     unsafe fn piece<V: Vector, R: Reduce, const NV: usize, const P: usize>(&self, i: usize, channel: usize) {
         let (image, channels) = (self.image, self.image.windows().1);
-        let Series { base, step, .. } = *self.series;
+        let Series { base, step, row, row_step, .. } = *self.series;
         let step = step as isize;
         // SAFETY: what the links of these windows say is in the image, and there are weights for each position and channel.
         unsafe {
@@ -186,9 +191,7 @@ impl<I: Image> Row<'_, I> {
                     }
                 }
             }
-            for p in 0..P {
-                image.finish(self.series.row + (i + p) * self.series.row_step, channel, all[p]);
-            }
+            image.finish(|p| row + (i + p) * row_step, channel, all);
         }
     }
 }

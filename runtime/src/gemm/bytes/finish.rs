@@ -1,11 +1,13 @@
 //! What becomes of sums: corrections and other summands are added, and they are quantized again.
 
+use super::Scales;
+use crate::vector::Vector;
 use std::ops::Range;
 
 /// Finished rows of a panel.
 pub(super) struct Finish<'a> {
     /// The sums, a row of `width` after the other.
-    pub sums: &'a [i32],
+    pub sums: &'a mut [i32],
     /// How many columns a panel has.
     pub width: usize,
     /// Which rows of the result these are.
@@ -40,75 +42,64 @@ impl<'a> Finished<'a> {
     }
 }
 
-/// How sums become bytes: times a scale, plus a zero point, rounded half to even and saturated.
-#[derive(Clone, Debug)]
-pub struct Scales {
-    /// A scale for each column.
-    scales: Vec<f64>,
-    zero: f64,
-    low: f64,
-    high: f64,
-}
-
-impl Scales {
-    /// To bytes with a sign or without, from a scale for each column.
-    pub fn new(scales: Vec<f64>, zero: i32, signed: bool) -> Scales {
-        let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
-        Scales { scales, zero: zero.into(), low, high }
-    }
-
-    /// For how many columns.
-    pub(crate) fn len(&self) -> usize {
-        self.scales.len()
-    }
-
-    /// The sums of columns from one on, as bytes.
+impl Finish<'_> {
+    /// Adds what is different from row to row.
     #[inline(always)]
-    pub(crate) fn quantize(&self, sums: impl Iterator<Item = i32>, first: usize, to: &mut [u8]) {
-        for ((to, sum), scale) in to.iter_mut().zip(sums).zip(&self.scales[first..]) {
-            let x = f64::from(sum) * scale + self.zero;
-            // What is no number stays none, whose last byte is zero.
-            let x = if x < self.low { self.low } else { x };
-            let x = if x > self.high { self.high } else { x };
-            *to = (x + ROUND).to_bits() as u8;
+    fn add_rest(&mut self) {
+        let (columns, stride) = (self.columns.clone(), self.stride);
+        for (i, sums) in self.sums.chunks_exact_mut(self.width).enumerate() {
+            if let Some((rest, factors)) = self.rest {
+                let factors = &factors[columns.clone()];
+                sums.iter_mut().zip(factors).for_each(|(sum, x)| *sum = sum.wrapping_add(rest[i].wrapping_mul(*x)));
+            }
+            if let Some(add) = self.add {
+                let add = &add[(self.rows.start + i) * stride..][columns.clone()];
+                sums.iter_mut().zip(add).for_each(|(sum, x)| *sum = sum.wrapping_add(*x));
+            }
         }
     }
-}
 
-/// Added to a number of less than 31 bits it leaves that, rounded half to even, in the last bits: there are no more after them.
-const ROUND: f64 = 1.5 * (1_u64 << 52) as f64;
+    /// Where each row begins, among the sums and in the result.
+    fn starts(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        let (width, stride, first) = (self.width, self.stride, self.columns.start);
+        self.rows.clone().enumerate().map(move |(i, row)| (i * width, row * stride + first))
+    }
+}
 
 /// Writes finished rows.
+///
+/// # Safety
+/// The machine has the vectors.
 #[inline(always)]
-pub(super) fn finish(f: &Finish<'_>, to: &mut Finished<'_>) {
-    let columns = f.columns.clone();
-    let bias = &f.bias[columns.clone()];
-    for (i, sums) in f.rows.clone().zip(f.sums.chunks_exact(f.width)) {
-        let at = i * f.stride;
-        let sums = sums.iter().zip(bias).map(|(sum, bias)| sum.wrapping_add(*bias));
-        if f.rest.is_none() && f.add.is_none() {
-            write(sums, at, columns.clone(), to);
-            continue;
+pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: &mut Finished<'_>) {
+    f.add_rest();
+    match to {
+        Finished::Sums(c) => {
+            let bias = &f.bias[f.columns.clone()];
+            for (from, at) in f.starts() {
+                let sums = f.sums[from..].iter().zip(bias);
+                c[at..].iter_mut().zip(sums).for_each(|(c, (sum, bias))| *c = sum.wrapping_add(*bias));
+            }
         }
-        let mut row = [0; super::MAX_WIDTH];
-        let row = &mut row[..columns.len()];
-        row.iter_mut().zip(sums).for_each(|(to, sum)| *to = sum);
-        if let Some((rest, factors)) = f.rest {
-            let rest = rest[i - f.rows.start];
-            row.iter_mut().zip(&factors[columns.clone()]).for_each(|(r, f)| *r = r.wrapping_add(rest.wrapping_mul(*f)));
-        }
-        if let Some(add) = f.add {
-            row.iter_mut().zip(&add[at + columns.start..]).for_each(|(r, a)| *r = r.wrapping_add(*a));
-        }
-        write(row.iter().copied(), at, columns.clone(), to);
+        // SAFETY: the caller's promise; every machine has floats.
+        Finished::Quantized(c, scales) if f.columns.len() < V::LANES => unsafe { quantize::<f32>(&f, c, scales) },
+        // SAFETY: the caller's promise.
+        Finished::Quantized(c, scales) => unsafe { quantize::<V>(&f, c, scales) },
     }
 }
 
-/// Writes the sums of a row that begins at `at`.
+/// A vector of columns after the other; the last one ends with the last column.
+///
+/// # Safety
+/// The machine has the vectors, and there are as many columns as one has.
 #[inline(always)]
-fn write(sums: impl Iterator<Item = i32>, at: usize, columns: Range<usize>, to: &mut Finished<'_>) {
-    match to {
-        Finished::Sums(c) => c[at..][columns].iter_mut().zip(sums).for_each(|(c, sum)| *c = sum),
-        Finished::Quantized(c, by) => by.quantize(sums, columns.start, &mut c[at..][columns]),
+unsafe fn quantize<V: Vector>(f: &Finish<'_>, c: &mut [u8], scales: &Scales) {
+    let columns = f.columns.len();
+    for i in 0..columns.div_ceil(V::LANES) {
+        let column = (i * V::LANES).min(columns - V::LANES);
+        let (sums, c) = (f.sums[column..].as_ptr(), c[column..].as_mut_ptr());
+        let rows = f.starts().map(|(from, at)| (sums.wrapping_add(from), c.wrapping_add(at)));
+        // SAFETY: all columns of all rows are among the sums and in the result.
+        unsafe { scales.write::<V>(f.columns.start + column, f.bias, rows) };
     }
 }

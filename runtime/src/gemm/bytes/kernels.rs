@@ -3,6 +3,8 @@
 use super::dots::Eight;
 use super::finish::{Finish, Finished, finish};
 use super::kernel::{Kernel, Tile, tile};
+#[cfg(target_arch = "x86_64")]
+use crate::vector::Isa;
 
 /// A kind of vectors of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,11 +31,12 @@ impl ByteIsa {
         match self {
             ByteIsa::Portable => true,
             #[cfg(target_arch = "x86_64")]
-            ByteIsa::Avx2 => is_x86_feature_detected!("avx2"),
+            ByteIsa::Avx2 => Isa::Avx2.is_there(),
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Vnni => {
-                let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-                wide && is_x86_feature_detected!("avx512vl")
+                Isa::Avx512.is_there()
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vnni")
             }
@@ -72,7 +75,7 @@ impl ByteIsa {
     }
 
     /// Writes finished rows. The machine has these vectors.
-    pub(super) fn finish(self, f: &Finish<'_>, to: &mut Finished<'_>) {
+    pub(super) fn finish(self, f: Finish<'_>, to: &mut Finished<'_>) {
         match self {
             // SAFETY: the machine has them.
             #[cfg(target_arch = "x86_64")]
@@ -80,7 +83,8 @@ impl ByteIsa {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Avx2 if self.is_there() => unsafe { x86::finish_avx2(f, to) },
-            _ => finish(f, to),
+            // SAFETY: every machine has them.
+            _ => unsafe { finish::<crate::vector::Eight>(f, to) },
         }
     }
 }
@@ -106,7 +110,7 @@ kernels! {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{Finish, Finished, Kernel, Tile, finish, tile};
-    use std::arch::x86_64::{__m256i, __m512i};
+    use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
     /// # Safety
     /// [`tile`]'s.
@@ -126,14 +130,16 @@ mod x86 {
 
     /// [`finish`] on these vectors.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-    pub(super) fn finish_vnni(f: &Finish<'_>, to: &mut Finished<'_>) {
-        finish(f, to);
+    pub(super) fn finish_vnni(f: Finish<'_>, to: &mut Finished<'_>) {
+        // SAFETY: they are there.
+        unsafe { finish::<__m512>(f, to) }
     }
 
     /// [`finish`] on these vectors.
-    #[target_feature(enable = "avx2")]
-    pub(super) fn finish_avx2(f: &Finish<'_>, to: &mut Finished<'_>) {
-        finish(f, to);
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn finish_avx2(f: Finish<'_>, to: &mut Finished<'_>) {
+        // SAFETY: they are there.
+        unsafe { finish::<__m256>(f, to) }
     }
 
     kernels! {

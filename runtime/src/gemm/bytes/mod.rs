@@ -10,12 +10,14 @@
 //! | `kernel.rs` | the innermost loops |
 //! | `kernels.rs` | these for each kind of vectors and each size |
 //! | `finish.rs` | from sums to results |
+//! | `scales.rs` | from sums to bytes |
 
 mod dots;
 mod finish;
 mod kernel;
 mod kernels;
 mod panels;
+mod scales;
 #[cfg(test)]
 mod tests;
 
@@ -23,10 +25,11 @@ use super::addresses::{Addresses, HOLE, Parts};
 use super::kernel::Run;
 use crate::workers::Workers;
 use finish::Finish;
-pub use finish::{Finished, Scales};
+pub use finish::Finished;
 use kernel::{Tile, steps};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
+pub use scales::Scales;
 use std::ops::Range;
 
 /// How many columns a panel has at most.
@@ -92,7 +95,7 @@ impl ByteProduct<'_> {
                 let rows = rows.start - first..rows.end - first;
                 let done =
                     Finish { sums, width, rows, columns: columns.clone(), stride, bias: &shared.bias, rest, add };
-                self.b.isa().finish(&done, &mut to);
+                self.b.isa().finish(done, &mut to);
             });
         }
     }
@@ -122,7 +125,7 @@ impl ByteProduct<'_> {
     }
 
     /// The sums of some rows of a panel, tile by tile.
-    fn panel(&self, work: &Work<'_>, sums: &mut [i32], mut done: impl FnMut(Range<usize>, &[i32])) {
+    fn panel(&self, work: &Work<'_>, sums: &mut [i32], mut done: impl FnMut(Range<usize>, &mut [i32])) {
         let (b, run) = (work.b, self.addresses.run());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
         let (table, table_stride) = self.addresses.table();

@@ -95,6 +95,18 @@ impl Case {
     }
 }
 
+/// Scales as they are found, ones of which many products are halfway between whole numbers, and ones that nobody should have.
+fn scale(numbers: &mut Numbers) -> f64 {
+    let found = f64::from((numbers.next(1000) as f32).powi(3) * 1e-12);
+    let halfway = [0.5, -0.5, 0.02, 1.0 / 128.0, 1.5, 1e-3];
+    let strange = [f64::NAN, f64::INFINITY, 1e300, -1e30, 1e-300, 1e-40, 0.0];
+    match numbers.next(4) {
+        0 => halfway[numbers.next(halfway.len())],
+        1 => strange[numbers.next(strange.len())],
+        _ => found,
+    }
+}
+
 #[test]
 fn products_of_bytes_are_exact() {
     let mut numbers = Numbers(3);
@@ -104,7 +116,7 @@ fn products_of_bytes_are_exact() {
         let case = Case::new(&mut numbers);
         let [m, n, runs, run] = case.sizes;
         let (addresses, expected) = (case.addresses(), case.expected());
-        let scales: Vec<f64> = (0..n).map(|_| f64::from((numbers.next(1000) as f32).powi(3) * 1e-12)).collect();
+        let scales: Vec<f64> = (0..n).map(|_| scale(&mut numbers)).collect();
         let (zero, signed) = (numbers.next(100) as i32, numbers.next(2) == 0);
         let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
         let byte = |(i, &sum): (usize, &i32)| {
