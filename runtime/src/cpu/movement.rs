@@ -4,7 +4,7 @@ use super::{Kernel, Prepared, constant, dtype, extents, position};
 use gradus_dialects::graph::kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Module, OpArgs, Tensor, Type};
+use gradus_ir::{Module, OpArgs, Type};
 
 /// Row-major strides.
 fn strides(extents: &[u64]) -> Vec<u64> {
@@ -52,7 +52,7 @@ pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let has_padding = to.size() != to.elements();
     let kernel = Kernel::new([0], move |data, out| {
         if has_padding {
-            fill(out, &pad);
+            fill(out, pad.bytes());
         }
         moved(Relayout::new(&from, &to).and_then(|moves| moves.copy(data[0], out, dtype.size())))
     });
@@ -60,11 +60,10 @@ pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// Fills a result with one element.
-fn fill(out: &mut [u8], element: &Tensor) {
-    let element = element.bytes();
-    match element.iter().all(|&byte| byte == element[0]) {
-        true => out.fill(element[0]),
-        false => out.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element)),
+fn fill(out: &mut [u8], element: &[u8]) {
+    match element {
+        [first, rest @ ..] if rest.iter().all(|byte| byte == first) => out.fill(*first),
+        _ => out.chunks_exact_mut(element.len().max(1)).for_each(|to| to.copy_from_slice(element)),
     }
 }
 
@@ -159,16 +158,12 @@ pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let start = axes.iter().zip(&pads).map(|(&axis, &pad)| pad as u64 * apart[axis]).sum();
     let nest = CopyNest::strided(&from, [&strides(&from), &apart], [0, start]).ok()?;
     let dtype = dtype(m, args.operand_type(0))?;
-    let zero = Tensor::new(dtype, vec![1], vec![0; dtype.size()].into()).ok()?;
     let value = position(args, "constant_value");
     if value.is_some_and(|i| super::size(m, args.operand_type(i)) != Some(dtype.size())) {
         return None;
     }
     let kernel = Kernel::new([0].into_iter().chain(value), move |data, out| {
-        match data.get(1) {
-            Some(value) => out.chunks_exact_mut(value.len().max(1)).for_each(|to| to.copy_from_slice(value)),
-            None => fill(out, &zero),
-        }
+        fill(out, data.get(1).copied().unwrap_or(&[0]));
         moved(nest.copy(data[0], out, dtype.size()))
     });
     Some(kernel.into())

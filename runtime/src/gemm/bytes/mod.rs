@@ -79,7 +79,9 @@ impl ByteProduct<'_> {
     fn block(&self, first: usize, shared: &Shared, mut to: Finished<'_>) {
         let (width, stride) = (self.b.width(), self.b.columns());
         let rows = first..(first + MAX_ROWS).min(self.addresses.rows());
-        let (mut sums, mut totals) = (vec![0; rows.len() * MAX_WIDTH], vec![0; rows.len()]);
+        // Sums that are finished at once need not wait for others.
+        let waiting = if self.parts().1 == 1 { self.b.tile_rows() } else { rows.len() };
+        let (mut sums, mut totals) = (vec![0; waiting * MAX_WIDTH], vec![0; rows.len()]);
         if let Some(ones) = &shared.ones {
             self.panel(&Work { b: ones, rows: rows.clone(), panel: 0, page: &shared.page }, &mut sums, |rows, sums| {
                 let each = sums.chunks_exact(ones.width()).map(|row| row[0]);
@@ -98,6 +100,12 @@ impl ByteProduct<'_> {
                 self.b.isa().finish(done, &mut to);
             });
         }
+    }
+
+    /// How many runs of summands are added before others are, and how often that is done.
+    fn parts(&self) -> (usize, usize) {
+        let runs = (Parts::BYTES.most / self.addresses.run()).max(1);
+        (runs, self.addresses.runs().len().div_ceil(runs).max(1))
     }
 
     /// That all that will be touched is there.
@@ -130,15 +138,13 @@ impl ByteProduct<'_> {
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
         let (table, table_stride) = self.addresses.table();
         let hole = self.addresses.has_holes().then_some(HOLE);
-        let per_block = (Parts::BYTES.most / run).max(1);
-        let count = self.addresses.runs().len().div_ceil(per_block).max(1);
+        let (per_block, count) = self.parts();
         for block in 0..count {
             let all = self.addresses.runs();
             let runs: &[Run] = &all[block * per_block..all.len().min((block + 1) * per_block)];
             let panel = b.panel(work.panel, block * per_block * steps(run)).as_ptr();
             for row in work.rows.clone().step_by(tile_rows) {
                 let rows = row..(row + tile_rows).min(work.rows.end);
-                // Sums that are finished at once need not wait.
                 let at = if count == 1 { 0 } else { (row - work.rows.start) * width };
                 let sums = &mut sums[at..][..rows.len() * width];
                 let tile = Tile {
