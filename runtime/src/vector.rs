@@ -2,6 +2,10 @@
 
 #![allow(unsafe_code)]
 
+/// A number whose last bit is worth 1. Added to another of less than 22 bits it leaves that, rounded half to even, in its last
+/// bits.
+pub(crate) const ROUND: f32 = 1.5 * (1 << 23) as f32;
+
 /// Some floats at once.
 pub(crate) trait Vector: Copy {
     /// How many.
@@ -121,6 +125,25 @@ impl Isa {
             Isa::Neon => true,
             _ => false,
         }
+    }
+}
+
+/// Loops of which the compiler makes vectors by itself: those of the machine.
+pub(crate) trait Loops {
+    /// Runs them; always inlined.
+    fn run(self);
+}
+
+/// Runs loops on the widest vectors of this machine.
+pub(crate) fn run_widest(loops: impl Loops) {
+    match Isa::best() {
+        // SAFETY: the machine has them.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { x86::run_avx512(loops) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { x86::run_avx2(loops) },
+        _ => loops.run(),
     }
 }
 
@@ -425,8 +448,18 @@ macro_rules! vector {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Vector;
+    use super::{Loops, Vector};
     use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn run_avx512(loops: impl Loops) {
+        loops.run();
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn run_avx2(loops: impl Loops) {
+        loops.run();
+    }
 
     vector!(
         __m512,

@@ -18,18 +18,22 @@ const BROADCAST: &[&OpInfo] = &[
     graph::SumOp::INFO,
 ];
 
+/// Ops that treat each element of the first operand by itself if the others are numbers.
+const BESIDE_NUMBERS: &[&OpInfo] =
+    &[graph::ClipOp::INFO, graph::QuantizeLinearOp::INFO, graph::DequantizeLinearOp::INFO];
+
 /// The extents of an op's one result, if each of its elements is computed from one of each operand.
 fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     let info = m.info(op)?;
-    let broadcasts = BROADCAST.iter().any(|other| std::ptr::eq(*other, info));
+    let is_of = |all: &[&OpInfo]| all.iter().any(|other| std::ptr::eq(*other, info));
     if m.num_results(op) != 1 || !m.regions(op).is_empty() || m.operands(op).is_empty() {
         return None;
     }
     let result = shape(m, m.result(op, 0))?;
     let same = || info.traits.has(Traits::ELEMENTWISE) && m.operands(op).iter().all(|&v| shape(m, v) == Some(result));
-    // What clips has numbers beside.
-    let clips = || graph::ClipOp::cast(m, op).is_some() && shape(m, m.operands(op)[0]) == Some(result);
-    (broadcasts || same() || clips()).then_some(result)
+    let is_number = |&v: &Value| shape(m, v).is_some_and(<[i64]>::is_empty);
+    let is_beside_numbers = || shape(m, m.operands(op)[0]) == Some(result) && m.operands(op)[1..].iter().all(is_number);
+    (is_of(BROADCAST) || same() || is_of(BESIDE_NUMBERS) && is_beside_numbers()).then_some(result)
 }
 
 /// The op on other operands, the first of which has the shape of the result; its result.

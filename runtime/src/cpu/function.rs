@@ -3,6 +3,8 @@
 //! They are what the reference meaning computes, but for exponentials and what is made of them: those are within a few units
 //! of the last place.
 
+use crate::vector::ROUND;
+
 /// A function of one element.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Unary {
@@ -135,8 +137,6 @@ pub(super) fn exp(x: f32) -> f32 {
     // ln 2 in two parts, of which the first has few bits, so that n times it is exact.
     const HIGH: f32 = 0.693_359_4;
     const LOW: f32 = -2.121_944_4e-4;
-    // A number whose last bit is worth 1: what is added to it is rounded.
-    const ROUND: f32 = 12_582_912.0;
     let x = if x < -104.0 { -104.0 } else { x };
     let x = if x > 89.0 { 89.0 } else { x };
     let shifted = x * std::f32::consts::LOG2_E + ROUND;

@@ -1,10 +1,8 @@
 //! Ops that treat each element by itself, of floats, with broadcasting; several of them in one pass.
 
-#![allow(unsafe_code)]
-
 use super::function::{Argument, Binary, Unary};
 use super::{Kernel, float, floats, floats_mut, is};
-use crate::vector::Isa;
+use crate::vector::{Loops, run_widest};
 use gradus_dialects::graph;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Tensor};
@@ -157,20 +155,9 @@ impl Map {
     }
 
     /// Computes all elements.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_unsafe, reason = "the rest is safe"))]
     fn compute(&self, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
         let operands: SmallVec<[&[f32]; 8]> = data.iter().map(|bytes| floats(bytes)).collect();
-        let out = floats_mut(out);
-        // SAFETY: the machine has the vectors.
-        unsafe {
-            match Isa::best() {
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => x86::avx512(self, &operands, out),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => x86::avx2(self, &operands, out),
-                _ => self.rows(&operands, out),
-            }
-        }
+        run_widest(Rows { map: self, operands: &operands, out: floats_mut(out) });
         Ok(())
     }
 
@@ -212,6 +199,20 @@ impl Map {
     }
 }
 
+/// All elements of a result.
+struct Rows<'a> {
+    map: &'a Map,
+    operands: &'a [&'a [f32]],
+    out: &'a mut [f32],
+}
+
+impl Loops for Rows<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.map.rows(self.operands, self.out);
+    }
+}
+
 /// How far the elements of an operand that broadcasts are apart along each axis of the result: not at all where it is one.
 fn strides(operand: &[usize], result: &[usize]) -> Option<Vec<usize>> {
     let missing = result.len().checked_sub(operand.len())?;
@@ -227,21 +228,6 @@ fn strides(operand: &[usize], result: &[usize]) -> Option<Vec<usize>> {
         stride *= extent;
     }
     Some(all)
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::Map;
-
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn avx512(map: &Map, operands: &[&[f32]], out: &mut [f32]) {
-        map.rows(operands, out);
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn avx2(map: &Map, operands: &[&[f32]], out: &mut [f32]) {
-        map.rows(operands, out);
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Floats as bytes, and back.
 
 use super::{Kernel, Prepared, constant, dtype, extents, floats, floats_mut};
+use crate::vector::{Loops, ROUND, run_widest};
 use gradus_dialects::graph::kernels::shape::normalize_axis;
 use gradus_ir::{DType, Module, OpArgs};
 
@@ -49,15 +50,9 @@ pub(super) fn quantize(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let precision = args.int("precision").unwrap_or(0);
     let is_single = dtype(m, args.operand_type(0)) == Some(DType::F32) && matches!(precision, 0 | 1);
     let scales = Scales::of(m, args, to).filter(|_| is_single)?;
-    let [low, high] = if to == DType::I8 { [-128.0_f32, 127.0] } else { [0.0, 255.0] };
+    let range = if to == DType::I8 { (-128.0, 127.0) } else { (0.0, 255.0) };
     let kernel = Kernel::new([0], move |data, out| {
-        let rows = floats(data[0]).chunks(scales.inner).zip(out.chunks_mut(scales.inner));
-        for (row, (x, out)) in rows.enumerate() {
-            let (scale, zero) = scales.at(row);
-            // What is between is no more than 16 bits, of which bytes are the last eight.
-            let byte = |x: f32| ((x / scale).round_ties_even() + zero).clamp(low, high) as i16 as u8;
-            out.iter_mut().zip(x).for_each(|(y, &x)| *y = byte(x));
-        }
+        run_widest(Quantize { scales: &scales, range, x: floats(data[0]), out });
         Ok(())
     });
     Some(kernel.into())
@@ -70,13 +65,59 @@ pub(super) fn dequantize(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let scales = Scales::of(m, args, from).filter(|_| is_single)?;
     let is_signed = from == DType::I8;
     let kernel = Kernel::new([0], move |data, out| {
-        let rows = data[0].chunks(scales.inner).zip(floats_mut(out).chunks_mut(scales.inner));
-        for (row, (x, out)) in rows.enumerate() {
-            let (scale, zero) = scales.at(row);
-            let number = |x: u8| if is_signed { f32::from(x.cast_signed()) } else { f32::from(x) };
-            out.iter_mut().zip(x).for_each(|(y, &x)| *y = (number(x) - zero) * scale);
-        }
+        run_widest(Dequantize { scales: &scales, is_signed, x: data[0], out: floats_mut(out) });
         Ok(())
     });
     Some(kernel.into())
+}
+
+/// Floats to bytes of a range.
+struct Quantize<'a> {
+    scales: &'a Scales,
+    range: (f32, f32),
+    x: &'a [f32],
+    out: &'a mut [u8],
+}
+
+impl Loops for Quantize<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Quantize { scales, range, x, out } = self;
+        for (row, (x, out)) in x.chunks(scales.inner).zip(out.chunks_mut(scales.inner)).enumerate() {
+            let (scale, zero) = scales.at(row);
+            let (low, high) = (range.0 - zero, range.1 - zero);
+            let byte = |x: f32| {
+                let x = x / scale;
+                let x = if x < low { low } else { x };
+                let x = if x > high { high } else { x };
+                let byte = ((x + ROUND).to_bits() as u8).wrapping_add(zero as i16 as u8);
+                if x.is_nan() { 0 } else { byte }
+            };
+            out.iter_mut().zip(x).for_each(|(y, &x)| *y = byte(x));
+        }
+    }
+}
+
+/// Bytes to floats.
+struct Dequantize<'a> {
+    scales: &'a Scales,
+    is_signed: bool,
+    x: &'a [u8],
+    out: &'a mut [f32],
+}
+
+impl Loops for Dequantize<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Dequantize { scales, is_signed, x, out } = self;
+        for (row, (x, out)) in x.chunks(scales.inner).zip(out.chunks_mut(scales.inner)).enumerate() {
+            let (scale, zero) = scales.at(row);
+            let all = out.iter_mut().zip(x);
+            if is_signed {
+                all.for_each(|(y, x)| *y = (f32::from(x.cast_signed()) - zero) * scale);
+            } else {
+                all.for_each(|(y, &x)| *y = (f32::from(x) - zero) * scale);
+            }
+        }
+    }
 }

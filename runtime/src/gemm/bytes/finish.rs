@@ -46,6 +46,9 @@ impl Finish<'_> {
     /// Adds what is different from row to row.
     #[inline(always)]
     fn add_rest(&mut self) {
+        if self.rest.is_none() && self.add.is_none() {
+            return;
+        }
         let (columns, stride) = (self.columns.clone(), self.stride);
         for (i, sums) in self.sums.chunks_exact_mut(self.width).enumerate() {
             if let Some((rest, factors)) = self.rest {

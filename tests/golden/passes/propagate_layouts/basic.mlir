@@ -31,3 +31,16 @@ func.func @stays(%a: tensor<1x1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>, %c: tensor<
   %5 = graph.add %2, %c : (tensor<1x4x2x2xf32>, tensor<1xf32>) -> tensor<1x4x2x2xf32>
   return %1, %4, %5 : tensor<1x3x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>
 }
+// Numbers stay beside what they quantize; a scale for each channel does not move.
+func.func @quantized(%a: tensor<1x2x2x4xf32>, %b: tensor<1x2x2x4xf32>) -> (tensor<1x2x2x4xf32>, tensor<1x4x2x2xi8>) {
+  %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %scale = arith.constant dense<0.25> : tensor<f32>
+  %zero = arith.constant dense<3> : tensor<i8>
+  %1 = graph.quantize_linear %0, %scale, %zero : (tensor<1x4x2x2xf32>, tensor<f32>, tensor<i8>) -> tensor<1x4x2x2xi8>
+  %2 = graph.dequantize_linear %1, %scale, %zero : (tensor<1x4x2x2xi8>, tensor<f32>, tensor<i8>) -> tensor<1x4x2x2xf32>
+  %3 = layout.pack %2 into <"NHWC"> : tensor<1x4x2x2xf32> -> tensor<1x2x2x4xf32>
+  %4 = layout.unpack %b from <"NHWC"> : tensor<1x2x2x4xf32> -> tensor<1x4x2x2xf32>
+  %scales = arith.constant dense<[0.5, 0.25, 1.0, 2.0]> : tensor<4xf32>
+  %5 = graph.quantize_linear %4, %scales {axis = 1 : i64, output_dtype = 3 : i64} : (tensor<1x4x2x2xf32>, tensor<4xf32>) -> tensor<1x4x2x2xi8>
+  return %3, %5 : tensor<1x2x2x4xf32>, tensor<1x4x2x2xi8>
+}
