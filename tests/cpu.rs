@@ -2,6 +2,8 @@
 
 #[path = "cpu/narrow.rs"]
 mod narrow;
+#[path = "cpu/parts.rs"]
+mod parts;
 #[path = "cpu/quantized.rs"]
 mod quantized;
 #[path = "cpu/single.rs"]

@@ -1,9 +1,10 @@
 //! Products by address tables: the tables and the second factor are constants.
 
 use super::narrow::Narrow;
-use super::{Kernel, Prepared, constant, extents, float, floats, position};
+use super::{Kernel, Out, Prepared, constant, extents, float, floats, position};
 use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
 use crate::lines::Lines;
+use crate::workers::Workers;
 use bytes::Bytes;
 use gradus_dialects::layout::{absolute, runs};
 use gradus_ir::eval::Trap;
@@ -86,7 +87,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if known.is_none() {
         reads.extend(b.into_iter().chain(bias));
     }
-    let kernel = Kernel::shared(reads, move |workers, data, out| {
+    let run = move |workers: &Workers, data: &[&[u8]], out: Out<'_>| {
         let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
         let add = add.and_then(|_| rest.next());
         let packed;
@@ -100,9 +101,14 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             }
         };
         let product = Product { a: &kind.floats(data[0]), addresses: &addresses, b, add: add.as_deref(), range };
-        kind.write(out, |c| product.compute(workers, c).map_err(Trap::Ub))
-    });
-    Some(kernel.into())
+        let done = |c: &mut [f32]| match out.columns {
+            Some(columns) => product.compute_among(workers, c, columns),
+            None => product.compute(workers, c),
+        };
+        kind.write(out.bytes, |c| done(c).map_err(Trap::Ub))
+    };
+    let columns = (kind == Narrow::No && add.is_none()).then_some(factor.columns);
+    Some(Kernel { reads, columns, run: Box::new(run) }.into())
 }
 
 /// The least and greatest that results can be.

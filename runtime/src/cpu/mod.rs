@@ -37,6 +37,7 @@ pub use memory::Usage;
 pub(crate) use program::Asked;
 pub use program::Program;
 
+use crate::gemm::Columns;
 use crate::lines::Lines;
 use crate::workers::Workers;
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
@@ -50,12 +51,14 @@ use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use map::Stage;
 
 /// From the bytes of operands to those of a result, on some threads.
-type Run = dyn Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync;
+type Run = dyn Fn(&Workers, &[&[u8]], Out<'_>) -> Result<(), Trap> + Send + Sync;
 
 /// Computes a result from the bytes of operands, all of them row-major and aligned as their elements are.
 struct Kernel {
     /// Which operands it gets.
     reads: Vec<usize>,
+    /// How many columns its result has, if it can write them among others.
+    columns: Option<usize>,
     run: Box<Run>,
 }
 
@@ -73,8 +76,26 @@ impl Kernel {
         reads: impl IntoIterator<Item = usize>,
         run: impl Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
     ) -> Kernel {
-        Kernel { reads: reads.into_iter().collect(), run: Box::new(run) }
+        let run = Box::new(move |workers: &Workers, data: &[&[u8]], out: Out<'_>| run(workers, data, out.bytes));
+        Kernel { reads: reads.into_iter().collect(), columns: None, run }
     }
+}
+
+/// Where a kernel writes.
+struct Out<'a> {
+    bytes: &'a mut [u8],
+    /// The columns that are its result, if there are others.
+    columns: Option<Columns>,
+}
+
+/// A part of a result, which is elements of one operand.
+struct Part {
+    /// Copies them.
+    copy: Kernel,
+    /// How many columns they are.
+    count: usize,
+    /// Of all columns of the result.
+    columns: Columns,
 }
 
 /// How an op is computed.
@@ -85,6 +106,8 @@ enum Prepared {
     Map(Vec<Stage>),
     /// Each of its results by itself.
     Kernels(Vec<Kernel>),
+    /// Parts of its one result.
+    Parts(Vec<Part>),
 }
 
 impl From<Kernel> for Prepared {

@@ -1,6 +1,7 @@
 //! What moves elements: a nest of loops for each part that goes somewhere.
 
-use super::{Kernel, Prepared, constant, dtype, extents, position};
+use super::{Kernel, Part, Prepared, constant, dtype, extents, position};
+use crate::gemm::Columns;
 use gradus_dialects::graph::kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
@@ -92,18 +93,17 @@ pub(super) fn expand(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (to, size) = (wide(m, args.result_types[0])?, element_size(m, args)?);
     let axis = normalize_axis(args.int("axis")?, to.len()).ok()?;
-    let apart = strides(&to);
-    let mut start = 0;
-    let mut nests = Vec::with_capacity(args.operands.len());
+    let (apart, mut start, mut parts) = (strides(&to), 0, Vec::with_capacity(args.operands.len()));
+    let of = usize::try_from(to[axis].checked_mul(apart[axis])?).ok()?;
     for i in 0..args.operands.len() {
         let part = wide(m, args.operand_type(i))?;
-        nests.push(CopyNest::strided(&part, [&strides(&part), &apart], [0, start]).ok()?);
-        start += part[axis] * apart[axis];
+        let nest = CopyNest::strided(&part, [&strides(&part), &apart], [0, start]).ok()?;
+        let count = part[axis] * apart[axis];
+        let copy = Kernel::new([i], move |data, out| moved(nest.copy(data[0], out, size)));
+        parts.push(Part { copy, count: count as usize, columns: Columns { first: start as usize, of } });
+        start += count;
     }
-    let kernel = Kernel::new(0..nests.len(), move |data, out| {
-        moved(nests.iter().zip(data).try_for_each(|(nest, part)| nest.copy(part, out, size)))
-    });
-    Some(kernel.into())
+    Some(Prepared::Parts(parts))
 }
 
 /// `graph.slice` by constants; no step goes back.

@@ -3,7 +3,8 @@
 use super::map::{self, Source, Stage};
 use super::memory::{Slot, Usage};
 use super::store::{Others, Place, Store, lost};
-use super::{Kernel, Prepared, aligned, extents, prepare, size};
+use super::{Kernel, Out, Part, Prepared, aligned, extents, prepare, size};
+use crate::gemm::Columns;
 use crate::interpreter::Stop;
 use crate::lines::LINE;
 use crate::workers::Workers;
@@ -27,6 +28,8 @@ struct Step {
     reads: Vec<Place>,
     /// The slots that it writes.
     writes: SmallVec<[usize; 1]>,
+    /// The columns that it writes of that, if not all.
+    columns: Option<Columns>,
     /// How long it took in all runs.
     spent: Duration,
 }
@@ -128,11 +131,16 @@ fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
 }
 
 impl Step {
+    /// Whether it can write what it makes as so many columns among others.
+    fn can_write(&self, columns: usize) -> bool {
+        matches!(&self.does, Does::Kernel(kernel) if kernel.columns == Some(columns)) && self.columns.is_none()
+    }
+
     fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
-            Does::Kernel(kernel) => {
-                store.write(self.writes[0], &self.reads, others, |data, to| (kernel.run)(workers, data, to))
-            }
+            Does::Kernel(kernel) => store.write(self.writes[0], &self.reads, others, |data, bytes| {
+                (kernel.run)(workers, data, Out { bytes, columns: self.columns })
+            }),
             Does::Reference(types) => self.by_reference(m, types, others, store),
         }
     }
@@ -184,12 +192,22 @@ struct Planner<'m> {
     total: usize,
     /// The drafts of stages, by what they make.
     groups: FxHashMap<Value, usize>,
+    /// The drafts of other steps, by what they make.
+    makers: FxHashMap<Value, usize>,
 }
 
 impl<'m> Planner<'m> {
     fn new(m: &'m Module) -> Self {
-        let (places, groups) = (FxHashMap::default(), FxHashMap::default());
-        Planner { m, places, drafts: Vec::new(), constants: Vec::new(), sizes: Vec::new(), total: 0, groups }
+        Planner {
+            m,
+            places: FxHashMap::default(),
+            drafts: Vec::new(),
+            constants: Vec::new(),
+            sizes: Vec::new(),
+            total: 0,
+            groups: FxHashMap::default(),
+            makers: FxHashMap::default(),
+        }
     }
 
     /// Where a value is, which a constant is from when it is first asked for.
@@ -238,6 +256,7 @@ impl<'m> Planner<'m> {
                     self.step(op, Does::Kernel(kernel), &reads, &[result])?;
                 }
             }
+            Some(Prepared::Parts(parts)) => self.parts(op, parts)?,
             None => {
                 let types = args.operands.iter().map(|&v| m.value_type(v)).collect();
                 let results: Vec<Value> = m.results(op).collect();
@@ -250,8 +269,41 @@ impl<'m> Planner<'m> {
     fn step(&mut self, op: Op, does: Does, reads: &[Value], results: &[Value]) -> Option<()> {
         let reads = reads.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let writes = results.iter().map(|&v| self.slot(v)).collect::<Option<_>>()?;
-        self.drafts.push(Draft::Step(Step { op, does, reads, writes, spent: Duration::ZERO }));
+        self.makers.extend(results.iter().map(|&v| (v, self.drafts.len())));
+        self.drafts.push(Draft::Step(Step { op, does, reads, writes, columns: None, spent: Duration::ZERO }));
         Some(())
+    }
+
+    /// Parts of a result: written where they belong by whoever makes them for nobody else, if that can be, or copied.
+    fn parts(&mut self, op: Op, parts: Vec<Part>) -> Option<()> {
+        let (m, slot) = (self.m, self.slot(self.m.result(op, 0))?);
+        for Part { copy, count, columns } in parts {
+            let value = m.operands(op)[copy.reads[0]];
+            let maker = self.maker(value).and_then(|draft| match &mut self.drafts[draft] {
+                Draft::Step(step) => Some(step).filter(|step| step.can_write(count)),
+                _ => None,
+            });
+            if let Some(step) = maker {
+                (step.writes[0], step.columns) = (slot, Some(columns));
+                continue;
+            }
+            let (reads, writes) = (vec![self.place(value)?], smallvec::smallvec![slot]);
+            let does = Does::Kernel(copy);
+            self.drafts.push(Draft::Step(Step { op, does, reads, writes, columns: None, spent: Duration::ZERO }));
+        }
+        Some(())
+    }
+
+    /// The draft that makes a value, or what it is a view of, for nobody but one op.
+    fn maker(&self, mut value: Value) -> Option<usize> {
+        let place = self.places.get(&value)?;
+        while self.m.has_one_use(value) && self.places.get(&value) == Some(place) {
+            if let Some(&draft) = self.makers.get(&value) {
+                return Some(draft);
+            }
+            value = *self.m.operands(self.m.defining_op(value)?).first()?;
+        }
+        None
     }
 
     /// Stages of their own, or behind those that make what they begin with.
@@ -310,7 +362,7 @@ impl<'m> Planner<'m> {
         let reads = group.operands.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let Some(&Place::Slot(slot)) = self.places.get(&group.result) else { return None };
         let writes = smallvec::smallvec![slot];
-        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes, spent: Duration::ZERO })
+        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes, columns: None, spent: Duration::ZERO })
     }
 }
 
@@ -336,7 +388,8 @@ fn lives(steps: &[Step], sizes: &[usize], given: &FxHashSet<usize>) -> Vec<Slot>
     let mut slots: Vec<Slot> = sizes.iter().map(|_| Slot { bytes: 0, first: 0, last: 0 }).collect();
     for (i, step) in steps.iter().enumerate() {
         for &slot in &step.writes {
-            slots[slot] = Slot { bytes: sizes[slot], first: i, last: i };
+            let first = if slots[slot].bytes == 0 { i } else { slots[slot].first };
+            slots[slot] = Slot { bytes: sizes[slot], first, last: i };
         }
         for slot in step.reads.iter().filter_map(|place| place.slot()) {
             slots[slot].last = i;

@@ -3,12 +3,12 @@
 use super::map;
 use super::memory::Usage;
 use super::plan::Plan;
-use super::{Kernel, Prepared, aligned, dtype, extents, made, prepare, size};
+use super::{Kernel, Out, Prepared, aligned, dtype, extents, made, prepare, size};
 use crate::interpreter::{Interpreter, Stop};
 use crate::lines::Lines;
 use crate::workers::Workers;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, Tensor, Traits};
+use gradus_ir::{Module, Op, OpArgs, Tensor, Traits, Type};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
@@ -104,16 +104,23 @@ fn by_kernels(args: &OpArgs<'_>, prepared: Prepared) -> Option<Prepared> {
 fn run(args: &OpArgs<'_>, prepared: &Prepared, operands: &[Tensor]) -> Result<Vec<Datum>, Trap> {
     let (m, types) = (args.module, args.result_types);
     let lost = || Trap::unsupported("an extent is not known");
-    let Prepared::Kernels(kernels) = prepared else {
-        let shape = extents(m, types[0]).ok_or_else(lost)?;
-        return Ok(vec![Datum::Tensor(Tensor::new(operands[0].dtype(), shape, operands[0].bytes().clone())?)]);
-    };
-    let result = |(kernel, &ty): (&Kernel, &gradus_ir::Type)| {
-        let data: Vec<&[u8]> = kernel.reads.iter().map(|&i| &operands[i].bytes()[..]).collect();
+    let written = |kernels: &mut dyn Iterator<Item = &Kernel>, ty: Type| {
         let too_large = || Trap::unsupported("a result is larger than memory");
         let mut out = Lines::try_zeros(size(m, ty).ok_or_else(lost)?).ok_or_else(too_large)?;
-        (kernel.run)(&Workers::default(), &data, out.as_mut())?;
+        for kernel in kernels {
+            let data: Vec<&[u8]> = kernel.reads.iter().map(|&i| &operands[i].bytes()[..]).collect();
+            (kernel.run)(&Workers::default(), &data, Out { bytes: out.as_mut(), columns: None })?;
+        }
         Ok(Datum::Tensor(made(dtype(m, ty).ok_or_else(lost)?, &extents(m, ty).ok_or_else(lost)?, out)))
     };
-    kernels.iter().zip(types).map(result).collect()
+    match prepared {
+        Prepared::Kernels(kernels) => {
+            kernels.iter().zip(types).map(|(kernel, &ty)| written(&mut [kernel].into_iter(), ty)).collect()
+        }
+        Prepared::Parts(parts) => Ok(vec![written(&mut parts.iter().map(|part| &part.copy), types[0])?]),
+        Prepared::View | Prepared::Map(_) => {
+            let shape = extents(m, types[0]).ok_or_else(lost)?;
+            Ok(vec![Datum::Tensor(Tensor::new(operands[0].dtype(), shape, operands[0].bytes().clone())?)])
+        }
+    }
 }

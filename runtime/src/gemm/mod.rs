@@ -54,14 +54,32 @@ pub struct Product<'a> {
     pub range: (f32, f32),
 }
 
+/// Columns among others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Columns {
+    /// The first of them.
+    pub first: usize,
+    /// How many there are with the others.
+    pub of: usize,
+}
+
 impl Product<'_> {
     /// Computes rows of as many columns as the other factor has.
     ///
     /// # Errors
     /// When sizes do not go together, or an address is not in the buffer.
     pub fn compute(&self, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
-        self.check(c.len())?;
-        let (rows, panels, target) = (self.addresses.rows(), self.b.count(), Target::new(c));
+        self.compute_among(workers, c, Columns { first: 0, of: self.b.columns() })
+    }
+
+    /// Computes columns of rows that have others too, which stay as they are. Then nothing can be added.
+    ///
+    /// # Errors
+    /// When sizes do not go together, or an address is not in the buffer.
+    pub fn compute_among(&self, workers: &Workers, c: &mut [f32], columns: Columns) -> Result<(), String> {
+        self.check(c.len(), columns)?;
+        let to = To { c: Target::new(c), columns };
+        let (rows, panels) = (self.addresses.rows(), self.b.count());
         let tiles = rows.div_ceil(self.b.tile_rows()) * panels;
         let threads = workers.for_steps(tiles.saturating_mul(self.b.summands()).saturating_mul(MAX_TILE / 16));
         let blocks = rows.div_ceil(MAX_ROWS).max(1);
@@ -71,13 +89,13 @@ impl Product<'_> {
         workers.share(threads, 0..blocks * parts, |i| {
             let first = i / parts * per_block;
             let some = [i % parts, i % parts + 1].map(|part| part * panels / parts);
-            self.block(first.min(rows)..(first + per_block).min(rows), some[0]..some[1], target);
+            self.block(first.min(rows)..(first + per_block).min(rows), some[0]..some[1], to);
         });
         Ok(())
     }
 
     /// Some panels of some rows, a part of the summands after the other.
-    fn block(&self, rows: Range<usize>, panels: Range<usize>, c: Target<f32>) {
+    fn block(&self, rows: Range<usize>, panels: Range<usize>, to: To) {
         let (run, runs) = (self.addresses.run(), self.addresses.runs());
         let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
         let per_part = runs.len().div_ceil(parts).max(1);
@@ -90,16 +108,19 @@ impl Product<'_> {
                     true => (panel + 1, summand),
                     false => (panels.start, if ends[1] { 0 } else { summand + some.len() * run }),
                 };
-                self.panel(&Work { rows: rows.clone(), runs: some, run, summand, panel, next, ends }, c);
+                self.panel(&Work { rows: rows.clone(), runs: some, run, summand, panel, next, ends }, to);
             }
         }
     }
 
     /// That all that will be touched is there.
-    fn check(&self, elements: usize) -> Result<(), String> {
+    fn check(&self, elements: usize, Columns { first, of }: Columns) -> Result<(), String> {
         let (m, n) = (self.addresses.rows(), self.b.columns());
-        if m.checked_mul(n) != Some(elements) || self.add.is_some_and(|add| add.len() != elements) {
-            return Err(format!("a product of {m} rows and {n} columns has no {elements} elements"));
+        if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| of != n || add.len() != elements) {
+            return Err(format!("a product of {m} rows and {n} columns of {of} has no {elements} elements"));
+        }
+        if first.checked_add(n).is_none_or(|end| end > of) {
+            return Err(format!("{n} columns from {first} on are not in {of}"));
         }
         if self.addresses.summands() != self.b.summands() {
             return Err(format!("{} summands are not {}", self.addresses.summands(), self.b.summands()));
@@ -111,28 +132,29 @@ impl Product<'_> {
     }
 
     /// Some rows of a panel, into those of the result, which nobody else writes.
-    fn panel(&self, work: &Work<'_>, c: Target<f32>) {
-        let (isa, width, columns) = (self.b.isa(), self.b.width(), self.b.columns());
+    fn panel(&self, work: &Work<'_>, to: To) {
+        let (isa, width, stride) = (self.b.isa(), self.b.width(), to.columns.of);
         let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
-        let here = width.min(columns - first);
+        let here = width.min(self.b.columns() - first);
         let bias = self.b.bias().map(|bias| bias[first..][..width].as_ptr());
         let b = &self.b.panel(work.panel)[work.summand * width..];
-        let mut copy = Copy { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, columns };
+        let mut copy = Copy { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, stride };
         let (table, table_stride) = self.addresses.table();
         let holes = self.addresses.has_holes();
         let skips = holes && self.b.is_finite();
         let mut ahead = &self.b.panel(work.next.0)[work.next.1 * width..];
         ahead = &ahead[..ahead.len().min(work.runs.len() * work.run * width)];
         for row in work.rows.clone().step_by(tile_rows) {
-            let (rows, at) = (tile_rows.min(work.rows.end - row), row * columns + first);
+            let (rows, at) = (tile_rows.min(work.rows.end - row), row * stride + first);
             let mut add = self.add.map(|add| add[at..].as_ptr());
-            let mut result = c.at(at);
+            let target = to.c.at(at + to.columns.first);
+            let mut result = target;
             let (skipped, runs) = match skips {
                 true => self.addresses.there(row..row + rows, work.runs),
                 false => (0, work.runs),
             };
             // SAFETY: `check` found all that the table and the runs say in `a`; the panel has `width` numbers for each of the
-            // summands from `summand` on; `c` and `add` have `columns` numbers for each row, of which `width` from `at` on are there, or
+            // summands from `summand` on; `c` and `add` have `stride` numbers for each row, of which `width` from `at` on are there, or
             // are copies with room for a whole tile; `bias` has `width` from the panel's first column on. No other thread has these
             // rows of this panel. `Panels` are only made for vectors that the machine has.
             unsafe {
@@ -151,18 +173,25 @@ impl Product<'_> {
                     ahead: ahead.as_ptr(),
                     ahead_step: if ahead.is_empty() { 0 } else { LINE / 4 },
                     c: result,
-                    stride: if here < width { width } else { columns },
+                    stride: if here < width { width } else { stride },
                     first: work.ends[0],
                     last: work.ends[1].then_some(Last { bias, add, low: self.range.0, high: self.range.1 }),
                 };
                 isa.kernel(rows, width, holes)(&tile);
                 ahead = ahead.get(work.runs.len() * work.run * (LINE / 4)..).unwrap_or(&[]);
                 if here < width {
-                    copy.bring(rows, c.at(at));
+                    copy.bring(rows, target);
                 }
             }
         }
     }
+}
+
+/// Where a product is written.
+#[derive(Clone, Copy)]
+struct To {
+    c: Target<f32>,
+    columns: Columns,
 }
 
 /// The elements of the largest tile.
@@ -174,7 +203,8 @@ struct Copy {
     add: [f32; MAX_TILE],
     here: usize,
     width: usize,
-    columns: usize,
+    /// From row to row of the result.
+    stride: usize,
 }
 
 impl Copy {
@@ -185,7 +215,7 @@ impl Copy {
             let Some(from) = from else { continue };
             for r in 0..rows {
                 // SAFETY: the caller's promise.
-                let row = unsafe { std::slice::from_raw_parts(from.add(r * self.columns), self.here) };
+                let row = unsafe { std::slice::from_raw_parts(from.add(r * self.stride), self.here) };
                 to[r * self.width..][..self.here].copy_from_slice(row);
             }
         }
@@ -196,7 +226,7 @@ impl Copy {
     unsafe fn bring(&self, rows: usize, c: *mut f32) {
         for r in 0..rows {
             // SAFETY: the caller's promise.
-            let row = unsafe { std::slice::from_raw_parts_mut(c.add(r * self.columns), self.here) };
+            let row = unsafe { std::slice::from_raw_parts_mut(c.add(r * self.stride), self.here) };
             row.copy_from_slice(&self.c[r * self.width..][..self.here]);
         }
     }
