@@ -13,6 +13,8 @@ mod support;
 mod threads;
 #[path = "cpu/unknown.rs"]
 mod unknown;
+#[path = "cpu/winograd.rs"]
+mod winograd;
 
 use gradus::Tool;
 use gradus::check::Random;
@@ -30,7 +32,7 @@ const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
 
 /// How images may be read: as the target has it, and in layouts of which some fit no layer and some no table.
 const READINGS: [&str; 10] = [
-    "{layout=auto}",
+    "{layout=auto winograd=true}",
     "{layout=auto}",
     "{layout=NHWC}",
     "{layout=NCHW}",
@@ -46,7 +48,7 @@ const READINGS: [&str; 10] = [
 fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
     let mut compiled = m.clone();
     let pipeline = Target::named("cpu").expect("there is one").pipeline;
-    let pass = "convert-graph-to-addr{layout=auto}";
+    let pass = "convert-graph-to-addr{layout=auto winograd=true}";
     assert_eq!(pipeline.matches(pass).count(), 1);
     let pipeline = pipeline.replace(pass, &format!("convert-graph-to-addr{reading}"));
     let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");
@@ -171,12 +173,11 @@ fn run_by_kernels(m: &Module, input: &Datum) -> (Datum, Vec<&'static str>) {
     (result, program.reference(1).into_iter().map(|(name, _)| name).collect())
 }
 
-fn check(tool: &Tool, ctx: &Arc<Context>, layer: &Layer, random: &mut Random) {
+fn check(tool: &Tool, ctx: &Arc<Context>, layer: &Layer, reading: &str, random: &mut Random) {
     let m = parse(ctx, &layer.text).unwrap_or_else(|| panic!("it is valid: {}", layer.text));
     let count = layer.input.iter().product();
     let input = Datum::Tensor(floats_to_tensor(DType::F32, &layer.input, numbers(random, count)));
     let want = run(&m, &input);
-    let reading = READINGS[random.below(READINGS.len() as u64) as usize];
     let (have, reference) = run_by_kernels(&compiled(tool, &m, reading), &input);
     // A mean is a product with a number that is rounded.
     let is_exact = !layer.text.contains("average_pool");
@@ -197,6 +198,7 @@ fn layers_are_what_the_reference_says() {
             0 => Layer::of_matrices(&mut random),
             _ => Layer::over_images(&mut random),
         };
-        check(&tool, &ctx, &layer, &mut random);
+        let reading = READINGS[random.below(READINGS.len() as u64) as usize];
+        check(&tool, &ctx, &layer, reading, &mut random);
     }
 }

@@ -8,6 +8,7 @@ mod conv;
 mod emit;
 mod pool;
 mod quantized;
+mod winograd;
 
 use conv::{Conv, Reading};
 use emit::{Beside, Emitter};
@@ -48,6 +49,11 @@ that is tiled under a wider window, each run of summands has an address of its o
 are read with channels last, as are those of pools and of depthwise convolutions. Filters are put in the order of the
 summands, and results come out as they were, whatever the layout.
 
+With `winograd`, convolutions of floats of 32 bits with constant windows of three by three, no stride and many channels become
+16 products for four results, of which each channel has less than half as many products: of sums of places by windows, whose
+sums are the results, by windows too. Sums are rounded otherwise; and what is no number, or infinite, reaches the other results of
+its tile of two by two. Where it would not pay it is not done: for fewer than 32 channels or filters, and large images.
+
 # Refuses
 
 Leaves alone what has unknown extents or none, products of more than two axes on the right, and `graph.gemm` that scales,
@@ -86,6 +92,11 @@ const OPTIONS: &[PassOption] = &[
         name: "min-run",
         doc: "How many summands of a padded input lie side by side at least if it is not copied to have its padding",
         kind: OptionKind::Int(8),
+    },
+    PassOption {
+        name: "winograd",
+        doc: "Compute windows of three by three with fewer products, whose sums are rounded otherwise",
+        kind: OptionKind::Bool(false),
     },
 ];
 

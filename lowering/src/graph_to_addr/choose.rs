@@ -18,13 +18,13 @@ const RUN_COST: f64 = 0.125;
 pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, reading: &Reading) -> Option<Vec<TiledLayout>> {
     let (last, plain): (TiledLayout, TiledLayout) = (channels_last(axes)?, axes.parse().ok()?);
     // Bytes are multiplied four of a run at a time.
-    if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.image()))).is_none() {
+    if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_none() {
         return Some(vec![last]);
     }
     let panels = conv.columns().div_ceil(COLUMNS) as f64;
     let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes, reading)? as f64 * panels * RUN_COST);
     let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements());
-    match is_given(m, conv.image()) && is_cheaper() == Some(true) {
+    match is_given(m, conv.x) && is_cheaper() == Some(true) {
         true => Some(vec![plain, last]),
         false => Some(vec![last]),
     }

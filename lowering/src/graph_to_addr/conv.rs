@@ -21,6 +21,8 @@ pub(super) struct Reading {
     order: Option<Order>,
     /// Padding is copied where fewer summands than these lie side by side.
     min_run: u64,
+    /// Whether windows of three by three may be fewer products.
+    winograd: bool,
 }
 
 impl Reading {
@@ -34,7 +36,8 @@ impl Reading {
             "channels-last" => Some(Order::ChannelsLast),
             _ => None,
         };
-        Ok(Reading { layout, order, min_run: u64::try_from(options.int("min-run")).unwrap_or(0) })
+        let (min_run, winograd) = (u64::try_from(options.int("min-run")).unwrap_or(0), options.bool("winograd"));
+        Ok(Reading { layout, order, min_run, winograd })
     }
 
     /// The order of summands in a layout: if it is not said, channels are the innermost where they lie beside each other.
@@ -65,15 +68,15 @@ struct Plan<'a> {
 
 /// A convolution of known extents.
 pub(super) struct Conv {
-    x: Value,
-    w: Value,
-    beside: Beside,
+    pub x: Value,
+    pub w: Value,
+    pub beside: Beside,
     /// Of the input: batch, channels, image.
-    input: Vec<i64>,
+    pub input: Vec<i64>,
     /// Of the filters: how many, channels of a group, extents.
-    filters: Vec<i64>,
-    group: u64,
-    window: Window,
+    pub filters: Vec<i64>,
+    pub group: u64,
+    pub window: Window,
 }
 
 impl Conv {
@@ -104,6 +107,9 @@ impl Conv {
     }
 
     pub(super) fn lower(&self, m: &mut Module, op: Op, reading: &Reading) -> Option<Value> {
+        if let Some(value) = reading.winograd.then(|| self.lower_winograd(m, op)).flatten() {
+            return Some(value);
+        }
         let axes = axes(self.input.len())?;
         let last = channels_last(&axes)?;
         let layouts = match &reading.layout {
@@ -147,11 +153,6 @@ impl Conv {
     pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<u64> {
         let (access, image, _) = self.read(layout, axes, reading)?;
         access.outputs().ok()?.checked_mul(access.depth().ok()? / access.run(&image).ok()?)
-    }
-
-    /// The image.
-    pub(super) fn image(&self) -> Value {
-        self.x
     }
 
     /// How many elements the image has.

@@ -1,0 +1,156 @@
+//! Convolutions with windows of three by three as sixteen products of fewer numbers each.
+//!
+//! Four by four places of the image, added and subtracted in sixteen ways, times the filter, added in sixteen ways too, are
+//! products of which four sums are two by two results: 16 products in place of 36 for each channel and filter. All of it finds its
+//! operands by tables: what is added up are windows, channels side by side. Source: Winograd, Arithmetic Complexity of
+//! Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016, F(2x2, 3x3).
+
+use super::conv::{Conv, as_image, axes, channels_last};
+use super::emit::{Beside, Emitter};
+use super::rows_product;
+use gradus_dialects::layout::{Indirection, ZERO_PAGE};
+use gradus_ir::{Module, Op, Tensor, Type, Value};
+
+/// Sums that are multiplied, along an axis.
+const SUMS: usize = 4;
+
+/// Of each sum the two places that it is of, and what the second is multiplied with.
+const PLACES: [([i64; 2], f32); SUMS] = [([0, 2], -1.0), ([1, 2], 1.0), ([2, 1], -1.0), ([1, 3], -1.0)];
+
+/// What each sum is multiplied with: weights of a filter times these. The last has its sign changed, so that the products of all
+/// but the third are only added.
+const FILTER: [[f64; 3]; SUMS] = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.0, 0.0, -1.0]];
+
+/// The products that the first and second result along an axis are sums of, each at the place of its sign.
+const RESULTS: [[Option<usize>; SUMS]; 2] = [[Some(0), Some(1), Some(2), None], [Some(3), Some(1), None, Some(2)]];
+
+/// The signs.
+const SIGNS: [f32; SUMS] = [1.0, 1.0, 1.0, -1.0];
+
+/// It pays from so many channels and so many filters on, as measured: with fewer, sums take longer than the products that they
+/// save.
+const LEAST: i64 = 32;
+
+/// And from so many products on, of channels, filters and tiles: there are as many ops whatever they are.
+const LEAST_PRODUCTS: i64 = 1 << 16;
+
+/// Up to so many sums of products: more are not in a cache any longer when they are added.
+const MOST_SUMS: i64 = 1 << 23;
+
+/// An image, in tiles of two by two results.
+struct Tiles {
+    batch: i64,
+    /// Rows and columns of the image, of the results, and of the tiles.
+    image: [i64; 2],
+    results: [i64; 2],
+    tiles: [i64; 2],
+    pads: [i64; 2],
+    channels: i64,
+    filters: i64,
+}
+
+impl Tiles {
+    /// Those of a convolution that this is for.
+    fn of(conv: &Conv) -> Option<Tiles> {
+        let (&[batch, channels, height, width], &[filters, ..]) = (&conv.input[..], &conv.filters[..]) else {
+            return None;
+        };
+        let w = &conv.window;
+        let is_plain = w.kernel == [3, 3] && w.strides == [1, 1] && w.dilations == [1, 1] && conv.group == 1;
+        let [results, pads] = [&w.output, &w.pads_begin].map(|some| [some[0] as i64, some[1] as i64]);
+        let tiles = results.map(|extent| (extent + 1) / 2);
+        let all = Tiles { batch, image: [height, width], results, tiles, pads, channels, filters };
+        let sums = all.count()?.checked_mul(filters)?;
+        let pays = channels.min(filters) >= LEAST && sums.checked_mul(channels)? >= LEAST_PRODUCTS;
+        (is_plain && pays && sums <= MOST_SUMS / (SUMS * SUMS) as i64).then_some(all)
+    }
+
+    /// How many there are.
+    fn count(&self) -> Option<i64> {
+        self.batch.checked_mul(self.tiles[0])?.checked_mul(self.tiles[1])
+    }
+
+    /// Where the places of a sum are, for each tile.
+    fn places(&self, sum: [usize; 2]) -> Option<Indirection> {
+        let ([rows, columns], [height, width]) = (sum.map(|i| PLACES[i].0), self.image);
+        let mut bases = Vec::new();
+        for n in 0..self.batch {
+            for (i, j) in (0..self.tiles[0]).flat_map(|i| (0..self.tiles[1]).map(move |j| (i, j))) {
+                for (row, column) in rows.iter().flat_map(|&r| columns.map(|c| (r, c))) {
+                    let (y, x) = (2 * i + row - self.pads[0], 2 * j + column - self.pads[1]);
+                    let is_there = (0..height).contains(&y) && (0..width).contains(&x);
+                    let place = ((n * height + y) * width + x) * self.channels;
+                    bases.push(if is_there { i32::try_from(place).ok()? } else { ZERO_PAGE });
+                }
+            }
+        }
+        Some(Indirection { bases, runs: 4, run: self.channels as u64 })
+    }
+
+    /// Where the products are that each result is a sum of.
+    fn products(&self) -> Option<Indirection> {
+        let mut bases = Vec::new();
+        let row = (SUMS * SUMS) as i64 * self.filters;
+        for n in 0..self.batch {
+            for (y, x) in (0..self.results[0]).flat_map(|y| (0..self.results[1]).map(move |x| (y, x))) {
+                let tile = (n * self.tiles[0] + y / 2) * self.tiles[1] + x / 2;
+                let [down, across] = [y, x].map(|at| RESULTS[at as usize % 2]);
+                for (i, j) in down.iter().flat_map(|&i| across.map(|j| (i, j))) {
+                    let place = i.zip(j).map(|(i, j)| tile * row + (SUMS * i + j) as i64 * self.filters);
+                    bases.push(place.map_or(Some(ZERO_PAGE), |place| i32::try_from(place).ok())?);
+                }
+            }
+        }
+        Some(Indirection { bases, runs: (SUMS * SUMS) as u64, run: self.filters as u64 })
+    }
+}
+
+impl Conv {
+    /// The convolution as fewer products, if it is one of floats of 32 bits by constant filters for which that pays.
+    pub(super) fn lower_winograd(&self, m: &mut Module, op: Op) -> Option<Value> {
+        let tiles = Tiles::of(self)?;
+        let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
+        if [self.x, self.w].iter().any(|&v| m.ctx.element_type(m.value_type(v)) != Type::F32) {
+            return None;
+        }
+        let (axes, mut products) = (axes(4)?, Vec::new());
+        let sums = (0..SUMS * SUMS).map(|i| [i / SUMS, i % SUMS]);
+        let places: Vec<Indirection> = sums.clone().map(|sum| tiles.places(sum)).collect::<Option<_>>()?;
+        let (results, factors) = (tiles.products()?, factors(&filters.as_slice::<f32>())?);
+        let mut e = Emitter::before(m, op);
+        let a = e.pack(self.x, &channels_last(&axes)?, &axes)?;
+        for ((sum, places), factor) in sums.zip(places).zip(factors) {
+            let signs = sum.map(|i| [1.0, PLACES[i].1]);
+            let signs = weights(&mut e, &signs[0], &signs[1], tiles.channels)?;
+            let sums = e.depthwise(a, &places, signs, &Beside::default())?;
+            let factor = Tensor::from_vec(&[tiles.filters as usize, tiles.channels as usize], factor);
+            let factor = e.constant(&factor, Type::F32)?;
+            products.push(rows_product(&mut e, sums, factor, &Beside::default())?);
+        }
+        let products = e.concat(&products, 1)?;
+        let signs = weights(&mut e, &SIGNS, &SIGNS, tiles.filters)?;
+        let results = e.depthwise(products, &results, signs, &self.beside)?;
+        as_image(&mut e, op, results)
+    }
+}
+
+/// The products of signs down and across, each for all channels.
+fn weights(e: &mut Emitter<'_>, down: &[f32], across: &[f32], channels: i64) -> Option<Value> {
+    let channels = usize::try_from(channels).ok()?;
+    let each = down.iter().flat_map(|a| across.iter().map(move |b| a * b));
+    let all: Vec<f32> = each.flat_map(|sign| std::iter::repeat_n(sign, channels)).collect();
+    e.constant(&Tensor::from_vec(&[down.len() * across.len(), channels], all), Type::F32)
+}
+
+/// What each sum is multiplied with: for each filter and channel the weights, nine of each, added in one of sixteen ways.
+fn factors(filters: &[f32]) -> Option<Vec<Vec<f32>>> {
+    let mut all = vec![Vec::with_capacity(filters.len() / 9); SUMS * SUMS];
+    for w in filters.chunks_exact(9) {
+        let sum = |by: [f64; 3], of: [f64; 3]| (0..3).map(|i| by[i] * of[i]).sum::<f64>();
+        let rows = FILTER.map(|by| [0, 1, 2].map(|x| sum(by, [0, 1, 2].map(|y| f64::from(w[3 * y + x])))));
+        for (i, row) in rows.into_iter().enumerate() {
+            FILTER.iter().enumerate().for_each(|(j, &by)| all[SUMS * i + j].push(sum(by, row) as f32));
+        }
+    }
+    all.iter().flatten().all(|x| x.is_finite()).then_some(all)
+}

@@ -1,0 +1,39 @@
+//! Windows of three by three as fewer products: of small integers, whose halves and quarters are exact, the results are too.
+
+use super::{Layer, check, compiled, constant, extents, list, parse, pick};
+use gradus::Tool;
+use gradus::check::Random;
+
+/// A layer that is large enough for it to pay.
+fn layer(random: &mut Random) -> Layer {
+    let [channels, filters] = [(); 2].map(|()| pick(random, &[32, 33, 40, 64]));
+    let image: Vec<usize> = (0..2).map(|_| 11 + random.below(8) as usize).collect();
+    let pads: Vec<usize> = (0..4).map(|_| random.below(4) as usize).collect();
+    let output = [0, 1].map(|i| image[i] + pads[i] + pads[i + 2] - 2);
+    let batch = pick(random, &[2, 3]);
+    let weights = [filters, channels, 3, 3];
+    let mut before = constant(random, "w", &weights);
+    let (mut operands, mut types) = ("%x, %w", format!(", tensor<{}f32>", extents(&weights)));
+    if random.below(2) == 0 {
+        before += &constant(random, "b", &[filters]);
+        operands = "%x, %w, %b";
+        types += &format!(", tensor<{filters}xf32>");
+    }
+    let op = format!("graph.conv {operands} {{pads = {}}}", list(&pads));
+    let made = extents(&[&[batch, filters][..], &output].concat());
+    Layer::of(&before, &op, &types, &[&[batch, channels][..], &image].concat(), &made)
+}
+
+#[test]
+fn windows_are_fewer_products() {
+    let tool = Tool::gradus();
+    let ctx = tool.context();
+    for number in 0..40 {
+        let mut random = Random::of(("winograd", number));
+        let layer = layer(&mut random);
+        let m = parse(&ctx, &layer.text).unwrap_or_else(|| panic!("it is valid: {}", layer.text));
+        let products = |reading| compiled(&tool, &m, reading).to_text(Default::default()).matches("addr.gemm").count();
+        assert_eq!([products("{layout=auto}") <= 1, products("{winograd=true}") == 16], [true, true], "{}", layer.text);
+        check(&tool, &ctx, &layer, "{winograd=true}", &mut random);
+    }
+}
