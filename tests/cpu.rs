@@ -32,7 +32,7 @@ const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
 
 /// How images may be read: as the target has it, and in layouts of which some fit no layer and some no table.
 const READINGS: [&str; 10] = [
-    "{layout=auto winograd=true}",
+    "{layout=auto winograd=64}",
     "{layout=auto}",
     "{layout=NHWC}",
     "{layout=NCHW}",
@@ -48,7 +48,7 @@ const READINGS: [&str; 10] = [
 fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
     let mut compiled = m.clone();
     let pipeline = Target::named("cpu").expect("there is one").pipeline;
-    let pass = "convert-graph-to-addr{layout=auto winograd=true}";
+    let pass = "convert-graph-to-addr{layout=auto winograd=64}";
     assert_eq!(pipeline.matches(pass).count(), 1);
     let pipeline = pipeline.replace(pass, &format!("convert-graph-to-addr{reading}"));
     let mut pipeline = Pipeline::parse(&pipeline, &tool.passes).expect("it is a pipeline");

@@ -49,10 +49,11 @@ that is tiled under a wider window, each run of summands has an address of its o
 are read with channels last, as are those of pools and of depthwise convolutions. Filters are put in the order of the
 summands, and results come out as they were, whatever the layout.
 
-With `winograd`, convolutions of floats of 32 bits with constant windows of three by three, no stride and many channels become
-16 products for four results, of which each channel has less than half as many products: of sums of places by windows, whose
-sums are the results, by windows too. Sums are rounded otherwise; and what is no number, or infinite, reaches the other results of
-its tile of two by two. Where it would not pay it is not done: for fewer than 32 channels or filters, and large images.
+With `winograd`, convolutions of floats of 32 bits with constant windows of three by three, no stride and many channels become 16
+products for two by two results, in place of 36 for each channel: of sums of places by windows, whose sums are the results, by windows
+too. An image of as many tiles of such results as it says or more is computed so, strip by strip; there are 16 numbers for 9 weights then.
+Sums are rounded otherwise; and what is no number, or infinite, reaches the other results of its tile. Where it would take
+longer, as for fewer than 32 channels or filters, it is not done.
 
 # Refuses
 
@@ -95,8 +96,8 @@ const OPTIONS: &[PassOption] = &[
     },
     PassOption {
         name: "winograd",
-        doc: "Compute windows of three by three with fewer products, whose sums are rounded otherwise",
-        kind: OptionKind::Bool(false),
+        doc: "From how many tiles of two by two results on a window of three by three is computed with fewer products; never if 0",
+        kind: OptionKind::Int(0),
     },
 ];
 

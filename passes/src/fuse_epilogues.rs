@@ -116,7 +116,9 @@ fn relu_of_concat(r: &mut Rewriter<'_>, op: Op) -> bool {
         let mut state = OpState::like(m, op);
         state.operands.push(part);
         state.result_types.push(m.value_type(part));
-        let Ok(relu) = r.create_before(op, state) else { return false };
+        // Right behind its product, so that the operands of this are needed no longer than before.
+        let Some(next) = m.defining_op(part).and_then(|product| m.next_op(product)) else { return false };
+        let Ok(relu) = r.create_before(next, state) else { return false };
         all.operands.push(r.module().result(relu, 0));
     }
     r.replace_with(op, all).is_ok()

@@ -21,8 +21,8 @@ pub(super) struct Reading {
     order: Option<Order>,
     /// Padding is copied where fewer summands than these lie side by side.
     min_run: u64,
-    /// Whether windows of three by three may be fewer products.
-    winograd: bool,
+    /// From so many tiles on windows of three by three are fewer products; never if it is none.
+    winograd: i64,
 }
 
 impl Reading {
@@ -36,7 +36,7 @@ impl Reading {
             "channels-last" => Some(Order::ChannelsLast),
             _ => None,
         };
-        let (min_run, winograd) = (u64::try_from(options.int("min-run")).unwrap_or(0), options.bool("winograd"));
+        let (min_run, winograd) = (u64::try_from(options.int("min-run")).unwrap_or(0), options.int("winograd"));
         Ok(Reading { layout, order, min_run, winograd })
     }
 
@@ -107,7 +107,9 @@ impl Conv {
     }
 
     pub(super) fn lower(&self, m: &mut Module, op: Op, reading: &Reading) -> Option<Value> {
-        if let Some(value) = reading.winograd.then(|| self.lower_winograd(m, op)).flatten() {
+        if reading.winograd > 0
+            && let Some(value) = self.lower_winograd(m, op, reading.winograd)
+        {
             return Some(value);
         }
         let axes = axes(self.input.len())?;

@@ -10,6 +10,7 @@ use super::emit::{Beside, Emitter};
 use super::rows_product;
 use gradus_dialects::layout::{Indirection, ZERO_PAGE};
 use gradus_ir::{Module, Op, Tensor, Type, Value};
+use std::ops::Range;
 
 /// Sums that are multiplied, along an axis.
 const SUMS: usize = 4;
@@ -34,8 +35,11 @@ const LEAST: i64 = 32;
 /// And from so many products on, of channels, filters and tiles: there are as many ops whatever they are.
 const LEAST_PRODUCTS: i64 = 1 << 16;
 
-/// Up to so many sums of products: more are not in a cache any longer when they are added.
-const MOST_SUMS: i64 = 1 << 23;
+/// So many products, at most, are there before they are added: an image is cut into strips of as many, which stay in a cache.
+const MOST_PRODUCTS: i64 = 1 << 19;
+
+/// An image of more strips is left alone: each is ops of its own.
+const MOST_STRIPS: i64 = 64;
 
 /// An image, in tiles of two by two results.
 struct Tiles {
@@ -50,8 +54,8 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// Those of a convolution that this is for.
-    fn of(conv: &Conv) -> Option<Tiles> {
+    /// Those of a convolution that this is for, if they are so many at least.
+    fn of(conv: &Conv, least: i64) -> Option<Tiles> {
         let (&[batch, channels, height, width], &[filters, ..]) = (&conv.input[..], &conv.filters[..]) else {
             return None;
         };
@@ -60,43 +64,54 @@ impl Tiles {
         let [results, pads] = [&w.output, &w.pads_begin].map(|some| [some[0] as i64, some[1] as i64]);
         let tiles = results.map(|extent| (extent + 1) / 2);
         let all = Tiles { batch, image: [height, width], results, tiles, pads, channels, filters };
-        let sums = all.count()?.checked_mul(filters)?;
-        let pays = channels.min(filters) >= LEAST && sums.checked_mul(channels)? >= LEAST_PRODUCTS;
-        (is_plain && pays && sums <= MOST_SUMS / (SUMS * SUMS) as i64).then_some(all)
+        let count = all.rows()?.checked_mul(tiles[1])?;
+        let products = count.checked_mul(filters)?;
+        let pays =
+            channels.min(filters) >= LEAST && count >= least && products.checked_mul(channels)? >= LEAST_PRODUCTS;
+        (is_plain && pays && products / (MOST_PRODUCTS / (SUMS * SUMS) as i64) < MOST_STRIPS).then_some(all)
     }
 
-    /// How many there are.
-    fn count(&self) -> Option<i64> {
-        self.batch.checked_mul(self.tiles[0])?.checked_mul(self.tiles[1])
+    /// How many rows of tiles there are in all images.
+    fn rows(&self) -> Option<i64> {
+        self.batch.checked_mul(self.tiles[0])
     }
 
-    /// Where the places of a sum are, for each tile.
-    fn places(&self, sum: [usize; 2]) -> Option<Indirection> {
+    /// Rows of tiles whose products are there at once.
+    fn strips(&self) -> Option<impl Iterator<Item = Range<i64>>> {
+        let most = (MOST_PRODUCTS / ((SUMS * SUMS) as i64 * self.filters * self.tiles[1])).max(1);
+        let rows = self.rows()?;
+        let strip = (rows as u64).div_ceil((rows as u64).div_ceil(most as u64)) as i64;
+        Some((0..rows).step_by(strip as usize).map(move |row| row..(row + strip).min(rows)))
+    }
+
+    /// Where the places of a sum are, for each tile of some rows of them.
+    fn places(&self, sum: [usize; 2], strip: Range<i64>) -> Option<Indirection> {
         let ([rows, columns], [height, width]) = (sum.map(|i| PLACES[i].0), self.image);
         let mut bases = Vec::new();
-        for n in 0..self.batch {
-            for (i, j) in (0..self.tiles[0]).flat_map(|i| (0..self.tiles[1]).map(move |j| (i, j))) {
-                for (row, column) in rows.iter().flat_map(|&r| columns.map(|c| (r, c))) {
-                    let (y, x) = (2 * i + row - self.pads[0], 2 * j + column - self.pads[1]);
-                    let is_there = (0..height).contains(&y) && (0..width).contains(&x);
-                    let place = ((n * height + y) * width + x) * self.channels;
-                    bases.push(if is_there { i32::try_from(place).ok()? } else { ZERO_PAGE });
-                }
+        for (at, j) in strip.flat_map(|at| (0..self.tiles[1]).map(move |j| (at, j))) {
+            let (n, i) = (at / self.tiles[0], at % self.tiles[0]);
+            for (row, column) in rows.iter().flat_map(|&r| columns.map(|c| (r, c))) {
+                let (y, x) = (2 * i + row - self.pads[0], 2 * j + column - self.pads[1]);
+                let is_there = (0..height).contains(&y) && (0..width).contains(&x);
+                let place = ((n * height + y) * width + x) * self.channels;
+                bases.push(if is_there { i32::try_from(place).ok()? } else { ZERO_PAGE });
             }
         }
         Some(Indirection { bases, runs: 4, run: self.channels as u64 })
     }
 
-    /// Where the products are that each result is a sum of.
-    fn products(&self) -> Option<Indirection> {
+    /// Where, among those of some rows of tiles, the products are that each result is a sum of.
+    fn products(&self, strip: Range<i64>) -> Option<Indirection> {
         let mut bases = Vec::new();
-        let row = (SUMS * SUMS) as i64 * self.filters;
-        for n in 0..self.batch {
-            for (y, x) in (0..self.results[0]).flat_map(|y| (0..self.results[1]).map(move |x| (y, x))) {
-                let tile = (n * self.tiles[0] + y / 2) * self.tiles[1] + x / 2;
+        let all = (SUMS * SUMS) as i64 * self.filters;
+        for at in strip.clone() {
+            let first = 2 * (at % self.tiles[0]);
+            let rows = first..(first + 2).min(self.results[0]);
+            for (y, x) in rows.flat_map(|y| (0..self.results[1]).map(move |x| (y, x))) {
+                let tile = (at - strip.start) * self.tiles[1] + x / 2;
                 let [down, across] = [y, x].map(|at| RESULTS[at as usize % 2]);
                 for (i, j) in down.iter().flat_map(|&i| across.map(|j| (i, j))) {
-                    let place = i.zip(j).map(|(i, j)| tile * row + (SUMS * i + j) as i64 * self.filters);
+                    let place = i.zip(j).map(|(i, j)| tile * all + (SUMS * i + j) as i64 * self.filters);
                     bases.push(place.map_or(Some(ZERO_PAGE), |place| i32::try_from(place).ok())?);
                 }
             }
@@ -105,31 +120,50 @@ impl Tiles {
     }
 }
 
+/// Where some rows of tiles find what they are made of: the places of each sum, and the products of each result.
+struct Strip {
+    places: Vec<Indirection>,
+    results: Indirection,
+}
+
+impl Strip {
+    fn of(tiles: &Tiles, rows: Range<i64>) -> Option<Strip> {
+        let places = (0..SUMS * SUMS).map(|i| tiles.places([i / SUMS, i % SUMS], rows.clone()));
+        Some(Strip { places: places.collect::<Option<_>>()?, results: tiles.products(rows)? })
+    }
+}
+
 impl Conv {
-    /// The convolution as fewer products, if it is one of floats of 32 bits by constant filters for which that pays.
-    pub(super) fn lower_winograd(&self, m: &mut Module, op: Op) -> Option<Value> {
-        let tiles = Tiles::of(self)?;
+    /// The convolution as fewer products, if it is one of floats of 32 bits by constant filters for which that pays, of so many
+    /// tiles at least.
+    pub(super) fn lower_winograd(&self, m: &mut Module, op: Op, least: i64) -> Option<Value> {
+        let tiles = Tiles::of(self, least)?;
         let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
         if [self.x, self.w].iter().any(|&v| m.ctx.element_type(m.value_type(v)) != Type::F32) {
             return None;
         }
-        let (axes, mut products) = (axes(4)?, Vec::new());
-        let sums = (0..SUMS * SUMS).map(|i| [i / SUMS, i % SUMS]);
-        let places: Vec<Indirection> = sums.clone().map(|sum| tiles.places(sum)).collect::<Option<_>>()?;
-        let (results, factors) = (tiles.products()?, factors(&filters.as_slice::<f32>())?);
+        let strips = tiles.strips()?.map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
+        let (axes, factors) = (axes(4)?, factors(&filters.as_slice::<f32>())?);
         let mut e = Emitter::before(m, op);
         let a = e.pack(self.x, &channels_last(&axes)?, &axes)?;
-        for ((sum, places), factor) in sums.zip(places).zip(factors) {
-            let signs = sum.map(|i| [1.0, PLACES[i].1]);
-            let signs = weights(&mut e, &signs[0], &signs[1], tiles.channels)?;
-            let sums = e.depthwise(a, &places, signs, &Beside::default())?;
+        let mut sums = Vec::with_capacity(factors.len());
+        for (i, factor) in factors.into_iter().enumerate() {
+            let [down, across] = [i / SUMS, i % SUMS].map(|i| [1.0, PLACES[i].1]);
             let factor = Tensor::from_vec(&[tiles.filters as usize, tiles.channels as usize], factor);
-            let factor = e.constant(&factor, Type::F32)?;
-            products.push(rows_product(&mut e, sums, factor, &Beside::default())?);
+            sums.push((weights(&mut e, &down, &across, tiles.channels)?, e.constant(&factor, Type::F32)?));
         }
-        let products = e.concat(&products, 1)?;
         let signs = weights(&mut e, &SIGNS, &SIGNS, tiles.filters)?;
-        let results = e.depthwise(products, &results, signs, &self.beside)?;
+        let mut results = Vec::with_capacity(strips.len());
+        for strip in strips {
+            let mut products = Vec::with_capacity(sums.len());
+            for (places, &(signs, factor)) in strip.places.iter().zip(&sums) {
+                let sum = e.depthwise(a, places, signs, &Beside::default())?;
+                products.push(rows_product(&mut e, sum, factor, &Beside::default())?);
+            }
+            let products = e.concat(&products, 1)?;
+            results.push(e.depthwise(products, &strip.results, signs, &self.beside)?);
+        }
+        let results = e.concat(&results, 0)?;
         as_image(&mut e, op, results)
     }
 }

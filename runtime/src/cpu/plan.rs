@@ -13,6 +13,7 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Module, Op, Tensor, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// What happens at a step.
@@ -28,10 +29,16 @@ struct Step {
     reads: Vec<Place>,
     /// The slots that it writes.
     writes: SmallVec<[usize; 1]>,
-    /// The columns that it writes of that, if not all.
-    columns: Option<Columns>,
+    /// What it writes of that, if not all.
+    within: Option<Within>,
     /// How long it took in all runs.
     spent: Duration,
+}
+
+/// A part of what a step writes.
+enum Within {
+    Columns(Columns),
+    Bytes(Range<usize>),
 }
 
 /// The steps of a function whose sizes are all known.
@@ -131,15 +138,32 @@ fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
 }
 
 impl Step {
-    /// Whether it can write what it makes as so many columns among others.
-    fn can_write(&self, columns: usize) -> bool {
-        matches!(&self.does, Does::Kernel(kernel) if kernel.columns == Some(columns)) && self.columns.is_none()
+    /// Writes what it makes as so many columns of a slot that others write too, which has one row or more, if it can.
+    fn write_within(&mut self, slot: usize, count: usize, columns: Columns, has_rows: bool, size: usize) -> bool {
+        let Does::Kernel(kernel) = &self.does else { return false };
+        let within = match (has_rows, kernel.columns) {
+            (false, _) => Within::Bytes(columns.first * size..(columns.first + count) * size),
+            (true, Some(can)) if can == count => Within::Columns(columns),
+            _ => return false,
+        };
+        let is_whole = self.within.is_none();
+        if is_whole {
+            (self.writes[0], self.within) = (slot, Some(within));
+        }
+        is_whole
     }
 
     fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
             Does::Kernel(kernel) => store.write(self.writes[0], &self.reads, others, |data, bytes| {
-                (kernel.run)(workers, data, Out { bytes, columns: self.columns })
+                let out = match &self.within {
+                    Some(Within::Bytes(some)) => {
+                        Out { bytes: bytes.get_mut(some.clone()).ok_or_else(lost)?, columns: None }
+                    }
+                    Some(Within::Columns(columns)) => Out { bytes, columns: Some(*columns) },
+                    None => Out { bytes, columns: None },
+                };
+                (kernel.run)(workers, data, out)
             }),
             Does::Reference(types) => self.by_reference(m, types, others, store),
         }
@@ -270,26 +294,26 @@ impl<'m> Planner<'m> {
         let reads = reads.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let writes = results.iter().map(|&v| self.slot(v)).collect::<Option<_>>()?;
         self.makers.extend(results.iter().map(|&v| (v, self.drafts.len())));
-        self.drafts.push(Draft::Step(Step { op, does, reads, writes, columns: None, spent: Duration::ZERO }));
+        self.drafts.push(Draft::Step(Step { op, does, reads, writes, within: None, spent: Duration::ZERO }));
         Some(())
     }
 
     /// Parts of a result: written where they belong by whoever makes them for nobody else, if that can be, or copied.
     fn parts(&mut self, op: Op, parts: Vec<Part>) -> Option<()> {
-        let (m, slot) = (self.m, self.slot(self.m.result(op, 0))?);
+        let (m, result) = (self.m, self.m.result(op, 0));
+        let (slot, size) = (self.slot(result)?, super::dtype(m, m.value_type(result))?.size());
         for Part { copy, count, columns } in parts {
             let value = m.operands(op)[copy.reads[0]];
-            let maker = self.maker(value).and_then(|draft| match &mut self.drafts[draft] {
-                Draft::Step(step) => Some(step).filter(|step| step.can_write(count)),
-                _ => None,
+            let has_rows = columns.of * size != self.sizes[slot];
+            let is_written = self.maker(value).is_some_and(|draft| match &mut self.drafts[draft] {
+                Draft::Step(step) => step.write_within(slot, count, columns, has_rows, size),
+                _ => false,
             });
-            if let Some(step) = maker {
-                (step.writes[0], step.columns) = (slot, Some(columns));
-                continue;
+            if !is_written {
+                let (reads, writes) = (vec![self.place(value)?], smallvec::smallvec![slot]);
+                let does = Does::Kernel(copy);
+                self.drafts.push(Draft::Step(Step { op, does, reads, writes, within: None, spent: Duration::ZERO }));
             }
-            let (reads, writes) = (vec![self.place(value)?], smallvec::smallvec![slot]);
-            let does = Does::Kernel(copy);
-            self.drafts.push(Draft::Step(Step { op, does, reads, writes, columns: None, spent: Duration::ZERO }));
         }
         Some(())
     }
@@ -362,7 +386,7 @@ impl<'m> Planner<'m> {
         let reads = group.operands.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let Some(&Place::Slot(slot)) = self.places.get(&group.result) else { return None };
         let writes = smallvec::smallvec![slot];
-        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes, columns: None, spent: Duration::ZERO })
+        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes, within: None, spent: Duration::ZERO })
     }
 }
 

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --convert-graph-to-addr=winograd=true --canonicalize
+// RUN: gradus opt %s --convert-graph-to-addr=winograd=16 --canonicalize
 
 // Sixteen products of sums of places, whose sums are the results; the bias is added to these.
 func.func @three_by_three(%x: tensor<1x64x8x8xf32>, %b: tensor<64xf32>) -> tensor<1x64x8x8xf32> {
