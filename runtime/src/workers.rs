@@ -2,18 +2,18 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Threads that share work: the one that has it, and others that wait for some.
+/// Threads that share work.
 #[derive(Default)]
 pub struct Workers {
-    /// The others, if there are any.
-    others: Option<rayon_core::ThreadPool>,
+    /// All of them, if there are several.
+    all: Option<rayon_core::ThreadPool>,
 }
 
 /// Work of fewer steps than this is over before another thread has begun. A step is the addition or multiplication of a vector.
 const FEW_STEPS: usize = 100_000;
 
 impl Workers {
-    /// So many threads with the calling one.
+    /// So many threads.
     ///
     /// # Errors
     /// When the system has no more.
@@ -21,21 +21,29 @@ impl Workers {
         if threads < 2 {
             return Ok(Workers::default());
         }
-        let others = rayon_core::ThreadPoolBuilder::new().num_threads(threads - 1).build();
-        Ok(Workers { others: Some(others.map_err(|e| format!("there are no {threads} threads: {e}"))?) })
+        let all = rayon_core::ThreadPoolBuilder::new().num_threads(threads).build();
+        Ok(Workers { all: Some(all.map_err(|e| format!("there are no {threads} threads: {e}"))?) })
+    }
+
+    /// Does something on one of them: what it [shares](Workers::share) it need not wait for if nobody else has begun with it.
+    pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.all {
+            Some(all) => all.install(work),
+            None => work(),
+        }
     }
 
     /// How many threads to divide work of so many steps among.
     pub fn for_steps(&self, steps: usize) -> usize {
-        match &self.others {
-            Some(others) if steps >= FEW_STEPS => others.current_num_threads() + 1,
+        match &self.all {
+            Some(all) if steps >= FEW_STEPS => all.current_num_threads(),
             _ => 1,
         }
     }
 
     /// Does something with each item once, on so many threads at most.
     pub fn share<T>(&self, threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
-        let Some(others) = self.others.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
+        let Some(all) = self.all.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
         let items = Mutex::new(items);
         let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = || {
@@ -43,7 +51,7 @@ impl Workers {
                 work(item);
             }
         };
-        others.in_place_scope(|scope| {
+        all.in_place_scope(|scope| {
             (1..threads).for_each(|_| scope.spawn(|_| work()));
             work();
         });

@@ -178,7 +178,7 @@ fn weights(e: &mut Emitter<'_>, down: &[f32], across: &[f32], channels: i64) -> 
 
 /// What each sum is multiplied with: for each filter and channel the weights, nine of each, added in one of sixteen ways.
 fn factors(filters: &[f32]) -> Option<Vec<Vec<f32>>> {
-    let mut all = vec![Vec::with_capacity(filters.len() / 9); SUMS * SUMS];
+    let mut all: Vec<Vec<f32>> = (0..SUMS * SUMS).map(|_| Vec::with_capacity(filters.len() / 9)).collect();
     for w in filters.chunks_exact(9) {
         let sum = |by: [f64; 3], of: [f64; 3]| (0..3).map(|i| by[i] * of[i]).sum::<f64>();
         let rows = FILTER.map(|by| [0, 1, 2].map(|x| sum(by, [0, 1, 2].map(|y| f64::from(w[3 * y + x])))));

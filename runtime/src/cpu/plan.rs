@@ -138,19 +138,22 @@ fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
 }
 
 impl Step {
-    /// Writes what it makes as so many columns of a slot that others write too, which has one row or more, if it can.
-    fn write_within(&mut self, slot: usize, count: usize, columns: Columns, has_rows: bool, size: usize) -> bool {
-        let Does::Kernel(kernel) = &self.does else { return false };
-        let within = match (has_rows, kernel.columns) {
-            (false, _) => Within::Bytes(columns.first * size..(columns.first + count) * size),
-            (true, Some(can)) if can == count => Within::Columns(columns),
-            _ => return false,
+    fn new(op: Op, does: Does, reads: Vec<Place>, writes: SmallVec<[usize; 1]>) -> Step {
+        Step { op, does, reads, writes, within: None, spent: Duration::ZERO }
+    }
+
+    /// Writes what it makes, so many columns, within a slot that others write too, if it can.
+    fn write_within(&mut self, slot: usize, count: usize, within: Within) -> bool {
+        let can = match (&self.does, &within) {
+            (Does::Kernel(kernel), Within::Columns(_)) => kernel.columns == Some(count),
+            (Does::Kernel(_), Within::Bytes(_)) => true,
+            (Does::Reference(_), _) => false,
         };
-        let is_whole = self.within.is_none();
-        if is_whole {
+        let does = can && self.within.is_none();
+        if does {
             (self.writes[0], self.within) = (slot, Some(within));
         }
-        is_whole
+        does
     }
 
     fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
@@ -294,7 +297,7 @@ impl<'m> Planner<'m> {
         let reads = reads.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let writes = results.iter().map(|&v| self.slot(v)).collect::<Option<_>>()?;
         self.makers.extend(results.iter().map(|&v| (v, self.drafts.len())));
-        self.drafts.push(Draft::Step(Step { op, does, reads, writes, within: None, spent: Duration::ZERO }));
+        self.drafts.push(Draft::Step(Step::new(op, does, reads, writes)));
         Some(())
     }
 
@@ -304,15 +307,18 @@ impl<'m> Planner<'m> {
         let (slot, size) = (self.slot(result)?, super::dtype(m, m.value_type(result))?.size());
         for Part { copy, count, columns } in parts {
             let value = m.operands(op)[copy.reads[0]];
-            let has_rows = columns.of * size != self.sizes[slot];
+            // A single row has them side by side.
+            let within = match columns.of * size == self.sizes[slot] {
+                true => Within::Bytes(columns.first * size..(columns.first + count) * size),
+                false => Within::Columns(columns),
+            };
             let is_written = self.maker(value).is_some_and(|draft| match &mut self.drafts[draft] {
-                Draft::Step(step) => step.write_within(slot, count, columns, has_rows, size),
+                Draft::Step(step) => step.write_within(slot, count, within),
                 _ => false,
             });
             if !is_written {
                 let (reads, writes) = (vec![self.place(value)?], smallvec::smallvec![slot]);
-                let does = Does::Kernel(copy);
-                self.drafts.push(Draft::Step(Step { op, does, reads, writes, within: None, spent: Duration::ZERO }));
+                self.drafts.push(Draft::Step(Step::new(op, Does::Kernel(copy), reads, writes)));
             }
         }
         Some(())
@@ -386,7 +392,7 @@ impl<'m> Planner<'m> {
         let reads = group.operands.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let Some(&Place::Slot(slot)) = self.places.get(&group.result) else { return None };
         let writes = smallvec::smallvec![slot];
-        Some(Step { op: group.op, does: Does::Kernel(kernel), reads, writes, within: None, spent: Duration::ZERO })
+        Some(Step::new(group.op, Does::Kernel(kernel), reads, writes))
     }
 }
 

@@ -41,7 +41,9 @@ impl<'m> Program<'m> {
     /// Where an op cannot go on.
     pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         match &mut self.plan {
-            Some(plan) if plan.takes(self.module, &arguments) => plan.run(self.module, &self.workers, &arguments),
+            Some(plan) if plan.takes(self.module, &arguments) => {
+                self.workers.run(|| plan.run(self.module, &self.workers, &arguments))
+            }
             _ => self.interpreter.call(self.function, arguments),
         }
     }
