@@ -9,7 +9,7 @@ use gradus::runtime::cpu::Program;
 use gradus::runtime::interpreter::Interpreter;
 use gradus::runtime::workers::Workers;
 
-/// Layers that are large enough to be shared: by rows, by columns, by channels.
+/// Layers that are large enough to be shared: by rows, by columns, by channels; columns beside others; and fewer products.
 const LAYERS: &str = "
 func.func @rows(%x: tensor<1x32x40x40xf32>, %w: tensor<40x32x3x3xf32>) -> tensor<1x40x40x40xf32> {
   %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x40x40xf32>, tensor<40x32x3x3xf32>) -> tensor<1x40x40x40xf32>
@@ -24,6 +24,17 @@ func.func @channels(%x: tensor<1x40x90x90xf32>, %w: tensor<40x1x3x3xf32>) -> ten
   %y = graph.conv %x, %c {group = 40 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x40x90x90xf32>, tensor<40x1x3x3xf32>) -> tensor<1x40x90x90xf32>
   return %y : tensor<1x40x90x90xf32>
 }
+func.func @beside(%x: tensor<400x70xf32>, %v: tensor<70x90xf32>, %w: tensor<70x50xf32>) -> tensor<400x140xf32> {
+  %a = graph.matmul %x, %v : (tensor<400x70xf32>, tensor<70x90xf32>) -> tensor<400x90xf32>
+  %b = graph.matmul %x, %w : (tensor<400x70xf32>, tensor<70x50xf32>) -> tensor<400x50xf32>
+  %y = graph.concat %a, %b {axis = 1 : i64} : (tensor<400x90xf32>, tensor<400x50xf32>) -> tensor<400x140xf32>
+  return %y : tensor<400x140xf32>
+}
+func.func @fewer(%x: tensor<1x64x48x48xf32>) -> tensor<1x64x46x46xf32> {
+  %w = arith.constant dense<0.3> : tensor<64x64x3x3xf32>
+  %y = graph.conv %x, %w : (tensor<1x64x48x48xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x46x46xf32>
+  return %y : tensor<1x64x46x46xf32>
+}
 ";
 
 fn random(m: &gradus::ir::Module, ty: gradus::ir::Type, random: &mut Random) -> Datum {
@@ -35,9 +46,9 @@ fn random(m: &gradus::ir::Module, ty: gradus::ir::Type, random: &mut Random) -> 
 #[test]
 fn threads_change_nothing() {
     let tool = Tool::gradus();
-    let m = compiled(&tool, &parse(&tool.context(), LAYERS).expect("they are valid"), "{layout=auto}");
+    let m = compiled(&tool, &parse(&tool.context(), LAYERS).expect("they are valid"), "{layout=auto winograd=64}");
     let mut numbers = Random::of("threads");
-    for name in ["rows", "columns", "channels"] {
+    for name in ["rows", "columns", "channels", "beside", "fewer"] {
         let function = Interpreter::new(&m).function(name).expect("there is a function");
         let block = m.region_blocks(m.regions(function)[0]).next().expect("there is a block");
         let inputs: Vec<Datum> =
