@@ -336,12 +336,12 @@ impl Vector for f32 {
 
 /// Vectors of which all ops are intrinsics of the machine.
 macro_rules! vector {
-    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident, $max:ident, $min:ident,
+    ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident,
+     $max:ident, $min:ident,
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
      |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident, $q:ident| $of_sums:expr,
-     |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $or_further:expr, |$furthest:ident, $limit:ident| $is_beyond:expr,
-
-     |$whole:ident, $to:ident| $store_whole:expr) => {
+     |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $or_further:expr,
+     |$furthest:ident, $limit:ident| $is_beyond:expr, |$whole:ident, $to:ident| $store_whole:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
 

@@ -15,6 +15,9 @@ use std::ops::Range;
 /// Sums that are multiplied, along an axis.
 const SUMS: usize = 4;
 
+/// Sums of an image, and products: for each down all across.
+const WAYS: usize = SUMS * SUMS;
+
 /// Of each sum the two places that it is of, and what the second is multiplied with.
 const PLACES: [([i64; 2], f32); SUMS] = [([0, 2], -1.0), ([1, 2], 1.0), ([2, 1], -1.0), ([1, 3], -1.0)];
 
@@ -64,24 +67,19 @@ impl Tiles {
         let [results, pads] = [&w.output, &w.pads_begin].map(|some| [some[0] as i64, some[1] as i64]);
         let tiles = results.map(|extent| (extent + 1) / 2);
         let all = Tiles { batch, image: [height, width], results, tiles, pads, channels, filters };
-        let count = all.rows()?.checked_mul(tiles[1])?;
+        let count = batch.checked_mul(tiles[0])?.checked_mul(tiles[1])?;
         let products = count.checked_mul(filters)?;
         let pays =
             channels.min(filters) >= LEAST && count >= least && products.checked_mul(channels)? >= LEAST_PRODUCTS;
-        (is_plain && pays && products / (MOST_PRODUCTS / (SUMS * SUMS) as i64) < MOST_STRIPS).then_some(all)
+        (is_plain && pays && products / (MOST_PRODUCTS / WAYS as i64) < MOST_STRIPS).then_some(all)
     }
 
-    /// How many rows of tiles there are in all images.
-    fn rows(&self) -> Option<i64> {
-        self.batch.checked_mul(self.tiles[0])
-    }
-
-    /// Rows of tiles whose products are there at once.
-    fn strips(&self) -> Option<impl Iterator<Item = Range<i64>>> {
-        let most = (MOST_PRODUCTS / ((SUMS * SUMS) as i64 * self.filters * self.tiles[1])).max(1);
-        let rows = self.rows()?;
+    /// Rows of tiles, of all images, whose products are there at once.
+    fn strips(&self) -> impl Iterator<Item = Range<i64>> {
+        let most = (MOST_PRODUCTS / (WAYS as i64 * self.filters * self.tiles[1])).max(1);
+        let rows = self.batch * self.tiles[0];
         let strip = (rows as u64).div_ceil((rows as u64).div_ceil(most as u64)) as i64;
-        Some((0..rows).step_by(strip as usize).map(move |row| row..(row + strip).min(rows)))
+        (0..rows).step_by(strip as usize).map(move |row| row..(row + strip).min(rows))
     }
 
     /// Where the places of a sum are, for each tile of some rows of them.
@@ -103,7 +101,7 @@ impl Tiles {
     /// Where, among those of some rows of tiles, the products are that each result is a sum of.
     fn products(&self, strip: Range<i64>) -> Option<Indirection> {
         let mut bases = Vec::new();
-        let all = (SUMS * SUMS) as i64 * self.filters;
+        let all = WAYS as i64 * self.filters;
         for at in strip.clone() {
             let first = 2 * (at % self.tiles[0]);
             let rows = first..(first + 2).min(self.results[0]);
@@ -116,7 +114,7 @@ impl Tiles {
                 }
             }
         }
-        Some(Indirection { bases, runs: (SUMS * SUMS) as u64, run: self.filters as u64 })
+        Some(Indirection { bases, runs: WAYS as u64, run: self.filters as u64 })
     }
 }
 
@@ -128,7 +126,7 @@ struct Strip {
 
 impl Strip {
     fn of(tiles: &Tiles, rows: Range<i64>) -> Option<Strip> {
-        let places = (0..SUMS * SUMS).map(|i| tiles.places([i / SUMS, i % SUMS], rows.clone()));
+        let places = (0..WAYS).map(|i| tiles.places([i / SUMS, i % SUMS], rows.clone()));
         Some(Strip { places: places.collect::<Option<_>>()?, results: tiles.products(rows)? })
     }
 }
@@ -138,11 +136,11 @@ impl Conv {
     /// tiles at least.
     pub(super) fn lower_winograd(&self, m: &mut Module, op: Op, least: i64) -> Option<Value> {
         let tiles = Tiles::of(self, least)?;
-        let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
         if [self.x, self.w].iter().any(|&v| m.ctx.element_type(m.value_type(v)) != Type::F32) {
             return None;
         }
-        let strips = tiles.strips()?.map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
+        let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
+        let strips = tiles.strips().map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
         let (axes, factors) = (axes(4)?, factors(&filters.as_slice::<f32>())?);
         let mut e = Emitter::before(m, op);
         let a = e.pack(self.x, &channels_last(&axes)?, &axes)?;
@@ -178,7 +176,7 @@ fn weights(e: &mut Emitter<'_>, down: &[f32], across: &[f32], channels: i64) -> 
 
 /// What each sum is multiplied with: for each filter and channel the weights, nine of each, added in one of sixteen ways.
 fn factors(filters: &[f32]) -> Option<Vec<Vec<f32>>> {
-    let mut all: Vec<Vec<f32>> = (0..SUMS * SUMS).map(|_| Vec::with_capacity(filters.len() / 9)).collect();
+    let mut all: Vec<Vec<f32>> = (0..WAYS).map(|_| Vec::with_capacity(filters.len() / 9)).collect();
     for w in filters.chunks_exact(9) {
         let sum = |by: [f64; 3], of: [f64; 3]| (0..3).map(|i| by[i] * of[i]).sum::<f64>();
         let rows = FILTER.map(|by| [0, 1, 2].map(|x| sum(by, [0, 1, 2].map(|y| f64::from(w[3 * y + x])))));

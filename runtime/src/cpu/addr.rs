@@ -2,7 +2,7 @@
 
 use super::narrow::Narrow;
 use super::{Kernel, Out, Prepared, constant, extents, float, floats, position};
-use crate::gemm::{Addresses, Isa, Panels, Parts, Product};
+use crate::gemm::{Addresses, Columns, Isa, Panels, Parts, Product};
 use crate::lines::Lines;
 use crate::workers::Workers;
 use bytes::Bytes;
@@ -101,11 +101,8 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             }
         };
         let product = Product { a: &kind.floats(data[0]), addresses: &addresses, b, add: add.as_deref(), range };
-        let done = |c: &mut [f32]| match out.columns {
-            Some(columns) => product.compute_among(workers, c, columns),
-            None => product.compute(workers, c),
-        };
-        kind.write(out.bytes, |c| done(c).map_err(Trap::Ub))
+        let columns = out.columns.unwrap_or(Columns { first: 0, of: factor.columns });
+        kind.write(out.bytes, |c| product.compute_among(workers, c, columns).map_err(Trap::Ub))
     };
     let columns = (kind == Narrow::No && add.is_none()).then_some(factor.columns);
     Some(Kernel { reads, columns, run: Box::new(run) }.into())

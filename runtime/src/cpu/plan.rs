@@ -217,9 +217,7 @@ struct Planner<'m> {
     sizes: Vec<usize>,
     /// What all of them need at most.
     total: usize,
-    /// The drafts of stages, by what they make.
-    groups: FxHashMap<Value, usize>,
-    /// The drafts of other steps, by what they make.
+    /// The drafts, by what they make.
     makers: FxHashMap<Value, usize>,
 }
 
@@ -232,7 +230,6 @@ impl<'m> Planner<'m> {
             constants: Vec::new(),
             sizes: Vec::new(),
             total: 0,
-            groups: FxHashMap::default(),
             makers: FxHashMap::default(),
         }
     }
@@ -348,7 +345,7 @@ impl<'m> Planner<'m> {
             }
             None => group,
         };
-        self.groups.insert(result, self.drafts.len());
+        self.makers.insert(result, self.drafts.len());
         self.drafts.push(Draft::Map(group));
         // It has a place from here on; the slot is made now, so that whoever reads it can say so.
         self.slot(result).map(|_| ())
@@ -366,7 +363,10 @@ impl<'m> Planner<'m> {
                 && m.value_type(value) == ty
                 && !group.stages[1..].iter().any(|s| s.reads(i))
         };
-        let found = |(i, value)| Some((i, *self.groups.get(&value)?));
+        let found = |(i, value)| {
+            let draft = *self.makers.get(&value)?;
+            matches!(self.drafts[draft], Draft::Map(_)).then_some((i, draft))
+        };
         group.operands.iter().copied().enumerate().filter(fits).find_map(found)
     }
 

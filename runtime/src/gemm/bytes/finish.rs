@@ -98,11 +98,16 @@ pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: &mut Finished<'_>)
 #[inline(always)]
 unsafe fn quantize<V: Vector>(f: &Finish<'_>, c: &mut [u8], scales: &Scales) {
     let columns = f.columns.len();
+    let ends = f.starts().last().map(|(from, at)| [from + columns, at + columns]);
+    assert!(
+        ends.is_none_or(|[from, at]| from <= f.sums.len() && at <= c.len()),
+        "rows are among the sums and in the result"
+    );
     for i in 0..columns.div_ceil(V::LANES) {
         let column = (i * V::LANES).min(columns - V::LANES);
         let (sums, c) = (f.sums[column..].as_ptr(), c[column..].as_mut_ptr());
         let rows = f.starts().map(|(from, at)| (sums.wrapping_add(from), c.wrapping_add(at)));
-        // SAFETY: all columns of all rows are among the sums and in the result.
+        // SAFETY: the caller's promise; all columns of the last row, and so of all, are among the sums and in the result.
         unsafe { scales.write::<V>(f.columns.start + column, f.bias, rows) };
     }
 }
