@@ -14,7 +14,7 @@ impl Pass for ByPatterns {
         Ok(())
     }
 
-    fn is_divisible(&self) -> bool {
+    fn is_function_local(&self) -> bool {
         true
     }
 }

@@ -110,7 +110,7 @@ impl Pass for Canonicalize {
     }
 
     /// A limit on all rewrites is none on those of a part.
-    fn is_divisible(&self) -> bool {
+    fn is_function_local(&self) -> bool {
         self.options.max_rewrites.is_none()
     }
 }

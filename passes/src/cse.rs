@@ -96,7 +96,7 @@ impl Pass for Cse {
         Ok(())
     }
 
-    fn is_divisible(&self) -> bool {
+    fn is_function_local(&self) -> bool {
         true
     }
 }

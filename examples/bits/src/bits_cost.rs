@@ -55,7 +55,7 @@ impl Pass for BitsCost {
         Ok(())
     }
 
-    fn is_divisible(&self) -> bool {
+    fn is_function_local(&self) -> bool {
         true
     }
 }

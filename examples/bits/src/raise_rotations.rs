@@ -48,7 +48,7 @@ impl Pass for RaiseRotations {
         Ok(())
     }
 
-    fn is_divisible(&self) -> bool {
+    fn is_function_local(&self) -> bool {
         true
     }
 }

@@ -126,7 +126,7 @@ pub trait Pass: Send {
     /// Whether running on an op is the same as running on parts of the functions in it, and on the rest: what the pass
     /// does and says inside a function depends on nothing but the function, what it does outside on no function's body,
     /// and it goes through the functions in order. Then several threads may run it on one program.
-    fn is_divisible(&self) -> bool {
+    fn is_function_local(&self) -> bool {
         false
     }
 }

@@ -319,7 +319,7 @@ impl<'r> Runner<'r> {
     /// Runs a pass, on several threads if it allows that and nobody counts the steps.
     fn divided(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
         let start = Instant::now();
-        let divisible = self.threads > 1 && m.has_trait(op, Traits::SYMBOL_TABLE) && pass.pass.is_divisible();
+        let divisible = self.threads > 1 && m.has_trait(op, Traits::SYMBOL_TABLE) && pass.pass.is_function_local();
         if divisible && self.actions.is_none() {
             let functions = functions_in(m, op);
             if let Some(result) = self.in_parallel(pass, m, op, &functions, timer) {
