@@ -4,7 +4,7 @@
 
 use gradus::Tool;
 use gradus::check::{Options, Random};
-use gradus::generate::campaign::{Campaign, FUEL, Finding, Tally};
+use gradus::generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
@@ -16,7 +16,12 @@ use std::sync::{Mutex, PoisonError};
 const PROGRAMS: u64 = 200;
 
 /// What is wrong with programs, and what came of all.
-fn findings(tool: &Tool, pipeline: Option<&str>, dialects: &[&str], programs: u64) -> (Vec<Finding>, Tally) {
+fn findings(
+    tool: &Tool,
+    pipeline: Option<&str>,
+    dialects: &[&str],
+    programs: u64,
+) -> (Vec<FuzzFailure>, CampaignStatistics) {
     let dialects: Vec<String> = dialects.iter().map(|d| (*d).to_owned()).collect();
     let campaign = Campaign {
         context: &|| tool.context(),

@@ -1,13 +1,13 @@
-//! Branches between blocks.
+//! Control flow between blocks.
 
-use crate::function::Growing;
+use crate::function::GrowingFunction;
 use crate::library::Library;
-use crate::scope::{Place, Scope};
+use crate::scope::{InsertionPoint, Scope};
 use gradus_ir::{Block, Builder, Loc, Op, OpName, OpState, Traits, Type, Value};
 
-impl Growing<'_, '_> {
-    /// Lets a block end at a place with a branch to one or two new blocks, and go on after them.
-    pub(crate) fn branch(&mut self, place: Place) -> bool {
+impl GrowingFunction<'_, '_> {
+    /// Splits a block and connects the halves by branches through one or two new blocks.
+    pub(crate) fn branch(&mut self, place: InsertionPoint) -> bool {
         let m = &self.p.module;
         let single = m.block_op(place.block).is_some_and(|op| m.has_trait(op, Traits::SINGLE_BLOCK));
         if single || m.block_op(place.block) != Some(self.function) {
@@ -68,7 +68,7 @@ impl Growing<'_, '_> {
     }
 }
 
-/// The declared branch that always goes to one block, and the one that chooses among two by a condition.
+/// The declared unconditional branch and the declared conditional branch.
 fn branches(library: &Library) -> Option<(OpName, OpName)> {
     let ctx = &library.ctx;
     let infos = || {

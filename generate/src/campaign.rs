@@ -1,6 +1,6 @@
-//! Campaigns: many programs, each through a pipeline, each checked by execution.
+//! Fuzzing campaigns: programs are generated, run through a pipeline, and checked by execution.
 
-use crate::coverage::{Fired, Statistics};
+use crate::coverage::{RewriteCounts, Statistics};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_check::{Floats, Options, Random, Verdict};
@@ -14,89 +14,89 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Runs of more ops are given up: programs are made such that they come to their end sooner on a few inputs.
+/// Maximum number of ops of a run; generated programs terminate sooner on most inputs.
 pub const FUEL: u64 = 1 << 12;
 
-/// So many programs are made with one context, whose memory grows with each of them.
+/// Number of programs generated with one context, whose interning tables only grow.
 const CHUNK: u64 = 5000;
 
-/// What is made, and what is done to it.
+/// The configuration of a campaign.
 pub struct Campaign<'a> {
-    /// Makes a context.
+    /// Creates a context.
     pub context: &'a (dyn Fn() -> Arc<Context> + Sync),
-    /// Programs to learn from, with their names.
+    /// Named programs that supply fragments.
     pub seeds: &'a [(String, String)],
-    /// The dialects whose ops are used; all if there are none.
+    /// The dialects whose ops are generated; all if empty.
     pub dialects: &'a [String],
-    /// The passes that pipelines are drawn from.
+    /// The passes from which pipelines are drawn.
     pub passes: &'a [&'static PassInfo],
-    /// A pass that is in every other pipeline.
+    /// A pass that every second pipeline contains.
     pub favourite: Option<&'static PassInfo>,
-    /// The pipeline, unless one is drawn for each program.
+    /// A fixed pipeline in place of drawn ones.
     pub pipeline: Option<&'a str>,
-    /// Another number gives other programs.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// How large programs are.
+    /// Size limits of programs.
     pub limits: Limits,
-    /// How they are checked.
+    /// Options of the checks.
     pub options: Options,
 }
 
-/// What came of a campaign.
+/// The statistics of a campaign.
 #[derive(Default)]
-pub struct Tally {
-    /// Programs made.
+pub struct CampaignStatistics {
+    /// Number of programs generated.
     pub modules: u64,
-    /// Ops in them.
+    /// Number of ops in them.
     pub ops: u64,
-    /// Pipelines that a pass gave up on, with what it said.
+    /// Number of pipelines in which a pass failed with a diagnostic.
     pub refused: u64,
-    /// Functions of which nothing could be said.
+    /// Number of functions with an inconclusive check.
     pub inconclusive: u64,
-    /// Functions that were compared, or had not changed.
+    /// Number of functions that were compared or left unchanged.
     pub checked: u64,
-    /// Runs that ended normally, before.
+    /// Number of runs of the original that returned.
     pub normal: u64,
-    /// Runs that were undefined or all poison, before.
+    /// Number of runs of the original that were undefined or returned only poison.
     pub undefined: u64,
-    /// Runs that were given up, before.
+    /// Number of runs of the original that were inconclusive.
     pub discarded: u64,
-    /// Of how ops were put somewhere.
+    /// Statistics of op insertion.
     pub statistics: Statistics,
-    /// Which rewrites happened.
-    pub fired: Fired,
-    /// Ops that mean something and are in no program.
+    /// Counts of applied rewrites.
+    pub fired: RewriteCounts,
+    /// Executable ops that occur in no generated program.
     pub missing: BTreeSet<&'static str>,
 }
 
-/// Something wrong.
-pub struct Finding {
-    /// Which program.
+/// A failure that a campaign found.
+pub struct FuzzFailure {
+    /// Number of the program.
     pub number: u64,
-    /// The program before.
+    /// Text of the program before the pipeline.
     pub text: String,
     /// The pipeline.
     pub pipeline: String,
-    /// What is wrong, as users see it.
+    /// The rendered diagnostic.
     pub error: String,
 }
 
 impl Campaign<'_> {
-    /// Makes and checks programs by so many threads, those of `numbers` that `goes_on` lets begin. Calls `found` with
-    /// what is wrong.
+    /// Generates and checks the programs of `numbers` on `threads` threads, while `goes_on` returns true. Calls `found`
+    /// with each failure.
     pub fn run(
         &self,
         numbers: std::ops::Range<u64>,
         threads: usize,
         goes_on: &(dyn Fn(u64) -> bool + Sync),
-        found: &(dyn Fn(Finding) + Sync),
-    ) -> Tally {
-        let (next, total) = (AtomicU64::new(0), Mutex::new(Tally::default()));
+        found: &(dyn Fn(FuzzFailure) + Sync),
+    ) -> CampaignStatistics {
+        let (next, total) = (AtomicU64::new(0), Mutex::new(CampaignStatistics::default()));
         let chunks = (numbers.end - numbers.start).div_ceil(CHUNK);
         let work = || {
             while let Some(chunk) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&chunk| chunk < chunks) {
                 let first = numbers.start + chunk * CHUNK;
-                // What the programs of a chunk are made of takes time to collect.
+                // Building the library of a chunk takes time, so the limit is tested before.
                 if !goes_on(first) {
                     break;
                 }
@@ -108,7 +108,7 @@ impl Campaign<'_> {
         total.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What programs are made of.
+    /// Builds the library of fragments.
     pub fn library(&self, ctx: &Arc<Context>) -> Library {
         let mut library = Library::new(ctx, self.dialects);
         for (name, text) in self.seeds {
@@ -120,7 +120,7 @@ impl Campaign<'_> {
         library
     }
 
-    /// The program of that number.
+    /// Generates the program with a number.
     pub fn program(&self, library: &Library, number: u64, statistics: &mut Statistics) -> Grown {
         grow(library, Random::of((self.seed, number)), self.limits, statistics)
     }
@@ -129,11 +129,11 @@ impl Campaign<'_> {
         &self,
         numbers: std::ops::Range<u64>,
         goes_on: &(dyn Fn(u64) -> bool + Sync),
-        found: &(dyn Fn(Finding) + Sync),
-    ) -> Tally {
+        found: &(dyn Fn(FuzzFailure) + Sync),
+    ) -> CampaignStatistics {
         let ctx = (self.context)();
         let library = self.library(&ctx);
-        let mut tally = Tally { missing: library.missing().collect(), ..Tally::default() };
+        let mut tally = CampaignStatistics { missing: library.missing().collect(), ..CampaignStatistics::default() };
         for number in numbers.clone() {
             if number > numbers.start && !goes_on(number) {
                 break;
@@ -144,19 +144,19 @@ impl Campaign<'_> {
             let pipeline = self.pipeline.map_or_else(|| self.draw_pipeline(number), str::to_owned);
             if let Err(error) = self.examine(&grown.module, number, &pipeline, &mut tally) {
                 let text = grown.module.to_text(PrintOptions::default());
-                found(Finding { number, text, pipeline, error });
+                found(FuzzFailure { number, text, pipeline, error });
             }
         }
         tally
     }
 
-    /// Checks a program. The error is as users see it.
-    fn examine(&self, m: &Module, number: u64, pipeline: &str, tally: &mut Tally) -> Result<(), String> {
+    /// Checks one program. The error is a rendered diagnostic.
+    fn examine(&self, m: &Module, number: u64, pipeline: &str, tally: &mut CampaignStatistics) -> Result<(), String> {
         let render = |d: &[Diagnostic]| d.iter().map(|d| d.render(&m.ctx)).collect::<String>();
         verify(m).map_err(|d| format!("the generator made an invalid program\n{}", render(&d)))?;
         round_trip(m, number.is_multiple_of(2))?;
         let rounds = Pipeline::parse(pipeline, self.passes).is_ok_and(|p| p.rounds());
-        // Among constants there are those whose sums overflow in one order only.
+        // Some constants overflow in one summation order and not in another.
         let floats = if rounds { Floats::Approximate } else { self.options.floats };
         let subject = Subject {
             program: &|| m.clone(),
@@ -171,7 +171,7 @@ impl Campaign<'_> {
                 let Culprit { error, .. } = *culprit;
                 return Err(render(&[error]));
             }
-            // What a pass refuses is no fault of it.
+            // A pass may reject a program.
             Checked::Failed(Failed::Refused, _) => tally.refused += 1,
             Checked::Failed(Failed::Invalid | Failed::Panicked, said) => return Err(render(&said)),
             Checked::Passed(verdicts) => verdicts.iter().for_each(|(_, verdict)| tally.note(verdict)),
@@ -179,7 +179,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// A pipeline of one to six passes; of those with numbers for options, some get other numbers.
+    /// Draws a pipeline of one to six passes, some with drawn values for numeric options.
     fn draw_pipeline(&self, number: u64) -> String {
         let mut random = Random::of((self.seed, number, "pipeline"));
         let mut pipeline = Pipeline::on("builtin.module");
@@ -207,7 +207,7 @@ impl Campaign<'_> {
     }
 }
 
-/// Whether the text of a program, in one of its forms, is read as the same program.
+/// Checks that printing and parsing in one of the two forms gives the same program.
 fn round_trip(m: &Module, generic: bool) -> Result<(), String> {
     let form = PrintOptions { generic, ..PrintOptions::default() };
     let again = |m: &Module| {
@@ -217,7 +217,7 @@ fn round_trip(m: &Module, generic: bool) -> Result<(), String> {
         read_again(m, form, ParseOptions::default()).map_err(unread)
     };
     let once = again(m)?;
-    // In custom form, operands of affine maps that are the same become one when they are read, as in MLIR.
+    // The custom form merges equal operands of affine maps when it is parsed, as in MLIR.
     let changed = !structurally_equal(m, m.root(), &once, once.root());
     if changed && (generic || first_difference(&once, &again(&once)?, form).is_some()) {
         let (before, after) = (m.to_text(form), once.to_text(form));
@@ -226,7 +226,7 @@ fn round_trip(m: &Module, generic: bool) -> Result<(), String> {
     Ok(())
 }
 
-impl Tally {
+impl CampaignStatistics {
     fn note(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Same { inputs, undefined, discarded, .. } => {
@@ -241,7 +241,7 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, other: &Tally) {
+    fn add(&mut self, other: &CampaignStatistics) {
         self.modules += other.modules;
         self.ops += other.ops;
         self.refused += other.refused;

@@ -1,4 +1,4 @@
-//! What a campaign reached.
+//! Coverage statistics of a campaign.
 
 use gradus_ir::Context;
 use gradus_ir::pass::{Action, Observer, PATTERN, Unit};
@@ -6,10 +6,10 @@ use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What came of making programs.
+/// Statistics of op insertion.
 #[derive(Clone, Default, Debug)]
 pub struct Statistics {
-    /// How many times an op of a kind was put somewhere, and how many of these were valid at once.
+    /// For each kind of op, the number of insertions and of those that were valid at the first attempt.
     kinds: IndexMap<String, (u64, u64)>,
 }
 
@@ -23,24 +23,24 @@ impl Statistics {
         *right += u64::from(valid);
     }
 
-    /// How many kinds of ops were tried, and of how many more than nine of ten were valid at once.
+    /// Returns the number of kinds of ops that were tried, and of those that were valid in more than 90 % of attempts.
     pub fn kinds(&self) -> (usize, usize) {
         let good = self.kinds.values().filter(|(tried, valid)| 10 * valid >= 9 * tried).count();
         (self.kinds.len(), good)
     }
 
-    /// How many ops were tried, and how many were valid at once.
+    /// Returns the number of ops that were tried, and of those that were valid at the first attempt.
     pub fn ops(&self) -> (u64, u64) {
         self.kinds.values().fold((0, 0), |(tried, valid), kind| (tried + kind.0, valid + kind.1))
     }
 
-    /// The kinds of which fewer than nine of ten were valid at once.
+    /// The kinds that were valid in fewer than 90 % of attempts.
     pub fn invalid(&self) -> impl Iterator<Item = (&str, u64, u64)> {
         let bad = self.kinds.iter().filter(|(_, (tried, valid))| 10 * valid < 9 * tried);
         bad.map(|(kind, (tried, valid))| (kind.as_str(), *tried, *valid))
     }
 
-    /// Adds those of another thread.
+    /// Adds the statistics of another thread.
     pub fn add(&mut self, other: &Statistics) {
         for (kind, (tried, valid)) in &other.kinds {
             let entry = self.kinds.entry(kind.clone()).or_default();
@@ -49,18 +49,18 @@ impl Statistics {
     }
 }
 
-/// How many times each rewrite happened: patterns and rules by name, folds by op.
+/// The number of applications of each rewrite: patterns and rules by name, folds by op.
 #[derive(Clone, Default)]
-pub struct Fired(Arc<Mutex<IndexMap<String, u64>>>);
+pub struct RewriteCounts(Arc<Mutex<IndexMap<String, u64>>>);
 
-impl Fired {
-    /// An observer that counts here.
+impl RewriteCounts {
+    /// Returns an action observer that counts into this table.
     pub fn observer(&self) -> Box<dyn Observer> {
         Box::new(Counting { fired: self.clone(), open: Vec::new() })
     }
 
-    /// How many of the declared patterns, rules and folders happened at least `times`, how many there are, and the
-    /// others.
+    /// Returns the number of declared patterns, rules and folders that applied at least `times`, the number of all, and
+    /// the names of the rest.
     pub fn coverage(&self, ctx: &Context, times: u64) -> (usize, usize, Vec<String>) {
         let all = rewrites(ctx);
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,8 +69,8 @@ impl Fired {
         (all.len() - rare.len(), all.len(), rare)
     }
 
-    /// Adds those of another thread.
-    pub fn add(&self, other: &Fired) {
+    /// Adds the counts of another thread.
+    pub fn add(&self, other: &RewriteCounts) {
         let others = other.0.lock().unwrap_or_else(PoisonError::into_inner);
         others.iter().for_each(|(name, times)| self.count(name, *times));
     }
@@ -84,7 +84,7 @@ impl Fired {
     }
 }
 
-/// The names of all that canonicalization may do: patterns, rules, and `fold OP` for each op that folds.
+/// The names of all canonicalization rewrites: patterns, rules, and `fold OP` for each op with a folder.
 pub fn rewrites(ctx: &Context) -> BTreeSet<String> {
     let infos = || ctx.dialects().iter().flat_map(|d| d.ops);
     let patterns = infos().flat_map(|info| info.patterns).map(|p| p.name.to_owned());
@@ -92,10 +92,10 @@ pub fn rewrites(ctx: &Context) -> BTreeSet<String> {
     patterns.chain(folds).chain(ctx.rule_names().map(str::to_owned)).collect()
 }
 
-/// Counts the actions that change the program.
+/// An observer of actions that change the program.
 struct Counting {
-    fired: Fired,
-    /// Actions that have begun, with their names.
+    fired: RewriteCounts,
+    /// Running actions with their names.
     open: Vec<(&'static str, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Ops found by trying: operands, attributes and results as the declaration allows them, until the verifier agrees.
+//! Ops drawn from their declarations: operands, attributes and result types are tried until the verifier accepts them.
 
 use crate::domain;
 use crate::library::is_usable;
@@ -13,12 +13,12 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// So many times an op is tried.
+/// Number of attempts per op.
 const TRIES: usize = 160;
-/// So many instances of an op are enough.
+/// Sufficient number of instances per op.
 const ENOUGH: usize = 48;
 
-/// A program with instances of all usable ops without regions.
+/// Returns a program with instances of all usable ops without regions.
 pub(crate) fn instances(ctx: &Arc<Context>) -> Module {
     let mut trial = Trial::new(ctx);
     for info in ctx.dialects().iter().flat_map(|d| d.ops) {
@@ -30,20 +30,21 @@ pub(crate) fn instances(ctx: &Arc<Context>) -> Module {
     trial.module
 }
 
-/// So many times an op is tried to find its signatures, and so many of them are enough; where few fit, oftener.
+/// Number of attempts to find the signatures of an op, and the number that suffices; more attempts are made where few
+/// are valid.
 const SIGNATURE_TRIES: usize = 10_000;
 const SIGNATURES: usize = 400;
 const FEW: usize = 200;
 const MORE_TRIES: usize = 100_000;
-/// So often for each list of operands, and for so many of them at most, several attributes are tried, one after the other: what is
-/// unusual seldom fits by chance.
+/// Number of attribute combinations tried for each operand list, and number of operand lists: rare combinations seldom
+/// appear by chance.
 const CROSSINGS: usize = 24;
 const CROSSED: usize = 100;
 
-/// Of so many of a hundred, the type of a result is that of an operand with another element.
+/// Percentage of results whose type is an operand's type with another element type.
 const AKIN: u64 = 60;
 
-/// Types and attributes that an op can have, with values of the given types.
+/// Returns valid signatures (types and attributes) of an op with operands of the given types.
 pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
     let mut trial = Trial::of(ctx, types);
     let mut found = IndexSet::new();
@@ -81,7 +82,7 @@ fn signature(m: &Module, op: Op) -> Signature {
     Signature { operands, results, props: m.props(op) }
 }
 
-/// A function that holds the ops. Its parameters are values of all types.
+/// A function that holds candidate ops. It has one parameter of each type.
 struct Trial {
     module: Module,
     block: Block,
@@ -124,7 +125,7 @@ impl Trial {
         }
     }
 
-    /// An op as the declaration allows it, as far as constraints and relations say.
+    /// Creates an op that satisfies the declared constraints and relations.
     fn attempt(&mut self, info: &'static OpInfo) -> Option<Op> {
         let ctx = self.module.ctx.clone();
         let mut state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
@@ -151,8 +152,8 @@ impl Trial {
         Builder::at_end(&mut self.module, self.block).try_create(state).ok()
     }
 
-    /// Operands of a signature, sometimes with others of those that need not be there, and several attributes that are unusual, if
-    /// the verifier agrees.
+    /// Combines the operands of a signature, with optional ones redrawn, with several rare attributes. Returns `None`
+    /// unless the verifier accepts the op.
     fn crossed(
         &mut self,
         info: &OpInfo,
@@ -177,7 +178,7 @@ impl Trial {
             if self.random.percent(50) {
                 continue;
             }
-            // The first that fits those before it, from somewhere on.
+            // The first value, from a random start, that is valid together with the attributes chosen before.
             let (values, key) = (self.attrs(spec), ctx.str(spec.name));
             let start = self.random.below(values.len().max(1) as u64) as usize;
             let fitting = (0..values.len()).find_map(|i| {
@@ -193,14 +194,15 @@ impl Trial {
         found
     }
 
-    /// What an attribute may be.
+    /// The candidate values of an attribute.
     fn attrs(&mut self, spec: &AttrSpec) -> Arc<[Attr]> {
         let ctx = &self.module.ctx;
         let known = self.attrs_of.entry(std::ptr::from_ref(spec.kind));
         known.or_insert_with(|| domain::attrs(ctx, spec.kind).into()).clone()
     }
 
-    /// The signature of an op that is made like another, if the verifier agrees. Without types of results they follow.
+    /// Builds an op like `like` and returns its signature if the verifier accepts it. Result types are inferred if
+    /// `like` has none.
     fn verified(&mut self, info: &OpInfo, like: &Signature) -> Option<Signature> {
         let ctx = self.module.ctx.clone();
         let value = |ty: &Type| self.values.iter().find(|(known, _)| known == ty).map(|(_, value)| *value);
@@ -273,13 +275,13 @@ impl Trial {
         Some(types)
     }
 
-    /// Whether two types are the same but for their elements.
+    /// Whether two types differ only in their element type.
     fn is_akin(&self, a: Type, b: Type) -> bool {
         let ctx = &self.module.ctx;
         ctx.with_element(a, Type::I1) == ctx.with_element(b, Type::I1)
     }
 
-    /// The values of types that satisfy a constraint.
+    /// The parameters whose types satisfy a constraint.
     fn choices(&mut self, constraint: &'static TypeConstraint) -> Arc<[(Type, Value)]> {
         let (ctx, values) = (&self.module.ctx, &self.values);
         let fits = || values.iter().copied().filter(|(ty, _)| (constraint.check)(ctx, *ty)).collect();
@@ -287,7 +289,7 @@ impl Trial {
     }
 }
 
-/// The type that a group must have because it is related to one before.
+/// The type of a group that follows from a type relation with an earlier group.
 fn related(info: &OpInfo, name: &str, specs: &[ValueSpec], known: &[Vec<Type>]) -> Option<Type> {
     let first = || known.iter().flatten().next().copied();
     if info.traits.has(Traits::SAME_TYPE) {

@@ -1,8 +1,8 @@
-//! The types and attributes that are tried.
+//! The domains of types and attributes.
 
 use gradus_ir::{Attr, AttrKind, AttrText, Context, DYNAMIC, Type, TypeData};
 
-/// The types that values of made programs have at first: few, so that values find uses.
+/// The types of parameters: few, so that values are reused.
 pub(crate) fn types(ctx: &Context) -> Vec<Type> {
     let mut types = vec![Type::I1, Type::I8, Type::I32, Type::I64, Type::INDEX, Type::F32, Type::F64, Type::F16];
     let elems = [Type::F32, Type::I32, Type::I1, Type::I64, Type::INDEX, Type::I8];
@@ -19,7 +19,7 @@ pub(crate) fn types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// Attributes of a kind: those that its spelling names, or else those of a few that pass its check.
+/// Candidate attributes of a kind: its enumeration cases, or the plain ones that satisfy its constraint.
 pub(crate) fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
     let listed = match kind.text {
         AttrText::Cases(ty, cases) => cases.iter().map(|(_, value)| ctx.int_attr(ty, *value)).collect(),
@@ -43,7 +43,7 @@ pub(crate) fn attrs(ctx: &Context, kind: &AttrKind) -> Vec<Attr> {
     all.into_iter().filter(|&attr| (kind.check)(ctx, attr)).collect()
 }
 
-/// Attributes of all shapes.
+/// Attributes of all kinds.
 const PLAIN: &[&str] = &[
     "unit",
     "true",

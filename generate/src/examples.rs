@@ -1,10 +1,10 @@
-//! The examples in the documentation of ops, as programs.
+//! Programs from the examples in op documentation.
 
 use gradus_ir::{Context, Module, OpInfo, ParseOptions, parse_module, verify};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What an example may call.
+/// A function that examples may call.
 const CALLEE: &str = "func.func private @double(i32) -> i32";
 
 /// The examples of an op.
@@ -12,30 +12,31 @@ pub fn of(info: &OpInfo) -> impl Iterator<Item = &str> {
     info.doc.split("```mlir\n").skip(1).filter_map(|e| e.split("```").next()).map(str::trim_end)
 }
 
-/// All examples in the documentation of a context's ops that are IR.
+/// All documentation examples of a context's ops that are valid IR.
 pub(crate) fn all(ctx: &Arc<Context>) -> impl Iterator<Item = Module> {
     let infos = ctx.dialects().iter().flat_map(|dialect| dialect.ops);
     infos.flat_map(|info| of(info)).filter_map(|example| program(ctx, example).ok())
 }
 
-/// An example as a program: as it stands, or in a function with what it uses as parameters. The error is of the first
-/// attempt, as users see it.
+/// Returns an example as a program: as written, or wrapped in a function whose parameters are the values that it uses.
+/// The error is that of the first attempt, rendered.
 pub fn program(ctx: &Arc<Context>, example: &str) -> Result<Module, String> {
-    // `cmpi slt, %a, %b : i32` does not say all types.
+    // The custom form of some ops, such as `cmpi slt, %a, %b : i32`, does not spell all types, so a second guess
+    // follows.
     read(ctx, example.to_owned())
         .or_else(|_| in_function(ctx, example, |_| "index".to_owned()))
         .or_else(|why| in_function(ctx, example, |types| types[0].to_owned()).map_err(|_| why))
         .or_else(|why| in_function(ctx, example, |types| types[types.len() - 1].to_owned()).map_err(|_| why))
 }
 
-/// Reads and checks a program.
+/// Parses and verifies a program.
 fn read(ctx: &Arc<Context>, text: String) -> Result<Module, String> {
     let parsed = parse_module(ctx, "example", text, ParseOptions::default());
     parsed.and_then(|m| verify(&m).map(|()| m)).map_err(|d| d[0].render(ctx))
 }
 
-/// Puts an example into a function with what it uses as parameters: of the type that `guess` makes of those on its
-/// line, unless the parser asks for another.
+/// Wraps an example in a function whose parameters are the values that it uses. `guess` chooses a type from those on
+/// the line of use; a type error of the parser corrects it.
 fn in_function(ctx: &Arc<Context>, example: &str, guess: fn(&[&str]) -> String) -> Result<Module, String> {
     let terminated = example.lines().last().is_some_and(|l| l.trim_start().starts_with("return"));
     let end = if terminated { "" } else { "\"func.return\"() : () -> ()" };
@@ -56,15 +57,14 @@ fn in_function(ctx: &Arc<Context>, example: &str, guess: fn(&[&str]) -> String) 
     Err("its values are used as of several types".into())
 }
 
-/// The values that a piece of IR uses but does not define, each with the types that the line of its first use ends
-/// with.
+/// The values that an example uses without defining them, with the types at the end of the line of first use.
 fn undefined(example: &str) -> BTreeMap<String, Vec<&str>> {
     let (mut defined, mut used) = (BTreeSet::new(), BTreeMap::new());
     for line in example.lines() {
         let (results, rest) = line.split_once(" = ").unwrap_or(("", line));
         let is_header = line.trim_start().starts_with('^');
         defined.extend(names(if is_header { line } else { results }));
-        // Arguments of regions: `for %i = ...`, `(%i, %j) = ...`, `(%i) in ...`, `(%acc = %init)`.
+        // Region arguments: `for %i = ...`, `(%i, %j) = ...`, `(%i) in ...`, `(%acc = %init)`.
         for (at, _) in line.match_indices(" = ").chain(line.match_indices(" in (")) {
             let before = &line[..at];
             let from = if before.ends_with(')') { before.rfind('(') } else { before.rfind(['%', ' ']) };
@@ -84,7 +84,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split('%').skip(1).map(move |t| t.split(ends).next().unwrap_or(""))
 }
 
-/// The name and the type in `use of value '%name' expects different type than prior uses: 'type' vs ...`.
+/// Extracts name and type from `use of value '%name' expects different type than prior uses: 'type' vs ...`.
 fn expected_type(error: &str) -> Option<(String, String)> {
     let (name, rest) = error.split_once("use of value '%")?.1.split_once('\'')?;
     let ty = rest.strip_prefix(" expects different type than prior uses: '")?.split_once("' vs '")?.0;

@@ -1,61 +1,61 @@
-//! Growing a function, op by op, while it is run.
+//! GrowingFunction a function op by op while executing it.
 
 use crate::grow::Program;
-use crate::known::{Known, draw, is_defined};
-use crate::library::{Part, PartInput};
-use crate::scope::{Place, Scope};
+use crate::library::{Fragment, FragmentInput};
+use crate::sample_values::{SampleValues, draw, is_defined};
+use crate::scope::{InsertionPoint, Scope};
 use gradus_check::{Inputs, Random};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpState, Traits, Type, Value, ValueMap};
 use rustc_hash::FxHashMap;
 
-/// So many parameters a function may have.
+/// Maximum number of parameters of a function.
 const MAX_PARAMETERS: usize = 10;
-/// So many values are young.
+/// Number of most recent values that count as young.
 const YOUNG: usize = 6;
-/// Ops that run longer are taken back.
+/// Fuel of a run; an op that exceeds it is removed.
 pub(crate) const FUEL: u64 = 2000;
-/// What is undefined on an input is tried again with other operands so many times.
+/// Number of attempts with other operands when an op is undefined on an input.
 const RETRIES: usize = 3;
 
-/// Chains of so many parts are made.
+/// Maximum length of a chain of fragments.
 const DEPTH: usize = 4;
 
-/// Where a part's operands come from.
+/// The source of a fragment's operands.
 #[derive(Clone, Copy)]
-enum Use {
-    /// From anywhere.
+enum OperandSource {
+    /// Any available value.
     Free,
-    /// This value is one of them.
+    /// Any available values, one of which is this.
     Of(Value),
-    /// From parts that make them in the program that the part is from, which are made likewise up to that depth.
+    /// Fragments that define the operands in the source program, inserted recursively up to this depth.
     Chain(usize),
 }
 
-/// A function that grows.
-pub(crate) struct Growing<'p, 'a> {
+/// A function under construction.
+pub(crate) struct GrowingFunction<'p, 'a> {
     pub(crate) p: &'p mut Program<'a>,
     pub(crate) function: Op,
-    /// Blocks that ops can be put into. Each has a terminator.
+    /// Blocks into which ops are inserted. Each has a terminator.
     pub(crate) blocks: Vec<Block>,
-    /// The block before each that was split off.
+    /// The dominating block of each block that was split off.
     pub(crate) above: FxHashMap<Block, Block>,
     pub(crate) inputs: u64,
-    /// Whether its type must stay, since the program names it.
+    /// Whether the function's type is fixed because the program refers to it.
     sealed: bool,
-    /// Whether it must be defined on the inputs.
+    /// Whether the function must be defined on the sample inputs.
     pub(crate) checked: bool,
-    pub(crate) known: Known,
+    pub(crate) samples: SampleValues,
 }
 
-impl<'p, 'a> Growing<'p, 'a> {
-    /// Grows a function by so many ops.
+impl<'p, 'a> GrowingFunction<'p, 'a> {
+    /// Grows a function by `ops` ops.
     pub(crate) fn run(p: &'p mut Program<'a>, number: u64, ops: usize, inputs: u64) {
         let checked = p.random.percent(98);
         let spliced = if p.random.percent(20) { splice(p, inputs) } else { None };
         let Some((function, sealed)) = spliced.or_else(|| Some((empty(p, number)?, false))) else { return };
-        let mut growing = Growing {
+        let mut growing = GrowingFunction {
             p,
             function,
             sealed,
@@ -63,7 +63,7 @@ impl<'p, 'a> Growing<'p, 'a> {
             above: FxHashMap::default(),
             inputs,
             checked,
-            known: Known::default(),
+            samples: SampleValues::default(),
         };
         growing.note_blocks(function);
         let mut left = ops;
@@ -84,7 +84,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         &mut self.p.module
     }
 
-    /// Notes the blocks inside an op.
+    /// Records the blocks inside an op.
     fn note_blocks(&mut self, op: Op) {
         let m = &self.p.module;
         for inner in m.ops_under(op) {
@@ -97,7 +97,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         }
     }
 
-    /// Tries to add something. Returns how many ops.
+    /// Attempts one insertion and returns the number of inserted ops.
     fn step(&mut self) -> usize {
         let place = self.place();
         let before = self.p.module.num_ops();
@@ -110,7 +110,7 @@ impl<'p, 'a> Growing<'p, 'a> {
             58..78 => self.chain(place),
             _ => {
                 let part = self.p.pick_part();
-                self.part(part, Use::Free, place)
+                self.part(part, OperandSource::Free, place)
             }
         };
         if done && self.p.random.percent(40) {
@@ -119,24 +119,23 @@ impl<'p, 'a> Growing<'p, 'a> {
         usize::from(done).max(self.p.module.num_ops().saturating_sub(before).min(4))
     }
 
-    /// Somewhere, mostly at the end of a block.
-    fn place(&mut self) -> Place {
+    /// Draws an insertion point, usually at the end of a block.
+    fn place(&mut self) -> InsertionPoint {
         let at = self.p.random.below(self.blocks.len() as u64) as usize;
         let block = if self.p.random.percent(40) { self.blocks[self.blocks.len() - 1] } else { self.blocks[at] };
         let m = &self.p.module;
         let last = m.last_op(block).expect("the block has a terminator");
         let ops = m.block_ops(block).count() as u64;
         if !self.p.random.percent(20) {
-            return Place { block, before: last };
+            return InsertionPoint { block, before: last };
         }
         let skip = self.p.random.below(ops) as usize;
         let before = self.p.module.block_ops(block).nth(skip).unwrap_or(last);
-        Place { block, before }
+        InsertionPoint { block, before }
     }
 
-    /// Adds a part that uses one of the youngest values: what ops do to each other's results is what patterns are
-    /// about.
-    fn use_young(&mut self, place: Place) -> bool {
+    /// Inserts a fragment that uses a recent value: patterns match ops that use each other's results.
+    fn use_young(&mut self, place: InsertionPoint) -> bool {
         let m = &self.p.module;
         let young = m.block_ops(place.block).take_while(|&op| op != place.before).flat_map(|op| m.results(op));
         let young: Vec<Value> = young.filter(|&v| m.constant(v).is_none()).collect();
@@ -147,16 +146,16 @@ impl<'p, 'a> Growing<'p, 'a> {
         let library = self.p.library;
         let Some(parts) = library.by_input.get(&self.p.module.value_type(value)) else { return false };
         let part = self.p.random.pick(parts);
-        self.part(part, Use::Of(value), place)
+        self.part(part, OperandSource::Of(value), place)
     }
 
-    /// Adds a part after those that make its operands in the program that it is from.
-    fn chain(&mut self, place: Place) -> bool {
-        self.p.pick_chain().is_some_and(|part| self.part(part, Use::Chain(DEPTH), place))
+    /// Inserts a fragment after the fragments that define its operands in the source program.
+    fn chain(&mut self, place: InsertionPoint) -> bool {
+        self.p.pick_chain().is_some_and(|part| self.part(part, OperandSource::Chain(DEPTH), place))
     }
 
-    /// Adds a part of the library. What is undefined on an input is tried again with other operands.
-    fn part(&mut self, number: usize, with: Use, place: Place) -> bool {
+    /// Inserts a fragment of the library. If it is undefined on a sample input, other operands are tried.
+    fn part(&mut self, number: usize, with: OperandSource, place: InsertionPoint) -> bool {
         let library = self.p.library;
         let part = &library.parts[number];
         if !self.p.bring_symbols(part) {
@@ -179,7 +178,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         false
     }
 
-    /// Whether the ops around a block allow what is in it.
+    /// Whether the enclosing ops allow the contents of a block.
     fn fits(&self, block: Block) -> bool {
         let m = &self.p.module;
         let around = std::iter::successors(m.block_op(block), |&op| m.parent_op(op));
@@ -187,11 +186,11 @@ impl<'p, 'a> Growing<'p, 'a> {
         outermost.is_none_or(|op| verify_op(m, op).is_ok())
     }
 
-    /// Copies a part to a place, with operands for what it uses.
-    fn insert(&mut self, part: &Part, with: Use, place: Place) -> Option<Op> {
+    /// Copies a fragment to an insertion point, with operands for its inputs.
+    fn insert(&mut self, part: &Fragment, with: OperandSource, place: InsertionPoint) -> Option<Op> {
         let source = &self.p.library.sources[part.source];
         let mut map = ValueMap::default();
-        let mut given = if let Use::Of(value) = with { Some(value) } else { None };
+        let mut given = if let OperandSource::Of(value) = with { Some(value) } else { None };
         for input in &part.inputs {
             let ty = input.ty;
             let operand = match (input.fixed, given.take_if(|v| self.p.module.value_type(*v) == ty)) {
@@ -209,22 +208,22 @@ impl<'p, 'a> Growing<'p, 'a> {
         Some(op)
     }
 
-    /// In a chain, what an input is in the program that it is from: mostly the same constant, or made by the same op.
-    fn replay(&mut self, input: &PartInput, with: Use, place: Place) -> Option<Value> {
-        let Use::Chain(depth) = with else { return None };
+    /// Within a chain, recreates an input as in the source program: usually the same constant, or the same defining op.
+    fn replay(&mut self, input: &FragmentInput, with: OperandSource, place: InsertionPoint) -> Option<Value> {
+        let OperandSource::Chain(depth) = with else { return None };
         let ty = input.ty;
         match (input.constant, input.made_by) {
             (Some(constant), _) if self.p.random.percent(80) => self.constant(constant, ty, place),
             (None, Some((maker, result))) if depth > 0 && self.p.random.percent(90) => {
-                let op = self.maker(maker, Use::Chain(depth - 1), place)?;
+                let op = self.maker(maker, OperandSource::Chain(depth - 1), place)?;
                 Some(self.p.module.result(op, result))
             }
             _ => None,
         }
     }
 
-    /// Adds a part that makes a value, unless it may be undefined.
-    fn maker(&mut self, number: usize, with: Use, place: Place) -> Option<Op> {
+    /// Inserts a fragment that defines a value, unless it may be undefined.
+    fn maker(&mut self, number: usize, with: OperandSource, place: InsertionPoint) -> Option<Op> {
         let part = &self.p.library.parts[number];
         if !self.p.bring_symbols(part) {
             return None;
@@ -239,8 +238,8 @@ impl<'p, 'a> Growing<'p, 'a> {
         None
     }
 
-    /// A value of a type for a place: one that is there, a constant, or a new parameter.
-    fn supply(&mut self, ty: Type, hint: Option<Attr>, place: Place) -> Option<Value> {
+    /// Returns a value of a type: an available one, a constant, or a new parameter.
+    fn supply(&mut self, ty: Type, hint: Option<Attr>, place: InsertionPoint) -> Option<Value> {
         if let Some(attr) = hint
             && self.p.random.percent(60)
         {
@@ -259,15 +258,15 @@ impl<'p, 'a> Growing<'p, 'a> {
         self.parameter(ty).or(known.last().copied())
     }
 
-    /// One of some values; the youngest is the likeliest.
+    /// Picks one of some values, recent ones with higher probability.
     fn young(&mut self, values: &[Value]) -> Value {
         let n = values.len() as u64;
         let back = self.p.random.below(n).min(self.p.random.below(n)) as usize;
         values[values.len() - 1 - back]
     }
 
-    /// A value of a type for a place that is not constant, if that is possible.
-    pub(crate) fn supply_variable(&mut self, ty: Type, place: Place) -> Option<Value> {
+    /// Returns a value of a type that is not constant, if possible.
+    pub(crate) fn supply_variable(&mut self, ty: Type, place: InsertionPoint) -> Option<Value> {
         let m = &self.p.module;
         let mut known = Scope::at(m, place, &self.above).of(ty);
         known.retain(|&v| m.constant(v).is_none());
@@ -278,15 +277,15 @@ impl<'p, 'a> Growing<'p, 'a> {
         Some(self.young(&known))
     }
 
-    /// The result of a new op that gives a value of a type.
-    fn producer(&mut self, ty: Type, place: Place) -> Option<Value> {
+    /// Returns the result of a new op that defines a value of a type.
+    fn producer(&mut self, ty: Type, place: InsertionPoint) -> Option<Value> {
         let library = self.p.library;
         let part = &library.parts[self.p.random.pick(library.by_result.get(&ty)?)];
         let constant = library.sources[part.source].info(part.op).is_some_and(|i| i.traits.has(Traits::CONSTANT_LIKE));
         if part.may_fail || constant || !self.p.bring_symbols(part) {
             return None;
         }
-        let op = self.insert(part, Use::Free, place)?;
+        let op = self.insert(part, OperandSource::Free, place)?;
         let result = self.p.module.results(op).find(|&v| self.p.module.value_type(v) == ty);
         if result.is_none() || verify_op(&self.p.module, op).is_err() {
             self.module().erase_op(op);
@@ -295,11 +294,11 @@ impl<'p, 'a> Growing<'p, 'a> {
         result
     }
 
-    fn constant(&mut self, attr: Attr, ty: Type, place: Place) -> Option<Value> {
+    fn constant(&mut self, attr: Attr, ty: Type, place: InsertionPoint) -> Option<Value> {
         Builder::at(self.module(), InsertPoint::Before(place.before)).constant(attr, ty, "", Loc::UNKNOWN)
     }
 
-    /// A new parameter, if nobody calls the function and there can be inputs of the type.
+    /// Adds a parameter, if the function has no callers and the type has inputs.
     fn parameter(&mut self, ty: Type) -> Option<Value> {
         let m = &self.p.module;
         let entry = m.entry(m.regions(self.function)[0])?;
@@ -312,7 +311,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         Some(value)
     }
 
-    /// Notes the function's type; without `results` those stay.
+    /// Updates the function's type; without `results` the result types stay.
     pub(crate) fn set_type(&mut self, results: Option<&[Type]>) {
         let m = &mut self.p.module;
         let old = m.inherent_attr(self.function, "function_type").and_then(|a| m.ctx.as_type(a));
@@ -323,8 +322,8 @@ impl<'p, 'a> Growing<'p, 'a> {
         m.set_attr(self.function, "function_type", Some(ty));
     }
 
-    /// Adds an op once more.
-    fn again(&mut self, place: Place) -> bool {
+    /// Duplicates an op.
+    fn again(&mut self, place: InsertionPoint) -> bool {
         let m = &self.p.module;
         let usable = |op: Op| m.regions(op).is_empty() && is_speculatable(m, op) && m.num_results(op) > 0;
         let ops: Vec<Op> =
@@ -338,8 +337,8 @@ impl<'p, 'a> Growing<'p, 'a> {
         true
     }
 
-    /// Adds a call of a function made before.
-    fn call(&mut self, place: Place) -> bool {
+    /// Inserts a call of an earlier function.
+    fn call(&mut self, place: InsertionPoint) -> bool {
         if self.p.functions.is_empty() {
             return false;
         }
@@ -365,8 +364,8 @@ impl<'p, 'a> Growing<'p, 'a> {
         right
     }
 
-    /// Lets a terminator carry a new value.
-    fn rewire(&mut self, place: Place) {
+    /// Makes a terminator forward another value.
+    fn rewire(&mut self, place: InsertionPoint) {
         let m = &self.p.module;
         let Some(terminator) = m.terminator(place.block) else { return };
         if m.operands(terminator).is_empty() || m.block_op(place.block) == Some(self.function) {
@@ -375,7 +374,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         let i = self.p.random.below(self.p.module.operands(terminator).len() as u64) as usize;
         let m = &self.p.module;
         let old = m.operands(terminator)[i];
-        let at_end = Place { block: place.block, before: terminator };
+        let at_end = InsertionPoint { block: place.block, before: terminator };
         let known = Scope::at(m, at_end, &self.above).of(m.value_type(old));
         let Some(&new) = known.last() else { return };
         self.module().set_operand(terminator, i, new);
@@ -386,7 +385,7 @@ impl<'p, 'a> Growing<'p, 'a> {
     }
 }
 
-/// The attribute of a random value of a type: integers often small.
+/// Draws a constant of a type as an attribute; integers are often small.
 pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Option<Attr> {
     if ty == Type::INDEX && random.percent(90) {
         return Some(ctx.int_attr(ty, random.below(11) as i64 - 2));
@@ -395,7 +394,7 @@ pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Opt
     ctx.datum_attr(ty, &datum)
 }
 
-/// An empty function that returns nothing.
+/// Creates a function that returns nothing.
 fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
     let types = &p.library.types;
     let inputs: Vec<Type> = (0..1 + p.random.below(3)).map(|_| p.random.pick(types)).collect();
@@ -410,8 +409,8 @@ fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
     Some(op)
 }
 
-/// A function of the library's programs that can be called from outside and comes to its end on so many inputs, and
-/// whether it is named.
+/// Copies a public function of the library that terminates on sample inputs. Returns it with whether other ops of its
+/// program refer to it.
 fn splice(p: &mut Program<'_>, inputs: u64) -> Option<(Op, bool)> {
     let library = p.library;
     let part = &library.functions[p.random.below(library.functions.len().max(1) as u64) as usize..].first()?;

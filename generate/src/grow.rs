@@ -1,19 +1,19 @@
-//! Growing programs.
+//! Generation of programs.
 
 use crate::coverage::Statistics;
-use crate::function::Growing;
-use crate::library::{Library, Part};
+use crate::function::GrowingFunction;
+use crate::library::{Fragment, Library};
 use gradus_check::Random;
 use gradus_ir::{Builder, Loc, Module, Op, OpInfo, OpName, OpState, Str, Traits, Type, ValueMap, symbol_name};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-/// How large programs are.
+/// Size limits of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// So many ops are wanted, without constants.
+    /// Number of ops, not counting constants.
     pub ops: usize,
-    /// The inputs that a program is run on while it grows.
+    /// Number of sample inputs on which a program is executed during generation.
     pub inputs: u64,
 }
 
@@ -23,31 +23,31 @@ impl Default for Limits {
     }
 }
 
-/// A made program.
+/// A generated program.
 pub struct Grown {
-    /// It is valid.
+    /// The program, which is valid.
     pub module: Module,
-    /// The choices that made it: the same give the same program.
+    /// The choices that determine the program.
     pub tape: Vec<u64>,
 }
 
-/// What all functions of a program have in common.
+/// State shared by all functions of a program.
 pub(crate) struct Program<'a> {
     pub(crate) library: &'a Library,
     pub(crate) random: &'a mut Random,
     pub(crate) statistics: &'a mut Statistics,
     pub(crate) module: Module,
-    /// The dialects that ops are mostly taken from.
+    /// The dialects that most ops are drawn from.
     pub(crate) dialects: Vec<&'static str>,
-    /// Whether values may be poison in functions' results.
+    /// Whether function results may be poison.
     pub(crate) keeps_poison: bool,
-    /// The symbols that parts brought along: from which program, and which op there.
+    /// Symbols that came with fragments: the source program and the op.
     symbols: FxHashMap<Str, (usize, Op)>,
-    /// The functions made so far, which others may call.
+    /// The functions generated so far, which later ones may call.
     pub(crate) functions: Vec<Op>,
 }
 
-/// Makes a program.
+/// Generates a program.
 pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &mut Statistics) -> Grown {
     random.record();
     let mut program = Program::new(library, &mut random, statistics);
@@ -56,7 +56,7 @@ pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &
         program.declare_outside();
     }
     for number in 0..functions {
-        Growing::run(&mut program, number, limits.ops / functions as usize, limits.inputs);
+        GrowingFunction::run(&mut program, number, limits.ops / functions as usize, limits.inputs);
     }
     let module = program.module;
     Grown { module, tape: random.into_tape() }
@@ -83,7 +83,7 @@ impl<'a> Program<'a> {
         self.library.ctx.dialects().iter().flat_map(|d| d.ops).find(|info| info.traits.has(traits)).copied()
     }
 
-    /// A function without a body at the end of the program; it has an entry block if `has_body`.
+    /// Appends a function to the program, with an empty entry block if `has_body`.
     pub(crate) fn function(&mut self, name: &str, inputs: &[Type], results: &[Type], has_body: bool) -> Option<Op> {
         let info = self.op_with(Traits::FUNCTION)?;
         let ctx = self.module.ctx.clone();
@@ -105,7 +105,7 @@ impl<'a> Program<'a> {
         Some(op)
     }
 
-    /// Declares functions that are outside the program.
+    /// Declares external functions.
     fn declare_outside(&mut self) {
         let types = &self.library.types;
         let drawn = |random: &mut Random| (0..random.below(3)).map(|_| random.pick(types)).collect::<Vec<_>>();
@@ -116,8 +116,8 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Brings the symbols along that a part names. `false` if others of these names are there.
-    pub(crate) fn bring_symbols(&mut self, part: &Part) -> bool {
+    /// Copies the symbols that a fragment refers to. Returns `false` if one of the names is taken.
+    pub(crate) fn bring_symbols(&mut self, part: &Fragment) -> bool {
         let source = &self.library.sources[part.source];
         let named = |op: Op| symbol_name(source, op).map(|name| (name, (part.source, op)));
         let all: Vec<_> = part.symbols.iter().filter_map(|&op| named(op)).collect();
@@ -135,19 +135,19 @@ impl<'a> Program<'a> {
         true
     }
 
-    /// How many symbols parts brought along.
+    /// Number of symbols that came with fragments.
     pub(crate) fn num_symbols(&self) -> usize {
         self.symbols.len()
     }
 
-    /// Reserves the name of a function that stands in the library. `false` if it is taken.
-    pub(crate) fn claim(&mut self, part: &Part) -> bool {
+    /// Reserves the name of a library function. Returns `false` if it is taken.
+    pub(crate) fn claim(&mut self, part: &Fragment) -> bool {
         let source = &self.library.sources[part.source];
         let name = symbol_name(source, part.op);
         name.is_some_and(|name| self.symbols.insert(name, (part.source, part.op)).is_none())
     }
 
-    /// The number of a part: mostly of the program's dialects.
+    /// Picks a fragment, usually of the program's dialects.
     pub(crate) fn pick_part(&mut self) -> usize {
         let dialect = match self.random.percent(90) {
             true => self.random.pick(&self.dialects),
@@ -159,7 +159,7 @@ impl<'a> Program<'a> {
         self.pick_of(&self.library.by_dialect[dialect])
     }
 
-    /// The number of a part of which other parts make operands, if there are any.
+    /// Picks a fragment whose operands are defined by other fragments, if there is one.
     pub(crate) fn pick_chain(&mut self) -> Option<usize> {
         let chains = &self.library.chains;
         let at = self.random.below(chains.len().max(1) as u64) as usize;
@@ -171,7 +171,7 @@ impl<'a> Program<'a> {
         self.random.pick(parts)
     }
 
-    /// The parts of an op.
+    /// The fragments of an op.
     pub(crate) fn parts_of(&self, name: OpName) -> &'a [usize] {
         let dialect = self.library.ctx.op_dialect(name);
         let ops = self.library.by_dialect.get(dialect).and_then(|ops| ops.get(&name));

@@ -1,14 +1,14 @@
-//! Left sides of rewrite rules, so that the rules happen.
+//! Insertion of left sides of rewrite rules, so that rules apply.
 
-use crate::function::{Growing, draw_constant};
-use crate::scope::Place;
+use crate::function::{GrowingFunction, draw_constant};
+use crate::scope::InsertionPoint;
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::rules::{Chooser, Signature};
 use gradus_ir::{Attr, Module, Op, OpName, Type, Value};
 
-impl Growing<'_, '_> {
-    /// Adds what the left side of a rule matches, if its conditions hold.
-    pub(crate) fn left_side(&mut self, place: Place) -> bool {
+impl GrowingFunction<'_, '_> {
+    /// Inserts ops that match the left side of a rule, if its conditions hold.
+    pub(crate) fn left_side(&mut self, place: InsertionPoint) -> bool {
         let library = self.p.library;
         if library.rules.is_empty() {
             return false;
@@ -36,10 +36,10 @@ impl Growing<'_, '_> {
     }
 }
 
-/// What rules leave open is chosen here.
+/// Chooses the parts that a rule leaves open.
 struct Leaves<'g, 'p, 'a> {
-    growing: &'g mut Growing<'p, 'a>,
-    place: Place,
+    growing: &'g mut GrowingFunction<'p, 'a>,
+    place: InsertionPoint,
 }
 
 impl Chooser for Leaves<'_, '_, '_> {

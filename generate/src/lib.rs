@@ -1,13 +1,13 @@
-//! Random programs that are valid and mean something, made from the declarations of ops and nothing else.
+//! Random valid, executable programs from the declarations of ops.
 //!
-//! A program grows by [`library`] parts: ops as they stand in other programs, with all that they hold. Parts come from
-//! the examples in ops' documentation ([`examples`]), from operands, attributes and results tried until the verifier
-//! agrees ([`declared`]), from the left sides of rewrite rules ([`gradus_ir::rules`]), and from programs that the user
-//! has. A part's operands become values that are there, constants, or new parameters ([`scope`]).
+//! A program grows from [`library`] fragments: ops of other programs with their regions. Fragments come from the
+//! examples in op documentation ([`examples`]), from operands, attributes and results drawn until the verifier accepts
+//! them ([`declared`]), from the left sides of rewrite rules ([`gradus_ir::rules`]), and from programs of the user. The
+//! operands of a fragment become available values, constants, or new parameters ([`scope`]).
 //!
-//! While a program grows it is run on a few inputs, and what is undefined on one of them is taken back ([`grow`]), as
-//! YARPGen does (Livinskii, Babokin and Regehr, OOPSLA 2020). All choices come from one tape, so that the same tape
-//! gives the same program everywhere.
+//! During growth the program runs on a few sample inputs, and an op that is undefined on one of them is removed
+//! ([`grow`]), as in YARPGen (Livinskii, Babokin and Regehr, OOPSLA 2020). All choices come from one tape, so the same
+//! tape gives the same program on every machine.
 
 mod branch;
 pub mod campaign;
@@ -17,11 +17,11 @@ mod domain;
 pub mod examples;
 mod function;
 mod grow;
-mod known;
 mod left_side;
 mod library;
 mod results;
 pub mod rule;
+mod sample_values;
 mod scope;
 
 pub use grow::{Grown, Limits, grow};

@@ -1,4 +1,4 @@
-//! What programs are made of: ops as they stand in other programs.
+//! The library of fragments: ops of existing programs.
 
 use crate::domain;
 use gradus_check::{Inputs, Random};
@@ -10,71 +10,71 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// So many operands are tried to see whether an op can be run.
+/// Number of operand lists on which an op is executed to find out whether it may be undefined.
 const PROBES: usize = 6;
-/// Ops that hold more are not used.
+/// Maximum number of nested ops of a fragment.
 const MAX_INNER: usize = 40;
 
-/// An op of one of the library's programs, with all that it holds.
-pub(crate) struct Part {
-    /// Which program.
+/// An op of a library program with its regions.
+pub(crate) struct Fragment {
+    /// Index of the source program.
     pub(crate) source: usize,
-    /// The op there.
+    /// The op in the source program.
     pub(crate) op: Op,
-    /// What it uses of what is outside.
-    pub(crate) inputs: Box<[PartInput]>,
-    /// The symbols that it names, and those that they name.
+    /// The values that it uses from outside.
+    pub(crate) inputs: Box<[FragmentInput]>,
+    /// The symbols that it refers to, transitively.
     pub(crate) symbols: Box<[Op]>,
-    /// Whether it may be undefined, or beyond what can be run, for some operands.
+    /// Whether it may be undefined or unsupported for some operands.
     pub(crate) may_fail: bool,
-    /// Whether an op of its program names it.
+    /// Whether another op of its program refers to it.
     pub(crate) is_named: bool,
 }
 
-/// What a part uses of what is outside.
-pub(crate) struct PartInput {
-    /// The value there.
+/// A value that a fragment uses from outside.
+pub(crate) struct FragmentInput {
+    /// The value in the source program.
     pub(crate) value: Value,
     /// Its type.
     pub(crate) ty: Type,
-    /// What it is if it is constant.
+    /// Its constant value there, if any.
     pub(crate) constant: Option<Attr>,
-    /// What it is in all programs, since the verifier accepts some constants only: what is not constant may become one.
+    /// The constant required in all programs, where the verifier reads the operand's value.
     pub(crate) fixed: Option<Attr>,
-    /// The part that makes it there, and which of its results it is.
+    /// The fragment that defines it in the source program, and the result number.
     pub(crate) made_by: Option<(usize, usize)>,
 }
 
-/// Parts of each op, by the dialect of the op.
+/// Fragment indices by dialect and op.
 pub(crate) type ByDialect = IndexMap<&'static str, IndexMap<OpName, Vec<usize>>>;
 
-/// What parts that are not new have in common: ops, types, attributes, and what makes the operands.
-type Sort = (OpName, Attr, Vec<Type>, Vec<Type>, Vec<Option<(usize, usize)>>);
+/// The key under which fragments are duplicates: op, attributes, types, and defining fragments of the operands.
+type FragmentKey = (OpName, Attr, Vec<Type>, Vec<Type>, Vec<Option<(usize, usize)>>);
 
-/// Programs, and the parts that they are taken apart into.
+/// Programs and the fragments in them.
 pub struct Library {
     pub(crate) ctx: Arc<Context>,
     pub(crate) sources: Vec<Module>,
-    pub(crate) parts: Vec<Part>,
-    /// The parts that can be used.
+    pub(crate) parts: Vec<Fragment>,
+    /// The usable fragments.
     pub(crate) by_dialect: ByDialect,
-    /// Those of which other parts make operands.
+    /// The fragments whose operands other fragments define.
     pub(crate) chains: ByDialect,
     pub(crate) by_result: FxHashMap<Type, Vec<usize>>,
     pub(crate) by_input: FxHashMap<Type, Vec<usize>>,
-    /// Functions that stand in the programs, with the symbols that they name.
-    pub(crate) functions: Vec<Part>,
-    /// The types that parameters have at first.
+    /// Complete functions of the programs, with the symbols that they refer to.
+    pub(crate) functions: Vec<Fragment>,
+    /// The initial types of parameters.
     pub(crate) types: Vec<Type>,
-    /// The rules of the dialects that are used.
+    /// The rules of the selected dialects.
     pub(crate) rules: Vec<&'static str>,
-    seen: FxHashMap<Sort, usize>,
-    /// The dialects whose ops are used; empty for all.
+    seen: FxHashMap<FragmentKey, usize>,
+    /// The selected dialects; empty for all.
     allowed: Vec<String>,
 }
 
 impl Library {
-    /// What the declarations of some dialects give by themselves; of all if there are none in the list.
+    /// Builds the library from the declarations of the selected dialects, or of all if `allowed` is empty.
     pub fn new(ctx: &Arc<Context>, allowed: &[String]) -> Library {
         let mut library = Library {
             ctx: ctx.clone(),
@@ -100,7 +100,7 @@ impl Library {
         library
     }
 
-    /// Names of the declared ops that have a meaning but no part.
+    /// Names of executable declared ops without a fragment.
     pub fn missing(&self) -> impl Iterator<Item = &'static str> + '_ {
         let known = |dialect: &str, info: &OpInfo| {
             self.by_dialect.get(dialect).is_some_and(|ops| ops.contains_key(&self.ctx.op_name(info.name)))
@@ -111,7 +111,7 @@ impl Library {
         unknown.map(|(_, info)| info.name)
     }
 
-    /// Takes a valid program of the same context apart.
+    /// Adds the fragments of a valid program of the same context.
     pub fn add(&mut self, mut m: Module) {
         let source = self.sources.len();
         let mut tables: (SymbolTables, SymbolRefs) = Default::default();
@@ -144,8 +144,8 @@ impl Library {
         self.sources.push(m);
     }
 
-    /// Whether all that a part holds and names is of dialects that are used.
-    fn is_allowed(&self, m: &Module, part: &Part) -> bool {
+    /// Whether all ops and symbols of a fragment belong to selected dialects.
+    fn is_allowed(&self, m: &Module, part: &Fragment) -> bool {
         let roots = std::iter::once(part.op).chain(part.symbols.iter().copied());
         let mut inner = roots.flat_map(|op| m.ops_under(op));
         self.allowed.is_empty() || inner.all(|op| self.allows(m.ctx.op_dialect(m.name(op))))
@@ -155,8 +155,8 @@ impl Library {
         self.allowed.is_empty() || self.allowed.iter().any(|name| name == dialect)
     }
 
-    /// The number of the part of that sort, or else the next one. Ops with regions are all of their own sort.
-    fn number(&mut self, m: &Module, part: &Part) -> usize {
+    /// Returns the index of an equal fragment, or the next free one. Ops with regions are never equal.
+    fn number(&mut self, m: &Module, part: &Fragment) -> usize {
         let (op, next) = (part.op, self.parts.len());
         if !m.regions(op).is_empty() {
             return next;
@@ -168,8 +168,8 @@ impl Library {
     }
 }
 
-/// The part that makes an input, and which of its results it is.
-fn made_by(m: &Module, input: &PartInput, numbers: &FxHashMap<Op, usize>) -> Option<(usize, usize)> {
+/// The fragment that defines an input, and the result number.
+fn made_by(m: &Module, input: &FragmentInput, numbers: &FxHashMap<Op, usize>) -> Option<(usize, usize)> {
     let op = m.defining_op(input.value).filter(|_| input.constant.is_none())?;
     Some((*numbers.get(&op)?, m.results(op).position(|v| v == input.value)?))
 }
@@ -181,15 +181,15 @@ fn note(lists: &mut FxHashMap<Type, Vec<usize>>, ty: Type, part: usize) {
     }
 }
 
-/// Whether ops of the declaration can stand anywhere, and mean something.
+/// Whether ops of the declaration can be inserted anywhere and executed.
 pub(crate) fn is_usable(info: &OpInfo) -> bool {
     let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
     let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
     (means || info.traits.has(Traits::CALL)) && !bound && info.parents.is_empty() && info.successors.is_empty()
 }
 
-/// An op as a part. `None` if it cannot stand elsewhere, or means nothing.
-fn part(m: &mut Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRefs)) -> Option<Part> {
+/// Returns an op as a fragment, or `None` if it cannot be inserted elsewhere or executed.
+fn part(m: &mut Module, op: Op, source: usize, tables: &mut (SymbolTables, SymbolRefs)) -> Option<Fragment> {
     let info = m.info(op)?;
     let is_function = info.traits.has(Traits::FUNCTION);
     if !is_function && !is_usable(info) {
@@ -206,10 +206,10 @@ fn part(m: &mut Module, op: Op, source: usize, tables: &mut (SymbolTables, Symbo
     if !is_function {
         fix(m, op, &inner, &mut inputs);
     }
-    Some(Part { source, op, inputs: inputs.into(), symbols, may_fail, is_named: false })
+    Some(Fragment { source, op, inputs: inputs.into(), symbols, may_fail, is_named: false })
 }
 
-/// Whether an op that only computes cannot be run on some of a few operands; `None` if on none of them.
+/// Whether an op without effects fails on some sample operands; `None` if it fails on all.
 fn fails(m: &Module, op: Op) -> Option<bool> {
     let mut random = Random::of("operands");
     let mut runs = || {
@@ -221,9 +221,9 @@ fn fails(m: &Module, op: Op) -> Option<bool> {
     (done > 0).then_some(done < PROBES)
 }
 
-/// What the ops use that none of them defines.
-fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<PartInput> {
-    let mut inputs: Vec<PartInput> = Vec::new();
+/// The values that the ops use and none of them defines.
+fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<FragmentInput> {
+    let mut inputs: Vec<FragmentInput> = Vec::new();
     let holds = |v: Value| {
         let around = m.def_block(v).and_then(|b| m.block_op(b));
         around.is_some_and(|around| around == root || m.is_inside(around, root))
@@ -231,7 +231,7 @@ fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<PartInput> {
     for &op in inner {
         for &v in m.operands(op) {
             if !holds(v) && inputs.iter().all(|known| known.value != v) {
-                inputs.push(PartInput {
+                inputs.push(FragmentInput {
                     value: v,
                     ty: m.value_type(v),
                     constant: m.constant(v),
@@ -244,11 +244,12 @@ fn inputs(m: &Module, root: Op, inner: &[Op]) -> Vec<PartInput> {
     inputs
 }
 
-/// Finds the indices that the verifier reads: an op that it refuses with one of -1 is made with what the index is here, or 1.
-fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [PartInput]) {
+/// Finds inputs whose constant value the verifier reads: if the op is invalid with -1, the input is fixed to its
+/// original value, or 1.
+fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [FragmentInput]) {
     let ctx = m.ctx.clone();
     let indices = inputs.iter_mut().filter(|input| input.ty == Type::INDEX);
-    let indices: Vec<&mut PartInput> = indices.collect();
+    let indices: Vec<&mut FragmentInput> = indices.collect();
     if indices.is_empty() {
         return;
     }
@@ -267,7 +268,7 @@ fn fix(m: &mut Module, root: Op, inner: &[Op], inputs: &mut [PartInput]) {
     }
 }
 
-/// The symbols that ops of a program name.
+/// The symbols that ops of a program refer to.
 fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
     let mut named = FxHashSet::default();
     for op in m.ops_under(m.root()) {
@@ -278,7 +279,7 @@ fn named(m: &Module, tables: &mut (SymbolTables, SymbolRefs)) -> FxHashSet<Op> {
     named
 }
 
-/// The symbols that ops name, with those that these name, each once. `None` if one is not there, or not at the top.
+/// The symbols that ops refer to, transitively and without duplicates. `None` if one is missing or nested.
 fn symbols(m: &Module, ops: &[Op], tables: &mut (SymbolTables, SymbolRefs)) -> Option<Box<[Op]>> {
     let mut found: Vec<Op> = Vec::new();
     let mut open = ops.to_vec();

@@ -1,23 +1,23 @@
-//! What a function returns.
+//! Choice of function results.
 
-use crate::function::{FUEL, Growing};
-use crate::known::draw;
-use crate::scope::{Place, Scope};
+use crate::function::{FUEL, GrowingFunction};
+use crate::sample_values::draw;
+use crate::scope::{InsertionPoint, Scope};
 use gradus_check::{Options, Outcome, Runner};
 use gradus_ir::{Block, Op, Type, Value};
 
-/// So many results a function may have.
+/// Maximum number of results of a function.
 const MAX_RESULTS: usize = 16;
 
-impl Growing<'_, '_> {
-    /// Lets the function return some of the values at its end, of which none is poison on all inputs.
+impl GrowingFunction<'_, '_> {
+    /// Returns some of the values available at the end of the function that are not poison on all sample inputs.
     pub(crate) fn choose_results(&mut self) {
         let m = &self.p.module;
         let Some(&region) = m.regions(self.function).first() else { return };
         let ends = |b: &Block| m.terminator(*b).is_some_and(|t| m.successors(t).is_empty());
         let last = m.region_blocks(region).rev().find(ends);
         let Some((block, end)) = last.and_then(|b| Some((b, m.terminator(b)?))) else { return };
-        let place = Place { block, before: end };
+        let place = InsertionPoint { block, before: end };
         let scope = Scope::at(m, place, &self.above);
         let unused = |v: Value| m.is_unused(v) && m.defining_op(v).is_some() && m.constant(v).is_none();
         let mut chosen: Vec<(Type, Value)> = scope.all().iter().copied().filter(|(_, v)| unused(*v)).collect();
@@ -41,7 +41,7 @@ impl Growing<'_, '_> {
         self.set_type(Some(&types));
     }
 
-    /// Which of the results are poison on no input.
+    /// Whether each of the results is free of poison on all sample inputs.
     fn clean_results(&mut self, count: usize) -> Vec<bool> {
         let m = &self.p.module;
         let mut clean = vec![true; count];

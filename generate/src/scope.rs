@@ -1,23 +1,23 @@
-//! The values that can be used at a place.
+//! The values available at an insertion point.
 
 use gradus_ir::{Block, Module, Op, Traits, Type, Value};
 use rustc_hash::FxHashMap;
 
-/// Where ops are put: in a block, before one of its ops.
+/// An insertion point: before an op of a block.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct InsertionPoint {
     pub(crate) block: Block,
     pub(crate) before: Op,
 }
 
-/// Values that dominate a place, outermost first.
+/// Values that dominate an insertion point, outermost first.
 pub(crate) struct Scope {
     values: Vec<(Type, Value)>,
 }
 
 impl Scope {
-    /// `above` has the block that dominates one, for those that it is known of.
-    pub(crate) fn at(m: &Module, place: Place, above: &FxHashMap<Block, Block>) -> Scope {
+    /// Collects the values; `above` maps blocks to a dominating block where one is known.
+    pub(crate) fn at(m: &Module, place: InsertionPoint, above: &FxHashMap<Block, Block>) -> Scope {
         let mut levels: Vec<(Block, Option<Op>)> = Vec::new();
         let mut at = Some((place.block, Some(place.before)));
         while let Some((block, before)) = at {
@@ -44,13 +44,13 @@ impl Scope {
     }
 }
 
-/// The next block outside whose values can be used, with the op before which they are defined.
+/// The nearest enclosing block whose values are available, with the op before which they are defined.
 fn outside(m: &Module, block: Block, above: &FxHashMap<Block, Block>) -> Option<(Block, Option<Op>)> {
     if let Some(&dominator) = above.get(&block) {
         return Some((dominator, None));
     }
     let region = m.parent_region(block)?;
-    // The entry dominates all blocks of its region.
+    // The entry block dominates all blocks of its region.
     if let Some(entry) = m.entry(region).filter(|&entry| entry != block) {
         return Some((entry, None));
     }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// One chunk.
 pub struct Case {
-    /// Whose commands are run.
+    /// The tool whose commands run.
     pub tool: Arc<Tool>,
-    /// `passes/cse/basic`, with `#2` for the second chunk of several.
+    /// Name such as `passes/cse/basic`, with `#2` for the second of several chunks.
     pub name: String,
     /// The golden file.
     pub file: PathBuf,
@@ -18,7 +18,7 @@ pub struct Case {
     pub lines: (usize, usize),
     /// Whether the file has other chunks.
     pub one_of_several: bool,
-    /// A file with only this chunk, its lines at the numbers that they have in the golden file.
+    /// A temporary file with only this chunk, at its original line numbers.
     pub input: PathBuf,
     /// The RUN lines.
     pub runs: Vec<Pipeline>,
@@ -36,23 +36,23 @@ impl Case {
         self.input.to_str().expect("temporary files have plain names")
     }
 
-    /// Whether its first command is to accept the file, or find just what is expected.
+    /// Whether the first command is expected to accept the file without diagnostics.
     pub fn is_good(&self) -> bool {
         !self.first().inverted
     }
 
-    /// Whether its first command checks by execution what passes do.
+    /// Whether the first command checks passes by execution.
     pub fn is_run(&self) -> bool {
         self.first().words.get(1).is_some_and(|word| word == "check")
     }
 
-    /// The arguments of the first RUN line's first command, with the chunk's file for `%s`.
+    /// The arguments of the first command of the first RUN line, with the chunk's file for `%s`.
     pub fn command(&self) -> Vec<String> {
         let words = self.first().words[1..].iter().map(|a| a.replace("%s", self.input_name()));
         words.chain(self.first().input.iter().map(|_| self.input_name().to_owned())).collect()
     }
 
-    /// The same with `--verify-diagnostics` or without.
+    /// The same arguments, with or without `--verify-diagnostics`.
     pub fn command_verifying(&self, verifying: bool) -> Vec<String> {
         let is_flag = |a: &String| a.starts_with("--verify-diagnostics");
         let mut command = self.command();
@@ -64,12 +64,12 @@ impl Case {
         command
     }
 
-    /// The flags that decide whether the program can be read at all.
+    /// The flags that affect parsing.
     pub fn reading_flags(&self) -> Vec<String> {
         self.command().into_iter().filter(|a| *a == "--allow-unregistered-dialect").collect()
     }
 
-    /// Whether the command runs any pass.
+    /// Whether the command runs passes.
     pub fn has_passes(&self) -> bool {
         let is_pass = |a: &String| {
             let name = a.trim_start_matches("--").split('=').next().unwrap_or("");
@@ -78,7 +78,7 @@ impl Case {
         self.command().iter().any(is_pass)
     }
 
-    /// What insta calls the snapshot.
+    /// The snapshot name for insta.
     pub fn snapshot_name(&self) -> String {
         let stem = self.file.file_stem().expect("is a file").to_string_lossy();
         match self.name.split_once('#') {
@@ -92,7 +92,7 @@ impl Case {
         self.file.with_file_name(format!("{}.snap", self.snapshot_name()))
     }
 
-    /// The command that shows the output, for a shell in the folder of the package.
+    /// The shell command that shows the output, relative to the package folder.
     pub fn reproduce(&self) -> String {
         let file = shown(&self.file);
         let line = &self.runs[0].text;

@@ -1,4 +1,4 @@
-//! A golden file: what it says about itself, and its chunks as test cases.
+//! Golden files and their chunks.
 
 use crate::case::Case;
 use crate::shown;
@@ -10,21 +10,21 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Between two programs of a file.
+/// The separator between the programs of a file.
 const MARKER: &str = "// -----";
 
-/// What makes a line a directive of some kind, behind a prefix.
+/// The suffixes of FileCheck directives.
 const SUFFIXES: [&str; 6] = ["-NEXT", "-SAME", "-NOT", "-DAG", "-LABEL", "-EMPTY"];
 
 /// A golden file.
 pub struct Golden {
-    /// Whose commands are run.
+    /// The tool whose commands run.
     pub tool: Arc<Tool>,
-    /// `passes/cse/basic`
+    /// Name such as `passes/cse/basic`.
     pub name: String,
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// All of it.
+    /// Contents of the file.
     text: String,
     /// Its RUN lines.
     pub runs: Vec<Pipeline>,
@@ -33,7 +33,7 @@ pub struct Golden {
 }
 
 impl Golden {
-    /// Reads a file. One that is not a golden file, or asserts nothing, is an error.
+    /// Reads a golden file. A file without RUN line or without assertion is an error.
     pub fn read(tool: &Arc<Tool>, folder: &Path, path: &Path, work: &Path) -> Result<Golden, String> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
         let runs = runs(tool, &text)?;
@@ -54,24 +54,24 @@ impl Golden {
         self.runs.iter().any(|run| run.check().is_some())
     }
 
-    /// Whether a program that checks others is run on the file, and decides by its exit status.
+    /// Whether the exit status of the command, such as `gradus check`, decides.
     pub fn is_run(&self) -> bool {
         self.runs[0].stages[0].words.get(1).is_some_and(|word| word == "check")
     }
 
-    /// Whether its directives are written by the tool.
+    /// Whether `update-checks` wrote the directives.
     pub fn is_generated(&self) -> bool {
         gradus::is_generated(&self.text)
     }
 
-    /// How to run all of it by hand.
+    /// The shell command that runs the whole file.
     pub fn reproduce(&self) -> String {
         let file = shown(&self.path);
         let lines: Vec<String> = self.runs.iter().map(|run| run.text.replace("%s", &file)).collect();
         format!("reproduce with: {}", lines.join("\n                "))
     }
 
-    /// Every line that looks like a directive must be read by some run.
+    /// Checks that every line that looks like a directive is read by some run.
     fn check_directives(&self) -> Result<(), String> {
         let checks = || self.runs.iter().flat_map(|run| &run.stages).filter(|s| s.is_check());
         let used: BTreeSet<String> = checks().flat_map(Stage::prefixes).collect();
@@ -99,7 +99,7 @@ impl Golden {
     fn chunks(&self, work: &Path) -> Result<Vec<Case>, String> {
         let lines: Vec<&str> = self.text.lines().collect();
         let splits = self.runs[0].stages[0].words.iter().any(|w| w.starts_with("--split-input-file"));
-        // Where FileCheck decides, the file is what the RUN line takes it for.
+        // With FileCheck, the RUN line decides whether the file is split.
         let divided = splits || !self.is_checked() && !self.is_run();
         let markers = (0..lines.len()).filter(|&i| divided && lines[i].starts_with(MARKER)).map(|i| i + 1);
         let starts: Vec<usize> = std::iter::once(0).chain(markers).collect();
@@ -111,7 +111,7 @@ impl Golden {
         starts.iter().enumerate().map(chunk).collect()
     }
 
-    /// The chunk of these lines, with so many before it.
+    /// Creates the chunk of these lines.
     fn chunk(&self, lines: &[&str], start: usize, number: Option<usize>, work: &Path) -> Result<Case, String> {
         if lines.iter().all(|l| l.trim().is_empty() || l.trim_start().starts_with("//")) {
             return Err(format!("the chunk from line {} on is empty, so it asserts nothing", start + 1));
@@ -123,7 +123,7 @@ impl Golden {
         }
         let name = self.name.clone() + &number.map_or(String::new(), |n| format!("#{n}"));
         let input = work.join(format!("{}.mlir", name.replace(['/', '#'], "-")));
-        // Empty lines in front keep the line numbers of the golden file in messages.
+        // Empty lines in front preserve the line numbers of the golden file in messages.
         let padded = format!("{}{}\n", "\n".repeat(start), lines.join("\n"));
         std::fs::write(&input, padded).map_err(|e| e.to_string())?;
         let (file, lines) = (self.path.clone(), (start + 1, start + lines.len()));
@@ -133,7 +133,7 @@ impl Golden {
     }
 }
 
-/// The RUN lines, the first of which is the first line.
+/// Parses the RUN lines; the first line of the file has to be one.
 fn runs(tool: &Tool, text: &str) -> Result<Vec<Pipeline>, String> {
     let runs = pipelines(tool, text)?;
     let opt = |run: &Pipeline| {

@@ -1,6 +1,7 @@
-//! Golden tests, for Gradus and for tools made of it: every chunk of every `.mlir` file in a folder is several tests.
+//! The golden-test harness of Gradus and of tools built on it: every chunk of every `.mlir` file in a folder is several
+//! tests.
 //!
-//! A project's `tests/golden.rs` is one line, with `harness = false` for it in `Cargo.toml`:
+//! The `tests/golden.rs` of a project is one line, with `harness = false` in `Cargo.toml`:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -8,22 +9,19 @@
 //! }
 //! ```
 //!
-//! A file begins with `// RUN: gradus opt %s ...` (or what the tool is called), as a user would paste it with the file's
-//! name for `%s`; lines of `// -----` divide it into chunks, which are independent programs. It asserts in one of three
-//! ways:
+//! A file begins with `// RUN: gradus opt %s ...` (or the name of the tool), a command to paste with the file for `%s`.
+//! Lines `// -----` separate chunks, which are independent programs. A file makes its assertion in one of three ways:
 //!
-//! - `| FileCheck %s` at the end of its RUN lines: what they print is as its `// CHECK` lines say. The file is run as a
-//!   whole, exactly as lit does, so it takes `--split-input-file` to have several chunks;
-//! - comments `// expected-error {{text}}` in a chunk: the command gives exactly these diagnostics, each on its line (the
-//!   rules of `--verify-diagnostics`, which need not be among the flags);
-//! - neither: the command succeeds, and all it prints is the snapshot beside the file.
+//! - `| FileCheck %s` at the end of its RUN lines: the output matches its `// CHECK` lines. The whole file runs once, as under lit, so several chunks need `--split-input-file`.
+//! - Comments `// expected-error {{text}}` in a chunk: the command emits exactly these diagnostics, each on its line (the rules of `--verify-diagnostics`, which is implied).
+//! - Otherwise the command succeeds, and its whole output equals the snapshot beside the file.
 //!
-//! A file whose RUN lines begin with `gradus check %s`, as those do that `gradus check --reproducer` writes, is one program:
-//! passes must not change what it means.
+//! A file whose RUN lines begin with `gradus check %s`, such as the output of `gradus check --reproducer`, is one
+//! program whose meaning the passes must preserve.
 //!
-//! A chunk that expects no diagnostics is a program, and is tested in four more ways: printed and read again, the same in
-//! generic form, verified after each pass, and executed before and after. So whoever adds a file gets five tests for one.
-//! `cargo test --test golden -- cse` runs those with `cse` in their names.
+//! A chunk without expected diagnostics is also tested in four more ways: round trip, round trip in generic form,
+//! verification after each pass, and execution before and after the passes. `cargo test --test golden -- cse` runs the
+//! tests with `cse` in their names.
 
 mod case;
 mod file;
@@ -41,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What a command did.
+/// The result of a command.
 pub struct Output {
     /// The exit status.
     pub code: u8,
@@ -51,7 +49,7 @@ pub struct Output {
     pub err: String,
 }
 
-/// Runs all tests of a folder that the arguments of this process choose.
+/// Runs the tests of a folder that the process arguments select.
 pub fn main(tool: &Tool, folder: impl AsRef<Path>) -> ExitCode {
     let arguments = Arguments::from_args();
     let folder = folder.as_ref().to_owned();
@@ -75,7 +73,7 @@ pub fn main(tool: &Tool, folder: impl AsRef<Path>) -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Runs a command of the tool in this process: its arguments, without its name.
+/// Runs a command of the tool in this process, given its arguments without the tool's name.
 pub fn run<S: AsRef<str>>(tool: &Tool, args: &[S]) -> Output {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let line = std::iter::once(tool.name).chain(args.iter().map(AsRef::as_ref)).map(Into::into);
@@ -84,7 +82,7 @@ pub fn run<S: AsRef<str>>(tool: &Tool, args: &[S]) -> Output {
     Output { code, out: text(out), err: text(err) }
 }
 
-/// All files under a folder that end in `.extension`, sorted, so that tests run and report in one order.
+/// All files under a folder with the given extension, sorted for a deterministic order.
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -101,7 +99,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A path as it is typed in the folder of the tests' package.
+/// A path relative to the folder of the tests' package.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()
@@ -149,13 +147,13 @@ fn chunk_tests(case: &Arc<Case>, checked: bool) -> Vec<Trial> {
     }
     trials.push(test("::verify-each", modes::verify_each));
     if meaning::has_functions(case) {
-        // A program of which nothing can be executed is shown as ignored: it must not look like one that was checked.
+        // A chunk that cannot be executed is reported as ignored, so that it does not look checked.
         trials.push(test("::meaning", meaning::check).with_ignored_flag(!meaning::can_execute(case)));
     }
     trials
 }
 
-/// Snapshots of chunks that are gone assert nothing.
+/// Reports snapshots whose chunk no longer exists.
 fn left_over(folder: &Path, used: &BTreeSet<PathBuf>) -> Result<(), Failed> {
     let all = files(folder, "snap");
     let stray: Vec<String> = all.iter().filter(|p| !used.contains(*p)).map(|p| p.display().to_string()).collect();

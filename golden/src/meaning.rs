@@ -1,9 +1,9 @@
-//! The same meaning: what a chunk's functions compute is not changed by its passes.
+//! The `::meaning` test: the passes of a chunk preserve the meaning of its functions.
 //!
-//! Every public function is run on random and on extreme inputs, before the passes and after: see `gradus::check`. A chunk
-//! that runs no pass is canonicalized, so that a file that is only about text checks its ops' folding too. The inputs
-//! depend on nothing but the function's name. Functions that cannot be compared are passed over. Floats are compared bit by bit,
-//! unless a pass is asked to be approximate about them.
+//! Every public function runs on random and extreme inputs before and after the passes (see `gradus::check`). A chunk
+//! without passes is canonicalized, so that a file about text also checks the folders of its ops. The inputs depend
+//! only on the function's name. Functions that cannot be executed are skipped. Floats are compared bit by bit, unless a
+//! pass has an option that allows approximation.
 
 use crate::case::Case;
 use crate::run;
@@ -11,11 +11,11 @@ use gradus::check::{Floats, Options, Reference, Verdict};
 use gradus::ir::{Context, Module, ParseOptions, parse_module};
 use std::sync::Arc;
 
-/// Fewer inputs of all that there are than users get: there are thousands of chunks.
+/// Fewer inputs than the defaults of `gradus check`, since there are thousands of chunks.
 const OPTIONS: Options =
     Options { inputs: 100, exhaustive: 256, fuel: 4096, seed: 0, opaque: true, floats: Floats::Bits };
 
-/// Whether there is a function with a body.
+/// Whether the chunk has a function with a body.
 pub fn has_functions(case: &Case) -> bool {
     let ctx = case.tool.context();
     read(case, &ctx).is_ok_and(|m| !Reference::new(&m, OPTIONS).is_empty())
@@ -27,7 +27,7 @@ pub fn can_execute(case: &Case) -> bool {
     read(case, &ctx).is_ok_and(|m| Reference::new(&m, Options { inputs: 5, ..OPTIONS }).can_run())
 }
 
-/// Compares before and after.
+/// Runs the comparison.
 pub fn check(case: &Case) -> Result<(), String> {
     let mut command = case.command();
     if !case.has_passes() {

@@ -1,4 +1,4 @@
-//! What is tested of a file and of a chunk besides its meaning.
+//! The other tests of a file or chunk.
 
 use crate::case::Case;
 use crate::file::Golden;
@@ -6,10 +6,10 @@ use crate::run;
 use gradus::runline::Output;
 use std::path::Path;
 
-/// How to accept what changed on purpose.
+/// Hint in failures of snapshots.
 const UPDATE: &str = "to accept the new output: cargo insta review, or INSTA_UPDATE=always cargo test --test golden";
 
-/// Every RUN line of the file succeeds, as in lit.
+/// Checks that every RUN line of the file succeeds, as under lit.
 pub fn run_lines(golden: &Golden) -> Result<(), String> {
     let path = golden.path.to_str().expect("golden files have plain names");
     for run in &golden.runs {
@@ -22,7 +22,7 @@ pub fn run_lines(golden: &Golden) -> Result<(), String> {
     Ok(())
 }
 
-/// `gradus update-checks` would write what is there.
+/// Checks that `gradus update-checks` would not change the file.
 pub fn up_to_date(golden: &Golden) -> Result<(), String> {
     let path = golden.path.to_str().expect("golden files have plain names");
     let output = run(&golden.tool, &["update-checks", "--check", path]);
@@ -33,7 +33,7 @@ pub fn up_to_date(golden: &Golden) -> Result<(), String> {
     }
 }
 
-/// The command gives exactly the expected diagnostics, and prints nothing else if there is an error among them.
+/// Checks that the command emits exactly the expected diagnostics, and prints nothing else if one of them is an error.
 pub fn diagnostics(case: &Case) -> Result<(), String> {
     let verified = run(&case.tool, &case.command_verifying(true));
     if verified.code != 0 {
@@ -49,7 +49,7 @@ pub fn diagnostics(case: &Case) -> Result<(), String> {
     }
 }
 
-/// The RUN lines succeed, and all they print is as in the snapshot.
+/// Checks that the RUN lines succeed and their output equals the snapshot.
 pub fn snapshot(case: &Case) -> Result<(), String> {
     let mut text = String::new();
     for run in &case.runs {
@@ -66,7 +66,7 @@ pub fn snapshot(case: &Case) -> Result<(), String> {
             text += &format!("// ---- standard error\n{err}");
         }
     }
-    // Where temporary files are differs from run to run; what the golden file is called does not.
+    // Replaces the path of the temporary file, which differs between runs.
     let name = case.file.file_name().expect("is a file").to_string_lossy();
     let text = text.replace(case.input_name(), &name);
     let mut settings = insta::Settings::clone_current();
@@ -78,20 +78,20 @@ pub fn snapshot(case: &Case) -> Result<(), String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).map_err(|_| UPDATE.to_owned())
 }
 
-/// Printing, parsing and printing again gives the same text.
+/// Checks print(parse(print(x))) = print(x).
 pub fn roundtrip(case: &Case) -> Result<(), String> {
     let first = opt(case, &case.input, &[])?;
     same("printed again", &first, &opt_text(case, &first, &[])?)
 }
 
-/// The same in generic form; and the generic form means the same program.
+/// Checks the same in generic form, and that the generic form parses to the same program.
 pub fn generic(case: &Case) -> Result<(), String> {
     let first = opt(case, &case.input, &["--mlir-print-op-generic"])?;
     same("printed again", &first, &opt_text(case, &first, &["--mlir-print-op-generic"])?)?;
     same("printed from the generic form", &opt(case, &case.input, &[])?, &opt_text(case, &first, &[])?)
 }
 
-/// The program is valid after every pass, and checking it changes nothing.
+/// Checks that the program is valid after every pass and that verification does not change the result.
 pub fn verify_each(case: &Case) -> Result<(), String> {
     let verifying = |value: &str| {
         let output = run(&case.tool, &[case.command(), vec![format!("--verify-each={value}")]].concat());
@@ -100,7 +100,7 @@ pub fn verify_each(case: &Case) -> Result<(), String> {
     same("printed with --verify-each", &verifying("false")?, &verifying("true")?)
 }
 
-/// What `gradus opt` makes of a file with these flags and no passes.
+/// Runs `gradus opt` on a file with these flags and no passes.
 pub fn opt(case: &Case, file: &Path, flags: &[&str]) -> Result<String, String> {
     let file = file.to_str().expect("temporary files have plain names").to_owned();
     let flags = flags.iter().map(|&f| f.to_owned());

@@ -1,10 +1,10 @@
-//! The harness refuses files that would assert nothing, or not what their author thinks.
+//! The harness rejects files without assertions and files with misspelt directives.
 
 use crate::file::Golden;
 use gradus::Tool;
 use std::sync::Arc;
 
-/// A name, a file, and a part of what is wrong with it; nothing for a good file.
+/// Name, contents, and a part of the expected error, which is empty for a valid file.
 const FILES: [(&str, &str, &str); 15] = [
     ("no_run_line", "module {}\n", "the first line must be"),
     ("run_line_later", "\n// RUN: gradus opt %s\nmodule {}\n", "the first line must be"),

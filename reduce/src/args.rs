@@ -1,21 +1,21 @@
-//! Arguments of blocks and functions, results of functions, and values that ops with regions carry along.
+//! Reductions of block arguments, function parameters and results, and loop-carried values.
 
 use crate::blocks::graph_blocks;
-use crate::engine::{Move, Site};
+use crate::engine::{Reduction, Site};
 use crate::ops::returns;
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::control::Point;
 use gradus_ir::{Attr, Block, Module, Op, OpState, Str, Traits, Type, Value, symbol_name};
 use rustc_hash::FxHashMap;
 
-pub(crate) const MOVES: &[Move] = &[
-    Move::new("drop carried values", carried_values, drop_carried),
-    Move::new("drop block arguments", block_args, drop_block_args),
-    Move::new("drop results of functions", function_results, drop_results),
-    Move::new("drop parameters", parameters, drop_parameters),
+pub(crate) const REDUCTIONS: &[Reduction] = &[
+    Reduction::new("drop carried values", carried_values, drop_carried),
+    Reduction::new("drop block arguments", block_args, drop_block_args),
+    Reduction::new("drop results of functions", function_results, drop_results),
+    Reduction::new("drop parameters", parameters, drop_parameters),
 ];
 
-/// What a function takes, or what it gives.
+/// The inputs or the results of a function type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Inputs,
@@ -28,7 +28,7 @@ fn signature(m: &Module, function: Op) -> Option<(Vec<Type>, Vec<Type>)> {
     Some((inputs.to_vec(), results.to_vec()))
 }
 
-/// Takes one type out of a function's type, with its attributes. `false` if there is none.
+/// Removes one type and its attributes from a function's type. Returns `false` if there is none.
 fn shrink_signature(m: &mut Module, function: Op, side: Side, i: usize) -> bool {
     let Some((mut inputs, mut results)) = signature(m, function) else { return false };
     let (list, key) = if side == Side::Inputs { (&mut inputs, "arg_attrs") } else { (&mut results, "res_attrs") };
@@ -46,7 +46,7 @@ fn shrink_signature(m: &mut Module, function: Op, side: Side, i: usize) -> bool 
     true
 }
 
-/// Calls, by the name of what they call.
+/// The calls of each symbol.
 fn calls(m: &Module) -> FxHashMap<Str, Vec<Op>> {
     let mut found: FxHashMap<Str, Vec<Op>> = FxHashMap::default();
     for op in m.ops_under(m.root()) {
@@ -58,7 +58,7 @@ fn calls(m: &Module) -> FxHashMap<Str, Vec<Op>> {
     found
 }
 
-/// Everything with a function type, as many sites as it has inputs or results, last first.
+/// One site per input or result of each op with a function type, last first.
 fn signature_sites(m: &Module, side: Side) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()).into_iter().rev().filter(|&op| m.has_trait(op, Traits::FUNCTION)) {
@@ -75,7 +75,7 @@ fn parameters(m: &Module) -> Vec<Site> {
 
 fn drop_parameters(m: &mut Module, sites: &[Site]) {
     let calls = calls(m);
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
     for site in sites {
         let &Site::Part(function, i) = site else { continue };
         let entry = m.regions(function).first().and_then(|&r| m.entry(r));
@@ -94,7 +94,7 @@ fn drop_parameters(m: &mut Module, sites: &[Site]) {
     substitutes.finish(m);
 }
 
-/// Lets others take the place of a block argument.
+/// Replaces a block argument by substitutes.
 fn replace_arg(m: &mut Module, block: Block, arg: Value, substitutes: &mut Substitutes) -> bool {
     if m.is_unused(arg) {
         return true;
@@ -111,7 +111,7 @@ fn function_results(m: &Module) -> Vec<Site> {
 
 fn drop_results(m: &mut Module, sites: &[Site]) {
     let mut calls = calls(m);
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
     for site in sites {
         let &Site::Part(function, i) = site else { continue };
         if !shrink_signature(m, function, Side::Results, i) {
@@ -131,7 +131,7 @@ fn drop_results(m: &mut Module, sites: &[Site]) {
     substitutes.finish(m);
 }
 
-/// The same op with one result less. `None` if nothing can take the result's place.
+/// Returns a copy of the op with one result removed, or `None` if no value can replace that result.
 fn without_result(m: &mut Module, op: Op, i: usize, substitutes: &mut Substitutes) -> Option<Op> {
     let block = m.parent_block(op)?;
     if i >= m.num_results(op) {
@@ -172,7 +172,7 @@ fn drop_block_args(m: &mut Module, sites: &[Site]) {
             ways.entry(to).or_default().push((op, i));
         }
     }
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
     for site in sites {
         let &Site::Arg(block, i) = site else { continue };
         let is_entry = m.parent_region(block).is_none_or(|r| m.entry(r) == Some(block));
@@ -193,7 +193,7 @@ fn drop_block_args(m: &mut Module, sites: &[Site]) {
     substitutes.finish(m);
 }
 
-/// Results of ops that say how control moves between them and their regions.
+/// The results of ops that declare control flow between them and their regions.
 fn carried_values(m: &Module) -> Vec<Site> {
     let has_edges = |op: &Op| m.info(*op).is_some_and(|info| info.edges.is_some());
     let ops = m.ops_under(m.root()).into_iter().rev().filter(has_edges);
@@ -201,8 +201,8 @@ fn carried_values(m: &Module) -> Vec<Site> {
 }
 
 fn drop_carried(m: &mut Module, sites: &[Site]) {
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
-    // Ops are made anew.
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
+    // Removing a result creates a new op, so later sites need the op's replacement.
     let mut now: FxHashMap<Op, Op> = FxHashMap::default();
     for site in sites {
         let &Site::Part(first, i) = site else { continue };
@@ -214,7 +214,7 @@ fn drop_carried(m: &mut Module, sites: &[Site]) {
     substitutes.finish(m);
 }
 
-/// Takes the value that becomes result `i` out of all ways to it.
+/// Removes the operands that become result `i` from all control-flow edges.
 fn drop_one_carried(m: &mut Module, op: Op, i: usize, substitutes: &mut Substitutes) -> Option<Op> {
     let edges = m.info(op)?.edges?(m, op);
     if i >= m.num_results(op) {
@@ -231,7 +231,7 @@ fn drop_one_carried(m: &mut Module, op: Op, i: usize, substitutes: &mut Substitu
         let (Some(entry), at) = (m.regions(op).get(region).and_then(|&r| m.entry(r)), edge.target + i) else {
             continue;
         };
-        // Several ways lead into a loop's body, but it has its arguments once.
+        // Several edges may enter a loop body, but its block argument is removed once.
         let repeated = edges.iter().take_while(|&e| e != edge).any(|e| e.to == edge.to);
         let Some(&arg) = m.block_args(entry).get(at).filter(|_| !repeated) else { continue };
         if !m.is_unused(arg) {

@@ -1,17 +1,17 @@
-//! Attributes that are left out, are as by default, or are nearer to zero.
+//! Reductions of attributes: absent, default, or closer to zero.
 
-use crate::engine::{Move, Site};
+use crate::engine::{Reduction, Site};
 use gradus_ir::{Attr, AttrData, Int, Module, Op, Str, Traits};
 
-pub(crate) const MOVES: &[Move] = &[
-    Move::new("drop attributes", discardable, set),
-    Move::new("default attributes", optional, set),
-    Move::new("constants to zero", |m| constants(m, 0), set),
-    Move::new("constants to one", |m| constants(m, 1), set),
-    Move::new("halve constants", halves, set),
+pub(crate) const REDUCTIONS: &[Reduction] = &[
+    Reduction::new("drop attributes", discardable, set),
+    Reduction::new("default attributes", optional, set),
+    Reduction::new("constants to zero", |m| constants(m, 0), set),
+    Reduction::new("constants to one", |m| constants(m, 1), set),
+    Reduction::new("halve constants", halves, set),
 ];
 
-/// Sets attributes, or takes them away.
+/// Sets or removes attributes.
 fn set(m: &mut Module, sites: &[Site]) {
     for site in sites {
         let &Site::Attr(op, name, value) = site else { continue };
@@ -30,7 +30,7 @@ fn discardable(m: &Module) -> Vec<Site> {
     m.ops_under(m.root()).into_iter().flat_map(entries).collect()
 }
 
-/// Inherent attributes that may be absent, or are not as they are when nothing is said.
+/// Inherent attributes that are optional or differ from their default.
 fn optional(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()) {
@@ -46,13 +46,13 @@ fn optional(m: &Module) -> Vec<Site> {
     found
 }
 
-/// The values of constants.
+/// The `value` attributes of constants.
 fn values(m: &Module) -> impl Iterator<Item = (Op, Attr)> + '_ {
     let ops = m.ops_under(m.root()).into_iter().filter(|&op| m.has_trait(op, Traits::CONSTANT_LIKE));
     ops.filter_map(|op| Some((op, m.ctx.dict_get(m.props(op), Str::VALUE)?)))
 }
 
-/// Constants that are not this number, which then they are.
+/// Constants that differ from `number`, with `number` as their replacement.
 fn constants(m: &Module, number: u8) -> Vec<Site> {
     let new = |(op, value): (Op, Attr)| {
         let new = m.ctx.uniform_attr(m.ctx.attr_type(value)?, f64::from(number))?;
@@ -61,7 +61,7 @@ fn constants(m: &Module, number: u8) -> Vec<Site> {
     values(m).filter_map(new).collect()
 }
 
-/// Integers, with half of what they are.
+/// Integer constants, with half their value as replacement.
 fn halves(m: &Module) -> Vec<Site> {
     let new = |(op, value): (Op, Attr)| match m.ctx.attr_data(value) {
         AttrData::Integer { ty, value: Int::Small(v) } if v.unsigned_abs() > 2 => {

@@ -1,32 +1,32 @@
-//! Blocks that go away, and branches.
+//! Reductions of blocks and branches.
 
-use crate::engine::{Move, Site};
+use crate::engine::{Reduction, Site};
 use crate::ops::returns;
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::dominance::successors;
 use gradus_ir::{Arity, Block, Module, Op, OpInfo, OpState, Region, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub(crate) const MOVES: &[Move] = &[
-    Move::new("take one side", sides, take_sides),
-    Move::new("merge blocks", mergeable, merge),
-    Move::new("return early", branches, return_early),
+pub(crate) const REDUCTIONS: &[Reduction] = &[
+    Reduction::new("take one side", sides, take_sides),
+    Reduction::new("merge blocks", mergeable, merge),
+    Reduction::new("return early", branches, return_early),
 ];
 
-/// The blocks of all regions with several.
+/// The blocks of all regions with more than one block.
 pub(crate) fn graph_blocks(m: &Module) -> Vec<Block> {
     let regions = m.ops_under(m.root()).into_iter().flat_map(|op| m.regions(op).to_vec());
     regions.filter(|&r| !m.has_one_block(r)).flat_map(|r| m.region_blocks(r).collect::<Vec<_>>()).collect()
 }
 
-/// Blocks that end in a branch, where some other block of the region returns.
+/// Blocks that end in a branch, in regions in which another block returns.
 fn branches(m: &Module) -> Vec<Site> {
     graph_blocks(m).into_iter().filter(|&b| successors(m, b).next().is_some()).map(Site::Block).collect()
 }
 
-/// Lets blocks return what they can: values of the right types.
+/// Replaces terminators by returns of available values of the right types.
 fn return_early(m: &mut Module, sites: &[Site]) {
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
     let mut regions = Vec::new();
     for site in sites {
         let &Site::Block(block) = site else { continue };
@@ -51,7 +51,7 @@ fn return_early(m: &mut Module, sites: &[Site]) {
     drop_unreachable(m, &regions);
 }
 
-/// Terminators with several successors, with each of these: the first of all, then the second of all.
+/// Terminators with several successors, paired with each successor: first all first successors, then all second ones.
 fn sides(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in graph_blocks(m).into_iter().filter_map(|b| m.last_op(b)) {
@@ -62,7 +62,7 @@ fn sides(m: &Module) -> Vec<Site> {
     found.into_iter().map(|(_, site)| site).collect()
 }
 
-/// An op that does nothing but go to a block, with values.
+/// A declared op that only branches to one block with operands.
 fn plain_branch(m: &Module) -> Option<&'static OpInfo> {
     let is_plain = |info: &&OpInfo| {
         info.traits.has(Traits::TERMINATOR)
@@ -101,26 +101,26 @@ fn take_sides(m: &mut Module, sites: &[Site]) {
     drop_unreachable(m, &regions);
 }
 
-/// Erases an op that nobody uses.
+/// Erases a terminator without uses.
 fn erase_terminator(m: &mut Module, op: Op) {
     if m.results(op).all(|v| m.is_unused(v)) {
         m.erase_op(op);
     }
 }
 
-/// Blocks to which only one branch leads, that has no other way to go.
+/// Blocks with exactly one predecessor, which has exactly one successor.
 fn mergeable(m: &Module) -> Vec<Site> {
     let ways = only_ways(m);
     graph_blocks(m).into_iter().filter(|&b| only_way(m, b, &ways).is_some()).map(Site::Block).collect()
 }
 
-/// The branches that lead to one block only, by that block.
+/// The branches with a single successor, keyed by that successor.
 fn only_ways(m: &Module) -> FxHashMap<Block, Op> {
     let ends = graph_blocks(m).into_iter().filter_map(|b| m.last_op(b));
     ends.filter_map(|op| if let [to] = *m.successors(op) { Some((to, op)) } else { None }).collect()
 }
 
-/// The branch that alone leads to a block, and leads nowhere else.
+/// The unconditional branch that is the only predecessor edge of a block.
 fn only_way(m: &Module, block: Block, ways: &FxHashMap<Block, Op>) -> Option<Op> {
     let is_entry = m.parent_region(block).is_none_or(|r| m.entry(r) == Some(block));
     let branch = ways.get(&block).copied()?;
@@ -131,7 +131,7 @@ fn merge(m: &mut Module, sites: &[Site]) {
     let ways = only_ways(m);
     for site in sites {
         let &Site::Block(block) = site else { continue };
-        // Branches go from block to block with what is merged, and are erased with the block that they lead to.
+        // Merging moves the branch of a merged block into its predecessor, so the branch is looked up again.
         let Some(branch) = only_way(m, block, &ways) else { continue };
         let Some(before) = m.parent_block(branch) else { continue };
         let carried = m.info(branch).and_then(|info| info.successor_operands).map_or(0..0, |of| of(m, branch, 0));
@@ -149,7 +149,7 @@ fn merge(m: &mut Module, sites: &[Site]) {
     }
 }
 
-/// Erases the blocks that nothing leads to any more.
+/// Erases unreachable blocks.
 fn drop_unreachable(m: &mut Module, regions: &[Region]) {
     let mut done = FxHashSet::default();
     for &region in regions.iter().filter(|&&r| done.insert(r)) {
@@ -165,13 +165,13 @@ fn drop_unreachable(m: &mut Module, regions: &[Region]) {
     }
 }
 
-/// Makes a region empty.
+/// Erases all blocks of a region.
 pub(crate) fn clear_region(m: &mut Module, region: Region) {
     let blocks: Vec<Block> = m.region_blocks(region).collect();
     erase_blocks(m, &blocks);
 }
 
-/// Erases blocks that only use each other's values.
+/// Erases blocks whose values are used only among themselves.
 fn erase_blocks(m: &mut Module, blocks: &[Block]) {
     let ops: Vec<Op> = blocks.iter().flat_map(|&b| m.block_ops(b).collect::<Vec<_>>()).collect();
     for op in ops.into_iter().flat_map(|op| m.ops_under(op)).collect::<Vec<_>>() {

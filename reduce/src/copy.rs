@@ -1,9 +1,9 @@
-//! A program in memory of its own size: what was erased from an arena stays in it, and would be copied with each candidate.
+//! Compacting copies. Erased entities stay in a module's arena and would be copied with every candidate.
 
 use gradus_ir::{Block, Module, Op, OpState, Region, ValueMap};
 use rustc_hash::FxHashMap;
 
-/// The same program in a new arena.
+/// Copies the program into a new arena.
 pub fn compact(m: &Module) -> Module {
     let mut new = Module::new(m.ctx.clone());
     new.resources = m.resources.clone();
@@ -22,7 +22,7 @@ struct Copy<'m> {
     to: Module,
     values: ValueMap,
     blocks: FxHashMap<Block, Block>,
-    /// Ops with what they became.
+    /// Ops and their copies.
     ops: Vec<(Op, Op)>,
 }
 
@@ -35,7 +35,7 @@ impl Copy<'_> {
         }
     }
 
-    /// The blocks come before their ops, which may branch to any of them.
+    /// Creates all blocks before their ops, which may branch to any of them.
     fn region(&mut self, from: Region, to: Region, regions: &mut Vec<(Region, Region)>) {
         let all: Vec<Block> = self.from.region_blocks(from).collect();
         for &block in &all {
@@ -68,7 +68,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Values may be used before they are defined, so operands come last.
+    /// Sets operands last, since a value may be used before its definition.
     fn into_module(mut self) -> Module {
         for &(old, new) in &self.ops {
             let operands: Vec<_> = self.from.operands(old).iter().map(|v| self.values[v]).collect();

@@ -1,4 +1,5 @@
-//! The search: moves from coarse to fine, each in many places at once first, until none makes the program smaller.
+//! The search: reductions from coarse to fine, each applied at many sites at once first, until none makes the program
+//! smaller.
 
 use crate::size::{Size, Weights};
 use crate::{args, attrs, blocks, copy, ops, regions, symbols, types};
@@ -9,14 +10,14 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How long a search goes on.
+/// Limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The oracle is asked about so many candidates at most.
+    /// Maximum number of candidates given to the oracle.
     pub candidates: u64,
-    /// No candidate is begun later than this after the start.
+    /// Time after which no new candidate is created.
     pub time: Option<Duration>,
-    /// The oracle is shown so many candidates at once, of which it takes the first that is interesting.
+    /// Number of candidates given to the oracle at once; the first interesting one is kept.
     pub batch: usize,
 }
 
@@ -26,188 +27,188 @@ impl Default for Options {
     }
 }
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// No move in a single place makes the program smaller and keeps it interesting.
+pub enum StopReason {
+    /// No reduction at a single site gives a smaller interesting program.
     Minimal,
     /// A limit was reached.
     Limit,
 }
 
-/// What came of a search.
+/// The result of a search.
 pub struct Reduced {
-    /// The smallest program that was found interesting; the one that was given if none was.
+    /// The smallest interesting program; the input if no candidate was interesting.
     pub module: Module,
-    /// Why there is no smaller one.
-    pub end: End,
-    /// How often the oracle was asked.
+    /// The reason why the search ended.
+    pub stop_reason: StopReason,
+    /// Number of candidates given to the oracle.
     pub candidates: u64,
-    /// How many candidates were found wrong or known before the oracle was asked.
+    /// Number of candidates rejected before the oracle: invalid, not smaller, or seen before.
     pub discarded: u64,
 }
 
-/// A step of a search, for those who watch: after each answer of the oracle.
+/// Progress of a search, reported after each answer of the oracle.
 #[derive(Clone, Copy)]
-pub struct Step<'a> {
+pub struct Progress<'a> {
     /// The smallest interesting program so far.
     pub best: &'a Module,
-    /// Whether it is new.
+    /// Whether this answer found a new best program.
     pub is_new: bool,
-    /// How often the oracle was asked.
+    /// Number of candidates given to the oracle so far.
     pub candidates: u64,
-    /// The move.
+    /// Name of the reduction.
     pub name: &'static str,
 }
 
-/// A place where a move can be made.
+/// A place at which a reduction applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Site {
     /// An op.
     Op(Op),
-    /// Something of an op that has a number.
+    /// A numbered part of an op: an operand, result, region or successor.
     Part(Op, usize),
-    /// An attribute of an op, and what takes its place.
+    /// An attribute of an op and its replacement.
     Attr(Op, gradus_ir::Str, Option<Attr>),
     /// A block.
     Block(Block),
     /// An argument of a block.
     Arg(Block, usize),
-    /// A type, and what takes its place everywhere.
+    /// A type and its replacement everywhere.
     Type(Type, Type),
-    /// An extent of a dimension, and what takes its place everywhere.
+    /// A dimension extent and its replacement everywhere.
     Extent(i64, i64),
 }
 
-/// A way to make a program smaller.
-pub(crate) struct Move {
-    /// What reports call it.
+/// A transformation that makes a program smaller.
+pub(crate) struct Reduction {
+    /// Its name in reports.
     pub name: &'static str,
-    /// Where it can be made, in the order in which it is tried.
+    /// Returns the sites at which it applies, in the order in which they are tried.
     pub sites: fn(&Module) -> Vec<Site>,
-    /// Makes it in some of these places, as far as it can; what is left may be invalid.
+    /// Applies it at these sites where possible; the result may be invalid.
     pub apply: fn(&mut Module, &[Site]),
-    /// Whether places are tried one by one, since they are alternatives to each other.
-    pub alone: bool,
+    /// Whether sites are tried one by one because they are alternatives to each other.
+    pub one_at_a_time: bool,
 }
 
-impl Move {
-    /// A move that is made in many places at once.
+impl Reduction {
+    /// Declares a reduction that is applied at many sites at once.
     pub(crate) const fn new(
         name: &'static str,
         sites: fn(&Module) -> Vec<Site>,
         apply: fn(&mut Module, &[Site]),
-    ) -> Move {
-        Move { name, sites, apply, alone: false }
+    ) -> Reduction {
+        Reduction { name, sites, apply, one_at_a_time: false }
     }
 
-    /// A move that is made in one place at a time.
-    pub(crate) const fn alone(self) -> Move {
-        Move { alone: true, ..self }
+    /// Declares a reduction that is applied at one site at a time.
+    pub(crate) const fn one_at_a_time(self) -> Reduction {
+        Reduction { one_at_a_time: true, ..self }
     }
 }
 
-/// From coarse to fine.
-const MOVES: &[&[Move]] = &[
-    symbols::MOVES,
-    blocks::MOVES,
+/// All reductions, from coarse to fine.
+const REDUCTIONS: &[&[Reduction]] = &[
+    symbols::REDUCTIONS,
+    blocks::REDUCTIONS,
     ops::COARSE,
-    regions::MOVES,
+    regions::REDUCTIONS,
     ops::FINE,
-    args::MOVES,
-    types::MOVES,
-    attrs::MOVES,
+    args::REDUCTIONS,
+    types::REDUCTIONS,
+    attrs::REDUCTIONS,
     ops::OPERANDS,
 ];
 
-/// For each candidate that the oracle is asked about, so many may be discarded.
+/// Number of candidates that may be rejected for each candidate given to the oracle.
 const DISCARDED: u64 = 20;
 
-/// Makes a program smaller, as long as `oracle` finds it interesting. The program must be valid, and interesting already.
+/// Shrinks a program while `oracle` finds it interesting. The input must be valid and interesting.
 pub fn reduce(m: &Module, oracle: &mut dyn FnMut(&Module) -> bool, options: &Options) -> Reduced {
     reduce_watched(m, &mut |candidates| candidates.iter().position(&mut *oracle), options, &mut |_| ())
 }
 
-/// Says which of some candidates is the first that is interesting.
+/// Returns the index of the first interesting candidate of a batch.
 pub type Oracle<'a> = dyn FnMut(&[Module]) -> Option<usize> + 'a;
 
-/// [`reduce`] with an oracle that is asked about [`Options::batch`] candidates at once, and somebody who hears of each step.
+/// Does the same as [`reduce`] with an oracle for batches of [`Options::batch`] candidates and a progress callback.
 pub fn reduce_watched(
     m: &Module,
     oracle: &mut Oracle<'_>,
     options: &Options,
-    watch: &mut dyn FnMut(Step<'_>),
+    watch: &mut dyn FnMut(Progress<'_>),
 ) -> Reduced {
-    reduce_by(&moves(), m, oracle, options, watch)
+    reduce_by(&reductions(), m, oracle, options, watch)
 }
 
-/// All moves, from coarse to fine.
-pub(crate) fn moves() -> Vec<&'static Move> {
-    MOVES.iter().copied().flatten().collect()
+/// All reductions in one list, from coarse to fine.
+pub(crate) fn reductions() -> Vec<&'static Reduction> {
+    REDUCTIONS.iter().copied().flatten().collect()
 }
 
-/// [`reduce_watched`] by some moves only.
+/// Does the same as [`reduce_watched`] with a given list of reductions.
 pub(crate) fn reduce_by(
-    moves: &[&Move],
+    reductions: &[&Reduction],
     m: &Module,
     oracle: &mut Oracle<'_>,
     options: &Options,
-    watch: &mut dyn FnMut(Step<'_>),
+    watch: &mut dyn FnMut(Progress<'_>),
 ) -> Reduced {
     let module = copy::compact(m);
     let mut weights = Weights::default();
     let size = Size::of(&module, &mut weights);
     let mut search = Search {
-        moves,
+        reductions,
         module,
         size,
         weights,
         oracle,
         watch,
         options,
-        end: options.time.map(|time| Instant::now() + time),
+        deadline: options.time.map(|time| Instant::now() + time),
         tried: FxHashSet::default(),
         candidates: 0,
         discarded: 0,
     };
-    let end = search.run();
+    let stop_reason = search.run();
     let Search { module, candidates, discarded, .. } = search;
-    Reduced { module, end, candidates, discarded }
+    Reduced { module, stop_reason, candidates, discarded }
 }
 
 struct Search<'a, 'o> {
-    moves: &'a [&'a Move],
-    /// The smallest interesting program.
+    reductions: &'a [&'a Reduction],
+    /// The smallest interesting program so far.
     module: Module,
     size: Size,
     weights: Weights,
     oracle: &'a mut Oracle<'o>,
-    watch: &'a mut dyn FnMut(Step<'_>),
+    watch: &'a mut dyn FnMut(Progress<'_>),
     options: &'a Options,
-    end: Option<Instant>,
-    /// What programs that are not interesting look like.
+    deadline: Option<Instant>,
+    /// Fingerprints of candidates that were not interesting.
     tried: FxHashSet<u64>,
     candidates: u64,
     discarded: u64,
 }
 
 impl Search<'_, '_> {
-    /// Makes all moves, again and again while that helps.
-    fn run(&mut self) -> End {
+    /// Applies all reductions repeatedly, until none helps.
+    fn run(&mut self) -> StopReason {
         loop {
             let before = self.size;
-            for mv in self.moves {
+            for reduction in self.reductions {
                 let ops = self.module.num_ops();
-                self.exhaust(mv);
+                self.exhaust(reduction);
                 if self.module.num_ops() < ops {
                     self.module = copy::compact(&self.module);
                 }
                 if self.is_over() {
-                    return End::Limit;
+                    return StopReason::Limit;
                 }
             }
             if self.size == before {
-                return End::Minimal;
+                return StopReason::Minimal;
             }
         }
     }
@@ -215,18 +216,19 @@ impl Search<'_, '_> {
     fn is_over(&self) -> bool {
         self.candidates >= self.options.candidates
             || self.discarded >= DISCARDED.saturating_mul(self.options.candidates)
-            || self.end.is_some_and(|end| Instant::now() >= end)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Makes a move in all places at once, then in halves of them, and so on; those where it was made are done with.
-    fn exhaust(&mut self, mv: &Move) {
-        let mut sites = (mv.sites)(&self.module);
-        let mut size = if mv.alone { sites.len().min(1) } else { sites.len() };
+    /// Applies one reduction at all sites at once, then at halves, down to single sites; sites where it succeeded are
+    /// removed.
+    fn exhaust(&mut self, reduction: &Reduction) {
+        let mut sites = (reduction.sites)(&self.module);
+        let mut size = if reduction.one_at_a_time { sites.len().min(1) } else { sites.len() };
         while size > 0 {
             let mut at = 0;
             while at < sites.len() && !self.is_over() {
-                let (batch, next) = self.batch(mv, &sites, at, size);
-                let Some(made) = self.ask(mv, batch) else {
+                let (batch, next) = self.batch(reduction, &sites, at, size);
+                let Some(made) = self.ask(reduction, batch) else {
                     at = next;
                     continue;
                 };
@@ -242,12 +244,12 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The next candidates, by moves in so many places each, and where the next begins.
-    fn batch(&mut self, mv: &Move, sites: &[Site], mut at: usize, size: usize) -> (Vec<Candidate>, usize) {
+    /// Creates the next candidates with `size` sites each, and returns the index of the next site.
+    fn batch(&mut self, reduction: &Reduction, sites: &[Site], mut at: usize, size: usize) -> (Vec<Candidate>, usize) {
         let mut batch: Vec<Candidate> = Vec::new();
         while at < sites.len() && batch.len() < self.options.batch.max(1) {
             let end = sites.len().min(at + size);
-            match self.candidate(mv, sites, at..end) {
+            match self.candidate(reduction, sites, at..end) {
                 Some(candidate) if !batch.iter().any(|c| c.print == candidate.print) => batch.push(candidate),
                 _ => self.discarded += 1,
             }
@@ -256,10 +258,10 @@ impl Search<'_, '_> {
         (batch, at)
     }
 
-    /// What comes of a move in some places, if that is smaller, valid and new.
-    fn candidate(&mut self, mv: &Move, sites: &[Site], places: Range<usize>) -> Option<Candidate> {
+    /// Applies a reduction at some sites. Returns `None` unless the result is smaller, valid and new.
+    fn candidate(&mut self, reduction: &Reduction, sites: &[Site], places: Range<usize>) -> Option<Candidate> {
         let mut module = self.module.clone();
-        (mv.apply)(&mut module, &sites[places.clone()]);
+        (reduction.apply)(&mut module, &sites[places.clone()]);
         let size = Size::of(&module, &mut self.weights);
         if size >= self.size || verify(&module).is_err() {
             return None;
@@ -268,8 +270,8 @@ impl Search<'_, '_> {
         (!self.tried.contains(&print)).then_some(Candidate { module, size, print, places })
     }
 
-    /// Keeps the first candidate that is interesting, and says where the move was made.
-    fn ask(&mut self, mv: &Move, batch: Vec<Candidate>) -> Option<Range<usize>> {
+    /// Keeps the first interesting candidate and returns its site range.
+    fn ask(&mut self, reduction: &Reduction, batch: Vec<Candidate>) -> Option<Range<usize>> {
         if batch.is_empty() {
             return None;
         }
@@ -282,18 +284,23 @@ impl Search<'_, '_> {
         if let Some((module, (size, _, made))) = found.and_then(|i| modules.into_iter().zip(rest).nth(i)) {
             (self.module, self.size, places) = (module, size, Some(made));
         }
-        (self.watch)(Step { best: &self.module, is_new: places.is_some(), candidates: self.candidates, name: mv.name });
+        (self.watch)(Progress {
+            best: &self.module,
+            is_new: places.is_some(),
+            candidates: self.candidates,
+            name: reduction.name,
+        });
         places
     }
 }
 
-/// A program that may be the next.
+/// A reduced program that has not been tested.
 struct Candidate {
     module: Module,
     size: Size,
-    /// What it looks like.
+    /// The fingerprint of its structure.
     print: u64,
-    /// The sites of the move.
+    /// The range of sites at which the reduction was applied.
     places: Range<usize>,
 }
 
@@ -303,7 +310,7 @@ fn fingerprint(m: &Module) -> u64 {
     hasher.finish()
 }
 
-/// The ops and blocks that are still there.
+/// The ops and blocks that have not been erased.
 struct Live {
     ops: SideTable<Op, bool>,
     blocks: SideTable<Block, bool>,

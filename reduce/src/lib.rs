@@ -1,16 +1,16 @@
-//! Reduction: a smaller program of which something is still so.
+//! Test-case reduction for IR.
 //!
-//! [`reduce`] makes a program smaller by moves, from coarse ones (whole functions) to fine ones (a constant), and keeps what
-//! an oracle finds interesting. Each move says where it can be made, and is made in many places at once, then in halves of
-//! them, then in single ones (delta debugging: Zeller and Hildebrandt, 2002). A move asks declarations for facts and knows
-//! no dialect, so programs of any dialect are reduced, and unregistered ops too.
+//! [`reduce`] shrinks a program while an oracle finds it interesting, by delta debugging (Zeller and Hildebrandt,
+//! 2002): a list of reductions from coarse (whole functions) to fine (a constant), each applied at all of its sites at
+//! once, then at halves of them, down to single sites. Reductions query declarations and know no dialect, so programs
+//! of any dialect are reduced, unregistered ops included.
 //!
-//! A candidate costs no text: it is a copy of the arena, linear and without allocations for most ops, that the move then
-//! changes. Candidates that are not smaller, not valid, or known already are never shown to the oracle.
+//! A candidate is a copy of the arena, in linear time and without text. Candidates that are not smaller, not valid, or
+//! already tested never reach the oracle.
 //!
 //! ```
 //! use gradus_ir::{Context, ParseOptions, parse_module};
-//! use gradus_reduce::{End, Options, reduce};
+//! use gradus_reduce::{Options, StopReason, reduce};
 //!
 //! let ctx = Context::new(&[]);
 //! let text = r#"%a = "t.x"() : () -> i32
@@ -20,7 +20,7 @@
 //! let m = parse_module(&ctx, "x.mlir", text.to_owned(), options).unwrap();
 //! let has_x = |m: &gradus_ir::Module| m.ops_under(m.root()).iter().any(|&op| m.name_text(op) == "t.x");
 //! let reduced = reduce(&m, &mut { has_x }, &Options::default());
-//! assert_eq!((reduced.end, reduced.module.num_ops()), (End::Minimal, 2));
+//! assert_eq!((reduced.stop_reason, reduced.module.num_ops()), (StopReason::Minimal, 2));
 //! ```
 
 mod args;
@@ -38,5 +38,5 @@ mod tests;
 mod types;
 
 pub use copy::compact;
-pub use engine::{End, Options, Oracle, Reduced, Step, reduce, reduce_watched};
+pub use engine::{Options, Oracle, Progress, Reduced, StopReason, reduce, reduce_watched};
 pub use size::{Size, ops_in_bodies};

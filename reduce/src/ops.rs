@@ -1,21 +1,22 @@
-//! Ops that go away, and operands that come from nearer.
+//! Reductions of ops and operands.
 
-use crate::engine::{Move, Site};
+use crate::engine::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes, erase};
 use gradus_ir::{Def, Module, Op, Traits, symbol_name};
 
-pub(crate) const COARSE: &[Move] = &[Move::new("drop ops", droppable, |m, sites| drop_ops(m, sites, Prefer::Known))];
+pub(crate) const COARSE: &[Reduction] =
+    &[Reduction::new("drop ops", droppable, |m, sites| drop_ops(m, sites, Prefer::Existing))];
 
-pub(crate) const FINE: &[Move] = &[
-    Move::new("drop ops for arguments", used, |m, sites| drop_ops(m, sites, Prefer::Argument)),
-    Move::new("return an earlier value", values, return_earlier).alone(),
-    Move::new("ops to zero", computed, |m, sites| drop_ops(m, sites, Prefer::Number(0))),
-    Move::new("ops to one", computed, |m, sites| drop_ops(m, sites, Prefer::Number(1))),
+pub(crate) const FINE: &[Reduction] = &[
+    Reduction::new("drop ops for arguments", used, |m, sites| drop_ops(m, sites, Prefer::Argument)),
+    Reduction::new("return an earlier value", values, return_earlier).one_at_a_time(),
+    Reduction::new("ops to zero", computed, |m, sites| drop_ops(m, sites, Prefer::Number(0))),
+    Reduction::new("ops to one", computed, |m, sites| drop_ops(m, sites, Prefer::Number(1))),
 ];
 
-pub(crate) const OPERANDS: &[Move] = &[Move::new("operands to arguments", operands, to_arguments)];
+pub(crate) const OPERANDS: &[Reduction] = &[Reduction::new("operands to arguments", operands, to_arguments)];
 
-/// Ops that nothing holds in their place, last first.
+/// Ops that may be erased, last first.
 fn droppable(m: &Module) -> Vec<Site> {
     let stays = |op: Op| {
         op == m.root() || m.has_trait(op, Traits::TERMINATOR) || !m.successors(op).is_empty() || is_symbol(m, op)
@@ -27,13 +28,13 @@ fn is_symbol(m: &Module, op: Op) -> bool {
     symbol_name(m, op).is_some()
 }
 
-/// Those whose results are used.
+/// Erasable ops whose results are used.
 fn used(m: &Module) -> Vec<Site> {
     let is_used = |site: &Site| matches!(*site, Site::Op(op) if m.results(op).any(|v| !m.is_unused(v)));
     droppable(m).into_iter().filter(is_used).collect()
 }
 
-/// Those that are no constants.
+/// Erasable ops other than constants.
 fn computed(m: &Module) -> Vec<Site> {
     let is_computed = |site: &Site| matches!(*site, Site::Op(op) if !m.has_trait(op, Traits::CONSTANT_LIKE));
     used(m).into_iter().filter(is_computed).collect()
@@ -46,7 +47,7 @@ fn drop_ops(m: &mut Module, sites: &[Site], prefer: Prefer) {
     substitutes.finish(m);
 }
 
-/// Results in blocks that return, first those after which most is dropped. Of many, those at every sixteenth part.
+/// Results in blocks that return, those with the most following ops first; at most 16 per block, evenly spaced.
 fn values(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for function in functions(m) {
@@ -69,12 +70,12 @@ pub(crate) fn functions(m: &Module) -> Vec<Op> {
     m.ops_under(m.root()).into_iter().filter(is_function).collect()
 }
 
-/// The op that ends a block and hands values to those who called.
+/// The terminator of a block that returns values to the caller.
 pub(crate) fn returns(m: &Module, block: gradus_ir::Block) -> Option<Op> {
     m.last_op(block).filter(|&op| m.has_trait(op, Traits::RETURN_LIKE) && m.successors(op).is_empty())
 }
 
-/// Lets a function return this value alone, and drops what comes after it.
+/// Makes a function return only this value, and erases the ops after it.
 fn return_earlier(m: &mut Module, sites: &[Site]) {
     let &[Site::Part(op, i)] = sites else { return };
     let Some(block) = m.parent_block(op) else { return };
@@ -91,12 +92,12 @@ fn return_earlier(m: &mut Module, sites: &[Site]) {
     m.set_attr(function, "res_attrs", None);
     let after: Vec<Op> =
         m.block_ops(block).rev().take_while(|&other| other != op).filter(|&other| other != end).collect();
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
     erase(m, &after, &mut substitutes);
     substitutes.finish(m);
 }
 
-/// Operands that are results.
+/// Operands that are op results.
 fn operands(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()).into_iter().rev() {
@@ -109,7 +110,7 @@ fn operands(m: &Module) -> Vec<Site> {
     found
 }
 
-/// Takes arguments for them, or constants.
+/// Replaces operands by arguments or constants.
 fn to_arguments(m: &mut Module, sites: &[Site]) {
     let mut substitutes = Substitutes::new(m, Prefer::Argument);
     for site in sites {

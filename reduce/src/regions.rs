@@ -1,13 +1,13 @@
-//! Ops with regions, replaced by one run of one region.
+//! Reductions that replace an op with regions by one execution of one region.
 
-use crate::engine::{Move, Site};
+use crate::engine::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::control::{Edge, Point};
 use gradus_ir::{Block, Module, Op, Traits, Value, symbol_name};
 
-pub(crate) const MOVES: &[Move] = &[Move::new("run regions once", regions, run_once)];
+pub(crate) const REDUCTIONS: &[Reduction] = &[Reduction::new("run regions once", regions, run_once)];
 
-/// Regions of one block that see what is around them.
+/// Single-block regions that are not isolated from above.
 fn regions(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()) {
@@ -19,10 +19,10 @@ fn regions(m: &Module) -> Vec<Site> {
 }
 
 fn run_once(m: &mut Module, sites: &[Site]) {
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
     for site in sites {
         let &Site::Part(op, i) = site else { continue };
-        // Another region of the op may have taken its place.
+        // An earlier site may have inlined another region of the op.
         if let Some(block) = m.parent_block(op)
             && let Some(&region) = m.regions(op).get(i)
             && m.block_op(block).is_some()
@@ -34,8 +34,8 @@ fn run_once(m: &mut Module, sites: &[Site]) {
     substitutes.finish(m);
 }
 
-/// Moves the ops of a region before its op, and takes that away. `None` when values for its arguments or results are
-/// missing; what is left is then of no use.
+/// Moves the ops of a region before its op and erases the op. Returns `None` if values for its arguments or results are
+/// missing; the module is then unusable.
 fn inline(m: &mut Module, op: Op, i: usize, body: Block, substitutes: &mut Substitutes) -> Option<()> {
     let edges = m.info(op).and_then(|info| info.edges).map(|edges| edges(m, op)).unwrap_or_default();
     let way = |from: Point, to: Point| edges.iter().copied().find(|e| e.from == from && e.to == to);
@@ -77,7 +77,7 @@ fn inline(m: &mut Module, op: Op, i: usize, body: Block, substitutes: &mut Subst
     Some(())
 }
 
-/// What `source` gives along an edge for a value that receives.
+/// The value that `source` passes along a control-flow edge to the receiver.
 fn carried(m: &Module, op: Op, edge: Edge, receiver: Value, source: Op) -> Option<Value> {
     let at = edge.receivers(m, op).iter().position(|&v| v == receiver)?;
     edge.carried(m, source).get(at).copied().filter(|&v| m.value_type(v) == m.value_type(receiver))

@@ -1,37 +1,37 @@
-//! How large a program is, in the order of preference: programs that come to their end, fewer ops, fewer blocks, fewer
-//! values, smaller types, smaller attributes.
+//! The size of a program, in order of preference: fewer endless regions, ops, blocks and values, smaller types, smaller
+//! attributes.
 
 use gradus_ir::entity::SideTable;
 use gradus_ir::float::FloatKind;
 use gradus_ir::{Attr, AttrData, Context, DYNAMIC, Def, Int, Module, Op, OpName, Traits, Type, TypeData};
 use rustc_hash::FxHashMap;
 
-/// How large a program is. What comes first counts most.
+/// The size of a program, compared lexicographically.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size {
-    /// Regions that cannot be left: what is in them would not come to its end.
+    /// Number of regions without an exit, whose execution does not terminate.
     pub endless: u64,
-    /// Ops, the root included.
+    /// Number of ops, including the root.
     pub ops: u64,
-    /// Ops that are no constants.
+    /// Number of ops other than constants.
     pub others: u64,
-    /// Blocks, and ways from one to another.
+    /// Number of blocks and control-flow edges.
     pub blocks: u64,
-    /// Results, block arguments and operands.
+    /// Number of results, block arguments and operands.
     pub values: u64,
-    /// Bits of scalars, extents of dimensions.
+    /// Sum of scalar bit widths and dimension extents.
     types: u64,
-    /// Attributes that are not as they would be by themselves, and how far constants are from zero.
+    /// Number of non-default attributes, plus the distance of constants from zero.
     attrs: u64,
-    /// How far away values come from.
+    /// Sum over operands of the nesting distance to their definition.
     sources: u64,
 }
 
-/// What attributes and types weigh, found out once for each.
+/// Cached weights of attributes and types.
 pub(crate) struct Weights {
     attrs: SideTable<Attr, Option<u32>>,
     types: SideTable<Type, Option<u32>>,
-    /// Of the inherent attributes of an op.
+    /// Weights of the inherent attributes of an op name.
     props: FxHashMap<(OpName, Attr), u32>,
 }
 
@@ -80,13 +80,13 @@ impl Size {
     }
 }
 
-/// How many ops there are in bodies: all but the root and symbols. Terminators and constants count.
+/// Number of ops in bodies: all but the root and symbols, including terminators and constants.
 pub fn ops_in_bodies(m: &Module) -> usize {
     m.ops_under(m.root()).into_iter().filter(|&op| op != m.root() && gradus_ir::symbol_name(m, op).is_none()).count()
 }
 
 impl Weights {
-    /// What the inherent attributes weigh; those that are as declared when nothing is said weigh nothing.
+    /// Returns the weight of the inherent attributes; attributes equal to their default weigh 0.
     fn props(&mut self, m: &Module, op: Op) -> u32 {
         let key = (m.name(op), m.props(op));
         if let Some(&known) = self.props.get(&key) {

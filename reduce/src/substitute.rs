@@ -1,4 +1,4 @@
-//! What takes the place of a value that goes away: another value of its type, an argument that is made for it, a constant.
+//! Replacements for erased values: another value of the type, a new function argument, or a constant.
 
 use gradus_ir::control::Point;
 use gradus_ir::entity::{Entity, SideTable};
@@ -6,28 +6,28 @@ use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::{Block, Builder, Def, Module, Op, Str, Traits, Type, Value, symbol_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Which value is looked for first.
+/// The kind of replacement that is tried first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Prefer {
-    /// One that is there already.
-    Known,
+    /// An existing value.
+    Existing,
     /// A new argument of the function.
     Argument,
-    /// A constant: this number.
+    /// A constant with this value.
     Number(u8),
 }
 
-/// Finds values for one candidate, and remembers those that it made.
+/// Finds replacements for one candidate and remembers the values that it created.
 pub(crate) struct Substitutes {
     prefer: Prefer,
-    /// The symbols that are referred to: who calls a function must know its parameters.
+    /// Referenced symbols: the parameters of a called function cannot change.
     used: FxHashSet<Str>,
     made: FxHashMap<(Block, Type, Prefer), Value>,
-    /// Functions that got new parameters.
+    /// Functions with new parameters.
     changed: Vec<Op>,
 }
 
-/// So many ops before a use are searched for a value.
+/// Number of ops before a use that are searched for a value.
 const NEAR: usize = 32;
 
 impl Substitutes {
@@ -35,12 +35,13 @@ impl Substitutes {
         Substitutes { prefer, used: used_symbols(m), made: FxHashMap::default(), changed: Vec::new() }
     }
 
-    /// A value of the same type as `value`, which is a result of `op` or an argument in its regions, that is defined at `op`.
+    /// Returns a value of the type of `value` (a result of `op` or an argument in its regions) that is available at
+    /// `op`.
     pub(crate) fn find(&mut self, m: &mut Module, value: Value, op: Op) -> Option<Value> {
         let ty = m.value_type(value);
         let other = |v: &Value| *v != value;
         match self.prefer {
-            Prefer::Known => initial(m, value, op)
+            Prefer::Existing => initial(m, value, op)
                 .or_else(|| operand(m, op, ty))
                 .or_else(|| argument(m, op, ty))
                 .or_else(|| earlier(m, op, ty))
@@ -52,17 +53,17 @@ impl Substitutes {
         }
     }
 
-    /// A value of a type that is defined at `op`, but not `value`.
+    /// Returns a value of the same type other than `value` that is available at `op`.
     pub(crate) fn other(&mut self, m: &mut Module, value: Value, op: Op) -> Option<Value> {
         let ty = m.value_type(value);
         let known = || argument_but(m, op, ty, Some(value)).or_else(|| earlier(m, op, ty)).filter(|v| *v != value);
         match self.prefer {
             Prefer::Number(n) => self.number(m, op, ty, n),
-            Prefer::Known | Prefer::Argument => known().or_else(|| self.number(m, op, ty, 0)),
+            Prefer::Existing | Prefer::Argument => known().or_else(|| self.number(m, op, ty, 0)),
         }
     }
 
-    /// A new argument of the function around `op`, the same for all of one type.
+    /// Returns a new argument of the function around `op`, shared by all replacements of one type.
     fn parameter(&mut self, m: &mut Module, op: Op, ty: Type) -> Option<Value> {
         let (holder, entry) = self.holder(m, op)?;
         if let Some(&made) = self.made.get(&(entry, ty, Prefer::Argument)) {
@@ -76,8 +77,7 @@ impl Substitutes {
         Some(new)
     }
 
-    /// The innermost op around `op` that may be given arguments: a function that nobody calls, or an op that nobody
-    /// declared.
+    /// Returns the innermost op around `op` that can get arguments: a function without callers, or an unregistered op.
     fn holder(&self, m: &Module, op: Op) -> Option<(Op, Block)> {
         let mut block = m.parent_block(op)?;
         loop {
@@ -101,7 +101,7 @@ impl Substitutes {
         }
     }
 
-    /// A constant at the start of the region that holds constants, the same for all of one type.
+    /// Returns a constant at the start of the region that holds constants, shared by all replacements of one type.
     fn number(&mut self, m: &mut Module, op: Op, ty: Type, number: u8) -> Option<Value> {
         let region = gradus_ir::rewrite::constant_region(m, m.parent_block(op)?)?;
         let entry = m.entry(region)?;
@@ -125,7 +125,7 @@ impl Substitutes {
         Some(value)
     }
 
-    /// Lets the types of functions say what parameters they got, and drops those that were made in vain.
+    /// Updates function types for new parameters and erases unused ones.
     pub(crate) fn finish(self, m: &mut Module) {
         for function in self.changed {
             let Some(entry) = m.regions(function).first().and_then(|&r| m.entry(r)) else { continue };
@@ -135,7 +135,7 @@ impl Substitutes {
             let types: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
             set_function_inputs(m, function, &types);
         }
-        // In an order that depends on the program alone.
+        // Sorted, so that the order depends only on the program.
         let mut constants: Vec<Value> = self.made.into_values().collect();
         constants.sort_unstable_by_key(|v| v.index());
         for value in constants {
@@ -150,7 +150,7 @@ impl Substitutes {
     }
 }
 
-/// Gives a function's type other parameters. If there are more than before, their attributes are empty.
+/// Sets the inputs of a function's type. Additional inputs get empty attributes.
 pub(crate) fn set_function_inputs(m: &mut Module, function: Op, inputs: &[Type]) {
     let Some(ty) = m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a)) else { return };
     let Some((_, results)) = m.ctx.function_parts(ty) else { return };
@@ -165,7 +165,7 @@ pub(crate) fn set_function_inputs(m: &mut Module, function: Op, inputs: &[Type])
     }
 }
 
-/// The names that anything refers to.
+/// The names of all referenced symbols.
 pub(crate) fn used_symbols(m: &Module) -> FxHashSet<Str> {
     let mut refs = SymbolRefs::default();
     let mut used = FxHashSet::default();
@@ -180,7 +180,7 @@ pub(crate) fn used_symbols(m: &Module) -> FxHashSet<Str> {
     used
 }
 
-/// What an op with regions gives as a result when none of them runs.
+/// The result of an op with regions if none of its regions runs.
 fn initial(m: &Module, value: Value, op: Op) -> Option<Value> {
     let edges = m.info(op)?.edges?;
     let edge = edges(m, op).into_iter().find(|e| e.from == Point::Op && e.to == Point::Op)?;
@@ -193,7 +193,7 @@ fn operand(m: &Module, op: Op, ty: Type) -> Option<Value> {
     m.operands(op).iter().copied().find(|&v| m.value_type(v) == ty && !own(v))
 }
 
-/// An argument of a block around `op`, or of the entry of its region.
+/// An argument of a block around `op`, or of the entry block of its region.
 fn argument(m: &Module, op: Op, ty: Type) -> Option<Value> {
     argument_but(m, op, ty, None)
 }
@@ -214,7 +214,7 @@ fn argument_but(m: &Module, op: Op, ty: Type, but: Option<Value>) -> Option<Valu
     }
 }
 
-/// A result of an op before `op` in its block, or in blocks around it.
+/// A result of an op before `op`, in its block or in an enclosing block.
 fn earlier(m: &Module, op: Op, ty: Type) -> Option<Value> {
     let mut at = op;
     loop {
@@ -230,8 +230,8 @@ fn earlier(m: &Module, op: Op, ty: Type) -> Option<Value> {
     }
 }
 
-/// Takes ops away, those in the list before those that they use: what is still used is replaced. Ops for which that is not
-/// possible stay.
+/// Erases ops, users before definitions, and replaces results that are still used. Ops whose results cannot be replaced
+/// stay.
 pub(crate) fn erase(m: &mut Module, ops: &[Op], substitutes: &mut Substitutes) {
     let mut listed: SideTable<Op, bool> = SideTable::new(false);
     ops.iter().for_each(|&op| listed[op] = true);
@@ -242,7 +242,7 @@ pub(crate) fn erase(m: &mut Module, ops: &[Op], substitutes: &mut Substitutes) {
     }
 }
 
-/// [`erase`] for one op.
+/// Erases one op; see [`erase`].
 pub(crate) fn erase_one(m: &mut Module, op: Op, substitutes: &mut Substitutes) -> bool {
     let mut found = Vec::new();
     for result in m.results(op) {
@@ -257,7 +257,7 @@ pub(crate) fn erase_one(m: &mut Module, op: Op, substitutes: &mut Substitutes) -
     for (result, value) in found {
         m.replace_all_uses(result, value);
     }
-    // An op of a graph may use itself.
+    // An op in a graph region may use its own result.
     if m.results(op).any(|v| !m.is_unused(v)) {
         return false;
     }

@@ -1,15 +1,15 @@
-//! Symbols that go away, with what refers to them, and bodies of functions.
+//! Reductions of symbols with their references, and of function bodies.
 
 use crate::blocks::clear_region;
-use crate::engine::{Move, Site};
+use crate::engine::{Reduction, Site};
 use crate::ops::functions;
 use crate::substitute::{Prefer, Substitutes, erase};
 use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::{Module, Op, Str, Traits, symbol_name};
 use rustc_hash::FxHashSet;
 
-pub(crate) const MOVES: &[Move] =
-    &[Move::new("drop symbols", symbols, drop_symbols), Move::new("drop bodies", bodies, drop_bodies)];
+pub(crate) const REDUCTIONS: &[Reduction] =
+    &[Reduction::new("drop symbols", symbols, drop_symbols), Reduction::new("drop bodies", bodies, drop_bodies)];
 
 fn symbols(m: &Module) -> Vec<Site> {
     let is_symbol = |op: &Op| *op != m.root() && symbol_name(m, *op).is_some();
@@ -29,7 +29,7 @@ fn drop_symbols(m: &mut Module, sites: &[Site]) {
     let gone: FxHashSet<Op> = symbols.iter().copied().collect();
     let ops = m.ops_under(m.root()).into_iter().rev();
     let gone: Vec<Op> = ops.filter(|op| *op != m.root() && (gone.contains(op) || refers(m, *op))).collect();
-    let mut substitutes = Substitutes::new(m, Prefer::Known);
+    let mut substitutes = Substitutes::new(m, Prefer::Existing);
     erase(m, &gone, &mut substitutes);
     substitutes.finish(m);
 }
@@ -38,7 +38,7 @@ fn bodies(m: &Module) -> Vec<Site> {
     functions(m).into_iter().rev().map(Site::Op).collect()
 }
 
-/// Makes declarations of functions.
+/// Turns functions into declarations.
 fn drop_bodies(m: &mut Module, sites: &[Site]) {
     let private = m.ctx.string_attr("private");
     for site in sites {

@@ -1,11 +1,11 @@
-//! Each move is needed: without it, some program stays larger.
+//! Each reduction is necessary: without it, some program stays larger.
 
-use crate::engine::{moves, reduce_by};
+use crate::engine::{reduce_by, reductions};
 use crate::size::{Size, Weights};
-use crate::{End, Options, compact, reduce};
+use crate::{Options, StopReason, compact, reduce};
 use gradus_ir::{Def, Module, Op, ParseOptions, PrintOptions, TypeData, Value, parse_module, verify};
 
-/// A move, a program, and what must stay as it is.
+/// A reduction, a program, and the property to keep.
 type Case = (&'static str, &'static str, fn(&Module) -> bool);
 
 fn parse(text: &str) -> Module {
@@ -33,7 +33,7 @@ fn key_constant(m: &Module) -> Option<i64> {
     m.constant_int(key_operand(m, 0)?)
 }
 
-/// Whether a value is computed from what `t.key` gives.
+/// Returns whether a value depends on the result of `t.key`.
 fn comes_from_key(m: &Module, value: Value) -> bool {
     let mut stack = vec![value];
     while let Some(value) = stack.pop() {
@@ -199,7 +199,7 @@ fn each_move_is_needed() {
         let m = parse(text);
         assert!(interesting(&m), "{name}: the program is not interesting");
         let reduced = reduce(&m, &mut |m| interesting(m), &Options::default());
-        let others: Vec<_> = moves().into_iter().filter(|mv| mv.name != name).collect();
+        let others: Vec<_> = reductions().into_iter().filter(|reduction| reduction.name != name).collect();
         let oracle = &mut |all: &[Module]| all.iter().position(interesting);
         let without = reduce_by(&others, &m, oracle, &Options::default(), &mut |_| ());
         let text = |m: &Module| m.to_text(PrintOptions::default());
@@ -211,8 +211,11 @@ fn each_move_is_needed() {
 
 #[test]
 fn each_move_has_a_case() {
-    let missing: Vec<&str> =
-        moves().into_iter().map(|mv| mv.name).filter(|name| CASES.iter().all(|case| case.0 != *name)).collect();
+    let missing: Vec<&str> = reductions()
+        .into_iter()
+        .map(|reduction| reduction.name)
+        .filter(|name| CASES.iter().all(|case| case.0 != *name))
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -221,16 +224,16 @@ fn what_is_left_is_minimal_or_the_limit_is_said() {
     let lines: String = (0..200).map(|i| format!("\"t.op{i}\"() : () -> ()\n")).collect();
     let m = parse(&(lines + "\"t.key\"() : () -> ()\n"));
     let reduced = reduce(&m, &mut has_key, &Options::default());
-    assert_eq!((reduced.end, reduced.module.num_ops()), (End::Minimal, 2));
+    assert_eq!((reduced.stop_reason, reduced.module.num_ops()), (StopReason::Minimal, 2));
     assert!(reduced.candidates < 40, "{}", reduced.candidates);
     let cut = reduce(&m, &mut has_key, &Options { candidates: 3, ..Options::default() });
-    assert_eq!((cut.end, cut.candidates), (End::Limit, 3));
+    assert_eq!((cut.stop_reason, cut.candidates), (StopReason::Limit, 3));
     assert!(has_key(&cut.module));
     let nothing = reduce(&m, &mut |_| false, &Options::default());
-    assert_eq!((nothing.end, nothing.module.num_ops()), (End::Minimal, m.num_ops()));
+    assert_eq!((nothing.stop_reason, nothing.module.num_ops()), (StopReason::Minimal, m.num_ops()));
 }
 
-/// The first of a batch is taken, so that a batch gives the same program as one after the other.
+/// Batches give the same program as single candidates, because the first interesting candidate is kept.
 #[test]
 fn batches_give_the_same() {
     let (_, text, interesting) = CASES[2];
@@ -240,7 +243,7 @@ fn batches_give_the_same() {
         assert!((1..=4).contains(&all.len()));
         all.iter().position(interesting)
     };
-    let four = reduce_by(&moves(), &m, oracle, &Options { batch: 4, ..Options::default() }, &mut |_| ());
+    let four = reduce_by(&reductions(), &m, oracle, &Options { batch: 4, ..Options::default() }, &mut |_| ());
     let text = |m: &Module| m.to_text(PrintOptions::default());
     assert_eq!(text(&one.module), text(&four.module));
 }

@@ -1,18 +1,18 @@
-//! Smaller types, everywhere at once.
+//! Reductions of types, everywhere at once.
 
-use crate::engine::{Move, Site};
+use crate::engine::{Reduction, Site};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{Attr, AttrData, Context, DYNAMIC, Int, Module, Op, Traits, Type, TypeData};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(crate) const MOVES: &[Move] = &[
-    Move::new("smaller extents", extents, replace_all).alone(),
-    Move::new("smaller types", scalars, replace_all).alone(),
+pub(crate) const REDUCTIONS: &[Reduction] = &[
+    Reduction::new("smaller extents", extents, replace_all).one_at_a_time(),
+    Reduction::new("smaller types", scalars, replace_all).one_at_a_time(),
 ];
 
-/// All types of values, with those that they are made of, by key.
+/// All types of values and their component types, ordered by key.
 fn types(m: &Module) -> BTreeSet<Type> {
     let (mut found, mut stack) = (BTreeSet::new(), Vec::new());
     for op in m.ops_under(m.root()) {
@@ -35,7 +35,7 @@ fn types(m: &Module) -> BTreeSet<Type> {
     found
 }
 
-/// Numbers of fewer bits, the smallest first.
+/// Scalar types and narrower replacements, the narrowest first.
 fn scalars(m: &Module) -> Vec<Site> {
     let mut found = Vec::new();
     for ty in types(m) {
@@ -55,7 +55,7 @@ fn scalars(m: &Module) -> Vec<Site> {
     found
 }
 
-/// Extents of 1, 2 or 3 for larger ones.
+/// Extents above 3 with replacements 1, 2 and 3.
 fn extents(m: &Module) -> Vec<Site> {
     let shapes = types(m).into_iter().filter_map(|ty| m.ctx.shape(ty));
     let all: BTreeSet<i64> = shapes.flatten().copied().filter(|&d| d > 1 || d == DYNAMIC).collect();
@@ -71,7 +71,7 @@ fn replace_all(m: &mut Module, sites: &[Site]) {
     }
 }
 
-/// A replacement of types by others.
+/// A substitution of types.
 struct Map<'a> {
     ctx: Arc<Context>,
     sites: &'a [Site],
@@ -95,7 +95,7 @@ impl Map<'_> {
         m.set_attrs(op, attrs);
     }
 
-    /// Types become types of the same kind, so this ends where they do.
+    /// Replaces types within types. Terminates, because the structure of a type is kept.
     fn ty(&mut self, ty: Type) -> Type {
         if let Some(&known) = self.types.get(&ty) {
             return known;
@@ -145,7 +145,8 @@ impl Map<'_> {
         }
     }
 
-    /// Of constants, numbers change their types too; elsewhere these are part of what the op declares.
+    /// Replaces types within an attribute. Numbers change their types only in constants; elsewhere the op's declaration
+    /// fixes them.
     fn attr(&mut self, attr: Attr, of_constant: bool) -> Attr {
         let ctx = self.ctx.clone();
         match ctx.attr_data(attr) {

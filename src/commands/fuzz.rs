@@ -8,7 +8,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Options;
 use gradus_generate::Limits;
-use gradus_generate::campaign::{Campaign, FUEL, Finding, Tally};
+use gradus_generate::campaign::{Campaign, CampaignStatistics, FUEL, FuzzFailure};
 use gradus_generate::coverage::Statistics;
 use gradus_ir::PrintOptions;
 use std::fmt::Write as _;
@@ -95,7 +95,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let threads = value("threads") as usize;
     let mut findings = 0;
     // What is found is told at once, since a campaign may be stopped.
-    let tally = std::thread::scope(|scope| -> Result<Tally, Failure> {
+    let tally = std::thread::scope(|scope| -> Result<CampaignStatistics, Failure> {
         let (found, founds) = mpsc::channel();
         let (campaign, goes_on) = (&campaign, &goes_on);
         let worker = scope.spawn(move || campaign.run(numbers, threads, goes_on, &|finding| drop(found.send(finding))));
@@ -146,8 +146,8 @@ fn print(
 }
 
 /// Says what is wrong with a program, and writes it.
-fn tell(finding: &Finding, seed: u64, folder: Option<&Path>, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let Finding { number, text, pipeline, error } = finding;
+fn tell(finding: &FuzzFailure, seed: u64, folder: Option<&Path>, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let FuzzFailure { number, text, pipeline, error } = finding;
     drop(write!(streams.err, "program {number} of seed {seed}, pipeline '{pipeline}':\n{error}"));
     let Some(folder) = folder else { return Ok(()) };
     let path = folder.join(format!("fuzz-{seed}-{number}.mlir"));
@@ -156,7 +156,7 @@ fn tell(finding: &Finding, seed: u64, folder: Option<&Path>, streams: &mut Strea
 }
 
 /// What came of a campaign, for people.
-fn summary(tally: &Tally, findings: usize, time: Duration, ctx: &gradus_ir::Context) -> String {
+fn summary(tally: &CampaignStatistics, findings: usize, time: Duration, ctx: &gradus_ir::Context) -> String {
     let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
     let runs = tally.normal + tally.undefined + tally.discarded;
     let (tried, valid) = tally.statistics.ops();

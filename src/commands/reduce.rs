@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::bisect::{Checked, Culprit, Subject};
 use gradus_ir::pass::RunOptions;
 use gradus_ir::{Context, Module, ParseOptions, PrintOptions, verify};
-use gradus_reduce::{End, Options, Oracle, Reduced, Step, ops_in_bodies, reduce_watched};
+use gradus_reduce::{Options, Oracle, Progress, Reduced, StopReason, ops_in_bodies, reduce_watched};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -142,7 +142,7 @@ impl Job<'_> {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let options =
             Options { candidates: self.number("candidates"), batch: self.number("jobs") as usize, time: None };
-        let reduced = reduce_watched(m, oracle, &options, &mut |step: Step<'_>| {
+        let reduced = reduce_watched(m, oracle, &options, &mut |step: Progress<'_>| {
             bar.set_message(format!("{} ops, candidate {}: {}", step.best.num_ops(), step.candidates, step.name));
             bar.tick();
             if step.is_new && self.output != "-" {
@@ -158,9 +158,9 @@ impl Job<'_> {
     fn conclude(&self, m: &Module, reduced: &Reduced, text: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
         io::write(self.output, streams, |out| out.write_all(text.as_bytes()))?;
         let (before, after) = (ops_in_bodies(m), ops_in_bodies(&reduced.module));
-        let end = match reduced.end {
-            End::Minimal => "no single step makes it smaller",
-            End::Limit => "there may be more to take away: the limit of candidates is reached",
+        let end = match reduced.stop_reason {
+            StopReason::Minimal => "no single step makes it smaller",
+            StopReason::Limit => "a smaller program may exist: the limit of candidates is reached",
         };
         let _ = writeln!(streams.err, "{after} of {before} ops are left after {} tests; {end}", reduced.candidates);
         Ok(())

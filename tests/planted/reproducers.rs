@@ -5,7 +5,7 @@ use gradus::Tool;
 use gradus::check::bisect::{Checked, Subject};
 use gradus::ir::pass::{Pipeline, RunOptions};
 use gradus::ir::{ParseOptions, PassInfo, parse_module};
-use gradus::reduce::{End, Options, ops_in_bodies};
+use gradus::reduce::{StopReason, Options, ops_in_bodies};
 use gradus::runline::pipelines;
 use gradus_golden::run;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ fn reproduce(tool: &Tool, name: &'static str, program: &str, pipeline: &str) -> 
     if found.culprit.pass != culprit.pass || rewrite(&found.culprit) != rewrite(&culprit) {
         return Err(format!("{name}: the reproducer shows something else: {}", found.culprit.error.render(&ctx)));
     }
-    if found.reduced.end != End::Minimal {
+    if found.reduced.stop_reason != StopReason::Minimal {
         return Err(format!("{name}: the reproducer could be smaller"));
     }
     let (ops, candidates) = (ops_in_bodies(&found.reduced.module), found.reduced.candidates);

@@ -1,4 +1,4 @@
-//! Instances of the left sides of rules, as functions of what they leave open.
+//! Instances of left sides of rules, as functions of the operands that the rule leaves open.
 
 use super::signatures::Signatures;
 use gradus_check::{Inputs, Random};
@@ -10,40 +10,40 @@ use gradus_ir::{
 };
 use std::sync::Arc;
 
-/// What the function of an instance is called.
+/// Name of the function of an instance.
 pub(super) const FUNCTION: &str = "instance";
 
-/// Of so many of a hundred values that a rule leaves open, one is another one again, and one is constant.
+/// Percentage of open operands that repeat another operand, and percentage that are constant.
 const AGAIN: u64 = 12;
 const CONSTANT: u64 = 8;
-/// So many of a hundred ops are on scalars, of which counterexamples are easier to read.
+/// Percentage of ops on scalars, whose counterexamples are easier to read.
 const SCALAR: u64 = 60;
-/// So many of a hundred lists of integers are the extents of what the op results in, or of other tensors; positions near
-/// the start; another such list again.
+/// Percentages of integer lists that are the extents of a result or of another tensor; small positions; a repeated
+/// list.
 const EXTENTS: u64 = 60;
 const POSITIONS: u64 = 15;
 const LISTS: u64 = 15;
-/// So many of a hundred constants of several elements have many zeros among them.
+/// Percentage of constant tensors that are mostly zero.
 const HOLES: u64 = 30;
-/// So many of a hundred constants of several elements are one number everywhere.
+/// Percentage of constant tensors that are splats.
 const UNIFORM: u64 = 75;
 
-/// Of so many of a hundred ops all attributes that they may have are as likely as each other, not all signatures.
+/// Percentage of ops drawn uniformly over attributes rather than over signatures.
 const ATTRIBUTES: u64 = 60;
-/// Of so many of a hundred ops of a rule that seldom applies, types are those of an instance on which it did.
+/// For rules that seldom apply, the percentage of ops with the types of an instance to which the rule applied.
 const FITTING: u64 = 50;
 
-/// A valid program with one function, whose results are those of the roots.
+/// A valid program with one function that returns the results of the roots.
 pub(super) struct Instance {
     pub(super) module: Module,
     /// The first root.
     pub(super) root: Op,
-    /// What was chosen for its ops.
+    /// The signatures drawn for its ops.
     pub(super) signatures: Vec<(OpName, Signature)>,
 }
 
-/// Draws an instance of the left side of a rule. `fitting` is what was chosen where it applied, if it seldom does; a `plain`
-/// one is on scalars wherever it can be. `None` if what was drawn does not fit together.
+/// Draws an instance of a rule's left side. `fitting` are the signatures of an instance to which the rule applied, for
+/// rules that seldom apply; `plain` prefers scalars. Returns `None` if the drawn parts are incompatible.
 pub(super) fn instance(
     ctx: &Arc<Context>,
     rule: &Compiled,
@@ -70,7 +70,7 @@ pub(super) fn instance(
     Some(Instance { module, root: roots[0], signatures: chosen })
 }
 
-/// A function without parameters that returns nothing: the function, its block, and the op that ends it.
+/// Creates a function without parameters and results: the function, its block, and its terminator.
 fn blank(m: &mut Module) -> Option<(Op, Block, Op)> {
     let ctx = m.ctx.clone();
     let declared = |fits: &dyn Fn(&OpInfo) -> bool| ctx.dialects().iter().flat_map(|d| d.ops).find(|info| fits(info));
@@ -87,24 +87,24 @@ fn blank(m: &mut Module) -> Option<(Op, Block, Op)> {
     Some((function, block, end))
 }
 
-/// What rules leave open is chosen here.
+/// Chooses the parts that a rule leaves open.
 struct Leaves<'a> {
     module: &'a mut Module,
     signatures: &'a mut Signatures,
     fitting: &'a [(OpName, Signature)],
-    /// Of so many of a hundred ops, scalars are preferred.
+    /// Percentage of ops for which scalars are preferred.
     scalar: u64,
     chosen: Vec<(OpName, Signature)>,
     random: &'a mut Random,
     block: Block,
     end: Op,
-    /// The lists of integers that there are.
+    /// The integer lists drawn so far.
     lists: Vec<(Type, Attr)>,
     moderate: bool,
 }
 
 impl Leaves<'_> {
-    /// Where the rule seldom applies, mostly those with the types of one that it applied with.
+    /// For rules that seldom apply, prefers signatures with the types of an instance to which the rule applied.
     fn types_of_fitting<'s>(
         &mut self,
         all: &'s [Signature],
@@ -121,7 +121,7 @@ impl Leaves<'_> {
         all.iter().filter(|s| s.operands == like.operands && s.results == like.results).collect()
     }
 
-    /// A list of integers that says something of tensors of a rank.
+    /// Draws an integer list that is meaningful for a tensor of rank `rank`.
     fn list(&mut self, ty: Type, rank: i64, result: Option<Type>) -> Option<Attr> {
         let ctx = self.module.ctx.clone();
         let numbers = match self.random.below(100) {
@@ -146,7 +146,7 @@ impl Leaves<'_> {
         Some(list)
     }
 
-    /// A float of a constant. Rules that round are not about those at the ends of what there is.
+    /// Draws a float constant. Rules that round are tested away from overflow and underflow.
     fn float(&mut self) -> f64 {
         let number = if self.random.percent(80) { self.random.pick(&FLOATS) } else { self.random.float() };
         if !self.moderate || number.abs() < 1e6 && number.abs() > 1e-6 || number == 0.0 { number } else { 1.5 }
@@ -240,10 +240,10 @@ impl Chooser for Leaves<'_> {
     }
 }
 
-/// Floats at which something happens.
+/// Corner cases of floats.
 const FLOATS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.25];
 
-/// An integer of a width, mostly one at which something happens.
+/// Draws an integer of a width, usually a corner case.
 fn corner(width: u32, unsigned: bool, random: &mut Random) -> i64 {
     let bits = width.clamp(1, 64);
     let (smallest, largest) = (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits));

@@ -1,5 +1,5 @@
-//! Checking rewrite rules, each by itself: its left side is built many times, with types and attributes that the declarations
-//! of its ops allow, it is applied, and the program before and after is run on the same inputs.
+//! The rule checker: builds instances of a rule's left side with types and attributes that the declarations allow,
+//! applies the rule, and executes both programs on the same inputs.
 
 mod draw;
 mod signatures;
@@ -11,25 +11,25 @@ use gradus_ir::{Context, Diagnostic, Module, verify};
 use signatures::Signatures;
 use std::sync::Arc;
 
-/// So many instances are tried for each that is wanted.
+/// Number of attempts per requested instance.
 const TRIES: u64 = 100;
-/// So many instances on which only a condition is false are checked as if it were not there.
+/// Number of instances, refused by a single condition, that are checked without it.
 const WITHOUT: u64 = 60;
-/// So many of the first instances are on scalars, of which counterexamples are easier to read.
+/// Number of first instances on scalars, whose counterexamples are easier to read.
 const PLAIN: u64 = 20;
-/// A rule applies seldom if it takes more instances to find one on which it does.
+/// Number of attempts per applicable instance from which on a rule counts as seldom applicable.
 const SELDOM: u64 = 20;
-/// So few of them show nothing.
+/// Number of such instances that is too small to draw conclusions.
 const ENOUGH: u64 = 20;
-/// The first instance is run on all inputs if there are no more.
+/// Maximum number of inputs for which the first instance is checked exhaustively.
 const EXHAUSTIVE: u64 = 1 << 16;
 
-/// How rules are checked.
+/// Options of the rule checker.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleOptions {
-    /// So many instances are wanted on which a rule applies.
+    /// Number of instances to which the rule has to apply.
     pub instances: u64,
-    /// How each is checked. Floats are compared bit by bit, unless the rule is approximate.
+    /// Options of each check. Floats are compared bit by bit unless the rule is approximate.
     pub options: Options,
 }
 
@@ -39,71 +39,71 @@ impl Default for RuleOptions {
     }
 }
 
-/// What is found out about a rule.
+/// The verdict on a rule.
 pub enum Soundness {
-    /// No instance differs.
+    /// No counterexample was found.
     Sound,
-    /// There is no instance on which it applies.
+    /// The rule applied to no instance.
     Vacuous,
-    /// There are instances, but nothing can be said of any of them; an example of why.
+    /// All instances were inconclusive; the reason for one of them.
     Unknown(String),
-    /// It is wrong: a program, and what shows it.
+    /// The rule is unsound.
     Wrong(Box<Counterexample>),
 }
 
-/// An instance of a rule's left side on which it is wrong.
+/// An instance on which a rule changes the meaning.
 pub struct Counterexample {
     /// The program before.
     pub before: Module,
     /// The program after.
     pub after: Module,
-    /// What differs.
+    /// A diagnostic with the input and both outcomes.
     pub error: Diagnostic,
 }
 
-/// What came of checking a rule.
+/// The result of checking a rule.
 pub struct Report {
-    /// The result.
+    /// The verdict.
     pub soundness: Soundness,
-    /// The instances on which it was applied and checked.
+    /// Number of instances on which the rule was applied and checked.
     pub instances: u64,
-    /// The instances of its left side on which its conditions do not hold.
+    /// Number of instances on which a condition is false.
     pub refused: u64,
-    /// The instances on which it applies, but what replaces the root cannot be made, or has another type.
+    /// Number of instances whose right side cannot be built or has another type.
     pub unmade: u64,
-    /// The instances of which nothing can be said.
+    /// Number of inconclusive instances.
     pub open: u64,
-    /// On so many inputs instances were run before and after.
+    /// Number of inputs on which both sides ran.
     pub inputs: u64,
-    /// The conditions that were never false where all else was right.
+    /// Conditions that were never the only false one.
     pub never_false: Vec<&'static str>,
-    /// The conditions without which no difference was found either.
+    /// Conditions without which no counterexample was found either.
     pub needless: Vec<&'static str>,
 }
 
-/// Checks rules of one context.
+/// A checker for the rules of one context.
 pub struct RuleChecker {
     ctx: Arc<Context>,
     signatures: Signatures,
     how: RuleOptions,
 }
 
-/// What is known of a condition.
+/// The observations about a condition.
 #[derive(Clone, Copy, Default)]
 struct Condition {
-    /// So many instances it alone refuses.
+    /// Number of instances that it alone refuses.
     decisive: u64,
-    /// Whether one of them would have been wrong.
+    /// Whether one of these instances is a counterexample without it.
     needed: bool,
 }
 
 impl RuleChecker {
-    /// For rules of that context.
+    /// Creates a checker.
     pub fn new(ctx: &Arc<Context>, how: RuleOptions) -> RuleChecker {
         RuleChecker { ctx: ctx.clone(), signatures: Signatures::new(ctx), how }
     }
 
-    /// Checks a rule. The same seed gives the same result.
+    /// Checks a rule; deterministic for a given seed.
     pub fn check(&mut self, rule: &Compiled) -> Report {
         let mut report = Report::empty();
         self.signatures.know(rule.fixed.iter().map(|(_, ty)| *ty));
@@ -143,13 +143,13 @@ impl RuleChecker {
         report
     }
 
-    /// The instance with the rule applied at its root.
+    /// Returns the instance with the rule applied at its root.
     fn applied(&self, rule: &Compiled, instance: &Instance) -> Option<Module> {
         let mut after = instance.module.clone();
         apply_at(&mut after, rule, instance.root).then_some(after)
     }
 
-    /// Which conditions refuse the instance alone, and whether they should.
+    /// Records which conditions alone refuse the instance, and whether they are necessary.
     fn ask(&self, rule: &Compiled, instance: &Instance, conditions: &mut [Condition]) {
         for (i, known) in conditions.iter_mut().enumerate() {
             if known.decisive >= WITHOUT || known.needed && known.decisive > 0 {
@@ -161,7 +161,7 @@ impl RuleChecker {
             }
             known.decisive += 1;
             let Some(after) = self.applied(&without, instance) else {
-                // What it would make is not even possible.
+                // Without the condition the right side cannot be built.
                 known.needed = true;
                 continue;
             };
@@ -170,7 +170,7 @@ impl RuleChecker {
         }
     }
 
-    /// Runs an instance before and after, and notes what came of it.
+    /// Executes an instance before and after and records the result.
     fn compare(&self, rule: &Compiled, before: Module, after: Module, report: &mut Report) -> Option<Counterexample> {
         let name = self.ctx.text(rule.name);
         if let Err(errors) = verify(&after) {
@@ -220,7 +220,7 @@ impl Report {
         }
     }
 
-    /// Whether the rule may be used.
+    /// Whether no counterexample was found.
     pub fn is_sound(&self) -> bool {
         matches!(self.soundness, Soundness::Sound)
     }

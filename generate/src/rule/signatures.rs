@@ -1,4 +1,4 @@
-//! Which types and attributes ops can have, found by trying.
+//! The valid signatures of ops, found by trial.
 
 use crate::declared::signatures;
 use gradus_ir::rules::Signature;
@@ -6,7 +6,7 @@ use gradus_ir::{Context, OpInfo, OpName, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Those that were found, for each op that was asked for.
+/// A cache of signatures per op.
 pub(super) struct Signatures {
     ctx: Arc<Context>,
     types: Vec<Type>,
@@ -19,7 +19,7 @@ impl Signatures {
         Signatures { ctx: ctx.clone(), types: types(ctx), tensors: tensors(ctx), known: FxHashMap::default() }
     }
 
-    /// These types are tried, too.
+    /// Adds types to try.
     pub(super) fn know(&mut self, types: impl Iterator<Item = Type>) {
         for ty in types {
             if !self.types.contains(&ty) {
@@ -34,13 +34,13 @@ impl Signatures {
         self.ctx.is_shaped(ty)
     }
 
-    /// Types of tensors of so many axes.
+    /// Tensor types of a rank.
     pub(super) fn tensors_of(&self, rank: i64) -> Vec<Type> {
         let fits = |ty: &Type| self.ctx.static_shape(*ty).is_some_and(|shape| shape.len() as i64 == rank);
         self.tensors.iter().copied().filter(fits).collect()
     }
 
-    /// Those of an op, in an order that is always the same.
+    /// The signatures of an op, in deterministic order.
     pub(super) fn of(&mut self, op: OpName) -> Arc<[Signature]> {
         let ctx = &self.ctx;
         let takes = |info: &OpInfo, ty: Type| info.operands.first().is_none_or(|spec| (spec.ty.check)(ctx, ty));
@@ -53,7 +53,7 @@ impl Signatures {
     }
 }
 
-/// The types that are tried: scalars, more often than others, and small vectors and tensors.
+/// The types to try: mostly scalars, and small vectors and tensors.
 fn types(ctx: &Context) -> Vec<Type> {
     let scalars =
         [Type::I1, Type::I8, Type::I16, Type::I32, Type::I64, Type::INDEX, Type::F16, Type::BF16, Type::F32, Type::F64];
@@ -65,8 +65,8 @@ fn types(ctx: &Context) -> Vec<Type> {
     types
 }
 
-/// The types that are tried for ops that take tensors only, such as those of networks: many of as many elements, and
-/// images and filters that fit each other.
+/// The types to try for ops on tensors only, as in networks: many tensors with equal numbers of elements, and images
+/// and filters of compatible shapes.
 fn tensors(ctx: &Context) -> Vec<Type> {
     let float: &[&[i64]] = &[
         &[],
