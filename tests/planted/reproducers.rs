@@ -5,7 +5,7 @@ use gradus::Tool;
 use gradus::check::bisect::{Checked, Subject};
 use gradus::ir::pass::{Pipeline, RunOptions};
 use gradus::ir::{ParseOptions, PassInfo, parse_module};
-use gradus::reduce::{StopReason, Options, ops_in_bodies};
+use gradus::reduce::{Options, StopReason, ops_in_bodies};
 use gradus::runline::pipelines;
 use gradus_golden::run;
 use std::time::{Duration, Instant};
