@@ -232,7 +232,7 @@ CASES = [
     ("unregistered ops", 8, unregistered, has(r"foo\.key", r"foo\.lock")),
     ("a fold of mlir-opt", 9, folded, "$MLIR_OPT --canonicalize \"$1\" | grep -q 'constant 42 '"),
     ("a wrong lowering", 10, ceildiv,
-     "$MLIR_OPT --lower-affine \"$1\" -o \"$1.low\" && $GRADUS check \"$1\" \"$1.low\" 2>&1 | grep -q 'means something else'"),
+     "$MLIR_OPT --lower-affine \"$1\" -o \"$1.low\" && $GRADUS check \"$1\" \"$1.low\" 2>&1 | grep -q 'has a different meaning'"),
 ]
 
 

@@ -1,31 +1,30 @@
-//! Writing `CHECK` lines for what a command prints, so that they accept exactly that, up to the names of values and
-//! aliases.
+//! Generation of `CHECK` lines that accept exactly the output of a command, up to the names of values and aliases.
 //!
-//! A function begins with a label, and its other lines follow each on the next. Names are captured where they first
-//! occur: `[[V0:%.*]] = arith.addi [[A]], [[B]]`. What a module needs around its ops is left out.
+//! A function begins with a label; its other lines use `CHECK-NEXT`. Names are captured at their first occurrence:
+//! `[[V0:%.*]] = arith.addi [[A]], [[B]]`. The `module` wrapper is omitted.
 
 use crate::ere::{self, Flags, Node, Regex};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Captures of a line; FileCheck can refer to no further ones.
+/// Maximum number of captures in a line to which FileCheck can refer.
 const MAX_CAPTURES: usize = 9;
-/// The expression of a capture, and the one for lines in which that takes too much.
+/// The expression of a capture, and the stricter one for lines in which it matches too much.
 const LOOSE: &str = ".*";
 const STRICT: &str = "[a-zA-Z0-9_$.-]+";
 
-/// Words that would mean something in the file that the lines are written to: to lit, FileCheck or the tool.
+/// Words with a meaning for lit, FileCheck or the tool in the file that receives the lines.
 const SPECIAL: [&str; 8] = ["RUN:", "XFAIL:", "REQUIRES:", "UNSUPPORTED:", "DEFINE:", "END.", "// -----", "expected-"];
 
-/// The lines for one function, or for what is between functions.
+/// The lines for one function, or for the text between functions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// The function's name.
+    /// Name of the function.
     pub symbol: Option<String>,
     /// The lines, `// CHECK...`, without newlines.
     pub lines: Vec<String>,
 }
 
-/// The function that a line of a program defines: `func.func @f` or, in generic form, `sym_name = "f"`.
+/// Returns the function defined in a line: `func.func @f` or, in generic form, `sym_name = "f"`.
 pub fn symbol(line: &str) -> Option<String> {
     let line = line.trim_start();
     let op = line.split([' ', '(']).next().unwrap_or("").trim_matches('"');
@@ -41,18 +40,18 @@ pub fn symbol(line: &str) -> Option<String> {
     if line.starts_with('"') { generic() } else { plain() }
 }
 
-/// What is the same for all lines.
+/// Settings shared by all lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// The prefix of the directives.
+    /// Prefix of the directives.
     pub prefix: &'a str,
-    /// All prefixes of the file that the lines are written to.
+    /// All prefixes of the file that receives the lines.
     pub prefixes: &'a [String],
-    /// How the output names the file it came from, which differs from run to run.
+    /// Name of the temporary file in the output, which differs between runs.
     pub file: &'a str,
 }
 
-/// The blocks for what was printed for one program.
+/// Returns the blocks for the output of one program.
 pub fn blocks(printed: &str, settings: Settings<'_>) -> Vec<Block> {
     let (names, blocks) = (Names::default(), Vec::new());
     let mut writer = Writer { settings, aliases: aliases(printed), names, blocks, follows: false, indent: 0 };
@@ -62,7 +61,7 @@ pub fn blocks(printed: &str, settings: Settings<'_>) -> Vec<Block> {
     writer.blocks
 }
 
-/// The names of `#alias = ...` and `!alias = ...`, with their signs.
+/// The names defined by `#alias = ...` and `!alias = ...`, with their sigils.
 fn aliases(printed: &str) -> BTreeSet<String> {
     let defined = |line: &str| {
         let (name, _) = line.split_once(" = ")?;
@@ -82,11 +81,11 @@ enum Piece<'a> {
     Text(&'a str),
     /// `%name`, `#alias` or `!alias`.
     Name(&'a str),
-    /// The name of the file.
+    /// The name of the temporary file.
     File,
 }
 
-/// What stands for which name: names of values by function, of aliases by program.
+/// The capture variables: of values per function, of aliases per program.
 #[derive(Default)]
 struct Names {
     variables: BTreeMap<String, String>,
@@ -94,13 +93,13 @@ struct Names {
 }
 
 impl Names {
-    /// Forgets the values.
+    /// Clears the variables of values.
     fn next_function(&mut self) {
         self.variables.retain(|name, _| !name.starts_with('%'));
         self.used.retain(|variable| variable.starts_with('$'));
     }
 
-    /// The variable for a name, and whether it is new.
+    /// Returns the variable for a name, and whether it is new.
     fn variable(&mut self, name: &str) -> (String, bool) {
         if let Some(known) = self.variables.get(name) {
             return (known.clone(), false);
@@ -123,9 +122,9 @@ struct Writer<'a> {
     aliases: BTreeSet<String>,
     names: Names,
     blocks: Vec<Block>,
-    /// Whether the line before was written, so that the next one can say that it follows.
+    /// Whether the previous line was written, so that the next one can use `CHECK-NEXT`.
     follows: bool,
-    /// How far the line is indented, beyond the function that it is in.
+    /// Indentation of the line relative to its function.
     indent: usize,
 }
 
@@ -154,7 +153,7 @@ impl Writer<'_> {
         self.follows = true;
     }
 
-    /// What an op defines is captured anew: other regions may have values of the same names.
+    /// Forgets the names that an op defines, since another region may define the same names.
     fn forget_results(&mut self, pieces: &[Piece<'_>]) {
         let equals = |p: &Piece<'_>| matches!(p, Piece::Text(t) if t.contains(" = "));
         let Some(end) = pieces.iter().position(equals) else { return };
@@ -172,7 +171,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A label must not capture anything: it ends before the first name.
+    /// Writes a label, which ends before the first name because a label must not capture.
     fn function(&mut self, text: &str) {
         let pieces = self.pieces(text);
         let end = pieces.iter().position(|p| !matches!(p, Piece::Text(_))).unwrap_or(pieces.len());
@@ -193,7 +192,7 @@ impl Writer<'_> {
         block.lines.push(format!("{head:<width$}{}", pattern.trim()));
     }
 
-    /// Divides a line at names.
+    /// Splits a line at names.
     fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
         let (mut pieces, mut start, mut at, mut quoted) = (Vec::new(), 0, 0, false);
         while let Some(c) = text[at..].chars().next() {
@@ -226,7 +225,7 @@ impl Writer<'_> {
         pieces
     }
 
-    /// Writes the pieces of a line, as one directive unless it has too many captures.
+    /// Writes the pieces of a line, as several directives if it has too many captures.
     fn patterns(&mut self, pieces: &[Piece<'_>], suffix: &str) {
         let mut suffix = suffix;
         let mut rest = pieces;
@@ -248,7 +247,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether loose captures of the first `end` pieces, searched in all of them, take just the names.
+    /// Whether loose captures in the first `end` pieces match exactly the names.
     fn is_exact(&self, pieces: &[Piece<'_>], end: usize) -> bool {
         let (mut text, mut nodes, mut groups) = (String::new(), Vec::new(), BTreeMap::new());
         let mut spans = Vec::new();
@@ -297,7 +296,7 @@ impl Writer<'_> {
         out
     }
 
-    /// Text as it matches itself, and means nothing to other readers of the file.
+    /// Escapes text so that it matches itself and means nothing to other readers of the file.
     fn escaped(&self, text: &str) -> String {
         let mut out = text.replace("{{", "{{\\{\\{}}").replace("[[", "{{\\[\\[}}");
         let others = self.settings.prefixes.iter().filter(|p| *p != self.settings.prefix).map(String::as_str);
@@ -310,7 +309,7 @@ impl Writer<'_> {
     }
 }
 
-/// Any text without a newline.
+/// An expression for any text without a newline.
 fn any() -> Node {
     let flags = Flags { newline: true, ignore_case: false };
     ere::parse(LOOSE.as_bytes(), 1, flags).map_or(Node::EMPTY, |parsed| parsed.0)
@@ -321,7 +320,7 @@ mod tests {
     use super::*;
     use crate::filecheck::{self, Options, Text, Verdict};
 
-    /// The lines for a text, which must accept it.
+    /// Returns the lines for a text and asserts that they accept it.
     fn lines(printed: &str) -> String {
         let prefixes = ["CHECK".to_owned(), "OTHER".to_owned()];
         let settings = Settings { prefix: "CHECK", prefixes: &prefixes, file: "some/f.mlir" };

@@ -1,15 +1,15 @@
-//! `--verify-diagnostics`: comments in the program say which diagnostics are expected, and where; all others, and those
-//! that are missing, are errors. Rules and messages are those of mlir-opt:
+//! `--verify-diagnostics`: comments in the program state the expected diagnostics. Unexpected and missing diagnostics
+//! are errors. Rules and messages follow mlir-opt:
 //!
 //! ```mlir
 //! // expected-error@+1 {{part of the message}}
-//! // expected-note@below {{on the next line that holds no such comment}}
-//! // expected-warning@above {{on the last line before that holds none}}
+//! // expected-note@below {{on the next line without such a comment}}
+//! // expected-warning@above {{on the previous line without such a comment}}
 //! // expected-remark@unknown {{without a place in the file}}
 //! // expected-error-re@-2 {{with a regular expression: {{[0-9]+}} bytes}}
 //! ```
 //!
-//! One goes on a line, at its end. Notes that mlir-opt does not have, because they only help, may go unmentioned.
+//! A line has at most one, at its end. Notes that only Gradus adds as a hint need not be listed.
 
 use crate::ere::{self, Flags, Node, Regex};
 use gradus_ir::diag::Severity;
@@ -17,36 +17,36 @@ use gradus_ir::{Attr, AttrData, Context, Diagnostic, Loc};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// The severities, by their words in comments.
+/// The severities, spelled as in comments.
 const SEVERITIES: [Severity; 4] = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
-/// How notes begin that mlir-opt does not have.
+/// Beginnings of hint notes, which mlir-opt does not emit.
 const HINTS: [&str; 5] =
     ["did you mean ", "first defined here", "opened here", "in a region of this operation", "defined here, but "];
 
-/// What is checked.
+/// The strictness of the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
-    /// All diagnostics.
+    /// Unexpected and missing diagnostics are errors.
     All,
-    /// That the expected ones are there.
+    /// Only missing diagnostics are errors.
     OnlyExpected,
 }
 
 /// An expected diagnostic.
 struct Expected {
     severity: Severity,
-    /// The line that it is on, from 1; `None` for one without a place.
+    /// Its 1-based line; `None` for a diagnostic without a location.
     line: Option<i64>,
-    /// The comment's first byte in the text.
+    /// Byte offset of the comment.
     place: usize,
-    /// What the message contains.
+    /// The text that the message contains.
     text: String,
-    /// The same as an expression, for `-re`.
+    /// The regular expression, for `-re`.
     regex: Option<Regex>,
     matched: bool,
 }
 
-/// Compares the diagnostics about a file with what is expected of it.
+/// Compares the diagnostics of a file with the expected ones.
 pub struct Verifier {
     ctx: Arc<Context>,
     name: String,
@@ -58,7 +58,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Reads what is expected of the file.
+    /// Parses the comments of a file.
     pub fn new(name: &str, text: &Arc<String>, level: Level) -> Verifier {
         let ctx = Context::new(&[]);
         let source = ctx.add_source(name, text.clone());
@@ -76,10 +76,10 @@ impl Verifier {
         }
     }
 
-    /// Whether all was as expected, and what there is to say otherwise.
+    /// Returns whether all expectations hold, and the rendered errors otherwise.
     pub fn finish(mut self) -> (bool, String) {
         let missing = std::mem::take(&mut self.expected).into_iter().filter(|e| !e.matched);
-        // Those without a place come last.
+        // Expectations without a line come last.
         let (here, nowhere): (Vec<Expected>, Vec<Expected>) = missing.partition(|e| e.line.is_some());
         for e in here.iter().chain(&nowhere) {
             let message = format!("expected {} \"{}\" was not produced", e.severity.word(), e.text);
@@ -89,7 +89,7 @@ impl Verifier {
     }
 
     fn read(&mut self, text: &str) {
-        // The last line that is not only such a comment's, and the comments that wait for the next one.
+        // The last line with other contents than such a comment, and the comments that refer to the next one.
         let (mut last, mut waiting) = (1, Vec::new());
         let mut start = 0;
         let count = text.split('\n').count() as i64;
@@ -158,7 +158,7 @@ impl Verifier {
         self.report += &Diagnostic::error(loc, text).render(ctx);
     }
 
-    /// `None` for a diagnostic without a place, `Some(None)` for one in another file.
+    /// The line of a location: `None` without a location, `Some(None)` in another file.
     fn line_of(&self, ctx: &Context, loc: Loc) -> Option<Option<i64>> {
         let (file, line) = match loc.as_source() {
             Some((source, offset)) => {
@@ -170,7 +170,7 @@ impl Verifier {
         Some((ctx.text(file) == self.name).then_some(i64::from(line)))
     }
 
-    /// An error about a comment, whose text of so many bytes is underlined.
+    /// Reports an error at a comment and underlines `len` bytes.
     fn complain(&mut self, place: Option<usize>, message: &str, len: usize) {
         self.failed = true;
         let Some(place) = place else {
@@ -187,14 +187,14 @@ impl Verifier {
 impl Expected {
     fn fits(&self, message: &str) -> bool {
         match &self.regex {
-            // What is too complex to be found is not found.
+            // A match that exceeds the complexity limit counts as no match.
             Some(regex) => regex.find(message.as_bytes()).is_ok_and(|found| found.is_some()),
             None => message.contains(&self.text),
         }
     }
 }
 
-/// The file and line of a location: those of the first place in a file that it is made of.
+/// The file and line of a location: those of its first file location.
 fn file_line(ctx: &Context, loc: Attr) -> Option<(gradus_ir::Str, u32)> {
     let mut work = vec![loc];
     while let Some(loc) = work.pop() {
@@ -209,7 +209,7 @@ fn file_line(ctx: &Context, loc: Attr) -> Option<(gradus_ir::Str, u32)> {
     None
 }
 
-/// What follows the `@` in a comment.
+/// The line specifier after `@` in a comment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Offset(i64),
@@ -218,7 +218,7 @@ enum Place {
     Unknown,
 }
 
-/// A comment that expects a diagnostic.
+/// A comment that states an expected diagnostic.
 struct Comment<'a> {
     start: usize,
     severity: Severity,
@@ -256,12 +256,12 @@ fn read_place(rest: &str) -> Option<(Place, &str)> {
     let sign = if rest.starts_with('+') { 1 } else { -1 };
     let digits = rest.strip_prefix(['+', '-'])?;
     let len = digits.bytes().take_while(u8::is_ascii_digit).count();
-    // More lines than a file can have are as good as any such number.
+    // Larger numbers than any line number behave alike.
     let n: i64 = if len == 0 { return None } else { digits[..len].parse().unwrap_or(i64::from(u32::MAX)) };
     Some((Place::Offset(sign * n), &digits[len..]))
 }
 
-/// Text with `{{regular expressions}}` in it.
+/// Parses text with embedded `{{regular expressions}}`.
 fn regex(text: &str) -> Result<Regex, String> {
     let (mut nodes, mut rest, mut groups) = (Vec::new(), text, 0);
     while let Some((literal, after)) = rest.split_once("{{") {
@@ -278,12 +278,12 @@ fn regex(text: &str) -> Result<Regex, String> {
     Regex::new(&nodes, &[], false).map_err(|e| format!("invalid regex: {e}"))
 }
 
-/// Whether the text expects any diagnostics.
+/// Whether the text contains expected diagnostics.
 pub fn expects_any(text: &str) -> bool {
     text.lines().any(|line| comment(line).is_some())
 }
 
-/// The lines, from 1, that mention an expected diagnostic and are not understood. mlir-opt takes them for comments.
+/// The 1-based lines that mention an expected diagnostic with wrong syntax, which mlir-opt ignores.
 pub fn near_misses(text: &str) -> Vec<usize> {
     let words = SEVERITIES.map(|s| format!("expected-{}", s.word()));
     let missed = |line: &str| words.iter().any(|w| line.contains(w)) && comment(line).is_none();

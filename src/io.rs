@@ -1,4 +1,4 @@
-//! Files: the only place that reads and writes them.
+//! File access: the only module that reads and writes files.
 
 use crate::split::Chunk;
 use crate::{Failure, Streams};
@@ -8,7 +8,7 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Prints diagnostics, or compares them with those that are expected.
+/// Prints diagnostics, or compares them with the expected ones.
 pub fn report(ctx: &Context, diagnostics: &[Diagnostic], streams: &mut Streams<'_>) -> Failure {
     for d in diagnostics {
         match &mut streams.expected {
@@ -19,7 +19,7 @@ pub fn report(ctx: &Context, diagnostics: &[Diagnostic], streams: &mut Streams<'
     Failure::Reported
 }
 
-/// The bytes of a file, or of standard input for `-`.
+/// Reads a file, or standard input for `-`.
 pub fn read(path: &str, streams: &Streams<'_>) -> Result<Vec<u8>, Failure> {
     read_on(path, 1, streams)
 }
@@ -35,7 +35,7 @@ fn read_on(path: &str, threads: usize, streams: &Streams<'_>) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// All bytes of a file.
+/// Reads a whole file.
 fn read_file(file: &File, threads: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     let (mut file, metadata) = (file, file.metadata()?);
     let size = usize::try_from(metadata.len()).unwrap_or(0);
@@ -43,15 +43,15 @@ fn read_file(file: &File, threads: usize, bytes: &mut Vec<u8>) -> std::io::Resul
         read_halves(file, bytes, size)?;
         file.seek(SeekFrom::Start(bytes.len() as u64))?;
     }
-    // What is not known to be there, or came to be there since.
+    // Files of unknown size, and bytes appended during the read.
     bytes.reserve_exact(size + 1 - bytes.len());
     file.read_to_end(bytes).map(|_| ())
 }
 
-/// Copying the bytes takes long enough for another thread to be worth its while.
+/// File size in bytes from which a second thread pays off.
 const LARGE: usize = 16 << 20;
 
-/// Reads so many bytes by two threads.
+/// Reads `size` bytes on two threads.
 #[cfg(unix)]
 fn read_halves(file: &File, bytes: &mut Vec<u8>, size: usize) -> std::io::Result<()> {
     use std::os::unix::fs::FileExt;
@@ -63,13 +63,13 @@ fn read_halves(file: &File, bytes: &mut Vec<u8>, size: usize) -> std::io::Result
     })
 }
 
-/// Elsewhere one thread reads all.
+/// On other systems one thread reads everything.
 #[cfg(not(unix))]
 fn read_halves(_: &File, _: &mut Vec<u8>, _: usize) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The file of that name; if it is a folder, the names of the files in it and in its folders with an extension, sorted.
+/// Returns the file, or for a folder all files under it with the extension, sorted.
 pub fn files(path: &str, extension: &str) -> Result<Vec<String>, Failure> {
     let (mut open, mut found) = (vec![PathBuf::from(path)], Vec::new());
     while let Some(path) = open.pop() {
@@ -87,12 +87,12 @@ pub fn files(path: &str, extension: &str) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// The text of a file. One that is not UTF-8 is an error at the first byte that is not.
+/// Reads a text file. Invalid UTF-8 is an error at its first invalid byte.
 pub fn text(path: &str, streams: &mut Streams<'_>) -> Result<Chunk, Failure> {
     text_on(path, 1, streams)
 }
 
-/// [`text`], by several threads if it is long.
+/// Does the same as [`text`] on several threads.
 pub fn text_on(path: &str, threads: usize, streams: &mut Streams<'_>) -> Result<Chunk, Failure> {
     let name = if path == "-" { "<stdin>" } else { path };
     match String::from_utf8(read_on(path, threads, streams)?) {
@@ -120,7 +120,7 @@ pub fn parse(
 /// A parser of a context's source.
 pub type Parser = fn(&Arc<Context>, u32, ParseOptions) -> Result<Module, Vec<Diagnostic>>;
 
-/// [`parse`] with another parser.
+/// Does the same as [`parse`] with a given parser.
 pub fn parse_with(
     parser: Parser,
     ctx: &Arc<Context>,
@@ -132,8 +132,8 @@ pub fn parse_with(
     parser(ctx, source, options).map_err(|d| report(ctx, &d, streams))
 }
 
-/// Writes what `fill` writes: to the output stream for `-`, else to a temporary file that replaces `path` when all went
-/// well, so that nothing is ever half written.
+/// Writes the output of `fill`: to the output stream for `-`, otherwise to a temporary file that replaces `path` on
+/// success, so that no file is ever half written.
 pub fn write(
     path: &str,
     streams: &mut Streams<'_>,
@@ -142,14 +142,14 @@ pub fn write(
     let failed = |e: std::io::Error| Failure::Input(format!("cannot write '{path}': {e}"));
     if path == "-" {
         return match fill(streams.out).and_then(|()| streams.out.flush()) {
-            // The reader has seen enough, as in `gradus opt ... | head`.
+            // The reader closed the pipe, as in `gradus opt ... | head`.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             other => other.map_err(failed),
         };
     }
     let target = Path::new(path);
     if target.exists() && !target.is_file() {
-        // A device or a pipe cannot be replaced.
+        // Devices and pipes cannot be replaced by renaming.
         let mut out = std::fs::OpenOptions::new().write(true).open(target).map_err(failed)?;
         return fill(&mut out).map_err(failed);
     }
@@ -160,7 +160,7 @@ pub fn write(
     Ok(())
 }
 
-/// A file that will have the permissions of any other.
+/// A temporary file with default permissions.
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -168,7 +168,7 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Writes a file, with the folders that it is in.
+/// Writes a file and creates its parent folders.
 pub fn write_file(path: &Path, text: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let name = path.display();
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -178,23 +178,23 @@ pub fn write_file(path: &Path, text: &str, streams: &mut Streams<'_>) -> Result<
     write(name, streams, |out| out.write_all(text.as_bytes()))
 }
 
-/// A file that is written little by little, so that what is there stays when the program dies.
+/// Creates a file for incremental writing, whose contents survive a crash.
 pub fn create(path: &str) -> Result<Box<dyn Write + Send>, Failure> {
     let file = File::create(path).map_err(|e| Failure::Input(format!("cannot write '{path}': {e}")))?;
     Ok(Box::new(BufWriter::new(file)))
 }
 
-/// Text that several write and one prints.
+/// A text buffer with several writers.
 #[derive(Clone, Default)]
 pub struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Shared {
-    /// A writer of it.
+    /// Returns a writer into the buffer.
     pub fn sink(&self) -> Box<dyn Write + Send> {
         Box::new(self.clone())
     }
 
-    /// Prints what was written since the last time.
+    /// Prints and clears the buffer.
     pub fn drain(&self, out: &mut dyn Write) {
         let text = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let _ = out.write_all(&text);

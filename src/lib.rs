@@ -36,10 +36,10 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// A command line tool: its name, and the dialects and passes that it knows.
+/// A command-line tool: its name, dialects and passes.
 ///
-/// A tool of your own is a value of this type; its commands, help, pipelines, documentation and tests know everything in
-/// its lists. There is nothing to register elsewhere.
+/// A tool of your own is a value of this type. Its commands, help, pipelines, documentation and tests are derived from
+/// its lists; there is no other registration.
 ///
 /// ```
 /// use gradus::{Streams, Tool};
@@ -55,27 +55,27 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Tool {
-    /// What the command is called.
+    /// Name of the command.
     pub name: &'static str,
-    /// The dialects, in the order of listings.
+    /// The dialects, in listing order.
     pub dialects: Vec<&'static Dialect>,
-    /// The passes, in the order of listings.
+    /// The passes, in listing order.
     pub passes: Vec<&'static PassInfo>,
 }
 
 impl Tool {
-    /// A tool with all dialects and passes of Gradus.
+    /// Creates a tool with all dialects and passes of Gradus.
     pub fn new(name: &'static str) -> Tool {
         let passes = passes::PASSES.iter().chain(lowering::PASSES).copied().collect();
         Tool { name, dialects: dialects::DIALECTS.to_vec(), passes }
     }
 
-    /// The `gradus` command.
+    /// Returns the `gradus` command.
     pub fn gradus() -> Tool {
         Tool::new("gradus")
     }
 
-    /// With these dialects too. Panics if there is one of the same name already.
+    /// Adds dialects. Panics if a name is already registered.
     #[must_use]
     pub fn with_dialects(mut self, dialects: &[&'static Dialect]) -> Tool {
         for dialect in dialects {
@@ -86,7 +86,7 @@ impl Tool {
         self
     }
 
-    /// With these passes too. Panics if there is one of the same name already.
+    /// Adds passes. Panics if a name is already registered.
     #[must_use]
     pub fn with_passes(mut self, passes: &[&'static PassInfo]) -> Tool {
         for pass in passes {
@@ -96,12 +96,12 @@ impl Tool {
         self
     }
 
-    /// A context in which the tool's dialects are registered.
+    /// Creates a context with the tool's dialects.
     pub fn context(&self) -> Arc<Context> {
         Context::new(&self.dialects)
     }
 
-    /// The whole command line, for help and completions.
+    /// The command line, for help and completions.
     pub fn cli(&self) -> Command {
         let example = |text: &str| text.replace("gradus ", &format!("{} ", self.name));
         let subcommand = |c: &Subcommand| {
@@ -121,8 +121,8 @@ impl Tool {
             .subcommands(COMMANDS.iter().map(subcommand))
     }
 
-    /// Runs a command line, the program's name first. Returns the exit status: 0, 1 for wrong input or a check that did
-    /// not hold, 2 for wrong usage.
+    /// Runs a command line, whose first argument is the program's name. Returns the exit status: 0, 1 for invalid input
+    /// or a failed check, 2 for invalid usage.
     pub fn run(&self, args: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> u8 {
         let matches = match self.cli().try_get_matches_from(commands::filecheck::long_flags(args)) {
             Ok(matches) => matches,
@@ -152,53 +152,53 @@ impl Tool {
         }
     }
 
-    /// Runs the command line of this process; for `main`.
+    /// Runs the command line of this process; to be called from `main`.
     pub fn main(&self) -> ExitCode {
         let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
         ExitCode::from(self.run(std::env::args_os(), &mut Streams::new(&mut out, &mut err).at_exit()))
     }
 }
 
-/// What a command reads and where it prints.
+/// The input and output streams of a command.
 pub struct Streams<'a> {
-    /// Results.
+    /// Standard output.
     out: &'a mut dyn Write,
     /// Diagnostics, reports and progress.
     err: &'a mut dyn Write,
-    /// Standard input, when it is not the process's.
+    /// Standard input, if it is not the process's.
     input: Option<&'a [u8]>,
-    /// What diagnostics are compared with instead of being printed.
+    /// The expected diagnostics, to compare with instead of printing.
     expected: Option<&'a mut expected::Verifier>,
-    /// Whether the process ends with the command.
+    /// Whether the process exits after the command.
     last: bool,
 }
 
 impl<'a> Streams<'a> {
-    /// Prints results here, and diagnostics, reports and progress there.
+    /// Creates streams that print results to `out` and diagnostics, reports and progress to `err`.
     pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Streams<'a> {
         Streams { out, err, input: None, expected: None, last: false }
     }
 
-    /// For a process that ends afterwards, so that nobody needs to free a large program piece by piece.
+    /// Marks the command as the last of its process, so that large programs need not be freed.
     #[must_use]
     pub fn at_exit(self) -> Streams<'a> {
         Streams { last: true, ..self }
     }
 
-    /// With this for standard input.
+    /// Sets standard input.
     #[must_use]
     pub fn with_input(self, input: &'a [u8]) -> Streams<'a> {
         Streams { input: Some(input), ..self }
     }
 }
 
-/// A subcommand: what it is called and takes, and what it does.
+/// A subcommand: its command-line declaration and its function.
 struct Subcommand {
     command: fn(&Tool) -> Command,
     run: fn(&Tool, &ArgMatches, &mut Streams<'_>) -> Result<(), Failure>,
 }
 
-/// All subcommands, in the order of the help.
+/// All subcommands, in help order.
 const COMMANDS: &[Subcommand] = &[
     commands::opt::SUBCOMMAND,
     commands::import::SUBCOMMAND,
@@ -216,16 +216,16 @@ const COMMANDS: &[Subcommand] = &[
     commands::update_checks::SUBCOMMAND,
 ];
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug)]
 enum Failure {
-    /// The input is wrong, or a check did not hold: exit status 1. What is wrong is printed already.
+    /// Invalid input or a failed check, already reported: exit status 1.
     Reported,
-    /// The same, with the message to print.
+    /// Invalid input, with the message to print: exit status 1.
     Input(String),
-    /// The command was used wrongly: exit status 2.
+    /// Invalid usage, with the message to print: exit status 2.
     Usage(String),
-    /// The same; what is wrong is printed already.
+    /// Invalid usage, already reported: exit status 2.
     Unusable,
 }
 

@@ -1,4 +1,4 @@
-//! The `gradus` command; everything is in the library.
+//! The `gradus` command; the implementation is the library.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The flags of `gradus opt` that choose passes and say how they are run, under mlir-opt's names.
+//! The flags of `gradus opt` that select passes and control their execution, named as in mlir-opt.
 
 use crate::io::Shared;
 use crate::saturation;
@@ -12,12 +12,12 @@ use gradus_ir::pass::{
 use gradus_ir::{PassInfo, PrintOptions};
 use std::fmt::Write;
 
-/// A flag that may also be given as `--name=false`.
+/// A flag that also accepts `--name=false`.
 pub fn flag(name: &'static str, help: &'static str) -> Arg {
     switch(name, help, "false")
 }
 
-/// A flag that is on unless it is given as `--name=false`.
+/// A flag that is on unless given as `--name=false`.
 pub fn on_by_default(name: &'static str, help: &'static str) -> Arg {
     switch(name, help, "true")
 }
@@ -65,7 +65,7 @@ fn passes(tool: &Tool, name: &'static str, help: &'static str) -> Arg {
         .action(ArgAction::Append)
 }
 
-/// [`pass_arguments`] of commands that are about a pipeline, where `--pipeline` is the short name.
+/// The arguments of [`pass_arguments`] for commands about a pipeline, with the short name `--pipeline`.
 pub fn pipeline_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
         true => arg.visible_alias("pipeline"),
@@ -73,7 +73,7 @@ pub fn pipeline_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     })
 }
 
-/// One argument for each pass, and `--pass-pipeline`.
+/// One argument per pass, and `--pass-pipeline`.
 pub fn pass_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let of_pass = |info: &&PassInfo| {
         let mut long = info.summary().to_owned();
@@ -95,14 +95,14 @@ pub fn pass_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     list.chain([text]).map(|arg| arg.help_heading("Passes, in the order given"))
 }
 
-/// `name=<long>  what it does (default 10)`
+/// Formats an option as `name=<long>  meaning (default 10)`.
 pub fn option_line(option: &gradus_ir::pass::PassOption) -> String {
     let default = option.kind.default_text();
     let default = if default.is_empty() { default } else { format!(" (default {default})") };
     format!("{}={} - {}{default}", option.name, option.kind.placeholder(), option.doc)
 }
 
-/// What says how passes are run and watched.
+/// The arguments that control the execution of passes.
 pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     let running = [
         on_by_default("verify-each", "Run the verifier after each transformation pass"),
@@ -149,8 +149,7 @@ pub fn arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
         .chain(actions.into_iter().map(under("Actions")))
 }
 
-/// The pipeline that the flags ask for: the text, or single passes in the order of the command line, on ops of the name
-/// `anchor`.
+/// The pipeline of the flags: `--pass-pipeline`, or single passes in command-line order on ops named `anchor`.
 pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipeline, Failure> {
     let chosen = chosen(tool, matches);
     let Some(text) = matches.get_one::<String>("pass-pipeline") else {
@@ -167,7 +166,7 @@ pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipel
     parse_pipeline(tool, text)
 }
 
-/// The single passes, in the order of the command line, with their options.
+/// The single passes with their options, in command-line order.
 fn chosen<'a>(tool: &'a Tool, matches: &'a ArgMatches) -> Vec<(&'a str, &'a str)> {
     let mut chosen: Vec<(usize, &str, &str)> = Vec::new();
     for info in &tool.passes {
@@ -179,7 +178,7 @@ fn chosen<'a>(tool: &'a Tool, matches: &'a ArgMatches) -> Vec<(&'a str, &'a str)
     chosen.into_iter().map(|(_, name, options)| (name, options)).collect()
 }
 
-/// The flags that ask for the pipeline, as words of a command line.
+/// The flags that select the pipeline, as command-line words.
 pub fn given(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
     let flag = |name: &str, value: &str| match value {
         "" => format!("--{name}"),
@@ -192,7 +191,7 @@ pub fn given(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
     }
 }
 
-/// A pipeline from its text, with an error that shows where it is wrong.
+/// Parses a pipeline. Errors point into its text.
 pub fn parse_pipeline(tool: &Tool, text: &str) -> Result<Pipeline, Failure> {
     Pipeline::parse(text, &tool.passes).map_err(|(at, message)| {
         let at = text[..at.min(text.len())].chars().count();
@@ -200,7 +199,7 @@ pub fn parse_pipeline(tool: &Tool, text: &str) -> Result<Pipeline, Failure> {
     })
 }
 
-/// How the passes are run.
+/// The options of the pass manager.
 pub fn run_options(tool: &Tool, matches: &ArgMatches, print: PrintOptions) -> RunOptions {
     let path = |name: &str| matches.get_one::<String>(name).map(Into::into);
     let threads = matches.get_one::<u16>("threads").map_or(0, |&n| usize::from(n));
@@ -233,7 +232,7 @@ fn selection(matches: &ArgMatches, some: &str, all: &str) -> Selection {
     }
 }
 
-/// Who watches actions, if anybody does. What is written to standard error goes to `log`.
+/// The action observers that the flags select. Output for standard error goes to `log`.
 pub fn actions(matches: &ArgMatches, log: &Shared) -> Result<Option<Actions>, Failure> {
     let mut actions = Actions::new();
     let mut wanted = matches.get_flag("mlir-print-debug-counter");
@@ -253,7 +252,7 @@ pub fn actions(matches: &ArgMatches, log: &Shared) -> Result<Option<Actions>, Fa
     Ok(wanted.then_some(actions))
 }
 
-/// Prints the reports that were asked for.
+/// Prints the requested reports.
 pub fn report(matches: &ArgMatches, pipeline: &Pipeline, timer: &Timer, streams: &mut Streams<'_>) {
     let display = |name: &str| match matches.get_one::<String>(name) {
         Some(word) if word == "list" => Display::List,

@@ -1,4 +1,4 @@
-//! The flags that say how programs are printed, under mlir-opt's names.
+//! The flags of the printer, named as in mlir-opt.
 
 use crate::pass_flags::flag;
 use clap::{Arg, ArgMatches, value_parser};
@@ -23,7 +23,7 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
     arguments.into_iter().map(|arg| arg.help_heading("Printing"))
 }
 
-/// How to print.
+/// The printing options of the flags.
 pub fn print_options(matches: &ArgMatches) -> PrintOptions {
     let limit = |name: &str| matches.get_one::<usize>(name).copied();
     PrintOptions {

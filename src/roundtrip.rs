@@ -1,10 +1,10 @@
-//! `--verify-roundtrip`: whether a program is the same when it is printed and read again.
+//! `--verify-roundtrip`: print(parse(print(x))) = print(x).
 
 use crate::io::report;
 use crate::{Failure, Streams};
 use gradus_ir::{Module, ParseOptions, PrintOptions, first_difference, read_again};
 
-/// Prints the program in both forms, reads the texts and compares.
+/// Prints the program in both forms, parses the texts and compares the programs.
 pub fn check(m: &Module, options: ParseOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let exact = PrintOptions { generic: true, debug_info: true, ..PrintOptions::default() };
     for generic in [false, true] {

@@ -1,4 +1,4 @@
-//! RUN lines: the commands of a test, in comments at its top, as lit reads them. They run here in this process.
+//! RUN lines: the commands of a test in comments at its top, with lit's syntax, executed in process.
 //!
 //! ```mlir
 //! // RUN: gradus opt %s --cse | FileCheck %s
@@ -6,38 +6,38 @@
 //! // RUN:   FileCheck %s --check-prefix=ERR
 //! ```
 //!
-//! A line is a pipeline of `gradus` (or what the tool is called) and `FileCheck`, each perhaps behind `not`, with `%s` for the file. Quotes, `2>&1`,
-//! `< %s` and a backslash at the end are understood; nothing else of a shell is.
+//! A line is a pipeline of commands of the tool and `FileCheck`, each optionally preceded by `not`, with `%s` for the
+//! file. Of the shell, only quotes, `2>&1`, `< %s` and a trailing backslash are supported.
 
 use crate::{Streams, Tool};
 use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Mutex;
 
-/// What introduces a line.
+/// The keyword of a RUN line.
 const KEYWORD: &str = "RUN:";
 
 /// A command of a pipeline.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Stage {
-    /// Whether the command is to fail: `not`.
+    /// Whether the command is expected to fail: `not`.
     pub inverted: bool,
     /// The command and its arguments, with `%s`.
     pub words: Vec<String>,
-    /// Whether standard error goes where standard output goes: `2>&1`.
+    /// Whether standard error is redirected to standard output: `2>&1`.
     pub errors_too: bool,
-    /// The file that is standard input, with `%s`.
+    /// The file redirected to standard input, with `%s`.
     pub input: Option<String>,
 }
 
 impl Stage {
-    /// Whether it checks its input.
+    /// Whether the command is FileCheck.
     pub fn is_check(&self) -> bool {
         let words: Vec<&str> = self.words.iter().take(2).map(String::as_str).collect();
         matches!(words[..], ["FileCheck", ..] | [_, "filecheck"])
     }
 
-    /// The prefixes of the directives that it checks.
+    /// The directive prefixes of a FileCheck command.
     pub fn prefixes(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut words = self.words.iter();
@@ -63,26 +63,26 @@ impl Stage {
 /// The commands of a RUN line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pipeline {
-    /// The line of the file on which it begins, from 1.
+    /// The 1-based line of the file on which it begins.
     pub line: usize,
-    /// The commands; there is one at least.
+    /// The commands, at least one.
     pub stages: Vec<Stage>,
-    /// The pipeline as it is written.
+    /// The source text of the pipeline.
     pub text: String,
 }
 
-/// What a pipeline did.
+/// The result of a pipeline.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// The exit status of the last command that failed, or 0.
     pub status: u8,
-    /// What the last command printed to standard output.
+    /// Standard output of the last command.
     pub out: Vec<u8>,
-    /// What all commands printed to standard error.
+    /// Standard error of all commands.
     pub err: Vec<u8>,
 }
 
-/// The pipelines of a file, of this tool's commands. An error is a line that cannot be run here.
+/// Parses the RUN lines of a file. A line with unsupported shell syntax or another command is an error.
 pub fn pipelines(tool: &Tool, text: &str) -> Result<Vec<Pipeline>, String> {
     let mut found: Vec<Pipeline> = Vec::new();
     let mut open: Option<(usize, String)> = None;
@@ -140,7 +140,7 @@ enum Token {
     Input,
 }
 
-/// Divides a command line as a shell does, as far as that goes here.
+/// Splits a command line by the supported rules of a shell.
 fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let (mut tokens, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut rest = text;
@@ -176,7 +176,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
 }
 
 impl Pipeline {
-    /// The last stage, when it checks what those before it print.
+    /// The last command, if it is FileCheck.
     pub fn check(&self) -> Option<&Stage> {
         self.stages.last().filter(|s| s.is_check())
     }
@@ -186,13 +186,13 @@ impl Pipeline {
         execute(tool, &self.stages, file)
     }
 
-    /// Runs the commands in front of the last one.
+    /// Runs all commands except the last.
     pub fn run_before_check(&self, tool: &Tool, file: &str) -> Output {
         execute(tool, &self.stages[..self.stages.len() - 1], file)
     }
 }
 
-/// A place that several writers share.
+/// A buffer shared by several writers.
 struct Shared<'a>(&'a Mutex<Vec<u8>>);
 
 impl Write for Shared<'_> {

@@ -1,4 +1,4 @@
-//! The flags of `gradus opt` that ask the pass `saturate` what it did, and writing that.
+//! The flags of `gradus opt` for reports of the pass `saturate`.
 
 use crate::{Failure, Streams, io};
 use clap::{Arg, ArgMatches};
@@ -13,16 +13,16 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
 }
 
 fn path<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
-    // Other commands run passes too, and have no such flags.
+    // Other commands run passes without these flags.
     matches.try_get_one::<String>(name).ok().flatten().map(String::as_str)
 }
 
-/// The names of the reports that the flags ask for.
+/// The names of the requested reports.
 pub fn wanted(matches: &ArgMatches) -> Vec<&'static str> {
     [REPORT, GRAPH].into_iter().filter(|name| path(matches, name).is_some()).collect()
 }
 
-/// Whether there are such pictures.
+/// Checks that the requested picture formats exist.
 pub fn check(matches: &ArgMatches) -> Result<(), Failure> {
     match path(matches, GRAPH) {
         Some(path) if !path.ends_with(".dot") && !path.ends_with(".svg") => {
@@ -32,11 +32,11 @@ pub fn check(matches: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
-/// Writes the files that the flags name.
+/// Writes the requested files.
 pub fn write(matches: &ArgMatches, reports: &[Report], streams: &mut Streams<'_>) -> Result<(), Failure> {
     if let Some(path) = path(matches, REPORT) {
         let text = match path {
-            // What is printed stays a program.
+            // Comments, so that the output remains a program.
             "-" => text(reports).lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect(),
             path if path.ends_with(".json") => json(reports),
             _ => text(reports),

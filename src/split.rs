@@ -1,4 +1,4 @@
-//! `--split-input-file` and `--verify-diagnostics`: a file as several programs, and what is expected of them.
+//! `--split-input-file` and `--verify-diagnostics`: processing a file as several programs with expected diagnostics.
 
 use crate::commands::model::is_model;
 use crate::expected::{Level, Verifier};
@@ -9,19 +9,19 @@ use gradus_ir::diag::Severity;
 use gradus_ir::{Context, Diagnostic, Loc};
 use std::sync::Arc;
 
-/// The line between two programs.
+/// The separator between two programs.
 pub const MARKER: &str = "// -----";
-/// A marker without so many bytes at its end is a near miss.
+/// Number of missing trailing bytes up to which a line counts as a misspelt marker.
 const NEAR: usize = 2;
 
 /// A part of a file that is a program.
 #[derive(Clone, Debug)]
 pub struct Chunk {
-    /// What the file is called in messages.
+    /// Name of the file in messages.
     pub name: String,
     /// The program.
     pub text: Arc<String>,
-    /// The line and the column at which it starts in the file, from 1.
+    /// The 1-based line and column of its start in the file.
     pub start: (u32, u32),
 }
 
@@ -46,13 +46,13 @@ pub fn args() -> [Arg; 3] {
     ]
 }
 
-/// Whether the program says which diagnostics to expect.
+/// Whether expected diagnostics are verified.
 pub fn verifies(matches: &ArgMatches) -> bool {
     matches.contains_id("verify-diagnostics")
 }
 
-/// Calls `one` for each program of the file that the arguments name, with where to print it. Fails if any of them does;
-/// when diagnostics are verified, if these are not as expected.
+/// Calls `one` for each program of the input file, with the output path. Fails if one of the calls fails, or if
+/// diagnostics are verified and differ from the expected ones.
 pub(crate) fn each(
     matches: &ArgMatches,
     threads: usize,
@@ -63,7 +63,7 @@ pub(crate) fn each(
     let output = option("output").expect("has a default");
     let path = option("FILE").expect("has a default");
     if is_model(path) {
-        // It is no text; whoever reads it goes by its name.
+        // A binary file is passed on by name.
         return one(&Chunk { name: path.to_owned(), text: Arc::default(), start: (1, 1) }, output, streams);
     }
     let whole = io::text_on(path, threads, streams)?;
@@ -76,7 +76,7 @@ pub(crate) fn each(
     }
 }
 
-/// The programs of the file, if it is to be split.
+/// The programs of the file, if it is split.
 fn chunks(whole: &Chunk, marker: Option<&str>, streams: &mut Streams<'_>) -> Result<Option<Vec<Chunk>>, Failure> {
     let marker = match marker {
         None => return Ok(None),
@@ -124,7 +124,7 @@ fn several(
         let _ = streams.err.write_all(report.as_bytes());
         failed = !good;
     }
-    // A file appears only when all is well, as with a single program.
+    // The output file is written only if all programs succeed, as for a single program.
     let output = option("output").expect("has a default");
     if output == "-" || !failed {
         write(output, streams, |out| out.write_all(&printed))?;
@@ -140,7 +140,7 @@ fn warn(whole: &Chunk, at: usize, streams: &mut Streams<'_>) {
     let _ = streams.err.write_all(warning.render(&ctx).as_bytes());
 }
 
-/// The programs between markers, and the places that are nearly markers. A marker counts wherever it is in a line.
+/// Splits a text at markers, and returns the positions of misspelt ones. A marker may stand anywhere in a line.
 pub fn split(whole: &Chunk, marker: &str) -> (Vec<Chunk>, Vec<usize>) {
     let text = whole.text.as_str();
     let (stem, rest) = marker.split_at(marker.len() - NEAR);
@@ -153,7 +153,7 @@ pub fn split(whole: &Chunk, marker: &str) -> (Vec<Chunk>, Vec<usize>) {
     };
     for (at, _) in text.match_indices(stem) {
         let behind = &text[at + stem.len()..];
-        // As in mlir-opt, nothing ends with a marker: something must come after it.
+        // As in mlir-opt, a marker at the end of the text does not start a program.
         if behind.starts_with(rest) && behind.len() > rest.len() {
             add(from, at, &mut chunks);
             from = at + marker.len();
@@ -167,7 +167,7 @@ pub fn split(whole: &Chunk, marker: &str) -> (Vec<Chunk>, Vec<usize>) {
     (chunks, near_misses)
 }
 
-/// The line and column behind a text that starts at `place`.
+/// The line and column after a text that starts at `place`.
 fn after((line, column): (u32, u32), text: &str) -> (u32, u32) {
     match text.rsplit_once('\n') {
         None => (line, column.saturating_add(text.len() as u32)),

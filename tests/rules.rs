@@ -84,7 +84,7 @@ fn wrong_rules_are_refused_and_right_ones_are_not() {
             let path = path.display().to_string();
             let output = gradus(&["check", "--rules", &path]);
             assert_eq!(usize::from(output.code), i, "{path}\n{}{}", output.out, output.err);
-            assert_eq!(output.err.contains("changes what a program means"), i == 1, "{path}\n{}", output.err);
+            assert_eq!(output.err.contains("changes the meaning of a program"), i == 1, "{path}\n{}", output.err);
             seen[i] += 1;
         }
     }
@@ -116,10 +116,10 @@ rewrite.rule @needless {
     let output = gradus(&["check", "--rules", &file.display().to_string()]);
     assert_eq!(output.code, 1);
     assert!(output.out.contains("impossible: vacuous"), "{}", output.out);
-    assert!(output.out.contains("without its condition 'not_i1' there was no difference either"), "{}", output.out);
+    assert!(output.out.contains("condition 'not_i1' made no difference"), "{}", output.out);
     let output = gradus(&["check", "--rules", &file.display().to_string(), "needles"]);
     assert_eq!(output.code, 1);
-    assert!(output.err.contains("there is no rule 'needles'; did you mean 'needless'?"), "{}", output.err);
+    assert!(output.err.contains("unknown rule 'needles'; did you mean 'needless'?"), "{}", output.err);
 }
 
 /// Mutants that are as right as the rule.

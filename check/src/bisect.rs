@@ -1,4 +1,4 @@
-//! Which pass changes what a program means, and which of its rewrites.
+//! Which pass changes the meaning of a program, and which of its rewrites.
 
 use crate::compare::{Difference, Options, Reference, Verdict};
 use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
@@ -19,7 +19,7 @@ pub struct Subject<'a> {
     pub options: Options,
 }
 
-/// The first pass that changes what a program means.
+/// The first pass that changes the meaning of a program.
 #[derive(Debug)]
 pub struct Culprit {
     /// The pass.
@@ -133,7 +133,7 @@ impl Subject<'_> {
         let Found { pass, pipeline, number, function, difference, mut error, .. } = found;
         error = match &rewrite {
             Some(rewrite) => {
-                let (loc, what) = (error.loc, format!("rewrite {} does it: {}", rewrite.number, rewrite.what));
+                let (loc, what) = (error.loc, format!("caused by rewrite {}: {}", rewrite.number, rewrite.what));
                 error.note(loc, what).note(loc, format!("on {}", rewrite.op))
             }
             None => error,

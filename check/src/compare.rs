@@ -259,7 +259,7 @@ impl<'m> Reference<'m> {
     pub fn error(&self, name: &str, after: &Module, difference: &Difference, when: &str) -> Diagnostic {
         let function = self.functions.iter().find(|f| f.name == name).expect("is one of the reference's").op;
         let loc = self.m.loc(function);
-        let mut d = Diagnostic::error(loc, format!("'@{name}' means something else {when}"));
+        let mut d = Diagnostic::error(loc, format!("'@{name}' has a different meaning {when}"));
         for line in show::input(self.m, function, &difference.input) {
             d = d.note(loc, line);
         }

@@ -1,4 +1,4 @@
-//! `gradus bench`: how long a program takes.
+//! `gradus bench`: times a program.
 
 use super::model::{dim_arg, open, target_arg};
 use super::ready::Ready;
@@ -76,16 +76,16 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
-/// So long it runs before anything is counted: caches are filled, and the clock is as fast as it stays.
+/// Duration of the uncounted warm-up: caches fill, and the clock frequency settles.
 const WARM_UP: Duration = Duration::from_millis(50);
 
 const MIB: f64 = (1 << 20) as f64;
 
 struct Figures {
-    /// In milliseconds.
+    /// Median time of a call in milliseconds.
     median: f64,
     min: f64,
-    /// With those that are not counted.
+    /// Number of calls, including the warm-up.
     calls: u64,
     repeat: u64,
     peak_mib: Option<f64>,
@@ -122,7 +122,7 @@ impl Figures {
     }
 }
 
-/// How long ops take, a line for each, those that take longest first.
+/// Formats the time of each op, longest first.
 fn ops(m: &Module, spent: &[(Op, Duration)], calls: u64) -> String {
     let all: Duration = spent.iter().map(|(_, time)| *time).sum();
     let mut spent = spent.to_vec();
@@ -137,14 +137,14 @@ fn ops(m: &Module, spent: &[(Op, Duration)], calls: u64) -> String {
     format!("\n{}", spent.iter().map(line).collect::<String>())
 }
 
-/// The most memory that this process had, where the system says it.
+/// Peak resident memory of this process in MiB, where the system reports it.
 fn peak_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
 }
 
-/// Random inputs: floats between -1 and 1, bytes, and of larger integers, which may be numbers of something, small ones.
+/// Draws random inputs: floats between -1 and 1, bytes, and small values for wider integers, which may be indices.
 fn drawn(ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
     let mut random = Random::of("inputs");
     let mut draw = |(name, ty): &(String, Type)| {

@@ -1,4 +1,4 @@
-//! `gradus check`: whether a pipeline, or any compiler, kept what a program means.
+//! `gradus check`: whether a transformation preserves the meaning of a program.
 
 use super::model::{dim_arg, load};
 use super::rules::{self, rules_arg};
@@ -17,31 +17,30 @@ use std::sync::Arc;
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-/// A number among [`Options`].
+/// Declares a numeric argument that sets a field of [`Options`].
 fn number(name: &'static str, help: String) -> Arg {
     Arg::new(name).long(name).value_name("N").value_parser(clap::value_parser!(u64)).help(help)
 }
 
-/// The flags that say how programs are checked.
+/// The flags of the comparison.
 pub(super) fn option_args() -> [Arg; 5] {
     let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
     [
-        number("inputs", format!("Run each function on so many inputs that it is defined on [default: {inputs}]")),
+        number("inputs", format!("Number of inputs per function on which it is defined [default: {inputs}]")),
         number(
             "exhaustive",
-            format!("Run functions of integers on all inputs if there are at most N [default: {exhaustive}]"),
+            format!("Check integer functions with at most N inputs exhaustively [default: {exhaustive}]"),
         ),
-        number("fuel", format!("Give up runs of more ops [default: {fuel}]")),
-        number("seed", format!("Draw other inputs [default: {seed}]")),
+        number("fuel", format!("Maximum number of ops per run [default: {fuel}]")),
+        number("seed", format!("Seed of the inputs [default: {seed}]")),
         Arg::new("floats").long("floats").value_name("HOW").value_parser(FLOATS.map(|(word, _)| word)).help(
-            "How floats are compared: bit by bit (bits); as small integers, so that sums may be put in any order \
-             (exact); as formulas, in f64 (algebra); up to rounding (rounding) [default: bits, or exact after a \
-             pass that sums in another order]",
+            "Comparison of floats: bit by bit (bits); on small integers, so that sums may be reordered (exact); in f64 \
+             (algebra); up to rounding (rounding) [default: bits, or exact after a pass that reorders sums]",
         ),
     ]
 }
 
-/// The words of `--floats`.
+/// The values of `--floats`.
 const FLOATS: [(&str, Floats); 4] =
     [("bits", Floats::Bits), ("exact", Floats::Exact), ("algebra", Floats::Algebra), ("rounding", Floats::Rounding)];
 
@@ -54,7 +53,7 @@ pub(super) fn options(matches: &ArgMatches) -> Options {
         exhaustive: value("exhaustive", default.exhaustive),
         fuel: value("fuel", default.fuel),
         seed: value("seed", default.seed),
-        // Our own passes leave alone what nobody declared; of another compiler that is not known.
+        // Gradus's passes treat unregistered ops as opaque; another compiler may know them.
         opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
         floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
     }
@@ -67,8 +66,8 @@ fn command(tool: &Tool) -> Command {
             "Examples:\n  gradus check a.mlir --pipeline='builtin.module(func.func(cse,canonicalize))'\n  gradus check \
              a.mlir --canonicalize --lower-affine\n  mlir-opt a.mlir --canonicalize -o b.mlir && gradus check a.mlir \
              b.mlir\n  gradus check --rules builtin add-add\n  gradus check --rules rules.mlir\n  gradus check net.onnx --dim batch=1 --canonicalize --floats=algebra --inputs=5\n\nEach public function is run on random and extreme inputs. With passes, the program is compared \
-             after each of them, and the first that changes what it means is named, and its rewrite. Exit status 0: no \
-             difference was found; 1: there is one, or too little could be run to say.",
+             after each of them; the first pass and rewrite that change its meaning are named. Exit status 0: no \
+             difference was found; 1: a difference was found, or the check is inconclusive.",
         )
         .arg(
             Arg::new("FILE")
@@ -142,7 +141,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
 }
 
-/// Reads a program, and says what is wrong with it. As formulas, it computes in `f64`.
+/// Reads and verifies a program, converted to `f64` for `--floats=algebra`.
 fn read(ctx: &Arc<Context>, path: &str, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<Module, Failure> {
     let allow_unregistered = matches.get_flag("allow-unregistered-dialect");
     let m = load(ctx, path, matches, ParseOptions { allow_unregistered, ..ParseOptions::default() }, streams)?;
@@ -176,17 +175,17 @@ fn pair(
     conclude(&verdicts, streams)
 }
 
-/// Says what was found out about each function. Success if that is anything, and nothing is open.
+/// Prints the verdict on each function. Succeeds if there is at least one and all are conclusive.
 fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result<(), Failure> {
     let (mut lines, mut open) = (String::new(), 0);
     for (name, verdict) in verdicts {
         let line = match verdict {
-            Verdict::Unchanged => "has not changed".to_owned(),
+            Verdict::Unchanged => "unchanged".to_owned(),
             Verdict::Same { inputs, exhaustive: true, undefined, .. } => {
-                format!("no difference in all {} inputs ({undefined} undefined)", inputs + undefined)
+                format!("no difference on all {} inputs ({undefined} undefined)", inputs + undefined)
             }
             Verdict::Same { inputs, undefined, discarded, .. } => {
-                format!("no difference in {inputs} inputs ({undefined} more undefined, {discarded} given up)")
+                format!("no difference on {inputs} inputs ({undefined} undefined, {discarded} discarded)")
             }
             Verdict::Inconclusive(why) => {
                 open += 1;
@@ -194,7 +193,7 @@ fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result
             }
             Verdict::Lost(why) => {
                 open += 1;
-                format!("inconclusive, since it cannot be run any more: {why}")
+                format!("inconclusive, cannot be executed after the transformation: {why}")
             }
             Verdict::Different(_) => unreachable!("differences are errors"),
         };
@@ -202,7 +201,7 @@ fn conclude(verdicts: &[(String, Verdict)], streams: &mut Streams<'_>) -> Result
     }
     crate::io::write("-", streams, |out| out.write_all(lines.as_bytes()))?;
     match (open, verdicts.len()) {
-        (_, 0) => Err(Failure::Input("there is no public function with a body, so nothing was checked".into())),
+        (_, 0) => Err(Failure::Input("no public function with a body, so nothing was checked".into())),
         (0, _) => Ok(()),
         (open, all) => Err(Failure::Input(format!("inconclusive for {open} of {all} functions"))),
     }

@@ -1,4 +1,4 @@
-//! `gradus compile`: a program for a machine, in one file.
+//! `gradus compile`: compiles a program for a target into one file.
 
 use super::model::{compile_for, dim_arg, load, target_arg};
 use crate::io::write;
@@ -12,7 +12,7 @@ pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
 fn command(_: &Tool) -> Command {
     Command::new("compile")
-        .about("Compile a program for a machine, into one file")
+        .about("Compile a program for a target into one file")
         .after_help(
             "Examples:\n  gradus compile model.onnx --target cpu -o model.gradus\n  gradus run model.gradus --input \
              image=images.npy\n\nThe file has the program, its tables of addresses and its packed constants, with checksums. \

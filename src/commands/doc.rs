@@ -1,4 +1,4 @@
-//! `gradus doc`: the declaration of a dialect, op or pass, as Markdown; or a reference of them all, a file for each dialect.
+//! `gradus doc`: documentation as Markdown, of one declaration or as a complete reference with a file per dialect.
 
 use crate::io::{text, write, write_file};
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -14,7 +14,7 @@ use std::path::Path;
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-/// How the files of a reference begin, so that nobody edits them, and those that are left over are known.
+/// First line of generated reference files, which also identifies stale ones.
 const NOTE: &str = "<!-- Written by the command `doc` from the declarations; do not edit. -->\n\n";
 
 fn command(_: &Tool) -> Command {
@@ -29,14 +29,14 @@ fn command(_: &Tool) -> Command {
             Arg::new("output")
                 .short('o')
                 .value_name("FOLDER")
-                .help("Where to write a reference: a file for each dialect and one for the passes"),
+                .help("Folder for the reference: a file per dialect and one for the passes"),
         )
         .arg(
             Arg::new("check")
                 .long("check")
                 .action(ArgAction::SetTrue)
                 .requires("output")
-                .help("Change nothing; exit status 1 if something would change"),
+                .help("Change nothing; exit with status 1 if a file is out of date"),
         )
 }
 
@@ -71,7 +71,7 @@ fn save(folder: &str, files: &BTreeMap<String, String>, streams: &mut Streams<'_
     Ok(())
 }
 
-/// Says which files are not what they would be now.
+/// Reports the files that are out of date.
 fn compare(
     tool: &Tool,
     folder: &str,
@@ -90,13 +90,13 @@ fn compare(
         return Ok(());
     }
     for file in stale {
-        let _ = writeln!(streams.err, "{file}: error: this is not what the declarations say");
+        let _ = writeln!(streams.err, "{file}: error: out of date with the declarations");
     }
-    let _ = writeln!(streams.err, "to write the reference anew: {} doc -o {folder}", tool.name);
+    let _ = writeln!(streams.err, "to update the reference: {} doc -o {folder}", tool.name);
     Err(Failure::Reported)
 }
 
-/// Files that were written for what is gone.
+/// Generated files whose dialect no longer exists.
 fn left_over(folder: &str, files: &BTreeMap<String, String>, streams: &mut Streams<'_>) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let unknown = entries.filter(|e| e.file_name().to_str().is_none_or(|name| !files.contains_key(name)));
@@ -185,7 +185,7 @@ fn op(info: &OpInfo) -> String {
     text + if rows.is_empty() { "" } else { "\n" }
 }
 
-/// A text in a cell of a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
@@ -265,7 +265,7 @@ fn pass(info: &PassInfo) -> String {
     text
 }
 
-/// What the words of an option mean.
+/// The documentation of an option's enumeration values.
 fn words(kind: &OptionKind) -> String {
     let OptionKind::Word(_, words) = kind else { return String::new() };
     words.iter().map(|(word, doc)| format!("; `{word}`: {doc}")).collect()

@@ -1,4 +1,4 @@
-//! `gradus filecheck`: LLVM's FileCheck, and stricter.
+//! `gradus filecheck`: FileCheck, with stricter diagnostics than LLVM's.
 
 use crate::filecheck::{Dump, Filter, Options, Text, Verdict, check};
 use crate::io::read;
@@ -49,14 +49,14 @@ fn command(_: &Tool) -> Command {
                 .value_name("WHEN")
                 .default_value("fail")
                 .value_parser(["never", "fail", "always"])
-                .help("When to show the input with what was found"),
+                .help("When to dump the annotated input"),
         )
         .arg(
             Arg::new("dump-input-filter")
                 .long("dump-input-filter")
                 .value_name("WHICH")
                 .value_parser(["all", "annotation", "annotation-full", "error"])
-                .help("Which lines of it"),
+                .help("Lines of the input to dump"),
         )
         .arg(
             Arg::new("dump-input-context")
@@ -64,12 +64,12 @@ fn command(_: &Tool) -> Command {
                 .value_name("N")
                 .default_value("5")
                 .value_parser(clap::value_parser!(usize))
-                .help("How many lines around those"),
+                .help("Number of context lines"),
         )
         .arg(flag("verbose", "Also report what was found").short('v').visible_alias("vv"))
 }
 
-/// LLVM's tools take long flags with one hyphen too; clap does not.
+/// Doubles single hyphens before long flags, which LLVM's tools accept and clap does not.
 pub fn long_flags(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut args: Vec<OsString> = args.into_iter().collect();
     if args.get(1).is_some_and(|a| a == NAME) {
@@ -117,7 +117,7 @@ fn options(matches: &ArgMatches) -> Options {
 fn run(_: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let file: &String = matches.get_one("CHECKFILE").expect("is required");
     let input: &String = matches.get_one("input-file").expect("has a default");
-    // As in LLVM, a file that cannot be read is wrong usage: nothing was checked.
+    // As in LLVM, an unreadable file is a usage error.
     let unusable = |failure| if let Failure::Input(message) = failure { Failure::Usage(message) } else { failure };
     let checks = read(file, streams).map_err(unusable)?;
     let bytes = read(input, streams).map_err(unusable)?;

@@ -1,4 +1,4 @@
-//! `gradus fuzz`: random programs through random pipelines, each checked by execution.
+//! `gradus fuzz`: random programs through random pipelines, checked by execution.
 
 use crate::io::{self, write_file};
 use crate::pass_flags;
@@ -27,25 +27,25 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
 
 fn command(tool: &Tool) -> Command {
     Command::new("fuzz")
-        .about("Make random valid programs, run passes on them, and check each by execution")
+        .about("Generate random valid programs, run passes on them, and check each by execution")
         .after_help(
             "Examples:\n  gradus fuzz --count=1000\n  gradus fuzz --seconds=60 --canonicalize --cse -o found\n  gradus fuzz \
-             --from=17 --count=1 --print\n\nPrograms are made from the declarations of ops, their documented examples, \
-             and the left sides of rules. The same seed and number give the same program. Without passes, one to six are \
-             drawn for each program. Exit status 1: something is wrong; each program that shows it is written to the \
-             folder -o, with the command that shows it.",
+             --from=17 --count=1 --print\n\nPrograms are generated from the declarations of ops, their documented \
+             examples, and the left sides of rules. Seed and number determine the program. Without passes, one to six are \
+             drawn for each program. Exit status 1: a check failed; each failing program is written to the folder -o, \
+             with the command that reproduces it.",
         )
-        .arg(number("count", "1000", "Make so many programs"))
-        .arg(number("from", "0", "Begin with that program"))
-        .arg(number("seed", "0", "Make other programs"))
-        .arg(number("ops", "50", "Make programs of about so many ops"))
-        .arg(number("inputs", "16", "Run each function on so many inputs that it is defined on"))
-        .arg(number("threads", "1", "Let so many threads work"))
+        .arg(number("count", "1000", "Number of programs"))
+        .arg(number("from", "0", "Number of the first program"))
+        .arg(number("seed", "0", "Seed of random choices"))
+        .arg(number("ops", "50", "Approximate number of ops per program"))
+        .arg(number("inputs", "16", "Number of inputs per function on which it is defined"))
+        .arg(number("threads", "1", "Number of threads"))
         .arg(Arg::new("seconds").long("seconds").value_name("S").value_parser(clap::value_parser!(u64)).help(
-            "Stop beginning programs after that time",
+            "Start no program after this time",
         ))
         .arg(Arg::new("learn").long("learn").value_name("FILE|FOLDER").action(ArgAction::Append).help(
-            "Also make programs of what is in these files",
+            "Also use fragments of the programs in these files",
         ))
         .arg(
             Arg::new("dialects")
@@ -53,10 +53,10 @@ fn command(tool: &Tool) -> Command {
                 .value_name("NAME,...")
                 .value_delimiter(',')
                 .value_parser(tool.dialects.iter().map(|d| d.name).collect::<Vec<_>>())
-                .help("Make programs of ops of these dialects only [default: all]"),
+                .help("Use ops of these dialects only [default: all]"),
         )
-        .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Print the programs, and do nothing else"))
-        .arg(Arg::new("output").short('o').value_name("FOLDER").help("Write programs that show something wrong there"))
+        .arg(Arg::new("print").long("print").action(ArgAction::SetTrue).help("Only print the programs"))
+        .arg(Arg::new("output").short('o').value_name("FOLDER").help("Folder for failing programs"))
         .args(pass_flags::pipeline_arguments(tool))
 }
 
@@ -93,26 +93,26 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     };
     let folder = matches.get_one::<String>("output").map(Path::new);
     let threads = value("threads") as usize;
-    let mut findings = 0;
-    // What is found is told at once, since a campaign may be stopped.
-    let tally = std::thread::scope(|scope| -> Result<CampaignStatistics, Failure> {
+    let mut failures = 0;
+    // Failures are reported at once, since a campaign may be interrupted.
+    let statistics = std::thread::scope(|scope| -> Result<CampaignStatistics, Failure> {
         let (found, founds) = mpsc::channel();
         let (campaign, goes_on) = (&campaign, &goes_on);
-        let worker = scope.spawn(move || campaign.run(numbers, threads, goes_on, &|finding| drop(found.send(finding))));
-        for finding in founds {
-            findings += 1;
-            let told = bar.suspend(|| tell(&finding, campaign.seed, folder, streams));
+        let worker = scope.spawn(move || campaign.run(numbers, threads, goes_on, &|failure| drop(found.send(failure))));
+        for failure in founds {
+            failures += 1;
+            let told = bar.suspend(|| tell(&failure, campaign.seed, folder, streams));
             told.inspect_err(|_| broken.store(true, Ordering::Relaxed))?;
         }
         Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     bar.finish_and_clear();
-    let text = summary(&tally, findings, start.elapsed(), &tool.context());
+    let text = summary(&statistics, failures, start.elapsed(), &tool.context());
     io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
-    if findings == 0 { Ok(()) } else { Err(Failure::Reported) }
+    if failures == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// The programs in files, with their names. What is no text is passed over here, what is not valid later.
+/// Reads the programs to learn from, with their names. Binary files are skipped here, invalid programs later.
 fn learn(matches: &ArgMatches, streams: &Streams<'_>) -> Result<Vec<(String, String)>, Failure> {
     let mut programs = Vec::new();
     for path in matches.get_many::<String>("learn").into_iter().flatten() {
@@ -145,9 +145,9 @@ fn print(
     io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
-/// Says what is wrong with a program, and writes it.
-fn tell(finding: &FuzzFailure, seed: u64, folder: Option<&Path>, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let FuzzFailure { number, text, pipeline, error } = finding;
+/// Reports a failure and writes its program to a file.
+fn tell(failure: &FuzzFailure, seed: u64, folder: Option<&Path>, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let FuzzFailure { number, text, pipeline, error } = failure;
     drop(write!(streams.err, "program {number} of seed {seed}, pipeline '{pipeline}':\n{error}"));
     let Some(folder) = folder else { return Ok(()) };
     let path = folder.join(format!("fuzz-{seed}-{number}.mlir"));
@@ -155,48 +155,45 @@ fn tell(finding: &FuzzFailure, seed: u64, folder: Option<&Path>, streams: &mut S
     write_file(&path, &(run + text), streams)
 }
 
-/// What came of a campaign, for people.
-fn summary(tally: &CampaignStatistics, findings: usize, time: Duration, ctx: &gradus_ir::Context) -> String {
+/// Formats the statistics of a campaign.
+fn summary(statistics: &CampaignStatistics, failures: usize, time: Duration, ctx: &gradus_ir::Context) -> String {
     let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
-    let runs = tally.normal + tally.undefined + tally.discarded;
-    let (tried, valid) = tally.statistics.ops();
-    let (kinds, good) = tally.statistics.kinds();
-    let (fired, rewrites, never) = tally.fired.coverage(ctx, (tally.modules / 1000).max(1));
+    let runs = statistics.normal + statistics.undefined + statistics.discarded;
+    let (tried, valid) = statistics.statistics.ops();
+    let (kinds, good) = statistics.statistics.kinds();
+    let (fired, rewrites, never) = statistics.fired.coverage(ctx, (statistics.modules / 1000).max(1));
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{} programs of {} ops on average, {:.0} a second; {findings} with something wrong",
-        tally.modules,
-        tally.ops / tally.modules.max(1),
-        tally.modules as f64 / time.as_secs_f64()
+        "{} programs of {} ops on average, {:.0} a second; {failures} failed",
+        statistics.modules,
+        statistics.ops / statistics.modules.max(1),
+        statistics.modules as f64 / time.as_secs_f64()
     );
     let _ = writeln!(
         text,
-        "functions: {} checked, {} inconclusive; pipelines given up by a pass: {}",
-        tally.checked, tally.inconclusive, tally.refused
+        "functions: {} checked, {} inconclusive; pipelines rejected by a pass: {}",
+        statistics.checked, statistics.inconclusive, statistics.refused
     );
     let _ = writeln!(
         text,
-        "runs before: {:.1}% normal, {:.1}% undefined or poison, {:.1}% given up",
-        percent(tally.normal, runs),
-        percent(tally.undefined, runs),
-        percent(tally.discarded, runs)
+        "runs of the original: {:.1}% returned, {:.1}% undefined or poison, {:.1}% inconclusive",
+        percent(statistics.normal, runs),
+        percent(statistics.undefined, runs),
+        percent(statistics.discarded, runs)
     );
     let _ = writeln!(
         text,
-        "ops valid at first try: {:.1}%; kinds of ops: {kinds}, of which {good} are in nine of ten tries",
+        "ops valid at the first attempt: {:.1}%; kinds of ops: {kinds}, {good} of them valid in 90% of attempts",
         percent(valid, tried)
     );
-    if !tally.missing.is_empty() {
-        let _ = writeln!(
-            text,
-            "kinds of ops in no program: {}",
-            tally.missing.iter().copied().collect::<Vec<_>>().join(", ")
-        );
+    if !statistics.missing.is_empty() {
+        let _ =
+            writeln!(text, "ops in no program: {}", statistics.missing.iter().copied().collect::<Vec<_>>().join(", "));
     }
-    let _ = writeln!(text, "rewrites that happened (1 in 1000 programs or more): {fired} of {rewrites}");
+    let _ = writeln!(text, "rewrites applied (at least once per 1000 programs): {fired} of {rewrites}");
     for list in never.chunks(8) {
-        let _ = writeln!(text, "  not: {}", list.join(", "));
+        let _ = writeln!(text, "  never: {}", list.join(", "));
     }
     text
 }

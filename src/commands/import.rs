@@ -1,4 +1,4 @@
-//! `gradus import`: an ONNX model as text.
+//! `gradus import`: prints an ONNX model as IR.
 
 use super::model::{dim_arg, load};
 use crate::io::{read, report, write};

@@ -1,4 +1,4 @@
-//! `gradus inspect`: where a program's products and pools find their operands.
+//! `gradus inspect`: the address tables and memory accesses of a program.
 
 mod cells;
 mod picture;
@@ -20,7 +20,7 @@ fn command(_: &Tool) -> Command {
         Arg::new(name).long(name).value_name(value).help(help)
     };
     Command::new("inspect")
-        .about("Show what a program reads by address tables, and how large its constants are")
+        .about("Show address tables, memory accesses and constants of a program")
         .after_help(
             "Examples:\n  gradus inspect model.onnx --target cpu\n  gradus inspect model.onnx --target cpu --op 0 --row 5\n  \
              gradus inspect program.mlir --op addr.gemm --row 5 --svg row.svg\n\n\
@@ -43,10 +43,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     let one = chosen(&found, matches.get_one::<String>("op").map(String::as_str))?;
-    let nothing = || format!("the tables of op {}, '{}', are no constants", one.number, m.name_text(one.op));
+    let nothing = || format!("the tables of op {}, '{}', are not constant", one.number, m.name_text(one.op));
     let reads = Reads::of(&m, one.op).ok_or_else(nothing)?;
     if let Some(row) = row.filter(|&row| row >= reads.rows()) {
-        let message = format!("row {row} is not among those of op {}, of which there are {}", one.number, reads.rows());
+        let message = format!("row {row} is out of range: op {} has {} rows", one.number, reads.rows());
         return Err(Failure::Input(message));
     }
     if let Some(path) = svg {
@@ -58,7 +58,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
-/// The op that is asked for: by its number, the first of a name, or the first.
+/// Selects an op by its number, by its name (the first of that name), or the first op.
 fn chosen<'f>(found: &'f [Found], wanted: Option<&str>) -> Result<&'f Found, Failure> {
     let number = wanted.map(str::parse::<usize>);
     let one = match (wanted, number) {
@@ -75,22 +75,22 @@ fn chosen<'f>(found: &'f [Found], wanted: Option<&str>) -> Result<&'f Found, Fai
     })
 }
 
-/// An op that reads by tables.
+/// An op that reads through address tables.
 struct Found {
     op: Op,
-    /// How many there are before it.
+    /// Its index among such ops.
     number: usize,
     name: String,
-    /// Of which function.
+    /// Name of its function.
     function: Option<Str>,
-    /// What it reads.
+    /// Type of the buffer that it reads.
     buffer: Type,
-    /// The layout of that, if it was just put into one.
+    /// Layout of the buffer, if the buffer is the result of a layout change.
     layout: Option<TiledLayout>,
 }
 
 impl Found {
-    /// All ops of a program that read by tables, in its order.
+    /// All ops that read through address tables, in program order.
     fn all(m: &Module) -> Vec<Found> {
         let (mut found, mut function) = (Vec::new(), None);
         for op in m.ops_under(m.root()) {
@@ -109,14 +109,14 @@ impl Found {
         found
     }
 
-    /// The buffer in words.
+    /// Formats the type and layout of the buffer.
     fn shown_buffer(&self, m: &Module) -> String {
         let layout = self.layout.as_ref().map_or(String::new(), |layout| format!(" in {}", layout.order()));
         m.ctx.display_type(self.buffer) + &layout
     }
 }
 
-/// Rows, runs of each and elements of each of those, in words.
+/// Formats the number of rows, runs per row, and elements per run.
 fn shown_extents(reads: &Reads) -> String {
     format!("{} rows x {} runs x {}", reads.rows(), reads.runs(), reads.run)
 }

@@ -1,4 +1,4 @@
-//! `gradus list`: what there is, a line each.
+//! `gradus list`: registered declarations, one per line.
 
 use crate::pass_flags::{flag, option_line};
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -47,12 +47,12 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
-/// The rules of a dialect, those that are asked for by group last.
+/// The rules of a dialect, followed by those of its groups.
 fn all_rules(dialect: &&'static Dialect) -> impl Iterator<Item = &'static Rule> + use<> {
     dialect.rules.iter().chain(dialect.rule_groups.iter().flat_map(|group| group.rules))
 }
 
-/// All declared rules as a program.
+/// Prints all declared rules as IR.
 fn rules(tool: &Tool, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = tool.context();
     let mut m = Module::new(ctx.clone());

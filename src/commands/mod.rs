@@ -1,4 +1,4 @@
-//! One file per subcommand, and what several have in common.
+//! One file per subcommand, and shared helpers.
 
 pub mod bench;
 pub mod check;

@@ -1,4 +1,4 @@
-//! What every command that takes a program accepts: a model as ONNX, or text.
+//! Input files of commands: ONNX models, text, and compiled programs.
 
 use crate::io::{parse, read, report, text};
 use crate::{Failure, Streams, Tool};
@@ -12,7 +12,7 @@ use gradus_runtime::artifact::{self, is_artifact, map};
 use std::path::Path;
 use std::sync::Arc;
 
-/// `--dim batch=4`
+/// The argument `--dim batch=4`.
 pub fn dim_arg() -> Arg {
     Arg::new("dim")
         .long("dim")
@@ -21,7 +21,7 @@ pub fn dim_arg() -> Arg {
         .help("Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic")
 }
 
-/// How to import the ONNX model at `path`.
+/// The import options for the ONNX model at `path`.
 pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
     let mut dims = Vec::new();
     for text in matches.get_many::<String>("dim").into_iter().flatten() {
@@ -35,17 +35,17 @@ pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions,
     Ok(ImportOptions { dims, dir, ..ImportOptions::default() })
 }
 
-/// Whether a file is not text: a model, or a compiled program.
+/// Whether a file is binary: a model or a compiled program.
 pub fn is_model(path: &str) -> bool {
     is_onnx(path) || is_artifact(Path::new(path))
 }
 
-/// Whether the file is to be read as ONNX: by its name.
+/// Whether the file name marks an ONNX model.
 fn is_onnx(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|e| e == "onnx")
 }
 
-/// `--target`: the machine that a program is compiled for.
+/// The argument `--target`.
 pub fn target_arg() -> Arg {
     let names = TARGETS.iter().map(|target| target.name);
     Arg::new("target").long("target").value_name("NAME").value_parser(PossibleValuesParser::new(names)).help(
@@ -53,8 +53,8 @@ pub fn target_arg() -> Arg {
     )
 }
 
-/// Makes the program of a file one of the machine that was asked for, if any was and the file has not made it so. Says whether it is
-/// one.
+/// Compiles the program for the selected target, unless the file is a compiled program. Returns whether the result is
+/// compiled.
 fn compile(
     tool: &Tool,
     m: &mut Module,
@@ -69,7 +69,7 @@ fn compile(
     compile_for(tool, m, name, streams).map(|()| true)
 }
 
-/// The program that a command line names, for the machine that it names, and whether it is one of a machine.
+/// Loads the program of a command line, compiled for its target. Returns whether it is compiled.
 pub fn open<'a>(
     tool: &Tool,
     matches: &'a ArgMatches,
@@ -81,7 +81,7 @@ pub fn open<'a>(
     Ok((file, m, compiled))
 }
 
-/// Makes a program one of a machine.
+/// Runs the pipeline of a target.
 pub fn compile_for(tool: &Tool, m: &mut Module, target: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let mut pipeline =
         Pipeline::parse(Target::named(target)?.pipeline, &tool.passes).map_err(|(_, message)| message)?;

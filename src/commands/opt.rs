@@ -58,7 +58,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let text = listing(tool, matches);
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
-    // What is wrong with the passes is said before a long program is read, unless the program says to expect it.
+    // Errors in the pipeline are reported before a long program is parsed, unless the program contains the expected
+    // diagnostics.
     if !split::verifies(matches) {
         requested(tool, matches)?;
     }
@@ -70,7 +71,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     saturation::write(matches, &reports, streams)
 }
 
-/// The pipeline that the arguments ask for, if all that they ask for can be done.
+/// The pipeline of the arguments, after a check that its passes support them.
 fn requested(tool: &Tool, matches: &ArgMatches) -> Result<Pipeline, Failure> {
     saturation::check(matches)?;
     if matches.get_flag("emit-bytecode") {
@@ -99,17 +100,17 @@ fn one(
     result
 }
 
-/// One program on its way from text to text.
+/// The processing of one program.
 struct Job<'a> {
     tool: &'a Tool,
     matches: &'a ArgMatches,
     program: &'a Chunk,
-    /// Where to print.
+    /// Output path.
     output: &'a str,
     ctx: Arc<Context>,
     pipeline: Pipeline,
     timer: Timer,
-    /// What passes told at length.
+    /// Reports of passes.
     reports: &'a mut Vec<Report>,
 }
 
@@ -121,7 +122,7 @@ impl Job<'_> {
         let mut print = print_flags::print_options(self.matches);
         self.transform(&mut m, print, streams)?;
         let start = Instant::now();
-        // Custom forms take it for granted that the program is valid.
+        // Custom forms require a valid program.
         print.generic |= self.flag(UNVERIFIED) && verify(&m).is_err();
         print.threads = self.threads();
         // Like mlir-opt, end with an empty line.
@@ -155,7 +156,7 @@ impl Job<'_> {
         if !self.flag(UNVERIFIED)
             && let Err(mut errors) = verify_on(&m, m.root(), threads)
         {
-            // Notes that nobody wrote down cannot be expected.
+            // A note that the file does not contain cannot be an expected one.
             if self.flag("mlir-print-op-on-diagnostic") && streams.expected.is_none() {
                 errors.iter_mut().for_each(|d| d.show_op(&m));
             }
@@ -193,7 +194,7 @@ impl Job<'_> {
         self.run_passes(m, &how, None, streams)
     }
 
-    /// Runs the passes, and after each of them the program, as it was and as it is.
+    /// Runs the passes and executes the program before and after each of them.
     fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let before = self.read(streams)?;
         let reference = Reference::new(&before, Options::default());
@@ -214,7 +215,7 @@ impl Job<'_> {
         }
     }
 
-    /// The pipeline depends on the program if that says what to run, or is not a module.
+    /// Takes the pipeline from a reproducer in the program, or adapts it to a root op that is not a module.
     fn choose_pipeline(&mut self, m: &mut Module, how: &mut RunOptions) -> Result<(), Failure> {
         if self.flag("run-reproducer")
             && let Some(reproducer) = Reproducer::take(m)
@@ -268,10 +269,10 @@ impl Job<'_> {
     }
 }
 
-/// In two pieces: a test looks for that word in the sources.
+/// Split because a test searches the sources for the word in the middle.
 const UNVERIFIED: &str = concat!("mlir-very-un", "safe-disable-verifier-on-parsing");
 
-/// What `--list-passes` and `--show-dialects` print.
+/// The output of `--list-passes` and `--show-dialects`.
 fn listing(tool: &Tool, matches: &ArgMatches) -> String {
     if matches.get_flag("show-dialects") {
         let mut names: Vec<&str> = tool.dialects.iter().map(|d| d.name).collect();

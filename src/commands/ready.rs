@@ -1,4 +1,4 @@
-//! A function that is ready to be called, by its reference meaning or by kernels: what `run` and `bench` begin with.
+//! A callable function, interpreted or compiled, as used by `run` and `bench`.
 
 use super::run::Signature;
 use crate::Failure;
@@ -10,7 +10,7 @@ use gradus_runtime::interpreter::{Interpreter, Stop};
 use gradus_runtime::workers::Workers;
 use std::num::NonZero;
 
-/// A function of a program.
+/// A callable function of a program.
 pub struct Ready<'m> {
     /// The program.
     pub module: &'m Module,
@@ -24,17 +24,17 @@ enum How<'m> {
 }
 
 impl<'m> Ready<'m> {
-    /// The arguments of the command line that [`new`](Ready::new) reads.
+    /// The arguments that [`new`](Ready::new) reads.
     pub fn arguments() -> [Arg; 2] {
         let function = Arg::new("function").long("function").value_name("NAME").default_value("main");
         let threads = Arg::new("threads").long("threads").value_name("N").value_parser(value_parser!(u16).range(1..));
         [
-            function.help("What to call"),
-            threads.help("Threads for kernels of the cpu; by default as many as the machine has"),
+            function.help("Name of the function to call"),
+            threads.help("Number of threads of cpu kernels [default: all cores]"),
         ]
     }
 
-    /// The function that a command line names in the program of a file.
+    /// Prepares the function that a command line names.
     pub fn new(module: &'m Module, file: &str, matches: &ArgMatches, on_cpu: bool) -> Result<Ready<'m>, Failure> {
         let name: &String = matches.get_one("function").expect("has a default");
         let all = || std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -48,12 +48,12 @@ impl<'m> Ready<'m> {
         Ok(Ready { module, function, how })
     }
 
-    /// Names and types of what it takes and gives.
+    /// Names and types of parameters and results.
     pub fn signature(&self) -> Signature {
         Signature::of(self.module, self.function)
     }
 
-    /// Calls `f` now and then with how many ops have run, if that may take long.
+    /// Sets a progress callback, which receives the number of executed ops; only the interpreter calls it.
     pub fn on_op(self, f: impl FnMut(u64) + 'm) -> Ready<'m> {
         let how = match self.how {
             How::Reference(interpreter) => How::Reference(Box::new(interpreter.on_op(f))),
@@ -62,7 +62,7 @@ impl<'m> Ready<'m> {
         Ready { how, ..self }
     }
 
-    /// Calls it.
+    /// Calls the function.
     pub fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         match &mut self.how {
             How::Reference(interpreter) => interpreter.call(self.function, args),
@@ -70,7 +70,7 @@ impl<'m> Ready<'m> {
         }
     }
 
-    /// What runs by kernels, if it does.
+    /// The compiled program, if the function is compiled.
     pub fn program(&self) -> Option<&Program<'m>> {
         match &self.how {
             How::Reference(_) => None,

@@ -1,4 +1,4 @@
-//! `gradus reduce`: a smaller program that still shows something.
+//! `gradus reduce`: shrinks a program while a test finds it interesting.
 
 use super::check::{option_args, options};
 use crate::io::{self, report, text};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-/// How a test says that a program is interesting.
+/// The exit-status conventions of interestingness tests.
 const CONVENTIONS: [&str; 2] = ["nonzero", "zero"];
 
 fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg {
@@ -26,30 +26,31 @@ fn number(name: &'static str, default: &'static str, help: &'static str) -> Arg 
 }
 
 fn command(tool: &Tool) -> Command {
-    let test_args = [
-        Arg::new("test").long("test").value_name("COMMAND").help("Run this on the file of each candidate"),
-        Arg::new("test-arg")
-            .long("test-arg")
-            .value_name("ARG")
-            .action(ArgAction::Append)
-            .allow_hyphen_values(true)
-            .help("An argument of the test, before the file"),
-        Arg::new("interesting").long("interesting").value_parser(CONVENTIONS).default_value(CONVENTIONS[0]).help(
-            "The exit status of a test that finds its file interesting: nonzero as for mlir-reduce, zero as for creduce",
-        ),
-        number("timeout", "60", "A test that takes so many seconds is stopped; its file is not interesting"),
-        number("jobs", "1", "So many tests run at the same time, on files of different names")
-            .value_parser(clap::value_parser!(u64).range(1..=256)),
-        number("candidates", "2000", "Give up after so many candidates"),
-    ];
+    let test_args =
+        [
+            Arg::new("test").long("test").value_name("COMMAND").help("Command to run on the file of each candidate"),
+            Arg::new("test-arg")
+                .long("test-arg")
+                .value_name("ARG")
+                .action(ArgAction::Append)
+                .allow_hyphen_values(true)
+                .help("Argument of the test, before the file"),
+            Arg::new("interesting").long("interesting").value_parser(CONVENTIONS).default_value(CONVENTIONS[0]).help(
+                "Exit status of the test for an interesting file: nonzero as for mlir-reduce, zero as for creduce",
+            ),
+            number("timeout", "60", "Time limit of a test in seconds; a file that exceeds it is not interesting"),
+            number("jobs", "1", "Number of tests that run in parallel, on distinct files")
+                .value_parser(clap::value_parser!(u64).range(1..=256)),
+            number("candidates", "2000", "Maximum number of candidates"),
+        ];
     Command::new("reduce")
-        .about("Make a program smaller that still shows something")
+        .about("Shrink a program while a test finds it interesting")
         .after_help(
             "Examples:\n  gradus reduce a.mlir --test=./crashes.sh -o small.mlir\n  gradus reduce a.mlir --test=grep \
              --test-arg=-q --test-arg=arith.divsi --interesting=zero\n  gradus reduce a.mlir \
-             --canonicalize\n\nWith passes instead of a test, what is interesting is that gradus check finds a \
-             difference after the same pass, made by the same pattern. What is smallest so far is in the output file at \
-             any time.",
+             --canonicalize\n\nWith passes instead of a test, a program is interesting if gradus check finds a \
+             difference after the same pass, caused by the same pattern. The output file always contains the smallest \
+             program so far.",
         )
         .arg(Arg::new("FILE").required(true).help("The program; - is standard input"))
         .arg(Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"))
@@ -89,7 +90,7 @@ impl Job<'_> {
     }
 
     fn by_test(&self, m: &Module, command: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-        let folder = tempfile::tempdir().map_err(|e| format!("cannot make a folder for candidates: {e}"))?;
+        let folder = tempfile::tempdir().map_err(|e| format!("cannot create a folder for candidates: {e}"))?;
         let wants_zero = self.matches.get_one::<String>("interesting").is_some_and(|word| word == "zero");
         let args = self.matches.get_many::<String>("test-arg").into_iter().flatten();
         let test = Test {
@@ -102,7 +103,7 @@ impl Job<'_> {
         match test.status(m) {
             Err(e) => return Err(Failure::Usage(format!("cannot run '{command}': {e}"))),
             Ok(status) if !test.is_interesting(status) => {
-                let did = status.map_or("does not come to its end".to_owned(), |n| format!("exits with status {n}"));
+                let did = status.map_or("does not terminate".to_owned(), |n| format!("exits with status {n}"));
                 let word = if wants_zero { "zero" } else { "nonzero" };
                 let message = format!("the input is not interesting: the test {did} (--interesting={word})");
                 return Err(Failure::Input(message));
@@ -126,7 +127,7 @@ impl Job<'_> {
             Checked::Wrong(culprit) => culprit,
             Checked::Failed(_, said) => return Err(report(ctx, &said, streams)),
             Checked::Passed(_) => {
-                return Err(Failure::Input("the input is not interesting: no difference is found".into()));
+                return Err(Failure::Input("the input is not interesting: no difference was found".into()));
             }
         };
         let shown = |m: &Module| subject.shows(m, &pipeline, &culprit);
@@ -137,7 +138,7 @@ impl Job<'_> {
         self.conclude(m, &reduced, &reproducer(&run, &found, &reduced.module), streams)
     }
 
-    /// Searches, and shows how far it is on a terminal and in the output file.
+    /// Runs the search with progress on the terminal and intermediate results in the output file.
     fn search(&self, m: &Module, oracle: &mut Oracle<'_>, streams: &mut Streams<'_>) -> Reduced {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let options =
@@ -146,7 +147,7 @@ impl Job<'_> {
             bar.set_message(format!("{} ops, candidate {}: {}", step.best.num_ops(), step.candidates, step.name));
             bar.tick();
             if step.is_new && self.output != "-" {
-                // What cannot be written is said at the end.
+                // A write error here is reported when the final program is written.
                 let text = printed(step.best);
                 let _ = io::write(self.output, streams, |out| out.write_all(text.as_bytes()));
             }
@@ -171,23 +172,23 @@ fn printed(m: &Module) -> String {
     m.to_text(PrintOptions::default()) + "\n"
 }
 
-/// A command that says whether a file is interesting.
+/// An interestingness test: a command and its convention.
 struct Test {
     command: String,
     args: Vec<String>,
-    /// Where candidates are.
+    /// Folder of the candidates' files.
     folder: PathBuf,
     timeout: Duration,
     wants_zero: bool,
 }
 
 impl Test {
-    /// The exit status on a program; `None` if it was stopped. Errors are of starting it.
+    /// Runs the command on a program. Returns its exit status, or `None` if it was killed or timed out.
     fn status(&self, m: &Module) -> std::io::Result<Option<i32>> {
         self.wait(&mut self.start(0, m)?)
     }
 
-    /// The first of some programs that is interesting. All are tested at the same time.
+    /// Tests several programs in parallel and returns the index of the first interesting one.
     fn first(&self, all: &[Module]) -> Option<usize> {
         let mut running: Vec<_> = all.iter().enumerate().map(|(i, m)| self.start(i, m)).collect();
         let interesting = |child: &mut std::io::Result<Child>| match child {
@@ -231,7 +232,7 @@ impl Test {
     }
 }
 
-/// Does something without a word about panics: a pass that panics on some candidate is not what is looked for.
+/// Runs `f` without printing panics: a pass may panic on a candidate.
 fn quietly<R>(f: impl FnOnce() -> R) -> R {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
@@ -240,7 +241,7 @@ fn quietly<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The command that checks a file again with these passes, as a RUN line.
+/// The RUN line that checks a file with these passes.
 fn run_line(tool: &Tool, matches: &ArgMatches, passes: &[String]) -> String {
     let mut words = vec![format!("{} check %s", tool.name)];
     if matches.get_flag("allow-unregistered-dialect") {
@@ -254,7 +255,7 @@ fn run_line(tool: &Tool, matches: &ArgMatches, passes: &[String]) -> String {
     words.join(" ")
 }
 
-/// The flag for a pipeline.
+/// The flags of a pipeline.
 fn flag_of(tool: &Tool, pipeline: &str) -> String {
     let single = pipeline.strip_prefix("builtin.module(").and_then(|p| p.strip_suffix(')'));
     match single.filter(|name| tool.passes.iter().any(|info| info.name == *name)) {
@@ -264,19 +265,19 @@ fn flag_of(tool: &Tool, pipeline: &str) -> String {
     }
 }
 
-/// A program that a command finds a difference in, with what it is: a golden test, which holds once the difference is gone.
+/// Formats a reproducer: a golden test that passes once the bug is fixed.
 pub(super) fn reproducer(run: &str, culprit: &Culprit, m: &Module) -> String {
     let mut text = format!("// RUN: {run}\n//\n");
     let notes = culprit.error.notes.iter().map(|(_, note)| format!("  {note}"));
     for line in std::iter::once(culprit.error.message.clone()).chain(notes) {
-        // What a program says in its strings is no command.
+        // Defuses directives inside strings of the program.
         let line = line.replace('\n', " ").replace("RUN:", "RUN ").replace("CHECK", "check").replace("expected-", "");
         text += &format!("// {line}\n");
     }
     text + &printed(m)
 }
 
-/// Makes a small program of what `check` found, and writes it to a file.
+/// Reduces the program of a failed check and writes the reproducer to a file.
 pub(super) fn reproduce(
     tool: &Tool,
     matches: &ArgMatches,
@@ -288,7 +289,7 @@ pub(super) fn reproduce(
     let options = Options { time: Some(SOON), ..Options::default() };
     let pipeline = |text: &str| pass_flags::parse_pipeline(tool, text).ok();
     let Some(found) = quietly(|| subject.reproduce(culprit, &pipeline, &options)) else {
-        let why = format!("'{}' goes wrong only after the passes before it", culprit.pass);
+        let why = format!("'{}' fails only after the preceding passes", culprit.pass);
         return Err(Failure::Input(format!(
             "there is no reproducer: {why}; gradus reduce with all passes may find one"
         )));
@@ -297,9 +298,9 @@ pub(super) fn reproduce(
     let run = run_line(tool, matches, &[flag_of(tool, &culprit.pipeline)]);
     let text = reproducer(&run, &found.culprit, m);
     io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
-    let _ = writeln!(streams.err, "a reproducer of {} ops is in {path}", ops_in_bodies(m));
+    let _ = writeln!(streams.err, "wrote a reproducer of {} ops to {path}", ops_in_bodies(m));
     Ok(())
 }
 
-/// A reproducer is searched for so long.
+/// Time limit of the reduction.
 const SOON: Duration = Duration::from_secs(4);

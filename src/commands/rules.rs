@@ -1,4 +1,4 @@
-//! Rules in files, and checking rules: `gradus opt --rules` and `gradus check --rules`.
+//! Loading and checking of rules: `gradus opt --rules` and `gradus check --rules`.
 
 use crate::io::{self, report};
 use crate::{Failure, Streams, Tool};
@@ -12,15 +12,15 @@ use gradus_ir::{Context, Diagnostic, Loc, ParseOptions, PrintOptions, verify};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What stands for the rules that dialects declare.
+/// The file name that stands for the declared rules.
 const BUILTIN: &str = "builtin";
 
-/// `--rules FILE`
+/// The argument `--rules FILE`.
 pub(super) fn rules_arg(help: &'static str) -> Arg {
     Arg::new("rules").long("rules").value_name("FILE").action(ArgAction::Append).help(help)
 }
 
-/// Gives the context the rules of the files that the arguments name.
+/// Adds the rules of the given files to the context.
 pub(super) fn load(ctx: &Arc<Context>, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let mut rules = Vec::new();
     for path in matches.get_many::<String>("rules").into_iter().flatten() {
@@ -32,18 +32,18 @@ pub(super) fn load(ctx: &Arc<Context>, matches: &ArgMatches, streams: &mut Strea
     Ok(())
 }
 
-/// The rules of a file, each with its place.
+/// The rules of a file with their locations.
 fn read(ctx: &Arc<Context>, path: &str, streams: &mut Streams<'_>) -> Result<Vec<(Loc, Compiled)>, Failure> {
     let m = io::parse(ctx, &io::text(path, streams)?, ParseOptions::default(), streams)?;
     verify(&m).map_err(|errors| report(ctx, &errors, streams))?;
     let rules = rules_of(&m).map_err(|error| report(ctx, &[error], streams))?;
     if rules.is_empty() {
-        return Err(Failure::Input(format!("there is no rule in '{path}'")));
+        return Err(Failure::Input(format!("'{path}' contains no rules")));
     }
     Ok(rules.into_iter().map(|(op, rule)| (m.loc(op), rule)).collect())
 }
 
-/// Checks the rules that the arguments name.
+/// Checks the selected rules.
 pub(super) fn check(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let ctx = tool.context();
     let rules = chosen(&ctx, matches, streams)?;
@@ -69,11 +69,11 @@ pub(super) fn check(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>
     }
     match bad {
         0 => Ok(()),
-        bad => Err(Failure::Input(format!("{bad} of {} rules must not be used", rules.len()))),
+        bad => Err(Failure::Input(format!("{bad} of {} rules are unsound or inconclusive", rules.len()))),
     }
 }
 
-/// The rules of the files, or those that dialects declare; only those that are named, if any are.
+/// The rules of the files, or the declared rules, restricted to the given names.
 fn chosen(
     ctx: &Arc<Context>,
     matches: &ArgMatches,
@@ -94,20 +94,20 @@ fn chosen(
             continue;
         }
         let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-        return Err(Failure::Input(format!("there is no rule '{name}'{near}")));
+        return Err(Failure::Input(format!("unknown rule '{name}'{near}")));
     }
     rules.retain(|(_, rule)| names.is_empty() || names.iter().any(|name| *name == ctx.text(rule.name)));
     Ok(rules)
 }
 
-/// What was found out, in a line, and what is strange about conditions.
+/// Formats the result for a rule in one line, with remarks on its conditions.
 fn describe(name: &str, found: &Report) -> String {
     let Report { instances, refused, unmade, open, inputs, .. } = found;
     let verdict = match &found.soundness {
         Soundness::Sound => format!("no difference in {instances} instances on {inputs} inputs"),
         Soundness::Vacuous => "vacuous: it applies to no instance".to_owned(),
         Soundness::Unknown(why) => format!("inconclusive: {why}"),
-        Soundness::Wrong(_) => format!("unsound, as instance {} shows", instances + 1),
+        Soundness::Wrong(_) => format!("unsound, counterexample in instance {}", instances + 1),
     };
     let mut rest = format!("{refused} refused");
     for (count, what) in [(unmade, "without a right side"), (open, "inconclusive")] {
@@ -117,15 +117,15 @@ fn describe(name: &str, found: &Report) -> String {
     }
     let mut text = format!("{name}: {verdict} ({rest})\n");
     for condition in &found.never_false {
-        let _ = writeln!(text, "  its condition '{condition}' was never false where all else held");
+        let _ = writeln!(text, "  condition '{condition}' was never the only false one");
     }
     for condition in &found.needless {
-        let _ = writeln!(text, "  without its condition '{condition}' there was no difference either");
+        let _ = writeln!(text, "  condition '{condition}' made no difference");
     }
     text
 }
 
-/// Shows where a rule is wrong.
+/// Prints the counterexample of a rule.
 fn tell(ctx: &Arc<Context>, loc: Loc, name: &str, found: Report, streams: &mut Streams<'_>) {
     match found.soundness {
         Soundness::Sound => {}
@@ -137,7 +137,7 @@ fn tell(ctx: &Arc<Context>, loc: Loc, name: &str, found: Report, streams: &mut S
             report(ctx, &[Diagnostic::error(loc, format!("rule '{name}' could not be checked: {why}"))], streams);
         }
         Soundness::Wrong(wrong) => {
-            let mut error = Diagnostic::error(loc, format!("rule '{name}' changes what a program means"));
+            let mut error = Diagnostic::error(loc, format!("rule '{name}' changes the meaning of a program"));
             error = error.note(loc, wrong.error.message);
             for (_, note) in wrong.error.notes {
                 error = error.note(loc, note);

@@ -1,4 +1,4 @@
-//! `gradus run`: execute a program on data.
+//! `gradus run`: executes a program on data.
 
 mod show;
 
@@ -68,7 +68,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if good { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// Names and types of what a function takes and gives.
+/// Names and types of the parameters and results of a function.
 pub struct Signature {
     pub(super) inputs: Vec<(String, Type)>,
     outputs: Vec<(String, Type)>,
@@ -91,7 +91,7 @@ impl Signature {
     }
 }
 
-/// The `NAME=FILE` pairs of an option, with names checked; the name may be left out when there is only one.
+/// The `NAME=FILE` pairs of an option, with known names; the name is optional if there is only one.
 fn named(matches: &ArgMatches, option: &str, known: &[(String, Type)]) -> Result<Vec<(String, String)>, Failure> {
     let mut out = Vec::new();
     for text in matches.get_many::<String>(option).into_iter().flatten() {
@@ -117,7 +117,7 @@ fn find<'a>(outputs: &'a [Tensor], known: &[(String, Type)], name: &str) -> &'a 
     &outputs[i]
 }
 
-/// The inputs in the function's order.
+/// Reads the inputs in parameter order.
 pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
     let mut given: Vec<(String, Tensor)> = Vec::new();
     let texts: Vec<&String> = matches.get_many::<String>("input").into_iter().flatten().collect();
@@ -147,7 +147,7 @@ pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signa
     signature.inputs.iter().map(take).collect()
 }
 
-/// How many pieces the inputs are cut into: their first dimension over the one that the function fixes.
+/// Number of batches: the first dimension of the inputs divided by that of the function.
 fn pieces(ctx: &Context, signature: &Signature, inputs: &[Tensor]) -> Result<usize, Failure> {
     let mut count = 1;
     for ((name, ty), tensor) in signature.inputs.iter().zip(inputs) {
@@ -192,7 +192,7 @@ fn execute(
     parts.into_iter().map(|p| join(&p)).collect()
 }
 
-/// The piece of an input that one call gets. Scalars of the program come from tensors of one element.
+/// The slice of an input for one call. Scalar parameters take tensors of one element.
 pub(super) fn cut(ctx: &Context, tensor: &Tensor, ty: Type, piece: usize, count: usize) -> Datum {
     if !ctx.is_shaped(ty) {
         let first = tensor.to_f64().first().copied().unwrap_or(0.0);
@@ -211,7 +211,7 @@ pub(super) fn cut(ctx: &Context, tensor: &Tensor, ty: Type, piece: usize, count:
     Datum::Tensor(Tensor::new(tensor.dtype(), shape, bytes).expect("a slice of whole rows"))
 }
 
-/// A result of the type `ty`. Scalars are tensors of rank 0.
+/// Converts a result of type `ty` to a tensor; scalars become rank-0 tensors.
 fn tensor_of(ctx: &Context, datum: Datum, ty: Type) -> Result<Tensor, Failure> {
     let dtype = ctx.dtype(ty);
     match datum {
@@ -223,7 +223,7 @@ fn tensor_of(ctx: &Context, datum: Datum, ty: Type) -> Result<Tensor, Failure> {
     }
 }
 
-/// The outputs of all pieces as one.
+/// Concatenates the outputs of all batches.
 fn join(parts: &[Tensor]) -> Result<Tensor, Failure> {
     match parts {
         [one] => Ok(one.clone()),

@@ -1,4 +1,4 @@
-//! `gradus update-checks`: writes the CHECK lines of a test for what its RUN lines print.
+//! `gradus update-checks`: writes the CHECK lines of a test for the current output of its RUN lines.
 
 use crate::check_lines::{Settings, blocks, symbol};
 use crate::filecheck::{Options, Text, directive_places};
@@ -14,9 +14,9 @@ use std::ops::Range;
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
 
-/// Marks files whose directives are not written by hand.
+/// Marks files with generated directives.
 const NOTE: &str = "update-checks' writes the directives in this file";
-/// Line numbers in what is printed change with the lines that are written; they settle soon.
+/// Maximum number of iterations: line numbers in the output depend on the lines that are written.
 const MAX_ROUNDS: usize = 5;
 
 fn command(_: &Tool) -> Command {
@@ -59,12 +59,12 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if good { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// Whether the tool keeps the directives of this file up to date.
+/// Whether the directives of this file are generated.
 pub fn is_generated(text: &str) -> bool {
     text.contains(NOTE)
 }
 
-/// The text with new directives.
+/// Returns the text with new directives.
 fn update(tool: &Tool, old: &str, force: bool) -> Result<String, String> {
     let mut text = with_file_check(tool, old)?;
     let by_hand = !is_generated(&text) && !force;
@@ -82,7 +82,7 @@ fn update(tool: &Tool, old: &str, force: bool) -> Result<String, String> {
     Err("what is printed depends on the CHECK lines themselves".into())
 }
 
-/// The text with a RUN line that checks.
+/// Adds FileCheck to the RUN line if there is none.
 fn with_file_check(tool: &Tool, text: &str) -> Result<String, String> {
     let runs = pipelines(tool, text)?;
     match &runs[..] {
@@ -90,7 +90,7 @@ fn with_file_check(tool: &Tool, text: &str) -> Result<String, String> {
         all if all.iter().any(|run| run.check().is_some()) => Ok(text.to_owned()),
         [_] => {
             let last = text.lines().position(|l| l.contains("RUN:") && !l.trim_end().ends_with('\\'));
-            // The golden tests take such a file for several programs in any case.
+            // The golden harness splits such a file in any case.
             let several = text.lines().any(|l| l.trim_end() == MARKER) && !text.contains("--split-input-file");
             let more = if several { " --split-input-file | FileCheck %s" } else { " | FileCheck %s" };
             let end = |i: usize| if Some(i) == last { more } else { "" };
@@ -100,7 +100,7 @@ fn with_file_check(tool: &Tool, text: &str) -> Result<String, String> {
     }
 }
 
-/// The prefix of each RUN line that checks, without repetitions.
+/// The distinct prefixes of RUN lines with FileCheck.
 fn prefixes(runs: &[Pipeline]) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for run in runs {
@@ -115,7 +115,7 @@ fn prefixes(runs: &[Pipeline]) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The lines, from 0, that hold nothing but directives.
+/// The 0-based numbers of lines that contain only directives.
 fn directive_lines(text: &str, prefixes: &[String]) -> Result<BTreeSet<usize>, String> {
     let options = Options { check_prefixes: prefixes.to_vec(), ..Options::default() };
     let lines: Vec<&str> = text.lines().collect();
@@ -129,14 +129,14 @@ fn directive_lines(text: &str, prefixes: &[String]) -> Result<BTreeSet<usize>, S
     Ok(found)
 }
 
-/// Runs `what` on a file with this text.
+/// Calls `what` with the path of a temporary file with this text.
 fn with_file<T>(text: &str, what: impl FnOnce(&str) -> T) -> Result<T, String> {
     let file = tempfile::Builder::new().suffix(".mlir").tempfile().map_err(|e| e.to_string())?;
     file.as_file().write_all(text.as_bytes()).map_err(|e| e.to_string())?;
     Ok(what(&file.path().display().to_string()))
 }
 
-/// Whether all RUN lines succeed.
+/// Checks that all RUN lines succeed.
 fn check(tool: &Tool, text: &str) -> Result<(), String> {
     let failed = |path: &str| {
         let runs = pipelines(tool, text).ok()?;
@@ -150,7 +150,7 @@ fn failure(line: usize, output: &Output) -> String {
     format!("the RUN line {line} fails:\n{}", String::from_utf8_lossy(&output.err).trim_end())
 }
 
-/// The text with the directives for what its RUN lines print now.
+/// Returns the text with directives for the current output.
 fn rewrite(tool: &Tool, text: &str) -> Result<String, String> {
     let runs = pipelines(tool, text)?;
     let prefixes = prefixes(&runs)?;
@@ -187,7 +187,7 @@ fn rewrite(tool: &Tool, text: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Decides where the lines for an output go: each function's in front of that function.
+/// Assigns the lines of an output to positions: those of a function go before it.
 fn place(
     lines: &[&str],
     run: &Pipeline,
@@ -208,7 +208,7 @@ fn place(
     }
 }
 
-/// The lines between markers.
+/// The line ranges between markers.
 fn ranges(lines: &[&str], marker: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -227,7 +227,7 @@ fn place_chunk(
     settings: Settings<'_>,
     added: &mut BTreeMap<usize, Vec<String>>,
 ) {
-    // Comments that expect diagnostics speak of lines near them.
+    // Comments with expected diagnostics refer to nearby lines and stay beside them.
     let above = |line: usize| {
         let mut at = line;
         while at > chunk.start && lines[at - 1].contains("expected-") {
@@ -240,7 +240,8 @@ fn place_chunk(
     let functions: Vec<(usize, String)> =
         all.iter().filter(is_code).filter_map(|&i| Some((above(i), symbol(lines[i])?))).collect();
     let end = all.iter().rev().find(|i| !lines[**i].trim().is_empty()).map_or(chunk.start, |i| i + 1);
-    // What FileCheck reads must be in the order of what was printed, whatever the order of the functions is.
+    // FileCheck reads directives in the order of the output, which may differ from the order of the functions in the
+    // file.
     let mut next = 0;
     let mut at = functions.first().map_or(end, |f| f.0);
     for block in blocks(printed, settings) {

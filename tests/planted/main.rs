@@ -127,7 +127,7 @@ fn all_inputs_are_run_if_there_are_few() {
 }
 ";
     let output = check_program(&Tool::gradus(), program, &["--canonicalize"]);
-    assert_eq!((output.code, output.out.as_str()), (0, "@f: no difference in all 256 inputs (0 undefined)\n"));
+    assert_eq!((output.code, output.out.as_str()), (0, "@f: no difference on all 256 inputs (0 undefined)\n"));
 }
 
 /// Where the two memrefs are one, the result depends on the order of the iterations, which tiling changes.
@@ -150,6 +150,6 @@ fn races_are_no_differences() {
     let tiled = ["--scf-parallel-loop-tiling=parallel-loop-tile-sizes=2,2", "--canonicalize"];
     let output = check_program(&Tool::gradus(), program, &tiled);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    assert!(output.out.starts_with("@f: no difference in 200 inputs ("), "{}", output.out);
+    assert!(output.out.starts_with("@f: no difference on 200 inputs ("), "{}", output.out);
     assert!(!output.out.contains("(0 undefined"), "{}", output.out);
 }

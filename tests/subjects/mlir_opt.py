@@ -3,7 +3,7 @@
 
     tests/subjects/mlir_opt.py --gradus target/release/gradus --count 500 -o found
 
-needs mlir-opt 22 (apt-get install mlir-22-tools). Each program that means something else afterwards is written to the
+needs mlir-opt 22 (apt-get install mlir-22-tools). Each program that has a different meaning afterwards is written to the
 folder, before and after, with what `gradus check` says. Exit status 0: nothing was found.
 """
 
@@ -109,7 +109,7 @@ def main():
                 except subprocess.TimeoutExpired:
                     counts["inconclusive"] += 1
                     continue
-                if "means something else" in check.stderr:
+                if "has a different meaning" in check.stderr:
                     counts["differ"] += 1
                     if args.output:
                         os.makedirs(args.output, exist_ok=True)

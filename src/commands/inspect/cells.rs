@@ -1,20 +1,20 @@
-//! The cells of a picture.
+//! Drawing of memory cells.
 
 use std::fmt::Write as _;
 
-/// The sides of a cell, in pixels.
+/// Side length of a cell in pixels.
 pub(super) const CELL: usize = 24;
 
-/// The width of a letter, in pixels.
+/// Width of a character in pixels.
 pub(super) const LETTER: usize = 7;
 
-/// The colours of the first element, one in the middle, and the last; black can be read on all.
+/// Colors of the first, middle and last element; black text is readable on all of them.
 const COLOURS: [[u32; 3]; 3] = [[255, 243, 176], [127, 205, 187], [94, 160, 214]];
 
-/// What is drawn of cells, from the lowest to the uppermost.
+/// The layers of the drawing, bottom to top.
 #[derive(Default)]
 pub(super) struct Cells {
-    /// The outlines of those that are not read, as a path.
+    /// Outlines of the cells that are not read, as a path.
     empties: String,
     filled: String,
     marks: String,
@@ -22,18 +22,18 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Text at a place.
+    /// Draws text.
     pub(super) fn text(&mut self, x: usize, y: usize, style: &str, text: &str) {
         let _ = writeln!(self.filled, "<text x=\"{x}\" y=\"{y}\" {style}>{text}</text>");
     }
 
-    /// A cell that is not read.
+    /// Draws a cell that is not read.
     pub(super) fn empty(&mut self, [x, y]: [usize; 2]) {
         self.width = self.width.max(x + CELL);
         let _ = write!(self.empties, "M{x},{y}h{CELL}v{CELL}h-{CELL}z ");
     }
 
-    /// A cell that is read as element k, which is written in it if there is room.
+    /// Draws a cell that is read as element k, with the number if it fits.
     pub(super) fn read(&mut self, [x, y]: [usize; 2], k: usize, fill: &str) {
         self.width = self.width.max(x + CELL);
         let _ = writeln!(
@@ -46,7 +46,7 @@ impl Cells {
         }
     }
 
-    /// Marks a cell as one that others are counted from.
+    /// Marks a cell as the base of an address.
     pub(super) fn base(&mut self, [x, y]: [usize; 2]) {
         let _ = writeln!(
             self.marks,
@@ -58,19 +58,19 @@ impl Cells {
         );
     }
 
-    /// How far to the right cells reach.
+    /// Right edge of the drawing in pixels.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// All of it.
+    /// Returns the drawing as SVG elements.
     pub(super) fn drawn(&self) -> String {
         let Cells { empties, filled, marks, .. } = self;
         format!("<path d=\"{}\" fill=\"whitesmoke\" stroke=\"silver\"/>\n{filled}{marks}", empties.trim_end())
     }
 }
 
-/// The colour of an element among so many.
+/// Color of element `k` of `count`.
 pub(super) fn colour(k: usize, count: usize) -> String {
     let last = (count.max(2) - 1) as u64;
     let place = (k as u64 * 512 / last).min(512) as u32;

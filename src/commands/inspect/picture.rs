@@ -1,4 +1,4 @@
-//! What a row reads, as a picture: the buffer as cells in the order of memory, with the places that they have in the row.
+//! A picture of the elements that one row reads: the buffer as cells in memory order, with element numbers.
 
 use super::Found;
 use super::cells::{CELL, Cells, LETTER, colour};
@@ -8,41 +8,41 @@ use gradus_ir::svg::{document, escape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// So many lines of cells are drawn, and so many cells of each.
+/// Maximum number of lines, and of cells per line.
 const MOST: [usize; 2] = [48, 64];
 
-/// A line may be a row of the image if it has no more cells than these; else it is what is innermost.
+/// Maximum number of cells of an image row that is drawn as one line; longer rows are split by the innermost extents.
 const WIDE: usize = 32;
 
-/// Planes are drawn side by side up to this width, in pixels.
+/// Maximum width in pixels of planes drawn side by side.
 const WIDTH: usize = 640;
 
-/// So many elements of a row are looked at.
+/// Maximum number of elements of a row that are examined.
 const MOST_READ: usize = 1 << 20;
 
-/// Sizes in pixels: what is between groups of cells, a line of text, and what is left around.
+/// Sizes in pixels: gap between groups, line of text, margin.
 const GAP: usize = 6;
 const LINE: usize = 16;
 const MARGIN: usize = 16;
 
-/// How the elements of a buffer are arranged in lines.
+/// The arrangement of buffer elements in lines.
 #[derive(Clone, Copy)]
 struct Grid {
-    /// How many cells a line has.
+    /// Number of cells per line.
     columns: usize,
-    /// After so many cells there is a gap.
+    /// Number of cells between gaps.
     group: usize,
-    /// After so many lines there is a gap.
+    /// Number of lines between gaps.
     plane: usize,
-    /// So many planes belong together.
+    /// Number of planes in a group.
     planes: usize,
-    /// How many lines the buffer has.
+    /// Number of lines of the buffer.
     lines: usize,
 }
 
 impl Grid {
-    /// Lines are rows of the image where that is known and they are not too long, else what the innermost extents make that are
-    /// more than a few elements.
+    /// Chooses lines that are image rows where these are known and short enough, otherwise the innermost extents that
+    /// give more than a few cells.
     fn new(extents: &[usize], one: &Found) -> Grid {
         let all: usize = extents.iter().product();
         let width = one.layout.as_ref().filter(|layout| layout.levels().len() == extents.len()).and_then(|layout| {
@@ -62,21 +62,21 @@ impl Grid {
     }
 }
 
-/// A row of an op and where it finds its elements.
+/// A row of an op and the elements that it reads.
 struct Picture<'a> {
     one: &'a Found,
     reads: &'a Reads,
     row: usize,
     grid: Grid,
-    /// Which element of the row is at an address; of several the first.
+    /// The first element of the row that reads each address.
     read: BTreeMap<usize, usize>,
-    /// Where runs begin: the address that all others are counted from, or one for each run.
+    /// The base address, or the address of each run.
     bases: BTreeSet<usize>,
-    /// How many elements the row has, and how many of them are padding.
+    /// Number of elements of the row, and number of padding elements among them.
     count: [usize; 2],
 }
 
-/// The buffer of an op, and what a row reads in it. The error says why there is no picture.
+/// Draws the buffer of an op with the elements that a row reads. The error states why there is no picture.
 pub(super) fn draw(m: &Module, one: &Found, reads: &Reads, row: usize) -> Result<String, String> {
     let extents = m.ctx.static_shape(one.buffer).ok_or("the extents of the buffer are not known")?;
     let extents: Vec<usize> = extents.iter().map(|&d| d as usize).collect();
@@ -105,7 +105,7 @@ pub(super) fn draw(m: &Module, one: &Found, reads: &Reads, row: usize) -> Result
 }
 
 impl Picture<'_> {
-    /// The lines that are drawn: all, or those that are read and their neighbours.
+    /// The lines to draw: all, or those that are read and their neighbors.
     fn lines(&self) -> Vec<usize> {
         if self.grid.lines <= MOST[0] {
             return (0..self.grid.lines).collect();
@@ -121,7 +121,7 @@ impl Picture<'_> {
         lines
     }
 
-    /// The cells of each line that are drawn, from one on.
+    /// The range of cells to draw in each line.
     fn columns(&self) -> std::ops::Range<usize> {
         let Grid { columns, group, .. } = self.grid;
         if columns <= MOST[1] {
@@ -133,7 +133,7 @@ impl Picture<'_> {
         start..start + MOST[1]
     }
 
-    /// Where lines are drawn: one below the other, or planes that belong together side by side, as far as there is room.
+    /// The positions of lines: one below the other, with grouped planes side by side where they fit.
     fn places(&self, lines: &[usize], [label, top]: [usize; 2]) -> Vec<[usize; 2]> {
         let Grid { columns, group, plane, planes, lines: all } = self.grid;
         let width = label + columns * CELL + (columns - 1) / group * GAP;
@@ -187,7 +187,7 @@ impl Picture<'_> {
         document([width, bottom + MARGIN], "", &(body + &cells.drawn()))
     }
 
-    /// Draws cells of a line, from a place on.
+    /// Draws a range of cells of a line.
     fn line(&self, cells: &mut Cells, line: usize, columns: std::ops::Range<usize>, [label, y]: [usize; 2]) {
         let Grid { columns: all, group, .. } = self.grid;
         cells.text(label - 4, y + CELL / 2 + 4, "text-anchor=\"end\" fill=\"gray\"", &(line * all).to_string());
@@ -207,7 +207,7 @@ impl Picture<'_> {
         }
     }
 
-    /// What is drawn, and by which formula.
+    /// The caption: op, row, and address formula.
     fn captions(&self, m: &Module, drawn: usize) -> Vec<String> {
         let Picture { one, reads, row, count: [count, padding], .. } = self;
         let formula = match &reads.places {

@@ -6,18 +6,18 @@ use gradus_dialects::layout::{ZERO_PAGE, running};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
 use std::collections::BTreeSet;
 
-/// So many numbers of a list are shown, and so many rows of a table.
+/// Maximum number of list entries, and of table rows, that are printed.
 const SHOWN: [usize; 2] = [64, 8];
 
-/// The operands that are tables.
+/// Names of the operands that are tables.
 const TABLES: [&str; 3] = ["base", "relative", "bases"];
 
-/// The constants that are the tables of an op.
+/// The constant tables of an op.
 fn tables_of(args: &OpArgs<'_>) -> impl Iterator<Item = Attr> {
     TABLES.into_iter().filter_map(|name| args.module.constant(args.opt_operand(name)?))
 }
 
-/// Constants that differ: how many, and their bytes.
+/// Number and total bytes of distinct constants.
 #[derive(Default)]
 struct Tally {
     seen: BTreeSet<Attr>,
@@ -25,21 +25,21 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a constant, if it is a new one.
+    /// Counts a constant once.
     fn add(&mut self, m: &Module, attr: Attr) {
         if self.seen.insert(attr) {
             self.bytes = self.bytes.saturating_add(bytes(m, attr));
         }
     }
 
-    /// `2 tables, 52 bytes`
+    /// Formats as `2 tables, 52 bytes`.
     fn show(&self, what: &str) -> String {
         let s = if self.seen.len() == 1 { "" } else { "s" };
         format!("{} {what}{s}, {} bytes", self.seen.len(), self.bytes)
     }
 }
 
-/// The bytes of a constant tensor when it is written out.
+/// Size in bytes of a constant tensor.
 fn bytes(m: &Module, attr: Attr) -> u64 {
     let Some(ty) = m.ctx.attr_type(attr).filter(|&ty| m.ctx.is_shaped(ty)) else { return 0 };
     let size = m.ctx.dtype(m.ctx.element_type(ty)).map_or(0, |dtype| dtype.size() as u64);
@@ -47,7 +47,7 @@ fn bytes(m: &Module, attr: Attr) -> u64 {
     extents.iter().fold(size, |n, &d| n.saturating_mul(u64::try_from(d).unwrap_or(0)))
 }
 
-/// All ops that read by tables, function by function, and the constants of the program.
+/// Lists all ops that read through tables, by function, and the constants of the program.
 pub(super) fn program(m: &Module, found: &[Found]) -> String {
     let rows: Vec<Vec<String>> = found.iter().map(|one| columns(m, one)).collect();
     let width = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0);
@@ -69,7 +69,7 @@ pub(super) fn program(m: &Module, found: &[Found]) -> String {
 
 const COLUMNS: usize = 6;
 
-/// What is said of an op: its number and name, extents, buffer, addresses and tables.
+/// The columns for an op: number, name, extents, buffer, addresses, tables.
 fn columns(m: &Module, one: &Found) -> Vec<String> {
     let mut tables = Tally::default();
     if let Some(args) = m.args(one.op) {
@@ -89,7 +89,7 @@ fn columns(m: &Module, one: &Found) -> Vec<String> {
     ]
 }
 
-/// `addresses 0 to 15 of 16: inside`
+/// Formats as `addresses 0 to 15 of 16: inside`.
 fn addresses(reads: &Reads) -> String {
     let Some([low, high]) = reads.span() else { return "reads nothing".into() };
     let of = if reads.elements == i64::MAX { "an unknown number".into() } else { reads.elements.to_string() };
@@ -100,7 +100,7 @@ fn addresses(reads: &Reads) -> String {
     }
 }
 
-/// The bytes of all constants, by kind.
+/// The total bytes of constants, by kind.
 fn constants(m: &Module, found: &[Found]) -> String {
     let [mut tables, mut weights, mut others] = [(); 3].map(|()| Tally::default());
     for one in found {
@@ -116,14 +116,14 @@ fn constants(m: &Module, found: &[Found]) -> String {
         if tables.seen.contains(&attr) {
             continue;
         }
-        // What networks learn is floats, or bytes that stand for them; the rest are extents and indices.
+        // Weights are floats, or bytes that represent them; other constants are extents and indices.
         let is_weight = m.ctx.float_kind(elem).is_some() || m.ctx.int_width(elem) == Some(8);
         if is_weight { &mut weights } else { &mut others }.add(m, attr);
     }
     format!("constants: {}; {}; {}\n", tables.show("table"), weights.show("weight"), others.show("other"))
 }
 
-/// The tables of an op, and where one of its rows finds its elements.
+/// Formats the tables of an op, and the addresses that one row reads.
 pub(super) fn tables(m: &Module, one: &Found, reads: &Reads, row: Option<usize>) -> String {
     let mut text = format!(
         "op {}: {}, {} of {}, {}\n",
@@ -159,7 +159,7 @@ pub(super) fn tables(m: &Module, one: &Found, reads: &Reads, row: Option<usize>)
     text
 }
 
-/// Numbers, `-` for padding, up to how many are shown.
+/// Formats a truncated list, with `-` for padding.
 fn list(numbers: &mut dyn Iterator<Item = Option<i64>>, count: usize) -> String {
     let shown = numbers.take(SHOWN[0]).map(|at| at.map_or("-".to_owned(), |at| at.to_string()));
     let text = shown.collect::<Vec<_>>().join(" ");

@@ -1,14 +1,14 @@
-//! What `gradus run` says about results.
+//! Output and comparison of results.
 
 use crate::{Failure, Streams};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use gradus_ir::{Context, DType, Tensor, Type};
 
-/// So many values of each output are shown.
+/// Number of elements printed per output.
 const SHOWN: usize = 10;
 
-/// A line for each output: type, and its first values.
+/// Prints one line per output: type and first elements.
 pub fn summarize(
     ctx: &Context,
     outputs: &[(String, Type)],
@@ -41,7 +41,7 @@ fn first_values(tensor: &Tensor) -> Vec<String> {
     }
 }
 
-/// Seven digits or more, as a reader would write them.
+/// Formats a float with at least seven significant digits.
 fn show_float(value: f64) -> String {
     match value.abs() {
         size if size != 0.0 && !(1e-3..1e9).contains(&size) && value.is_finite() => format!("{value:.6e}"),
@@ -49,7 +49,7 @@ fn show_float(value: f64) -> String {
     }
 }
 
-/// The elements, exactly; `None` for floats.
+/// The elements as integers; `None` for floats.
 fn integers(tensor: &Tensor) -> Option<Vec<i128>> {
     match tensor.dtype() {
         DType::U64 => Some(tensor.as_slice::<u64>().iter().map(|&v| v.into()).collect()),
@@ -57,23 +57,23 @@ fn integers(tensor: &Tensor) -> Option<Vec<i128>> {
     }
 }
 
-/// How far results may be off: `atol + rtol * |want|`.
+/// The tolerance of a comparison: `atol + rtol * |want|`.
 pub struct Tolerance {
     rtol: f64,
     atol: f64,
-    /// Whether they hold for integers too, which are otherwise compared exactly.
+    /// Whether it was given explicitly and so applies to integers, which are otherwise compared exactly.
     given: bool,
 }
 
 impl Tolerance {
-    /// What the command line says.
+    /// Reads the tolerance from the command line.
     pub fn of(matches: &ArgMatches) -> Tolerance {
         let value = |name| *matches.get_one::<f64>(name).expect("has a default");
         let given = |name| matches.value_source(name) == Some(ValueSource::CommandLine);
         Tolerance { rtol: value("rtol"), atol: value("atol"), given: given("rtol") || given("atol") }
     }
 
-    /// Prints the largest difference, and returns whether all elements are within the tolerance.
+    /// Prints the largest difference and returns whether all elements are within the tolerance.
     pub fn compare(
         &self,
         name: &str,
@@ -106,7 +106,7 @@ impl Tolerance {
         let off = |(a, b): (&f64, &f64)| if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() };
         let larger = |m: f64, d: f64| if d > m || d.is_nan() { d } else { m };
         let largest = have.iter().zip(want).map(off).fold(0.0, larger);
-        // What is expected may be no number, nor is the bound then.
+        // An expected NaN makes the bound NaN.
         let close = |off: f64, b: f64| off == 0.0 || off <= self.atol + self.rtol * b.abs();
         let wrong = have.iter().zip(want).filter(|&(a, b)| !close(off((a, b)), *b)).count();
         (wrong == 0, format!("{} (largest difference {largest:.3e}, {})", verdict(wrong, have.len()), self.bounds()))
@@ -124,7 +124,7 @@ fn verdict(wrong: usize, all: usize) -> String {
     }
 }
 
-/// Prints how many rows of `logits` are largest at their label.
+/// Prints the fraction of rows of `logits` whose maximum is at the label.
 pub fn accuracy(logits: &Tensor, labels: &Tensor, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let labels = labels.to_i64().ok_or_else(|| "labels must be integers".to_owned())?;
     let classes = logits.shape().last().copied().unwrap_or(0);

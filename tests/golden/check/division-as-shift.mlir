@@ -1,10 +1,10 @@
 // RUN: gradus check %s --canonicalize
 //
-// '@f' means something else after pass 'canonicalize'
+// '@f' has a different meaning after pass 'canonicalize'
 //   with %arg0 = -1 : i8
 //   before: returns 0 : i8
 //   after:  returns -1 : i8
-//   rewrite 0 does it: `apply-pattern pattern: div-by-2-as-shift
+//   caused by rewrite 0: `apply-pattern pattern: div-by-2-as-shift
 //   on %0 = arith.divsi %arg0, %c2_i8 : i8
 module {
   func.func @f(%arg0: i8) -> i8 {

@@ -6,7 +6,7 @@ module {
 
 // -----
 
-// expected-error@+1 {{there is no rule 'subtract_itself'; did you mean 'subtract_itsef'?}}
+// expected-error@+1 {{unknown rule 'subtract_itself'; did you mean 'subtract_itsef'?}}
 module {
   rewrite.rule @subtract_itsef {
     %x = value
