@@ -84,7 +84,7 @@ pub fn keep_named(m: &Module, op: Op, all: &mut Vec<Compiled>, names: &[String])
             continue;
         }
         let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-        return Err(Diagnostic::error(m.loc(op), format!("there is no rule '{name}'{near}")));
+        return Err(Diagnostic::error(m.loc(op), format!("unknown rule '{name}'{near}")));
     }
     all.retain(|rule| names.is_empty() || names.iter().any(|n| n == m.ctx.text(rule.name)));
     Ok(())
