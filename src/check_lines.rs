@@ -3,7 +3,7 @@
 //! A function begins with a label; its other lines use `CHECK-NEXT`. Names are captured at their first occurrence:
 //! `[[V0:%.*]] = arith.addi [[A]], [[B]]`. The `module` wrapper is omitted.
 
-use crate::ere::{self, Flags, Node, Regex};
+use gradus_filecheck::ere::{self, Flags, Node, Regex};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of captures in a line to which FileCheck can refer.
@@ -318,7 +318,7 @@ fn any() -> Node {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filecheck::{self, Options, Text, Verdict};
+    use gradus_filecheck::{Options, Text, Verdict};
 
     /// Returns the lines for a text and asserts that they accept it.
     fn lines(printed: &str) -> String {
@@ -328,7 +328,7 @@ mod tests {
         let checks = lines.join("\n") + "\n";
         let options = Options { allow_near_misses: true, ..Options::default() };
         let input = Text { name: "input", bytes: printed.as_bytes() };
-        let outcome = filecheck::check(&options, Text { name: "checks", bytes: checks.as_bytes() }, input);
+        let outcome = gradus_filecheck::check(&options, Text { name: "checks", bytes: checks.as_bytes() }, input);
         assert_eq!(outcome.verdict, Verdict::Pass, "{}\n{checks}", outcome.report);
         lines.iter().map(|l| l.trim_start_matches("// ").to_owned() + "\n").collect()
     }

@@ -11,7 +11,7 @@
 //!
 //! A line has at most one, at its end. Notes that only Gradus adds as a hint need not be listed.
 
-use crate::ere::{self, Flags, Node, Regex};
+use gradus_filecheck::ere::{self, Flags, Node, Regex};
 use gradus_ir::diag::Severity;
 use gradus_ir::{Attr, AttrData, Context, Diagnostic, Loc};
 use std::fmt::Write;

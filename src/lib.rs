@@ -6,9 +6,7 @@
 
 pub mod check_lines;
 mod commands;
-pub mod ere;
 pub mod expected;
-pub mod filecheck;
 
 mod io;
 mod pass_flags;
@@ -21,8 +19,12 @@ pub mod split;
 
 pub use commands::update_checks::is_generated;
 pub use gradus_check as check;
+pub use gradus_cost as cost;
 pub use gradus_dialects as dialects;
+pub use gradus_egraph as egraph;
+pub use gradus_filecheck as filecheck;
 pub use gradus_generate as generate;
+pub use gradus_interp as interp;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
 pub use gradus_passes as passes;
@@ -66,7 +68,9 @@ pub struct Tool {
 impl Tool {
     /// Creates a tool with all dialects and passes of Gradus.
     pub fn new(name: &'static str) -> Tool {
-        let passes = passes::PASSES.iter().chain(lowering::PASSES).copied().collect();
+        let mut passes = [passes::PASSES, egraph::PASSES].concat();
+        passes.sort_unstable_by_key(|pass| pass.name);
+        passes.extend(lowering::PASSES);
         Tool { name, dialects: dialects::DIALECTS.to_vec(), passes }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Failure, Streams, io};
 use clap::{Arg, ArgMatches};
-use gradus_passes::saturate::report::{GRAPH, REPORT, Report, dot, json, svg, text};
+use gradus_egraph::report::{GRAPH, REPORT, Report, dot, json, svg, text};
 
 /// The flags.
 pub fn arguments() -> impl Iterator<Item = Arg> {

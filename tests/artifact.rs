@@ -4,11 +4,11 @@ mod support;
 
 use gradus::Tool;
 use gradus::check::Random;
+use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::{Context, DType, Module};
 use gradus::runtime::artifact::{read, write};
 use gradus::runtime::cpu::Program;
-use gradus::runtime::interpreter::Interpreter;
 use std::sync::Arc;
 use support::{gradus, parse, root};
 

@@ -4,11 +4,11 @@ mod support;
 
 use gradus::Tool;
 use gradus::check::{Options, Random, Reference, Verdict};
+use gradus::egraph::report::{Class, NodeId, Report, TermKind, Terms};
 use gradus::generate::campaign::FUEL;
 use gradus::generate::coverage::Statistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::Context;
-use gradus::passes::saturate::report::{Class, NodeId, Report, TermKind, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;

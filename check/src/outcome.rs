@@ -4,10 +4,10 @@ use crate::compare::Options;
 use crate::event::{Event, Events};
 use crate::global::Globals;
 use crate::input::Input;
+use gradus_interp::Interpreter;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::{Loc, Module, Op};
-use gradus_runtime::interpreter::Interpreter;
 use std::cell::RefCell;
 use std::rc::Rc;
 

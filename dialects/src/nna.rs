@@ -4,11 +4,12 @@
 //! instructions are a step below.
 
 use crate::constraint::{TENSOR, kind};
-use crate::graph::{infer_product, kernels};
+use crate::graph::infer_product;
 use gradus_ir::eval::Datum;
 use gradus_ir::rules::{Rule, RuleGroup, rule};
 use gradus_ir::work::{Contraction, Patches, Way, Work};
 use gradus_ir::{AttrKind, AttrText, Dialect, OpArgs, OpDecl, Type, op};
+use gradus_reference_kernels as kernels;
 
 /// How a product becomes convolutions.
 const MAPPING: AttrKind = AttrKind {

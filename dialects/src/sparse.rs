@@ -3,11 +3,12 @@
 //! Source: the seed on sparse matrices that are compiled into code.
 
 use crate::constraint::{TENSOR, UNIT, kind};
-use crate::graph::{infer_product, kernels};
+use crate::graph::infer_product;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx};
 use gradus_ir::work::{Contraction, Sparse, Way, Work};
 use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
+use gradus_reference_kernels as kernels;
 
 /// How a product is done.
 const FORM: AttrKind = AttrKind {

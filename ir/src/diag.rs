@@ -161,29 +161,10 @@ pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     let limit = (length / 3).max(1).min(length.saturating_sub(1));
     candidates
         .filter(|c| c.len().abs_diff(word.len()) <= limit)
-        .map(|c| (edit_distance(word, c), c))
+        .map(|c| (strsim::osa_distance(word, c), c))
         .filter(|(d, _)| *d <= limit)
         .min()
         .map(|(_, c)| c)
-}
-
-/// Levenshtein distance, with a swap of neighbours counted once.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! `apply-rules`.
 
-use crate::saturate::cost::CostModel;
-use gradus_dialects::rewrite::rules_of;
-use gradus_ir::diag::suggest;
+use gradus_cost::{CostModel, given, keep_named};
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::rules::{Compiled, RuleSet};
@@ -68,27 +66,6 @@ Linear in the number of ops and of changes.",
     },
     ..PassInfo::DEFAULT
 };
-
-/// The rules that `--rules` names, and those in the program.
-pub fn given(m: &Module) -> Result<Vec<Compiled>, Diagnostic> {
-    let mut all = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
-    all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));
-    Ok(all)
-}
-
-/// Keeps the rules of these names; all if there are none. Names of no rule are an error at `op`.
-pub fn keep_named(m: &Module, op: Op, all: &mut Vec<Compiled>, names: &[String]) -> Result<(), Diagnostic> {
-    for name in names {
-        let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
-        if known.clone().any(|known| known == name) {
-            continue;
-        }
-        let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-        return Err(Diagnostic::error(m.loc(op), format!("unknown rule '{name}'{near}")));
-    }
-    all.retain(|rule| names.is_empty() || names.iter().any(|n| n == m.ctx.text(rule.name)));
-    Ok(())
-}
 
 struct ApplyRules {
     limit: Option<u64>,

@@ -19,7 +19,6 @@ mod mem2reg;
 mod pack_panels;
 mod propagate_layouts;
 mod reconcile_unrealized_casts;
-pub mod saturate;
 mod sccp;
 mod scf_for_loop_unroll;
 mod scf_parallel_loop_tiling;
@@ -42,7 +41,6 @@ pub const PASSES: &[&PassInfo] = &[
     &pack_panels::INFO,
     &propagate_layouts::INFO,
     &reconcile_unrealized_casts::INFO,
-    &saturate::INFO,
     &sccp::INFO,
     &scf_for_loop_unroll::INFO,
     &scf_parallel_loop_tiling::INFO,

@@ -1,12 +1,8 @@
-//! Gradus's runtime: what executes programs, and what reads and writes their data.
-//!
-//! [`interpreter`] runs a program by the reference meaning of each op. It is for checking and for small inputs, not for
-//! speed.
+//! The runtime: kernels of this machine, plans that run programs by them, artifact files, and tensor files.
 
 pub mod artifact;
 pub mod cpu;
 pub mod gemm;
-pub mod interpreter;
 mod lines;
 pub mod npy;
 mod vector;

@@ -1,9 +1,9 @@
 //! `gradus filecheck`: FileCheck, with stricter diagnostics than LLVM's.
 
-use crate::filecheck::{Dump, Filter, Options, Text, Verdict, check};
 use crate::io::read;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_filecheck::{Dump, Filter, Options, Text, Verdict, check};
 use std::ffi::OsString;
 
 /// The declaration.

@@ -3,10 +3,10 @@
 use super::run::Signature;
 use crate::Failure;
 use clap::{Arg, ArgMatches, value_parser};
+use gradus_interp::{Interpreter, Stop};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op};
 use gradus_runtime::cpu::Program;
-use gradus_runtime::interpreter::{Interpreter, Stop};
 use gradus_runtime::workers::Workers;
 use std::num::NonZero;
 

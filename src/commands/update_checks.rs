@@ -1,12 +1,12 @@
 //! `gradus update-checks`: writes the CHECK lines of a test for the current output of its RUN lines.
 
 use crate::check_lines::{Settings, blocks, symbol};
-use crate::filecheck::{Options, Text, directive_places};
 use crate::io::{self, write};
 use crate::runline::{Output, Pipeline, pipelines};
 use crate::split::MARKER;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use gradus_filecheck::{Options, Text, directive_places};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::ops::Range;

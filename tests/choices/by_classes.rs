@@ -2,9 +2,9 @@
 
 use super::function;
 use super::support::parse;
+use gradus::cost::CostModel;
+use gradus::egraph::report::{Class, NodeId, Report, TermKind};
 use gradus::ir::Context;
-use gradus::passes::saturate::cost::CostModel;
-use gradus::passes::saturate::report::{Class, NodeId, Report, TermKind};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;

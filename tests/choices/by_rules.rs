@@ -1,9 +1,9 @@
 //! All programs that rules make of one where each is applied or not, at each op.
 
 use super::function;
+use gradus::cost::CostModel;
 use gradus::ir::rules::{Compiled, apply_at};
 use gradus::ir::{Attr, Module, Op, OpName, Traits, Type, Value};
-use gradus::passes::saturate::cost::CostModel;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the cheapest program costs, and how many there are. `None` if there are more than `most`.

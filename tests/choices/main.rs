@@ -20,10 +20,10 @@ mod support;
 
 use gradus::Tool;
 use gradus::check::{Input, Outcome, Random, Seen, run};
+use gradus::cost::{CostModel, MODELS};
+use gradus::egraph::report::Report;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::{Context, DType, Module, Op, ParseOptions, Type, parse_module};
-use gradus::passes::saturate::cost::{CostModel, MODELS};
-use gradus::passes::saturate::report::Report;
 use programs::Program;
 use std::sync::Arc;
 use support::reports;

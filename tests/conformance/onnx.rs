@@ -9,12 +9,12 @@ use crate::corpus::{Corpus, all_good, in_parallel};
 use crate::onnx_cpu::{self, Ran};
 use bytes::Bytes;
 use gradus::dialects::func::FuncOp;
+use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::{DType, Diagnostic, Module, Op, OpDecl, Tensor};
 use gradus::lowering::onnx::proto::{decode_model, decode_tensor};
 use gradus::lowering::onnx::tensor::to_tensor;
 use gradus::lowering::onnx_to_graph::{ImportOptions, import};
-use gradus::runtime::interpreter::Interpreter;
 use std::sync::LazyLock;
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(|| match std::env::var("GRADUS_ONNX_CORPUS") {

@@ -5,12 +5,12 @@
 
 use crate::onnx::{compare, imported, inputs};
 use gradus::Tool;
+use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus::ir::{Diagnostic, Loc, Module, Op, Tensor, Traits, verify};
 use gradus::lowering::targets::Target;
 use gradus::runtime::cpu::Program;
-use gradus::runtime::interpreter::Interpreter;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -3,10 +3,10 @@
 use super::{compiled, constant, numbers, parse, pick};
 use gradus::Tool;
 use gradus::check::Random;
+use gradus::interp::Interpreter;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::runtime::cpu::Program;
-use gradus::runtime::interpreter::Interpreter;
 
 /// Rows of all values.
 const ROWS: usize = 7;

@@ -3,10 +3,10 @@
 use super::{compiled, parse};
 use gradus::Tool;
 use gradus::check::Random;
+use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::{DType, Tensor};
 use gradus::runtime::cpu::Program;
-use gradus::runtime::interpreter::Interpreter;
 use gradus::runtime::workers::Workers;
 
 /// Layers that are large enough to be shared: by rows, by columns, by channels; columns beside others; and fewer products.

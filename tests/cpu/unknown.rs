@@ -3,10 +3,10 @@
 use super::{compiled, run, run_by_kernels};
 use crate::support::parse;
 use gradus::Tool;
+use gradus::interp::Interpreter;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus::runtime::cpu::Program;
-use gradus::runtime::interpreter::Interpreter;
 
 /// Constants have no operands to ask for, and what makes a tensor of a size that it computes has no kernel.
 const RANGE: &str = "

@@ -1,9 +1,9 @@
 //! The corners of the language, each with what happens there, and rewrites that these choices must allow.
 
 use gradus::Tool;
+use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, Trap};
 use gradus::ir::{ParseOptions, parse_module, verify};
-use gradus::runtime::interpreter::Interpreter;
 use gradus_golden::run;
 
 /// What comes of a function.

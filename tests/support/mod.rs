@@ -3,9 +3,9 @@
 #![allow(dead_code, unused_imports, reason = "no test program uses all of it")]
 
 use gradus::Tool;
+use gradus::egraph::report::{GRAPH, REPORT, Report};
 use gradus::ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus::ir::{Context, Module, ParseOptions, parse_module};
-use gradus::passes::saturate::report::{GRAPH, REPORT, Report};
 pub use gradus_golden::{Output, files};
 use std::path::Path;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ pub use reads::{Places, Reads};
 pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
-use crate::graph::{Inputs, kernels};
+use crate::graph::Inputs;
 use crate::layout::{MAX_ENTRIES, ZERO_PAGE, absolute};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::layout::times;
@@ -20,6 +20,7 @@ use gradus_ir::{
     AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type,
     TypeConstraint, op,
 };
+use gradus_reference_kernels as kernels;
 use quantized::{is_byte, quantized};
 
 /// Offsets in elements.

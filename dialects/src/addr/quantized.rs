@@ -1,9 +1,10 @@
 //! Products of 8-bit integers that stand for other numbers: zero points, and sums that are quantized again.
 
 use super::{same, shape};
-use crate::graph::{Inputs, kernels};
+use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, OpArgs, Tensor, Type};
+use gradus_reference_kernels as kernels;
 
 /// Whether an element type is an integer of eight bits.
 pub(super) fn is_byte(ctx: &Context, elem: Type) -> bool {

@@ -4,10 +4,10 @@ use super::quantized::quantized;
 use super::{OFFSETS, RUN, check_inside, finish, infer_sums, is_inside, offsets, same, shape, span_of_runs, widened};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
-use crate::graph::kernels::{self, Reduction};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::work::{Work, elements};
 use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
+use gradus_reference_kernels::{self as kernels, Reduction};
 
 /// What is made of the places of a window.
 const KIND: AttrKind = AttrKind {

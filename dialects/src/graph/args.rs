@@ -1,9 +1,9 @@
 //! How evaluation and inference read the operands and attributes of an op, by the names of its declaration.
 
-use super::kernels::KernelResult;
-use super::kernels::shape::{AutoPad, ConvAttrs, WindowAttrs};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, Tensor};
+use gradus_reference_kernels::KernelResult;
+use gradus_reference_kernels::shape::{AutoPad, ConvAttrs, WindowAttrs};
 
 /// What evaluation returns.
 pub(super) type Results = Result<Vec<Datum>, Trap>;

@@ -1,13 +1,13 @@
 //! Attention, and what surrounds it in transformers.
 
 use super::args::{Inputs, binary, choice, float, int, one, several};
-use super::kernels;
-use super::kernels::shape::normalize_axis;
 use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::normalize_axis;
 
 /// Attention: the softmax of the scaled products of queries and keys, times the values.
 ///

@@ -1,12 +1,12 @@
 //! Elementwise ops of several operands, which broadcast: arithmetic, comparison, logic, selection.
 
 use super::args::{Inputs, binary, choice, one, variadic};
-use super::kernels;
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_reference_kernels as kernels;
 
 const NONE: Traits = Traits::NONE;
 const COMMUTATIVE: Traits = Traits::COMMUTATIVE;

@@ -1,12 +1,12 @@
 //! Ops that make tensors from little: constants, ranges, one-hot vectors, triangles, and shapes as tensors.
 
 use super::args::{Inputs, int, one, unary};
-use super::kernels;
-use super::kernels::shape::{normalize_axis, slice_axis};
 use super::{DENSE, GENERIC, infer, onnx_type};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::{normalize_axis, slice_axis};
 
 /// A constant tensor.
 ///

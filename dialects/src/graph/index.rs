@@ -1,14 +1,14 @@
 //! Gathering and scattering by index tensors. Indices count from the back when they are negative.
 
 use super::args::{Inputs, choice, int, one};
-use super::kernels::shape::normalize_axis;
-use super::kernels::{self, Scatter};
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::Work;
 use gradus_ir::{OpArgs, OpDecl, OpInfo, op};
+use gradus_reference_kernels::shape::normalize_axis;
+use gradus_reference_kernels::{self as kernels, Scatter};
 
 /// The slices along an axis that indices name; the axis is replaced by the axes of the indices.
 ///

@@ -1,16 +1,16 @@
 //! Convolutions and matrix products.
 
 use super::args::{Inputs, binary, conv, float, list, one, variadic};
-use super::kernels;
-use super::kernels::shape::{
-    ConvAttrs, ConvTransposeAttrs, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
-};
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::{Contraction, Work, elements};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::{
+    ConvAttrs, ConvTransposeAttrs, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
+};
 
 /// Convolution over any number of spatial axes.
 ///

@@ -11,7 +11,6 @@ mod binary;
 mod generate;
 mod index;
 mod infer;
-pub mod kernels;
 mod linear;
 mod movement;
 mod norm;

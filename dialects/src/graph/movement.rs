@@ -1,13 +1,13 @@
 //! Ops that move elements: transposing, joining, cutting.
 
 use super::args::{Inputs, int, list, one, unary, variadic};
-use super::kernels;
-use super::kernels::shape::{normalize_axes, normalize_axis, slice_axis, split_sizes};
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::Work;
 use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis, split_sizes};
 
 /// Reorders axes: axis `i` of the result is axis `perm[i]` of the operand. Without `perm` axes are reversed.
 ///

@@ -1,13 +1,13 @@
 //! Normalizations.
 
 use super::args::{Inputs, float, int, list, one, several, unary};
-use super::kernels;
-use super::kernels::shape::normalize_axis;
 use super::unary::{checked, infer_along_axis};
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::normalize_axis;
 
 /// Checks that the operand `x` has a channel axis, and that the operands `names` are vectors of its extent.
 fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), String> {

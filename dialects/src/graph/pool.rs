@@ -1,14 +1,14 @@
 //! Pooling over sliding windows and over whole images.
 
 use super::args::{Inputs, int, one, several, unary, window};
-use super::kernels;
-use super::kernels::shape::{Window, WindowAttrs, pool_output_dims};
 use super::linear::ANY_EXTENT;
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Type, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::{Window, WindowAttrs, pool_output_dims};
 
 /// The largest element of every window, and where it is; NaN when one is.
 ///

@@ -1,13 +1,13 @@
 //! Quantized ops: integers that stand for `(value - zero_point) * scale`.
 
 use super::args::{Inputs, conv, int, one, several};
-use super::kernels;
 use super::linear::{conv_shape, matmul_shape};
 use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype, onnx_type};
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_reference_kernels as kernels;
 
 /// Integer matrix product: the `i32` product of 8-bit tensors less their zero points.
 ///

@@ -6,11 +6,11 @@
 
 use super::args::{Inputs, choice, several};
 use super::infer;
-use super::kernels::{self, Activation, Cell, Recurrent};
 use super::unary::checked;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, kind};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{AttrData, AttrKind, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_reference_kernels::{self as kernels, Activation, Cell, Recurrent};
 
 /// A list of floats.
 const FLOATS: AttrKind = kind(

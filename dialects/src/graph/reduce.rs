@@ -1,12 +1,12 @@
 //! Reductions along axes, positions of extrema, and running sums.
 
 use super::args::{Inputs, int, one, unary};
-use super::kernels::shape::{normalize_axis, reduction_axes};
-use super::kernels::{self, Reduction};
 use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, OpDecl, OpInfo, Tensor, Type, op};
+use gradus_reference_kernels::shape::{normalize_axis, reduction_axes};
+use gradus_reference_kernels::{self as kernels, Reduction};
 
 /// Reductions. A row: struct, name, kind, documentation, example.
 macro_rules! reductions {

@@ -2,10 +2,11 @@
 
 use super::args::{Inputs, choice, float, int, list, one};
 use super::unary::checked;
-use super::{GENERIC, infer, kernels};
+use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_reference_kernels as kernels;
 
 /// Pools regions of images, by linear interpolation between elements.
 ///

@@ -1,8 +1,6 @@
 //! Ops that repeat elements, add some at the edges, or rearrange blocks of them.
 
 use super::args::{Inputs, choice, int, one, unary};
-use super::kernels::shape::{normalize_axes, pad_dims};
-use super::kernels::{self, PadMode};
 use super::reshape::fold_same_shape;
 use super::unary::checked;
 use super::{GENERIC, infer};
@@ -10,6 +8,8 @@ use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::Work;
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_reference_kernels::shape::{normalize_axes, pad_dims};
+use gradus_reference_kernels::{self as kernels, PadMode};
 
 /// A tensor that broadcasts with the given shape.
 ///

@@ -1,13 +1,13 @@
 //! Ops that keep all elements and their order: at most the shape changes.
 
 use super::args::{Inputs, int, one, unary};
-use super::kernels;
-use super::kernels::shape::{normalize_axes, normalize_axis};
 use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, FLOAT_TENSOR, I64, I64_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::Work;
 use gradus_ir::{Attr, DYNAMIC, FoldResult, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::{normalize_axes, normalize_axis};
 
 /// Folds an op that keeps elements and their order to its operand, when the static type stays.
 pub(super) fn fold_same_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {

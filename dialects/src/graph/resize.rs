@@ -2,12 +2,12 @@
 
 use super::args::{Inputs, choice, float, list, one};
 use super::infer;
-use super::kernels::shape::{normalize_axes, resize_dims};
-use super::kernels::{self, AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode};
 use super::unary::checked;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
+use gradus_reference_kernels::shape::{normalize_axes, resize_dims};
+use gradus_reference_kernels::{self as kernels, AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode};
 
 /// Resampling of a tensor along axes, by factors (`scales`) or to extents (`sizes`).
 ///

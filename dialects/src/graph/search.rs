@@ -1,12 +1,12 @@
 //! Sorting and selecting.
 
 use super::args::{Inputs, int, one, several, unary};
-use super::kernels;
-use super::kernels::shape::normalize_axis;
 use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, FLOAT_TENSOR, I64, I64_TENSOR, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_reference_kernels as kernels;
+use gradus_reference_kernels::shape::normalize_axis;
 
 /// The largest or smallest elements along an axis, in order, and their indices.
 ///

@@ -1,12 +1,12 @@
 //! Signals, and losses: what surrounds networks rather than being part of them.
 
 use super::args::{Inputs, choice, int, one, several, unary};
-use super::kernels::{self, Dft, LossReduction, Mel};
 use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype, onnx_type};
 use crate::constraint::{FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
+use gradus_reference_kernels::{self as kernels, Dft, LossReduction, Mel};
 
 /// Windows. A row: struct, name, window, documentation, example.
 macro_rules! windows {

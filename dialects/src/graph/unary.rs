@@ -1,11 +1,11 @@
 //! Elementwise ops of one operand: arithmetic, rounding, activation functions, tests and conversion.
 
 use super::args::{Inputs, choice, float, int, one, unary};
-use super::kernels::{self, RoundMode};
 use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_reference_kernels::{self as kernels, RoundMode};
 
 const SAME: Traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE);
 const IDEMPOTENT: Traits = SAME.and(Traits::IDEMPOTENT);

@@ -1,14 +1,14 @@
 //! Sampling of images, and putting windows back into them.
 
 use super::args::{Inputs, choice, conv, int, list, one, window};
-use super::kernels::shape::normalize_axes;
-use super::kernels::{self, Sample, SampleMode, SamplePadding};
 use super::linear::conv_shape;
 use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_reference_kernels::shape::normalize_axes;
+use gradus_reference_kernels::{self as kernels, Sample, SampleMode, SamplePadding};
 
 /// Samples an image at the positions in a grid.
 ///

@@ -1,9 +1,9 @@
 //! Convolutions by tables over buffers in many layouts, against the reference: the same numbers.
 
-use gradus_dialects::graph::kernels::shape::{ConvAttrs, WindowAttrs};
-use gradus_dialects::graph::kernels::{self, matmul, transpose};
 use gradus_dialects::layout::{Access, Layout, LayoutError, Order, Relayout, TiledLayout, Window};
 use gradus_ir::tensor::Tensor;
+use gradus_reference_kernels::shape::{ConvAttrs, WindowAttrs};
+use gradus_reference_kernels::{self as kernels, matmul, transpose};
 
 /// A grouped convolution of two axes.
 #[derive(Clone, Copy, Debug)]

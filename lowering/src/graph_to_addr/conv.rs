@@ -3,12 +3,12 @@
 use super::choose::candidates;
 use super::emit::{Beside, Emitter};
 use gradus_dialects::graph::convolution;
-use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::layout::{
     self, Access, Indirection, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED, Order, TiledLayout, ZERO_PAGE,
 };
 use gradus_ir::pass::Options;
 use gradus_ir::{Module, Op, Value};
+use gradus_reference_kernels::shape::Window;
 
 /// Each group is ops of its own: of more there are none.
 const MAX_GROUPS: u64 = 1 << 12;

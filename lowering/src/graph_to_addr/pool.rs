@@ -3,10 +3,10 @@
 use super::are_lowered;
 use super::conv::{as_image, axes, channels_last, places};
 use super::emit::Emitter;
-use gradus_dialects::graph::kernels::shape::Window;
 use gradus_dialects::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::{Indirection, ZERO_PAGE};
 use gradus_ir::{Module, Op, OpDecl, Type, Value};
+use gradus_reference_kernels::shape::Window;
 
 const MAX: i64 = 0;
 const SUM: i64 = 1;

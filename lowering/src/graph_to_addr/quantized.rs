@@ -3,8 +3,9 @@
 use super::conv::{Conv, Reading};
 use super::emit::{Beside, Emitter};
 use super::matrix_product;
-use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, kernels};
+use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
+use gradus_reference_kernels as kernels;
 
 /// Groups of fewer columns are made one, up to as many.
 const MIN_COLUMNS: u64 = 16;

@@ -2,8 +2,8 @@
 
 use super::function::exp;
 use super::{Kernel, Prepared, extents, float, floats, floats_mut, is};
-use gradus_dialects::graph::kernels::shape::normalize_axis;
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_reference_kernels::shape::normalize_axis;
 
 /// The extents of an axis, and of all behind it.
 #[derive(Clone, Copy)]

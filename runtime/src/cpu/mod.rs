@@ -34,7 +34,6 @@ mod store;
 mod window;
 
 pub use memory::Usage;
-pub(crate) use program::Asked;
 pub use program::Program;
 
 use crate::gemm::Columns;

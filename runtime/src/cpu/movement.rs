@@ -2,10 +2,10 @@
 
 use super::{Kernel, Part, Prepared, constant, dtype, extents, position};
 use crate::gemm::Columns;
-use gradus_dialects::graph::kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Module, OpArgs, Type};
+use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 
 /// Row-major strides.
 fn strides(extents: &[u64]) -> Vec<u64> {

@@ -4,11 +4,11 @@ use super::map;
 use super::memory::Usage;
 use super::plan::Plan;
 use super::{Kernel, Out, Prepared, aligned, dtype, extents, made, prepare, size};
-use crate::interpreter::{Interpreter, Stop};
 use crate::lines::Lines;
 use crate::workers::Workers;
+use gradus_interp::{Interpreter, OpKernels, Stop};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, Tensor, Traits, Type};
+use gradus_ir::{Module, Op, OpArgs, Tensor, Type};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl<'m> Program<'m> {
     /// Makes a function of a program, which must be valid, ready.
     pub fn new(module: &'m Module, function: Op) -> Program<'m> {
         let plan = Plan::of(module, function);
-        let interpreter = Interpreter::new(module).on_cpu();
+        let interpreter = Interpreter::new(module).with_kernels(kernels_on_demand());
         Program { module, function, plan, interpreter, workers: Workers::default() }
     }
 
@@ -61,7 +61,7 @@ impl<'m> Program<'m> {
     /// The ops that ran, or will, by their reference meaning, by name, and how often in all calls; constants do not count. `calls`:
     /// how often the function was called.
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
-        let mut counts = self.interpreter.asked().map_or_else(FxHashMap::default, |asked| asked.reference.clone());
+        let mut counts = self.interpreter.declined().clone();
         if let Some(plan) = &self.plan {
             let names = plan.reference().filter_map(|op| self.module.info(op));
             names.for_each(|info| *counts.entry(info.name).or_default() += calls);
@@ -72,28 +72,14 @@ impl<'m> Program<'m> {
     }
 }
 
-/// What the interpreter asks before it evaluates an op: each op's kernels are prepared when it is first run.
-#[derive(Default)]
-pub(crate) struct Asked {
-    prepared: FxHashMap<Op, Option<Prepared>>,
-    /// How often ops ran by their reference meaning, by their names.
-    reference: FxHashMap<&'static str, u64>,
-}
-
-impl Asked {
-    /// The results of an op, if there is a kernel for it.
-    pub(crate) fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
-        if args.info.traits.has(Traits::CONSTANT_LIKE) {
-            return None;
-        }
-        let prepared = self.prepared.entry(args.op?).or_insert_with(|| prepare(args).and_then(|p| by_kernels(args, p)));
-        let tensors = operands.iter().map(|datum| datum.tensor().ok().map(aligned)).collect::<Option<Vec<_>>>();
-        if let (Some(prepared), Some(tensors)) = (prepared, tensors) {
-            return Some(run(args, prepared, &tensors));
-        }
-        *self.reference.entry(args.info.name).or_default() += 1;
-        None
-    }
+/// Kernels for the interpreter. Those of an op are prepared when it first runs.
+fn kernels_on_demand<'m>() -> OpKernels<'m> {
+    let mut kernels = FxHashMap::default();
+    Box::new(move |args, operands| {
+        let prepared = kernels.entry(args.op?).or_insert_with(|| prepare(args).and_then(|p| by_kernels(args, p)));
+        let tensors = operands.iter().map(|datum| datum.tensor().ok().map(aligned)).collect::<Option<Vec<_>>>()?;
+        Some(run(args, prepared.as_ref()?, &tensors))
+    })
 }
 
 /// The same without stages.

@@ -2,8 +2,8 @@
 
 use super::{Kernel, Prepared, constant, dtype, extents, floats, floats_mut};
 use crate::vector::{Loops, ROUND, run_widest};
-use gradus_dialects::graph::kernels::shape::normalize_axis;
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_reference_kernels::shape::normalize_axis;
 
 /// Scales and zero points along an axis, or one for all.
 struct Scales {

@@ -1,10 +1,10 @@
 //! Conditions and computations of rules about networks. Shapes that are not known refuse.
 
 use super::parts;
-use crate::graph::kernels;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rules::{Arg, ArgKind, Native};
 use gradus_ir::{Attr, Module, Tensor, Type};
+use gradus_reference_kernels as kernels;
 
 const TYPE: &[ArgKind] = &[ArgKind::Type];
 const TYPES: &[ArgKind] = &[ArgKind::Type, ArgKind::Type];

@@ -1,0 +1,42 @@
+//! Five clusters of sixteen cores, in cycles.
+//!
+//! Source: the machine of the seed on many-cluster processors: 8 products a cycle and core at an efficiency of 0.5 to 0.75,
+//! 300 cycles for a task, 24 bytes a cycle from memory, which reads the parameters of an op once.
+
+use gradus_ir::work::{Contraction, Way, Work};
+use gradus_ir::{Module, Op};
+
+pub(super) const DOC: &str = "cycles of five clusters of sixteen cores";
+
+const CORES: u64 = 80;
+/// Products a cycle of a core.
+const PRODUCTS: u64 = 8;
+/// Starting a task.
+const TASK: u64 = 300;
+/// Bytes a cycle from memory.
+const MEMORY: u64 = 24;
+/// Bytes a cycle and core in its cluster's memory.
+const LOCAL: u64 = 32;
+const ELEMENT: u64 = 4;
+
+pub(super) fn cost(m: &Module, op: Op) -> u64 {
+    match Work::of(m, op) {
+        Work::View => 1,
+        Work::Move(n) | Work::Map(n) => TASK + n.saturating_mul(2 * ELEMENT).div_ceil(LOCAL * CORES),
+        Work::Contract(c) => TASK + contract(&c),
+    }
+}
+
+fn contract(c: &Contraction) -> u64 {
+    let channels = c.depth / c.taps.max(1);
+    let share = match channels {
+        128.. => 75,
+        32.. => 65,
+        _ => 50,
+    };
+    let parameters = (c.groups * c.rows).saturating_mul(c.depth).saturating_mul(ELEMENT).div_ceil(MEMORY);
+    match c.way {
+        Way::Dense => (c.products().saturating_mul(100) / (CORES * PRODUCTS * share)).max(parameters),
+        Way::Sparse(..) | Way::Patches(_) => crate::NEVER,
+    }
+}

@@ -1,0 +1,27 @@
+//! The rules that users give, and choosing among rules by name.
+
+use gradus_dialects::rewrite::rules_of;
+use gradus_ir::diag::suggest;
+use gradus_ir::rules::Compiled;
+use gradus_ir::{Diagnostic, Module, Op};
+
+/// The rules that `--rules` names, and those in the program.
+pub fn given(m: &Module) -> Result<Vec<Compiled>, Diagnostic> {
+    let mut all = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
+    all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));
+    Ok(all)
+}
+
+/// Keeps the rules of these names; all if there are none. Names of no rule are an error at `op`.
+pub fn keep_named(m: &Module, op: Op, all: &mut Vec<Compiled>, names: &[String]) -> Result<(), Diagnostic> {
+    for name in names {
+        let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
+        if known.clone().any(|known| known == name) {
+            continue;
+        }
+        let near = suggest(name, &mut known).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+        return Err(Diagnostic::error(m.loc(op), format!("unknown rule '{name}'{near}")));
+    }
+    all.retain(|rule| names.is_empty() || names.iter().any(|n| n == m.ctx.text(rule.name)));
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! What ops cost, for each target, and which rules a target asks for.
+//!
+//! What an op does is declared beside it ([`Work`]); what that costs is said here, in a file for each machine. The
+//! constants of a machine are those of its description; where that is silent, they are assumed, and marked so.
+
+mod cluster;
+mod cpu;
+mod given;
+mod nna;
+mod npu;
+
+pub use given::{given, keep_named};
+
+use gradus_ir::diag::suggest;
+use gradus_ir::rules::{Compiled, Price};
+use gradus_ir::work::{Way, Work};
+use gradus_ir::{Diagnostic, Module, Op};
+
+/// A way to tell what programs cost. Constants, what is computed of constants only, and what stays where it is cost
+/// nothing.
+pub struct CostModel {
+    /// The target, or what is counted.
+    pub name: &'static str,
+    /// What it is, with its unit.
+    pub doc: &'static str,
+    /// What an op costs; at least 1, so that what needs less is less.
+    pub cost: Price,
+    /// The groups of rules that it asks for, besides the rules that canonicalize.
+    pub groups: &'static [&'static str],
+    /// Whether floats may come out otherwise than before, a little, unless somebody says otherwise: networks are computed
+    /// so by all who compute them fast.
+    pub approx: bool,
+}
+
+impl CostModel {
+    /// The model of that name.
+    pub fn named(name: &str) -> Result<&'static CostModel, String> {
+        MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
+            let near = suggest(name, MODELS.iter().map(|m| m.name));
+            let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            let all: Vec<String> = MODELS.iter().map(|m| format!("{} ({})", m.name, m.doc)).collect();
+            format!("there is no target '{name}'{hint}; there are {}", all.join(", "))
+        })
+    }
+
+    /// Whether floats may come out otherwise, if the option `floats` is this.
+    pub fn rounds(&self, floats: &str) -> Result<bool, String> {
+        match floats {
+            "" => Ok(self.approx),
+            "exact" => Ok(false),
+            "approx" => Ok(true),
+            other => Err(format!("'floats' is exact or approx, not '{other}'")),
+        }
+    }
+
+    /// Of the rules that canonicalize, those that users give and those of groups, the ones with these names, or of groups
+    /// with these names; if there are none, all but those of groups that the target does not ask for.
+    pub fn rules(&self, m: &Module, root: Op, names: &[String]) -> Result<Vec<Compiled>, Diagnostic> {
+        let declared = m.ctx.declared_rules().rules().iter().cloned();
+        let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
+        let mut kept = names.to_vec();
+        for (group, rules) in m.ctx.rule_groups() {
+            if !names.is_empty() || self.groups.contains(&group.name) {
+                all.extend_from_slice(rules);
+            }
+            if names.iter().any(|name| name == group.name) {
+                kept.retain(|name| name != group.name);
+                kept.extend(rules.iter().map(|rule| m.ctx.text(rule.name).to_owned()));
+            }
+        }
+        keep_named(m, root, &mut all, &kept)?;
+        Ok(all)
+    }
+}
+
+/// All cost models. The first is the default.
+pub const MODELS: &[CostModel] = &[
+    CostModel { name: "ops", doc: "the number of ops", cost: |_, _| 1, groups: &[], approx: false },
+    CostModel {
+        name: "scalar",
+        doc: "cycles of a scalar processor, roughly",
+        cost: scalar,
+        groups: &[],
+        approx: false,
+    },
+    CostModel {
+        name: "flops",
+        doc: "the number of multiplications, and of other operations on elements",
+        cost: flops,
+        groups: &["graph-algebra", "graph-fuse", "graph-merge"],
+        approx: true,
+    },
+    CostModel {
+        name: "cpu",
+        doc: cpu::DOC,
+        cost: cpu::cost,
+        groups: &["graph-algebra", "graph-fuse", "graph-merge", "sparse", "mul-as-conv", "matmul-as-conv"],
+        approx: true,
+    },
+    CostModel {
+        name: "nna",
+        doc: nna::DOC,
+        cost: nna::cost,
+        groups: &[
+            "graph-algebra",
+            "graph-fuse",
+            "graph-merge",
+            "matmul-on-nna",
+            "mul-as-conv",
+            "matmul-as-conv",
+            "conv-as-3x3",
+        ],
+        approx: true,
+    },
+    CostModel {
+        name: "npu",
+        doc: npu::DOC,
+        cost: npu::cost,
+        groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
+        approx: true,
+    },
+    CostModel {
+        name: "cluster",
+        doc: cluster::DOC,
+        cost: cluster::cost,
+        groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
+        approx: true,
+    },
+    CostModel {
+        name: "arbitrary",
+        doc: "costs that mean nothing: any side of a rule may be chosen, to test rules",
+        cost: arbitrary,
+        groups: &[],
+        approx: false,
+    },
+];
+
+/// What a target cannot do costs more than any program that it can do.
+const NEVER: u64 = 1 << 40;
+
+/// What takes longer than one cycle, by the latencies of common processors.
+fn scalar(m: &Module, op: Op) -> u64 {
+    match m.name_text(op) {
+        "arith.muli" | "arith.mulsi_extended" | "arith.mului_extended" => 3,
+        "arith.addf" | "arith.subf" | "arith.mulf" | "math.fma" => 4,
+        "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui" | "arith.ceildivsi" | "arith.floordivsi" => 20,
+        "arith.divf" | "math.sqrt" => 14,
+        "math.powf" | "math.exp" | "math.log" | "math.sin" | "math.cos" | "math.tanh" => 60,
+        "math.fpowi" | "math.ipowi" => 40,
+        _ => 1,
+    }
+}
+
+/// Multiplications that need not be done are not counted; moving elements costs nothing.
+fn flops(m: &Module, op: Op) -> u64 {
+    match Work::of(m, op) {
+        Work::View | Work::Move(_) => 1,
+        Work::Map(elements) => elements,
+        Work::Contract(c) => match c.way {
+            Way::Dense => c.products(),
+            Way::Sparse(_, factors) => factors.saturating_mul(c.products() / (c.rows * c.depth).max(1)).min(NEVER),
+            Way::Patches(_) => NEVER,
+        },
+    }
+}
+
+fn arbitrary(m: &Module, op: Op) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    1 + m.name_text(op).bytes().fold(0xcbf2_9ce4_8422_2325, mix) % 13
+}

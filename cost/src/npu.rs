@@ -1,0 +1,46 @@
+//! The multiplier array with two-dimensional SRAM, in cycles.
+//!
+//! Source: its description: 8 kernels by 8 channels at 4 positions are 256 products a cycle, depthwise 8 channels at 4
+//! positions; 64 bytes a cycle within SRAM; 3.75 bytes a cycle to memory, which takes 500 cycles to read and 250 to write.
+//! It has no multiplication of elements: what it cannot do goes to memory, to another processor, and back.
+
+use gradus_ir::work::{Contraction, Way, Work};
+use gradus_ir::{Module, Op};
+
+pub(super) const DOC: &str = "cycles of a multiplier array with SRAM of its own";
+
+/// Kernels and channels at an address, and positions at once.
+const KERNELS: u64 = 8;
+const DEPTH: u64 = 8;
+const POSITIONS: u64 = 4;
+/// Bytes of a move within SRAM in a cycle.
+const MOVE: u64 = 64;
+/// Starting an instruction.
+const START: u64 = 16;
+/// Reading from memory, writing to it.
+const MEMORY: u64 = 750;
+
+pub(super) fn cost(m: &Module, op: Op) -> u64 {
+    match Work::of(m, op) {
+        Work::View => 1,
+        Work::Move(n) => START + n.div_ceil(MOVE),
+        // Two operands and a result, 15 bytes in four cycles.
+        Work::Map(n) => MEMORY + n.saturating_mul(3 * 4).div_ceil(15),
+        Work::Contract(c) => START + contract(&c),
+    }
+}
+
+fn contract(c: &Contraction) -> u64 {
+    let depthwise = c.groups > 1 && c.depth == c.taps;
+    match c.way {
+        Way::Dense if depthwise => {
+            let kernels = (c.groups * c.rows).div_ceil(KERNELS);
+            kernels.saturating_mul(c.taps).saturating_mul(c.columns.div_ceil(POSITIONS))
+        }
+        Way::Dense => {
+            let blocks = c.groups * c.rows.div_ceil(KERNELS) * (c.depth / c.taps.max(1)).div_ceil(DEPTH) * c.taps;
+            blocks.saturating_mul(c.columns.div_ceil(POSITIONS))
+        }
+        Way::Sparse(..) | Way::Patches(_) => crate::NEVER,
+    }
+}

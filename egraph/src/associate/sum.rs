@@ -1,0 +1,180 @@
+//! Associative ops where order does not matter: sorted operands, and what two of them have in common.
+
+use super::region::{Regions, Root};
+use super::{LeftOut, is_constant, pair, unite};
+use crate::program::Program;
+use egg::Id;
+use gradus_ir::{Op, OpName, Type};
+use rustc_hash::FxHashMap;
+
+/// A sum is compared with so many others that have an operand in common, the next ones.
+const MAX_COMPARED: usize = 16;
+
+/// Sums of no more operands are grouped in all ways, so that rules find any two of them together: of four in 25.
+const MAX_GROUPED: usize = 4;
+
+/// A part of all nodes that there is room for is for such groups: one in so many.
+const GROUPED_PART: usize = 4;
+
+/// What an op adds up, or multiplies, or compares.
+struct Sum {
+    name: OpName,
+    /// The node of the root.
+    node: Id,
+    ty: Type,
+    /// Sorted, constants last.
+    operands: Vec<Operand>,
+}
+
+type Operand = (bool, Id);
+
+/// Makes equal sums one class, and splits them where others are the same, as long as there is room for nodes. Gives those for
+/// which there is none. `roots` are in the order of the program, so that sums of what is equal are equal.
+pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budget: &mut usize) -> Vec<LeftOut> {
+    let (mut left_out, mut sums) = (Vec::new(), Vec::new());
+    for root in roots {
+        let nodes = root.operands;
+        let sum = Some(root).filter(|_| nodes <= *budget).and_then(|root| sum_of(program, regions, root.op));
+        let Some(sum) = sum else {
+            left_out.push(LeftOut { op: root.op, operands: nodes, nodes });
+            continue;
+        };
+        *budget -= nodes;
+        if let Some(new) = add(program, sum.name, &sum.operands) {
+            unite(program, sum.node, new);
+            sums.push(sum);
+        }
+    }
+    let mut for_groups = *budget / GROUPED_PART;
+    for sum in &mut sums {
+        sort(program, &mut sum.operands);
+        let before = for_groups;
+        group(program, sum, &mut for_groups);
+        *budget -= before - for_groups;
+    }
+    for (a, b) in neighbours(&sums) {
+        let common = common(&sums[a].operands, &sums[b].operands);
+        let nodes = sums[a].operands.len() + sums[b].operands.len();
+        if common.len() > 1 && nodes <= *budget {
+            *budget -= nodes;
+            divide(program, &sums[a], &common);
+            divide(program, &sums[b], &common);
+        }
+    }
+    left_out
+}
+
+/// Makes all ways equal in which few operands can be grouped; constants are together first, since they may round otherwise.
+fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
+    let constants = sum.operands.iter().position(|(constant, _)| *constant).unwrap_or(sum.operands.len());
+    let (others, constants) = sum.operands.split_at(constants);
+    let len = others.len() + usize::from(!constants.is_empty());
+    if !(3..=MAX_GROUPED).contains(&len) {
+        return;
+    }
+    let nodes = 3_usize.pow(len as u32) / 2 + 1 - (1 << len);
+    let constant = add(program, sum.name, constants);
+    let operands: Vec<Id> = others.iter().map(|&(_, id)| id).chain(constant).collect();
+    if operands.len() < len || *budget < nodes {
+        return;
+    }
+    *budget -= nodes;
+    // Sets of operands, as bits.
+    let mut classes: Vec<Option<Id>> = vec![None; 1 << len];
+    operands.iter().enumerate().for_each(|(i, &id)| classes[1 << i] = Some(id));
+    for set in (3..1_usize << len).filter(|set| !set.is_power_of_two()) {
+        let lowest = set & set.wrapping_neg();
+        for part in (1..set).filter(|part| part & !set == 0 && part & lowest != 0) {
+            let (Some(a), Some(b)) = (classes[part], classes[set ^ part]) else { continue };
+            let Some(new) = pair(program, sum.name, a, b) else { continue };
+            unite(program, *classes[set].get_or_insert(new), new);
+        }
+    }
+    if let Some(whole) = classes[(1 << len) - 1] {
+        unite(program, sum.node, whole);
+    }
+}
+
+fn sum_of(program: &Program<'_>, regions: &Regions, root: Op) -> Option<Sum> {
+    let result = program.m.result(root, 0);
+    let mut operands: Vec<Operand> = regions.operands(program, root)?.into_iter().map(|id| (false, id)).collect();
+    sort(program, &mut operands);
+    Some(Sum { name: program.m.name(root), node: program.entered(result)?, ty: program.m.value_type(result), operands })
+}
+
+fn sort(program: &Program<'_>, operands: &mut [Operand]) {
+    operands.iter_mut().for_each(|(constant, id)| {
+        *id = program.graph.find(*id);
+        *constant = is_constant(program, *id);
+    });
+    operands.sort_unstable();
+}
+
+/// Pairs of sums of a kind with an operand in common, each once.
+fn neighbours(sums: &[Sum]) -> Vec<(usize, usize)> {
+    let mut with: FxHashMap<(OpName, Type, Operand), Vec<usize>> = FxHashMap::default();
+    let mut pairs = Vec::new();
+    for (i, sum) in sums.iter().enumerate() {
+        for &operand in &sum.operands {
+            let others = with.entry((sum.name, sum.ty, operand)).or_default();
+            pairs.extend(others.iter().rev().take(MAX_COMPARED).filter(|&&other| other != i).map(|&other| (other, i)));
+            if others.last() != Some(&i) {
+                others.push(i);
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// What both sorted lists have, as often as both have it.
+fn common(a: &[Operand], b: &[Operand]) -> Vec<Operand> {
+    let (mut i, mut j, mut all) = (0, 0, Vec::new());
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                all.push(a[i]);
+                (i, j) = (i + 1, j + 1);
+            }
+        }
+    }
+    all
+}
+
+/// A sum is a part of it and the rest.
+fn divide(program: &mut Program<'_>, sum: &Sum, part: &[Operand]) {
+    let (mut rest, mut taken) = (Vec::new(), part.iter().peekable());
+    for operand in &sum.operands {
+        if taken.next_if_eq(&operand).is_none() {
+            rest.push(*operand);
+        }
+    }
+    let all_constant = part.iter().chain(&rest).all(|(constant, _)| *constant);
+    if rest.is_empty() || all_constant {
+        return;
+    }
+    let (Some(part), Some(rest)) = (add(program, sum.name, part), add(program, sum.name, &rest)) else { return };
+    if let Some(whole) = pair(program, sum.name, part, rest) {
+        unite(program, sum.node, whole);
+    }
+}
+
+/// The class of a sum, one operand after the other; of constants only once all of them are together.
+fn add(program: &mut Program<'_>, name: OpName, operands: &[Operand]) -> Option<Id> {
+    let (constants, others): (Vec<Operand>, Vec<Operand>) = operands.iter().partition(|(constant, _)| *constant);
+    let mut sum: Option<Id> = None;
+    for part in [others, constants].iter().filter(|part| !part.is_empty()) {
+        let mut own = part[0].1;
+        for &(_, id) in &part[1..] {
+            own = pair(program, name, own, id)?;
+        }
+        sum = Some(match sum {
+            Some(sum) => pair(program, name, sum, own)?,
+            None => own,
+        });
+    }
+    sum
+}

@@ -1,0 +1,239 @@
+//! What was made equal, by which rule, in order.
+//!
+//! Each node that was ever added has a number and is a term: its operands are nodes that were there before it. A *join* makes
+//! two classes one, by an application of a rule (a *step*) or since their nodes have equal operands, and names a node of
+//! each. So joins are the edges of a forest, and between two equal nodes there is one path, which was complete when its
+//! last join was made: [`Paths`] finds it. Why operands are equal is asked the same way, and ends, for it was so before.
+
+use crate::graph::Graph;
+use egg::Id;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// Who makes something equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// A rule, by its number.
+    Rule(u32),
+    /// Something that is no rule, by its name.
+    Other(&'static str),
+}
+
+/// An application of a rule that made something equal.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The rule.
+    pub by: By,
+    /// The iteration in which it was applied, from 0.
+    pub iteration: u32,
+    /// The node that it matched.
+    pub left: Id,
+    /// What it made of that.
+    pub right: Id,
+    /// Where, among all, those equalities are without which the nodes were no two sides of the rule.
+    premises: (u32, u32),
+}
+
+/// Why classes became one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// By a step, by its number.
+    Step(u32),
+    /// Two nodes of them differ in nothing but operands, which are equal.
+    Operands,
+}
+
+/// Two classes that became one.
+#[derive(Clone, Copy, Debug)]
+pub struct Join {
+    /// A node of each.
+    pub nodes: [Id; 2],
+    /// Why.
+    pub why: Why,
+}
+
+/// Nodes that must be equal for a rule to match: an operand, and what was found in its class.
+pub type Premises = SmallVec<[(Id, Id); 4]>;
+
+/// All steps and joins, in order.
+#[derive(Debug)]
+pub struct Journal {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The joins.
+    pub joins: Vec<Join>,
+    premises: Vec<(Id, Id)>,
+    /// The application that goes on: its rule, iteration and premises.
+    now: (By, u32, (u32, u32)),
+    /// Nodes that are about to be joined, and whether because of their operands.
+    next: Cell<Option<([Id; 2], bool)>>,
+}
+
+impl Default for Journal {
+    fn default() -> Journal {
+        let (steps, joins, premises) = Default::default();
+        Journal { steps, joins, premises, now: (By::Other("unknown"), 0, (0, 0)), next: Cell::new(None) }
+    }
+}
+
+impl Journal {
+    /// Until the end it is this application of a rule, in this iteration, that makes nodes equal.
+    pub fn begin(&mut self, by: By, iteration: u32, premises: impl IntoIterator<Item = (Id, Id)>) {
+        let from = self.premises.len();
+        self.premises.extend(premises);
+        self.now = (by, iteration, (from as u32, self.premises.len() as u32));
+    }
+
+    /// The application is over.
+    pub fn end(&mut self) {
+        let used = self.steps.last().map_or(0, |step| step.premises.1);
+        self.premises.truncate(used as usize);
+    }
+
+    /// Two nodes will be joined, if they are not yet.
+    pub fn announce(&self, nodes: [Id; 2], by_operands: bool) {
+        self.next.set(Some((nodes, by_operands)));
+    }
+
+    /// The nodes that were announced are joined.
+    pub fn join(&mut self) {
+        let Some((nodes, by_operands)) = self.next.take() else { return };
+        let why = if by_operands { Why::Operands } else { Why::Step(self.steps.len() as u32) };
+        self.joins.push(Join { nodes, why });
+        if !by_operands {
+            let ([left, right], (by, iteration, premises)) = (nodes, self.now);
+            self.steps.push(Step { by, iteration, left, right, premises });
+        }
+    }
+
+    /// What a step relies on.
+    pub fn premises(&self, step: u32) -> &[(Id, Id)] {
+        let (from, to) = self.steps[step as usize].premises;
+        &self.premises[Range { start: from as usize, end: to as usize }]
+    }
+}
+
+/// A node's way towards the root of its tree.
+#[derive(Clone, Copy)]
+struct Up {
+    parent: u32,
+    /// The join by which they are neighbours.
+    join: u32,
+    depth: u32,
+}
+
+/// Finds out why nodes are equal.
+pub struct Paths<'g> {
+    graph: &'g Graph,
+    up: Vec<Up>,
+    /// How many joins were looked at.
+    looked_at: usize,
+}
+
+/// No more joins are looked at for an explanation.
+const MAX_LOOKED_AT: usize = 5_000_000;
+
+impl<'g> Paths<'g> {
+    /// Of all that was joined so far.
+    pub fn new(graph: &'g Graph) -> Paths<'g> {
+        let (size, joins) = (graph.nodes().len(), &graph.analysis.journal.joins);
+        let mut starts = vec![0u32; size + 1];
+        let ends = || joins.iter().enumerate().flat_map(|(i, join)| join.nodes.map(|node| (usize::from(node), i)));
+        ends().for_each(|(node, _)| starts[node] += 1);
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut edges = vec![0u32; 2 * joins.len()];
+        for (node, i) in ends() {
+            starts[node] -= 1;
+            edges[starts[node] as usize] = i as u32;
+        }
+        let mut up = vec![Up { parent: u32::MAX, join: u32::MAX, depth: 0 }; size];
+        let mut stack = Vec::new();
+        for root in 0..size {
+            if up[root].parent != u32::MAX {
+                continue;
+            }
+            up[root].parent = root as u32;
+            stack.push(root);
+            while let Some(at) = stack.pop() {
+                for &i in &edges[starts[at] as usize..starts[at + 1] as usize] {
+                    let [a, b] = joins[i as usize].nodes.map(usize::from);
+                    let to = if a == at { b } else { a };
+                    if up[to].parent == u32::MAX {
+                        up[to] = Up { parent: at as u32, join: i, depth: up[at].depth + 1 };
+                        stack.push(to);
+                    }
+                }
+            }
+        }
+        Paths { graph, up, looked_at: 0 }
+    }
+
+    /// The joins between two nodes, from the first to the second; `None` if they are not equal.
+    fn joins(&mut self, a: Id, b: Id) -> Option<Vec<u32>> {
+        let (mut a, mut b) = (usize::from(a), usize::from(b));
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        while a != b {
+            let (at, list) =
+                if self.up[a].depth >= self.up[b].depth { (&mut a, &mut first) } else { (&mut b, &mut second) };
+            let up = self.up[*at];
+            if up.join == u32::MAX {
+                return None;
+            }
+            list.push(up.join);
+            *at = up.parent as usize;
+        }
+        self.looked_at += first.len() + second.len() + 1;
+        second.reverse();
+        first.extend(second);
+        Some(first)
+    }
+
+    /// How many joins there were when two nodes became equal.
+    fn since(&mut self, a: Id, b: Id) -> u32 {
+        self.joins(a, b).map_or(u32::MAX, |joins| joins.iter().max().map_or(0, |last| last + 1))
+    }
+
+    /// Whether no more can be found out.
+    pub fn is_exhausted(&self) -> bool {
+        self.looked_at > MAX_LOOKED_AT
+    }
+
+    /// The steps that lie between two nodes, in the order of the way; those that made operands equal among them.
+    pub fn steps(&mut self, a: Id, b: Id) -> Vec<u32> {
+        let (mut found, mut open) = (Vec::new(), vec![(a, b)]);
+        let mut known = FxHashSet::default();
+        while let Some((a, b)) = open.pop() {
+            if self.is_exhausted() {
+                break;
+            }
+            for i in self.joins(a, b).unwrap_or_default() {
+                if !known.insert(i) {
+                    continue;
+                }
+                let join = self.graph.analysis.journal.joins[i as usize];
+                match join.why {
+                    Why::Step(step) => found.push(step),
+                    Why::Operands => open.extend(self.operands(join.nodes, i)),
+                }
+            }
+        }
+        found
+    }
+
+    /// The pairs of operands that made two nodes equal by the time of a join.
+    fn operands(&mut self, [a, b]: [Id; 2], join: u32) -> Vec<(Id, Id)> {
+        let nodes = self.graph.nodes();
+        let [a, b] = [a, b].map(|id| &nodes[usize::from(id)]);
+        let straight: Vec<(Id, Id)> = a.children.iter().copied().zip(b.children.iter().copied()).collect();
+        if !a.commutative || straight.iter().all(|&(a, b)| self.since(a, b) <= join) {
+            return straight;
+        }
+        a.children.iter().copied().zip(b.children.iter().rev().copied()).collect()
+    }
+}

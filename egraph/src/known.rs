@@ -1,0 +1,38 @@
+//! Checking the search: where nothing was touched, a rule matches only as it did before.
+
+use crate::graph::Graph;
+use crate::search::{Bound, Match};
+use egg::Id;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+/// A match by its classes.
+type Way = (usize, SmallVec<[Id; 2]>, SmallVec<[Option<Bound>; 8]>);
+
+/// All matches that were found so far.
+#[derive(Default)]
+pub struct Known(Vec<Way>);
+
+impl Known {
+    /// Adds matches of a rule, by its number. Says whether they and those before are all of `every`.
+    pub fn includes(&mut self, graph: &Graph, rule: usize, found: &[Match], every: &[Match]) -> bool {
+        let way = |m: &Match| (rule, m.results.clone(), m.bindings.clone());
+        self.0.extend(found.iter().map(way));
+        for known in &mut self.0 {
+            *known = canonical(graph, known);
+        }
+        self.0.sort_unstable();
+        self.0.dedup();
+        let known: FxHashSet<&Way> = self.0.iter().filter(|known| known.0 == rule).collect();
+        every.iter().all(|m| known.contains(&canonical(graph, &way(m))))
+    }
+}
+
+fn canonical(graph: &Graph, (rule, results, bindings): &Way) -> Way {
+    let bound = |bound: &Bound| match bound {
+        Bound::Class(node) => Bound::Class(graph.find(*node)),
+        other => *other,
+    };
+    let results = results.iter().map(|&node| graph.find(node)).collect();
+    (*rule, results, bindings.iter().map(|b| b.as_ref().map(bound)).collect())
+}

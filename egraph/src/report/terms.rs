@@ -1,0 +1,136 @@
+//! Nodes as data, and as text for people.
+
+use super::{NodeId, Report, Term, TermKind, Terms};
+use crate::graph::{Key, Node};
+use crate::program::Program;
+use gradus_ir::{Attr, Op, OpName, ValueNames};
+use std::fmt::Write as _;
+
+/// Adds nodes, and all that they are made of.
+pub fn add(program: &Program<'_>, names: &ValueNames, ids: Vec<NodeId>, terms: &mut Terms) {
+    let mut open = ids;
+    while let Some(id) = open.pop() {
+        if terms.contains_key(&id) {
+            continue;
+        }
+        let term = term(program, names, &program.graph.nodes()[id as usize]);
+        open.extend(&term.operands);
+        terms.insert(id, term);
+    }
+}
+
+fn term(program: &Program<'_>, names: &ValueNames, node: &Node) -> Term {
+    let m = &*program.m;
+    let operands = node.children.iter().map(|&id| usize::from(id) as NodeId).collect();
+    let own = node.op.into_iter().flat_map(|op| m.results(op));
+    let fact = &program.graph[node.id].data;
+    let types = match node.key {
+        Key::Op { .. } => own.map(|value| m.ctx.display_type(m.value_type(value))).collect(),
+        _ => vec![m.ctx.display_type(fact.ty)],
+    };
+    let kind = match node.key {
+        Key::Leaf(_) => TermKind::Leaf,
+        Key::Result(i) => TermKind::Result(i),
+        Key::Op { name, props, attrs, .. } => {
+            let constant = node.op.and_then(|op| constant(program, op));
+            TermKind::Op {
+                op: m.ctx.op_name_text(name).to_owned(),
+                properties: m.ctx.display_attr(props),
+                attributes: m.ctx.display_attr(attrs),
+                shown: constant.map_or_else(|| unusual(program, name, props), |attr| m.ctx.display_attr(attr)),
+                constant: constant.is_some(),
+                commutative: node.commutative,
+            }
+        }
+    };
+    // Of several results together the name is that of all.
+    let whole = |name: String| match node.key {
+        Key::Op { .. } => name.split('#').next().unwrap_or_default().to_owned(),
+        _ => name,
+    };
+    let name = program.value_of(node).map(|value| whole(names.of(m, value)));
+    Term { kind, operands, types, name }
+}
+
+/// The value of an op that is a constant.
+fn constant(program: &Program<'_>, op: Op) -> Option<Attr> {
+    let m = &*program.m;
+    let is_leaf = m.operands(op).is_empty() && m.num_results(op) == 1;
+    is_leaf.then(|| m.constant(m.result(op, 0))).flatten()
+}
+
+/// The attributes that are not what they are unless a program says otherwise.
+fn unusual(program: &Program<'_>, name: OpName, props: Attr) -> String {
+    let ctx = &program.m.ctx;
+    let specs = ctx.op_info(name).map_or(&[][..], |info| info.attrs);
+    let usual = |key: &str, attr: Attr| {
+        specs.iter().any(|s| s.name == key && s.default.is_some_and(|text| ctx.default_attr(text) == attr))
+    };
+    let entries = ctx.dict_entries(props).iter().filter(|(key, attr)| !usual(ctx.text(*key), *attr));
+    let texts: Vec<String> =
+        entries.map(|(key, attr)| format!("{} = {}", ctx.text(*key), ctx.display_attr(*attr))).collect();
+    if texts.is_empty() { String::new() } else { format!("{{{}}}", texts.join(", ")) }
+}
+
+/// Longer texts of attributes are cut.
+const LONGEST: usize = 60;
+
+/// A node by its operands, so many levels down; below these, by its name.
+pub fn show(terms: &Terms, id: NodeId, levels: u32) -> String {
+    let operands = terms.get(&id).map_or(&[][..], |term| &term.operands);
+    show_with(terms, id, operands, levels)
+}
+
+/// A node with other operands.
+pub fn show_with(terms: &Terms, id: NodeId, operands: &[NodeId], levels: u32) -> String {
+    let Some(term) = terms.get(&id) else { return format!("#{id}") };
+    let mut text = match &term.kind {
+        TermKind::Leaf => return term.name.clone().unwrap_or_default(),
+        TermKind::Op { shown, constant: true, .. } => return number(term, shown),
+        TermKind::Result(i) => return format!("{}#{i}", show(terms, operands[0], levels)),
+        _ if levels == 0 => return term.name.clone().unwrap_or_else(|| format!("#{id}")),
+        TermKind::Op { op, shown, .. } => format!("{}{}", short(op), cut(shown)),
+    };
+    let mut operands = operands.to_vec();
+    if matches!(term.kind, TermKind::Op { commutative: true, .. }) {
+        operands.sort_by_key(|operand| is_constant(terms, *operand));
+    }
+    let operands: Vec<String> = operands.into_iter().map(|operand| show(terms, operand, levels - 1)).collect();
+    let _ = write!(text, "({})", operands.join(", "));
+    text
+}
+
+fn is_constant(terms: &Terms, id: NodeId) -> bool {
+    terms.get(&id).is_some_and(|term| matches!(term.kind, TermKind::Op { constant: true, .. }))
+}
+
+/// A name without its dialect, as rules have them.
+pub fn short(op: &str) -> &str {
+    op.split_once('.').map_or(op, |(_, name)| name)
+}
+
+/// A constant: if it is long, its name, or its type if the program does not name it.
+fn number(term: &Term, shown: &str) -> String {
+    if shown.chars().count() <= LONGEST {
+        return shown.to_owned();
+    }
+    term.name.clone().unwrap_or_else(|| format!("dense<...> : {}", term.types.concat()))
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// What stands for a node in a picture.
+pub fn label(report: &Report, id: NodeId) -> String {
+    match report.terms.get(&id).map(|term| &term.kind) {
+        Some(TermKind::Op { shown, constant: true, .. }) => number(&report.terms[&id], shown),
+        Some(TermKind::Op { op, shown, .. }) => format!("{}{}", short(op), cut(shown)),
+        Some(TermKind::Result(i)) => format!("result {i}"),
+        Some(TermKind::Leaf) => show(&report.terms, id, 0),
+        None => format!("#{id}"),
+    }
+}

@@ -1,0 +1,197 @@
+//! FileCheck: whether a text fulfils the `CHECK` lines of a file. Syntax, meaning and exit status are those of LLVM 22's
+//! tool, and it is stricter: what looks like a directive but is none is an error (see [`near_miss`]).
+//!
+//! ```
+//! use gradus_filecheck::{Options, Text, Verdict, check};
+//!
+//! let checks = Text { name: "f.mlir", bytes: b"// CHECK: [[V:%.*]] = arith.addi\n// CHECK-NEXT: return [[V]]\n" };
+//! let input = Text { name: "<stdin>", bytes: b"  %0 = arith.addi %a, %b : i32\n  return %0 : i32\n" };
+//! assert_eq!(check(&Options::default(), checks, input).verdict, Verdict::Pass);
+//! ```
+//!
+//! A check file is read into [`directive`]s, whose patterns ([`pattern`]) are sequences of text, regular expressions,
+//! and variables; [`number`] holds the numeric ones. [`run`] then looks for one after the other in the input, and
+//! [`report`] says what went wrong.
+
+mod directive;
+pub mod ere;
+mod near_miss;
+mod number;
+mod pattern;
+mod report;
+mod run;
+mod source;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+pub use directive::{Location, directive_places};
+
+use report::Report;
+use source::{Source, Sources};
+
+/// A text and what it is called in messages.
+#[derive(Clone, Copy)]
+pub struct Text<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The text, which need not be UTF-8.
+    pub bytes: &'a [u8],
+}
+
+/// When the input is shown around what went wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Dump {
+    /// Never.
+    Never,
+    /// When a check failed.
+    #[default]
+    Fail,
+    /// All of it, in any case.
+    Always,
+}
+
+/// Which lines of the input are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Filter {
+    /// All.
+    All,
+    /// Those with an annotation, and those around.
+    Annotation,
+    /// Those with an error, and those around.
+    Error,
+}
+
+/// What the flags of the command say; each has the flag's name.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the command's help says what they mean")]
+pub struct Options {
+    pub check_prefixes: Vec<String>,
+    pub comment_prefixes: Vec<String>,
+    pub implicit_check_not: Vec<String>,
+    pub defines: Vec<String>,
+    pub match_full_lines: bool,
+    pub strict_whitespace: bool,
+    pub ignore_case: bool,
+    pub enable_var_scope: bool,
+    pub allow_empty: bool,
+    pub allow_unused_prefixes: bool,
+    pub allow_deprecated_dag_overlap: bool,
+    pub allow_near_misses: bool,
+    pub dump_input: Dump,
+    /// Errors unless given; all lines when the input is always shown.
+    pub dump_input_filter: Option<Filter>,
+    pub dump_input_context: usize,
+    pub verbose: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            check_prefixes: Vec::new(),
+            comment_prefixes: Vec::new(),
+            implicit_check_not: Vec::new(),
+            defines: Vec::new(),
+            match_full_lines: false,
+            strict_whitespace: false,
+            ignore_case: false,
+            enable_var_scope: false,
+            allow_empty: false,
+            allow_unused_prefixes: false,
+            allow_deprecated_dag_overlap: false,
+            allow_near_misses: false,
+            dump_input: Dump::Fail,
+            dump_input_filter: None,
+            dump_input_context: 5,
+            verbose: false,
+        }
+    }
+}
+
+impl Options {
+    /// The prefixes of directives.
+    pub fn prefixes(&self) -> Vec<&str> {
+        or_default(&self.check_prefixes, &["CHECK"])
+    }
+
+    /// The prefixes that make the rest of a line a comment.
+    pub fn comments(&self) -> Vec<&str> {
+        or_default(&self.comment_prefixes, &["COM", "RUN"])
+    }
+}
+
+fn or_default<'a>(given: &'a [String], default: &[&'a str]) -> Vec<&'a str> {
+    if given.is_empty() { default.to_vec() } else { given.iter().map(String::as_str).collect() }
+}
+
+/// How a check ended; the numbers are the exit status.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The input is as the checks say.
+    Pass = 0,
+    /// It is not.
+    Fail = 1,
+    /// The checks cannot be read, or there is nothing to check.
+    Unusable = 2,
+}
+
+/// What a check came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What there is to say, ready to be printed.
+    pub report: String,
+}
+
+/// Checks `input` against the directives in `checks`.
+pub fn check(options: &Options, checks: Text<'_>, input: Text<'_>) -> Outcome {
+    let unusable = |report: String| Outcome { verdict: Verdict::Unusable, report };
+    if let Err(message) = validate_prefixes(options) {
+        return unusable(format!("error: {message}\n"));
+    }
+    if input.bytes.is_empty() && !options.allow_empty {
+        return unusable(format!("error: '{}' is empty; --allow-empty accepts that\n", input.name));
+    }
+    let mut sources = Sources::new(Source::read(checks, options), Source::read(input, options));
+    let file = match directive::read(options, &mut sources) {
+        Ok(file) => file,
+        Err(messages) => {
+            let mut report = Report::default();
+            messages.iter().for_each(|m| report.say(&sources, m));
+            return unusable(report.text);
+        }
+    };
+    let mut report = Report::default();
+    let passed = run::run(options, &sources, file, &mut report);
+    let dump = match options.dump_input {
+        Dump::Never => false,
+        Dump::Fail => !passed,
+        Dump::Always => true,
+    };
+    if dump {
+        report.dump(options, &sources);
+    }
+    Outcome { verdict: if passed { Verdict::Pass } else { Verdict::Fail }, report: report.text }
+}
+
+fn validate_prefixes(options: &Options) -> Result<(), String> {
+    let (checks, comments) = (options.prefixes(), options.comments());
+    let given = options.check_prefixes.iter().map(|p| ("check", p));
+    for (kind, prefix) in given.chain(options.comment_prefixes.iter().map(|p| ("comment", p))) {
+        let word = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        if prefix.is_empty() {
+            return Err(format!("supplied {kind} prefix must not be the empty string"));
+        }
+        if !prefix.bytes().all(word) {
+            return Err(format!(
+                "supplied {kind} prefix must start with a letter and contain only alphanumeric characters, hyphens, and \
+                 underscores: '{prefix}'"
+            ));
+        }
+        if checks.iter().chain(&comments).filter(|p| *p == prefix).count() > 1 {
+            return Err(format!("supplied {kind} prefix must be unique among check and comment prefixes: '{prefix}'"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,465 @@
+//! What comes after a directive's colon: text, `{{regular expressions}}`, `[[variables]]`, `[[#numbers]]`.
+
+use crate::Options;
+use crate::directive::Kind;
+use crate::ere::{self, Assert, Captures, Flags, Node, Regex, Set};
+use crate::number::{self, EvalError, Expr, Format};
+use crate::source::{Message, Place, Sources};
+use crate::variables::{NumberId, Variables};
+
+/// LLVM's regular expressions cannot refer to further groups, and neither can tests that are to pass there.
+const MAX_BACK_REFERENCE: u32 = 9;
+
+/// Where a pattern stands and what it belongs to.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    pub kind: Kind,
+    pub literal: bool,
+    pub prefix: &'a str,
+    /// The first byte of the pattern.
+    pub place: Place,
+    /// The byte behind it.
+    pub end: usize,
+    /// The line of the directive from 1, for `@LINE`.
+    pub line: usize,
+}
+
+/// A pattern.
+pub struct Pattern {
+    parts: Vec<Part>,
+    /// The variables that a match defines, with their groups; the last of a name counts.
+    strings: Vec<(String, u32)>,
+    numbers: Vec<(String, NumberId, Format, u32)>,
+    /// The expression, when no variable must be put in.
+    ready: Option<Regex>,
+    ignore_case: bool,
+    /// An empty line is matched with the newline before it, which does not belong to the match.
+    skip: usize,
+    /// The first byte of the pattern.
+    pub place: Place,
+    line: usize,
+}
+
+enum Part {
+    Node(Node),
+    /// A string variable, by name.
+    String(Place, String),
+    /// A number that is computed.
+    Number(Number),
+}
+
+/// A numeric expression, how its value is written, and the group that takes it.
+struct Number {
+    place: Place,
+    text: String,
+    expr: Expr,
+    format: Format,
+    group: Option<u32>,
+}
+
+/// Where a pattern was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub start: usize,
+    pub len: usize,
+}
+
+impl Pattern {
+    /// Reads a pattern. An error is one that LLVM's tool reports too.
+    pub fn parse(
+        site: Site<'_>,
+        options: &Options,
+        sources: &Sources,
+        variables: &mut Variables,
+    ) -> Result<Pattern, Message> {
+        let text = &sources.get(site.place.source).bytes;
+        let mut end = site.end;
+        if !(options.strict_whitespace && options.match_full_lines) {
+            end -= text[site.place.offset..end].iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        }
+        let mut pattern = Pattern {
+            parts: Vec::new(),
+            strings: Vec::new(),
+            numbers: Vec::new(),
+            ready: None,
+            ignore_case: options.ignore_case,
+            skip: usize::from(site.kind == Kind::Empty),
+            place: site.place,
+            line: site.line,
+        };
+        let is_empty = site.place.offset == end;
+        if is_empty != (site.kind == Kind::Empty) {
+            let what = if is_empty { "empty check string" } else { "non-empty check string for empty check" };
+            return Err(Message::error(site.place, format!("found {what} with prefix '{}:'", site.prefix)));
+        }
+        if is_empty {
+            pattern.parts = vec![Part::Node(Node::Literal(b"\n".to_vec())), Part::Node(Node::Assert(Assert::LineEnd))];
+        } else if site.literal {
+            pattern.literal(&text[site.place.offset..end]);
+        } else {
+            let mut reader = Reader { pattern: &mut pattern, text, at: site.place, end, groups: 0, variables };
+            reader.lines(options, site.kind)?;
+        }
+        if pattern.substitutes() {
+            return Ok(pattern);
+        }
+        let nodes = pattern.nodes(variables).map_err(|mut m| m.remove(0))?;
+        pattern.ready = Some(pattern.compile(&nodes)?);
+        Ok(pattern)
+    }
+
+    /// What matches the end of the input only.
+    pub fn at_end(place: Place) -> Pattern {
+        let (parts, strings, numbers) = (Vec::new(), Vec::new(), Vec::new());
+        Pattern { parts, strings, numbers, ready: None, ignore_case: false, skip: 0, place, line: 0 }
+    }
+
+    /// Whether a match depends on variables of other patterns.
+    fn substitutes(&self) -> bool {
+        self.parts.iter().any(|p| !matches!(p, Part::Node(_)))
+    }
+
+    /// Whether it defines a string or substitutes anything: labels must not.
+    pub fn has_variable(&self) -> bool {
+        self.substitutes() || !self.strings.is_empty()
+    }
+
+    fn literal(&mut self, text: &[u8]) {
+        let node = literal(text, self.ignore_case);
+        self.parts.push(Part::Node(node));
+    }
+
+    fn compile(&self, nodes: &[Node]) -> Result<Regex, Message> {
+        let numbers = self.numbers.iter().map(|n| n.3);
+        let wanted: Vec<u32> = self.strings.iter().map(|s| s.1).chain(numbers).collect();
+        Regex::new(nodes, &wanted, true).map_err(|e| Message::error(self.place, format!("invalid regex: {e}")))
+    }
+
+    /// The expression with the values that variables have now.
+    fn nodes(&self, variables: &Variables) -> Result<Vec<Node>, Vec<Message>> {
+        let (mut nodes, mut errors) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            match part {
+                Part::Node(node) => nodes.push(node.clone()),
+                Part::String(place, name) => match variables.string(name) {
+                    Some(value) => nodes.push(literal(value, self.ignore_case)),
+                    None => errors.push(undefined(*place, name)),
+                },
+                Part::Number(number) => match number.value(variables) {
+                    Ok(text) => {
+                        let node = literal(text.as_bytes(), self.ignore_case);
+                        nodes.push(number.group.map_or(node.clone(), |n| Node::Group(n, Box::new(node))));
+                    }
+                    Err(more) => errors.extend(more),
+                },
+            }
+        }
+        if errors.is_empty() { Ok(nodes) } else { Err(errors) }
+    }
+
+    /// Finds the first match in `buffer` and sets the variables that it defines. An error is about the pattern.
+    pub fn find(&self, buffer: &[u8], variables: &mut Variables) -> Result<Option<Found>, Vec<Message>> {
+        variables.set_line(self.line);
+        let fresh;
+        let regex = match &self.ready {
+            Some(regex) => regex,
+            None => {
+                let nodes = self.nodes(variables)?;
+                if nodes.iter().all(|n| *n == Node::EMPTY) {
+                    // A variable that stands for nothing, alone, is found nowhere by LLVM.
+                    return Ok(None);
+                }
+                fresh = self.compile(&nodes).map_err(|m| vec![m])?;
+                &fresh
+            }
+        };
+        let too_complex = |_| vec![Message::error(self.place, "this pattern takes too many steps to be found")];
+        let Some(captures) = regex.find(buffer).map_err(too_complex)? else { return Ok(None) };
+        self.define(buffer, &captures, variables)?;
+        let (start, end) = captures.whole();
+        Ok(Some(Found { start: start + self.skip, len: end - start - self.skip }))
+    }
+
+    fn define(&self, buffer: &[u8], captures: &Captures, variables: &mut Variables) -> Result<(), Vec<Message>> {
+        let text = |group| captures.get(group).map_or(&b""[..], |(a, b)| &buffer[a..b]);
+        for (name, group) in &self.strings {
+            variables.set_string(name, text(*group));
+        }
+        for (name, id, format, group) in &self.numbers {
+            let Some(value) = format.read(text(*group)) else {
+                let message = format!("the number for '{name}' does not fit into 128 bits");
+                return Err(vec![Message::error(self.place, message)]);
+            };
+            variables.set_number(name, *id, value);
+        }
+        Ok(())
+    }
+
+    /// What is put in now, for messages: the text in the block, and the value.
+    pub fn substitutions(&self, variables: &Variables) -> Vec<(String, String)> {
+        let mut list: Vec<(String, String)> = Vec::new();
+        for part in &self.parts {
+            let pair = match part {
+                Part::Node(_) => None,
+                Part::String(_, name) => {
+                    let value = variables.string(name).map(|v| String::from_utf8_lossy(v).into_owned());
+                    value.map(|v| (name.clone(), v))
+                }
+                Part::Number(number) => number.value(variables).ok().map(|v| (number.text.clone(), v)),
+            };
+            list.extend(pair.filter(|p| !list.contains(p)));
+        }
+        list
+    }
+
+    /// A text that would match as far as that is known: what is not literal is left out.
+    pub fn example(&self, variables: &Variables) -> String {
+        let mut text = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Node(Node::Literal(literal)) => text.extend_from_slice(literal),
+                Part::String(_, name) => text.extend_from_slice(variables.string(name).unwrap_or_default()),
+                _ => {}
+            }
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+impl Number {
+    /// The value now, as it is written.
+    fn value(&self, variables: &Variables) -> Result<String, Vec<Message>> {
+        let overflow = || {
+            let text = "unable to substitute variable or numeric expression: overflow error";
+            vec![Message::error(self.place, text)]
+        };
+        match self.expr.eval(variables) {
+            Ok(value) => self.format.write(value).ok_or_else(overflow),
+            Err(EvalError::Overflow) => Err(overflow()),
+            Err(EvalError::Undefined(list)) => {
+                let at = |offset| Place { offset, ..self.place };
+                Err(list.into_iter().map(|(offset, name)| undefined(at(offset), &name)).collect())
+            }
+        }
+    }
+}
+
+fn undefined(place: Place, name: &str) -> Message {
+    Message::error(place, format!("undefined variable: {name}"))
+}
+
+fn literal(text: &[u8], ignore_case: bool) -> Node {
+    if !ignore_case {
+        return Node::Literal(text.to_vec());
+    }
+    let set = |b: &u8| {
+        let mut set = Set::EMPTY;
+        set.add(*b);
+        Node::Byte(set.both_cases())
+    };
+    Node::Concat(text.iter().map(set).collect())
+}
+
+/// Reads the parts of a pattern.
+struct Reader<'a> {
+    pattern: &'a mut Pattern,
+    text: &'a [u8],
+    at: Place,
+    end: usize,
+    /// How many groups there are so far.
+    groups: u32,
+    variables: &'a mut Variables,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &[u8] {
+        &self.text[self.at.offset..self.end]
+    }
+
+    fn place(&self, offset: usize) -> Place {
+        Place { offset, ..self.at }
+    }
+
+    fn error<T>(&self, offset: usize, message: impl Into<String>) -> Result<T, Message> {
+        Err(Message::error(self.place(offset), message))
+    }
+
+    fn push(&mut self, node: Node) {
+        self.pattern.parts.push(Part::Node(node));
+    }
+
+    /// Reads all, with what must be around it when whole lines are to match.
+    fn lines(&mut self, options: &Options, kind: Kind) -> Result<(), Message> {
+        let whole = options.match_full_lines && kind != Kind::Not;
+        let blanks = || {
+            let mut space = Set::EMPTY;
+            space.add(b' ');
+            Node::Alt(vec![Node::Plus(Box::new(Node::Byte(space))), Node::EMPTY])
+        };
+        if whole {
+            self.push(Node::Assert(Assert::LineStart));
+            if !options.strict_whitespace {
+                self.push(blanks());
+            }
+        }
+        self.parts()?;
+        if whole {
+            if !options.strict_whitespace {
+                self.push(blanks());
+            }
+            self.push(Node::Assert(Assert::LineEnd));
+        }
+        Ok(())
+    }
+
+    fn parts(&mut self) -> Result<(), Message> {
+        while self.at.offset < self.end {
+            let rest = self.rest();
+            if rest.starts_with(b"{{") {
+                self.regex()?;
+            } else if rest.starts_with(b"[[") && !rest.starts_with(b"[[[") {
+                self.substitution()?;
+            } else {
+                let special = |w: &[u8]| w == b"{{" || w == b"[[";
+                let len = rest.windows(2).skip(1).position(special).map_or(rest.len(), |n| n + 1);
+                let text = rest[..len].to_vec();
+                self.pattern.literal(&text);
+                self.at.offset += len;
+            }
+        }
+        Ok(())
+    }
+
+    fn parse(&mut self, from: usize, to: usize) -> Result<Node, Message> {
+        let flags = Flags { ignore_case: self.pattern.ignore_case, newline: true };
+        match ere::parse(&self.text[from..to], self.groups + 1, flags) {
+            Ok((node, groups)) => {
+                self.groups += groups;
+                Ok(node)
+            }
+            Err(e) => self.error(from, format!("invalid regex: {e}")),
+        }
+    }
+
+    fn regex(&mut self) -> Result<(), Message> {
+        let start = self.at.offset + 2;
+        let Some(len) = self.text[start..self.end].windows(2).position(|w| w == b"}}") else {
+            return self.error(self.at.offset, "found start of regex string with no end '}}'");
+        };
+        // LLVM puts parentheses around when there is an alternative, which counts for the numbers of groups.
+        let group = self.rest().contains(&b'|');
+        self.groups += u32::from(group);
+        let number = self.groups;
+        let node = self.parse(start, start + len)?;
+        self.push(if group { Node::Group(number, Box::new(node)) } else { node });
+        self.at.offset = start + len + 2;
+        Ok(())
+    }
+
+    fn substitution(&mut self) -> Result<(), Message> {
+        let open = self.at.offset;
+        let start = open + 2;
+        let Some(end) = self.block_end(start)? else {
+            return self.error(open, "Invalid substitution block, no ]] found");
+        };
+        self.at.offset = end + 2;
+        if self.text[start..end].starts_with(b"#") {
+            self.numeric(start + 1, end, false)
+        } else {
+            self.string(start, end)
+        }
+    }
+
+    /// Where `]]` closes the block that begins at `start`: not in brackets, and not behind a backslash.
+    fn block_end(&self, start: usize) -> Result<Option<usize>, Message> {
+        let (mut i, mut depth) = (start, 0);
+        while i < self.end {
+            match self.text[i] {
+                b']' if depth == 0 && self.text[i..self.end].starts_with(b"]]") => return Ok(Some(i)),
+                b']' if depth == 0 => return self.error(i, "missing closing \"]\" for regex variable"),
+                b']' => depth -= 1,
+                b'[' => depth += 1,
+                b'\\' => i += 1,
+                _ => {}
+            }
+            i += 1;
+        }
+        Ok(None)
+    }
+
+    fn string(&mut self, start: usize, end: usize) -> Result<(), Message> {
+        let text = &self.text[start..end];
+        let colon = text.iter().position(|b| *b == b':');
+        let blank = text[..colon.unwrap_or(text.len())].iter().position(|b| matches!(b, b' ' | b'\t'));
+        if let Some(blank) = blank {
+            return self.error(start + blank, "unexpected whitespace");
+        }
+        let (len, pseudo) = match number::name(text) {
+            Ok(name) => name,
+            Err((offset, message)) => return self.error(start + offset, message),
+        };
+        let name = String::from_utf8_lossy(&text[..len]).into_owned();
+        if pseudo && colon.is_none() {
+            return self.numeric(start, end, true);
+        }
+        match colon {
+            Some(colon) if pseudo || len != colon => self.error(start, "invalid name in string variable definition"),
+            Some(_) if self.variables.find_number(&name).is_some() => {
+                self.error(start, format!("numeric variable with name '{name}' already exists"))
+            }
+            Some(colon) => self.string_definition(name, start + colon + 1, end),
+            None if len < text.len() => self.error(start, "invalid name in string variable use"),
+            None => self.string_use(name, start),
+        }
+    }
+
+    fn string_definition(&mut self, name: String, from: usize, to: usize) -> Result<(), Message> {
+        self.groups += 1;
+        let group = self.groups;
+        self.variables.declare_string(&name);
+        self.pattern.strings.push((name, group));
+        let node = if from == to { Node::EMPTY } else { self.parse(from, to)? };
+        self.push(Node::Group(group, Box::new(node)));
+        Ok(())
+    }
+
+    fn string_use(&mut self, name: String, offset: usize) -> Result<(), Message> {
+        let place = self.place(offset);
+        match self.pattern.strings.iter().rev().find(|s| s.0 == name).map(|s| s.1) {
+            Some(group) if group > MAX_BACK_REFERENCE => {
+                return self.error(offset, format!("Can't back-reference more than {MAX_BACK_REFERENCE} variables"));
+            }
+            Some(group) => self.push(Node::Back(group)),
+            None => self.pattern.parts.push(Part::String(place, name)),
+        }
+        Ok(())
+    }
+
+    fn numeric(&mut self, start: usize, end: usize, legacy: bool) -> Result<(), Message> {
+        let line = Some(self.pattern.line);
+        let block = match number::block(self.text, (start, end), legacy, line, self.variables) {
+            Ok(block) => block,
+            Err((offset, message)) => return self.error(offset, message),
+        };
+        let mut group = None;
+        if let Some((name, id)) = block.define {
+            self.groups += 1;
+            group = Some(self.groups);
+            self.pattern.numbers.push((name, id, block.format, self.groups));
+        }
+        if let Some(expr) = block.expr {
+            let text = String::from_utf8_lossy(&self.text[start..end]).into_owned();
+            let (place, format) = (self.place(start), block.format);
+            self.pattern.parts.push(Part::Number(Number { place, text, expr, format, group }));
+            return Ok(());
+        }
+        let flags = Flags { ignore_case: self.pattern.ignore_case, newline: true };
+        let (node, groups) = match ere::parse(block.format.wildcard().as_bytes(), self.groups + 1, flags) {
+            Ok(parsed) => parsed,
+            Err(e) => return self.error(start, format!("invalid regex: {e}")),
+        };
+        self.groups += groups;
+        self.push(group.map_or(node.clone(), |n| Node::Group(n, Box::new(node))));
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! The texts that patterns and messages point into.
+
+use crate::{Options, Text};
+
+/// A place: a text by its number, and a byte in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub source: usize,
+    pub offset: usize,
+}
+
+/// The number of the check file.
+pub const CHECKS: usize = 0;
+/// The number of the input.
+pub const INPUT: usize = 1;
+
+/// A text in the form in which it is compared: newlines are `\n`, and unless blanks matter, each run of them is one
+/// space.
+pub struct Source {
+    pub name: String,
+    pub bytes: Vec<u8>,
+    lines: Vec<usize>,
+}
+
+impl Source {
+    pub fn read(text: Text<'_>, options: &Options) -> Source {
+        let mut bytes = Vec::with_capacity(text.bytes.len());
+        for (i, &b) in text.bytes.iter().enumerate() {
+            let blank = |b: Option<&u8>| matches!(b, Some(b' ' | b'\t'));
+            if b == b'\r' && text.bytes.get(i + 1) == Some(&b'\n') {
+                continue;
+            }
+            if options.strict_whitespace || !blank(Some(&b)) {
+                bytes.push(b);
+            } else if !blank(text.bytes.get(i + 1)) {
+                bytes.push(b' ');
+            }
+        }
+        Source::new(text.name, bytes)
+    }
+
+    /// A text that is compared as it is.
+    pub fn new(name: &str, bytes: Vec<u8>) -> Source {
+        let newlines = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n');
+        let lines = std::iter::once(0).chain(newlines.map(|(i, _)| i + 1)).collect();
+        Source { name: name.to_owned(), bytes, lines }
+    }
+
+    /// The line and the column of a byte, both from 0.
+    pub fn line_col(&self, offset: usize) -> (usize, usize) {
+        let line = self.lines.partition_point(|start| *start <= offset) - 1;
+        (line, offset - self.lines[line])
+    }
+
+    /// How many lines there are; a newline at the end begins none.
+    pub fn num_lines(&self) -> usize {
+        self.lines.len() - usize::from(self.lines.last() == Some(&self.bytes.len()))
+    }
+
+    /// The first byte of a line, from 0.
+    pub fn start_of(&self, line: usize) -> usize {
+        self.lines[line]
+    }
+
+    /// A line, from 0, without its newline.
+    pub fn line(&self, line: usize) -> &[u8] {
+        let end = self.lines.get(line + 1).map_or(self.bytes.len(), |next| next - 1);
+        &self.bytes[self.lines[line]..end]
+    }
+}
+
+/// All texts: the check file, the input, and command line arguments.
+pub struct Sources(Vec<Source>);
+
+impl Sources {
+    pub fn new(checks: Source, input: Source) -> Sources {
+        Sources(vec![checks, input])
+    }
+
+    /// Adds a text and returns its number.
+    pub fn add(&mut self, source: Source) -> usize {
+        self.0.push(source);
+        self.0.len() - 1
+    }
+
+    pub fn get(&self, source: usize) -> &Source {
+        &self.0[source]
+    }
+}
+
+/// Something to say about a place.
+#[derive(Debug)]
+pub struct Message {
+    pub severity: &'static str,
+    pub place: Place,
+    /// How many bytes are meant, for underlining.
+    pub len: usize,
+    pub text: String,
+}
+
+impl Message {
+    pub fn error(place: Place, text: impl Into<String>) -> Message {
+        Message { severity: "error", place, len: 0, text: text.into() }
+    }
+
+    pub fn note(place: Place, text: impl Into<String>) -> Message {
+        Message { severity: "note", ..Message::error(place, text) }
+    }
+
+    /// Underlines so many bytes.
+    pub fn over(mut self, len: usize) -> Message {
+        self.len = len;
+        self
+    }
+}

@@ -1,0 +1,141 @@
+//! Regions: functions, loops, and other ops that run what is in them.
+
+use crate::code::{Code, Frame, OpCode};
+use crate::{Interpreter, Stop};
+use gradus_ir::control::{CountedFn, Event, Next};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Op, OpInfo, Traits};
+
+/// Regions in regions and calls in calls get more stack when less than this is left, as much as that.
+const STACK_LEFT: usize = 128 << 10;
+const MORE_STACK: usize = 2 << 20;
+
+impl Interpreter<'_> {
+    /// Runs a region with what is on the stack from `start` on until a terminator leaves it. The terminator's operands are
+    /// there afterwards.
+    pub(super) fn region(&mut self, code: &Code, frame: &mut Frame, region: usize, start: usize) -> Result<(), Stop> {
+        match code.regions[region].entry {
+            Some(entry) => {
+                code.enter(frame, entry, &mut self.stack[start..]);
+                self.stack.truncate(start);
+                self.entered(code, frame, region, start)
+            }
+            None => {
+                self.stack.truncate(start);
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a region whose arguments are defined.
+    fn entered(&mut self, code: &Code, frame: &mut Frame, region: usize, start: usize) -> Result<(), Stop> {
+        let Some(entry) = code.regions[region].entry else { return Ok(()) };
+        let scope = self.memory.scope();
+        let done = stacker::maybe_grow(STACK_LEFT, MORE_STACK, || self.blocks(code, frame, entry, start));
+        if code.regions[region].is_scope {
+            self.memory.leave(scope);
+        }
+        done
+    }
+
+    /// Calls a function with what is on the stack from `start` on. Its results are there afterwards, unless they are
+    /// returned, where somebody outside made them.
+    pub(super) fn callee(&mut self, op: &OpCode, callee: Option<Op>, start: usize) -> Result<Option<Vec<Datum>>, Stop> {
+        let missing = || Stop { op: op.op, trap: Trap::unsupported("the callee does not exist") };
+        let (m, callee) = (self.module, callee.ok_or_else(missing)?);
+        if m.regions(callee).first().is_none_or(|&body| m.entry(body).is_none()) {
+            return self.outside(op.op, start, "the callee has no body").map(Some);
+        }
+        stacker::maybe_grow(STACK_LEFT, MORE_STACK, || self.call_with(callee, start)).map(|()| None)
+    }
+
+    /// Runs a loop that counts, with its operands on the stack from `start` on. What it gives is there afterwards.
+    #[allow(clippy::too_many_arguments, reason = "what an op does, and where")]
+    pub(super) fn counted(
+        &mut self,
+        code: &Code,
+        frame: &mut Frame,
+        op: &OpCode,
+        info: &'static OpInfo,
+        counted: CountedFn,
+        body: Option<usize>,
+        start: usize,
+    ) -> Result<(), Stop> {
+        let trapped = |trap| Stop { op: op.op, trap };
+        let range = code.with_args(self.module, op, info, |args| counted(args, &self.stack[start..]));
+        let range = range.map_err(trapped)?;
+        let missing = || trapped(Trap::unsupported("a region is missing"));
+        let body = body.ok_or_else(missing)?;
+        let entry = code.regions[body].entry.ok_or_else(missing)?;
+        self.stack.drain(start..start + range.inits);
+        let mut next = range.first;
+        loop {
+            let number = range.value(next).map_err(trapped)?;
+            if next >= range.end {
+                return Ok(());
+            }
+            self.count(op.op, 1)?;
+            code.enter_loop(frame, entry, number, &mut self.stack[start..]);
+            self.stack.truncate(start);
+            self.entered(code, frame, body, start)?;
+            next += range.step;
+        }
+    }
+
+    /// Executes an op with regions, with its operands on the stack from `start` on.
+    pub(super) fn control(
+        &mut self,
+        code: &Code,
+        frame: &mut Frame,
+        op: &OpCode,
+        info: &'static OpInfo,
+        regions: &[usize],
+        start: usize,
+    ) -> Result<Vec<Datum>, Stop> {
+        let parallel = info.traits.has(Traits::PARALLEL);
+        if parallel {
+            self.memory.enter_parallel();
+        }
+        let operands = start..self.stack.len();
+        let mut left: Option<(usize, usize)> = None;
+        loop {
+            // The stack holds the operands, the arguments of the region that ran, and what it yielded.
+            let event = match left {
+                None => Event::Enter,
+                Some((region, yielded)) => {
+                    Event::Left { region, args: &self.stack[operands.end..yielded], yielded: &self.stack[yielded..] }
+                }
+            };
+            let (data, memory) = (&self.stack[operands.clone()], &mut self.memory);
+            let next = code.with_args(self.module, op, info, |args| match (info.control, info.control_memory) {
+                (Some(control), _) => control(args, data, event),
+                (None, Some(control)) => control(args, data, event, memory),
+                (None, None) => Err(Trap::unsupported("an op that runs no regions")),
+            });
+            let (idle, results) = match next.map_err(|trap| Stop { op: op.op, trap })? {
+                Next::Region(region, args) => {
+                    self.count(op.op, 1)?;
+                    if region == 0 && parallel {
+                        self.memory.next_iteration();
+                    }
+                    let missing = || Stop { op: op.op, trap: Trap::unsupported("a region is missing") };
+                    let number = *regions.get(region).ok_or_else(missing)?;
+                    self.stack.truncate(operands.end);
+                    self.stack.extend_from_slice(&args);
+                    let yielded = self.stack.len();
+                    self.stack.extend(args);
+                    self.region(code, frame, number, yielded)?;
+                    left = Some((region, yielded));
+                    continue;
+                }
+                Next::Done(results) => (0, results),
+                Next::Idle(steps, results) => (steps, results),
+            };
+            self.count(op.op, idle)?;
+            if parallel {
+                self.memory.leave_parallel();
+            }
+            return Ok(results);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The ops of blocks, one after the other.
+
+use crate::code::{Code, Does, Frame, MAX_NUMBERS, OpCode, Read};
+use crate::{Interpreter, Stop};
+use gradus_ir::access::ElementAccess;
+use gradus_ir::control::JumpFn;
+use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::scalar::Scalar;
+use gradus_ir::{OpInfo, Traits};
+use std::ops::Range;
+
+/// What happens after an op.
+enum After {
+    /// The op behind it runs.
+    Next,
+    /// A block runs.
+    Block(usize),
+    /// The region is left.
+    Left,
+}
+
+impl Interpreter<'_> {
+    /// Runs blocks until a terminator leaves their region. What leaves it is on the stack from `start` on, where nothing is
+    /// at first.
+    pub(super) fn blocks(
+        &mut self,
+        code: &Code,
+        frame: &mut Frame,
+        mut block: usize,
+        start: usize,
+    ) -> Result<(), Stop> {
+        'blocks: loop {
+            let mut combined = Vec::new();
+            for op in &code.ops[code.blocks[block].ops.clone()] {
+                match self.step(code, frame, op, &mut combined)? {
+                    After::Next => {}
+                    After::Left => return Ok(()),
+                    After::Block(to) => {
+                        code.enter(frame, to, &mut self.stack[start..]);
+                        self.stack.truncate(start);
+                        block = to;
+                        continue 'blocks;
+                    }
+                }
+            }
+            // A block without a terminator ends its region.
+            self.stack.append(&mut combined);
+            return Ok(());
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, combined: &mut Vec<Datum>) -> Result<After, Stop> {
+        let trapped = |trap| Stop { op: op.op, trap };
+        if let Does::Leave = op.does {
+            self.read_all(code, frame, op)?;
+            return Ok(After::Left);
+        }
+        self.count(op.op, 1)?;
+        match &op.does {
+            Does::Constant(value) => code.define_one(frame, op, value.clone()),
+            Does::Scalar(scalar) => match compute(scalar, code.reads(op), frame).map_err(trapped)? {
+                Some(result) => code.define_one(frame, op, result),
+                None => {
+                    let result = self.unusual(code, frame, op)?;
+                    code.define_one(frame, op, result);
+                }
+            },
+            Does::Access(access) => {
+                if let Some(result) = self.access(code, frame, op, access)? {
+                    code.define_one(frame, op, result);
+                }
+            }
+            Does::Branch(info, jump, to) => return self.branch(code, frame, op, info, *jump, to),
+            _ => return self.rarer(code, frame, op, combined),
+        }
+        Ok(After::Next)
+    }
+
+    fn rarer(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, combined: &mut Vec<Datum>) -> Result<After, Stop> {
+        let start = self.read_all(code, frame, op)?;
+        let mut leaves = false;
+        let mut results = match &op.does {
+            Does::Declared(info, leaving) => {
+                leaves = *leaving;
+                self.declared(code, op, info, start)?
+            }
+            Does::Combine(info, dest) => {
+                let results = self.declared(code, op, info, start)?;
+                if let (Some(dest), Some(datum)) = (dest, results.first()) {
+                    frame[*dest as usize] = Some(datum.clone());
+                }
+                combined.extend_from_slice(&results);
+                results
+            }
+            Does::Control(info, regions, leaving) => {
+                leaves = *leaving;
+                self.control(code, frame, op, info, regions, start)?
+            }
+            Does::Count(info, counted, body) => {
+                self.counted(code, frame, op, info, *counted, *body, start)?;
+                return Ok(self.define(code, frame, op, start));
+            }
+            Does::Call(callee) => match self.callee(op, *callee, start)? {
+                Some(results) => results,
+                None => return Ok(self.define(code, frame, op, start)),
+            },
+            Does::UnregisteredBranch => {
+                return Err(Stop { op: op.op, trap: Trap::unsupported("this branch has no meaning") });
+            }
+            _ => self.outside(op.op, start, "the op is not registered")?,
+        };
+        self.stack.truncate(start);
+        if leaves {
+            self.stack.extend(results);
+            return Ok(After::Left);
+        }
+        code.define(frame, op, &mut results);
+        Ok(After::Next)
+    }
+
+    /// Defines an op's results, which are on the stack from `start` on.
+    fn define(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, start: usize) -> After {
+        code.define(frame, op, &mut self.stack[start..]);
+        self.stack.truncate(start);
+        After::Next
+    }
+
+    /// Puts an op's operands on the stack, and returns where they begin there.
+    pub(super) fn read_all(&mut self, code: &Code, frame: &mut Frame, op: &OpCode) -> Result<usize, Stop> {
+        let start = self.stack.len();
+        for read in code.reads(op) {
+            let datum = match &mut frame[read.place()] {
+                Some(Datum::Int(v)) => Datum::Int(*v),
+                Some(Datum::Float(v)) => Datum::Float(*v),
+                place if read.is_last() => place.take().ok_or_else(|| undefined(op))?,
+                place => place.clone().ok_or_else(|| undefined(op))?,
+            };
+            self.stack.push(datum);
+        }
+        Ok(start)
+    }
+
+    /// What an op of numbers gives whose operands are not all numbers: of poison.
+    #[cold]
+    fn unusual(&mut self, code: &Code, frame: &mut Frame, op: &OpCode) -> Result<Datum, Stop> {
+        let start = self.read_all(code, frame, op)?;
+        let info = self.module.info(op.op).ok_or_else(|| undefined(op))?;
+        let result = self.declared(code, op, info, start)?.pop();
+        self.stack.truncate(start);
+        result.ok_or_else(|| undefined(op))
+    }
+
+    fn declared(&mut self, code: &Code, op: &OpCode, info: &'static OpInfo, start: usize) -> Result<Vec<Datum>, Stop> {
+        self.tell();
+        let (operands, memory) = (&self.stack[start..], &mut self.memory);
+        let kernels = self.kernels.as_mut().filter(|_| !info.traits.has(Traits::CONSTANT_LIKE));
+        let declined = &mut self.declined;
+        let results = code.with_args(self.module, op, info, |args| match (info.exec, kernels) {
+            (Some(exec), _) => exec(args, operands, memory),
+            (None, None) => eval_op(args, operands),
+            (None, Some(kernels)) => kernels(args, operands).unwrap_or_else(|| {
+                *declined.entry(info.name).or_default() += 1;
+                eval_op(args, operands)
+            }),
+        });
+        let results = results.map_err(|trap| Stop { op: op.op, trap })?;
+        self.made += results.iter().map(elements).sum::<u64>() / ELEMENTS_PER_OP;
+        Ok(results)
+    }
+
+    fn access(
+        &mut self,
+        code: &Code,
+        frame: &Frame,
+        op: &OpCode,
+        access: &ElementAccess,
+    ) -> Result<Option<Datum>, Stop> {
+        let trapped = |trap| Stop { op: op.op, trap };
+        let reads = code.reads(op);
+        if reads.iter().any(|read| frame[read.place()].is_none()) {
+            return Err(undefined(op));
+        }
+        let values = || reads.iter().filter_map(|read| frame[read.place()].as_ref());
+        let mut rest = values();
+        let value = if access.writes { rest.next() } else { None };
+        let Some(view) = rest.next() else { return Err(undefined(op)) };
+        match value {
+            Some(value) => access.store(value.clone(), view, rest, &mut self.memory).map(|()| None).map_err(trapped),
+            None => access.load(view, rest, &mut self.memory).map(Some).map_err(trapped),
+        }
+    }
+
+    fn branch(
+        &mut self,
+        code: &Code,
+        frame: &mut Frame,
+        op: &OpCode,
+        info: &'static OpInfo,
+        jump: Option<JumpFn>,
+        to: &[(usize, Range<usize>)],
+    ) -> Result<After, Stop> {
+        let trapped = |trap| Stop { op: op.op, trap };
+        let start = self.read_all(code, frame, op)?;
+        let jump = jump.ok_or_else(|| trapped(Trap::unsupported("this branch has no meaning")))?;
+        let taken = code.with_args(self.module, op, info, |args| jump(args, &self.stack[start..])).map_err(trapped)?;
+        let (block, carried) = &to[taken];
+        self.stack.truncate(start + carried.end);
+        self.stack.drain(start..start + carried.start);
+        Ok(After::Block(*block))
+    }
+}
+
+fn undefined(op: &OpCode) -> Stop {
+    Stop { op: op.op, trap: Trap::unsupported("an operand has no value here") }
+}
+
+/// The number that an op computes; `None` if its operands are not all numbers.
+#[inline]
+fn compute(scalar: &Scalar, reads: &[Read], frame: &Frame) -> Result<Option<Datum>, Trap> {
+    let (mut ints, mut floats) = ([0; MAX_NUMBERS], [0.0; MAX_NUMBERS]);
+    let numbers = match scalar {
+        Scalar::Ints(..) | Scalar::IntsToFloat(..) => numbers(reads, frame, &mut ints, |datum| match datum {
+            Datum::Int(v) => Some(*v),
+            _ => None,
+        }),
+        Scalar::Floats(..) | Scalar::FloatsToInt(..) => numbers(reads, frame, &mut floats, |datum| match datum {
+            Datum::Float(v) => Some(*v),
+            _ => None,
+        }),
+    };
+    let Some(n) = numbers else { return Ok(None) };
+    Ok(Some(match scalar {
+        Scalar::Ints(f, _) => f(&ints[..n])?.map_or(Datum::Poison, Datum::Int),
+        Scalar::IntsToFloat(f, _) => Datum::Float(f(&ints[..n])),
+        Scalar::Floats(f, _) => f(&floats[..n]).map_or(Datum::Poison, Datum::Float),
+        Scalar::FloatsToInt(f, _) => f(&floats[..n]).map_or(Datum::Poison, Datum::Int),
+    }))
+}
+
+/// How many operands there are, once they are all read; `None` if one is no number, or is poison, which some ops may not
+/// have.
+#[inline]
+fn numbers<T>(
+    reads: &[Read],
+    frame: &Frame,
+    to: &mut [T; MAX_NUMBERS],
+    f: impl Fn(&Datum) -> Option<T>,
+) -> Option<usize> {
+    for (number, read) in to.iter_mut().zip(reads) {
+        *number = f(frame[read.place()].as_ref()?)?;
+    }
+    Some(reads.len())
+}
+
+/// So many elements are made in the time of an op.
+const ELEMENTS_PER_OP: u64 = 256;
+
+fn elements(datum: &Datum) -> u64 {
+    if let Datum::Tensor(tensor) = datum { tensor.shape().iter().product::<usize>() as u64 } else { 0 }
+}

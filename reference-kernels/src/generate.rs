@@ -1,0 +1,145 @@
+//! Operations that make tensors from little: constants, ranges, one-hot vectors and triangles.
+
+use crate::KernelResult;
+use crate::cast::{cast, from_f64s};
+use crate::movement::{buffer, from_bytes};
+use crate::num::unsupported;
+use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axis, product};
+use gradus_ir::eval::ints_to_tensor;
+use gradus_ir::tensor::{DType, Tensor};
+
+/// `ConstantOfShape` (9, 20, 21): a tensor whose every element is that of `value`, which has exactly one.
+pub fn constant_of_shape(shape: &[i64], value: &Tensor) -> KernelResult {
+    let dims: Option<Vec<usize>> = shape.iter().map(|&d| usize::try_from(d).ok()).collect();
+    let dims = dims.ok_or_else(|| format!("{shape:?} is not a shape"))?;
+    if value.len() != 1 {
+        return Err(format!("constant_of_shape needs one element, not {value:?}"));
+    }
+    from_bytes(value.dtype(), &dims, value.bytes().repeat(checked_elements(&dims)?))
+}
+
+/// `Range` (11): from `start` towards `limit` (exclusive) by `delta`; all scalars of one type.
+pub fn range(start: &Tensor, limit: &Tensor, delta: &Tensor) -> KernelResult {
+    if [limit, delta].iter().any(|t| t.dtype() != start.dtype()) || [start, limit, delta].iter().any(|t| t.len() != 1) {
+        return Err("range needs three scalars of one type".into());
+    }
+    if start.dtype() == DType::Bool {
+        return Err(unsupported("range", DType::Bool));
+    }
+    // 64-bit integers are not all exact in f64.
+    if let (Some(s), Some(l), Some(d)) = (start.to_i64(), limit.to_i64(), delta.to_i64()) {
+        let (first, step) = (s[0], d[0]);
+        let count = int_count(first.into(), l[0].into(), step.into())?;
+        let values: Vec<i64> = (0i64..).take(count).map(|i| first.wrapping_add(step.wrapping_mul(i))).collect();
+        return Ok(ints_to_tensor(start.dtype(), &[count], &values));
+    }
+    let scalar = |t: &Tensor| t.to_f64()[0];
+    let (first, step) = (scalar(start), scalar(delta));
+    let count = float_count(first, scalar(limit), step)?;
+    Ok(from_f64s(start.dtype(), &[count], (0..count).map(|i| first + i as f64 * step).collect()))
+}
+
+/// The number of elements of an integer range.
+fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, String> {
+    if delta == 0 {
+        return Err("range with a step of 0".into());
+    }
+    let distance = if delta > 0 { limit - start } else { start - limit };
+    let count = u128::try_from(distance).unwrap_or(0).div_ceil(delta.unsigned_abs());
+    usize::try_from(count).ok().filter(|&c| c <= MAX_ELEMENTS).ok_or_else(|| "range above 2^27 elements".into())
+}
+
+/// The number of elements of a float range.
+fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, String> {
+    let count = ((limit - start) / delta).ceil();
+    if count.is_nan() || count > MAX_ELEMENTS as f64 {
+        return Err("range above 2^27 elements, or with a step of 0".into());
+    }
+    Ok(count.max(0.0) as usize)
+}
+
+/// `OneHot` (9, 11): along a new `axis` of extent `depth`, `values[1]` at the index and `values[0]` elsewhere. Indices
+/// may be of any number type and count from the back; one out of range selects nothing.
+pub fn one_hot(indices: &Tensor, depth: i64, values: &Tensor, axis: i64) -> KernelResult {
+    if values.shape() != [2] {
+        return Err(format!("one_hot needs an off and an on value, not {values:?}"));
+    }
+    let axis = normalize_axis(axis, indices.rank() + 1)?;
+    let extent = usize::try_from(depth).map_err(|_| format!("a depth of {depth}"))?;
+    let mut shape = indices.shape().to_vec();
+    shape.insert(axis, extent);
+    let mut out = buffer(values.dtype(), &shape)?;
+    let inner = product(&indices.shape()[axis..]);
+    let hot: Vec<i64> = match indices.to_i64() {
+        Some(v) => v,
+        None => indices.to_f64().iter().map(|&v| v as i64).collect(),
+    };
+    let (off, on) = values.bytes().split_at(values.dtype().size());
+    for block in hot.chunks(inner.max(1)) {
+        for at in 0..depth {
+            for &i in block {
+                let selected = i == at || i.checked_add(depth) == Some(at);
+                out.extend_from_slice(if selected { on } else { off });
+            }
+        }
+    }
+    from_bytes(values.dtype(), &shape, out)
+}
+
+/// `Trilu` (14): keeps the upper (or lower) triangle of the last two axes, from the `k`-th diagonal on, and zeroes the
+/// rest.
+pub fn trilu(x: &Tensor, k: i64, upper: bool) -> KernelResult {
+    let [.., rows, columns] = *x.shape() else {
+        return Err(format!("trilu needs matrices, not {:?}", x.shape()));
+    };
+    let (size, mut out) = (x.dtype().size(), x.bytes().to_vec());
+    let n = i64::try_from(columns).map_err(|e| e.to_string())?;
+    if rows > 0 && columns > 0 {
+        for (r, row) in out.chunks_exact_mut(columns * size).enumerate() {
+            // The first column that belongs to the upper part; for the lower, the diagonal itself belongs to both.
+            let diagonal = k.saturating_add((r % rows) as i64);
+            let first = if upper { diagonal } else { diagonal.saturating_add(1) }.clamp(0, n);
+            let cut = first as usize * size;
+            (if upper { &mut row[..cut] } else { &mut row[cut..] }).fill(0);
+        }
+    }
+    from_bytes(x.dtype(), x.shape(), out)
+}
+
+/// `EyeLike` (9, 22): ones on the `k`-th diagonal of a matrix of `shape`, zeros elsewhere.
+pub fn eye_like(shape: &[usize], k: i64, dtype: DType) -> KernelResult {
+    let [rows, columns] = *shape else {
+        return Err(format!("eye_like needs a matrix, not {shape:?}"));
+    };
+    let mut out = vec![0; checked_elements(shape)?];
+    for r in 0..rows {
+        let column = k.saturating_add(r as i64);
+        if let Some(c) = usize::try_from(column).ok().filter(|&c| c < columns) {
+            out[r * columns + c] = 1;
+        }
+    }
+    cast(&Tensor::from_bools(shape, out), dtype)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let run = |a: i64, b: i64, c: i64| range(&Tensor::scalar(a), &Tensor::scalar(b), &Tensor::scalar(c));
+        assert_eq!(run(10, 4, -2).unwrap().to_i64().unwrap(), [10, 8, 6]);
+        assert!(run(0, 1, 0).is_err() && run(0, i64::MAX, 1).is_err() && run(3, 1, 1).unwrap().is_empty());
+        let f = |x: f32| Tensor::scalar(x);
+        assert_eq!(range(&f(1.0), &f(5.0), &f(2.0)).unwrap().to_f64(), [1.0, 3.0]);
+    }
+
+    #[test]
+    fn one_hot_and_triangles() {
+        let hot = one_hot(&Tensor::from_vec(&[2], vec![-1i64, 7]), 3, &Tensor::from_vec(&[2], vec![0i32, 5]), -1);
+        assert_eq!(hot.unwrap().to_i64().unwrap(), [0, 0, 5, 0, 0, 0]);
+        let x = Tensor::from_vec(&[2, 2], vec![1i32, 2, 3, 4]);
+        assert_eq!(trilu(&x, 0, true).unwrap().to_i64().unwrap(), [1, 2, 0, 4]);
+        assert_eq!(trilu(&x, -1, false).unwrap().to_i64().unwrap(), [0, 0, 3, 0]);
+    }
+}

@@ -1,0 +1,211 @@
+//! Matrix products: `MatMul` with numpy's rules, and `Gemm`.
+
+use crate::KernelResult;
+use crate::cast::from_f64s;
+use crate::gemm::{Matrix, Packed, gemm as product};
+use crate::num::{Num, dispatch, wide};
+use crate::shape::{broadcast_shapes, checked_elements, matmul_output_dims};
+use crate::walk::{Walk, zip_map};
+use gradus_ir::tensor::Tensor;
+
+/// `MatMul` (1, 9, 13): the product of matrices, stacks of them (which broadcast), or vectors, as numpy's `matmul`.
+/// Every type but `Bool`; integers wrap.
+pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
+    if a.dtype() != b.dtype() {
+        return Err(format!("matmul of {a:?} and {b:?}"));
+    }
+    dispatch!(number, "matmul", (a, b), T => {
+        let (a_elements, b_elements) = (a.as_slice::<T>(), b.as_slice::<T>());
+        let add = |c: &mut T, s| *c = c.add(s);
+        let (shape, out) = stacked(&a_elements, a.shape(), &b_elements, b.shape(), T::NOTHING, add)?;
+        Ok(Tensor::from_vec(&shape, out))
+    })
+}
+
+/// The product of two matrices in which factors that are zero in one of them, the right one or the left one, are left out
+/// of the sums, whatever they are multiplied with.
+pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelResult {
+    let (&[m, k], &[l, n]) = (a.shape(), b.shape()) else { return Err(format!("a product of {a:?} and {b:?}")) };
+    if k != l || a.dtype() != b.dtype() {
+        return Err(format!("a product of {a:?} and {b:?}"));
+    }
+    dispatch!(number, "matmul", (a, b), T => {
+        let (left, right) = (a.as_slice::<T>(), b.as_slice::<T>());
+        let mut sums: Vec<Option<T>> = vec![None; checked_elements(&[m, n])?];
+        for (row, sums) in left.chunks_exact(k.max(1)).zip(sums.chunks_exact_mut(n.max(1))) {
+            for (&x, factors) in row.iter().zip(right.chunks_exact(n.max(1))) {
+                for (sum, &y) in sums.iter_mut().zip(factors) {
+                    if (if right_is_sparse { y } else { x }) != T::ZERO {
+                        *sum = Some(sum.unwrap_or(T::NOTHING).add(x.mul(y)));
+                    }
+                }
+            }
+        }
+        Ok(Tensor::from_vec(&[m, n], sums.into_iter().map(|sum| sum.unwrap_or(T::ZERO)).collect::<Vec<T>>()))
+    })
+}
+
+/// The product of stacks of matrices, accumulated as in [`product`] from `start` on; zero if there is nothing to add up.
+pub(super) fn stacked<T: Num, C: Clone + Default>(
+    a: &[T],
+    a_shape: &[usize],
+    b: &[T],
+    b_shape: &[usize],
+    start: C,
+    add: impl Fn(&mut C, T),
+) -> Result<(Vec<usize>, Vec<C>), String> {
+    let shape = matmul_output_dims(a_shape, b_shape)?;
+    let k = a_shape[a_shape.len() - 1];
+    let mut out = vec![if k == 0 { C::default() } else { start }; checked_elements(&shape)?];
+    let mut m = if a_shape.len() > 1 { a_shape[a_shape.len() - 2] } else { 1 };
+    let n = if b_shape.len() > 1 { b_shape[b_shape.len() - 1] } else { 1 };
+    let mut a_batch = &a_shape[..a_shape.len().saturating_sub(2)];
+    let b_batch = &b_shape[..b_shape.len().saturating_sub(2)];
+    if out.is_empty() || k == 0 {
+        return Ok((shape, out));
+    }
+    if b_batch.is_empty() {
+        // One right operand for all: the stack on the left is one tall matrix.
+        m *= a_batch.iter().product::<usize>();
+        a_batch = &[];
+    }
+    let (walk, mut done) = (Walk::new([a_batch, b_batch])?, 0);
+    walk.each_run(|[i, j]| {
+        for r in 0..walk.run {
+            let (i, j) = (i + r * walk.steps[0], j + r * walk.steps[1]);
+            let left = Packed::new(&a[i * m * k..][..m * k], m, k, k, 1);
+            let right = Matrix { data: &b[j * k * n..][..k * n], row_step: n, step: 1 };
+            product(&left, &right, n, &mut out[done..done + m * n], &add);
+            done += m * n;
+        }
+    });
+    Ok((shape, out))
+}
+
+/// `Det` (11, 22): the determinants of square float matrices, by elimination in `f64`.
+pub fn det(x: &Tensor) -> KernelResult {
+    let &[ref batch @ .., n, m] = x.shape() else { return Err(format!("the determinant of {x:?}")) };
+    if n != m || !x.dtype().is_float() {
+        return Err(format!("the determinant of {x:?}"));
+    }
+    let (mut data, count) = (x.to_f64(), checked_elements(batch)?);
+    let one = |matrix: &mut [f64]| {
+        let mut product = 1.0;
+        for k in 0..n {
+            let largest = |a: &usize, b: &usize| matrix[a * n + k].abs().total_cmp(&matrix[b * n + k].abs());
+            let pivot = (k..n).max_by(largest).unwrap_or(k);
+            if pivot != k {
+                (0..n).for_each(|j| matrix.swap(k * n + j, pivot * n + j));
+                product = -product;
+            }
+            product *= matrix[k * n + k];
+            if matrix[k * n + k] == 0.0 {
+                return 0.0;
+            }
+            for i in k + 1..n {
+                let factor = matrix[i * n + k] / matrix[k * n + k];
+                (k..n).for_each(|j| matrix[i * n + j] -= factor * matrix[k * n + j]);
+            }
+        }
+        product
+    };
+    let out = if n == 0 { vec![1.0; count] } else { data.chunks_exact_mut(n * n).map(one).collect() };
+    Ok(from_f64s(x.dtype(), batch, out))
+}
+
+/// The attributes of [`gemm`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gemm {
+    /// Scales the product.
+    pub alpha: f32,
+    /// Scales the added operand.
+    pub beta: f32,
+    /// Whether the left operand is transposed.
+    pub trans_a: bool,
+    /// Whether the right operand is transposed.
+    pub trans_b: bool,
+}
+
+impl Default for Gemm {
+    fn default() -> Self {
+        Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: false }
+    }
+}
+
+/// The shape of [`gemm`] of matrices of shapes `a` and `b`.
+pub fn gemm_output_dims(a: &[usize], b: &[usize], trans_a: bool, trans_b: bool) -> Result<Vec<usize>, String> {
+    let (&[r, s], &[t, u]) = (a, b) else {
+        return Err(format!("gemm needs matrices, not {a:?} and {b:?}"));
+    };
+    let ((m, k), (l, n)) = (if trans_a { (s, r) } else { (r, s) }, if trans_b { (u, t) } else { (t, u) });
+    if k == l { Ok(vec![m, n]) } else { Err(format!("gemm of {a:?} and {b:?}: the inner extents differ")) }
+}
+
+/// `Gemm` (7, 9, 11, 13): `alpha * a * b + beta * c` of matrices, where `c` broadcasts to the product.
+pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelResult {
+    if a.dtype() != b.dtype() || c.is_some_and(|c| c.dtype() != a.dtype()) {
+        return Err(format!("gemm of {a:?}, {b:?} and {c:?}"));
+    }
+    let shape = gemm_output_dims(a.shape(), b.shape(), attrs.trans_a, attrs.trans_b)?;
+    let size = checked_elements(&shape)?;
+    if c.is_some_and(|c| broadcast_shapes(c.shape(), &shape).as_ref() != Ok(&shape)) {
+        return Err(format!("gemm: {c:?} does not broadcast to {shape:?}"));
+    }
+    let c = c.map(wide).transpose()?;
+    let (m, n, k) = (shape[0], shape[1], a.shape()[usize::from(!attrs.trans_a)]);
+    dispatch!(number, "gemm", (a, b), T => {
+        let (left, right, mut out) = (a.as_slice::<T>(), b.as_slice::<T>(), vec![if k == 0 { T::ZERO } else { T::NOTHING }; size]);
+        if size > 0 && k > 0 {
+            let (row_step, step) = if attrs.trans_a { (1, m) } else { (k, 1) };
+            let packed = Packed::new(&left, m, k, row_step, step);
+            let (row_step, step) = if attrs.trans_b { (1, k) } else { (n, 1) };
+            product(&packed, &Matrix { data: &right, row_step, step }, n, &mut out, |c, s| *c = c.add(s));
+        }
+        scale(&mut out, attrs.alpha);
+        if let Some(c) = &c {
+            let mut added = c.as_slice::<T>().into_owned();
+            scale(&mut added, attrs.beta);
+            out = zip_map(&Walk::new([&shape, c.shape()])?, &out, &added, Num::add);
+        }
+        Ok(Tensor::from_vec(&shape, out))
+    })
+}
+
+/// Multiplies by an attribute, in the element type for floats and through `f64` for integers.
+fn scale<T: Num>(values: &mut [T], factor: f32) {
+    if factor != 1.0 {
+        values.iter_mut().for_each(|v| *v = T::from_f64(v.to_f64() * f64::from(factor)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_and_stacks() {
+        let v = Tensor::from_vec(&[2], vec![1i32, 2]);
+        assert_eq!(matmul(&v, &v).unwrap().to_i64().unwrap(), [5]);
+        let stack = Tensor::from_vec(&[2, 1, 2], vec![1i32, 0, 0, 1]);
+        let m = Tensor::from_vec(&[2, 2], vec![1i32, 2, 3, 4]);
+        assert_eq!(matmul(&stack, &m).unwrap().to_i64().unwrap(), [1, 2, 3, 4]);
+        assert_eq!(matmul(&m, &stack.reshape(vec![2, 2, 1]).unwrap()).unwrap().to_i64().unwrap(), [1, 3, 2, 4]);
+        assert!(matmul(&v, &Tensor::scalar(1i32)).is_err());
+    }
+
+    #[test]
+    fn determinants() {
+        let x = Tensor::from_vec(&[2, 2, 2], vec![0f32, 2.0, 3.0, 4.0, 1.0, 2.0, 2.0, 4.0]);
+        assert_eq!(det(&x).unwrap().to_f64(), [-6.0, 0.0]);
+        assert!(det(&x.reshape(vec![1, 8]).unwrap()).is_err());
+    }
+
+    #[test]
+    fn scaled_and_transposed() {
+        let a = Tensor::from_vec(&[2, 1], vec![1f32, 2.0]);
+        let c = Tensor::from_vec(&[1], vec![1f32]);
+        let attrs = Gemm { alpha: 2.0, beta: 3.0, trans_a: true, trans_b: false };
+        assert_eq!(gemm(&a, &a, Some(&c), &attrs).unwrap().to_f64(), [13.0]);
+        assert!(gemm(&a, &a, None, &Gemm::default()).is_err());
+    }
+}

@@ -1,0 +1,317 @@
+//! Normalizations. Statistics and the normalization itself are computed in `f64`, and rounded once.
+
+use crate::KernelResult;
+use crate::binary::{add, div, mul, sub};
+use crate::cast::cast;
+use crate::movement::around;
+use crate::num::{Num, Real, dispatch, unsupported};
+use crate::reduce::{Reduction, reduce};
+use crate::shape::{broadcast_shapes, normalize_axis};
+use gradus_ir::eval::floats_to_tensor;
+use gradus_ir::tensor::{DType, Tensor};
+
+/// A float vector of `n` elements, as `f64`.
+fn vector(op: &str, name: &str, t: &Tensor, n: usize) -> Result<Vec<f64>, String> {
+    if t.shape() != [n] || !t.dtype().is_float() {
+        return Err(format!("{op}: {name} should be a float vector of {n} elements, not {t:?}"));
+    }
+    Ok(t.to_f64())
+}
+
+/// The number of channels, which is the extent of axis 1, and of elements after it.
+fn channels(op: &str, x: &Tensor) -> Result<(usize, usize), String> {
+    if x.rank() < 2 {
+        return Err(format!("{op} needs [N, C, ...], not {:?}", x.shape()));
+    }
+    Ok((x.shape()[1], around(x.shape(), 1).1))
+}
+
+/// Scales and shifts each channel of `[N, C, ...]`.
+fn per_channel(op: &str, x: &Tensor, factors: &[(f64, f64)], inner: usize) -> KernelResult {
+    dispatch!(float, op, (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        for (i, row) in out.chunks_exact_mut(inner.max(1)).enumerate() {
+            let (a, b) = factors[i % factors.len()];
+            row.iter_mut().for_each(|v| *v = T::from_f64(v.to_f64() * a + b));
+        }
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+/// `BatchNormalization` (7, 9, 14, 15) for inference: `(x - mean) / sqrt(var + epsilon) * scale + bias` per channel of
+/// `[N, C, ...]`. The four vectors may have other float types than `x`.
+pub fn batch_normalization(
+    x: &Tensor,
+    scale: &Tensor,
+    bias: &Tensor,
+    mean: &Tensor,
+    var: &Tensor,
+    epsilon: f64,
+) -> KernelResult {
+    let op = "batch_normalization";
+    // A vector is a batch of single elements of one channel each.
+    let (c, inner) = if x.rank() == 1 { (1, 1) } else { channels(op, x)? };
+    let get = |name, t| vector(op, name, t, c);
+    let (scale, bias, mean, var) = (get("scale", scale)?, get("bias", bias)?, get("mean", mean)?, get("var", var)?);
+    let factor = |i: usize| {
+        let a = scale[i] / (var[i] + epsilon).sqrt();
+        (a, bias[i] - mean[i] * a)
+    };
+    per_channel(op, x, &(0..c).map(factor).collect::<Vec<_>>(), inner)
+}
+
+/// The result of [`batch_normalization_training`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct BatchStatistics {
+    /// The normalized tensor.
+    pub y: Tensor,
+    /// The running mean, updated.
+    pub mean: Tensor,
+    /// The running (population) variance, updated.
+    pub var: Tensor,
+}
+
+/// `BatchNormalization` (14, 15) in training mode: normalizes by the batch's own mean and variance, and updates the
+/// running ones as `running * momentum + batch * (1 - momentum)`.
+pub fn batch_normalization_training(
+    x: &Tensor,
+    scale: &Tensor,
+    bias: &Tensor,
+    mean: &Tensor,
+    var: &Tensor,
+    epsilon: f64,
+    momentum: f64,
+) -> Result<BatchStatistics, String> {
+    let op = "batch_normalization";
+    let (c, inner) = channels(op, x)?;
+    let (scale, bias) = (vector(op, "scale", scale, c)?, vector(op, "bias", bias, c)?);
+    let (old_mean, old_var) = (vector(op, "mean", mean, c)?, vector(op, "var", var, c)?);
+    let data = if x.dtype().is_float() { x.to_f64() } else { return Err(format!("{op} of {x:?}")) };
+    let statistics = |i: usize| {
+        let rows = || data.chunks_exact(inner.max(1)).skip(i).step_by(c).flatten();
+        let n = rows().count() as f64;
+        let mean = rows().sum::<f64>() / n;
+        (mean, rows().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n)
+    };
+    let batch: Vec<(f64, f64)> = (0..c).map(statistics).collect();
+    let factor = |i: usize| {
+        let a = scale[i] / (batch[i].1 + epsilon).sqrt();
+        (a, bias[i] - batch[i].0 * a)
+    };
+    let y = per_channel(op, x, &(0..c).map(factor).collect::<Vec<_>>(), inner)?;
+    let update = |to: &Tensor, old: &[f64], new: &dyn Fn(usize) -> f64| {
+        let out = (0..c).map(|i| old[i] * momentum + new(i) * (1.0 - momentum)).collect();
+        floats_to_tensor(to.dtype(), &[c], out)
+    };
+    let mean = update(mean, &old_mean, &|i| batch[i].0);
+    Ok(BatchStatistics { y, mean, var: update(var, &old_var, &|i| batch[i].1) })
+}
+
+/// The mean and `1 / sqrt(variance + epsilon)` of some elements.
+fn statistics<T: Num>(row: &[T], epsilon: f64) -> (f64, f64) {
+    let n = row.len() as f64;
+    let mean = row.iter().map(|v| v.to_f64()).sum::<f64>() / n;
+    let var = row.iter().map(|v| (v.to_f64() - mean) * (v.to_f64() - mean)).sum::<f64>() / n;
+    (mean, 1.0 / (var + epsilon).sqrt())
+}
+
+/// `InstanceNormalization` (6, 22): normalizes every image of `[N, C, D...]`, then scales and shifts per channel.
+pub fn instance_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, epsilon: f64) -> KernelResult {
+    // Without channels there is nothing in the one group.
+    let groups = channels("instance_normalization", x)?.0.max(1);
+    group_normalization(x, scale, bias, i64::try_from(groups).unwrap_or(0), epsilon)
+}
+
+/// `GroupNormalization` (21): normalizes each of `groups` groups of channels of every sample, then scales and shifts per
+/// channel.
+pub fn group_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, groups: i64, epsilon: f64) -> KernelResult {
+    let op = "group_normalization";
+    let (c, inner) = channels(op, x)?;
+    let (scale, bias) = (vector(op, "scale", scale, c)?, vector(op, "bias", bias, c)?);
+    let known = usize::try_from(groups).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
+    let groups = known.ok_or_else(|| format!("{op}: {c} channels do not split into {groups} groups"))?;
+    if x.is_empty() {
+        return if x.dtype().is_float() { Ok(x.clone()) } else { Err(unsupported(op, x.dtype())) };
+    }
+    let per_group = c / groups;
+    dispatch!(float, op, (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        for (g, block) in out.chunks_exact_mut(per_group * inner).enumerate() {
+            let (mean, inverse) = statistics(block, epsilon);
+            for (i, row) in block.chunks_exact_mut(inner).enumerate() {
+                let channel = (g * per_group + i) % c;
+                let a = inverse * scale[channel];
+                row.iter_mut().for_each(|v| *v = T::from_f64((v.to_f64() - mean) * a + bias[channel]));
+            }
+        }
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+/// Multiplies by `scale` and adds `bias`, both of which must broadcast to the shape of `x`.
+fn affine(op: &str, x: &Tensor, scale: &Tensor, bias: Option<&Tensor>) -> KernelResult {
+    for t in bias.iter().chain([&scale]) {
+        if broadcast_shapes(x.shape(), t.shape()).as_deref() != Ok(x.shape()) {
+            return Err(format!("{op}: {t:?} does not broadcast to {x:?}"));
+        }
+    }
+    let scaled = mul(x, scale)?;
+    bias.map_or(Ok(scaled.clone()), |b| add(&scaled, b))
+}
+
+/// `LayerNormalization` (17): normalizes over the axes from `axis` on, then scales and shifts by tensors that broadcast.
+/// Returns the result, and as `f32` (`f64` for `f64` operands) the mean and the inverse of the standard deviation, whose
+/// extents from `axis` on are 1.
+pub fn layer_normalization(
+    x: &Tensor,
+    scale: &Tensor,
+    bias: Option<&Tensor>,
+    axis: i64,
+    epsilon: f64,
+) -> Result<[Tensor; 3], String> {
+    let op = "layer_normalization";
+    let axis = normalize_axis(axis, x.rank())?;
+    let shape: Vec<usize> = x.shape().iter().enumerate().map(|(i, &d)| if i < axis { d } else { 1 }).collect();
+    let rows = super::shape::checked_elements(&shape)?;
+    let n = x.len().checked_div(rows).unwrap_or(0);
+    let (mut means, mut inverses) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let y = dispatch!(float, op, (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        for i in 0..rows {
+            let row = &mut out[i * n..(i + 1) * n];
+            let (mean, inverse) = statistics(row, epsilon);
+            row.iter_mut().for_each(|v| *v = T::from_f64((v.to_f64() - mean) * inverse));
+            means.push(mean);
+            inverses.push(inverse);
+        }
+        Ok(Tensor::from_vec(x.shape(), out))
+    })?;
+    let stash = |v: Vec<f64>| match x.dtype() {
+        DType::F64 => Tensor::from_vec(&shape, v),
+        _ => Tensor::from_vec(&shape, v.iter().map(|&v| v as f32).collect()),
+    };
+    Ok([affine(op, &y, scale, bias)?, stash(means), stash(inverses)])
+}
+
+/// `RMSNormalization` (23): divides by the root of the mean square over the axes from `axis` on, then scales by a tensor
+/// that broadcasts.
+pub fn rms_normalization(x: &Tensor, scale: &Tensor, axis: i64, epsilon: f64) -> KernelResult {
+    let axis = normalize_axis(axis, x.rank())?;
+    let n = x.shape()[axis].saturating_mul(around(x.shape(), axis).1);
+    let y = dispatch!(float, "rms_normalization", (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        for row in out.chunks_exact_mut(n.max(1)) {
+            let square = row.iter().map(|v| v.to_f64() * v.to_f64()).sum::<f64>() / n as f64;
+            let inverse = 1.0 / (square + epsilon).sqrt();
+            row.iter_mut().for_each(|v| *v = T::from_f64(v.to_f64() * inverse));
+        }
+        Ok(Tensor::from_vec(x.shape(), out))
+    })?;
+    affine("rms_normalization", &y, scale, None)
+}
+
+/// `MeanVarianceNormalization` (9, 13): elements less their mean over `axes`, divided by the standard deviation.
+pub fn mean_variance_normalization(x: &Tensor, axes: &[i64]) -> KernelResult {
+    let mean = |t: &Tensor| reduce(t, Reduction::Mean, axes, true, false);
+    let wide = cast(x, DType::F64)?;
+    let center = mean(&wide)?;
+    let variance = sub(&mean(&mul(&wide, &wide)?)?, &mul(&center, &center)?)?;
+    // Rounding may leave less than nothing.
+    let deviation = variance.to_f64().iter().map(|v| v.max(0.0).sqrt() + 1e-9).collect();
+    let y = div(&sub(&wide, &center)?, &floats_to_tensor(DType::F64, variance.shape(), deviation))?;
+    if x.dtype().is_float() { cast(&y, x.dtype()) } else { Err(unsupported("mean_variance_normalization", x.dtype())) }
+}
+
+/// The attributes of [`lrn`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Lrn {
+    /// The number of channels that are summed.
+    pub size: i64,
+    /// Scales the sum of squares, after division by `size`.
+    pub alpha: f64,
+    /// The exponent.
+    pub beta: f64,
+    /// Added to the scaled sum.
+    pub bias: f64,
+}
+
+impl Default for Lrn {
+    fn default() -> Self {
+        Lrn { size: 1, alpha: 1e-4, beta: 0.75, bias: 1.0 }
+    }
+}
+
+/// `LRN` (1, 13): divides elements of `[N, C, D...]` by `(bias + alpha / size * sum)^beta`, where `sum` is that of the
+/// squares at the same position in `size` neighbouring channels.
+pub fn lrn(x: &Tensor, attrs: &Lrn) -> KernelResult {
+    let (c, inner) = channels("lrn", x)?;
+    let size = usize::try_from(attrs.size).ok().filter(|&s| s > 0).ok_or("lrn: size should be positive")?;
+    let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
+    dispatch!(float, "lrn", (x), T => {
+        let data = x.as_slice::<T>();
+        let mut out = Vec::with_capacity(data.len());
+        let mut sums = vec![0.0; if data.is_empty() { 0 } else { inner }];
+        for (i, row) in data.chunks_exact(inner.max(1)).enumerate() {
+            let (first, channel) = (i / c * c, i % c);
+            sums.fill(0.0);
+            for other in channel.saturating_sub(before)..c.min(channel.saturating_add(after).saturating_add(1)) {
+                let squares = data[(first + other) * inner..][..inner].iter().map(|v| v.to_f64() * v.to_f64());
+                sums.iter_mut().zip(squares).for_each(|(s, v)| *s += v);
+            }
+            let divide = |(v, s): (&T, &f64)| {
+                T::from_f64(v.to_f64() / (attrs.bias + attrs.alpha / size as f64 * s).powf(attrs.beta))
+            };
+            out.extend(row.iter().zip(&sums).map(divide));
+        }
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+/// `LpNormalization` (1, 22): divides by the `p`-norm (1 or 2) along `axis`; where that is 0 the result is too.
+pub fn lp_normalization(x: &Tensor, axis: i64, p: i64) -> KernelResult {
+    let axis = normalize_axis(axis, x.rank())?;
+    let (extent, inner) = (x.shape()[axis], around(x.shape(), axis).1);
+    if !(1..=2).contains(&p) {
+        return Err(format!("lp_normalization is not defined for p = {p}"));
+    }
+    dispatch!(float, "lp_normalization", (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        for block in out.chunks_exact_mut(extent.saturating_mul(inner).max(1)) {
+            for i in 0..inner {
+                let terms = block[i..].iter().step_by(inner).map(|v| v.to_f64());
+                let norm = if p == 1 { terms.map(f64::abs).sum() } else { Real::sqrt(terms.map(|v| v * v).sum::<f64>()) };
+                let divide = |v: &mut T| *v = if norm == 0.0 { T::ZERO } else { T::from_f64(v.to_f64() / norm) };
+                block[i..].iter_mut().step_by(inner).for_each(divide);
+            }
+        }
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vec32(v: &[f32]) -> Tensor {
+        Tensor::from_vec(&[v.len()], v.to_vec())
+    }
+
+    #[test]
+    fn per_channel_statistics() {
+        let x = Tensor::from_vec(&[1, 2, 2], vec![1f32, 3.0, 10.0, 30.0]);
+        let (one, zero) = (vec32(&[1.0, 2.0]), vec32(&[0.0, 1.0]));
+        let y = batch_normalization(&x, &one, &zero, &vec32(&[1.0, 10.0]), &vec32(&[4.0, 100.0]), 0.0).unwrap();
+        assert_eq!(y.to_f64(), [0.0, 1.0, 1.0, 5.0]);
+        assert_eq!(instance_normalization(&x, &one, &zero, 0.0).unwrap().to_f64(), [-1.0, 1.0, -1.0, 3.0]);
+        assert!(batch_normalization(&x, &vec32(&[1.0]), &zero, &zero, &one, 0.0).is_err());
+    }
+
+    #[test]
+    fn rows() {
+        let x = Tensor::from_vec(&[1, 2], vec![3f32, 5.0]);
+        let [y, mean, inverse] = layer_normalization(&x, &vec32(&[2.0, 2.0]), None, -1, 0.0).unwrap();
+        assert_eq!((y.to_f64(), mean.to_f64(), inverse.to_f64()), (vec![-2.0, 2.0], vec![4.0], vec![1.0]));
+        let y = lp_normalization(&Tensor::from_vec(&[1, 2], vec![3f32, 4.0]), 1, 2).unwrap().to_f64();
+        assert!((y[0] - 0.6).abs() < 1e-7 && (y[1] - 0.8).abs() < 1e-7);
+    }
+}

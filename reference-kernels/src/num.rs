@@ -1,0 +1,239 @@
+//! What the kernels need from an element type: arithmetic with the wrapping, rounding and NaN rules of ONNX, and the
+//! macro that turns a runtime [`DType`] into a Rust type.
+//!
+//! Arithmetic happens in five types; the others are brought into one of them and back ([`compute_type`]). That keeps
+//! the number of copies of each kernel low, and makes every kernel work for every element type.
+
+use crate::KernelResult;
+use crate::cast::cast;
+use gradus_ir::tensor::{DType, Elem, Tensor};
+
+/// Runs `$body`, a [`KernelResult`], with `$t` bound to the Rust type that the tensors compute in, to which they have
+/// been brought; a result of that type is brought back to the first one's. The first word says which types are
+/// accepted: `number` is everything but `Bool`, `float` the floats, `int` the integers. Others are an error that names
+/// `$op`.
+macro_rules! dispatch {
+    (@ $op:expr, ($x:ident $(, $y:ident)*), $t:ident => $body:expr; $($d:ident $r:ty),*) => {{
+        let stated = $x.dtype();
+        $crate::num::widened([$x $(, $y)*], |[$x $(, $y)*]| match $x.dtype() {
+            $(gradus_ir::tensor::DType::$d => { type $t = $r; $body })*
+            _ => Err($crate::num::unsupported($op, stated)),
+        })
+    }};
+    (number, $op:expr, $x:tt, $t:ident => $body:expr) => {
+        dispatch!(@ $op, $x, $t => $body; I32 i32, I64 i64, U64 u64, F32 f32, F64 f64)
+    };
+    (float, $op:expr, $x:tt, $t:ident => $body:expr) => {
+        dispatch!(@ $op, $x, $t => $body; F32 f32, F64 f64)
+    };
+    (int, $op:expr, $x:tt, $t:ident => $body:expr) => {
+        dispatch!(@ $op, $x, $t => $body; I32 i32, I64 i64, U64 u64)
+    };
+}
+pub(super) use dispatch;
+
+/// The error of an operation that has no meaning for `dtype`.
+pub(super) fn unsupported(op: &str, dtype: DType) -> String {
+    format!("{op} is not defined for {dtype} tensors")
+}
+
+/// The type that elements of `dtype` are computed in: it holds all of their values, and what its arithmetic gives,
+/// rounded or cut to `dtype`, is what that of `dtype` would.
+pub(super) fn compute_type(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool | DType::F64 | DType::U64 | DType::I64 => dtype,
+        DType::U32 => DType::U64,
+        _ if dtype.is_float() => DType::F32,
+        _ => DType::I32,
+    }
+}
+
+/// A tensor in the type that its elements are computed in.
+pub(super) fn wide(t: &Tensor) -> KernelResult {
+    cast(t, compute_type(t.dtype()))
+}
+
+/// Applies `f` to tensors in the types that they are computed in, and brings a result in that of the first one back.
+pub(super) fn widened<const N: usize>(
+    inputs: [&Tensor; N],
+    f: impl FnOnce([&Tensor; N]) -> KernelResult,
+) -> KernelResult {
+    let wanted = inputs[0].dtype();
+    let mut wide = inputs.map(Tensor::clone);
+    for t in &mut wide {
+        *t = self::wide(t)?;
+    }
+    let out = f(std::array::from_fn(|i| &wide[i]))?;
+    if out.dtype() == compute_type(wanted) { cast(&out, wanted) } else { Ok(out) }
+}
+
+/// Arithmetic on one element. Integers wrap.
+pub(super) trait Num: Elem {
+    const ZERO: Self;
+    /// The sum of nothing: added to a number it gives the number, even to -0.0.
+    const NOTHING: Self;
+    const ONE: Self;
+    /// The identity of `max`: minus infinity, or the smallest integer.
+    const LOWEST: Self;
+    /// The identity of `min`: infinity, or the largest integer.
+    const HIGHEST: Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    /// Integers truncate towards zero; the caller has ruled out integer zeros.
+    fn div(self, other: Self) -> Self;
+    /// The remainder with the sign of the dividend.
+    fn rem_trunc(self, other: Self) -> Self;
+    /// The remainder with the sign of the divisor.
+    fn rem_floor(self, other: Self) -> Self;
+    /// The smaller; NaN when either is.
+    fn min(self, other: Self) -> Self;
+    /// The larger; NaN when either is.
+    fn max(self, other: Self) -> Self;
+    fn abs(self) -> Self;
+    fn neg(self) -> Self;
+    /// Whether the element is below zero; no NaN is.
+    fn is_negative(self) -> bool {
+        self < Self::ZERO
+    }
+    /// -1, 0 or 1; NaN stays.
+    fn sign(self) -> Self;
+    fn to_f64(self) -> f64;
+    /// Rounds to nearest even for floats; truncates and saturates for integers, with 0 for NaN.
+    fn from_f64(x: f64) -> Self;
+    /// `self` to an integer power, by the type's own multiplication.
+    fn powi(self, exponent: u64) -> Self {
+        let (mut base, mut left, mut out) = (self, exponent, Self::ONE);
+        while left > 0 {
+            if left & 1 == 1 {
+                out = out.mul(base);
+            }
+            left >>= 1;
+            if left > 0 {
+                base = base.mul(base);
+            }
+        }
+        out
+    }
+}
+
+macro_rules! int_num {
+    ($abs:ident, $sign:expr, $($t:ty),*) => { $(impl Num for $t {
+        const ZERO: Self = 0;
+        const NOTHING: Self = 0;
+        const ONE: Self = 1;
+        const LOWEST: Self = <$t>::MIN;
+        const HIGHEST: Self = <$t>::MAX;
+        fn add(self, other: Self) -> Self { self.wrapping_add(other) }
+        fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
+        fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
+        fn div(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_div(other) } }
+        fn rem_trunc(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_rem(other) } }
+        #[allow(unused_comparisons, reason = "for unsigned types the sign test is constant")]
+        fn rem_floor(self, other: Self) -> Self {
+            let r = Num::rem_trunc(self, other);
+            if r != 0 && (r < 0) != (other < 0) { r.wrapping_add(other) } else { r }
+        }
+        fn min(self, other: Self) -> Self { Ord::min(self, other) }
+        fn max(self, other: Self) -> Self { Ord::max(self, other) }
+        fn abs(self) -> Self { int_num!(@$abs self) }
+        fn neg(self) -> Self { self.wrapping_neg() }
+        fn sign(self) -> Self { $sign(self as i128) as $t }
+        fn to_f64(self) -> f64 { self as f64 }
+        fn from_f64(x: f64) -> Self { x as $t }
+    })* };
+    (@signed $x:expr) => { $x.wrapping_abs() };
+    (@unsigned $x:expr) => { $x };
+}
+int_num! { signed, i128::signum, i32, i64 }
+int_num! { unsigned, i128::signum, u64 }
+
+macro_rules! float_num {
+    ($($t:ty),*) => { $(impl Num for $t {
+        const ZERO: Self = 0.0;
+        const NOTHING: Self = -0.0;
+        const ONE: Self = 1.0;
+        const LOWEST: Self = <$t>::NEG_INFINITY;
+        const HIGHEST: Self = <$t>::INFINITY;
+        fn add(self, other: Self) -> Self { self + other }
+        fn sub(self, other: Self) -> Self { self - other }
+        fn mul(self, other: Self) -> Self { self * other }
+        fn div(self, other: Self) -> Self { self / other }
+        fn rem_trunc(self, other: Self) -> Self { self % other }
+        fn rem_floor(self, other: Self) -> Self {
+            let r = self % other;
+            if r != 0.0 && (r < 0.0) != (other < 0.0) { r + other } else { r }
+        }
+        // One comparison and one NaN test, which vectorize; `self` wins when it is NaN.
+        fn min(self, other: Self) -> Self { if self < other || self.is_nan() { self } else { other } }
+        fn max(self, other: Self) -> Self { if self > other || self.is_nan() { self } else { other } }
+        fn abs(self) -> Self { <$t>::abs(self) }
+        fn neg(self) -> Self { -self }
+        fn sign(self) -> Self { if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { self } }
+        fn to_f64(self) -> f64 { self.into() }
+        fn from_f64(x: f64) -> Self { x as $t }
+    })* };
+}
+float_num! { f32, f64 }
+
+/// The functions of a real variable that activations and normalizations are written in, for `f32` and `f64`.
+pub(super) trait Real:
+    Num
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::Neg<Output = Self>
+    + std::ops::AddAssign
+{
+    /// A literal or attribute in this precision.
+    fn lit(x: f64) -> Self {
+        Self::from_f64(x)
+    }
+    fn exp(self) -> Self;
+    fn exp_m1(self) -> Self;
+    fn ln(self) -> Self;
+    fn ln_1p(self) -> Self;
+    fn tanh(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn sin(self) -> Self;
+    fn cos(self) -> Self;
+    fn tan(self) -> Self;
+    fn asin(self) -> Self;
+    fn acos(self) -> Self;
+    fn atan(self) -> Self;
+    fn sinh(self) -> Self;
+    fn cosh(self) -> Self;
+    fn asinh(self) -> Self;
+    fn acosh(self) -> Self;
+    fn atanh(self) -> Self;
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn round_even(self) -> Self;
+    fn erf(self) -> Self;
+}
+
+macro_rules! real {
+    ($($t:ty),*) => { $(real! { @ $t; exp exp_m1 ln ln_1p sqrt floor ceil sin cos tan asin acos atan
+        sinh cosh tanh asinh acosh atanh })* };
+    (@ $t:ty; $($name:ident)*) => {
+        impl Real for $t {
+            $(fn $name(self) -> Self { self.$name() })*
+            fn round_even(self) -> Self { self.round_ties_even() }
+            fn erf(self) -> Self { libm::erf(f64::from(self)) as $t }
+        }
+    };
+}
+real! { f32, f64 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_follow_their_sign_rule() {
+        assert_eq!((Num::rem_floor(-7i32, 3), Num::rem_trunc(-7i32, 3)), (2, -1));
+        assert_eq!(Num::rem_floor(i32::MIN, -1), 0);
+        assert_eq!(Num::rem_floor(7u64, 4), 3);
+    }
+}

@@ -1,0 +1,327 @@
+//! Recurrent layers: `RNN`, `GRU` and `LSTM`, one step of one sequence at a time, in `f64`.
+
+use crate::cast::from_f64s;
+use crate::movement::transpose;
+use crate::shape::checked_elements;
+use gradus_ir::tensor::Tensor;
+
+/// A function between the gates, with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Activation {
+    function: fn(f64, f64, f64) -> f64,
+    alpha: f64,
+    beta: f64,
+}
+
+/// A function's name, itself, and the defaults of the parameters that it has.
+type Known = (&'static str, fn(f64, f64, f64) -> f64, Option<f64>, Option<f64>);
+
+const ACTIVATIONS: &[Known] = &[
+    ("relu", |x, _, _| x.max(0.0), None, None),
+    ("tanh", |x, _, _| x.tanh(), None, None),
+    ("sigmoid", |x, _, _| 1.0 / (1.0 + (-x).exp()), None, None),
+    ("affine", |x, a, b| a * x + b, Some(1.0), Some(0.0)),
+    ("leakyrelu", |x, a, _| if x < 0.0 { a * x } else { x }, Some(0.01), None),
+    ("thresholdedrelu", |x, a, _| if x >= a { x } else { 0.0 }, Some(1.0), None),
+    ("scaledtanh", |x, a, b| a * (b * x).tanh(), Some(1.0), Some(1.0)),
+    ("hardsigmoid", |x, a, b| (a * x + b).clamp(0.0, 1.0), Some(0.2), Some(0.5)),
+    ("elu", |x, a, _| if x < 0.0 { a * x.exp_m1() } else { x }, Some(1.0), None),
+    ("softsign", |x, _, _| x / (1.0 + x.abs()), None, None),
+    ("softplus", |x, _, _| x.max(0.0) + (-x.abs()).exp().ln_1p(), None, None),
+];
+
+impl Activation {
+    /// The functions of those names. Each takes the parameters that it has from the front of what is left of the lists.
+    pub fn list(names: &[&str], alpha: &[f64], beta: &[f64]) -> Result<Vec<Activation>, String> {
+        let (mut alpha, mut beta) = (alpha.iter(), beta.iter());
+        let mut one = |name: &&str| {
+            let known = ACTIVATIONS.iter().find(|a| a.0.eq_ignore_ascii_case(name));
+            let &(_, function, a, b) = known.ok_or_else(|| format!("'{name}' is not an activation function"))?;
+            let take = |default: Option<f64>, list: &mut std::slice::Iter<'_, f64>| {
+                default.map_or(0.0, |default| list.next().copied().unwrap_or(default))
+            };
+            Ok(Activation { function, alpha: take(a, &mut alpha), beta: take(b, &mut beta) })
+        };
+        names.iter().map(&mut one).collect()
+    }
+}
+
+/// The equations of a layer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Cell {
+    /// One gate: the new state.
+    Rnn,
+    /// Update, reset and hidden gates.
+    Gru {
+        /// Whether the state is transformed before it is reset.
+        linear_before_reset: bool,
+    },
+    /// Input, output, forget and cell gates, and a second state.
+    Lstm {
+        /// Whether what is not let in is what is forgotten.
+        input_forget: bool,
+    },
+}
+
+impl Cell {
+    /// The number of gates.
+    pub const fn gates(self) -> usize {
+        match self {
+            Cell::Rnn => 1,
+            Cell::Gru { .. } => 3,
+            Cell::Lstm { .. } => 4,
+        }
+    }
+
+    /// The functions between them when none are given.
+    pub const fn activations(self) -> &'static [&'static str] {
+        match self {
+            Cell::Rnn => &["Tanh"],
+            Cell::Gru { .. } => &["Sigmoid", "Tanh"],
+            Cell::Lstm { .. } => &["Sigmoid", "Tanh", "Tanh"],
+        }
+    }
+}
+
+/// The attributes of [`recurrent`].
+#[derive(Clone, Debug)]
+pub struct Recurrent {
+    /// The equations.
+    pub cell: Cell,
+    /// For each direction, whether it goes from the end to the beginning.
+    pub reversed: Vec<bool>,
+    /// The functions between the gates, for all directions.
+    pub activations: Vec<Activation>,
+    /// The bound of what these are applied to.
+    pub clip: Option<f64>,
+    /// Whether sequences are told apart by the first axis rather than the second.
+    pub batch_first: bool,
+}
+
+/// The tensors of [`recurrent`], for `D` directions and `G` gates.
+#[derive(Clone, Copy, Debug)]
+pub struct RecurrentInputs<'a> {
+    /// `[T, B, I]`
+    pub x: &'a Tensor,
+    /// `[D, G * H, I]`
+    pub w: &'a Tensor,
+    /// `[D, G * H, H]`
+    pub r: &'a Tensor,
+    /// `[D, 2 * G * H]`: what is added to the products with `w`, then to those with `r`.
+    pub b: Option<&'a Tensor>,
+    /// The length of every sequence, `[B]`.
+    pub lengths: Option<&'a Tensor>,
+    /// The first state, `[D, B, H]`.
+    pub h: Option<&'a Tensor>,
+    /// The first second state, `[D, B, H]`.
+    pub c: Option<&'a Tensor>,
+    /// What lets the second state into the input, output and forget gates, `[D, 3 * H]`.
+    pub p: Option<&'a Tensor>,
+}
+
+/// The weights of one direction.
+struct Layer<'a> {
+    cell: Cell,
+    hidden: usize,
+    w: &'a [f64],
+    r: &'a [f64],
+    b: &'a [f64],
+    p: &'a [f64],
+    activations: &'a [Activation],
+    clip: f64,
+}
+
+impl Layer<'_> {
+    /// Function `i` of something.
+    fn act(&self, i: usize, x: f64) -> f64 {
+        let Activation { function, alpha, beta } = self.activations[i];
+        function(x.clamp(-self.clip, self.clip), alpha, beta)
+    }
+
+    /// The products of a gate with the input and with the state, each with its bias.
+    fn gate(&self, gate: usize, unit: usize, x: &[f64], h: &[f64]) -> (f64, f64) {
+        let row = gate * self.hidden + unit;
+        let dot = |m: &[f64], v: &[f64]| m[row * v.len()..][..v.len()].iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
+        (dot(self.w, x) + self.b[row], dot(self.r, h) + self.b[self.cell.gates() * self.hidden + row])
+    }
+
+    /// Advances the states by one element.
+    fn step(&self, x: &[f64], h: &mut Vec<f64>, c: &mut [f64]) {
+        let both = |gate: usize, unit: usize, h: &[f64]| {
+            let (a, b) = self.gate(gate, unit, x, h);
+            a + b
+        };
+        let units = 0..self.hidden;
+        *h = match self.cell {
+            Cell::Rnn => units.map(|u| self.act(0, both(0, u, h))).collect(),
+            Cell::Gru { linear_before_reset } => {
+                let reset: Vec<f64> = units.clone().map(|u| self.act(0, both(1, u, h))).collect();
+                let faded: Vec<f64> = h.iter().zip(&reset).map(|(h, r)| h * r).collect();
+                let new = |u: usize| match linear_before_reset {
+                    true => self.gate(2, u, x, h),
+                    false => self.gate(2, u, x, &faded),
+                };
+                let unit = |u: usize| {
+                    let (a, b) = new(u);
+                    let new = self.act(1, a + if linear_before_reset { reset[u] * b } else { b });
+                    let keep = self.act(0, both(0, u, h));
+                    (1.0 - keep) * new + keep * h[u]
+                };
+                units.map(unit).collect()
+            }
+            Cell::Lstm { input_forget } => {
+                let peep = |gate: usize, u: usize, c: f64| self.p[gate * self.hidden + u] * c;
+                let mut unit = |u: usize| {
+                    let enter = self.act(0, both(0, u, h) + peep(0, u, c[u]));
+                    let keep = if input_forget { 1.0 - enter } else { self.act(0, both(2, u, h) + peep(2, u, c[u])) };
+                    c[u] = keep * c[u] + enter * self.act(1, both(3, u, h));
+                    self.act(0, both(1, u, h) + peep(1, u, c[u])) * self.act(2, c[u])
+                };
+                units.map(&mut unit).collect()
+            }
+        };
+    }
+}
+
+/// The extents of a layer.
+struct Sizes {
+    steps: usize,
+    batch: usize,
+    width: usize,
+    directions: usize,
+    hidden: usize,
+}
+
+impl Sizes {
+    /// Checks that all operands fit each other; sequences are told apart by the second axis.
+    fn new(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<Sizes, String> {
+        let wrong = |what: &Tensor| format!("a recurrent layer of {:?}: {what:?} does not fit", inputs.x);
+        let (&[steps, batch, width], &[directions, _, hidden]) = (inputs.x.shape(), inputs.r.shape()) else {
+            return Err(wrong(inputs.r));
+        };
+        let rows = attrs.cell.gates().saturating_mul(hidden);
+        let states = [directions, batch, hidden];
+        let shapes: [(Option<&Tensor>, &[usize]); 7] = [
+            (Some(inputs.w), &[directions, rows, width]),
+            (Some(inputs.r), &[directions, rows, hidden]),
+            (inputs.b, &[directions, rows.saturating_mul(2)]),
+            (inputs.lengths, &[batch]),
+            (inputs.h, &states),
+            (inputs.c, &states),
+            (inputs.p, &[directions, hidden.saturating_mul(3)]),
+        ];
+        let bad = shapes.iter().find_map(|(t, shape)| t.filter(|t| t.shape() != *shape));
+        if let Some(bad) = bad {
+            return Err(wrong(bad));
+        }
+        let functions = attrs.cell.activations().len();
+        if directions != attrs.reversed.len() || attrs.activations.len() != functions * directions {
+            return Err(format!("each of {directions} directions needs {functions} activation functions"));
+        }
+        checked_elements(&[steps, directions, batch, hidden]).and(checked_elements(&states))?;
+        Ok(Sizes { steps, batch, width, directions, hidden })
+    }
+
+    /// The length of every sequence.
+    fn lengths(&self, given: Option<&Tensor>) -> Result<Vec<usize>, String> {
+        let given = given.map_or_else(|| Some(vec![self.steps as i64; self.batch]), Tensor::to_i64);
+        let known = |l: i64| usize::try_from(l).ok().filter(|&l| l <= self.steps);
+        let lengths = given.and_then(|l| l.into_iter().map(known).collect());
+        lengths.ok_or_else(|| format!("sequences of at most {} elements have other lengths", self.steps))
+    }
+}
+
+/// The part of a list that belongs to one of the directions; nothing of an empty list.
+fn part(all: &[f64], direction: usize, directions: usize) -> &[f64] {
+    let n = all.len() / directions.max(1);
+    &all[direction * n..(direction + 1) * n]
+}
+
+/// `RNN`, `GRU` and `LSTM` (1, 7, 14, 22): the states after every element, `[T, D, B, H]`, and the last ones, `[D, B, H]`.
+/// Elements beyond the length of a sequence give zeros.
+pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<[Tensor; 3], String> {
+    if attrs.batch_first {
+        return batch_first(inputs, attrs);
+    }
+    let sizes = Sizes::new(inputs, attrs)?;
+    let Sizes { steps, batch, width, directions, hidden } = sizes;
+    let (y_shape, states) = ([steps, directions, batch, hidden], [directions, batch, hidden]);
+    let (functions, rows) = (attrs.cell.activations().len(), attrs.cell.gates() * hidden);
+    let numbers = |t: Option<&Tensor>, n: usize| t.map_or_else(|| vec![0.0; n], Tensor::to_f64);
+    let (data, w, r) = (inputs.x.to_f64(), inputs.w.to_f64(), inputs.r.to_f64());
+    let (b, p) = (numbers(inputs.b, directions * rows * 2), numbers(inputs.p, directions * hidden * 3));
+    let n = states.iter().product();
+    let (mut y, mut h, mut c) = (vec![0.0; steps * n], numbers(inputs.h, n), numbers(inputs.c, n));
+    let lengths = sizes.lengths(inputs.lengths)?;
+    for (direction, at) in (0..directions).flat_map(|d| (0..batch).map(move |b| (d, b))) {
+        let layer = Layer {
+            cell: attrs.cell,
+            hidden,
+            w: part(&w, direction, directions),
+            r: part(&r, direction, directions),
+            b: part(&b, direction, directions),
+            p: part(&p, direction, directions),
+            activations: &attrs.activations[direction * functions..][..functions],
+            clip: attrs.clip.filter(|c| *c > 0.0).unwrap_or(f64::INFINITY),
+        };
+        let place = (direction * batch + at) * hidden;
+        let mut state = h[place..place + hidden].to_vec();
+        for i in 0..lengths[at] {
+            let t = if attrs.reversed[direction] { lengths[at] - 1 - i } else { i };
+            layer.step(&data[(t * batch + at) * width..][..width], &mut state, &mut c[place..place + hidden]);
+            y[((t * directions + direction) * batch + at) * hidden..][..hidden].copy_from_slice(&state);
+        }
+        h[place..place + hidden].copy_from_slice(&state);
+    }
+    let dtype = inputs.x.dtype();
+    Ok([from_f64s(dtype, &y_shape, y), from_f64s(dtype, &states, h), from_f64s(dtype, &states, c)])
+}
+
+/// [`recurrent`] where the first axis tells sequences apart.
+fn batch_first(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<[Tensor; 3], String> {
+    let swapped = |t: &Tensor| transpose(t, &[1, 0, 2]);
+    let (x, h, c) = (swapped(inputs.x)?, inputs.h.map(swapped).transpose()?, inputs.c.map(swapped).transpose()?);
+    let inputs = RecurrentInputs { x: &x, h: h.as_ref(), c: c.as_ref(), ..*inputs };
+    let [y, h, c] = recurrent(&inputs, &Recurrent { batch_first: false, ..attrs.clone() })?;
+    Ok([transpose(&y, &[2, 0, 1, 3])?, swapped(&h)?, swapped(&c)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ones(shape: &[usize]) -> Tensor {
+        Tensor::from_vec(shape, vec![1f32; shape.iter().product()])
+    }
+
+    fn run(cell: Cell, reversed: &[bool], names: &[&str]) -> [Tensor; 3] {
+        let (d, g) = (reversed.len(), cell.gates());
+        let (x, w, r) = (Tensor::from_vec(&[3, 1, 1], vec![1f32, 2.0, 3.0]), ones(&[d, g, 1]), ones(&[d, g, 1]));
+        let lengths = Tensor::from_vec(&[1], vec![2i32]);
+        let (b, h, c, p) = (None, None, None, None);
+        let inputs = RecurrentInputs { x: &x, w: &w, r: &r, b, lengths: Some(&lengths), h, c, p };
+        let activations = Activation::list(names, &[], &[]).unwrap();
+        let attrs = Recurrent { cell, reversed: reversed.to_vec(), activations, clip: None, batch_first: false };
+        recurrent(&inputs, &attrs).unwrap()
+    }
+
+    #[test]
+    fn states_run_both_ways() {
+        let [y, last, _] = run(Cell::Rnn, &[false, true], &["Affine", "Affine"]);
+        assert_eq!(y.to_f64(), [1.0, 3.0, 3.0, 2.0, 0.0, 0.0]);
+        assert_eq!((last.to_f64(), y.shape()), (vec![3.0, 3.0], &[3usize, 2, 1, 1][..]));
+        let [y, ..] = run(Cell::Gru { linear_before_reset: false }, &[false], &["Affine", "Affine"]);
+        // The gates are 1 and the new state is lost: 1 - 1 of it and all of the old one, which is 0.
+        assert_eq!(y.to_f64()[0], 0.0);
+        let [y, _, c] = run(Cell::Lstm { input_forget: false }, &[false], &["Affine", "Affine", "Affine"]);
+        // c = 1 * 1, h = 1 * 1; then all gates are 3: c = 3 * 1 + 3 * 3, h = 3 * 12.
+        assert_eq!((y.to_f64(), c.to_f64()), (vec![1.0, 36.0, 0.0], vec![12.0]));
+    }
+
+    #[test]
+    fn functions_take_their_parameters() {
+        let list = Activation::list(&["Tanh", "LeakyRelu", "HardSigmoid"], &[0.5], &[]).unwrap();
+        assert_eq!((list[1].alpha, list[2].alpha, list[2].beta), (0.5, 0.2, 0.5));
+        assert!(Activation::list(&["Magic"], &[], &[]).is_err());
+    }
+}

@@ -1,0 +1,304 @@
+//! Reductions along axes: sums, norms, extrema and their positions, and running sums.
+
+use crate::KernelResult;
+use crate::cast::from_f64s;
+use crate::movement::{around, transpose};
+use crate::num::{Num, Real, dispatch, unsupported};
+use crate::shape::{normalize_axes, normalize_axis, reduce_dims};
+use gradus_ir::tensor::{DType, Tensor};
+
+/// What a reduction computes from the elements that it merges.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reduction {
+    /// The sum.
+    Sum,
+    /// The mean; of integers, truncated towards zero.
+    Mean,
+    /// The maximum; NaN propagates. Also of booleans.
+    Max,
+    /// The minimum; NaN propagates. Also of booleans.
+    Min,
+    /// The product.
+    Prod,
+    /// The sum of absolute values.
+    L1,
+    /// The square root of the sum of squares.
+    L2,
+    /// The logarithm of the sum.
+    LogSum,
+    /// The logarithm of the sum of exponentials, without overflow.
+    LogSumExp,
+    /// The sum of squares.
+    SumSquare,
+}
+
+/// A tensor as the axes before, within and after what is reduced.
+struct Lanes {
+    outer: usize,
+    extent: usize,
+    inner: usize,
+}
+
+/// The axes that a reduction merges: `axes`, normalized and sorted; without any, all, or none if `noop`.
+pub fn reduction_axes(axes: &[i64], rank: usize, noop_with_empty_axes: bool) -> Result<Vec<usize>, String> {
+    if axes.is_empty() {
+        return Ok(if noop_with_empty_axes { vec![] } else { (0..rank).collect() });
+    }
+    let mut axes = normalize_axes(axes, rank)?;
+    axes.sort_unstable();
+    Ok(axes)
+}
+
+/// Brings the merged axes together: where they are neighbours the data stays, else a copy has them last.
+fn lanes(x: &Tensor, axes: &[usize]) -> Result<(Tensor, Lanes), String> {
+    let product = |dims: &mut dyn Iterator<Item = usize>| dims.fold(1usize, usize::saturating_mul);
+    let extent = product(&mut axes.iter().map(|&a| x.shape()[a]));
+    let first = axes.first().copied().unwrap_or(0);
+    if axes.iter().enumerate().all(|(i, &a)| a == first + i) {
+        let outer = product(&mut x.shape()[..first].iter().copied());
+        let inner = product(&mut x.shape()[first + axes.len()..].iter().copied());
+        return Ok((x.clone(), Lanes { outer, extent, inner }));
+    }
+    let kept: Vec<usize> = (0..x.rank()).filter(|a| !axes.contains(a)).collect();
+    let outer = product(&mut kept.iter().map(|&a| x.shape()[a]));
+    let perm: Vec<i64> = kept.iter().chain(axes).map(|&a| a as i64).collect();
+    Ok((transpose(x, &perm)?, Lanes { outer, extent, inner: 1 }))
+}
+
+/// Folds the elements of every lane into an accumulator.
+fn fold<T: Copy, A: Copy, R>(
+    data: &[T],
+    lanes: &Lanes,
+    init: A,
+    step: impl Fn(A, T) -> A,
+    finish: impl Fn(A) -> R,
+) -> Vec<R> {
+    let mut out = Vec::new();
+    let mut sums = vec![init; lanes.inner];
+    for o in 0..lanes.outer {
+        let block = &data[o * lanes.extent * lanes.inner..][..lanes.extent * lanes.inner];
+        if lanes.inner == 1 {
+            out.push(finish(block.iter().fold(init, |a, &v| step(a, v))));
+            continue;
+        }
+        sums.fill(init);
+        for row in block.chunks_exact(lanes.inner.max(1)) {
+            sums.iter_mut().zip(row).for_each(|(a, &v)| *a = step(*a, v));
+        }
+        out.extend(sums.iter().map(|&a| finish(a)));
+    }
+    out
+}
+
+/// `ReduceSum`, `ReduceMean` and the rest of the family (1, 11, 13, 18): merges the elements along `axes` (all when
+/// empty, none with `noop_with_empty_axes`), which stay as extents of 1 with `keepdims`. Every number type; `Bool` for
+/// the extrema. Sums of floats are accumulated in `f64`.
+pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_with_empty_axes: bool) -> KernelResult {
+    let axes = reduction_axes(axes, x.rank(), noop_with_empty_axes)?;
+    let shape = reduce_dims(x.shape(), &axes, keepdims);
+    super::shape::checked_elements(&shape)?;
+    let (x, lanes) = lanes(x, &axes)?;
+    if x.dtype() == DType::Bool {
+        let data = x.as_slice::<u8>();
+        let out = match kind {
+            Reduction::Max => fold(&data, &lanes, 0, |a: u8, v| a | v, |a| a),
+            Reduction::Min => fold(&data, &lanes, 1, |a: u8, v| a & v, |a| a),
+            _ => return Err(unsupported("this reduction", DType::Bool)),
+        };
+        return Ok(Tensor::from_bools(&shape, out));
+    }
+    let integral = matches!(kind, Reduction::Sum | Reduction::Prod | Reduction::L1 | Reduction::SumSquare);
+    let x = &x;
+    match kind {
+        Reduction::Max | Reduction::Min => reduce_order(x, &shape, &lanes, kind == Reduction::Max),
+        _ if x.dtype().is_float() => dispatch!(float, "reduce", (x), T => {
+            Ok(Tensor::from_vec(&shape, reduce_float::<T>(&x.as_slice::<T>(), &lanes, kind)))
+        }),
+        _ if integral => dispatch!(int, "reduce", (x), T => {
+            Ok(Tensor::from_vec(&shape, reduce_int::<T>(&x.as_slice::<T>(), &lanes, kind)))
+        }),
+        // What is no integer truncates.
+        _ => Ok(from_f64s(x.dtype(), &shape, reduce_float(&x.to_f64(), &lanes, kind))),
+    }
+}
+
+/// The largest or smallest elements; of none, the other end of the type.
+fn reduce_order(x: &Tensor, shape: &[usize], lanes: &Lanes, largest: bool) -> KernelResult {
+    let end = from_f64s(x.dtype(), &[], vec![if largest { f64::NEG_INFINITY } else { f64::INFINITY }]);
+    let end = &end;
+    dispatch!(number, "reduce", (x, end), T => {
+        let (data, start) = (x.as_slice::<T>(), end.as_slice::<T>()[0]);
+        let better = |a, b| if largest { Num::max(a, b) } else { Num::min(a, b) };
+        Ok(Tensor::from_vec(shape, fold(&data, lanes, start, better, |a| a)))
+    })
+}
+
+/// The reductions of floats, which accumulate in `f64`.
+fn reduce_float<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
+    let finish = |sum: f64| {
+        T::from_f64(match kind {
+            Reduction::Mean => sum / lanes.extent as f64,
+            Reduction::L2 => sum.sqrt(),
+            Reduction::LogSum => sum.ln(),
+            _ => sum,
+        })
+    };
+    match kind {
+        Reduction::Prod => fold(data, lanes, 1.0, |a, v| a * v.to_f64(), finish),
+        Reduction::L1 => fold(data, lanes, 0.0, |a, v| a + v.to_f64().abs(), finish),
+        Reduction::L2 | Reduction::SumSquare => fold(data, lanes, 0.0, |a, v| a + v.to_f64() * v.to_f64(), finish),
+        Reduction::LogSumExp => {
+            let start = (f64::NEG_INFINITY, 0.0);
+            fold(data, lanes, start, |a, v| add_exp(a, v.to_f64()), |(m, s)| T::from_f64(log_of(m, s)))
+        }
+        _ => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), finish),
+    }
+}
+
+/// The reductions of integers to integers, which wrap.
+fn reduce_int<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
+    match kind {
+        Reduction::Prod => fold(data, lanes, T::ONE, Num::mul, |a| a),
+        Reduction::L1 => fold(data, lanes, T::ZERO, |a: T, v: T| a.add(Num::abs(v)), |a| a),
+        Reduction::SumSquare => fold(data, lanes, T::ZERO, |a: T, v: T| a.add(v.mul(v)), |a| a),
+        _ => fold(data, lanes, T::ZERO, Num::add, |a| a),
+    }
+}
+
+/// Adds `exp(v)` to a sum that is kept as `exp(max) * scaled`.
+fn add_exp((max, scaled): (f64, f64), v: f64) -> (f64, f64) {
+    if v <= max {
+        // Equal infinities differ by NaN, but stand for equal terms.
+        (max, scaled + if v == max { 1.0 } else { Real::exp(v - max) })
+    } else {
+        (v, if scaled == 0.0 { 1.0 } else { scaled * Real::exp(max - v) + 1.0 })
+    }
+}
+
+/// The logarithm of such a sum.
+fn log_of(max: f64, scaled: f64) -> f64 {
+    if max.is_infinite() { max } else { max + Real::ln(scaled) }
+}
+
+/// The position of the extremum of every lane along `axis`.
+fn arg(x: &Tensor, axis: i64, keepdims: bool, last: bool, largest: bool) -> KernelResult {
+    let axis = normalize_axis(axis, x.rank())?;
+    let (lanes, shape) = (x.shape()[axis], reduce_dims(x.shape(), &[axis], keepdims));
+    let (outer, inner) = around(x.shape(), axis);
+    if lanes == 0 && super::shape::checked_elements(&shape)? > 0 {
+        return Err("an empty axis has no extremum".into());
+    }
+    dispatch!(number, "arg_max", (x), T => {
+        let data = x.as_slice::<T>();
+        let mut out = Vec::new();
+        for lane in 0..if data.is_empty() { 0 } else { outer * inner } {
+            let at = |i: usize| data[(lane / inner * lanes + i) * inner + lane % inner];
+            let (mut best, mut index) = (at(0), 0);
+            for i in 1..lanes {
+                let v = at(i);
+                let better = if largest { v > best } else { v < best };
+                // A NaN is incomparable to itself; it counts as the extremum, as in numpy.
+                let nan = v.partial_cmp(&v).is_none() && (last || best.partial_cmp(&best).is_some());
+                if better && best.partial_cmp(&best).is_some() || nan || (last && v == best) {
+                    (best, index) = (v, i);
+                }
+            }
+            out.push(index as i64);
+        }
+        Ok(Tensor::from_vec(&shape, out))
+    })
+}
+
+/// `ArgMax` (1, 11, 12, 13): the `i64` position of the largest element along `axis`; of several the first, or with
+/// `select_last_index` the last.
+pub fn arg_max(x: &Tensor, axis: i64, keepdims: bool, select_last_index: bool) -> KernelResult {
+    arg(x, axis, keepdims, select_last_index, true)
+}
+
+/// `ArgMin` (1, 11, 12, 13): like [`arg_max`], of the smallest element.
+pub fn arg_min(x: &Tensor, axis: i64, keepdims: bool, select_last_index: bool) -> KernelResult {
+    arg(x, axis, keepdims, select_last_index, false)
+}
+
+/// `CumSum` (11, 14): running sums along `axis`, in the element type; without the element itself when `exclusive`, from
+/// the end when `reverse`.
+pub fn cum_sum(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
+    dispatch!(number, "cum_sum", (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        run_along(&mut out, x.shape(), axis, exclusive, reverse, T::ZERO, T::add)?;
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+/// `CumProd` (26): running products along `axis`; as [`cum_sum`] in all else.
+pub fn cum_prod(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
+    dispatch!(number, "cum_prod", (x), T => {
+        let mut out = x.as_slice::<T>().into_owned();
+        run_along(&mut out, x.shape(), axis, exclusive, reverse, T::ONE, T::mul)?;
+        Ok(Tensor::from_vec(x.shape(), out))
+    })
+}
+
+/// Replaces every element by what `f` makes of it and those before it along `axis`.
+fn run_along<T: Copy>(
+    data: &mut [T],
+    shape: &[usize],
+    axis: i64,
+    exclusive: bool,
+    reverse: bool,
+    start: T,
+    f: impl Fn(T, T) -> T,
+) -> Result<(), String> {
+    let axis = normalize_axis(axis, shape.len())?;
+    let (extent, inner) = (shape[axis], around(shape, axis).1);
+    let block = extent.saturating_mul(inner).max(1);
+    for lane in 0..data.len() / block * inner {
+        let (mut sum, base) = (start, lane / inner * block + lane % inner);
+        for i in 0..extent {
+            let at = base + inner * if reverse { extent - 1 - i } else { i };
+            let next = f(sum, data[at]);
+            data[at] = if exclusive { sum } else { next };
+            sum = next;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iota() -> Tensor {
+        Tensor::from_vec(&[2, 3, 2], (1..=12i32).collect())
+    }
+
+    #[test]
+    fn axes_inside_and_apart() {
+        let sum = |axes: &[i64]| reduce(&iota(), Reduction::Sum, axes, false, false).unwrap().to_i64().unwrap();
+        assert_eq!(sum(&[1]), [9, 12, 27, 30]);
+        assert_eq!(sum(&[0, -1]), [18, 26, 34]);
+        assert_eq!(sum(&[]), [78]);
+        assert_eq!(reduce(&iota(), Reduction::Max, &[2], true, false).unwrap().shape(), [2, 3, 1]);
+        assert!(reduce(&iota(), Reduction::Sum, &[3], false, false).is_err());
+    }
+
+    #[test]
+    fn floats_neither_overflow_nor_lose_nan() {
+        let x = Tensor::from_vec(&[2], vec![1000f32, 1000.0]);
+        let lse = reduce(&x, Reduction::LogSumExp, &[], false, false).unwrap().to_f64()[0];
+        assert!((lse - 1_000.693_147).abs() < 1e-3);
+        let nan = Tensor::from_vec(&[2], vec![f32::NAN, 1.0]);
+        assert!(reduce(&nan, Reduction::Max, &[], false, false).unwrap().to_f64()[0].is_nan());
+        let empty = Tensor::from_vec(&[2, 0], Vec::<f32>::new());
+        assert_eq!(reduce(&empty, Reduction::Min, &[1], false, false).unwrap().to_f64(), [f64::INFINITY; 2]);
+    }
+
+    #[test]
+    fn positions_and_running_sums() {
+        let x = Tensor::from_vec(&[1, 4], vec![3i32, 7, 7, 1]);
+        assert_eq!(arg_max(&x, 1, true, false).unwrap().to_i64().unwrap(), [1]);
+        assert_eq!(arg_max(&x, -1, true, true).unwrap().to_i64().unwrap(), [2]);
+        assert_eq!(arg_min(&x, 1, false, false).unwrap().to_i64().unwrap(), [3]);
+        assert_eq!(cum_sum(&x, 1, true, true).unwrap().to_i64().unwrap(), [15, 8, 1, 0]);
+    }
+}

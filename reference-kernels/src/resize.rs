@@ -1,0 +1,330 @@
+//! `Resize`: resampling along any axes. Interpolation is separable, so that each axis is resampled in turn, by a table of
+//! which input positions make up every output position, and with what weight.
+
+use crate::KernelResult;
+use crate::cast::from_f64s;
+use crate::movement::{around, from_bytes};
+use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axes};
+use gradus_ir::tensor::Tensor;
+
+/// How elements between input positions are found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ResizeMode {
+    /// The nearest element; see [`NearestMode`].
+    #[default]
+    Nearest,
+    /// From the two neighbours along each axis.
+    Linear,
+    /// From the four neighbours along each axis.
+    Cubic,
+}
+
+/// Which input coordinate an output coordinate stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Coordinates {
+    /// Pixel centers at halves: `(o + 0.5) / scale - 0.5`.
+    #[default]
+    HalfPixel,
+    /// As [`Coordinates::HalfPixel`], keeping the centers of both images in place when the size was rounded.
+    HalfPixelSymmetric,
+    /// As [`Coordinates::HalfPixel`], but an output of one element is at the start.
+    PytorchHalfPixel,
+    /// The first and last elements stay in place.
+    AlignCorners,
+    /// `o / scale`.
+    Asymmetric,
+    /// The region of interest is stretched over the output; outside the input is a constant.
+    TfCropAndResize,
+}
+
+/// Which element is the nearest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum NearestMode {
+    /// Rounded, halves down.
+    #[default]
+    RoundPreferFloor,
+    /// Rounded, halves up.
+    RoundPreferCeil,
+    /// Rounded down.
+    Floor,
+    /// Rounded up.
+    Ceil,
+}
+
+/// What `sizes` mean when they would change the aspect ratio.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum AspectPolicy {
+    /// Exactly these sizes.
+    #[default]
+    Stretch,
+    /// The largest sizes of the same ratio that are no larger.
+    NotLarger,
+    /// The smallest sizes of the same ratio that are no smaller.
+    NotSmaller,
+}
+
+/// The attributes of [`resize`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Resize {
+    /// The interpolation.
+    pub mode: ResizeMode,
+    /// The coordinate transformation.
+    pub coordinates: Coordinates,
+    /// The rounding for [`ResizeMode::Nearest`].
+    pub nearest: NearestMode,
+    /// The coefficient `a` of cubic interpolation.
+    pub cubic_a: f64,
+    /// Whether positions outside the input have no weight, rather than that of the edge.
+    pub exclude_outside: bool,
+    /// Whether shrinking averages over all elements that it merges (linear and cubic).
+    pub antialias: bool,
+    /// The element outside the input for [`Coordinates::TfCropAndResize`].
+    pub extrapolation: f64,
+    /// How `sizes` are read.
+    pub aspect: AspectPolicy,
+}
+
+impl Default for Resize {
+    fn default() -> Self {
+        Resize {
+            mode: ResizeMode::default(),
+            coordinates: Coordinates::default(),
+            nearest: NearestMode::default(),
+            cubic_a: -0.75,
+            exclude_outside: false,
+            antialias: false,
+            extrapolation: 0.0,
+            aspect: AspectPolicy::default(),
+        }
+    }
+}
+
+/// The output shape and the scale of every axis. Exactly one of `scales` and `sizes` is not empty; they are for `axes`,
+/// which are normalized.
+pub fn resize_dims(
+    input: &[usize],
+    scales: &[f32],
+    sizes: &[i64],
+    axes: &[usize],
+    aspect: AspectPolicy,
+) -> Result<(Vec<usize>, Vec<f64>), String> {
+    let wrong = || format!("scales {scales:?} or sizes {sizes:?} do not fit {input:?} along axes {axes:?}");
+    let (mut shape, mut factors) = (input.to_vec(), vec![1.0; input.len()]);
+    if scales.len() == axes.len() && sizes.is_empty() {
+        for (&axis, &scale) in axes.iter().zip(scales) {
+            let extent = (shape[axis] as f32 * scale).floor();
+            if !(scale > 0.0 && extent <= MAX_ELEMENTS as f32) {
+                return Err(wrong());
+            }
+            (shape[axis], factors[axis]) = (extent as usize, scale.into());
+        }
+    } else if sizes.len() == axes.len() && scales.is_empty() {
+        let mut wanted = Vec::with_capacity(sizes.len());
+        for (&axis, &size) in axes.iter().zip(sizes) {
+            let size = usize::try_from(size).ok().filter(|&s| s <= MAX_ELEMENTS).ok_or_else(wrong)?;
+            wanted.push(size as f64 / input[axis] as f64);
+            (shape[axis], factors[axis]) = (size, size as f64 / input[axis] as f64);
+        }
+        let one = match aspect {
+            AspectPolicy::Stretch => None,
+            AspectPolicy::NotLarger => wanted.into_iter().reduce(f64::min),
+            AspectPolicy::NotSmaller => wanted.into_iter().reduce(f64::max),
+        };
+        for (&axis, scale) in axes.iter().zip(one.iter().cycle()) {
+            let extent = (scale * input[axis] as f64 + 0.5).floor();
+            (shape[axis], factors[axis]) = (extent.min(MAX_ELEMENTS as f64 + 1.0) as usize, *scale);
+        }
+    } else {
+        return Err(wrong());
+    }
+    checked_elements(&shape)?;
+    Ok((shape, factors))
+}
+
+/// The input positions and weights that make up one output element; `None` outside the input.
+type Sources = Option<Vec<(usize, f64)>>;
+
+/// `Resize` (10, 11, 13, 18, 19): resamples `x` along `axes` (all when empty) by `scales` or to `sizes`, the other of
+/// which is empty. `roi` is empty, or holds all starts then all ends along `axes`, as fractions.
+pub fn resize(x: &Tensor, roi: &[f64], scales: &[f32], sizes: &[i64], axes: &[i64], attrs: &Resize) -> KernelResult {
+    let axes = if axes.is_empty() { (0..x.rank()).collect() } else { normalize_axes(axes, x.rank())? };
+    let (shape, factors) = resize_dims(x.shape(), scales, sizes, &axes, attrs.aspect)?;
+    let crop = attrs.coordinates == Coordinates::TfCropAndResize;
+    if crop && roi.len() != axes.len() * 2 {
+        return Err(format!("resize: {} axes need twice as many entries in roi, not {}", axes.len(), roi.len()));
+    }
+    if x.is_empty() || shape.contains(&0) {
+        return if shape.contains(&0) {
+            from_bytes(x.dtype(), &shape, vec![])
+        } else {
+            Err("resize of nothing".into())
+        };
+    }
+    let mut tables = Vec::with_capacity(axes.len());
+    for (i, &axis) in axes.iter().enumerate() {
+        let roi = if crop { (roi[i], roi[axes.len() + i]) } else { (0.0, 1.0) };
+        let unchanged = factors[axis] == 1.0 && shape[axis] == x.shape()[axis] && roi == (0.0, 1.0);
+        if !unchanged {
+            tables.push((axis, table(x.shape()[axis], shape[axis], factors[axis], roi, attrs)));
+        }
+    }
+    if attrs.mode == ResizeMode::Nearest {
+        let outside = from_f64s(x.dtype(), &[], vec![attrs.extrapolation]);
+        return match x.dtype().size() {
+            1 => nearest::<1>(x, &tables, &outside),
+            2 => nearest::<2>(x, &tables, &outside),
+            4 => nearest::<4>(x, &tables, &outside),
+            _ => nearest::<8>(x, &tables, &outside),
+        };
+    }
+    let (mut data, mut dims) = (x.to_f64(), x.shape().to_vec());
+    for (axis, table) in &tables {
+        let sum = |s: &[(usize, f64)], lane: &dyn Fn(usize) -> f64| s.iter().map(|&(p, w)| lane(p) * w).sum();
+        (data, dims) = along(&data, &dims, *axis, table, attrs.extrapolation, sum)?;
+    }
+    if !x.dtype().is_float() {
+        data.iter_mut().for_each(|v| *v = v.round_ties_even());
+    }
+    Ok(from_f64s(x.dtype(), &dims, data))
+}
+
+/// Resamples elements of `N` bytes without looking into them.
+fn nearest<const N: usize>(x: &Tensor, tables: &[(usize, Vec<Sources>)], outside: &Tensor) -> KernelResult {
+    let outside: [u8; N] = outside.bytes()[..].try_into().map_err(|_| "elements of another size")?;
+    let (mut data, mut dims) = (x.bytes().as_chunks::<N>().0.to_vec(), x.shape().to_vec());
+    for (axis, table) in tables {
+        let first = |s: &[(usize, f64)], lane: &dyn Fn(usize) -> [u8; N]| s.first().map_or(outside, |s| lane(s.0));
+        (data, dims) = along(&data, &dims, *axis, table, outside, first)?;
+    }
+    from_bytes(x.dtype(), &dims, data.into_flattened())
+}
+
+/// Resamples one axis: `f` makes an element from its sources and a view of the lane.
+fn along<T: Copy>(
+    data: &[T],
+    dims: &[usize],
+    axis: usize,
+    table: &[Sources],
+    outside: T,
+    f: impl Fn(&[(usize, f64)], &dyn Fn(usize) -> T) -> T,
+) -> Result<(Vec<T>, Vec<usize>), String> {
+    let mut shape = dims.to_vec();
+    shape[axis] = table.len();
+    let (mut out, (outer, inner)) = (Vec::with_capacity(checked_elements(&shape)?), around(dims, axis));
+    for o in 0..outer {
+        for sources in table {
+            match sources {
+                None => out.extend(std::iter::repeat_n(outside, inner)),
+                Some(sources) => {
+                    let base = o * dims[axis] * inner;
+                    out.extend((0..inner).map(|i| f(sources, &|p| data[base + p * inner + i])));
+                }
+            }
+        }
+    }
+    Ok((out, shape))
+}
+
+/// The sources of every position of an axis of extent `n` resized to `out`.
+fn table(n: usize, out: usize, scale: f64, roi: (f64, f64), attrs: &Resize) -> Vec<Sources> {
+    (0..out)
+        .map(|o| {
+            let x = coordinate(o as f64, n as f64, out as f64, scale, roi, attrs.coordinates);
+            if attrs.coordinates == Coordinates::TfCropAndResize && !(0.0..=(n - 1) as f64).contains(&x) {
+                return None;
+            }
+            Some(sources(x, n, scale, attrs))
+        })
+        .collect()
+}
+
+/// The input coordinate of output coordinate `o`, for extents `n` and `rounded`.
+fn coordinate(o: f64, n: f64, rounded: f64, scale: f64, roi: (f64, f64), mode: Coordinates) -> f64 {
+    let exact = scale * n;
+    let half_pixel = (o + 0.5) / scale - 0.5;
+    match mode {
+        Coordinates::HalfPixel => half_pixel,
+        Coordinates::HalfPixelSymmetric => n / 2.0 * (1.0 - rounded / exact) + half_pixel,
+        Coordinates::PytorchHalfPixel if exact == 1.0 => -0.5,
+        Coordinates::PytorchHalfPixel => half_pixel,
+        Coordinates::AlignCorners if exact == 1.0 => 0.0,
+        Coordinates::AlignCorners => o * (n - 1.0) / (exact - 1.0),
+        Coordinates::Asymmetric => o / scale,
+        Coordinates::TfCropAndResize => {
+            let inside = if exact == 1.0 { (n - 1.0) / 2.0 } else { o * (n - 1.0) / (exact - 1.0) };
+            roi.0 * (n - 1.0) + (roi.1 - roi.0) * inside
+        }
+    }
+}
+
+/// The input positions around `x`, and their weights.
+fn sources(x: f64, n: usize, scale: f64, attrs: &Resize) -> Vec<(usize, f64)> {
+    let last = (n - 1) as f64;
+    let clamp = |p: f64| p.clamp(0.0, last) as usize;
+    let floor = x.floor();
+    if attrs.mode == ResizeMode::Nearest {
+        let nearest = match attrs.nearest {
+            _ if x == floor => x,
+            NearestMode::RoundPreferFloor => (x - 0.5).ceil(),
+            NearestMode::RoundPreferCeil => (x + 0.5).floor(),
+            NearestMode::Floor => floor,
+            NearestMode::Ceil => x.ceil(),
+        };
+        return vec![(clamp(nearest), 1.0)];
+    }
+    let radius = if attrs.mode == ResizeMode::Linear { 1.0 } else { 2.0 };
+    // Shrinking with antialiasing stretches the kernel over the elements that are merged.
+    let stretch = if attrs.antialias { scale.min(1.0) } else { 1.0 };
+    let reach = (radius / stretch).ceil().min(last + radius + 1.0);
+    let mut out = Vec::new();
+    let mut p = floor - reach;
+    while p <= floor + reach + 1.0 {
+        let weight = kernel(attrs, ((p - x) * stretch).abs());
+        let outside = p < 0.0 || p > last;
+        if weight != 0.0 && !(attrs.exclude_outside && outside) {
+            out.push((clamp(p), weight));
+        }
+        p += 1.0;
+    }
+    let total: f64 = out.iter().map(|s| s.1).sum();
+    if (attrs.exclude_outside || attrs.antialias) && total != 0.0 {
+        out.iter_mut().for_each(|s| s.1 /= total);
+    }
+    out
+}
+
+/// The weight at a distance: a triangle, or the cubic with coefficient `a`.
+fn kernel(attrs: &Resize, d: f64) -> f64 {
+    let a = attrs.cubic_a;
+    match attrs.mode {
+        ResizeMode::Cubic if d <= 1.0 => ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0,
+        ResizeMode::Cubic if d < 2.0 => ((d - 5.0) * d + 8.0) * d * a - 4.0 * a,
+        ResizeMode::Linear if d < 1.0 => 1.0 - d,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interpolates() {
+        let x = Tensor::from_vec(&[2], vec![1f32, 3.0]);
+        let run = |attrs: Resize| resize(&x, &[], &[2.0], &[], &[], &attrs).unwrap().to_f64();
+        assert_eq!(run(Resize::default()), [1.0, 1.0, 3.0, 3.0]);
+        assert_eq!(run(Resize { mode: ResizeMode::Linear, ..Resize::default() }), [1.0, 1.5, 2.5, 3.0]);
+        let corners = Coordinates::AlignCorners;
+        let y = run(Resize { mode: ResizeMode::Linear, coordinates: corners, ..Resize::default() });
+        assert!((y[1] - 5.0 / 3.0).abs() < 1e-6 && y[3] == 3.0);
+        assert!(resize(&x, &[], &[f32::NAN], &[], &[], &Resize::default()).is_err());
+        assert!(resize(&x, &[], &[], &[i64::MAX], &[], &Resize::default()).is_err());
+    }
+
+    #[test]
+    fn aspect_policies() {
+        let dims = |p| resize_dims(&[2, 4], &[], &[7, 8], &[0, 1], p).unwrap().0;
+        assert_eq!(dims(AspectPolicy::NotLarger), [4, 8]);
+        assert_eq!(dims(AspectPolicy::NotSmaller), [7, 14]);
+    }
+}

@@ -1,0 +1,341 @@
+//! Sampling of images at positions between their elements: along each axis a few elements count, each with a weight.
+
+use crate::KernelResult;
+use crate::cast::from_f64s;
+use crate::matmul::stacked;
+use crate::shape::{ConvAttrs, Window, checked_elements, conv_window, product, strides};
+use gradus_ir::tensor::Tensor;
+
+/// How elements between positions are found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum SampleMode {
+    /// From the two neighbours along each axis.
+    #[default]
+    Linear,
+    /// The nearest one, of two the one of even index.
+    Nearest,
+    /// From the four neighbours along each axis.
+    Cubic,
+}
+
+/// What is beyond the edges.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum SamplePadding {
+    /// Zeros.
+    #[default]
+    Zeros,
+    /// The element at the edge.
+    Border,
+    /// The elements mirrored at the edge.
+    Reflection,
+}
+
+/// The attributes of [`grid_sample`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sample {
+    /// The interpolation.
+    pub mode: SampleMode,
+    /// What is beyond the edges.
+    pub padding: SamplePadding,
+    /// Whether -1 and 1 are the centers of the outermost elements rather than their outer edges.
+    pub align_corners: bool,
+}
+
+/// The elements along an axis that make up one sample: positions and weights. What is beyond the edges is not there.
+type Taps = Vec<(usize, f64)>;
+
+/// The coefficient of cubic interpolation.
+const CUBIC: f64 = -0.75;
+
+impl Sample {
+    /// The limits of an axis of extent `n`.
+    fn limits(self, n: usize) -> (f64, f64) {
+        let last = n as f64 - 1.0;
+        if self.align_corners { (0.0, last) } else { (-0.5, last + 0.5) }
+    }
+
+    /// What a coordinate in -1..1 along an axis of extent `n` is made of.
+    fn taps(self, coordinate: f64, n: usize) -> Taps {
+        let last = n as f64 - 1.0;
+        let exact = match self.align_corners {
+            true => (coordinate + 1.0) / 2.0 * last,
+            false => ((coordinate + 1.0) * n as f64 - 1.0) / 2.0,
+        };
+        // Which of two elements is the nearest may hang on how coordinates are rounded.
+        let x = f64::from(exact as f32);
+        let x = if self.mode == SampleMode::Nearest { x.round_ties_even() } else { x };
+        let (low, high) = self.limits(n);
+        let x = match self.padding {
+            SamplePadding::Border if x < low || x > high => x.clamp(0.0, last),
+            SamplePadding::Reflection => reflect(x, low, high),
+            _ => x,
+        };
+        let near = match self.mode {
+            SampleMode::Nearest => vec![(x.trunc(), 1.0)],
+            SampleMode::Linear => linear(x),
+            SampleMode::Cubic => cubic(x),
+        };
+        near.into_iter().filter_map(|(p, weight)| Some((self.inside(p, n)?, weight))).collect()
+    }
+
+    /// The element at a position, which may be beyond the edges of an axis of extent `n`.
+    fn inside(self, p: f64, n: usize) -> Option<usize> {
+        let last = n as f64 - 1.0;
+        match self.padding {
+            SamplePadding::Zeros => (0.0..=last).contains(&p).then_some(p as usize),
+            SamplePadding::Border => Some(p.clamp(0.0, last) as usize),
+            SamplePadding::Reflection => {
+                let (low, high) = self.limits(n);
+                Some(reflect(p, low, high).clamp(0.0, last) as usize)
+            }
+        }
+    }
+}
+
+/// Mirrors a coordinate at two limits until it is between them.
+fn reflect(x: f64, low: f64, high: f64) -> f64 {
+    let range = high - low;
+    let beyond = if x < low { low - x } else { x - high };
+    if beyond.is_nan() || beyond <= 0.0 || range <= 0.0 {
+        return x.clamp(low, high.max(low));
+    }
+    let turns = (beyond / range).trunc();
+    let rest = beyond - turns * range;
+    if (turns % 2.0 == 0.0) == (x < low) { low + rest } else { high - rest }
+}
+
+/// Two neighbours, weighted by how close they are.
+fn linear(x: f64) -> Vec<(f64, f64)> {
+    let (floor, part) = (x.floor(), x - x.floor());
+    vec![(floor, 1.0 - part), (floor + 1.0, part)]
+}
+
+/// Four neighbours, weighted by a cubic function of their distance.
+fn cubic(x: f64) -> Vec<(f64, f64)> {
+    let (floor, part) = (x.floor(), x - x.floor());
+    let near = |d: f64| ((CUBIC + 2.0) * d - (CUBIC + 3.0)) * d * d + 1.0;
+    let far = |d: f64| ((CUBIC * d - 5.0 * CUBIC) * d + 8.0 * CUBIC) * d - 4.0 * CUBIC;
+    let weights = [far(part + 1.0), near(part), near(1.0 - part), far(2.0 - part)];
+    weights.into_iter().enumerate().map(|(i, w)| (floor - 1.0 + i as f64, w)).collect()
+}
+
+/// The flat positions and weights of all combinations of taps along axes of the given steps.
+fn combine(taps: &[Taps], steps: &[usize]) -> Taps {
+    taps.iter().zip(steps).fold(vec![(0, 1.0)], |all, (taps, step)| {
+        all.iter().flat_map(|&(p, w)| taps.iter().map(move |&(q, v)| (p + q * step, w * v))).collect()
+    })
+}
+
+/// `GridSample` (16, 20, 22): samples `[N, C, D...]` at the positions in `grid`, which is `[N, O..., rank of D]`, and
+/// whose coordinates are in -1..1 and start with the last axis.
+pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: Sample) -> KernelResult {
+    let wrong = || format!("grid_sample of {x:?} at {grid:?}");
+    let spatial = x.shape().get(2..).filter(|s| !s.is_empty()).ok_or_else(wrong)?;
+    let (Some((&rank, out)), true) = (grid.shape().split_last(), grid.dtype().is_float()) else { return Err(wrong()) };
+    if rank != spatial.len() || grid.rank() != x.rank() || out[0] != x.shape()[0] {
+        return Err(wrong());
+    }
+    let shape = [&x.shape()[..2], &out[1..]].concat();
+    let (total, outputs, channels) = (checked_elements(&shape)?, product(&out[1..]), x.shape()[1]);
+    let (data, at, area, steps) = (x.to_f64(), grid.to_f64(), product(spatial), strides(spatial));
+    if total > 0 && area == 0 {
+        return Err(wrong());
+    }
+    let mut y = vec![0.0; total];
+    for (o, position) in at.chunks_exact(rank).enumerate().filter(|_| total > 0) {
+        let axis = |(&c, &n): (&f64, &usize)| attrs.taps(c, n);
+        let taps: Vec<Taps> = position.iter().rev().zip(spatial).map(axis).collect();
+        let taps = combine(&taps, &steps);
+        for c in 0..channels {
+            let image = (o / outputs * channels + c) * area;
+            let sum = taps.iter().map(|&(p, w)| data[image + p] * w).sum();
+            y[(o / outputs * channels + c) * outputs + o % outputs] = sum;
+        }
+    }
+    Ok(from_f64s(x.dtype(), &shape, y))
+}
+
+/// `AffineGrid` (20): the positions, for [`grid_sample`], that affine maps of `[N, r, r + 1]` send those of an image of
+/// size `[N, C, D...]` to.
+pub fn affine_grid(theta: &Tensor, size: &[i64], align_corners: bool) -> KernelResult {
+    let wrong = || format!("an affine grid of {theta:?} and size {size:?}");
+    let size: Option<Vec<usize>> = size.iter().map(|&d| usize::try_from(d).ok()).collect();
+    let size = size.ok_or_else(wrong)?;
+    let spatial = size.get(2..).ok_or_else(wrong)?;
+    let rank = spatial.len();
+    if theta.shape() != [size[0], rank, rank + 1] || !theta.dtype().is_float() {
+        return Err(wrong());
+    }
+    let shape = [&size[..1], spatial, &[rank]].concat();
+    let (total, maps, area) = (checked_elements(&shape)?, theta.to_f64(), product(spatial));
+    let mut out = Vec::with_capacity(total);
+    for at in 0..total.checked_div(rank).unwrap_or(0) {
+        let (map, mut rest) = (&maps[at / area * rank * (rank + 1)..][..rank * (rank + 1)], at % area);
+        // The last axis comes first.
+        let coordinate = |&n: &usize| {
+            let i = (rest % n) as f64;
+            rest /= n;
+            match (align_corners, n) {
+                (true, 1) => -1.0,
+                (true, n) => 2.0 * i / (n as f64 - 1.0) - 1.0,
+                (false, n) => (2.0 * i + 1.0) / n as f64 - 1.0,
+            }
+        };
+        let position: Vec<f64> = spatial.iter().rev().map(coordinate).chain([1.0]).collect();
+        out.extend(map.chunks_exact(rank + 1).map(|row| row.iter().zip(&position).map(|(a, b)| a * b).sum::<f64>()));
+    }
+    Ok(from_f64s(theta.dtype(), &shape, out))
+}
+
+/// The operands of [`deform_conv`].
+#[derive(Clone, Copy, Debug)]
+pub struct DeformInputs<'a> {
+    /// `[N, C, D...]`
+    pub x: &'a Tensor,
+    /// `[M, C / group, K...]`
+    pub weight: &'a Tensor,
+    /// How far each tap is displaced along each axis, `[N, offset_group * taps * rank, O...]`.
+    pub offset: &'a Tensor,
+    /// What is added, `[M]`.
+    pub bias: Option<&'a Tensor>,
+    /// The weight of what each tap reads, `[N, offset_group * taps, O...]`.
+    pub mask: Option<&'a Tensor>,
+}
+
+/// `DeformConv` (19, 22): a convolution whose taps are displaced and read by linear interpolation; the channels are in
+/// `offset_group` groups that have offsets of their own.
+pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i64) -> KernelResult {
+    let DeformInputs { x, weight, offset, bias, mask } = *inputs;
+    let wrong = |what: &Tensor| format!("deform_conv of {x:?} by {weight:?}: {what:?} does not fit");
+    let (group, window) = conv_window(x.shape(), weight.shape(), attrs)?;
+    let (&[n, c, ..], &[m, per_group, ..]) = (x.shape(), weight.shape()) else { return Err(wrong(x)) };
+    let parts = usize::try_from(offset_group).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
+    let parts = parts.ok_or_else(|| format!("{c} channels do not split into {offset_group} groups of offsets"))?;
+    let (rank, taps, outputs) = (window.input.len(), product(&window.kernel), product(&window.output));
+    if rank == 0 {
+        return Err(wrong(x));
+    }
+    let expected = |channels: usize| [&[n, channels], window.output.as_slice()].concat();
+    let bad_offset = offset.shape() != expected(parts.saturating_mul(taps).saturating_mul(rank));
+    let bad_mask = mask.filter(|m| m.shape() != expected(parts.saturating_mul(taps)));
+    let bad_bias = bias.filter(|b| b.shape() != [m]);
+    if let Some(bad) = Some(offset).filter(|_| bad_offset).or(bad_mask).or(bad_bias) {
+        return Err(wrong(bad));
+    }
+    let shape = expected(m);
+    let total = checked_elements(&shape)?;
+    checked_elements(&[c, taps, outputs])?;
+    let (weights, bias) = (weight.to_f64(), bias.map(Tensor::to_f64));
+    let reader = Displaced {
+        window,
+        parts,
+        channels: c,
+        data: x.to_f64(),
+        offsets: offset.to_f64(),
+        mask: mask.map(Tensor::to_f64),
+    };
+    let (rows, depth) = (m / group, per_group * taps);
+    let mut y = Vec::with_capacity(total);
+    for sample in 0..if total > 0 { n } else { 0 } {
+        let read = reader.columns(sample);
+        for g in 0..group {
+            let (w, r) =
+                (&weights[g * rows * depth..][..rows * depth], &read[g * depth * outputs..][..depth * outputs]);
+            let (_, sums) = stacked(w, &[rows, depth], r, &[depth, outputs], -0.0, |c: &mut f64, s| *c += s)?;
+            let start = |i: usize| bias.as_ref().map_or(0.0, |b| b[g * rows + i / outputs]);
+            y.extend(sums.iter().enumerate().map(|(i, s)| s + start(i)));
+        }
+    }
+    Ok(from_f64s(x.dtype(), &shape, y))
+}
+
+/// What the taps of a [`deform_conv`] read.
+struct Displaced {
+    window: Window,
+    /// How many groups of channels have offsets of their own.
+    parts: usize,
+    channels: usize,
+    data: Vec<f64>,
+    offsets: Vec<f64>,
+    mask: Option<Vec<f64>>,
+}
+
+impl Displaced {
+    /// For a sample, the matrix of what each tap of each channel (row) reads for each output position (column).
+    fn columns(&self, sample: usize) -> Vec<f64> {
+        let (taps, outputs) = (product(&self.window.kernel), product(&self.window.output));
+        let (area, share) = (product(&self.window.input), self.channels / self.parts);
+        let mut read = vec![0.0; self.channels * taps * outputs];
+        for i in 0..self.parts * taps * outputs {
+            let (part, tap, o) = (i / outputs / taps, i / outputs % taps, i % outputs);
+            let at = (sample * self.parts + part) * taps + tap;
+            let near = self.near(at, tap, o);
+            let factor = self.mask.as_ref().map_or(1.0, |m| m[at * outputs + o]);
+            for channel in part * share..(part + 1) * share {
+                let image = &self.data[(sample * self.channels + channel) * area..][..area];
+                let sum: f64 = near.iter().map(|&(p, w)| image[p] * w).sum();
+                read[(channel * taps + tap) * outputs + o] = sum * factor;
+            }
+        }
+        read
+    }
+
+    /// The elements around the place of a tap for an output position, with the offsets at `at`.
+    fn near(&self, at: usize, tap: usize, o: usize) -> Taps {
+        let (window, rank) = (&self.window, self.window.input.len());
+        let (mut kernel, mut place) = (tap, o);
+        let mut axes = vec![Taps::new(); rank];
+        for axis in (0..rank).rev() {
+            let k = kernel % window.kernel[axis] * window.dilations[axis];
+            let start = place % window.output[axis] * window.strides[axis];
+            (kernel, place) = (kernel / window.kernel[axis], place / window.output[axis]);
+            let shift = self.offsets[(at * rank + axis) * product(&window.output) + o];
+            let x = (start + k) as f64 - window.pads_begin[axis] as f64 + shift;
+            let inside = |(p, w)| Some((Sample::default().inside(p, window.input[axis])?, w));
+            axes[axis] = linear(x).into_iter().filter_map(inside).collect();
+        }
+        combine(&axes, &strides(&window.input))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_between_elements() {
+        let x = Tensor::from_vec(&[1, 1, 1, 3], vec![1f32, 3.0, 5.0]);
+        let at = |v: &[f32]| Tensor::from_vec(&[1, 1, v.len(), 2], v.iter().flat_map(|&v| [v, 0.0]).collect());
+        let run = |attrs, v: &[f32]| grid_sample(&x, &at(v), attrs).unwrap().to_f64();
+        let corners = Sample { align_corners: true, ..Sample::default() };
+        assert_eq!(run(corners, &[-1.0, -0.5, 1.0, 1.5]), [1.0, 2.0, 5.0, 2.5]);
+        let border = Sample { padding: SamplePadding::Border, ..corners };
+        assert_eq!(run(border, &[9.0, -9.0]), [5.0, 1.0]);
+        let mirror = Sample { padding: SamplePadding::Reflection, ..corners };
+        assert_eq!(run(mirror, &[2.0, -1.5, 4.0]), [3.0, 2.0, 3.0]);
+        let nearest = Sample { mode: SampleMode::Nearest, ..corners };
+        assert_eq!(run(nearest, &[-0.5, 0.4]), [1.0, 3.0]);
+        let cubic = Sample { mode: SampleMode::Cubic, padding: SamplePadding::Border, ..corners };
+        assert_eq!(run(cubic, &[0.0, 1.0]), [3.0, 5.0]);
+        assert!(run(corners, &[f32::NAN, f32::INFINITY]).iter().all(|v| v.is_nan() || *v == 0.0));
+    }
+
+    #[test]
+    fn the_identity_map_is_the_grid() {
+        let theta = Tensor::from_vec(&[1, 2, 3], vec![1f32, 0.0, 0.0, 0.0, 1.0, 0.0]);
+        let grid = affine_grid(&theta, &[1, 1, 1, 2], false).unwrap();
+        assert_eq!(grid.to_f64(), [-0.5, 0.0, 0.5, 0.0]);
+        assert_eq!(affine_grid(&theta, &[1, 1, 1, 2], true).unwrap().to_f64(), [-1.0, -1.0, 1.0, -1.0]);
+    }
+
+    #[test]
+    fn displaced_taps() {
+        let x = Tensor::from_vec(&[1, 1, 1, 3], vec![1f32, 3.0, 5.0]);
+        let (w, offset) = (Tensor::from_vec(&[1, 1, 1, 1], vec![2f32]), vec![0f32, 0.0, 0.0, 0.5, 0.0, 1.0]);
+        let offset = Tensor::from_vec(&[1, 2, 1, 3], offset);
+        let inputs = DeformInputs { x: &x, weight: &w, offset: &offset, bias: None, mask: None };
+        let y = deform_conv(&inputs, &ConvAttrs::default(), 1).unwrap();
+        assert_eq!(y.to_f64(), [4.0, 6.0, 0.0]);
+        assert!(deform_conv(&DeformInputs { offset: &x, ..inputs }, &ConvAttrs::default(), 1).is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! Signals: windows, Fourier transforms, and the mel scale.
+
+use crate::KernelResult;
+use crate::binary::mul;
+use crate::cast::from_f64s;
+use crate::movement::{around, slice};
+use crate::shape::{checked_elements, normalize_axis};
+use gradus_ir::tensor::{DType, Tensor};
+use std::f64::consts::TAU;
+
+/// The coefficients of a sum of cosines that starts and ends low.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window(f64, f64, f64);
+
+impl Window {
+    /// `HannWindow` (17).
+    pub const HANN: Window = Window(0.5, 0.5, 0.0);
+    /// `HammingWindow` (17).
+    pub const HAMMING: Window = Window(25.0 / 46.0, 21.0 / 46.0, 0.0);
+    /// `BlackmanWindow` (17).
+    pub const BLACKMAN: Window = Window(0.42, 0.5, 0.08);
+
+    /// The window of `size` elements; a `periodic` one would go on with its first element.
+    pub fn of(self, size: i64, periodic: bool, dtype: DType) -> KernelResult {
+        let size = usize::try_from(size).map_err(|_| format!("a window of {size} elements"))?;
+        checked_elements(&[size])?;
+        let step = TAU / if periodic { size as f64 } else { size as f64 - 1.0 };
+        let at = |i: usize| self.0 - self.1 * (i as f64 * step).cos() + self.2 * (2.0 * i as f64 * step).cos();
+        Ok(from_f64s(dtype, &[size], (0..size).map(at).collect()))
+    }
+}
+
+/// The attributes of [`dft`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dft {
+    /// The number of elements that are transformed; those that are there when `None`.
+    pub length: Option<i64>,
+    /// Along which axis.
+    pub axis: i64,
+    /// Whether to transform back.
+    pub inverse: bool,
+    /// Whether the second half of the spectrum, which mirrors the first, is left out.
+    pub onesided: bool,
+}
+
+/// The shape of [`dft`], and the number of elements that are transformed.
+pub fn dft_dims(input: &[usize], attrs: &Dft) -> Result<(Vec<usize>, usize), String> {
+    let wrong = || format!("a Fourier transform of {input:?} along axis {}", attrs.axis);
+    let axis = normalize_axis(attrs.axis, input.len())?;
+    let last = input.len() - 1;
+    if axis == last || !(1..=2).contains(&input[last]) {
+        return Err(wrong());
+    }
+    let back = attrs.inverse && attrs.onesided;
+    let there = if back { input[axis].saturating_sub(1).saturating_mul(2) } else { input[axis] };
+    let length = attrs.length.map_or(Ok(there), |l| usize::try_from(l).map_err(|_| wrong()))?;
+    let mut shape = input.to_vec();
+    shape[axis] = if attrs.onesided && !back { length / 2 + 1 } else { length };
+    shape[last] = if back { 1 } else { 2 };
+    Ok((shape, length))
+}
+
+/// `DFT` (17, 20): the discrete Fourier transform along an axis of real or complex numbers, whose parts are the last axis.
+pub fn dft(x: &Tensor, attrs: &Dft) -> KernelResult {
+    let (shape, length) = dft_dims(x.shape(), attrs)?;
+    let axis = normalize_axis(attrs.axis, x.rank())?;
+    let (parts, extent) = (x.shape()[x.rank() - 1], x.shape()[axis]);
+    let (outer, inner) = around(x.shape(), axis);
+    let (lanes, bins, out_parts) = (inner / parts.max(1), shape[axis], shape[x.rank() - 1]);
+    let (data, mut out) = (x.to_f64(), vec![0.0; checked_elements(&shape)?]);
+    // Equal for all lanes, and exact at multiples of a quarter turn.
+    let turns: Vec<(f64, f64)> = (0..length).map(|i| (TAU * i as f64 / length as f64).sin_cos()).collect();
+    for (o, lane) in (0..if out.is_empty() { 0 } else { outer }).flat_map(|o| (0..lanes).map(move |l| (o, l))) {
+        let element = |n: usize| -> (f64, f64) {
+            // The half of a spectrum that is left out mirrors the other.
+            let mirrored = attrs.inverse && attrs.onesided && n > length / 2;
+            let n = if mirrored { length - n } else { n };
+            let at = ((o * extent + n) * lanes + lane) * parts;
+            let part = |i: usize| if n < extent && i < parts { data[at + i] } else { 0.0 };
+            (part(0), if mirrored { -part(1) } else { part(1) })
+        };
+        let signal: Vec<(f64, f64)> = (0..length).map(element).collect();
+        for k in 0..bins {
+            let (mut re, mut im) = (0.0, 0.0);
+            for (n, &(a, b)) in signal.iter().enumerate() {
+                let (sin, cos) = turns[(k as u128 * n as u128 % length as u128) as usize];
+                let sin = if attrs.inverse { sin } else { -sin };
+                (re, im) = (re + a * cos - b * sin, im + a * sin + b * cos);
+            }
+            let scale = if attrs.inverse { 1.0 / length as f64 } else { 1.0 };
+            let at = ((o * bins + k) * lanes + lane) * out_parts;
+            out[at] = re * scale;
+            if out_parts == 2 {
+                out[at + 1] = im * scale;
+            }
+        }
+    }
+    Ok(from_f64s(x.dtype(), &shape, out))
+}
+
+/// The number of frames of `length` that start every `step` elements of a signal of `n`.
+pub fn frames(n: usize, length: usize, step: i64) -> Result<usize, String> {
+    let step = usize::try_from(step).ok().filter(|&s| s > 0).ok_or_else(|| format!("frames every {step} elements"))?;
+    let room = n.checked_sub(length).ok_or_else(|| format!("frames of {length} in a signal of {n} elements"))?;
+    Ok(room / step + 1)
+}
+
+/// `STFT` (17): the Fourier transforms of frames of `[B, N, 1 or 2]`, each multiplied with a window: `[B, frames, bins, 2]`.
+pub fn stft(x: &Tensor, step: i64, window: Option<&Tensor>, length: Option<i64>, onesided: bool) -> KernelResult {
+    let &[batch, n, parts] = x.shape() else { return Err(format!("stft of {x:?}")) };
+    let length = match (length, window) {
+        (Some(length), _) => usize::try_from(length).map_err(|_| format!("frames of {length}"))?,
+        (None, Some(window)) => window.shape().first().copied().unwrap_or(0),
+        (None, None) => n,
+    };
+    let count = frames(n, length, step)?;
+    if window.is_some_and(|w| w.shape() != [length]) {
+        return Err(format!("stft: a window of {window:?} for frames of {length}"));
+    }
+    let mut all = Vec::new();
+    checked_elements(&[batch, count, length, parts])?;
+    for i in 0..count as i64 {
+        let start = i.saturating_mul(step);
+        all.push(
+            slice(x, &[start], &[start.saturating_add(length as i64)], &[1], &[])?
+                .reshape(vec![batch, 1, length, parts])?,
+        );
+    }
+    let mut signal = super::movement::concat(&all.iter().collect::<Vec<_>>(), 1)?;
+    if let Some(window) = window {
+        signal = mul(&signal, &window.reshape(vec![length, 1])?)?;
+    }
+    dft(&signal, &Dft { length: None, axis: 2, inverse: false, onesided })
+}
+
+/// The parameters of [`mel_weight_matrix`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Mel {
+    /// The number of bands.
+    pub bands: i64,
+    /// The length of the Fourier transform.
+    pub dft_length: i64,
+    /// Elements of the signal per second.
+    pub sample_rate: i64,
+    /// The lowest frequency of the first band, in Hertz.
+    pub lower: f64,
+    /// The highest frequency of the last band, in Hertz.
+    pub upper: f64,
+}
+
+/// `MelWeightMatrix` (17): how much each frequency of a spectrum belongs to each of some bands of the mel scale.
+pub fn mel_weight_matrix(mel: &Mel, dtype: DType) -> KernelResult {
+    let size = |v: i64| usize::try_from(v).map_err(|_| format!("a mel weight matrix of {mel:?}"));
+    let (bands, bins) = (size(mel.bands)?, size(mel.dft_length)? / 2 + 1);
+    let mut out = vec![0.0; checked_elements(&[bins, bands])?];
+    let scale = |hertz: f64| 2595.0 * (hertz / 700.0).ln_1p() / std::f64::consts::LN_10;
+    let step = (scale(mel.upper) - scale(mel.lower)) / (bands as f64 + 2.0);
+    let edge = |i: usize| {
+        let hertz = 700.0 * ((i as f64 * step + scale(mel.lower)) / 2595.0 * std::f64::consts::LN_10).exp_m1();
+        ((mel.dft_length as f64 + 1.0) * hertz / mel.sample_rate as f64).floor()
+    };
+    for band in 0..bands {
+        let [low, center, high] = [0, 1, 2].map(|i| edge(band + i));
+        for bin in 0..bins {
+            let at = bin as f64;
+            out[bin * bands + band] = match at {
+                _ if at == center && low == center => 1.0,
+                _ if (low..=center).contains(&at) && !(at == center && high > center) => (at - low) / (center - low),
+                _ if (center..high).contains(&at) => (high - at) / (high - center),
+                _ => 0.0,
+            };
+        }
+    }
+    Ok(from_f64s(dtype, &[bins, bands], out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transforms_go_there_and_back() {
+        let x = Tensor::from_vec(&[1, 4, 1], vec![1f64, 2.0, 3.0, 5.0]);
+        let attrs = Dft { length: None, axis: 1, inverse: false, onesided: true };
+        let half = dft(&x, &attrs).unwrap();
+        let near = |a: &Tensor, b: &[f64]| a.to_f64().iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(near(&half, &[11.0, 0.0, -2.0, 3.0, -3.0, 0.0]) && half.shape() == [1, 3, 2]);
+        let back = dft(&half, &Dft { inverse: true, ..attrs }).unwrap();
+        assert!(near(&back, &[1.0, 2.0, 3.0, 5.0]) && back.shape() == [1, 4, 1]);
+        let long = dft(&x, &Dft { length: Some(1), onesided: false, ..attrs }).unwrap();
+        assert_eq!(long.to_f64(), [1.0, 0.0]);
+        let frames = stft(&x, 1, Some(&Tensor::from_vec(&[2], vec![1f64, 1.0])), None, true).unwrap();
+        assert!(near(&frames, &[3.0, 0.0, -1.0, 0.0, 5.0, 0.0, -1.0, 0.0, 8.0, 0.0, -2.0, 0.0]));
+        assert!(stft(&x, 0, None, None, true).is_err() && stft(&x, 1, None, Some(5), true).is_err());
+    }
+
+    #[test]
+    fn windows_and_bands() {
+        let hann = Window::HANN.of(4, true, DType::F64).unwrap().to_f64();
+        assert!(hann.iter().zip([0.0, 0.5, 1.0, 0.5]).all(|(a, b)| (a - b).abs() < 1e-12));
+        let mel = Mel { bands: 2, dft_length: 16, sample_rate: 8192, lower: 0.0, upper: 4096.0 };
+        let m = mel_weight_matrix(&mel, DType::F32).unwrap();
+        assert_eq!((m.shape(), m.to_f64().iter().filter(|v| **v == 1.0).count()), (&[9usize, 2][..], 2));
+    }
+}
