@@ -10,6 +10,7 @@ pub mod expected;
 
 mod io;
 mod pass_flags;
+pub mod prelude;
 mod print_flags;
 mod progress;
 mod roundtrip;

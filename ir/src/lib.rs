@@ -15,7 +15,7 @@
 //! # The nouns
 //!
 //! [`Context`] interns types, attributes and names, so that equal ones are one `u32`. [`OpInfo`] is an op's declaration,
-//! written with [`op`] and collected in a [`Dialect`]. [`Builder`] makes ops, [`Rewriter`] changes them under the eye of
+//! written with [`macro@op`] and collected in a [`Dialect`]. [`Builder`] makes ops, [`Rewriter`] changes them under the eye of
 //! the pattern driver, a [`Pass`] does either, and a [`Diagnostic`] says what is wrong and where. This crate knows no
 //! dialect, prints nothing and reads no file.
 //!
@@ -56,6 +56,7 @@ mod module;
 mod op_info;
 pub mod pass;
 mod pattern_rewriter;
+pub mod prelude;
 mod races;
 mod retype;
 pub mod rewrite;
@@ -71,6 +72,12 @@ mod types;
 pub mod typing;
 pub mod verify;
 pub mod work;
+
+/// The names that the expansion of the attribute [`macro@op`] needs. An import of the attribute imports this module too.
+#[doc(hidden)]
+pub mod op {
+    pub use crate::{access, define_op, scalar};
+}
 
 pub use attrs::{AttrData, Dense, Int, Piece};
 pub use builder::Builder;

@@ -1,8 +1,7 @@
 //! `bits-cost`.
 
 use crate::dialect::{ExtractOp, PopCountOp, RotLOp, RotROp};
-use gradus_ir::pass::{OptionKind, Options, PassOption};
-use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo};
+use gradus::prelude::*;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {

@@ -1,14 +1,8 @@
 //! `convert-bits-to-arith`.
 
 use crate::dialect::ExtractOp;
-use gradus_dialects::arith::{OrIOp, RemUIOp, ShLIOp, ShRUIOp, SubIOp, TruncIOp};
-use gradus_dialects::math::CtPopOp;
-use gradus_ir::conversion::{
-    ConversionPattern, ConversionRewriter, ConversionTarget, Match, Operands, apply_partial_conversion,
-};
-use gradus_ir::{
-    Attr, Builder, Diagnostic, InsertPoint, Module, Op, Pass, PassContext, PassInfo, PatternRewriter, Value,
-};
+use gradus::dialects::{arith, math};
+use gradus::prelude::*;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -79,13 +73,13 @@ fn lower_rotation(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands, l
     let wraps = m.ctx.default_attr("#arith.overflow<none>");
     let rotated = r.build(InsertPoint::Before(op), |b| {
         let width = constant(b, op, width);
-        let there = RemUIOp::build(b, loc, n, width, &[]).result(b.module);
-        let rest = SubIOp::build(b, loc, width, there, wraps, &[]).result(b.module);
-        let back = RemUIOp::build(b, loc, rest, width, &[]).result(b.module);
+        let there = arith::RemUIOp::build(b, loc, n, width, &[]).result(b.module);
+        let rest = arith::SubIOp::build(b, loc, width, there, wraps, &[]).result(b.module);
+        let back = arith::RemUIOp::build(b, loc, rest, width, &[]).result(b.module);
         let (up, down) = if left { (there, back) } else { (back, there) };
-        let high = ShLIOp::build(b, loc, x, up, wraps, &[]).result(b.module);
-        let low = ShRUIOp::build(b, loc, x, down, None, &[]).result(b.module);
-        OrIOp::build(b, loc, high, low, &[]).result(b.module)
+        let high = arith::ShLIOp::build(b, loc, x, up, wraps, &[]).result(b.module);
+        let low = arith::ShRUIOp::build(b, loc, x, down, None, &[]).result(b.module);
+        arith::OrIOp::build(b, loc, high, low, &[]).result(b.module)
     });
     r.replace(op, &[rotated]);
     Ok(())
@@ -93,7 +87,7 @@ fn lower_rotation(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands, l
 
 fn lower_popcount(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands) -> Match {
     let (x, loc) = (operands.one(0)?, r.module().loc(op));
-    let count = r.build(InsertPoint::Before(op), |b| CtPopOp::build(b, loc, x, &[]).result(b.module));
+    let count = r.build(InsertPoint::Before(op), |b| math::CtPopOp::build(b, loc, x, &[]).result(b.module));
     r.replace(op, &[count]);
     Ok(())
 }
@@ -107,8 +101,8 @@ fn lower_extract(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands) ->
     let (offset, wraps) = (like(m, x, offset)?, m.ctx.default_attr("#arith.overflow<none>"));
     let field = r.build(InsertPoint::Before(op), |b| {
         let offset = constant(b, op, offset);
-        let wide = ShRUIOp::build(b, loc, x, offset, None, &[]).result(b.module);
-        if narrower { TruncIOp::build(b, loc, wide, wraps, &[ty]).out(b.module) } else { wide }
+        let wide = arith::ShRUIOp::build(b, loc, x, offset, None, &[]).result(b.module);
+        if narrower { arith::TruncIOp::build(b, loc, wide, wraps, &[ty]).out(b.module) } else { wide }
     });
     r.replace(op, &[field]);
     Ok(())

@@ -1,7 +1,6 @@
 //! The `bits` tool: Gradus with a dialect and three passes of its own.
 
-use gradus::Tool;
-use gradus_ir::PassInfo;
+use gradus::prelude::*;
 
 mod bits_cost;
 mod bits_to_arith;

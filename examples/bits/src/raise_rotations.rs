@@ -1,11 +1,8 @@
 //! `raise-rotations`.
 
 use crate::dialect::RotLOp;
-use gradus_dialects::arith::{OrIOp, ShLIOp, ShRUIOp};
-use gradus_ir::greedy::GreedyOptions;
-use gradus_ir::{
-    Diagnostic, InsertPoint, Module, Op, OpDecl, Pass, PassContext, PassInfo, Pattern, PatternRewriter, Rewriter, Value,
-};
+use gradus::dialects::arith::{OrIOp, ShLIOp, ShRUIOp};
+use gradus::prelude::*;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {

@@ -7,9 +7,7 @@
 mod ops;
 mod rules;
 
-use gradus::Tool;
-use gradus_ir::rules::RuleGroup;
-use gradus_ir::{Dialect, OpDecl};
+use gradus::prelude::*;
 
 /// The dialect.
 pub static DIALECT: Dialect = Dialect {

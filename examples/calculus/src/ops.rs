@@ -1,8 +1,7 @@
 //! The ops.
 
-use gradus_dialects::constraint::{FLOAT_LIKE, SYMBOL_NAME};
-use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, TypeRelation, op};
+use gradus::dialects::constraint::{FLOAT_LIKE, SYMBOL_NAME};
+use gradus::prelude::*;
 
 /// A variable.
 ///

@@ -1,7 +1,6 @@
 //! The rules. None forgets a value: that would be no equation where the value is poison.
 
-use gradus_ir::rules::{Arg, ArgKind, Native, Rule, approx};
-use gradus_ir::{Attr, Module};
+use gradus::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const DERIVE: &[Rule] = &[

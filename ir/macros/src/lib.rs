@@ -1,4 +1,7 @@
-//! The `#[op]` attribute: reads an op's declaration and re-emits it, in a regular form, to `gradus_ir::define_op!`.
+//! The `#[op]` attribute: reads an op's declaration and re-emits it, in a regular form, to `op::define_op!`.
+//!
+//! The expansion names `gradus_ir` by the module `op`, which stands beside the attribute and is imported with it. So a crate
+//! that depends on the facade `gradus` only, or that renames it, declares ops like any other.
 //!
 //! Nothing is generated here: every line of generated code is written out, readable, in `ir/src/define.rs`.
 
@@ -6,7 +9,9 @@ use proc_macro::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Field, GenericArgument, ItemStruct, Lit, LitStr, Meta, PathArguments, Result, Token, Type};
+use syn::{
+    Error, Expr, Field, GenericArgument, ItemStruct, Lit, LitStr, Meta, Path, PathArguments, Result, Token, Type,
+};
 
 /// Declares an op. The first argument is its name; then `key = value` pairs:
 ///
@@ -27,6 +32,10 @@ use syn::{Error, Expr, Field, GenericArgument, ItemStruct, Lit, LitStr, Meta, Pa
 /// | `Region`, `Regions`, `Successor`, `Successors` | regions and successors |
 ///
 /// `#[name = "overflowFlags"]` gives a field another name in the text.
+///
+/// Import the attribute before using it (`use gradus::prelude::*`, `use gradus_ir::op` or `use gradus::ir::op`): the expansion
+/// names a module of the same name, which such an import brings along. Where the attribute is written with its path instead,
+/// or `op` is another module, the key `crate` names the IR: `#[gradus::ir::op("d.x", crate = gradus::ir)]`.
 #[proc_macro_attribute]
 pub fn op(args: TokenStream, item: TokenStream) -> TokenStream {
     let args = syn::parse_macro_input!(args as OpArgs);
@@ -37,24 +46,31 @@ pub fn op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `"dialect.name", key = value, ...`
 struct OpArgs {
     name: LitStr,
+    /// The path of `gradus_ir`, or of a module with what the expansion needs of it.
+    root: Path,
     pairs: Vec<(syn::Ident, Expr)>,
 }
 
 impl Parse for OpArgs {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.parse()?;
+        let mut root = format_ident!("op").into();
         let mut pairs = Vec::new();
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
-            let key = input.parse()?;
+            let is_root = input.parse::<Option<Token![crate]>>()?.is_some();
+            let key = if is_root { None } else { Some(input.parse()?) };
             input.parse::<Token![=]>()?;
-            pairs.push((key, input.parse()?));
+            match key {
+                None => root = input.parse()?,
+                Some(key) => pairs.push((key, input.parse()?)),
+            }
         }
-        Ok(OpArgs { name, pairs })
+        Ok(OpArgs { name, root, pairs })
     }
 }
 
 fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
-    let (vis, ident, name) = (&item.vis, &item.ident, &args.name);
+    let (vis, ident, name, root) = (&item.vis, &item.ident, &args.name, &args.root);
     let doc = doc_text(&item.attrs);
     if doc.trim().is_empty() {
         return Err(Error::new(ident.span(), "an op needs a doc comment: its first line is the summary"));
@@ -71,8 +87,8 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let (operands, results, attrs) = (index(operands), index(results), index(attrs));
     let (regions, successors) = (index(regions), index(successors));
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
-        "scalar" => quote!(scalar: Some(#value), eval: Some(::gradus_ir::scalar::evaluate)),
-        "access" => quote!(access: Some(#value), exec: Some(::gradus_ir::access::execute)),
+        "scalar" => quote!(scalar: Some(#value), eval: Some(#root::scalar::evaluate)),
+        "access" => quote!(access: Some(#value), exec: Some(#root::access::execute)),
         "speculatable" | "global" | "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval"
         | "exec" | "control" | "control_memory" | "counted" | "jump" | "successor_operands" | "successor_sizes"
         | "edges" | "slot" | "format" | "result_names" | "work" => {
@@ -81,7 +97,7 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
         _ => quote!(#key: #value),
     });
     Ok(quote! {
-        ::gradus_ir::define_op! {
+        #root::define_op! {
             { #[doc = #doc] #vis #ident #name #doc }
             operands { #(#operands)* } results { #(#results)* } attrs { #(#attrs)* }
             regions { #(#regions)* } successors { #(#successors)* }

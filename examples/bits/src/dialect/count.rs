@@ -1,9 +1,8 @@
 //! Counts.
 
 use super::{low_bits, width};
-use gradus_dialects::constraint::SIGNLESS_INT_LIKE;
-use gradus_ir::eval::{Datum, Trap, map_int};
-use gradus_ir::{OpArgs, TypeRelation, op};
+use gradus::dialects::constraint::SIGNLESS_INT_LIKE;
+use gradus::prelude::*;
 
 /// The number of one bits.
 ///

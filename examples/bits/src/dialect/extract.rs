@@ -1,9 +1,8 @@
 //! Fields.
 
 use super::{low_bits, width};
-use gradus_dialects::constraint::{I64, SIGNLESS_INT_LIKE};
-use gradus_ir::eval::{Datum, Trap, map_int};
-use gradus_ir::{Module, Op, OpArgs, op};
+use gradus::dialects::constraint::{I64, SIGNLESS_INT_LIKE};
+use gradus::prelude::*;
 
 /// The bits from an offset on, as many as the result has.
 ///

@@ -9,8 +9,7 @@ pub use count::*;
 pub use extract::*;
 pub use rotate::*;
 
-use gradus_ir::eval::Trap;
-use gradus_ir::{Dialect, OpArgs, OpDecl};
+use gradus::prelude::*;
 
 /// The dialect.
 pub static DIALECT: Dialect = Dialect {

@@ -1,6 +1,6 @@
 //! Rules that `--canonicalize` applies.
 
-use gradus_ir::rules::{ArgKind, Native, Rule, rule};
+use gradus::prelude::*;
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[

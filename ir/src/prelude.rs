@@ -1,0 +1,14 @@
+//! The names that declarations of dialects, patterns, rules and passes use: `use gradus_ir::prelude::*`.
+
+pub use crate::conversion::{
+    ConversionPattern, ConversionRewriter, ConversionTarget, Match, Operands, apply_partial_conversion,
+};
+pub use crate::eval::{Datum, Trap, map_int};
+pub use crate::greedy::GreedyOptions;
+pub use crate::pass::{OptionKind, Options, PassOption};
+pub use crate::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx, rule};
+pub use crate::{
+    Attr, Block, Builder, Context, Diagnostic, Dialect, Folded, InsertPoint, Loc, Module, Op, OpArgs, OpDecl, OpInfo,
+    Pass, PassContext, PassInfo, Pattern, PatternRewriter, Region, Rewriter, Traits, Type, TypeConstraint,
+    TypeRelation, Value, op,
+};
