@@ -1,19 +1,19 @@
-//! Compiled programs in one file, which is mapped into memory and used where it is.
+//! Compiled programs as files, which are mapped into memory and used in place.
 //!
-//! | bytes | what they are |
+//! | bytes | contents |
 //! |---|---|
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`VERSION`] |
-//! | 4 | how many sections there are |
-//! | 8 | how long the file is |
-//! | 4 | the checksum of the sections' entries |
+//! | 4 | number of sections |
+//! | 8 | length of the file |
+//! | 4 | checksum of the section entries |
 //! | 4 | zeros |
-//! | 24 for each section | where it begins, how long it is, its checksum, and zeros |
-//! | | the sections, each from a multiple of 64 on, with zeros between them |
+//! | 24 per section | offset, length, checksum, zeros |
+//! | | the sections, each at a multiple of 64, with zeros between them |
 //!
-//! All numbers are little-endian; checksums are CRC-32. The first section is the program as text, in which `dense_resource<c0>` is a
-//! constant whose elements are the second section, and so on. So tables and packed factors are aligned for vectors, and are
-//! read from the file when they are used.
+//! Numbers are little-endian; checksums are CRC-32. The first section is the program as text, in which
+//! `dense_resource<c0>` is a constant whose elements are the second section, and so on. Tables and packed constants are
+//! thus aligned for vectors and are read from the file on use.
 
 #![allow(unsafe_code)]
 
@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a file begins.
+/// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"\x89GRADUS\n";
 
 /// The version of the format.
@@ -37,13 +37,13 @@ const HEADER: usize = 32;
 const ENTRY: usize = 24;
 const ALIGNMENT: usize = 64;
 
-/// Constants with fewer bytes are in the text.
+/// Minimum size in bytes of constants with a section of their own; smaller ones are in the text.
 const MIN_BYTES: usize = 64;
 
 /// Writes a program.
 ///
 /// # Errors
-/// What writing says.
+/// Any error of the writer.
 pub fn write(mut program: Module, out: &mut dyn Write) -> io::Result<()> {
     let mut sections = vec![Bytes::new()];
     for op in program.ops_under(program.root()) {
@@ -58,10 +58,10 @@ pub fn write(mut program: Module, out: &mut dyn Write) -> io::Result<()> {
     write_sections(&sections, out)
 }
 
-/// The attribute of constants.
+/// Name of the attribute of constants.
 const VALUE: &str = "value";
 
-/// A constant, and its elements if all are there.
+/// A constant and its elements, if they are available.
 fn constant(m: &Module, op: Op) -> Option<(Attr, Bytes)> {
     let attr = m.inherent_attr(op, VALUE)?;
     match m.ctx.attr_data(attr) {
@@ -96,7 +96,7 @@ fn write_sections(sections: &[Bytes], out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether a file begins as compiled programs do. What is no plain file, such as a pipe, is not looked into.
+/// Whether a file starts with [`MAGIC`]. Only regular files are opened, so that pipes are not consumed.
 pub fn is_artifact(path: &Path) -> bool {
     if !path.is_file() {
         return false;
@@ -106,23 +106,23 @@ pub fn is_artifact(path: &Path) -> bool {
     file.and_then(|mut file| io::Read::read_exact(&mut file, &mut start)).is_ok() && start == *MAGIC
 }
 
-/// A file as it is, which is read from where it is when it is used.
+/// Maps a file into memory.
 ///
 /// # Errors
-/// What opening says.
+/// Any error of opening or mapping.
 pub fn map(path: &Path) -> io::Result<Bytes> {
     let file = std::fs::File::open(path)?;
-    // SAFETY: a mapped file is not to be changed by others while it is used, which nothing here does: files are replaced, never
-    // written in place. Addresses do not depend on it: tables are copied before they are checked.
+    // SAFETY: a mapped file must not be modified while it is used; Gradus replaces files and never writes them in
+    // place. Memory safety does not depend on it: tables are copied before they are checked.
     let map = unsafe { memmap2::Mmap::map(&file)? };
     Ok(Bytes::from_owner(map))
 }
 
-/// Reads a program, every part of which is checked: sizes and checksums, the text as any other, and that what its tables name is
-/// where they say.
+/// Reads a program and checks all of it: sizes, checksums, the text, and that all addresses of its tables are in
+/// bounds.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// Each error with its position.
 pub fn read(ctx: &Arc<Context>, name: &str, bytes: &Bytes) -> Result<Module, Vec<Diagnostic>> {
     let at = |(at, message): (usize, String)| {
         vec![Diagnostic::error(Loc::UNKNOWN, format!("'{name}' is no compiled program: byte {at}: {message}"))]
@@ -166,7 +166,7 @@ fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, Str
     Tensor::new(dtype, shape, data)
 }
 
-/// That all addresses of products and pools are known, and in their buffers.
+/// Checks that the addresses of all products and pools are constant and in bounds.
 fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
     let wrong = |op: Op| {
         let checked =
@@ -178,7 +178,7 @@ fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
     if all.is_empty() { Ok(()) } else { Err(all) }
 }
 
-/// Where the sections are.
+/// The byte ranges of the sections.
 fn sections(bytes: &[u8]) -> Result<Vec<Range<usize>>, (usize, String)> {
     let cut = |at: usize| (at, format!("the file ends after {} bytes", bytes.len()));
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).ok_or(cut(at));

@@ -1,24 +1,24 @@
-//! Memory in whole lines of the cache.
+//! Memory aligned to cache lines.
 
 #![allow(unsafe_code)]
 
 use bytemuck::{Pod, Zeroable};
 use bytes::Bytes;
 
-/// The bytes of a line, and what its address is a multiple of.
+/// Size and alignment of a cache line in bytes.
 pub(crate) const LINE: usize = 64;
 
-/// A line of the cache.
+/// A cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; LINE]);
 
-// SAFETY: 64 bytes without anything between or behind them, of which any are valid.
+// SAFETY: 64 bytes without padding, for which all bit patterns are valid.
 unsafe impl Zeroable for Line {}
 // SAFETY: as above.
 unsafe impl Pod for Line {}
 
-/// Bytes that begin with a line.
+/// Bytes aligned to a cache line.
 #[derive(Clone, Default)]
 pub(crate) struct Lines {
     lines: Vec<Line>,
@@ -26,17 +26,17 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// So many zeros, if there is as much memory.
+    /// Allocates `len` zeros; `None` if memory is exhausted.
     pub(crate) fn try_zeros(len: usize) -> Option<Lines> {
         Some(Lines { lines: bytemuck::try_zeroed_vec(len.div_ceil(LINE)).ok()?, len })
     }
 
-    /// So many zeros.
+    /// Allocates `len` zeros.
     pub(crate) fn zeros(len: usize) -> Lines {
         Lines { lines: bytemuck::zeroed_vec(len.div_ceil(LINE)), len }
     }
 
-    /// A copy of bytes.
+    /// Copies bytes.
     pub(crate) fn of(bytes: &[u8]) -> Lines {
         let (whole, rest) = bytes.as_chunks::<LINE>();
         let mut lines = Vec::with_capacity(bytes.len().div_ceil(LINE));
@@ -49,7 +49,7 @@ impl Lines {
         Lines { lines, len: bytes.len() }
     }
 
-    /// The same for whoever wants to keep parts of them.
+    /// Converts to shared bytes.
     pub(crate) fn into_bytes(self) -> Bytes {
         Bytes::from_owner(self)
     }

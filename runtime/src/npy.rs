@@ -1,11 +1,11 @@
 //! NumPy's `.npy` and `.npz` files, to and from tensors.
 //!
-//! Both directions are written out here: the format is a one-line header and the elements. The `npyz` crate reads it
-//! too, but trusts headers (it allocates what a length field says and multiplies extents unchecked), and its `.npz`
-//! support builds C libraries. The archive around the arrays of an `.npz` is left to the `zip` crate.
+//! Reader and writer are our own: the format is a one-line header and the elements. The `npyz` crate trusts headers (it
+//! allocates by length fields and multiplies extents unchecked), and its `.npz` support builds C libraries. The `zip`
+//! crate handles the archive of an `.npz`.
 //!
-//! Files are not trusted: a header that promises more than the file holds is refused before anything is allocated for
-//! it, and a deflated entry may not promise more than deflate can express.
+//! Files are untrusted: a header that promises more data than the file holds is rejected before any allocation, and a
+//! deflated entry may not promise more than deflate can express.
 
 use gradus_ir::eval::{floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::{DType, Tensor};
@@ -16,46 +16,46 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// NumPy writes headers of a few hundred bytes; from version 2 on, a file can claim 4 GiB.
+/// Maximum header size in bytes. NumPy writes a few hundred; from version 2 on, a file can claim 4 GiB.
 const MAX_HEADER: usize = 1 << 16;
 
-/// NumPy's own limit on the rank.
+/// NumPy's limit on the rank.
 const MAX_RANK: usize = 64;
 
-/// Deflate spends at least two bits on 258 bytes.
+/// Maximum compression ratio: deflate needs at least two bits for 258 bytes.
 const MAX_DEFLATE_RATIO: u64 = 1032;
 
-/// Reads an `.npy` file. Booleans, integers and floats of any byte order are understood; arrays in Fortran order are
-/// transposed, so that the shape is the one NumPy shows.
+/// Reads an `.npy` file. Booleans, integers and floats of either byte order are supported; arrays in Fortran order are
+/// transposed to row-major.
 ///
 /// # Errors
-/// Names the file, the reason and, for the header, the byte: not an `.npy` file, an element type that has no [`DType`]
-/// (complex numbers, strings, dates, structures, objects), a payload that is shorter or longer than the header says, or
-/// a boolean that is neither 0 nor 1.
+/// Names the file, the reason and, for the header, the byte: not an `.npy` file, an element type without a [`DType`]
+/// (complex numbers, strings, dates, structures, objects), a payload shorter or longer than the header says, or a
+/// boolean other than 0 and 1.
 pub fn read_npy(path: &Path) -> Result<Tensor, String> {
     let (file, size) = open(path)?;
     read_array(BufReader::new(file), size).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Reads an `.npz` file, compressed or not: the arrays with their names, in the order of the archive.
+/// Reads an `.npz` file, compressed or not: the named arrays in archive order.
 ///
 /// # Errors
-/// As [`read_npy`], and when the archive is damaged, holds anything but arrays, repeats a name, or has entries that
-/// overlap (which is how a small archive unpacks to an enormous one).
+/// As [`read_npy`]; also if the archive is damaged, contains other files than arrays, repeats a name, or has
+/// overlapping entries (with which a small archive unpacks to an enormous one).
 pub fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
     let (file, size) = open(path)?;
     read_archive(file, size).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Writes an `.npy` file. NumPy has no `bf16`: such tensors are written as `f4`, which holds their values exactly.
+/// Writes an `.npy` file. NumPy has no `bf16`: such tensors are written as `f4`, which is exact.
 ///
-/// The file appears under its name only when it is complete, and replaces one that was there.
+/// The file is written to a temporary name and renamed.
 pub fn write_npy(path: &Path, t: &Tensor) -> Result<(), String> {
     replace(path, |w| write_array(w, t))
 }
 
-/// Writes an uncompressed `.npz` file, as `numpy.savez` does, with each array as [`write_npy`] would write it. Errors
-/// when two arrays have one name, or a name is empty or contains NUL, which no reader would give back.
+/// Writes an uncompressed `.npz` file, as `numpy.savez` does, with arrays as in [`write_npy`]. Fails if two arrays have
+/// the same name, or if a name is empty or contains NUL, which readers do not return.
 pub fn write_npz(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), String> {
     replace(path, |w| {
         let mut zip = ZipWriter::new(w);
@@ -64,7 +64,7 @@ pub fn write_npz(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), String
             if name.is_empty() || name.contains('\0') {
                 return Err(fail("not a name that can be read back".to_owned()));
             }
-            // Every length in the archive is four bytes wide unless announced otherwise; `bf16` doubles in size.
+            // Lengths in the archive have four bytes unless announced otherwise; `bf16` doubles in size.
             let large = t.bytes().len() > (u32::MAX / 2) as usize - MAX_HEADER;
             let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
             zip.start_file(format!("{name}.npy"), options).map_err(|e| fail(e.to_string()))?;
@@ -74,7 +74,7 @@ pub fn write_npz(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), String
     })
 }
 
-/// Opens a regular file and says how long it is. Anything else could block (a pipe) or never end (a device).
+/// Opens a regular file and returns its length. Pipes could block and devices never end.
 fn open(path: &Path) -> Result<(File, u64), String> {
     let fail = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
     let meta = fs::metadata(path).map_err(|e| fail(&e))?;
@@ -110,7 +110,7 @@ fn read_archive(file: File, mut budget: u64) -> Result<Vec<(String, Tensor)>, St
     Ok(tensors)
 }
 
-/// Reads an array that takes `size` bytes, header included, and ends there.
+/// Reads an array of `size` bytes including its header.
 fn read_array(mut r: impl Read, size: u64) -> Result<Tensor, String> {
     let header = Header::read(&mut r)?;
     if size != header.end as u64 + header.bytes as u64 {
@@ -123,23 +123,23 @@ fn read_array(mut r: impl Read, size: u64) -> Result<Tensor, String> {
     if data.len() != header.bytes {
         return Err(format!("only {} of {} bytes of elements could be read", data.len(), header.bytes));
     }
-    // Reading on until the end also makes an archive check its checksum.
+    // Reading to the end makes the archive verify its checksum.
     if r.read(&mut [0]).map_err(|e| e.to_string())? != 0 {
         return Err("bytes follow the array".to_owned());
     }
     header.into_tensor(data)
 }
 
-/// What precedes the elements.
+/// The parsed header.
 #[derive(Debug)]
 struct Header {
     dtype: DType,
     big_endian: bool,
     fortran: bool,
     shape: Vec<usize>,
-    /// The size of the elements in bytes, known not to overflow.
+    /// Size of the elements in bytes, known not to overflow.
     bytes: usize,
-    /// Where the elements start.
+    /// Offset of the elements.
     end: usize,
 }
 
@@ -167,7 +167,7 @@ impl Header {
         Parser { text: &text, at: 0, base: 8 + width }.header()
     }
 
-    /// Brings the elements into the order that tensors have.
+    /// Converts the elements to native byte order and row-major order.
     fn into_tensor(self, mut data: Vec<u8>) -> Result<Tensor, String> {
         if self.dtype == DType::Bool
             && let Some(i) = data.iter().position(|&b| b > 1)
@@ -190,7 +190,7 @@ impl Header {
     }
 }
 
-/// Turns elements of `W` bytes that are stored first index fastest into last index fastest.
+/// Transposes elements of `W` bytes from column-major to row-major.
 fn to_row_major<const W: usize>(data: &[u8], shape: &[usize]) -> Vec<u8> {
     let elements = data.as_chunks::<W>().0;
     let mut stride = vec![1; shape.len()];
@@ -214,11 +214,11 @@ fn to_row_major<const W: usize>(data: &[u8], shape: &[usize]) -> Vec<u8> {
     out
 }
 
-/// Reads the header's text: a Python dictionary with three keys. Nothing in it nests, so neither does this.
+/// A parser of the header, a Python dictionary with three keys and no nesting.
 struct Parser<'a> {
     text: &'a [u8],
     at: usize,
-    /// Where the text starts in the file.
+    /// Offset of the text in the file.
     base: usize,
 }
 
@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
         let ((Some((dtype, big_endian)), Some(fortran)), Some(shape)) = ((descr, fortran), shape) else {
             return self.fail("one of 'descr', 'fortran_order' and 'shape' is missing");
         };
-        // Zero extents do not excuse the others: strides are computed from each.
+        // An extent of zero does not excuse overflow of the others, since strides are computed from each.
         let extents = || shape.iter().map(|&n: &usize| n.max(1));
         let room = extents().try_fold(dtype.size(), usize::checked_mul).and_then(|n| isize::try_from(n).ok());
         if room.is_none() {
@@ -321,12 +321,12 @@ impl<'a> Parser<'a> {
             return self.fail("expected an extent that fits the address space");
         };
         self.at += digits.len();
-        // Python 2 marked long integers, and its files are still around.
+        // Python 2 marked long integers, and such files still exist.
         self.eat(b'L');
         Ok(extent)
     }
 
-    /// A quoted string; keys and element types never need an escape.
+    /// A quoted string; keys and element types never contain escapes.
     fn string(&mut self) -> Result<&'a [u8], String> {
         let Some(quote @ (b'\'' | b'"')) = self.peek() else {
             return self.fail("expected a string");
@@ -387,7 +387,7 @@ fn write_array(w: &mut impl Write, t: &Tensor) -> Result<(), String> {
     };
     let shape: String = t.shape().iter().map(|n| format!("{n},")).collect();
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // The elements start at a multiple of 64 bytes, for those who map the file.
+    // The elements start at a multiple of 64 bytes, for readers that map the file.
     let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
     let io = |e: std::io::Error| e.to_string();
     w.write_all(b"\x93NUMPY\x01\x00").map_err(io)?;
@@ -397,7 +397,7 @@ fn write_array(w: &mut impl Write, t: &Tensor) -> Result<(), String> {
     w.write_all(t.bytes()).map_err(io)
 }
 
-/// The same values in a type that NumPy has: `f32` for the floats that it lacks, a byte for integers of fewer bits.
+/// Converts to a type that NumPy has: `f32` for missing floats, a byte for narrow integers.
 fn known_to_numpy(t: &Tensor) -> Tensor {
     match (t.dtype(), t.to_i64()) {
         (dtype, Some(values)) if dtype.is_narrow() => {
@@ -410,7 +410,7 @@ fn known_to_numpy(t: &Tensor) -> Tensor {
     }
 }
 
-/// Writes a file under another name in the same folder, then moves it to `path`: nobody sees half a file.
+/// Writes to a temporary file in the same folder and renames it to `path`.
 fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), String>) -> Result<(), String> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let unique = format!(".gradus-{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -422,7 +422,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), S
         file.sync_all().and_then(|()| fs::rename(&temporary, path)).map_err(|e| e.to_string())
     });
     written.map_err(|e| {
-        // The first error is the one to report; a leftover that cannot be removed changes nothing about it.
+        // The first error is reported; a leftover temporary file does not change it.
         let _ = fs::remove_file(&temporary);
         fail(e)
     })
@@ -433,7 +433,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    /// A folder that is removed with the test.
+    /// A folder that is removed at the end of the test.
     struct Scratch(PathBuf);
 
     impl Scratch {
@@ -455,7 +455,7 @@ mod tests {
         }
     }
 
-    /// A tensor of `dtype` with distinct elements, none of them a NaN.
+    /// A tensor of `dtype` with distinct elements other than NaN.
     fn sample(dtype: DType, shape: &[usize]) -> Tensor {
         let len = shape.iter().product::<usize>() * dtype.size();
         let byte = |i: usize| if dtype == DType::Bool { u8::from(i.is_multiple_of(3)) } else { (i * 7 % 100) as u8 };

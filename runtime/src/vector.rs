@@ -1,73 +1,73 @@
-//! Vectors of the machines that there are kernels for, and which of them this machine has.
+//! Vector extensions with kernels, and their detection.
 
 #![allow(unsafe_code)]
 
-/// A number whose last bit is worth 1. Added to another of less than 22 bits it leaves that, rounded half to even, in its last
-/// bits.
+/// 1.5 · 2^23, whose unit in the last place is 1: adding it to a number of less than 22 bits leaves that number,
+/// rounded half to even, in the low bits.
 pub(crate) const ROUND: f32 = 1.5 * (1 << 23) as f32;
 
-/// Some floats at once.
+/// A vector of f32.
 pub(crate) trait Vector: Copy {
-    /// How many.
+    /// Number of lanes.
     const LANES: usize;
 
-    /// All the same.
+    /// Broadcasts.
     ///
     /// # Safety
-    /// The machine has these vectors; so for all the others.
+    /// The machine has these vectors, here and for all other functions.
     unsafe fn splat(x: f32) -> Self;
 
     /// # Safety
-    /// There are as many floats at `from`.
+    /// There are `LANES` floats at `from`.
     unsafe fn load(from: *const f32) -> Self;
 
     /// # Safety
-    /// As many floats can be written at `to`.
+    /// `LANES` floats can be written at `to`.
     unsafe fn store(self, to: *mut f32);
 
-    /// These numbers with their last bits changed where bytes have ones.
+    /// XORs bytes, zero-extended, into the bit patterns of `bits`.
     ///
     /// # Safety
-    /// There are as many bytes at `from`.
+    /// There are `LANES` bytes at `from`.
     unsafe fn of_bytes(from: *const u8, bits: Self) -> Self;
 
-    /// Sums of each two integers, rounded; what goes beyond 32 bits is lost.
+    /// Adds two integer vectors, wrapping, and converts to f32.
     ///
     /// # Safety
-    /// There are as many at `x` and at `y`.
+    /// There are `LANES` integers at `x` and at `y`.
     unsafe fn of_sums(x: *const i32, y: *const i32) -> Self;
 
-    /// The last byte of each.
+    /// Stores the low byte of each lane.
     ///
     /// # Safety
-    /// As many bytes can be written at `to`.
+    /// `LANES` bytes can be written at `to`.
     unsafe fn store_bytes(self, to: *mut u8);
 
-    /// Of each two the one that is further from zero, as a distance; what is no number is the furthest. The first is no less than zero.
+    /// Lanewise `max(self, |x|)`, where NaN counts as largest; `self` is nonnegative.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn or_further(self, x: Self) -> Self;
 
-    /// Whether one is as large as that, or no number.
+    /// Whether any lane is at least `limit`, or NaN.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn is_beyond(self, limit: f32) -> bool;
 
-    /// Numbers that are whole, and less than 2^24, as integers.
+    /// Converts integral values below 2^24 to integers and stores them.
     ///
     /// # Safety
-    /// As many integers can be written at `to`.
+    /// `LANES` integers can be written at `to`.
     unsafe fn store_whole(self, to: *mut i32);
 
-    /// Says that what is there will be read; nothing need be there.
+    /// Prefetches; the address need not be valid.
     #[inline(always)]
     fn prefetch(from: *const f32) {
         let _ = from;
     }
 
-    /// `self * x + y`.
+    /// Fused multiply-add `self * x + y`.
     ///
     /// # Safety
     /// The machine has these vectors.
@@ -81,39 +81,39 @@ pub(crate) trait Vector: Copy {
     /// The machine has these vectors.
     unsafe fn minus(self, x: Self) -> Self;
 
-    /// The larger of each two; what is no number if one of them is none.
+    /// Lanewise maximum; NaN if either is NaN.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn larger(self, x: Self) -> Self;
 
-    /// No less than `low` and no greater than `high`; what is no number stays none.
+    /// Clamps to `[low, high]`; NaN passes through.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn between(self, low: Self, high: Self) -> Self;
 }
 
-/// A kind of vectors.
+/// A vector extension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Isa {
-    /// What every machine has.
+    /// Portable code.
     Portable,
     /// 128 bits: AArch64.
     Neon,
-    /// 256 bits, with fused multiplication and addition.
+    /// 256 bits with fused multiply-add.
     Avx2,
     /// 512 bits.
     Avx512,
 }
 
 impl Isa {
-    /// The widest vectors of this machine.
+    /// The widest extension of this machine.
     pub fn best() -> Isa {
         [Isa::Avx512, Isa::Avx2, Isa::Neon].into_iter().find(|isa| isa.is_there()).unwrap_or(Isa::Portable)
     }
 
-    /// Whether this machine has them.
+    /// Whether this machine has the extension.
     pub fn is_there(self) -> bool {
         match self {
             Isa::Portable => true,
@@ -128,16 +128,16 @@ impl Isa {
     }
 }
 
-/// Loops of which the compiler makes vectors by itself: those of the machine.
+/// Loops for auto-vectorization with the machine's widest extension.
 pub(crate) trait Loops {
-    /// Runs them; always inlined.
+    /// Runs the loops; always inlined.
     fn run(self);
 }
 
-/// Runs loops on the widest vectors of this machine.
+/// Runs loops compiled for the widest extension of this machine.
 pub(crate) fn run_widest(loops: impl Loops) {
     match Isa::best() {
-        // SAFETY: the machine has them.
+        // SAFETY: the extension was detected.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => unsafe { x86::run_avx512(loops) },
         // SAFETY: as above.
@@ -147,7 +147,7 @@ pub(crate) fn run_widest(loops: impl Loops) {
     }
 }
 
-/// Eight floats as the compiler likes them.
+/// Eight floats for auto-vectorization.
 #[derive(Clone, Copy)]
 pub(crate) struct Eight([f32; 8]);
 
@@ -170,37 +170,37 @@ impl Vector for Eight {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Eight {
-        // SAFETY: the caller promises eight floats; floats in a row are aligned like one.
+        // SAFETY: the caller guarantees eight floats; an array has the alignment of its elements.
         Eight(unsafe { from.cast::<[f32; 8]>().read() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller promises room for eight floats.
+        // SAFETY: the caller guarantees room for eight floats.
         unsafe { to.cast::<[f32; 8]>().write(self.0) }
     }
 
     #[inline(always)]
     unsafe fn of_bytes(from: *const u8, bits: Eight) -> Eight {
-        // SAFETY: the caller promises eight bytes; every machine has floats.
+        // SAFETY: the caller guarantees eight bytes; scalar code runs on every machine.
         bits.map(|i, bits| unsafe { f32::of_bytes(from.add(i), bits) })
     }
 
     #[inline(always)]
     unsafe fn of_sums(x: *const i32, y: *const i32) -> Eight {
-        // SAFETY: the caller promises eight of each.
+        // SAFETY: the caller guarantees eight of each.
         Eight(std::array::from_fn(|i| unsafe { f32::of_sums(x.add(i), y.add(i)) }))
     }
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
-        // SAFETY: the caller promises room for eight bytes.
+        // SAFETY: the caller guarantees room for eight bytes.
         unsafe { to.cast::<[u8; 8]>().write(self.0.map(|x| x.to_bits() as u8)) }
     }
 
     #[inline(always)]
     unsafe fn or_further(self, x: Eight) -> Eight {
-        // SAFETY: every machine has floats.
+        // SAFETY: scalar code runs on every machine.
         self.map(|i, a| unsafe { a.or_further(x.0[i]) })
     }
 
@@ -212,13 +212,13 @@ impl Vector for Eight {
 
     #[inline(always)]
     unsafe fn store_whole(self, to: *mut i32) {
-        // SAFETY: the caller promises room for eight integers.
+        // SAFETY: the caller guarantees room for eight integers.
         unsafe { to.cast::<[i32; 8]>().write(self.0.map(|x| x as i32)) }
     }
 
     #[inline(always)]
     unsafe fn times_plus(self, x: Eight, y: Eight) -> Eight {
-        // SAFETY: every machine has floats; so for all the others.
+        // SAFETY: scalar code runs on every machine, here and below.
         self.map(|i, a| unsafe { a.times_plus(x.0[i], y.0[i]) })
     }
 
@@ -247,7 +247,7 @@ impl Vector for Eight {
     }
 }
 
-/// One at a time, for what is narrower than any vector.
+/// A vector of one lane, for remainders narrower than any vector.
 impl Vector for f32 {
     const LANES: usize = 1;
 
@@ -258,31 +258,31 @@ impl Vector for f32 {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> f32 {
-        // SAFETY: the caller promises a float.
+        // SAFETY: the caller guarantees a float.
         unsafe { from.read() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller promises room for a float.
+        // SAFETY: the caller guarantees room for a float.
         unsafe { to.write(self) }
     }
 
     #[inline(always)]
     unsafe fn of_bytes(from: *const u8, bits: f32) -> f32 {
-        // SAFETY: the caller promises a byte.
+        // SAFETY: the caller guarantees a byte.
         f32::from_bits(bits.to_bits() ^ u32::from(unsafe { from.read() }))
     }
 
     #[inline(always)]
     unsafe fn of_sums(x: *const i32, y: *const i32) -> f32 {
-        // SAFETY: the caller promises one of each.
+        // SAFETY: the caller guarantees one of each.
         unsafe { x.read().wrapping_add(y.read()) as f32 }
     }
 
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
-        // SAFETY: the caller promises room for a byte.
+        // SAFETY: the caller guarantees room for a byte.
         unsafe { to.write(self.to_bits() as u8) }
     }
 
@@ -298,7 +298,7 @@ impl Vector for f32 {
 
     #[inline(always)]
     unsafe fn store_whole(self, to: *mut i32) {
-        // SAFETY: the caller promises room for an integer.
+        // SAFETY: the caller guarantees room for an integer.
         unsafe { to.write(self as i32) }
     }
 
@@ -334,7 +334,7 @@ impl Vector for f32 {
     }
 }
 
-/// Vectors of which all ops are intrinsics of the machine.
+/// Implements [`Vector`] with intrinsics.
 macro_rules! vector {
     ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident,
      $max:ident, $min:ident,
@@ -347,38 +347,38 @@ macro_rules! vector {
 
             #[inline(always)]
             unsafe fn splat(x: f32) -> Self {
-                // SAFETY: the caller promises that the machine has these vectors; so for all the others.
+                // SAFETY: the caller guarantees that the machine has these vectors, here and below.
                 unsafe { $splat(x) }
             }
 
             #[inline(always)]
             unsafe fn load(from: *const f32) -> Self {
-                // SAFETY: as above, and the floats are there; they need not be aligned.
+                // SAFETY: as above, and the floats exist; the load is unaligned.
                 unsafe { $load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut f32) {
-                // SAFETY: as above, and there is room; it need not be aligned.
+                // SAFETY: as above, and there is room; the store is unaligned.
                 unsafe { $store(to, self) }
             }
 
             #[inline(always)]
             unsafe fn of_bytes($from: *const u8, $bits: Self) -> Self {
-                // SAFETY: as above, and the bytes are there; they need not be aligned.
+                // SAFETY: as above, and the bytes exist; the load is unaligned.
                 unsafe { $of_bytes }
             }
 
             #[inline(always)]
             unsafe fn of_sums($p: *const i32, $q: *const i32) -> Self {
-                // SAFETY: as above, and the integers are there; they need not be aligned.
+                // SAFETY: as above, and the integers exist; the load is unaligned.
                 unsafe { $of_sums }
             }
 
             #[inline(always)]
             unsafe fn store_bytes(self, $bytes: *mut u8) {
                 let $last = self;
-                // SAFETY: as above, and there is room; it need not be aligned.
+                // SAFETY: as above, and there is room; the store is unaligned.
                 unsafe { $store_bytes }
             }
 
@@ -401,13 +401,13 @@ macro_rules! vector {
             #[inline(always)]
             unsafe fn store_whole(self, $to: *mut i32) {
                 let $whole = self;
-                // SAFETY: as above, and there is room; it need not be aligned.
+                // SAFETY: as above, and there is room; the store is unaligned.
                 unsafe { $store_whole }
             }
 
             #[inline(always)]
             fn prefetch(from: *const f32) {
-                // SAFETY: it is no access.
+                // SAFETY: a prefetch does not access memory.
                 unsafe { $prefetch(from.cast()) }
             }
 
@@ -439,7 +439,7 @@ macro_rules! vector {
 
             #[inline(always)]
             unsafe fn between(self, low: Self, high: Self) -> Self {
-                // SAFETY: as above. The second operand comes out where one is no number.
+                // SAFETY: as above. If either operand is NaN, the instructions return the second.
                 unsafe { $min(high, $max(low, self)) }
             }
         }
@@ -473,7 +473,7 @@ mod x86 {
         _mm512_max_ps,
         _mm512_min_ps,
         |a, x, y| _mm512_fmadd_ps(a, x, y),
-        // The larger one is the second where one is no number; so is the first then.
+        // The maximum instruction returns the second operand if either is NaN, so a NaN in the first is blended in.
         |a, x| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a), _mm512_max_ps(a, x), a),
         |from, bits| _mm512_castsi512_ps(_mm512_xor_si512(
             _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())),
@@ -507,7 +507,7 @@ mod x86 {
         )),
         |x, y| _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_loadu_si256(x.cast()), _mm256_loadu_si256(y.cast()))),
         |last, to| {
-            // The last bytes of each half, and these side by side.
+            // Gathers the low bytes of each half and joins them.
             let each = _mm256_setr_epi32(0x0C08_0400, -1, -1, -1, 0x0C08_0400, -1, -1, -1);
             let halves = _mm256_shuffle_epi8(_mm256_castps_si256(last), each);
             let (low, high) = (_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
@@ -527,17 +527,17 @@ mod neon {
     use super::Vector;
     use std::arch::aarch64::*;
 
-    /// The second, or the first where that is greater: what is equal or no number stays.
+    /// `low > x ? low : x`; NaN in `x` passes through.
     ///
     /// # Safety
     /// The machine has these vectors.
     #[inline(always)]
     unsafe fn no_less(low: float32x4_t, x: float32x4_t) -> float32x4_t {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { vbslq_f32(vcgtq_f32(low, x), low, x) }
     }
 
-    /// The second, or the first where that is less: what is equal or no number stays.
+    /// `high < x ? high : x`; NaN in `x` passes through.
     ///
     /// # Safety
     /// The machine has these vectors.
@@ -547,10 +547,10 @@ mod neon {
         unsafe { vbslq_f32(vcltq_f32(high, x), high, x) }
     }
 
-    /// There is no stable intrinsic for it.
+    /// Does nothing: AArch64 has no stable prefetch intrinsic.
     ///
     /// # Safety
-    /// Anything is safe.
+    /// Any pointer is allowed.
     #[inline(always)]
     unsafe fn unprefetched(_: *const f32) {}
 

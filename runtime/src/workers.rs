@@ -1,22 +1,22 @@
-//! Threads that share the work of a kernel.
+//! The thread pool of kernels.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Threads that share work.
+/// A pool of threads that share the work of a kernel.
 #[derive(Default)]
 pub struct Workers {
-    /// All of them, if there are several.
+    /// The pool, if there are several threads.
     all: Option<rayon_core::ThreadPool>,
 }
 
-/// Work of fewer steps than this is over before another thread has begun. A step is the addition or multiplication of a vector.
+/// Number of vector additions or multiplications below which work is finished before another thread wakes up.
 const FEW_STEPS: usize = 100_000;
 
 impl Workers {
-    /// So many threads.
+    /// Creates a pool.
     ///
     /// # Errors
-    /// When the system has no more.
+    /// The system cannot create the threads.
     pub fn new(threads: usize) -> Result<Workers, String> {
         if threads < 2 {
             return Ok(Workers::default());
@@ -25,7 +25,8 @@ impl Workers {
         Ok(Workers { all: Some(all.map_err(|e| format!("there are no {threads} threads: {e}"))?) })
     }
 
-    /// Does something on one of them: what it [shares](Workers::share) it need not wait for if nobody else has begun with it.
+    /// Runs `work` on a thread of the pool, so that it need not wait for threads that have not started on a
+    /// [shared](Workers::share) item.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.all {
             Some(all) => all.install(work),
@@ -33,7 +34,7 @@ impl Workers {
         }
     }
 
-    /// How many threads to divide work of so many steps among.
+    /// Number of threads for work of `steps` vector operations.
     pub fn for_steps(&self, steps: usize) -> usize {
         match &self.all {
             Some(all) if steps >= FEW_STEPS => all.current_num_threads(),
@@ -41,7 +42,7 @@ impl Workers {
         }
     }
 
-    /// Does something with each item once, on so many threads at most.
+    /// Processes each item once, on at most `threads` threads.
     pub fn share<T>(&self, threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
         let Some(all) = self.all.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
         let items = Mutex::new(items);
@@ -58,21 +59,21 @@ impl Workers {
     }
 }
 
-/// Where several threads write, each something else.
+/// A pointer through which several threads write disjoint elements.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<T>(*mut T);
 
 #[allow(unsafe_code, reason = "threads write by it")]
-// SAFETY: it is written by `unsafe` code only, which sees to it that no two threads write the same.
+// SAFETY: writes need `unsafe` code, which guarantees that threads write disjoint elements.
 unsafe impl<T: Send> Sync for Target<T> {}
 
 impl<T: Copy> Target<T> {
-    /// What is written.
+    /// Wraps the elements.
     pub(crate) fn new(c: &mut [T]) -> Self {
         Target(c.as_mut_ptr())
     }
 
-    /// Where an element is.
+    /// Pointer to an element.
     pub(crate) fn at(self, i: usize) -> *mut T {
         self.0.wrapping_add(i)
     }

@@ -1,54 +1,54 @@
-//! Where a product finds its first factor: tables, and what is known of them before anything runs.
+//! Address tables of the left operand, with the facts that are checked before execution.
 
 use super::MAX_SUMMANDS;
 use super::kernel::Run;
 use std::ops::Range;
 
-/// In a table: zeros, which are nowhere.
+/// Table entry for a run of zeros (padding).
 pub(super) const HOLE: i32 = -1;
 
-/// How runs of summands are divided: what is read of the second factor for one part stays in the first cache.
+/// The split of runs into parts of the reduction dimension whose slice of B fits in the L1 cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    /// So many summands at most.
+    /// Maximum length of a part.
     pub(super) most: usize,
-    /// Parts of runs that are longer have a multiple of so many.
+    /// Divisor of the length of parts of longer runs.
     multiple: usize,
 }
 
 impl Parts {
-    /// Of floats.
+    /// The split for f32.
     pub const FLOATS: Parts = Parts { most: MAX_SUMMANDS, multiple: 1 };
-    /// Of bytes, four of which are multiplied at once.
+    /// The split for 8-bit integers, which are multiplied in groups of four.
     pub const BYTES: Parts = Parts { most: 4 * MAX_SUMMANDS, multiple: 4 };
 
-    /// How long the parts of a run are. A run that cannot be divided stays whole.
+    /// The length of parts of a run. A run without a suitable divisor stays whole.
     fn of(self, run: usize) -> usize {
         let is_part = |part: &usize| part.is_multiple_of(self.multiple) && run.is_multiple_of(*part);
         if run <= self.most { run } else { (1..=self.most).rev().find(is_part).unwrap_or(run) }
     }
 }
 
-/// An offset for each row of the result and each run of summands, in elements.
+/// The offset in elements of each (row of the result, run of summands).
 #[derive(Clone, Debug)]
 pub struct Addresses {
     table: Vec<i32>,
     rows: usize,
-    /// From row to row of the table.
+    /// Row stride of the table.
     stride: usize,
     runs: Vec<Run>,
-    /// How many summands a run has.
+    /// Number of summands per run.
     run: usize,
-    /// The first element that is read and the one after the last, if there are any.
+    /// The range of elements that are read: first, and one past the last. `None` if nothing is read.
     span: Option<[i64; 2]>,
     holes: bool,
 }
 
 impl Addresses {
-    /// An offset for each row, and one from there for each run of so many summands.
+    /// Separable addresses: `base[m] + relative[r]`, for runs of `run` summands.
     ///
     /// # Errors
-    /// When offsets are too large.
+    /// An offset overflows.
     pub fn sums(base: Vec<i32>, relative: &[i32], run: usize, parts: Parts) -> Result<Addresses, String> {
         let span = |table: &[i32]| Some([*table.iter().min()?, *table.iter().max()?].map(i64::from));
         let spans = span(&base).zip(span(relative));
@@ -58,10 +58,10 @@ impl Addresses {
         Ok(Addresses { rows: base.len(), table: base, stride: 1, runs: runs.0, run: runs.1, span, holes: false })
     }
 
-    /// An offset for each row and each of so many runs, a row after the other; -1 for zeros.
+    /// Indirect addresses: one offset per row and run, row-major; -1 for a run of zeros.
     ///
     /// # Errors
-    /// When offsets are too large, or the last row is not whole.
+    /// An offset overflows, or the last row is incomplete.
     pub fn each(bases: Vec<i32>, runs: usize, run: usize, parts: Parts) -> Result<Addresses, String> {
         let rows = bases.len().checked_div(runs).unwrap_or(0);
         if rows * runs != bases.len() {
@@ -74,22 +74,22 @@ impl Addresses {
         Ok(Addresses { table: bases, rows, stride: runs, runs: short.0, run: short.1, span, holes: true })
     }
 
-    /// How many rows the result has.
+    /// Number of rows M of the result.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many summands there are for each element of the result.
+    /// Number of summands K.
     pub fn summands(&self) -> usize {
         self.runs.len() * self.run
     }
 
-    /// Whether all that is read is in a buffer of so many elements.
+    /// Whether all reads are inside a buffer of `elements` elements.
     pub fn are_in(&self, elements: usize) -> bool {
         self.span.is_none_or(|[first, end]| first >= 0 && end <= elements as i64)
     }
 
-    /// The table, and how far its rows are apart.
+    /// The table and its row stride.
     pub(super) fn table(&self) -> (&[i32], usize) {
         (&self.table, self.stride)
     }
@@ -98,8 +98,8 @@ impl Addresses {
         &self.runs
     }
 
-    /// Some runs without those before the first and behind the last that are somewhere for one of these rows, and how many
-    /// are left out at the beginning.
+    /// Trims leading and trailing runs that are padding for all of these rows. Returns the number of trimmed leading
+    /// runs and the rest.
     pub(super) fn there<'a>(&self, rows: Range<usize>, runs: &'a [Run]) -> (usize, &'a [Run]) {
         let table = &self.table[rows.start * self.stride..rows.end * self.stride];
         let is_there = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != HOLE);
@@ -108,18 +108,18 @@ impl Addresses {
         (first, &runs[first..end])
     }
 
-    /// How many summands a part of a run has.
+    /// Number of summands of a part of a run.
     pub fn run(&self) -> usize {
         self.run
     }
 
-    /// Whether -1 stands for zeros.
+    /// Whether the table may contain -1.
     pub(super) fn has_holes(&self) -> bool {
         self.holes
     }
 }
 
-/// Runs in parts of some length, and that length.
+/// Splits runs into parts; returns the parts and their length.
 fn short(runs: impl Iterator<Item = Run>, run: usize, part: usize) -> Result<(Vec<Run>, usize), String> {
     let of = |start: Run| {
         (0..run / part)

@@ -1,72 +1,73 @@
-//! The innermost loops: a tile of a product in registers, its rows found by tables.
+//! The f32 micro-kernel: a register tile `mr x nr` of the result, with rows of A found by an address table.
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use crate::vector::Vector;
 
-/// A tile of a product: a few rows by a panel of columns, over some of the summands.
+/// The operands of a micro-kernel call: `mr` rows times one panel, over a range of summands.
 pub(super) struct Tile<'a> {
-    /// The buffer.
+    /// The buffer of A.
     pub a: *const f32,
-    /// Offsets for the rows of the tile; those of the next row are `table_stride` further.
+    /// Offsets of the first row of the tile; the next row is `table_stride` entries further.
     pub table: *const i32,
-    /// From row to row of the table.
+    /// Row stride of the table.
     pub table_stride: usize,
-    /// Where the runs of summands begin.
+    /// The runs of summands.
     pub runs: &'a [Run],
-    /// How many summands a run has.
+    /// Number of summands per run.
     pub run: usize,
-    /// The panel: for each summand, a number for each column.
+    /// The panel of B: `nr` elements per summand.
     pub b: *const f32,
-    /// What will be read after this tile: a line of it for each summand, each so many numbers behind the one before.
+    /// Address for software prefetch: one cache line per summand of the panel that is read next.
     pub ahead: *const f32,
     pub ahead_step: usize,
-    /// The first element of the result.
+    /// The first element of the result tile.
     pub c: *mut f32,
-    /// From row to row of the result, and of what is added to it.
+    /// Leading dimension (`ldc`) of the result and of the residual.
     pub stride: usize,
-    /// Whether these are the first summands: nothing is in the result yet.
+    /// Whether these are the first summands, so that the accumulators start at zero instead of the result.
     pub first: bool,
-    /// What happens after the last summands.
+    /// The epilogue, with the last summands.
     pub last: Option<Last>,
 }
 
-/// A run of summands, which lie side by side.
+/// A contiguous run of summands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
-    /// Which of a row's offsets it begins at.
+    /// Column of the address table.
     pub column: usize,
-    /// How much further.
+    /// Offset added to the table entry.
     pub offset: i32,
 }
 
-/// Zeros in place of the runs of which a table says that they are nowhere.
+/// The elements of runs that are padding.
 pub(super) static ZEROS: [f32; super::MAX_SUMMANDS] = [0.0; super::MAX_SUMMANDS];
 
-/// What happens to a finished tile.
+/// The epilogue of a tile: bias, residual, clamp.
 #[derive(Clone, Copy)]
 pub(super) struct Last {
-    /// A number for each column, to be added.
+    /// Bias, one element per column.
     pub bias: Option<*const f32>,
-    /// A number for each element, to be added.
+    /// Residual, one element per element of the tile.
     pub add: Option<*const f32>,
-    /// No result is less.
+    /// Lower bound of the clamp.
     pub low: f32,
-    /// No result is greater.
+    /// Upper bound of the clamp.
     pub high: f32,
 }
 
-/// Computes tiles of one size.
+/// A micro-kernel of one tile size.
 pub(super) type Kernel = unsafe fn(&Tile<'_>);
 
-/// A tile of `MR` rows and `NV` vectors. With `HOLES`, offsets of -1 stand for zeros.
+/// Computes a tile of `MR` rows and `NV` vectors. With `HOLES`, offset -1 reads zeros.
 ///
 /// # Safety
-/// The machine has the vectors. The table has `MR` rows, and all that they and the runs say is in the buffer. At `b` are as
-/// many numbers as summands times columns; `c` can be written and `bias` and `add` be read for each element of the tile.
+/// The machine has the vectors. The table has `MR` rows, and all offsets of table and runs are inside the buffer. `b`
+/// has one element per summand and column. `c` is writable, and `bias` and `add` are readable, for each element of the
+/// tile.
 #[inline(always)]
 pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-    // SAFETY: rows, summands and columns are those that the caller promises.
+    // SAFETY: rows, summands and columns are those that the caller guarantees.
     unsafe {
         let mut sums = [[V::splat(0.0); NV]; MR];
         let (mut b, mut ahead) = (t.b, t.ahead);
@@ -113,13 +114,13 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOL
     }
 }
 
-/// Writes a vector of sums.
+/// Applies the epilogue to one vector and stores it.
 ///
 /// # Safety
-/// [`tile`]'s.
+/// As for [`tile`].
 #[inline(always)]
 unsafe fn finish<V: Vector>(t: &Tile<'_>, mut sum: V, at: usize, column: usize) {
-    // SAFETY: `at` and `column` are in the tile.
+    // SAFETY: `at` and `column` are inside the tile.
     unsafe {
         if !t.first {
             sum = sum.plus(V::load(t.c.add(at)));

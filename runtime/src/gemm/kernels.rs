@@ -1,10 +1,10 @@
-//! The kernels for each kind of vectors and each size of tiles.
+//! The micro-kernels of each vector extension and tile size.
 
 use super::kernel::{Kernel, Tile, tile};
 use crate::vector::{Eight, Isa};
 
 impl Isa {
-    /// How many columns a panel can have, and how many rows a tile of it has at most.
+    /// The supported panel widths `nr`, each with the maximum number of tile rows `mr`.
     pub(super) fn panels(self) -> &'static [(usize, usize)] {
         match self {
             Isa::Avx512 => &[(64, 6), (48, 8), (32, 10), (16, 12)],
@@ -14,7 +14,7 @@ impl Isa {
         }
     }
 
-    /// The kernel for a tile of at most as many rows as [`panels`](Isa::panels) says, of tables with holes or without.
+    /// The micro-kernel for `rows` rows, at most the maximum in [`panels`](Isa::panels), with or without padding runs.
     pub(super) fn kernel(self, rows: usize, columns: usize, holes: bool) -> Kernel {
         let all = match (self, columns) {
             #[cfg(target_arch = "x86_64")]
@@ -39,7 +39,7 @@ impl Isa {
     }
 }
 
-/// Kernels of a panel's width, for one row, two, and so on, of tables without holes and with.
+/// The kernels of a panel width for 1, 2, ... rows, without and with padding runs.
 macro_rules! kernels {
     ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
         $(pub(super) const $name: &[[Kernel; 2]] = &[$([$tile::<$rows, $nv, false>, $tile::<$rows, $nv, true>]),+];)+
@@ -47,9 +47,9 @@ macro_rules! kernels {
 }
 
 /// # Safety
-/// [`tile`]'s.
+/// As for [`tile`].
 unsafe fn portable<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::<Eight, MR, NV, HOLES>(t) }
 }
 
@@ -63,18 +63,18 @@ mod x86 {
     use std::arch::x86_64::{__m256, __m512};
 
     /// # Safety
-    /// [`tile`]'s.
+    /// As for [`tile`].
     #[target_feature(enable = "avx512f")]
     unsafe fn avx512<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m512, MR, NV, HOLES>(t) }
     }
 
     /// # Safety
-    /// [`tile`]'s.
+    /// As for [`tile`].
     #[target_feature(enable = "avx2,fma")]
     unsafe fn avx2<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m256, MR, NV, HOLES>(t) }
     }
 
@@ -94,10 +94,10 @@ mod neon {
     use std::arch::aarch64::float32x4_t;
 
     /// # Safety
-    /// [`tile`]'s.
+    /// As for [`tile`].
     #[target_feature(enable = "neon")]
     unsafe fn neon<const MR: usize, const NV: usize, const HOLES: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { tile::<float32x4_t, MR, NV, HOLES>(t) }
     }
 

@@ -1,17 +1,17 @@
-//! Products of matrices whose first factor is found by tables of addresses: one kernel for every format.
+//! Table-driven GEMM: matrix products whose left operand A is found through address tables, for every layout.
 //!
-//! Row m of the result is the sum over runs r and places j in a run of `a[base[m] + relative[r] + j] * b[r * run + j]`, or
-//! where addresses are no such sums, of `a[bases[m, r] + j]`: in the innermost loop no address is computed but base plus
-//! offset. Source: the seed on static compiled representations; blocks are those of Goto and van de Geijn's "Anatomy of
-//! high-performance matrix multiplication", without packing the first factor.
+//! With separable addresses, `C[m, n] = Σ_{r, j} a[base[m] + relative[r] + j] · b[r · run + j, n]`; with indirect
+//! addresses, `a[bases[m, r] + j]`. The innermost loop computes no address beyond base plus offset. Source: the seed on
+//! static compiled representations. The blocking follows Goto and van de Geijn, "Anatomy of high-performance matrix
+//! multiplication", without packing of A.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `addresses.rs` | where the first factor is |
-//! | `panels.rs` | the second factor, as the kernels read it |
-//! | `kernel.rs` | the innermost loops |
-//! | `kernels.rs` | these for each kind of vectors and each size |
-//! | `bytes/` | the same of 8-bit integers |
+//! | `addresses.rs` | address tables of A |
+//! | `panels.rs` | packed panels of B |
+//! | `kernel.rs` | the micro-kernel |
+//! | `kernels.rs` | its instances per vector extension and tile size |
+//! | `bytes/` | the same for 8-bit integers |
 
 #![allow(unsafe_code)]
 
@@ -31,51 +31,50 @@ use kernel::{Last, Run, Tile};
 pub use panels::Panels;
 use std::ops::Range;
 
-/// So many summands, about, are read of a panel before its rows are: what they are multiplied with stays in the first cache.
-/// A run has no more.
+/// Approximate block size of the reduction dimension (`kc`), so that a panel slice of B stays in the L1 cache. Also the
+/// maximum length of a run.
 const MAX_SUMMANDS: usize = 128;
 
-/// So many rows of the result are finished before the next, about: all blocks have as many, so that none reads the second
-/// factor for few.
+/// Approximate number of rows per block (`mc`). All blocks have about the same size, so that none reads B for few rows.
 const MAX_ROWS: usize = 192;
 
-/// A product.
+/// A matrix product.
 #[derive(Clone, Copy)]
 pub struct Product<'a> {
-    /// The buffer.
+    /// The buffer of A.
     pub a: &'a [f32],
-    /// Where in it the first factor is.
+    /// The addresses of A in the buffer.
     pub addresses: &'a Addresses,
-    /// The other factor.
+    /// The packed right operand B.
     pub b: &'a Panels,
-    /// Added to each element of the result; as large as that.
+    /// Residual, added to the result elementwise; same shape as the result.
     pub add: Option<&'a [f32]>,
-    /// The least and greatest that results can be.
+    /// Bounds of the clamp.
     pub range: (f32, f32),
 }
 
-/// Columns among others.
+/// The position of the result's columns in a wider row (strided output).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Columns {
-    /// The first of them.
+    /// First column.
     pub first: usize,
-    /// How many there are with the others.
+    /// Number of columns of the wider row: the leading dimension.
     pub of: usize,
 }
 
 impl Product<'_> {
-    /// Computes rows of as many columns as the other factor has.
+    /// Computes the result with contiguous rows.
     ///
     /// # Errors
-    /// When sizes do not go together, or an address is not in the buffer.
+    /// Incompatible sizes, or an address outside the buffer.
     pub fn compute(&self, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
         self.compute_among(workers, c, Columns { first: 0, of: self.b.columns() })
     }
 
-    /// Computes columns of rows that have others too, which stay as they are. Then nothing can be added.
+    /// Computes the result into a slice of wider rows, whose other columns stay unchanged. A residual is not supported.
     ///
     /// # Errors
-    /// When sizes do not go together, or an address is not in the buffer.
+    /// Incompatible sizes, or an address outside the buffer.
     pub fn compute_among(&self, workers: &Workers, c: &mut [f32], columns: Columns) -> Result<(), String> {
         self.check(c.len(), columns)?;
         let to = To { c: Target::new(c), columns };
@@ -84,7 +83,7 @@ impl Product<'_> {
         let threads = workers.for_steps(tiles.saturating_mul(self.b.summands()).saturating_mul(MAX_TILE / 16));
         let blocks = rows.div_ceil(MAX_ROWS).max(1);
         let per_block = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
-        // Where there are few blocks of rows, threads share the panels of each.
+        // With few row blocks, threads share the panels of each block.
         let parts = if threads > 1 { (2 * threads).div_ceil(blocks).min(panels) } else { 1 };
         workers.share(threads, 0..blocks * parts, |i| {
             let first = i / parts * per_block;
@@ -94,7 +93,7 @@ impl Product<'_> {
         Ok(())
     }
 
-    /// Some panels of some rows, a part of the summands after the other.
+    /// Computes some panels of some rows, one slice of the reduction dimension after the other.
     fn block(&self, rows: Range<usize>, panels: Range<usize>, to: To) {
         let (run, runs) = (self.addresses.run(), self.addresses.runs());
         let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
@@ -113,7 +112,7 @@ impl Product<'_> {
         }
     }
 
-    /// That all that will be touched is there.
+    /// Checks that all memory accesses are in bounds.
     fn check(&self, elements: usize, Columns { first, of }: Columns) -> Result<(), String> {
         let (m, n) = (self.addresses.rows(), self.b.columns());
         if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| of != n || add.len() != elements) {
@@ -131,7 +130,7 @@ impl Product<'_> {
         Ok(())
     }
 
-    /// Some rows of a panel, into those of the result, which nobody else writes.
+    /// Computes some rows of a panel. The caller has exclusive access to these rows of the result.
     fn panel(&self, work: &Work<'_>, to: To) {
         let (isa, width, stride) = (self.b.isa(), self.b.width(), to.columns.of);
         let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
@@ -153,12 +152,13 @@ impl Product<'_> {
                 true => self.addresses.there(row..row + rows, work.runs),
                 false => (0, work.runs),
             };
-            // SAFETY: `check` found all that the table and the runs say in `a`; the panel has `width` numbers for each of the
-            // summands from `summand` on; `c` and `add` have `stride` numbers for each row, of which `width` from `at` on are there, or
-            // are copies with room for a whole tile; `bias` has `width` from the panel's first column on. No other thread has these
-            // rows of this panel. `Panels` are only made for vectors that the machine has.
+            // SAFETY: `check` found all offsets of table and runs inside `a`. The panel has `width` elements for each
+            // summand from `summand` on. `c` and `add` have `stride` elements per row, of which `width` from `at` on
+            // exist, or they are scratch tiles of full size. `bias` has `width` elements from the panel's first column
+            // on. No other thread writes these rows of this panel. `Panels` exist only for vectors that the machine
+            // has.
             unsafe {
-                // What is cut off is computed elsewhere.
+                // A partial tile at the right edge is computed in a scratch tile.
                 if here < width {
                     copy.fetch(rows, (!work.ends[0]).then_some(result), add);
                     (add, result) = (add.map(|_| copy.add.as_ptr()), copy.c.as_mut_ptr());
@@ -187,34 +187,34 @@ impl Product<'_> {
     }
 }
 
-/// Where a product is written.
+/// The destination of a product.
 #[derive(Clone, Copy)]
 struct To {
     c: Target<f32>,
     columns: Columns,
 }
 
-/// The elements of the largest tile.
+/// Number of elements of the largest register tile.
 const MAX_TILE: usize = 12 * 32;
 
-/// A tile elsewhere, with room for all columns of a panel, of which the result only has some.
+/// A scratch tile with all columns of a panel, for results with fewer columns.
 struct Copy {
     c: [f32; MAX_TILE],
     add: [f32; MAX_TILE],
     here: usize,
     width: usize,
-    /// From row to row of the result.
+    /// Row stride of the result.
     stride: usize,
 }
 
 impl Copy {
     /// # Safety
-    /// There are as many columns of so many rows.
+    /// The result and the residual have the tile's columns in each of `rows` rows.
     unsafe fn fetch(&mut self, rows: usize, c: Option<*mut f32>, add: Option<*const f32>) {
         for (to, from) in [(&mut self.c, c.map(<*mut f32>::cast_const)), (&mut self.add, add)] {
             let Some(from) = from else { continue };
             for r in 0..rows {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 let row = unsafe { std::slice::from_raw_parts(from.add(r * self.stride), self.here) };
                 to[r * self.width..][..self.here].copy_from_slice(row);
             }
@@ -222,26 +222,26 @@ impl Copy {
     }
 
     /// # Safety
-    /// There are as many columns of so many rows, which nobody else has.
+    /// The result has the tile's columns in each of `rows` rows, with exclusive access.
     unsafe fn bring(&self, rows: usize, c: *mut f32) {
         for r in 0..rows {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let row = unsafe { std::slice::from_raw_parts_mut(c.add(r * self.stride), self.here) };
             row.copy_from_slice(&self.c[r * self.width..][..self.here]);
         }
     }
 }
 
-/// Some rows of a panel over some of the summands.
+/// Some rows of a panel over a slice of the reduction dimension.
 struct Work<'a> {
     rows: Range<usize>,
     runs: &'a [Run],
     run: usize,
-    /// The number of the first summand.
+    /// Index of the first summand.
     summand: usize,
     panel: usize,
-    /// The panel and the first summand that are read next.
+    /// The panel and first summand that are read next, for prefetching.
     next: (usize, usize),
-    /// Whether these are the first summands, and the last.
+    /// Whether the slice contains the first summands, and the last.
     ends: [bool; 2],
 }

@@ -1,4 +1,4 @@
-//! The second factor of a product as kernels read it: panels of columns, and in each all columns of a summand side by side.
+//! The packed right operand: panels of `nr` columns, each with the `nr` elements of a summand contiguous (as in BLIS).
 
 use crate::lines::Lines;
 use crate::vector::Isa;
@@ -13,19 +13,19 @@ pub struct Panels {
     tile_rows: usize,
     summands: usize,
     columns: usize,
-    /// Floats, aligned as such.
+    /// The elements as aligned f32.
     data: Bytes,
-    /// With zeros up to whole panels.
+    /// Bias, zero-padded to whole panels.
     bias: Option<Vec<f32>>,
-    /// Whether all are finite, once it was asked.
+    /// Whether all elements are finite, computed on first use.
     is_finite: OnceLock<bool>,
 }
 
 impl Panels {
-    /// The panels of a matrix: `at(n, k)` is what summand k is multiplied with for column n. Zeros fill the last panel.
+    /// Packs a matrix, where `at(n, k)` is element (k, n). The last panel is padded with zeros.
     ///
     /// # Errors
-    /// When the machine has no such vectors, or the panels are larger than memory.
+    /// The machine lacks the vectors, or the panels exceed the address space.
     pub fn new(
         isa: Isa,
         [columns, summands]: [usize; 2],
@@ -49,10 +49,10 @@ impl Panels {
         Panels::packed(isa, [columns, summands], width, lines.into_bytes(), bias)
     }
 
-    /// A matrix that is in panels of a width already, as floats.
+    /// Wraps elements that are already packed.
     ///
     /// # Errors
-    /// When the machine has no such vectors, there are no kernels for panels of that width, or sizes do not go together.
+    /// The machine lacks the vectors, no micro-kernel has this panel width, or the sizes are incompatible.
     pub fn packed(
         isa: Isa,
         [columns, summands]: [usize; 2],
@@ -75,49 +75,49 @@ impl Panels {
         Ok(Panels { isa, width, tile_rows, summands, columns, data, bias, is_finite: OnceLock::new() })
     }
 
-    /// The vectors that they are for.
+    /// The vector extension of the panels.
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
-    /// How many columns the matrix has.
+    /// Number of columns N.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// How many summands each has.
+    /// Number of summands K.
     pub fn summands(&self) -> usize {
         self.summands
     }
 
-    /// How many panels there are.
+    /// Number of panels.
     pub(super) fn count(&self) -> usize {
         self.columns.div_ceil(self.width)
     }
 
-    /// How many columns a panel has.
+    /// Number of columns per panel, `nr`.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// How many rows of the result are computed with a panel at once.
+    /// Number of rows per register tile, `mr`.
     pub(super) fn tile_rows(&self) -> usize {
         self.tile_rows
     }
 
-    /// Whether all numbers are finite: zero times any of them is zero.
+    /// Whether all elements are finite, so that padding runs of zeros may be skipped.
     pub(super) fn is_finite(&self) -> bool {
         let values = || bytemuck::cast_slice(&self.data).iter().all(|x: &f32| x.is_finite());
         *self.is_finite.get_or_init(values)
     }
 
-    /// A panel: for each summand, a number for each column.
+    /// The elements of a panel, `[K, nr]`.
     pub(super) fn panel(&self, i: usize) -> &[f32] {
         let size = self.summands * self.width;
         &bytemuck::cast_slice(&self.data)[i * size..][..size]
     }
 
-    /// A number for each column, to be added, and zeros up to whole panels.
+    /// The bias, zero-padded to whole panels.
     pub(super) fn bias(&self) -> Option<&[f32]> {
         self.bias.as_deref()
     }

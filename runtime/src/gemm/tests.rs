@@ -1,9 +1,9 @@
-//! Products against the sum that they are.
+//! Products against their definition.
 
 use super::{Addresses, Isa, Panels, Parts, Product};
 use crate::workers::Workers;
 
-/// Numbers that look random, the same each time; small integers, so that sums are exact.
+/// Deterministic pseudo-random small integers, so that sums are exact.
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
@@ -17,7 +17,7 @@ impl Numbers {
     }
 }
 
-/// One thread, and several.
+/// A pool of one thread, and a pool of several.
 pub(super) fn workers() -> [Workers; 2] {
     [1, 3].map(|threads| Workers::new(threads).expect("there are threads"))
 }
@@ -108,7 +108,7 @@ fn addresses_outside_are_refused() {
     assert!(compute(&[0, 6], &[0, 0], 2, 8).is_err());
 }
 
-/// What is no number stays none where results have bounds.
+/// A NaN passes through the clamp.
 #[test]
 fn nan_is_not_hidden() {
     for isa in isas() {

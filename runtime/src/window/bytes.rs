@@ -1,6 +1,6 @@
-//! Images of bytes: sums of products with weights, less their zero points, which may be quantized again.
+//! Depthwise windows over 8-bit images: sums of products with weights, minus zero points, optionally requantized.
 //!
-//! Sums are made of floats: they are exact while they are less than 2^24.
+//! Sums are computed in f32, which is exact below 2^24.
 
 use super::kernel::{Image, Weighted};
 use super::{Places, Sizes, shared};
@@ -8,35 +8,35 @@ use crate::gemm::bytes::{Finished, Scales};
 use crate::vector::{Isa, Vector};
 use crate::workers::{Target, Workers};
 
-/// Windows of so many positions at most: each product of two differences of bytes is 255 * 255 at most.
+/// Maximum number of window positions: each product of two byte differences is at most 255 · 255.
 pub const MAX_POSITIONS: usize = (1 << 24) / (255 * 255);
 
-/// Windows over an image of bytes.
+/// Windows over an 8-bit image.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteWindows<'a> {
     /// The image.
     pub a: &'a [u8],
-    /// Whether its bytes have a sign.
+    /// Whether its elements are signed.
     pub signed: bool,
-    /// What is subtracted from them, as one of them.
+    /// The zero point, as a byte.
     pub zero: u8,
-    /// Where the positions of each row of the result are.
+    /// The addresses of the window positions of each output row.
     pub places: &'a Places,
-    /// How many channels there are.
+    /// Number of channels.
     pub channels: usize,
-    /// For each position, a number for each channel: whole, and none beyond 255.
+    /// Weights, `[positions, channels]`: integers of magnitude at most 255.
     pub weights: &'a [f32],
-    /// Added, a number for each channel.
+    /// Bias, one per channel.
     pub bias: &'a [i32],
-    /// Added to each element of the result; as large as that.
+    /// Residual, added to the result elementwise; same shape as the result.
     pub add: Option<&'a [i32]>,
 }
 
 impl ByteWindows<'_> {
-    /// Computes rows of as many columns as there are channels, on vectors of that kind or narrower ones.
+    /// Computes output rows of `channels` columns with vectors of `isa` or narrower ones.
     ///
     /// # Errors
-    /// When sizes do not go together, or a place is not in the image.
+    /// Incompatible sizes, or an address outside the image.
     pub fn compute(&self, isa: Isa, workers: &Workers, to: Finished<'_>) -> Result<(), String> {
         let (elements, scales, to) = match to {
             Finished::Sums(c) => (c.len(), None, To::Sums(Target::new(c))),
@@ -55,8 +55,8 @@ impl ByteWindows<'_> {
         if self.places.positions() > MAX_POSITIONS {
             return Err(format!("windows of {} positions are larger than {MAX_POSITIONS}", self.places.positions()));
         }
-        // SAFETY: it was checked that the machine has the vectors, all channels of all places in `a`, weights, bias and scales as
-        // many as there are channels, and in `to` an element for each channel of each row.
+        // SAFETY: `check` established that the machine has the vectors, that all channels of all positions are in `a`,
+        // that weights, bias and scales cover all channels, and that `to` has an element for each channel of each row.
         unsafe {
             shared::<Weighted>(isa, workers, &Bytes::new(*self, to));
         }
@@ -64,39 +64,39 @@ impl ByteWindows<'_> {
     }
 }
 
-/// Where results go.
+/// The destination of results.
 #[derive(Clone, Copy)]
 enum To<'a> {
     Sums(Target<i32>),
     Quantized(Target<u8>, &'a Scales),
 }
 
-/// A float whose last bits are a number of eight: their sum.
+/// A float whose low byte is the integer added to it.
 const LAST_BITS: f32 = (1 << 23) as f32;
 
-/// Windows, and where results go.
+/// The windows and the destination.
 struct Bytes<'a> {
     windows: ByteWindows<'a>,
     to: To<'a>,
-    /// Of these bytes change the last bits.
+    /// The float whose low byte is combined with each element.
     bits: f32,
-    /// What is to be added then.
+    /// The correction added afterwards.
     shift: f32,
 }
 
 impl<'a> Bytes<'a> {
     fn new(windows: ByteWindows<'a>, to: To<'a>) -> Bytes<'a> {
-        // A byte with a sign and 128 more is the byte with its first bit changed.
+        // An offset of 128 flips the sign bit.
         let flip = if windows.signed { 0x80 } else { 0 };
         let bits = f32::from_bits(LAST_BITS.to_bits() | u32::from(flip));
         Bytes { windows, to, bits, shift: -LAST_BITS - f32::from(windows.zero ^ flip) }
     }
 }
 
-/// The most channels that are finished at once.
+/// Maximum number of channels that are finished at once.
 const WIDTH: usize = 32;
 
-/// The sums of a window, aligned as whole vectors are written and read.
+/// The sums of a window, aligned for whole vectors.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Sums([i32; WIDTH]);
@@ -119,7 +119,7 @@ impl Image for Bytes<'_> {
 
     #[inline(always)]
     unsafe fn load<V: Vector>(&self, from: *const u8) -> V {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { V::of_bytes(from, V::splat(self.bits)).plus(V::splat(self.shift)) }
     }
 
@@ -137,16 +137,16 @@ impl Image for Bytes<'_> {
                 unsafe { all.store_whole(sums[p].0[v * V::LANES..].as_mut_ptr()) };
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.write::<V, P>(row, channel, &mut sums, NV) };
     }
 }
 
 impl Bytes<'_> {
-    /// Writes so many vectors of some rows.
+    /// Writes `NV` vectors of some rows.
     ///
     /// # Safety
-    /// As of [`finish`](Image::finish).
+    /// As for [`finish`](Image::finish).
     #[inline(always)]
     unsafe fn write<V: Vector, const P: usize>(
         &self,
@@ -165,7 +165,8 @@ impl Bytes<'_> {
         match self.to {
             To::Sums(c) => {
                 for (p, sums) in sums.iter().enumerate() {
-                    // SAFETY: the result has an element for each channel of each row, and nobody else has these.
+                    // SAFETY: the result has an element for each channel of each row, and this thread has exclusive
+                    // access to these rows.
                     let to = unsafe { std::slice::from_raw_parts_mut(c.at(at(p)), width) }.iter_mut();
                     let sums = sums.0.iter().zip(&bias[channel..]);
                     to.zip(sums).for_each(|(to, (sum, bias))| *to = sum.wrapping_add(*bias));

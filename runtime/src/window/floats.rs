@@ -1,45 +1,45 @@
-//! Images of floats: their largest, their sum, or the sum of their products with a weight for each position and channel.
+//! Windows over f32 images: maximum, sum, or weighted sum (depthwise convolution).
 
 use super::kernel::{Image, Max, Sum, Weighted};
 use super::{Places, Sizes, shared};
 use crate::vector::{Isa, Vector};
 use crate::workers::{Target, Workers};
 
-/// What is made of the places of a window.
+/// The reduction of a window.
 #[derive(Clone, Copy, Debug)]
 pub enum Reduction<'a> {
-    /// The largest; what is no number if one is none.
+    /// Maximum; NaN if any element is NaN.
     Max,
-    /// The sum.
+    /// Sum.
     Sum,
-    /// The sum of products with these: for each position, a number for each channel.
+    /// Weighted sum with weights `[positions, channels]`.
     Weighted(&'a [f32]),
 }
 
-/// Windows over an image.
+/// Windows over an f32 image.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows<'a> {
     /// The image.
     pub a: &'a [f32],
-    /// Where the positions of each row of the result are.
+    /// The addresses of the window positions of each output row.
     pub places: &'a Places,
-    /// How many channels there are.
+    /// Number of channels.
     pub channels: usize,
-    /// What is made of them.
+    /// The reduction of each window.
     pub reduction: Reduction<'a>,
-    /// Added, a number for each channel.
+    /// Bias, one per channel.
     pub bias: Option<&'a [f32]>,
-    /// Added to each element of the result; as large as that.
+    /// Residual, added to the result elementwise; same shape as the result.
     pub add: Option<&'a [f32]>,
-    /// The least and greatest that results can be.
+    /// Bounds of the clamp.
     pub range: (f32, f32),
 }
 
 impl Windows<'_> {
-    /// Computes rows of as many columns as there are channels, on vectors of that kind or narrower ones.
+    /// Computes output rows of `channels` columns with vectors of `isa` or narrower ones.
     ///
     /// # Errors
-    /// When sizes do not go together, or a place is not in the image.
+    /// Incompatible sizes, or an address outside the image.
     pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
         let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
         let sizes = Sizes {
@@ -53,8 +53,8 @@ impl Windows<'_> {
         };
         sizes.check(isa)?;
         let image = Floats { windows: *self, c: Target::new(c) };
-        // SAFETY: it was checked that the machine has the vectors, all channels of all places in `a`, weights and bias as many as
-        // there are channels, and in `c` an element for each channel of each row.
+        // SAFETY: `check` established that the machine has the vectors, that all channels of all positions are in `a`,
+        // that weights and bias cover all channels, and that `c` has an element for each channel of each row.
         unsafe {
             match self.reduction {
                 Reduction::Max => shared::<Max>(isa, workers, &image),
@@ -66,7 +66,7 @@ impl Windows<'_> {
     }
 }
 
-/// Windows, and where results go.
+/// The windows and the destination.
 struct Floats<'a> {
     windows: Windows<'a>,
     c: Target<f32>,
@@ -90,7 +90,7 @@ impl Image for Floats<'_> {
 
     #[inline(always)]
     unsafe fn load<V: Vector>(&self, from: *const f32) -> V {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { V::load(from) }
     }
 
@@ -105,7 +105,7 @@ impl Image for Floats<'_> {
         for (p, all) in all.into_iter().enumerate() {
             let at = row(p) * channels + channel;
             for (i, mut all) in all.into_iter().enumerate().map(|(v, all)| (v * V::LANES, all)) {
-                // SAFETY: bias has a number for each channel, what is added and the result have one for each channel of each row.
+                // SAFETY: bias has one element per channel; residual and result have one per channel of each row.
                 unsafe {
                     if let Some(bias) = bias {
                         all = all.plus(V::load(bias.as_ptr().add(channel + i)));

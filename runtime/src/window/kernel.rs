@@ -1,34 +1,34 @@
-//! The innermost loops: some windows of a series, a few vectors of channels of each.
+//! The innermost loops: several windows of a run, a few vectors of channels each.
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::places::{Look, Places, Series};
 use crate::vector::Vector;
 
-/// What windows are over, and what becomes of what they are reduced to.
+/// The element type, weights and epilogue of windows.
 pub(super) trait Image {
-    /// What it is made of.
+    /// Element type of the image.
     type Element;
 
     /// The first element.
     fn start(&self) -> *const Self::Element;
 
-    /// Where windows are, and how many channels there are.
+    /// The window addresses and the number of channels.
     fn windows(&self) -> (&Places, usize);
 
-    /// For each position, a number for each channel; if there are such.
+    /// The weights, `[positions, channels]`, if the reduction has any.
     fn weights(&self) -> Option<*const f32>;
 
-    /// A vector of elements.
+    /// Loads a vector of elements as f32.
     ///
     /// # Safety
-    /// There are as many, and the machine has the vectors.
+    /// There are as many elements, and the machine has the vectors.
     unsafe fn load<V: Vector>(&self, from: *const Self::Element) -> V;
 
-    /// Writes some channels of some rows: where a row begins is told for each.
+    /// Applies the epilogue and stores some channels of some rows; each row gives its start.
     ///
     /// # Safety
-    /// The rows and the channels are there, nobody else has them, and the machine has the vectors.
+    /// The rows and channels exist, the caller has exclusive access to them, and the machine has the vectors.
     unsafe fn finish<V: Vector, const NV: usize, const P: usize>(
         &self,
         row: impl Fn(usize) -> usize,
@@ -37,22 +37,22 @@ pub(super) trait Image {
     );
 }
 
-/// How windows are reduced, known when kernels are made.
+/// A reduction known at compile time.
 pub(super) trait Reduce {
-    /// Of no places.
+    /// The neutral element.
     const START: f32;
-    /// One place more.
+    /// Accumulates one position.
     ///
     /// # Safety
     /// The machine has the vectors.
     unsafe fn step<V: Vector>(all: V, x: V, weight: V) -> V;
 }
 
-/// [`Reduction::Max`].
+/// Implements [`Reduction::Max`].
 pub(super) struct Max;
-/// [`Reduction::Sum`].
+/// Implements [`Reduction::Sum`].
 pub(super) struct Sum;
-/// [`Reduction::Weighted`].
+/// Implements [`Reduction::Weighted`].
 pub(super) struct Weighted;
 
 impl Reduce for Max {
@@ -60,7 +60,7 @@ impl Reduce for Max {
 
     #[inline(always)]
     unsafe fn step<V: Vector>(all: V, x: V, _: V) -> V {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { all.larger(x) }
     }
 }
@@ -70,7 +70,7 @@ impl Reduce for Sum {
 
     #[inline(always)]
     unsafe fn step<V: Vector>(all: V, x: V, _: V) -> V {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { all.plus(x) }
     }
 }
@@ -80,22 +80,22 @@ impl Reduce for Weighted {
 
     #[inline(always)]
     unsafe fn step<V: Vector>(all: V, x: V, weight: V) -> V {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { x.times_plus(weight, all) }
     }
 }
 
-/// One of so many parts of all windows.
+/// Computes part `i` of `parts` of all windows.
 ///
 /// # Safety
-/// The machine has the vectors, there are as many channels as a vector has at least, weights if these have some, all places
-/// are in the image, and nobody else has the rows of this part.
+/// The machine has the vectors, there is at least one vector of channels, weights exist if the reduction has any, all
+/// addresses are in the image, and the caller has exclusive access to the rows of this part.
 #[inline(always)]
 pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize; 2]) {
     for (series, look) in image.windows().0.part(part) {
         let some = Row { image, series, look };
         let (count, mut i) = (series.count, 0);
-        // SAFETY: the caller's promise; no windows are looked at but those of the series.
+        // SAFETY: guaranteed by the caller; window indices stay inside the run.
         unsafe {
             while count - i >= 8 {
                 some.channels::<V, R, 8>(i);
@@ -105,7 +105,7 @@ pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize
                 some.channels::<V, R, 4>(i);
                 i += 4;
             }
-            // The last ones again, if that is less than each by itself.
+            // The last group overlaps the one before where that is cheaper than single windows.
             if count - i > 1 && count >= 4 {
                 some.channels::<V, R, 4>(count - 4);
                 i = count;
@@ -118,7 +118,7 @@ pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize
     }
 }
 
-/// A series of windows.
+/// A run of windows.
 struct Row<'a, I> {
     image: &'a I,
     series: &'a Series,
@@ -126,14 +126,15 @@ struct Row<'a, I> {
 }
 
 impl<I: Image> Row<'_, I> {
-    /// `P` windows from one on, two vectors of channels at a time; the last vector ends with the last channel.
+    /// Computes `P` windows, two vectors of channels at a time; the last vector overlaps and ends with the last
+    /// channel.
     ///
     /// # Safety
-    /// [`rows`]'s; the windows are in the series.
+    /// As for [`rows`]; the windows are in the run.
     #[inline(always)]
     unsafe fn channels<V: Vector, R: Reduce, const P: usize>(&self, i: usize) {
         let (n, mut at) = (self.image.windows().1, 0);
-        // SAFETY: no piece goes beyond the last channel.
+        // SAFETY: no vector extends past the last channel.
         unsafe {
             while at + 2 * V::LANES <= n {
                 self.piece::<V, R, 2, P>(i, at);
@@ -149,16 +150,16 @@ impl<I: Image> Row<'_, I> {
         }
     }
 
-    /// `NV` vectors of channels of `P` windows.
+    /// Computes `NV` vectors of channels of `P` windows.
     ///
     /// # Safety
-    /// As many channels are there; and all of [`channels`](Row::channels).
+    /// The channels exist; otherwise as for [`channels`](Row::channels).
     #[inline(always)]
     unsafe fn piece<V: Vector, R: Reduce, const NV: usize, const P: usize>(&self, i: usize, channel: usize) {
         let (image, channels) = (self.image, self.image.windows().1);
         let Series { base, step, row, row_step, .. } = *self.series;
         let step = step as isize;
-        // SAFETY: what the links of these windows say is in the image, and there are weights for each position and channel.
+        // SAFETY: the taps of these windows are in the image, and there are weights for each position and channel.
         unsafe {
             let mut all = [[V::splat(R::START); NV]; P];
             let first = image.start().wrapping_add(channel).wrapping_offset(base as isize + i as isize * step);
@@ -196,8 +197,8 @@ impl<I: Image> Row<'_, I> {
     }
 }
 
-/// Three places of each of `P` windows. `S`: the next window begins with the second or third place of this one, or somewhere
-/// else if it is 3; what it shares is read once.
+/// Accumulates three adjacent taps of each of `P` windows. With `S` = 1 or 2, the next window starts at the second or
+/// third tap of this one, and shared elements are loaded once; with `S` = 3 they share none.
 ///
 /// # Safety
 /// The machine has the vectors.
@@ -216,7 +217,7 @@ unsafe fn three<V: Vector, R: Reduce, const NV: usize, const P: usize, const S: 
             middle = x(p, 1);
         }
         let right = x(p, 2);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             take::<V, R, NV>(&mut all[p], left, weights[0]);
             take::<V, R, NV>(&mut all[p], middle, weights[1]);
@@ -227,14 +228,14 @@ unsafe fn three<V: Vector, R: Reduce, const NV: usize, const P: usize, const S: 
 }
 
 /// # Safety
-/// There are as many elements of the image, and the machine has the vectors.
+/// The image has as many elements there, and the machine has the vectors.
 #[inline(always)]
 unsafe fn load<V: Vector, I: Image, const NV: usize>(image: &I, from: *const I::Element) -> [V; NV] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     vectors(|v| unsafe { image.load(from.wrapping_add(v * V::LANES)) })
 }
 
-/// Some vectors.
+/// Builds an array of vectors.
 #[inline(always)]
 fn vectors<V: Vector, const NV: usize>(of: impl Fn(usize) -> V) -> [V; NV] {
     std::array::from_fn(of)
@@ -245,7 +246,7 @@ fn vectors<V: Vector, const NV: usize>(of: impl Fn(usize) -> V) -> [V; NV] {
 #[inline(always)]
 unsafe fn take<V: Vector, R: Reduce, const NV: usize>(all: &mut [V; NV], x: [V; NV], weights: [V; NV]) {
     for v in 0..NV {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         all[v] = unsafe { R::step(all[v], x[v], weights[v]) };
     }
 }

@@ -1,14 +1,15 @@
-//! Windows that slide over images whose channels lie side by side: each channel by itself, places found by tables.
+//! Sliding windows over images with channels innermost, each channel by itself, addressed by tables: pools and
+//! depthwise convolutions.
 //!
-//! Row m of the result is made of `a[bases[m, t] ..]` for all positions t of the window, a channel at a time. A base of -1 is no
-//! place. Source: the seed on static compiled representations.
+//! Row m of the result reduces `a[bases[m, t] + c]` over all positions t of the window, for each channel c. A base of
+//! -1 is padding. Source: the seed on static compiled representations.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `places.rs` | the tables, and how they repeat |
+//! | `places.rs` | address tables and their regularity |
 //! | `kernel.rs` | the innermost loops |
-//! | `floats.rs` | images of floats: largest, sums, sums of products |
-//! | `bytes.rs` | images of bytes: sums of products |
+//! | `floats.rs` | f32 images: maximum, sum, weighted sum |
+//! | `bytes.rs` | 8-bit images: weighted sum |
 
 #![allow(unsafe_code)]
 
@@ -26,22 +27,23 @@ pub use floats::{Reduction, Windows};
 use kernel::{Image, Reduce};
 pub use places::Places;
 
-/// How many elements there are of what windows go with.
+/// Buffer lengths, for bounds checks.
 struct Sizes<'a> {
     places: &'a Places,
     channels: usize,
     image: usize,
-    /// Of the result.
+    /// Length of the result.
     elements: usize,
-    /// Of what is added to it.
+    /// Length of the residual.
     add: Option<usize>,
     weights: Option<usize>,
-    /// Of what is there for each channel.
+    /// Lengths of the per-channel parameters.
     parameters: [Option<usize>; 2],
 }
 
 impl Sizes<'_> {
-    /// That the machine has the vectors, all channels of all places are in the image, and everything else is as large as they are.
+    /// Checks that the machine has the vectors, that all channels of all addresses are in the image, and that all other
+    /// lengths match.
     fn check(&self, isa: Isa) -> Result<(), String> {
         let Sizes { places, channels, image, elements, add, weights, parameters } = *self;
         if !isa.is_there() {
@@ -61,26 +63,26 @@ impl Sizes<'_> {
     }
 }
 
-/// All windows over an image, on several threads if it is worth it.
+/// Computes all windows over an image, on several threads if that pays.
 ///
 /// # Safety
-/// The machine has the vectors; all channels of all places are in the image, weights are there for each position and channel,
-/// and each row can be written.
+/// The machine has the vectors, all channels of all addresses are in the image, weights exist for each position and
+/// channel, and each row is writable.
 unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + Sync)) {
     let (places, channels) = image.windows();
     let steps = places.rows().saturating_mul(places.positions()).saturating_mul(channels / 16 + 1);
     let threads = workers.for_steps(steps);
     let parts = if threads > 1 { 4 * threads } else { 1 };
-    // SAFETY: the caller's promise; each row is in one part.
+    // SAFETY: guaranteed by the caller; each row belongs to one part.
     workers.share(threads, 0..parts, |i| unsafe { part::<R>(isa, image, [i, parts]) });
 }
 
-/// One of so many parts of all windows.
+/// Computes part `i` of `parts` of all windows.
 ///
 /// # Safety
-/// [`shared`]'s, and nobody else has the rows of this part.
+/// As for [`shared`], with exclusive access to the rows of this part.
 unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
-    // SAFETY: the caller's promise; `isa_for` has no wider vectors than there are channels.
+    // SAFETY: guaranteed by the caller; `isa_for` returns no vectors wider than the number of channels.
     unsafe {
         match isa_for(isa, image.windows().1) {
             #[cfg(target_arch = "x86_64")]
@@ -95,7 +97,7 @@ unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
     }
 }
 
-/// The widest vectors that so many channels fill, none wider than those, if any do.
+/// The widest vectors up to `isa` that the channels fill, if any.
 fn isa_for(isa: Isa, channels: usize) -> Option<Isa> {
     match (isa, channels) {
         (Isa::Avx512, 16..) => Some(Isa::Avx512),
@@ -112,18 +114,18 @@ mod x86 {
     use std::arch::x86_64::{__m256, __m512};
 
     /// # Safety
-    /// [`rows`]'s.
+    /// As for [`rows`].
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn avx512<R: Reduce>(image: &impl Image, part: [usize; 2]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { rows::<__m512, R>(image, part) }
     }
 
     /// # Safety
-    /// [`rows`]'s.
+    /// As for [`rows`].
     #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn avx2<R: Reduce>(image: &impl Image, part: [usize; 2]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { rows::<__m256, R>(image, part) }
     }
 }
@@ -134,10 +136,10 @@ mod neon {
     use std::arch::aarch64::float32x4_t;
 
     /// # Safety
-    /// [`rows`]'s.
+    /// As for [`rows`].
     #[target_feature(enable = "neon")]
     pub(super) unsafe fn neon<R: Reduce>(image: &impl Image, part: [usize; 2]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { rows::<float32x4_t, R>(image, part) }
     }
 }

@@ -1,57 +1,57 @@
-//! Where the positions of windows are, and how that repeats.
+//! Window address tables and their regularity.
 //!
-//! Neighbouring windows of an image look alike: the same places, all a step further. Rows are sorted by how they look, so that
-//! several are computed at once and what they share is read once.
+//! Neighboring windows read the same pattern of addresses, shifted by a step. Rows are grouped by pattern, so that
+//! several windows are computed at once and shared elements are loaded once.
 
 use rustc_hash::FxHashMap;
 
-/// Where the positions of windows are, and what is known of that before anything runs.
+/// The addresses of window positions, analyzed before execution.
 #[derive(Clone, Debug)]
 pub struct Places {
     rows: usize,
-    /// How many positions a window has.
+    /// Number of positions per window.
     positions: usize,
-    /// The least and the greatest base, but for -1, if there is one.
+    /// The least and greatest base other than -1, if there is one.
     span: Option<[i32; 2]>,
     looks: Vec<Look>,
     series: Vec<Series>,
 }
 
-/// What some windows have in common.
+/// The offsets that several windows have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Look {
     pub links: Vec<Link>,
 }
 
-/// One position of a window, or three as far apart.
+/// A tap: one window position, or three at equal distances.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
-    /// The first of them.
+    /// Index of its first position.
     pub position: usize,
-    /// How far it is from where the window is.
+    /// Offset from the window's base.
     pub offset: i32,
-    /// How far the others are apart, if there are three.
+    /// Distance between the three positions; `None` for a single one.
     pub gap: Option<i32>,
 }
 
-/// Windows of the same look, each a step further than the one before.
+/// Windows with the same pattern at constant steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Series {
     pub look: usize,
-    /// The first row of the result, and how far the next is.
+    /// First output row, and step to the next.
     pub row: usize,
     pub row_step: usize,
-    /// Where the first window is, and how far the next is.
+    /// Base of the first window, and step to the next.
     pub base: i32,
     pub step: i32,
     pub count: usize,
 }
 
 impl Places {
-    /// So many positions for each row: a base for each, or -1.
+    /// Analyzes a table with `positions` bases per row, -1 for padding.
     ///
     /// # Errors
-    /// When the last row is not whole, or windows have no position.
+    /// The last row is incomplete, or `positions` is 0.
     pub fn new(bases: &[i32], positions: usize) -> Result<Places, String> {
         if positions == 0 || !bases.len().is_multiple_of(positions) {
             return Err(format!("{} bases are not rows of {positions}", bases.len()));
@@ -64,10 +64,10 @@ impl Places {
         Ok(places)
     }
 
-    /// Sorts rows by how they look.
+    /// Groups rows by pattern.
     fn sort(&mut self, bases: &[i32]) {
         let mut known: FxHashMap<Vec<i32>, usize> = FxHashMap::default();
-        // Of each look, the series that may go on.
+        // For each pattern, the run that may continue.
         let mut open: Vec<Option<usize>> = Vec::new();
         let (mut before, mut look) = (&bases[..0], 0);
         for (row, places) in bases.chunks_exact(self.positions).enumerate() {
@@ -99,13 +99,13 @@ impl Places {
         self.positions
     }
 
-    /// One of so many parts of all windows, each in one of them.
+    /// The runs of part `i` of `parts`; each run belongs to one part.
     pub(super) fn part(&self, [i, parts]: [usize; 2]) -> impl Iterator<Item = (&Series, &Look)> {
         let [start, end] = [i, i + 1].map(|i| i * self.series.len() / parts);
         self.series[start..end].iter().map(|series| (series, &self.looks[series.look]))
     }
 
-    /// Whether so many channels of all places are in a buffer of so many elements.
+    /// Whether `channels` elements at all addresses are inside a buffer of `elements` elements.
     pub(super) fn are_in(&self, elements: usize, channels: usize) -> bool {
         let end = |base: i32| usize::try_from(base).ok().and_then(|base| base.checked_add(channels));
         self.span.is_none_or(|[least, greatest]| least >= 0 && end(greatest).is_some_and(|end| end <= elements))
@@ -113,7 +113,7 @@ impl Places {
 }
 
 impl Series {
-    /// Whether this row is the next one; then it is in.
+    /// Appends the row if it continues the run; returns whether it does.
     fn takes(&mut self, row: usize, base: i32) -> bool {
         let last = self.count - 1;
         let steps = (row - self.row - last * self.row_step, i64::from(base) - self.at(last));
@@ -128,13 +128,13 @@ impl Series {
         fits
     }
 
-    /// Where a window is.
+    /// Base address of window `i`.
     fn at(&self, i: usize) -> i64 {
         i64::from(self.base) + i as i64 * i64::from(self.step)
     }
 }
 
-/// Whether windows have the same places but for a step.
+/// Whether two windows differ only by a constant offset.
 fn looks_like(a: &[i32], b: &[i32]) -> bool {
     let mut steps = a.iter().zip(b).filter(|(x, y)| (**x, **y) != (-1, -1));
     let Some((x, y)) = steps.next() else { return a.len() == b.len() && a.iter().all(|&x| x == -1) };
@@ -142,12 +142,12 @@ fn looks_like(a: &[i32], b: &[i32]) -> bool {
     a.len() == b.len() && *x != -1 && *y != -1 && steps.all(|(x, y)| *x != -1 && *y != -1 && y.wrapping_sub(*x) == step)
 }
 
-/// Places from where the window is; what is nowhere stays so.
+/// Offsets relative to the window's base; -1 stays.
 fn offsets(places: &[i32], base: i32) -> Vec<i32> {
     places.iter().map(|&place| if place == -1 { i32::MIN } else { place.wrapping_sub(base) }).collect()
 }
 
-/// The positions that are somewhere, three at a time where these are as far apart.
+/// The taps other than padding, three at a time where they are equidistant.
 fn links(offsets: &[i32]) -> Vec<Link> {
     let (mut links, mut position) = (Vec::new(), 0);
     while let Some(&offset) = offsets.get(position) {

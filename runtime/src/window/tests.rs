@@ -1,11 +1,11 @@
-//! Windows against what they are by definition.
+//! Windows against their definition.
 
 use super::{ByteWindows, Places, Reduction, Windows};
 use crate::gemm::bytes::{Finished, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
 
-/// Numbers of a series that looks random.
+/// A deterministic pseudo-random sequence.
 struct Numbers(u64);
 
 impl Numbers {
@@ -19,7 +19,7 @@ impl Numbers {
     }
 }
 
-/// One element of a result, as the definition says it.
+/// One element of the result by definition.
 fn element(windows: &Windows<'_>, places: &[i32], row: usize, channel: usize) -> f32 {
     let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
     let values = there.map(|(t, &base)| (t, windows.a[base as usize + channel]));
@@ -39,7 +39,7 @@ fn element(windows: &Windows<'_>, places: &[i32], row: usize, channel: usize) ->
     }
 }
 
-/// Windows of some reduction over some numbers are what they are by definition, on all vectors.
+/// Checks a reduction on all vector extensions.
 fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers: &mut Numbers) {
     let rows = bases.len() / positions;
     let end = (bases.iter().max().map_or(0, |&base| (base + 1) as usize) + channels).max(1);
@@ -74,7 +74,7 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     check_bytes(case, bases, &places, channels, numbers);
 }
 
-/// The same of bytes: sums of products.
+/// Checks the weighted sum of bytes.
 fn check_bytes(case: usize, bases: &[i32], places: &Places, channels: usize, numbers: &mut Numbers) {
     let (positions, rows) = (places.positions(), places.rows());
     let end = bases.iter().max().map_or(0, |&base| (base + 1) as usize) + channels;

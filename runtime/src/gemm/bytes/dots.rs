@@ -1,55 +1,55 @@
-//! Sums of four products of bytes at once, on the machines that there are kernels for.
+//! Dot products of four 8-bit pairs, accumulated in 32 bits, per vector extension.
 
-/// Some 32-bit sums at once.
+/// A vector of 32-bit accumulators.
 pub(super) trait Dots: Copy {
-    /// How many.
+    /// Number of accumulators.
     const LANES: usize;
-    /// Four bytes without sign, the same for each sum.
+    /// Four unsigned bytes of A, broadcast to all lanes.
     type Left: Copy;
-    /// Four bytes with sign for each sum.
+    /// Four signed bytes of B per lane.
     type Right: Copy;
 
-    /// Nothing summed up yet.
+    /// Zeroed accumulators.
     ///
     /// # Safety
-    /// The machine has these vectors; so for all the others.
+    /// The machine has these vectors, here and for all other functions.
     unsafe fn zero() -> Self;
 
-    /// Four bytes; with `SIGNED` they have a sign, and are made 128 more.
+    /// Broadcasts four bytes; with `SIGNED` they are signed and are offset by 128.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn left<const SIGNED: bool>(four: i32) -> Self::Left;
 
     /// # Safety
-    /// There are four bytes for each sum at `from`.
+    /// There are four bytes per lane at `from`.
     unsafe fn right(from: *const i8) -> Self::Right;
 
-    /// With the products of four pairs added to each, whatever they are; sums wrap.
+    /// Adds the dot product of four pairs to each lane, wrapping.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn plus_products(self, left: Self::Left, right: Self::Right) -> Self;
 
-    /// The sum of each two; it wraps.
+    /// Adds lanewise, wrapping.
     ///
     /// # Safety
     /// The machine has these vectors.
     unsafe fn plus(self, x: Self) -> Self;
 
     /// # Safety
-    /// There are as many sums at `from`.
+    /// There are `LANES` sums at `from`.
     unsafe fn load(from: *const i32) -> Self;
 
     /// # Safety
-    /// As many sums can be written at `to`.
+    /// `LANES` sums can be written at `to`.
     unsafe fn store(self, to: *mut i32);
 }
 
-/// Makes bytes with sign 128 more, each.
+/// Mask that converts four signed bytes to unsigned ones, offset by 128.
 const FLIP: i32 = i32::from_ne_bytes([0x80; 4]);
 
-/// Eight sums as the compiler likes them.
+/// Eight accumulators for auto-vectorization.
 #[derive(Clone, Copy)]
 pub(super) struct Eight([i32; 8]);
 
@@ -70,7 +70,7 @@ impl Dots for Eight {
 
     #[inline(always)]
     unsafe fn right(from: *const i8) -> [[i8; 4]; 8] {
-        // SAFETY: the caller promises 32 bytes; bytes need not be aligned.
+        // SAFETY: the caller guarantees 32 bytes; bytes have alignment 1.
         unsafe { from.cast::<[[i8; 4]; 8]>().read() }
     }
 
@@ -94,13 +94,13 @@ impl Dots for Eight {
 
     #[inline(always)]
     unsafe fn load(from: *const i32) -> Eight {
-        // SAFETY: the caller promises eight sums; an array is aligned like one.
+        // SAFETY: the caller guarantees eight sums; an array has the alignment of its elements.
         Eight(unsafe { from.cast::<[i32; 8]>().read() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut i32) {
-        // SAFETY: the caller promises room for eight sums.
+        // SAFETY: the caller guarantees room for eight sums.
         unsafe { to.cast::<[i32; 8]>().write(self.0) }
     }
 }
@@ -117,7 +117,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn zero() -> Self {
-            // SAFETY: the caller promises that the machine has these vectors; so for all the others.
+            // SAFETY: the caller guarantees that the machine has these vectors, here and below.
             unsafe { _mm512_setzero_si512() }
         }
 
@@ -132,7 +132,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn right(from: *const i8) -> Self {
-            // SAFETY: as above, and the bytes are there; they need not be aligned.
+            // SAFETY: as above, and the bytes exist; the load is unaligned.
             unsafe { _mm512_loadu_si512(from.cast()) }
         }
 
@@ -150,19 +150,19 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn load(from: *const i32) -> Self {
-            // SAFETY: as above, and the sums are there; they need not be aligned.
+            // SAFETY: as above, and the sums exist; the load is unaligned.
             unsafe { _mm512_loadu_si512(from.cast()) }
         }
 
         #[inline(always)]
         unsafe fn store(self, to: *mut i32) {
-            // SAFETY: as above, and there is room; it need not be aligned.
+            // SAFETY: as above, and there is room; the store is unaligned.
             unsafe { _mm512_storeu_si512(to.cast(), self) }
         }
     }
 
-    /// Even bytes as they are among numbers of 16 bits, and odd ones: four products at once are summed in 16 bits elsewhere,
-    /// for which they may be too large.
+    /// Even and odd bytes, widened to 16 bits. The instruction that multiplies bytes saturates its 16-bit sums of two
+    /// products.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Halves {
         even: __m256i,
@@ -176,7 +176,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn zero() -> Self {
-            // SAFETY: the caller promises that the machine has these vectors; so for all the others.
+            // SAFETY: the caller guarantees that the machine has these vectors, here and below.
             unsafe { _mm256_setzero_si256() }
         }
 
@@ -192,7 +192,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn right(from: *const i8) -> Halves {
-            // SAFETY: as above, and the bytes are there; they need not be aligned.
+            // SAFETY: as above, and the bytes exist; the load is unaligned.
             unsafe {
                 let all = _mm256_loadu_si256(from.cast());
                 Halves { even: _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(all)), odd: _mm256_srai_epi16::<8>(all) }
@@ -201,7 +201,7 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn plus_products(self, left: Halves, right: Halves) -> Self {
-            // SAFETY: as above. Two products of a byte without sign and one with it fit in 32 bits.
+            // SAFETY: as above. Two products of an unsigned and a signed byte fit in 32 bits.
             unsafe {
                 let (even, odd) = (_mm256_madd_epi16(left.even, right.even), _mm256_madd_epi16(left.odd, right.odd));
                 _mm256_add_epi32(self, _mm256_add_epi32(even, odd))
@@ -216,13 +216,13 @@ mod x86 {
 
         #[inline(always)]
         unsafe fn load(from: *const i32) -> Self {
-            // SAFETY: as above, and the sums are there; they need not be aligned.
+            // SAFETY: as above, and the sums exist; the load is unaligned.
             unsafe { _mm256_loadu_si256(from.cast()) }
         }
 
         #[inline(always)]
         unsafe fn store(self, to: *mut i32) {
-            // SAFETY: as above, and there is room; it need not be aligned.
+            // SAFETY: as above, and there is room; the store is unaligned.
             unsafe { _mm256_storeu_si256(to.cast(), self) }
         }
     }

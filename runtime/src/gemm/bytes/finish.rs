@@ -1,39 +1,39 @@
-//! What becomes of sums: corrections and other summands are added, and they are quantized again.
+//! The epilogue of integer products: zero-point corrections, residual, requantization.
 
 use super::Scales;
 use crate::vector::Vector;
 use std::ops::Range;
 
-/// Finished rows of a panel.
+/// Finished accumulators of some rows of a panel.
 pub(super) struct Finish<'a> {
-    /// The sums, a row of `width` after the other.
+    /// The accumulators, `width` per row.
     pub sums: &'a mut [i32],
-    /// How many columns a panel has.
+    /// Number of columns per panel.
     pub width: usize,
-    /// Which rows of the result these are.
+    /// Rows of the result.
     pub rows: Range<usize>,
-    /// Which columns.
+    /// Columns of the result.
     pub columns: Range<usize>,
-    /// From row to row of the result.
+    /// Row stride of the result.
     pub stride: usize,
-    /// Added to each column of the result.
+    /// Bias, one per column of the result.
     pub bias: &'a [i32],
-    /// For each row of `sums` something, of which each column of the result adds its multiple.
+    /// A rank-1 correction: one factor per row of `sums`, one per column of the result.
     pub rest: Option<(&'a [i32], &'a [i32])>,
-    /// Added to each element of the result.
+    /// Residual, one per element of the result.
     pub add: Option<&'a [i32]>,
 }
 
-/// Where rows go.
+/// The destination of finished rows.
 pub enum Finished<'a> {
-    /// The sums themselves.
+    /// The 32-bit sums.
     Sums(&'a mut [i32]),
-    /// Sums times scales, rounded to bytes.
+    /// Requantized bytes.
     Quantized(&'a mut [u8], &'a Scales),
 }
 
 impl<'a> Finished<'a> {
-    /// So many elements after the other; the last may be fewer.
+    /// Splits into blocks of `elements` elements; the last may be shorter.
     pub(super) fn blocks(self, elements: usize) -> Box<dyn Iterator<Item = Finished<'a>> + Send + 'a> {
         match self {
             Finished::Sums(c) => Box::new(c.chunks_mut(elements).map(Finished::Sums)),
@@ -43,7 +43,7 @@ impl<'a> Finished<'a> {
 }
 
 impl Finish<'_> {
-    /// Adds what is different from row to row.
+    /// Adds the corrections that vary by row.
     #[inline(always)]
     fn add_rest(&mut self) {
         if self.rest.is_none() && self.add.is_none() {
@@ -62,7 +62,7 @@ impl Finish<'_> {
         }
     }
 
-    /// Where each row begins, among the sums and in the result.
+    /// The start of each row in the accumulators and in the result.
     fn starts(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
         let (width, stride, first) = (self.width, self.stride, self.columns.start);
         self.rows.clone().enumerate().map(move |(i, row)| (i * width, row * stride + first))
@@ -84,17 +84,17 @@ pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: &mut Finished<'_>)
                 c[at..].iter_mut().zip(sums).for_each(|(c, (sum, bias))| *c = sum.wrapping_add(*bias));
             }
         }
-        // SAFETY: the caller's promise; every machine has floats.
+        // SAFETY: guaranteed by the caller; `f32` is a vector of one lane on every machine.
         Finished::Quantized(c, scales) if f.columns.len() < V::LANES => unsafe { quantize::<f32>(&f, c, scales) },
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Finished::Quantized(c, scales) => unsafe { quantize::<V>(&f, c, scales) },
     }
 }
 
-/// A vector of columns after the other; the last one ends with the last column.
+/// Requantizes one vector of columns after the other; the last vector overlaps and ends with the last column.
 ///
 /// # Safety
-/// The machine has the vectors, and there are as many columns as one has.
+/// The machine has the vectors, and there is at least one vector of columns.
 #[inline(always)]
 unsafe fn quantize<V: Vector>(f: &Finish<'_>, c: &mut [u8], scales: &Scales) {
     let columns = f.columns.len();
@@ -107,7 +107,8 @@ unsafe fn quantize<V: Vector>(f: &Finish<'_>, c: &mut [u8], scales: &Scales) {
         let column = (i * V::LANES).min(columns - V::LANES);
         let (sums, c) = (f.sums[column..].as_ptr(), c[column..].as_mut_ptr());
         let rows = f.starts().map(|(from, at)| (sums.wrapping_add(from), c.wrapping_add(at)));
-        // SAFETY: the caller's promise; all columns of the last row, and so of all, are among the sums and in the result.
+        // SAFETY: guaranteed by the caller; all columns of the last row, hence of all rows, are in the accumulators and
+        // the result.
         unsafe { scales.write::<V>(f.columns.start + column, f.bias, rows) };
     }
 }

@@ -1,47 +1,47 @@
-//! The innermost loops: a tile of sums in registers.
+//! The 8-bit micro-kernel: a register tile of 32-bit accumulators.
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::dots::Dots;
 use crate::gemm::kernel::Run;
 
-/// A tile: a few rows by a panel of columns, over some of the summands.
+/// The operands of a micro-kernel call: some rows times one panel, over a range of summands.
 pub(super) struct Tile<'a> {
-    /// The buffer.
+    /// The buffer of A.
     pub a: *const u8,
-    /// Offsets for the rows of the tile; those of the next row are `table_stride` further.
+    /// Offsets of the first row of the tile; the next row is `table_stride` entries further.
     pub table: *const i32,
-    /// From row to row of the table.
+    /// Row stride of the table.
     pub table_stride: usize,
-    /// What stands for a run of zeros in the table, if anything does.
+    /// Table entry for a padding run, if there are any.
     pub hole: Option<i32>,
-    /// A run of zeros.
+    /// A padding run: the zero point.
     pub zeros: *const u8,
-    /// Where the runs of summands begin.
+    /// The runs of summands.
     pub runs: &'a [Run],
-    /// How many summands a run has.
+    /// Number of summands per run.
     pub run: usize,
-    /// The panel: for each four summands, four bytes for each column.
+    /// The panel of B: four bytes per column and group of four summands.
     pub b: *const i8,
-    /// The sums, a row of the panel's width after the other.
+    /// The accumulators, row-major with the panel's width.
     pub sums: *mut i32,
-    /// Whether these are the first summands: there are no sums yet.
+    /// Whether these are the first summands, so that the accumulators start at zero.
     pub first: bool,
 }
 
-/// Computes tiles of one size.
+/// A micro-kernel of one tile size.
 pub(super) type Kernel = unsafe fn(&Tile<'_>);
 
-/// A tile of `MR` rows and `NV` vectors, of bytes with a sign if `SIGNED`.
+/// Computes a tile of `MR` rows and `NV` vectors, with signed bytes of A if `SIGNED`.
 ///
 /// # Safety
-/// The machine has the vectors. The table has `MR` rows, and all that they and the runs say is in the buffer; `zeros` is a
-/// run. At `b` are four bytes for each column and [`steps`] of each run. `sums` can be written, and read unless `first`,
-/// for each element of the tile.
+/// The machine has the vectors. The table has `MR` rows, and all offsets of table and runs are inside the buffer;
+/// `zeros` is one run. `b` has four bytes per column and [step](steps) of each run. `sums` is writable, and readable
+/// unless `first`, for each element of the tile.
 #[inline(always)]
 pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
-    // SAFETY: rows, summands and columns are those that the caller promises. Steps of runs of four and more begin at most
-    // four before the end.
+    // SAFETY: rows, summands and columns are those that the caller guarantees. Steps of runs of at least four summands
+    // start at most four before the end.
     unsafe {
         let mut sums = [[D::zero(); NV]; MR];
         let mut b = t.b;
@@ -76,28 +76,28 @@ pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNE
     }
 }
 
-/// How many steps of four summands a run has. If the last has fewer, it has some before that again, or zeros where the run is
-/// shorter than that.
+/// Number of steps of four summands in a run. The last step overlaps the one before, or is zero-padded in a run of
+/// fewer than four.
 pub(super) fn steps(run: usize) -> usize {
     run.div_ceil(4)
 }
 
-/// Which summand of a run is the first of a step. Nothing beyond the run is read, which may be beyond the buffer.
+/// First summand of a step. No step reads past the end of the run, which may be the end of the buffer.
 pub(super) fn first(step: usize, run: usize) -> usize {
     (4 * step).min(run.saturating_sub(4))
 }
 
-/// Adds four products to each sum.
+/// Adds four products to each accumulator.
 ///
 /// # Safety
-/// The machine has the vectors; at `b` are four bytes for each column.
+/// The machine has the vectors; `b` has four bytes per column.
 #[inline(always)]
 unsafe fn step<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(
     sums: &mut [[D; NV]; MR],
     b: &mut *const i8,
     four: impl Fn(usize) -> i32,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut right = [D::right(*b); NV];
         for v in 1..NV {
@@ -113,15 +113,15 @@ unsafe fn step<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(
     }
 }
 
-/// So many bytes, up to three, and zeros.
+/// Loads up to three bytes, zero-extended.
 ///
 /// # Safety
-/// There are as many.
+/// There are `count` bytes.
 #[inline(always)]
 unsafe fn few(from: *const u8, count: usize) -> i32 {
     let mut four = [0; 4];
     for i in 0..count.min(3) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         four[i] = unsafe { *from.add(i) };
     }
     i32::from_ne_bytes(four)

@@ -1,4 +1,4 @@
-//! The kernels for each kind of vectors and each size of tiles, and which of them this machine has.
+//! The 8-bit micro-kernels of each vector extension and tile size, and their detection.
 
 use super::dots::Eight;
 use super::finish::{Finish, Finished, finish};
@@ -6,27 +6,27 @@ use super::kernel::{Kernel, Tile, tile};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::Isa;
 
-/// A kind of vectors of bytes.
+/// A vector extension for 8-bit products.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ByteIsa {
-    /// What every machine has.
+    /// Portable code.
     Portable,
-    /// 256 bits, of which pairs of 16 are multiplied.
+    /// 256 bits, products of 16-bit pairs.
     Avx2,
-    /// 512 bits, of which groups of four bytes are multiplied.
+    /// 512 bits, dot products of four 8-bit pairs (AVX-512 VNNI).
     Vnni,
 }
 
 impl ByteIsa {
-    /// All of them.
+    /// All extensions.
     pub const ALL: [ByteIsa; 3] = [ByteIsa::Portable, ByteIsa::Avx2, ByteIsa::Vnni];
 
-    /// The best of this machine.
+    /// The best extension of this machine.
     pub fn best() -> ByteIsa {
         ByteIsa::ALL.into_iter().rev().find(|isa| isa.is_there()).unwrap_or(ByteIsa::Portable)
     }
 
-    /// Whether this machine has it.
+    /// Whether this machine has the extension.
     pub fn is_there(self) -> bool {
         match self {
             ByteIsa::Portable => true,
@@ -45,7 +45,7 @@ impl ByteIsa {
         }
     }
 
-    /// How many columns a panel can have, and how many rows a tile of it has at most.
+    /// The supported panel widths `nr`, each with the maximum number of tile rows `mr`.
     pub(super) fn panels(self) -> &'static [(usize, usize)] {
         match self {
             ByteIsa::Vnni => &[(64, 6), (48, 8), (32, 10), (16, 12)],
@@ -54,7 +54,7 @@ impl ByteIsa {
         }
     }
 
-    /// The kernel for a tile of at most as many rows as [`panels`](ByteIsa::panels) says.
+    /// The micro-kernel for `rows` rows, at most the maximum in [`panels`](ByteIsa::panels).
     pub(super) fn kernel(self, rows: usize, columns: usize, signed: bool) -> Kernel {
         let all = match (self, columns) {
             #[cfg(target_arch = "x86_64")]
@@ -74,22 +74,22 @@ impl ByteIsa {
         all[rows - 1][usize::from(signed)]
     }
 
-    /// Writes finished rows. The machine has these vectors.
+    /// Writes finished rows.
     pub(super) fn finish(self, f: Finish<'_>, to: &mut Finished<'_>) {
         match self {
-            // SAFETY: the machine has them.
+            // SAFETY: the extension was detected.
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Vnni if self.is_there() => unsafe { x86::finish_vnni(f, to) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Avx2 if self.is_there() => unsafe { x86::finish_avx2(f, to) },
-            // SAFETY: every machine has them.
+            // SAFETY: portable code.
             _ => unsafe { finish::<crate::vector::Eight>(f, to) },
         }
     }
 }
 
-/// Kernels of a panel's width, for one row, two, and so on, of bytes without a sign and with one.
+/// The kernels of a panel width for 1, 2, ... rows, for unsigned and signed bytes.
 macro_rules! kernels {
     ($($name:ident = $tile:ident<$nv:literal> for $($rows:literal)+;)+) => {
         $(pub(super) const $name: &[[Kernel; 2]] = &[$([$tile::<$rows, $nv, false>, $tile::<$rows, $nv, true>]),+];)+
@@ -97,9 +97,9 @@ macro_rules! kernels {
 }
 
 /// # Safety
-/// [`tile`]'s.
+/// As for [`tile`].
 unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::<Eight, MR, NV, SIGNED>(t) }
 }
 
@@ -113,32 +113,32 @@ mod x86 {
     use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
     /// # Safety
-    /// [`tile`]'s.
+    /// As for [`tile`].
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
     unsafe fn vnni<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m512i, MR, NV, SIGNED>(t) }
     }
 
     /// # Safety
-    /// [`tile`]'s.
+    /// As for [`tile`].
     #[target_feature(enable = "avx2")]
     unsafe fn avx2<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m256i, MR, NV, SIGNED>(t) }
     }
 
-    /// [`finish`] on these vectors.
+    /// Runs [`finish`] with these vectors.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
     pub(super) fn finish_vnni(f: Finish<'_>, to: &mut Finished<'_>) {
-        // SAFETY: they are there.
+        // SAFETY: the target feature is enabled.
         unsafe { finish::<__m512>(f, to) }
     }
 
-    /// [`finish`] on these vectors.
+    /// Runs [`finish`] with these vectors.
     #[target_feature(enable = "avx2,fma")]
     pub(super) fn finish_avx2(f: Finish<'_>, to: &mut Finished<'_>) {
-        // SAFETY: they are there.
+        // SAFETY: the target feature is enabled.
         unsafe { finish::<__m256>(f, to) }
     }
 

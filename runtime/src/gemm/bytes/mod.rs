@@ -1,16 +1,17 @@
-//! Products of matrices of bytes whose first factor is found by tables of addresses. Sums are exact in 32 bits, and wrap.
+//! Table-driven GEMM on 8-bit integers, accumulated in 32 bits with wrap-around.
 //!
-//! The first factor has a zero point, which padding is; it is not subtracted but, times the sums of columns, from the sums. If
-//! its bytes have a sign they are made 128 more when they are read, and so is the zero point.
+//! A has a zero point z, also the value of padding. It is not subtracted from the elements: `Σ_k (a - z) · b = Σ_k a ·
+//! b - z · Σ_k b`, so z times the column sums of B is subtracted from the result. Signed bytes of A are offset by 128
+//! when they are loaded, and so is z.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `panels.rs` | the second factor, as the kernels read it |
-//! | `dots.rs` | the vectors |
-//! | `kernel.rs` | the innermost loops |
-//! | `kernels.rs` | these for each kind of vectors and each size |
-//! | `finish.rs` | from sums to results |
-//! | `scales.rs` | from sums to bytes |
+//! | `panels.rs` | packed panels of B |
+//! | `dots.rs` | vectors of accumulators |
+//! | `kernel.rs` | the micro-kernel |
+//! | `kernels.rs` | its instances per vector extension and tile size |
+//! | `finish.rs` | the epilogue |
+//! | `scales.rs` | requantization |
 
 mod dots;
 mod finish;
@@ -32,40 +33,40 @@ pub use panels::BytePanels;
 pub use scales::Scales;
 use std::ops::Range;
 
-/// How many columns a panel has at most.
+/// Maximum number of columns per panel.
 const MAX_WIDTH: usize = 64;
 
-/// So many rows of the result are finished by one thread before others.
+/// Number of rows per block (`mc`).
 const MAX_ROWS: usize = 192;
 
-/// How far bytes are apart at most.
+/// Maximum difference of two elements of B, as of two bytes.
 const MAX_SPREAD: i32 = 255;
 
-/// A product of bytes.
+/// An 8-bit matrix product.
 #[derive(Clone, Copy)]
 pub struct ByteProduct<'a> {
-    /// The buffer.
+    /// The buffer of A.
     pub a: &'a [u8],
-    /// Whether its bytes have a sign.
+    /// Whether the elements of A are signed.
     pub signed: bool,
-    /// What is subtracted from them, as one of them.
+    /// The zero point of A, as a byte.
     pub zero: u8,
-    /// Where in it the first factor is; in [`Parts::BYTES`].
+    /// The addresses of A, split by [`Parts::BYTES`].
     pub addresses: &'a Addresses,
-    /// The other factor.
+    /// The packed right operand B.
     pub b: &'a BytePanels,
-    /// Added to each element of the result; as large as that.
+    /// Residual, added to the result elementwise; same shape as the result.
     pub add: Option<&'a [i32]>,
 }
 
 impl ByteProduct<'_> {
-    /// Computes rows of as many columns as the other factor has.
+    /// Computes the result with contiguous rows.
     ///
     /// # Errors
-    /// When sizes do not go together, or an address is not in the buffer.
+    /// Incompatible sizes, or an address outside the buffer.
     pub fn compute(&self, workers: &Workers, to: Finished<'_>) -> Result<(), String> {
         self.check(&to)?;
-        // A byte with a sign and 128 more is the byte with its first bit changed.
+        // An offset of 128 flips the sign bit.
         let zero = i32::from(if self.signed { self.zero ^ 0x80 } else { self.zero });
         let ones = self.b.missing().map(|_| self.ones()).transpose()?;
         let shared = Shared { bias: self.b.bias(zero), page: vec![self.zero; self.addresses.run()], ones };
@@ -75,11 +76,12 @@ impl ByteProduct<'_> {
         Ok(())
     }
 
-    /// All panels of a block of rows from one on.
+    /// Computes all panels of the block of rows from `first` on.
     fn block(&self, first: usize, shared: &Shared, mut to: Finished<'_>) {
         let (width, stride) = (self.b.width(), self.b.columns());
         let rows = first..(first + MAX_ROWS).min(self.addresses.rows());
-        // Sums that are finished at once need not wait for others.
+        // With a single slice of the reduction dimension, each tile is finished at once and needs no further
+        // accumulators.
         let waiting = if self.parts().1 == 1 { self.b.tile_rows() } else { rows.len() };
         let (mut sums, mut totals) = (vec![0; waiting * MAX_WIDTH], vec![0; rows.len()]);
         if let Some(ones) = &shared.ones {
@@ -102,13 +104,13 @@ impl ByteProduct<'_> {
         }
     }
 
-    /// How many runs of summands are added before others are, and how often that is done.
+    /// Number of runs per slice of the reduction dimension, and number of slices.
     fn parts(&self) -> (usize, usize) {
         let runs = (Parts::BYTES.most / self.addresses.run()).max(1);
         (runs, self.addresses.runs().len().div_ceil(runs).max(1))
     }
 
-    /// That all that will be touched is there.
+    /// Checks that all memory accesses are in bounds.
     fn check(&self, to: &Finished<'_>) -> Result<(), String> {
         let (m, n) = (self.addresses.rows(), self.b.columns());
         let (elements, scales) = match to {
@@ -127,12 +129,12 @@ impl ByteProduct<'_> {
         Ok(())
     }
 
-    /// A column of ones.
+    /// A column of ones, which gives the row sums of A.
     fn ones(&self) -> Result<BytePanels, String> {
         BytePanels::new(self.b.isa(), [1, self.b.summands()], self.b.run(), |_, _| 1, None)
     }
 
-    /// The sums of some rows of a panel, tile by tile.
+    /// Accumulates some rows of a panel, tile by tile.
     fn panel(&self, work: &Work<'_>, sums: &mut [i32], mut done: impl FnMut(Range<usize>, &mut [i32])) {
         let (b, run) = (work.b, self.addresses.run());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
@@ -159,9 +161,9 @@ impl ByteProduct<'_> {
                     sums: sums.as_mut_ptr(),
                     first: block == 0,
                 };
-                // SAFETY: `check` found all that the table and the runs say in `a`; `page` is a run. The panel has four bytes for each
-                // of its columns and the steps of each run from the first of these on. `sums` has a number for each element of the
-                // tile. Panels are only made for vectors that the machine has.
+                // SAFETY: `check` found all offsets of table and runs inside `a`; `page` is one run. The panel has four
+                // bytes per column and step of each run from the first of these on. `sums` has one accumulator per
+                // element of the tile. Panels exist only for vectors that the machine has.
                 unsafe { isa.kernel(rows.len(), width, self.signed)(&tile) };
                 if block + 1 == count {
                     done(rows, sums);
@@ -171,13 +173,13 @@ impl ByteProduct<'_> {
     }
 }
 
-/// What all blocks of rows read.
+/// Data shared by all blocks of rows.
 struct Shared {
-    /// Added to each column.
+    /// Bias per column, including the zero-point correction.
     bias: Vec<i32>,
-    /// A run of what is subtracted from each byte.
+    /// A padding run: the zero point of A.
     page: Vec<u8>,
-    /// A column of ones, where the sums of rows are needed.
+    /// A column of ones, if row sums are needed.
     ones: Option<BytePanels>,
 }
 
@@ -186,6 +188,6 @@ struct Work<'a> {
     b: &'a BytePanels,
     rows: Range<usize>,
     panel: usize,
-    /// A run of what is subtracted from each byte.
+    /// A padding run: the zero point of A.
     page: &'a [u8],
 }

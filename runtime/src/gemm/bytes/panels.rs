@@ -1,11 +1,11 @@
-//! The second factor as kernels read it: panels of columns, and in each four bytes of all columns side by side.
+//! The packed 8-bit right operand: panels of columns, each with four bytes of every column contiguous.
 
 use super::kernel::{first, steps};
 use super::{ByteIsa, MAX_SPREAD};
 use crate::lines::Lines;
 
-/// A matrix of numbers from -255 to 255 in panels, so that for each column what is stored is a byte with a sign, and a
-/// multiple of the sum of a row is added.
+/// A matrix of integers from -255 to 255 in panels. Each column is stored as signed bytes plus a constant per column,
+/// which is multiplied with the row sum of A.
 #[derive(Clone)]
 pub struct BytePanels {
     isa: ByteIsa,
@@ -15,20 +15,21 @@ pub struct BytePanels {
     run: usize,
     columns: usize,
     lines: Lines,
-    /// What is added to each column.
+    /// Bias per column.
     bias: Vec<i32>,
-    /// The sum of each column.
+    /// Sum of each column.
     totals: Vec<i32>,
-    /// For each column what is missing in all of its numbers, unless that is nothing.
+    /// The constant subtracted from each column, unless all are zero.
     missing: Option<Vec<i32>>,
 }
 
 impl BytePanels {
-    /// The panels of a matrix: `at(n, k)` is what summand k is multiplied with for column n, the difference of two bytes of
-    /// one kind; `run` is that of the addresses.
+    /// Packs a matrix, where `at(n, k)` is element (k, n), a difference of two bytes of one type; `run` is the run
+    /// length of the addresses.
     ///
     /// # Errors
-    /// When the machine has no such vectors, the panels are larger than memory, or numbers of a column are too far apart.
+    /// The machine lacks the vectors, the panels exceed the address space, or elements of a column differ by more than
+    /// 255.
     pub fn new(
         isa: ByteIsa,
         [columns, summands]: [usize; 2],
@@ -69,7 +70,7 @@ impl BytePanels {
         Ok(panels)
     }
 
-    /// Stores a column, and says what is missing in all of its numbers.
+    /// Stores a column and returns the constant subtracted from it.
     fn column(&mut self, n: usize, numbers: &[i32]) -> Result<i32, String> {
         let (low, high) = (numbers.iter().min().copied().unwrap_or(0), numbers.iter().max().copied().unwrap_or(0));
         if low < -MAX_SPREAD || high > MAX_SPREAD || high - low > MAX_SPREAD {
@@ -83,7 +84,7 @@ impl BytePanels {
         for (i, numbers) in numbers.chunks_exact(run).enumerate() {
             for step in 0..steps(run) {
                 let four = &mut bytes[start + (i * steps(run) + step) * width];
-                // What the step before has already is not counted again.
+                // Elements shared with the previous step are zero here.
                 for k in 4 * step..run.min(4 * step + 4) {
                     four[k - first(step, run)] = (numbers[k] - missing) as i8;
                 }
@@ -92,59 +93,59 @@ impl BytePanels {
         Ok(missing)
     }
 
-    /// How many steps of four summands there are.
+    /// Number of steps of four summands.
     fn depth(&self) -> usize {
         self.summands / self.run * steps(self.run)
     }
 
-    /// How many columns the matrix has.
+    /// Number of columns N.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// How many summands each has.
+    /// Number of summands K.
     pub fn summands(&self) -> usize {
         self.summands
     }
 
-    /// How long the runs of summands are.
+    /// Length of the runs of summands.
     pub(super) fn run(&self) -> usize {
         self.run
     }
 
-    /// The vectors that they are for.
+    /// The vector extension of the panels.
     pub(super) fn isa(&self) -> ByteIsa {
         self.isa
     }
 
-    /// How many panels there are.
+    /// Number of panels.
     pub(super) fn count(&self) -> usize {
         self.columns.div_ceil(self.width)
     }
 
-    /// How many columns a panel has.
+    /// Number of columns per panel, `nr`.
     pub(super) fn width(&self) -> usize {
         self.width
     }
 
-    /// How many rows of the result are computed with a panel at once.
+    /// Number of rows per register tile, `mr`.
     pub(super) fn tile_rows(&self) -> usize {
         self.tile_rows
     }
 
-    /// A panel from some step on.
+    /// The bytes of a panel from a step on.
     pub(super) fn panel(&self, i: usize, step: usize) -> &[i8] {
         let size = self.depth() * self.width * 4;
         &bytemuck::cast_slice(self.lines.as_ref())[i * size..][..size][step * self.width * 4..]
     }
 
-    /// What is added to each column if `zero` is subtracted from all that it is multiplied with.
+    /// The bias per column, corrected for a zero point of A.
     pub(super) fn bias(&self, zero: i32) -> Vec<i32> {
         let each = self.bias.iter().zip(&self.totals);
         each.map(|(bias, total)| bias.wrapping_sub(zero.wrapping_mul(*total))).collect()
     }
 
-    /// What is missing in each column.
+    /// The constant subtracted from each column.
     pub(super) fn missing(&self) -> Option<&[i32]> {
         self.missing.as_deref()
     }

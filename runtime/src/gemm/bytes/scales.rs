@@ -1,13 +1,13 @@
-//! How sums become bytes again.
+//! Requantization of 32-bit sums to bytes.
 
 use crate::vector::{ROUND, Vector};
 
-/// Times a scale, plus a zero point, in doubles, rounded half to even and saturated.
+/// Requantization: `saturate(round(sum * scale) + zero)` in f64, rounded half to even.
 #[derive(Clone, Debug)]
 pub struct Scales {
-    /// A scale for each column.
+    /// Scale per column.
     scales: Vec<f64>,
-    /// The same, nearly.
+    /// The scales rounded to f32.
     rough: Vec<f32>,
     zero: f32,
     low: f32,
@@ -15,26 +15,26 @@ pub struct Scales {
 }
 
 impl Scales {
-    /// To bytes with a sign or without, from a scale for each column.
+    /// Creates a requantization with one scale per column, to signed or unsigned bytes.
     pub fn new(scales: Vec<f64>, zero: i32, signed: bool) -> Scales {
         let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
         let rough = scales.iter().map(|&scale| scale as f32).collect();
         Scales { scales, rough, zero: zero as f32, low, high }
     }
 
-    /// For how many columns.
+    /// Number of columns.
     pub(crate) fn len(&self) -> usize {
         self.scales.len()
     }
 
-    /// Writes as many columns from one on as a vector has, of some rows: where the sums of each are, and where its bytes go.
+    /// Writes one vector of columns of several rows; each row gives its sums and its destination.
     ///
-    /// Floats of half the bits do for most. A number that is nearer to the middle of two whole ones than such floats may be off
-    /// has its column computed again: sums and scales are off by 2^-24 of themselves, where it matters products are less than 512,
-    /// and with the zero point rounded twice.
+    /// Computes in f32 and recomputes a column in f64 where the product is closer to a rounding boundary than the f32
+    /// error: sum, scale and product each have a relative error of 2^-24 and the product is below 512 where it matters,
+    /// plus one rounding with the zero point.
     ///
     /// # Safety
-    /// The machine has the vectors, and there is a sum and room for a byte for each column of each row.
+    /// The machine has the vectors, and each row has a sum and room for a byte in each column.
     #[inline(always)]
     pub(crate) unsafe fn write<V: Vector>(
         &self,
@@ -43,7 +43,7 @@ impl Scales {
         rows: impl Iterator<Item = (*const i32, *mut u8)> + Clone,
     ) {
         let (bias, scale) = (&bias[first..][..V::LANES], &self.rough[first..][..V::LANES]);
-        // SAFETY: the caller's promise, and there are as many scales and biases.
+        // SAFETY: guaranteed by the caller, and there are as many scales and biases.
         unsafe {
             let (scale, zero, round) = (V::load(scale.as_ptr()), V::splat(self.zero), V::splat(ROUND));
             let (low, high) = (V::splat(self.low), V::splat(self.high));
@@ -64,13 +64,13 @@ impl Scales {
         }
     }
 
-    /// The same in doubles.
+    /// Does the same in f64.
     #[inline(always)]
     fn write_exactly(&self, first: usize, sums: impl Iterator<Item = i32>, to: &mut [u8]) {
         let [zero, low, high] = [self.zero, self.low, self.high].map(f64::from);
         for ((to, sum), scale) in to.iter_mut().zip(sums).zip(&self.scales[first..]) {
             let x = f64::from(sum) * scale + zero;
-            // What is no number stays none, whose last byte is zero.
+            // A NaN passes through, and its last byte is zero.
             let x = if x < low { low } else { x };
             let x = if x > high { high } else { x };
             *to = (x + ROUND_WIDE).to_bits() as u8;
@@ -78,8 +78,8 @@ impl Scales {
     }
 }
 
-/// The same as [`ROUND`] for doubles of less than 51 bits.
+/// The f64 counterpart of [`ROUND`], for values of less than 51 bits.
 const ROUND_WIDE: f64 = 1.5 * (1_u64 << 52) as f64;
 
-/// 512 times 2^-24 four times.
+/// Error bound of the f32 result: 4 · 512 · 2^-24.
 const OFF: f32 = 1.0 / 8192.0;
