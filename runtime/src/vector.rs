@@ -35,7 +35,7 @@ pub(crate) trait Vector: Copy {
     ///
     /// # Safety
     /// There are `LANES` integers at `x` and at `y`.
-    unsafe fn of_sums(x: *const i32, y: *const i32) -> Self;
+    unsafe fn from_sums(x: *const i32, y: *const i32) -> Self;
 
     /// Stores the low byte of each lane.
     ///
@@ -47,19 +47,19 @@ pub(crate) trait Vector: Copy {
     ///
     /// # Safety
     /// The machine has these vectors.
-    unsafe fn or_further(self, x: Self) -> Self;
+    unsafe fn max_magnitude(self, x: Self) -> Self;
 
     /// Whether any lane is at least `limit`, or NaN.
     ///
     /// # Safety
     /// The machine has these vectors.
-    unsafe fn is_beyond(self, limit: f32) -> bool;
+    unsafe fn any_at_least(self, limit: f32) -> bool;
 
     /// Converts integral values below 2^24 to integers and stores them.
     ///
     /// # Safety
     /// `LANES` integers can be written at `to`.
-    unsafe fn store_whole(self, to: *mut i32);
+    unsafe fn store_integers(self, to: *mut i32);
 
     /// Prefetches; the address need not be valid.
     #[inline(always)]
@@ -71,7 +71,7 @@ pub(crate) trait Vector: Copy {
     ///
     /// # Safety
     /// The machine has these vectors.
-    unsafe fn times_plus(self, x: Self, y: Self) -> Self;
+    unsafe fn multiply_add(self, x: Self, y: Self) -> Self;
 
     /// # Safety
     /// The machine has these vectors.
@@ -110,11 +110,11 @@ pub enum Isa {
 impl Isa {
     /// The widest extension of this machine.
     pub fn best() -> Isa {
-        [Isa::Avx512, Isa::Avx2, Isa::Neon].into_iter().find(|isa| isa.is_there()).unwrap_or(Isa::Portable)
+        [Isa::Avx512, Isa::Avx2, Isa::Neon].into_iter().find(|isa| isa.is_supported()).unwrap_or(Isa::Portable)
     }
 
     /// Whether this machine has the extension.
-    pub fn is_there(self) -> bool {
+    pub fn is_supported(self) -> bool {
         match self {
             Isa::Portable => true,
             #[cfg(target_arch = "x86_64")]
@@ -187,9 +187,9 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    unsafe fn of_sums(x: *const i32, y: *const i32) -> Eight {
+    unsafe fn from_sums(x: *const i32, y: *const i32) -> Eight {
         // SAFETY: the caller guarantees eight of each.
-        Eight(std::array::from_fn(|i| unsafe { f32::of_sums(x.add(i), y.add(i)) }))
+        Eight(std::array::from_fn(|i| unsafe { f32::from_sums(x.add(i), y.add(i)) }))
     }
 
     #[inline(always)]
@@ -199,27 +199,27 @@ impl Vector for Eight {
     }
 
     #[inline(always)]
-    unsafe fn or_further(self, x: Eight) -> Eight {
+    unsafe fn max_magnitude(self, x: Eight) -> Eight {
         // SAFETY: scalar code runs on every machine.
-        self.map(|i, a| unsafe { a.or_further(x.0[i]) })
+        self.map(|i, a| unsafe { a.max_magnitude(x.0[i]) })
     }
 
     #[inline(always)]
-    unsafe fn is_beyond(self, limit: f32) -> bool {
+    unsafe fn any_at_least(self, limit: f32) -> bool {
         // SAFETY: as above.
-        self.0.iter().any(|x| unsafe { x.is_beyond(limit) })
+        self.0.iter().any(|x| unsafe { x.any_at_least(limit) })
     }
 
     #[inline(always)]
-    unsafe fn store_whole(self, to: *mut i32) {
+    unsafe fn store_integers(self, to: *mut i32) {
         // SAFETY: the caller guarantees room for eight integers.
         unsafe { to.cast::<[i32; 8]>().write(self.0.map(|x| x as i32)) }
     }
 
     #[inline(always)]
-    unsafe fn times_plus(self, x: Eight, y: Eight) -> Eight {
+    unsafe fn multiply_add(self, x: Eight, y: Eight) -> Eight {
         // SAFETY: scalar code runs on every machine, here and below.
-        self.map(|i, a| unsafe { a.times_plus(x.0[i], y.0[i]) })
+        self.map(|i, a| unsafe { a.multiply_add(x.0[i], y.0[i]) })
     }
 
     #[inline(always)]
@@ -275,7 +275,7 @@ impl Vector for f32 {
     }
 
     #[inline(always)]
-    unsafe fn of_sums(x: *const i32, y: *const i32) -> f32 {
+    unsafe fn from_sums(x: *const i32, y: *const i32) -> f32 {
         // SAFETY: the caller guarantees one of each.
         unsafe { x.read().wrapping_add(y.read()) as f32 }
     }
@@ -287,23 +287,23 @@ impl Vector for f32 {
     }
 
     #[inline(always)]
-    unsafe fn or_further(self, x: f32) -> f32 {
+    unsafe fn max_magnitude(self, x: f32) -> f32 {
         f32::from_bits(self.to_bits().max(x.abs().to_bits()))
     }
 
     #[inline(always)]
-    unsafe fn is_beyond(self, limit: f32) -> bool {
+    unsafe fn any_at_least(self, limit: f32) -> bool {
         self >= limit || self.is_nan()
     }
 
     #[inline(always)]
-    unsafe fn store_whole(self, to: *mut i32) {
+    unsafe fn store_integers(self, to: *mut i32) {
         // SAFETY: the caller guarantees room for an integer.
         unsafe { to.write(self as i32) }
     }
 
     #[inline(always)]
-    unsafe fn times_plus(self, x: f32, y: f32) -> f32 {
+    unsafe fn multiply_add(self, x: f32, y: f32) -> f32 {
         self * x + y
     }
 
@@ -339,9 +339,9 @@ macro_rules! vector {
     ($vector:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $prefetch:expr, $plus:ident, $minus:ident,
      $max:ident, $min:ident,
      |$a:ident, $x:ident, $y:ident| $fma:expr, |$l:ident, $r:ident| $larger:expr,
-     |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident, $q:ident| $of_sums:expr,
-     |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $or_further:expr,
-     |$furthest:ident, $limit:ident| $is_beyond:expr, |$whole:ident, $to:ident| $store_whole:expr) => {
+     |$from:ident, $bits:ident| $of_bytes:expr, |$p:ident, $q:ident| $from_sums:expr,
+     |$last:ident, $bytes:ident| $store_bytes:expr, |$near:ident, $far:ident| $max_magnitude:expr,
+     |$furthest:ident, $limit:ident| $any_at_least:expr, |$whole:ident, $to:ident| $store_integers:expr) => {
         impl Vector for $vector {
             const LANES: usize = $lanes;
 
@@ -370,9 +370,9 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn of_sums($p: *const i32, $q: *const i32) -> Self {
+            unsafe fn from_sums($p: *const i32, $q: *const i32) -> Self {
                 // SAFETY: as above, and the integers exist; the load is unaligned.
-                unsafe { $of_sums }
+                unsafe { $from_sums }
             }
 
             #[inline(always)]
@@ -383,26 +383,26 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn or_further(self, $far: Self) -> Self {
+            unsafe fn max_magnitude(self, $far: Self) -> Self {
                 let $near = self;
                 // SAFETY: as above.
-                unsafe { $or_further }
+                unsafe { $max_magnitude }
             }
 
             #[inline(always)]
-            unsafe fn is_beyond(self, limit: f32) -> bool {
+            unsafe fn any_at_least(self, limit: f32) -> bool {
                 // SAFETY: as above.
                 unsafe {
                     let ($furthest, $limit) = (self, Self::splat(limit));
-                    $is_beyond
+                    $any_at_least
                 }
             }
 
             #[inline(always)]
-            unsafe fn store_whole(self, $to: *mut i32) {
+            unsafe fn store_integers(self, $to: *mut i32) {
                 let $whole = self;
                 // SAFETY: as above, and there is room; the store is unaligned.
-                unsafe { $store_whole }
+                unsafe { $store_integers }
             }
 
             #[inline(always)]
@@ -412,7 +412,7 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn times_plus(self, $x: Self, $y: Self) -> Self {
+            unsafe fn multiply_add(self, $x: Self, $y: Self) -> Self {
                 let $a = self;
                 // SAFETY: as above.
                 unsafe { $fma }

@@ -61,16 +61,16 @@ impl Workers {
 
 /// A pointer through which several threads write disjoint elements.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<T>(*mut T);
+pub(crate) struct DisjointWriter<T>(*mut T);
 
 #[allow(unsafe_code, reason = "threads write by it")]
 // SAFETY: writes need `unsafe` code, which guarantees that threads write disjoint elements.
-unsafe impl<T: Send> Sync for Target<T> {}
+unsafe impl<T: Send> Sync for DisjointWriter<T> {}
 
-impl<T: Copy> Target<T> {
+impl<T: Copy> DisjointWriter<T> {
     /// Wraps the elements.
     pub(crate) fn new(c: &mut [T]) -> Self {
-        Target(c.as_mut_ptr())
+        DisjointWriter(c.as_mut_ptr())
     }
 
     /// Pointer to an element.

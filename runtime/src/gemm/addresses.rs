@@ -102,9 +102,9 @@ impl Addresses {
     /// runs and the rest.
     pub(super) fn there<'a>(&self, rows: Range<usize>, runs: &'a [Run]) -> (usize, &'a [Run]) {
         let table = &self.table[rows.start * self.stride..rows.end * self.stride];
-        let is_there = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != HOLE);
-        let Some(first) = runs.iter().position(is_there) else { return (0, &[]) };
-        let end = runs.iter().rposition(is_there).map_or(first, |last| last + 1);
+        let is_supported = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != HOLE);
+        let Some(first) = runs.iter().position(is_supported) else { return (0, &[]) };
+        let end = runs.iter().rposition(is_supported).map_or(first, |last| last + 1);
         (first, &runs[first..end])
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Tile<'a> {
     /// Whether these are the first summands, so that the accumulators start at zero instead of the result.
     pub first: bool,
     /// The epilogue, with the last summands.
-    pub last: Option<Last>,
+    pub epilogue: Option<Epilogue>,
 }
 
 /// A contiguous run of summands.
@@ -45,7 +45,7 @@ pub(super) static ZEROS: [f32; super::MAX_SUMMANDS] = [0.0; super::MAX_SUMMANDS]
 
 /// The epilogue of a tile: bias, residual, clamp.
 #[derive(Clone, Copy)]
-pub(super) struct Last {
+pub(super) struct Epilogue {
     /// Bias, one element per column.
     pub bias: Option<*const f32>,
     /// Residual, one element per element of the tile.
@@ -71,7 +71,7 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOL
     unsafe {
         let mut sums = [[V::splat(0.0); NV]; MR];
         let (mut b, mut ahead) = (t.b, t.ahead);
-        let add = t.last.and_then(|last| last.add);
+        let add = t.epilogue.and_then(|last| last.add);
         for i in 0..MR {
             for v in 0..NV {
                 let at = i * t.stride + v * V::LANES;
@@ -98,7 +98,7 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const HOL
                 for i in 0..MR {
                     let x = V::splat(*rows[i].add(k));
                     for v in 0..NV {
-                        sums[i][v] = x.times_plus(columns[v], sums[i][v]);
+                        sums[i][v] = x.multiply_add(columns[v], sums[i][v]);
                     }
                 }
                 b = b.add(NV * V::LANES);
@@ -125,7 +125,7 @@ unsafe fn finish<V: Vector>(t: &Tile<'_>, mut sum: V, at: usize, column: usize) 
         if !t.first {
             sum = sum.plus(V::load(t.c.add(at)));
         }
-        if let Some(last) = &t.last {
+        if let Some(last) = &t.epilogue {
             if let Some(bias) = last.bias {
                 sum = sum.plus(V::load(bias.add(column)));
             }

@@ -25,9 +25,9 @@ mod tests;
 
 use crate::lines::LINE;
 pub use crate::vector::Isa;
-use crate::workers::{Target, Workers};
+use crate::workers::{DisjointWriter, Workers};
 pub use addresses::{Addresses, Parts};
-use kernel::{Last, Run, Tile};
+use kernel::{Epilogue, Run, Tile};
 pub use panels::Panels;
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ impl Product<'_> {
     /// Incompatible sizes, or an address outside the buffer.
     pub fn compute_among(&self, workers: &Workers, c: &mut [f32], columns: Columns) -> Result<(), String> {
         self.check(c.len(), columns)?;
-        let to = To { c: Target::new(c), columns };
+        let to = Destination { c: DisjointWriter::new(c), columns };
         let (rows, panels) = (self.addresses.rows(), self.b.count());
         let tiles = rows.div_ceil(self.b.tile_rows()) * panels;
         let threads = workers.for_steps(tiles.saturating_mul(self.b.summands()).saturating_mul(MAX_TILE / 16));
@@ -94,7 +94,7 @@ impl Product<'_> {
     }
 
     /// Computes some panels of some rows, one slice of the reduction dimension after the other.
-    fn block(&self, rows: Range<usize>, panels: Range<usize>, to: To) {
+    fn block(&self, rows: Range<usize>, panels: Range<usize>, to: Destination) {
         let (run, runs) = (self.addresses.run(), self.addresses.runs());
         let parts = ((self.addresses.summands() + MAX_SUMMANDS / 2) / MAX_SUMMANDS).max(1);
         let per_part = runs.len().div_ceil(parts).max(1);
@@ -107,7 +107,7 @@ impl Product<'_> {
                     true => (panel + 1, summand),
                     false => (panels.start, if ends[1] { 0 } else { summand + some.len() * run }),
                 };
-                self.panel(&Work { rows: rows.clone(), runs: some, run, summand, panel, next, ends }, to);
+                self.panel(&PanelSlice { rows: rows.clone(), runs: some, run, summand, panel, next, ends }, to);
             }
         }
     }
@@ -131,13 +131,13 @@ impl Product<'_> {
     }
 
     /// Computes some rows of a panel. The caller has exclusive access to these rows of the result.
-    fn panel(&self, work: &Work<'_>, to: To) {
+    fn panel(&self, work: &PanelSlice<'_>, to: Destination) {
         let (isa, width, stride) = (self.b.isa(), self.b.width(), to.columns.of);
         let (first, tile_rows) = (work.panel * width, self.b.tile_rows());
         let here = width.min(self.b.columns() - first);
         let bias = self.b.bias().map(|bias| bias[first..][..width].as_ptr());
         let b = &self.b.panel(work.panel)[work.summand * width..];
-        let mut copy = Copy { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, stride };
+        let mut scratch = ScratchTile { c: [0.0; MAX_TILE], add: [0.0; MAX_TILE], here, width, stride };
         let (table, table_stride) = self.addresses.table();
         let holes = self.addresses.has_holes();
         let skips = holes && self.b.is_finite();
@@ -160,8 +160,8 @@ impl Product<'_> {
             unsafe {
                 // A partial tile at the right edge is computed in a scratch tile.
                 if here < width {
-                    copy.fetch(rows, (!work.ends[0]).then_some(result), add);
-                    (add, result) = (add.map(|_| copy.add.as_ptr()), copy.c.as_mut_ptr());
+                    scratch.load(rows, (!work.ends[0]).then_some(result), add);
+                    (add, result) = (add.map(|_| scratch.add.as_ptr()), scratch.c.as_mut_ptr());
                 }
                 let tile = Tile {
                     a: self.a.as_ptr(),
@@ -175,12 +175,12 @@ impl Product<'_> {
                     c: result,
                     stride: if here < width { width } else { stride },
                     first: work.ends[0],
-                    last: work.ends[1].then_some(Last { bias, add, low: self.range.0, high: self.range.1 }),
+                    epilogue: work.ends[1].then_some(Epilogue { bias, add, low: self.range.0, high: self.range.1 }),
                 };
                 isa.kernel(rows, width, holes)(&tile);
                 ahead = ahead.get(work.runs.len() * work.run * (LINE / 4)..).unwrap_or(&[]);
                 if here < width {
-                    copy.bring(rows, target);
+                    scratch.store(rows, target);
                 }
             }
         }
@@ -189,8 +189,8 @@ impl Product<'_> {
 
 /// The destination of a product.
 #[derive(Clone, Copy)]
-struct To {
-    c: Target<f32>,
+struct Destination {
+    c: DisjointWriter<f32>,
     columns: Columns,
 }
 
@@ -198,7 +198,7 @@ struct To {
 const MAX_TILE: usize = 12 * 32;
 
 /// A scratch tile with all columns of a panel, for results with fewer columns.
-struct Copy {
+struct ScratchTile {
     c: [f32; MAX_TILE],
     add: [f32; MAX_TILE],
     here: usize,
@@ -207,10 +207,10 @@ struct Copy {
     stride: usize,
 }
 
-impl Copy {
+impl ScratchTile {
     /// # Safety
     /// The result and the residual have the tile's columns in each of `rows` rows.
-    unsafe fn fetch(&mut self, rows: usize, c: Option<*mut f32>, add: Option<*const f32>) {
+    unsafe fn load(&mut self, rows: usize, c: Option<*mut f32>, add: Option<*const f32>) {
         for (to, from) in [(&mut self.c, c.map(<*mut f32>::cast_const)), (&mut self.add, add)] {
             let Some(from) = from else { continue };
             for r in 0..rows {
@@ -223,7 +223,7 @@ impl Copy {
 
     /// # Safety
     /// The result has the tile's columns in each of `rows` rows, with exclusive access.
-    unsafe fn bring(&self, rows: usize, c: *mut f32) {
+    unsafe fn store(&self, rows: usize, c: *mut f32) {
         for r in 0..rows {
             // SAFETY: guaranteed by the caller.
             let row = unsafe { std::slice::from_raw_parts_mut(c.add(r * self.stride), self.here) };
@@ -233,7 +233,7 @@ impl Copy {
 }
 
 /// Some rows of a panel over a slice of the reduction dimension.
-struct Work<'a> {
+struct PanelSlice<'a> {
     rows: Range<usize>,
     runs: &'a [Run],
     run: usize,

@@ -60,7 +60,7 @@ impl Panels {
         data: Bytes,
         bias: Option<&[f32]>,
     ) -> Result<Panels, String> {
-        if !isa.is_there() {
+        if !isa.is_supported() {
             return Err(format!("this machine has no {isa:?}"));
         }
         let known = isa.panels().iter().find(|panel| panel.0 == width);

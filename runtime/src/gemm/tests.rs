@@ -23,7 +23,7 @@ pub(super) fn workers() -> [Workers; 2] {
 }
 
 fn isas() -> impl Iterator<Item = Isa> {
-    [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there())
+    [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported())
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::kernel::{Image, Weighted};
 use super::{Places, Sizes, shared};
 use crate::gemm::bytes::{Finished, Scales};
 use crate::vector::{Isa, Vector};
-use crate::workers::{Target, Workers};
+use crate::workers::{DisjointWriter, Workers};
 
 /// Maximum number of window positions: each product of two byte differences is at most 255 · 255.
 pub const MAX_POSITIONS: usize = (1 << 24) / (255 * 255);
@@ -39,8 +39,10 @@ impl ByteWindows<'_> {
     /// Incompatible sizes, or an address outside the image.
     pub fn compute(&self, isa: Isa, workers: &Workers, to: Finished<'_>) -> Result<(), String> {
         let (elements, scales, to) = match to {
-            Finished::Sums(c) => (c.len(), None, To::Sums(Target::new(c))),
-            Finished::Quantized(c, scales) => (c.len(), Some(scales.len()), To::Quantized(Target::new(c), scales)),
+            Finished::Sums(c) => (c.len(), None, To::Sums(DisjointWriter::new(c))),
+            Finished::Quantized(c, scales) => {
+                (c.len(), Some(scales.len()), To::Quantized(DisjointWriter::new(c), scales))
+            }
         };
         let sizes = Sizes {
             places: self.places,
@@ -67,8 +69,8 @@ impl ByteWindows<'_> {
 /// The destination of results.
 #[derive(Clone, Copy)]
 enum To<'a> {
-    Sums(Target<i32>),
-    Quantized(Target<u8>, &'a Scales),
+    Sums(DisjointWriter<i32>),
+    Quantized(DisjointWriter<u8>, &'a Scales),
 }
 
 /// A float whose low byte is the integer added to it.
@@ -134,7 +136,7 @@ impl Image for Bytes<'_> {
         for (p, all) in all.into_iter().enumerate() {
             for (v, all) in all.into_iter().enumerate() {
                 // SAFETY: there is room for all vectors.
-                unsafe { all.store_whole(sums[p].0[v * V::LANES..].as_mut_ptr()) };
+                unsafe { all.store_integers(sums[p].0[v * V::LANES..].as_mut_ptr()) };
             }
         }
         // SAFETY: guaranteed by the caller.

@@ -3,7 +3,7 @@
 use super::kernel::{Image, Max, Sum, Weighted};
 use super::{Places, Sizes, shared};
 use crate::vector::{Isa, Vector};
-use crate::workers::{Target, Workers};
+use crate::workers::{DisjointWriter, Workers};
 
 /// The reduction of a window.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl Windows<'_> {
             parameters: [self.bias.map(<[f32]>::len), None],
         };
         sizes.check(isa)?;
-        let image = Floats { windows: *self, c: Target::new(c) };
+        let image = Floats { windows: *self, c: DisjointWriter::new(c) };
         // SAFETY: `check` established that the machine has the vectors, that all channels of all positions are in `a`,
         // that weights and bias cover all channels, and that `c` has an element for each channel of each row.
         unsafe {
@@ -69,7 +69,7 @@ impl Windows<'_> {
 /// The windows and the destination.
 struct Floats<'a> {
     windows: Windows<'a>,
-    c: Target<f32>,
+    c: DisjointWriter<f32>,
 }
 
 impl Image for Floats<'_> {

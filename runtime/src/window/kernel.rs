@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
-use super::places::{Look, Places, Series};
+use super::places::{Places, WindowPattern, WindowRun};
 use crate::vector::Vector;
 
 /// The element type, weights and epilogue of windows.
@@ -81,7 +81,7 @@ impl Reduce for Weighted {
     #[inline(always)]
     unsafe fn step<V: Vector>(all: V, x: V, weight: V) -> V {
         // SAFETY: guaranteed by the caller.
-        unsafe { x.times_plus(weight, all) }
+        unsafe { x.multiply_add(weight, all) }
     }
 }
 
@@ -121,8 +121,8 @@ pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize
 /// A run of windows.
 struct Row<'a, I> {
     image: &'a I,
-    series: &'a Series,
-    look: &'a Look,
+    series: &'a WindowRun,
+    look: &'a WindowPattern,
 }
 
 impl<I: Image> Row<'_, I> {
@@ -157,13 +157,13 @@ impl<I: Image> Row<'_, I> {
     #[inline(always)]
     unsafe fn piece<V: Vector, R: Reduce, const NV: usize, const P: usize>(&self, i: usize, channel: usize) {
         let (image, channels) = (self.image, self.image.windows().1);
-        let Series { base, step, row, row_step, .. } = *self.series;
+        let WindowRun { base, step, row, row_step, .. } = *self.series;
         let step = step as isize;
         // SAFETY: the taps of these windows are in the image, and there are weights for each position and channel.
         unsafe {
             let mut all = [[V::splat(R::START); NV]; P];
             let first = image.start().wrapping_add(channel).wrapping_offset(base as isize + i as isize * step);
-            for link in &self.look.links {
+            for link in &self.look.taps {
                 let from = first.wrapping_offset(link.offset as isize);
                 let weights = |t: usize| match image.weights() {
                     Some(weights) => {

@@ -46,7 +46,7 @@ impl Sizes<'_> {
     /// lengths match.
     fn check(&self, isa: Isa) -> Result<(), String> {
         let Sizes { places, channels, image, elements, add, weights, parameters } = *self;
-        if !isa.is_there() {
+        if !isa.is_supported() {
             return Err(format!("this machine has no {isa:?}"));
         }
         if places.rows().checked_mul(channels) != Some(elements) || add.is_some_and(|add| add != elements) {
@@ -101,7 +101,7 @@ unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
 fn isa_for(isa: Isa, channels: usize) -> Option<Isa> {
     match (isa, channels) {
         (Isa::Avx512, 16..) => Some(Isa::Avx512),
-        (Isa::Avx512 | Isa::Avx2, 8..) if Isa::Avx2.is_there() => Some(Isa::Avx2),
+        (Isa::Avx512 | Isa::Avx2, 8..) if Isa::Avx2.is_supported() => Some(Isa::Avx2),
         (Isa::Neon, 4..) => Some(Isa::Neon),
         (_, 8..) => Some(Isa::Portable),
         _ => None,

@@ -13,19 +13,19 @@ pub struct Places {
     positions: usize,
     /// The least and greatest base other than -1, if there is one.
     span: Option<[i32; 2]>,
-    looks: Vec<Look>,
-    series: Vec<Series>,
+    looks: Vec<WindowPattern>,
+    series: Vec<WindowRun>,
 }
 
 /// The offsets that several windows have in common.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
-    pub links: Vec<Link>,
+pub(super) struct WindowPattern {
+    pub taps: Vec<Tap>,
 }
 
 /// A tap: one window position, or three at equal distances.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub(super) struct Tap {
     /// Index of its first position.
     pub position: usize,
     /// Offset from the window's base.
@@ -36,7 +36,7 @@ pub(super) struct Link {
 
 /// Windows with the same pattern at constant steps.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Series {
+pub(super) struct WindowRun {
     pub look: usize,
     /// First output row, and step to the next.
     pub row: usize,
@@ -72,10 +72,10 @@ impl Places {
         let (mut before, mut look) = (&bases[..0], 0);
         for (row, places) in bases.chunks_exact(self.positions).enumerate() {
             let base = places.iter().copied().find(|&base| base != -1).unwrap_or(0);
-            if !looks_like(before, places) {
+            if !has_same_pattern(before, places) {
                 let next = known.len();
                 look = *known.entry(offsets(places, base)).or_insert_with_key(|offsets| {
-                    self.looks.push(Look { links: links(offsets) });
+                    self.looks.push(WindowPattern { taps: taps(offsets) });
                     open.push(None);
                     next
                 });
@@ -85,7 +85,7 @@ impl Places {
                 Some(i) if self.series[i].takes(row, base) => {}
                 _ => {
                     open[look] = Some(self.series.len());
-                    self.series.push(Series { look, row, row_step: 1, base, step: 0, count: 1 });
+                    self.series.push(WindowRun { look, row, row_step: 1, base, step: 0, count: 1 });
                 }
             }
         }
@@ -100,7 +100,7 @@ impl Places {
     }
 
     /// The runs of part `i` of `parts`; each run belongs to one part.
-    pub(super) fn part(&self, [i, parts]: [usize; 2]) -> impl Iterator<Item = (&Series, &Look)> {
+    pub(super) fn part(&self, [i, parts]: [usize; 2]) -> impl Iterator<Item = (&WindowRun, &WindowPattern)> {
         let [start, end] = [i, i + 1].map(|i| i * self.series.len() / parts);
         self.series[start..end].iter().map(|series| (series, &self.looks[series.look]))
     }
@@ -112,7 +112,7 @@ impl Places {
     }
 }
 
-impl Series {
+impl WindowRun {
     /// Appends the row if it continues the run; returns whether it does.
     fn takes(&mut self, row: usize, base: i32) -> bool {
         let last = self.count - 1;
@@ -135,7 +135,7 @@ impl Series {
 }
 
 /// Whether two windows differ only by a constant offset.
-fn looks_like(a: &[i32], b: &[i32]) -> bool {
+fn has_same_pattern(a: &[i32], b: &[i32]) -> bool {
     let mut steps = a.iter().zip(b).filter(|(x, y)| (**x, **y) != (-1, -1));
     let Some((x, y)) = steps.next() else { return a.len() == b.len() && a.iter().all(|&x| x == -1) };
     let step = y.wrapping_sub(*x);
@@ -148,8 +148,8 @@ fn offsets(places: &[i32], base: i32) -> Vec<i32> {
 }
 
 /// The taps other than padding, three at a time where they are equidistant.
-fn links(offsets: &[i32]) -> Vec<Link> {
-    let (mut links, mut position) = (Vec::new(), 0);
+fn taps(offsets: &[i32]) -> Vec<Tap> {
+    let (mut taps, mut position) = (Vec::new(), 0);
     while let Some(&offset) = offsets.get(position) {
         let gap = match offsets[position..] {
             [a, b, c, ..] if ![a, b, c].contains(&i32::MIN) => {
@@ -158,9 +158,9 @@ fn links(offsets: &[i32]) -> Vec<Link> {
             _ => None,
         };
         if offset != i32::MIN {
-            links.push(Link { position, offset, gap });
+            taps.push(Tap { position, offset, gap });
         }
         position += if gap.is_some() { 3 } else { 1 };
     }
-    links
+    taps
 }

@@ -58,7 +58,7 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     let of_row = |(i, places)| (0..channels).map(move |channel| (i, places, channel));
     let elements = bases.chunks(positions).enumerate().flat_map(of_row);
     let want: Vec<f32> = elements.map(|(i, places, channel)| element(&windows, places, i, channel)).collect();
-    for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
+    for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
         let mut have = vec![f32::MAX; rows * channels];
         windows.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
         let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
@@ -105,7 +105,7 @@ fn check_bytes(case: usize, bases: &[i32], places: &Places, channels: usize, num
     let bytes: Vec<u8> = want.iter().enumerate().map(quantize).collect();
     let scales = Scales::new(scales.clone(), 7, false);
     let windows = ByteWindows { a: &a, signed, zero, places, channels, weights: &weights, bias: &bias, add };
-    for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_there()) {
+    for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
         let (mut sums, mut quantized) = (vec![7; want.len()], vec![7; want.len()]);
         windows.compute(isa, &Workers::default(), Finished::Sums(&mut sums)).expect("it can be computed");
         assert!(sums == want, "{isa:?} {case}: {windows:?}");

@@ -23,18 +23,18 @@ impl ByteIsa {
 
     /// The best extension of this machine.
     pub fn best() -> ByteIsa {
-        ByteIsa::ALL.into_iter().rev().find(|isa| isa.is_there()).unwrap_or(ByteIsa::Portable)
+        ByteIsa::ALL.into_iter().rev().find(|isa| isa.is_supported()).unwrap_or(ByteIsa::Portable)
     }
 
     /// Whether this machine has the extension.
-    pub fn is_there(self) -> bool {
+    pub fn is_supported(self) -> bool {
         match self {
             ByteIsa::Portable => true,
             #[cfg(target_arch = "x86_64")]
-            ByteIsa::Avx2 => Isa::Avx2.is_there(),
+            ByteIsa::Avx2 => Isa::Avx2.is_supported(),
             #[cfg(target_arch = "x86_64")]
             ByteIsa::Vnni => {
-                Isa::Avx512.is_there()
+                Isa::Avx512.is_supported()
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512dq")
@@ -79,10 +79,10 @@ impl ByteIsa {
         match self {
             // SAFETY: the extension was detected.
             #[cfg(target_arch = "x86_64")]
-            ByteIsa::Vnni if self.is_there() => unsafe { x86::finish_vnni(f, to) },
+            ByteIsa::Vnni if self.is_supported() => unsafe { x86::finish_vnni(f, to) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            ByteIsa::Avx2 if self.is_there() => unsafe { x86::finish_avx2(f, to) },
+            ByteIsa::Avx2 if self.is_supported() => unsafe { x86::finish_avx2(f, to) },
             // SAFETY: portable code.
             _ => unsafe { finish::<crate::vector::Eight>(f, to) },
         }

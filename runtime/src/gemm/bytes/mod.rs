@@ -85,14 +85,18 @@ impl ByteProduct<'_> {
         let waiting = if self.parts().1 == 1 { self.b.tile_rows() } else { rows.len() };
         let (mut sums, mut totals) = (vec![0; waiting * MAX_WIDTH], vec![0; rows.len()]);
         if let Some(ones) = &shared.ones {
-            self.panel(&Work { b: ones, rows: rows.clone(), panel: 0, page: &shared.page }, &mut sums, |rows, sums| {
-                let each = sums.chunks_exact(ones.width()).map(|row| row[0]);
-                totals[rows.start - first..rows.end - first].iter_mut().zip(each).for_each(|(to, x)| *to = x);
-            });
+            self.panel(
+                &PanelRows { b: ones, rows: rows.clone(), panel: 0, page: &shared.page },
+                &mut sums,
+                |rows, sums| {
+                    let each = sums.chunks_exact(ones.width()).map(|row| row[0]);
+                    totals[rows.start - first..rows.end - first].iter_mut().zip(each).for_each(|(to, x)| *to = x);
+                },
+            );
         }
         for panel in 0..self.b.count() {
             let columns = panel * width..(panel * width + width).min(stride);
-            let work = Work { b: self.b, rows: rows.clone(), panel, page: &shared.page };
+            let work = PanelRows { b: self.b, rows: rows.clone(), panel, page: &shared.page };
             self.panel(&work, &mut sums, |rows, sums| {
                 let rest = self.b.missing().map(|missing| (&totals[rows.start - first..], missing));
                 let add = self.add.map(|add| &add[first * stride..]);
@@ -135,7 +139,7 @@ impl ByteProduct<'_> {
     }
 
     /// Accumulates some rows of a panel, tile by tile.
-    fn panel(&self, work: &Work<'_>, sums: &mut [i32], mut done: impl FnMut(Range<usize>, &mut [i32])) {
+    fn panel(&self, work: &PanelRows<'_>, sums: &mut [i32], mut done: impl FnMut(Range<usize>, &mut [i32])) {
         let (b, run) = (work.b, self.addresses.run());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
         let (table, table_stride) = self.addresses.table();
@@ -184,7 +188,7 @@ struct Shared {
 }
 
 /// Some rows of a panel.
-struct Work<'a> {
+struct PanelRows<'a> {
     b: &'a BytePanels,
     rows: Range<usize>,
     panel: usize,

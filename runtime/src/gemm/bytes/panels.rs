@@ -37,7 +37,7 @@ impl BytePanels {
         at: impl Fn(usize, usize) -> i32,
         bias: Option<&[i32]>,
     ) -> Result<BytePanels, String> {
-        if !isa.is_there() || run == 0 || !summands.is_multiple_of(run) {
+        if !isa.is_supported() || run == 0 || !summands.is_multiple_of(run) {
             return Err(format!("this machine has no {isa:?}, or {summands} are no runs of {run}"));
         }
         if bias.is_some_and(|bias| bias.len() != columns) {

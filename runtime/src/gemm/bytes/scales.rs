@@ -49,12 +49,12 @@ impl Scales {
             let (low, high) = (V::splat(self.low), V::splat(self.high));
             let mut off = V::splat(0.0);
             for (sums, to) in rows.clone() {
-                let x = V::of_sums(sums, bias.as_ptr()).times_plus(scale, zero).between(low, high);
+                let x = V::from_sums(sums, bias.as_ptr()).multiply_add(scale, zero).between(low, high);
                 let rounded = x.plus(round);
                 rounded.store_bytes(to);
-                off = off.or_further(x.minus(rounded.minus(round)));
+                off = off.max_magnitude(x.minus(rounded.minus(round)));
             }
-            if off.is_beyond(0.5 - OFF) {
+            if off.any_at_least(0.5 - OFF) {
                 for (sums, to) in rows {
                     let sums = std::slice::from_raw_parts(sums, V::LANES).iter().zip(bias);
                     let to = std::slice::from_raw_parts_mut(to, V::LANES);

@@ -6,7 +6,7 @@ use crate::gemm::{Addresses, Parts};
 use crate::workers::Workers;
 
 fn isas() -> impl Iterator<Item = ByteIsa> {
-    ByteIsa::ALL.into_iter().filter(|isa| isa.is_there())
+    ByteIsa::ALL.into_iter().filter(|isa| isa.is_supported())
 }
 
 /// Bytes, many of which are the least or the greatest that there are, with a sign or without.
