@@ -92,10 +92,10 @@ fn what_is_cut_off_or_changed_is_refused() {
 fn addresses_outside_are_refused() {
     let ctx = Tool::gradus().context();
     for (change, to, reason) in [
-        ("dense<[0, 1, 4, 5]>", "dense<[0, 1, 4, 6]>", "'addr.gemm' element 16 is not in a buffer of 16"),
-        ("dense<[0, 1, 4, 5]>", "dense<[0, 1, -1, 5]>", "'addr.gemm' element -1 is not in a buffer of 16"),
-        ("[[0, -1, 2,", "[[0, -2, 2,", "'addr.indirect_gemm' element -2 is not in a buffer of 16"),
-        ("[[0, -1, 2,", "[[0, 2147483647, 2,", "element 2147483647 is not in a buffer of 16"),
+        ("dense<[0, 1, 4, 5]>", "dense<[0, 1, 4, 6]>", "'addr.gemm' address 16 is outside a buffer of 16 elements"),
+        ("dense<[0, 1, 4, 5]>", "dense<[0, 1, -1, 5]>", "'addr.gemm' address -1 is outside a buffer of 16 elements"),
+        ("[[0, -1, 2,", "[[0, -2, 2,", "'addr.indirect_gemm' address -2 is outside a buffer of 16 elements"),
+        ("[[0, -1, 2,", "[[0, 2147483647, 2,", "address 2147483647 is outside a buffer of 16 elements"),
     ] {
         let said = refused(compiled(&ctx, &PROGRAM.replace(change, to))).unwrap_or_default();
         assert!(said.contains(reason), "{said}");

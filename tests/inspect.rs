@@ -86,15 +86,15 @@ fn what_cannot_be_shown() {
 #[test]
 fn outside() {
     for (base, relative, message) in [
-        ("0, 14", "0, 2", "element 16"),
-        ("0", "-3, 0", "element -3"),
-        ("2147483647", "2147483647", "element 4294967294"),
+        ("0, 14", "0, 2", "address 16"),
+        ("0", "-3, 0", "address -3"),
+        ("2147483647", "2147483647", "address 4294967294"),
     ] {
         let program = product("16", base, relative);
         assert!(inspect(&program, &[]).out.contains(": OUTSIDE"), "{base}");
         let output = inspect(&program, &["--svg", "-"]);
         assert_eq!(output.code, 1);
-        assert!(output.err.contains(&format!("{message} is not in a buffer of 16")), "{}", output.err);
+        assert!(output.err.contains(&format!("{message} is outside a buffer of 16 elements")), "{}", output.err);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The type and attribute constraints that declarations share.
+//! Type and attribute constraints shared by dialects.
 
 use gradus_ir::{Attr, AttrData, AttrKind, AttrText, Context, Signedness, Type, TypeConstraint, TypeData};
 
@@ -55,11 +55,11 @@ types! {
     FLOAT_LIKE = "floating-point-like", |c, t| like(c, t, float);
     /// Function types.
     FUNCTION = "function type", |c, t| c.function_parts(t).is_some();
-    /// Tensors of known rank.
+    /// Ranked tensors.
     RANKED_TENSOR = "ranked tensor of any type values", |c, t| matches!(c.type_data(t), TypeData::Tensor { .. });
-    /// Memrefs of known rank.
+    /// Ranked memrefs.
     MEMREF = "memref of any type values", |c, t| matches!(c.type_data(t), TypeData::MemRef { .. });
-    /// Memrefs.
+    /// Ranked and unranked memrefs.
     ANY_MEMREF = "ranked or unranked memref of any type values", |c, t| {
         matches!(c.type_data(t), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
     };
@@ -69,7 +69,7 @@ types! {
     INTEGER = "integer", integer;
     /// Signless integers and `index`.
     INT_OR_INDEX = "signless integer or index", signless_or_index;
-    /// Tensors of anything.
+    /// Tensors of any element type.
     TENSOR = "tensor of any type values", tensor;
     /// Tensors of floats.
     FLOAT_TENSOR = "tensor of floating-point values", |c, t| tensor_of(c, t, float);
@@ -81,7 +81,7 @@ types! {
     BOOL_TENSOR = "tensor of 1-bit signless integer values", |c, t| tensor_of(c, t, |_, e| e == Type::I1);
 }
 
-/// The constraint that only `ty` satisfies: custom forms need not spell it.
+/// Constraints satisfied by exactly one type, which custom forms omit.
 macro_rules! only {
     ($($(#[$doc:meta])* $name:ident = $summary:literal, $ty:path;)*) => {
         $($(#[$doc])* pub const $name: TypeConstraint =
@@ -96,7 +96,7 @@ only! {
     BOOL = "1-bit signless integer", Type::I1;
 }
 
-/// The kind of attributes that pass `check` and are spelled as any attribute is.
+/// Returns an attribute constraint with the generic attribute syntax.
 pub const fn kind(summary: &'static str, check: fn(&Context, Attr) -> bool) -> AttrKind {
     AttrKind { summary, check, text: AttrText::Full }
 }
@@ -107,13 +107,13 @@ fn int_of(ctx: &Context, attr: Attr, ty: Type) -> bool {
 
 /// Any attribute.
 pub const ANY_ATTR: AttrKind = kind("any attribute", |_, _| true);
-/// An attribute with a type: integer, float, elements.
+/// A typed attribute: integer, float or elements.
 pub const TYPED_ATTR: AttrKind = kind("TypedAttr instance", |c, a| c.attr_type(a).is_some());
 /// A string.
 pub const STRING: AttrKind = kind("string attribute", |c, a| matches!(c.attr_data(a), AttrData::String { .. }));
-/// A string that is a symbol's name.
+/// The name of a symbol.
 pub const SYMBOL_NAME: AttrKind = AttrKind { text: AttrText::SymbolName, ..STRING };
-/// `@name`
+/// A symbol reference without nested symbols, `@name`.
 pub const FLAT_SYMBOL: AttrKind =
     kind("flat symbol reference attribute", |c, a| c.as_symbol(a).is_some_and(|(_, nested)| nested.is_empty()));
 /// A function type.

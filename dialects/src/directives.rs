@@ -1,9 +1,9 @@
-//! The hand-written parts of custom forms that several dialects share.
+//! Custom assembly directives shared by dialects.
 
 use gradus_ir::{DYNAMIC, Directive, OpParser, OpPrinter, Param, ParseResult, ValueRef};
 
-/// `custom<DynamicIndexList>($dynamic, $static)`: `[%i, 4]`. The attribute has every entry, with a placeholder for those
-/// that are operands.
+/// `custom<DynamicIndexList>($dynamic, $static)`: `[%i, 4]`. The attribute holds all entries, with a placeholder for
+/// each operand.
 pub const DYNAMIC_INDEX_LIST: Directive = Directive {
     name: "DynamicIndexList",
     parse: |p, params| {
@@ -20,7 +20,7 @@ pub const DYNAMIC_INDEX_LIST: Directive = Directive {
     },
 };
 
-/// Integers and values up to `close`: the values, and all entries with placeholders for values.
+/// Parses integers and values up to `close`. Returns the values, and all entries with placeholders for values.
 pub fn index_list<'a>(p: &mut OpParser<'_, 'a>, close: &str) -> ParseResult<(Vec<ValueRef<'a>>, Vec<i64>)> {
     let mut values = Vec::new();
     let statics = p.list(close, |p| {
@@ -33,7 +33,7 @@ pub fn index_list<'a>(p: &mut OpParser<'_, 'a>, close: &str) -> ParseResult<(Vec
     Ok((values, statics))
 }
 
-/// Writes the entries of `statics`, with the operands of `dynamic` in place of placeholders.
+/// Prints the entries of `statics`, with the operands of `dynamic` in place of placeholders.
 pub fn print_index_list(p: &mut OpPrinter<'_, '_>, dynamic: Param, statics: Param, open: &str, close: &str) {
     let values = p.group(dynamic);
     let statics = p.inherent(statics).and_then(|a| p.ctx().as_ints(a)).unwrap_or_default();

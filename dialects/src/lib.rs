@@ -1,5 +1,5 @@
-//! Gradus's dialects: one file (or folder) each, with everything about an op at its declaration: operands, attributes,
-//! text format, verification, folding, meaning.
+//! The dialects of Gradus. Each is one file or folder; an op's declaration holds its operands, attributes, text format,
+//! verification, folding and semantics.
 //!
 //! [`DIALECTS`] is the registry. To add a dialect, write its file and add two lines here: the module and the entry.
 
@@ -28,7 +28,7 @@ pub mod ub;
 pub mod vector;
 pub mod views;
 
-/// All dialects, alphabetically. The order is that of listings; nothing else depends on it.
+/// All dialects, alphabetically. Listings use this order.
 pub const DIALECTS: &[&Dialect] = &[
     &addr::DIALECT,
     &affine::DIALECT,
@@ -49,7 +49,7 @@ pub const DIALECTS: &[&Dialect] = &[
     &vector::DIALECT,
 ];
 
-/// A context in which all dialects are registered.
+/// Returns a context with all dialects registered.
 pub fn context() -> Arc<Context> {
     Context::new(DIALECTS)
 }

@@ -1,55 +1,61 @@
-//! Loops that count, of whichever dialect, and how they are unrolled.
+//! Unrolling of counted loops.
 //!
-//! A dialect says of its loop what [`CountedLoop`] asks for; [`Unroller`] does the rest, once for all.
+//! Dialects implement [`CountedLoop`] for their loops; [`Unroller`] does the transformation.
 
 use gradus_ir::{Block, Builder, Loc, Module, Op, OpDecl, Traits, Value, ValueList, ValueMap};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// A loop whose body runs for the values of an induction variable in equal steps. The body is one block: its arguments are
-/// the induction variable and what is carried from one iteration to the next, and its terminator hands on the latter.
+/// A loop with an induction variable and a constant step. The body is one block; its arguments are the induction
+/// variable and the loop-carried values, and its terminator yields the next loop-carried values.
 pub trait CountedLoop: OpDecl + Copy {
-    /// How the loop changes when it does several iterations at once.
-    type Plan;
+    /// New bounds and step of an unrolled loop.
+    type UnrollPlan;
 
-    /// The op.
+    /// Returns the op.
     fn op(self) -> Op;
 
-    /// The body.
+    /// Returns the body block.
     fn body(self, m: &Module) -> Block;
 
-    /// Which operands are the carried values at first.
-    fn inits(self, m: &Module) -> Range<usize>;
+    /// Operand range of the initial loop-carried values.
+    fn init_operands(self, m: &Module) -> Range<usize>;
 
-    /// How often the body runs, if that is known.
+    /// The trip count, if it is constant.
     fn trip_count(self, m: &Module) -> Option<u64>;
 
-    /// Whether the body is known to run a multiple of `factor` times.
+    /// Whether the trip count is known to be a multiple of `factor`.
     fn is_multiple(self, m: &Module, factor: u64) -> bool {
         self.trip_count(m).is_some_and(|trips| trips % factor == 0)
     }
 
-    /// How the loop does `factor` iterations at once, as far as they are whole: all of them if `whole`. Computes what that
-    /// takes before the loop. `None`, with nothing computed, if it cannot be said.
-    fn plan(self, m: &mut Module, factor: u64, whole: bool) -> Option<Self::Plan>;
+    /// Plans unrolling by `factor`, and creates the ops that compute the new bounds before the loop. `whole`: whether
+    /// the trip count is a multiple of `factor`. Returns `None`, and creates nothing, if the loop cannot be unrolled.
+    fn plan_unroll(self, m: &mut Module, factor: u64, whole: bool) -> Option<Self::UnrollPlan>;
 
-    /// Makes the loop, a copy of the one that the plan is for, do the iterations that the plan leaves over.
-    fn do_rest(self, m: &mut Module, plan: &Self::Plan);
+    /// Turns a copy of the planned loop into the epilogue, which runs the remaining iterations.
+    fn into_epilogue(self, m: &mut Module, plan: &Self::UnrollPlan);
 
-    /// Makes the loop as it is planned.
-    fn adopt(self, m: &mut Module, plan: &Self::Plan);
+    /// Sets the bounds and step of the unrolled loop.
+    fn apply_unroll(self, m: &mut Module, plan: &Self::UnrollPlan);
 
-    /// The induction variable `n` iterations after the one that a planned step begins with.
-    fn advanced(b: &mut Builder<'_>, loc: Loc, plan: &Self::Plan, induction_var: Value, n: u64) -> Value;
+    /// Returns the induction variable `n` iterations after the start of an unrolled iteration.
+    fn advance_induction_var(
+        b: &mut Builder<'_>,
+        loc: Loc,
+        plan: &Self::UnrollPlan,
+        induction_var: Value,
+        n: u64,
+    ) -> Value;
 
-    /// The induction variable in the first iteration; `None` if it cannot be said.
-    fn first(self, m: &mut Module) -> Option<Value>;
+    /// Returns the first value of the induction variable, if it can be computed.
+    fn first_induction_value(self, m: &mut Module) -> Option<Value>;
 }
 
-/// The loops in `root` that hold no other such loop, in the order of the text.
-pub fn innermost<L: CountedLoop>(m: &Module, root: Op) -> Vec<L> {
+/// Returns the loops in `root` without nested counted loops, in program order.
+pub fn innermost_loops<L: CountedLoop>(m: &Module, root: Op) -> Vec<L> {
     let ops = m.ops_under(root);
-    // Each op comes before what it holds, so from the end each is known when it is reached.
+    // Ops precede the ops nested in them, so the reverse order visits children first.
     let mut holders: HashSet<Op> = HashSet::new();
     let mut found = Vec::new();
     for &op in ops.iter().rev() {
@@ -63,8 +69,8 @@ pub fn innermost<L: CountedLoop>(m: &Module, root: Op) -> Vec<L> {
     found
 }
 
-/// The loops in `root`, each after those that it holds.
-pub fn inside_out<L: CountedLoop>(m: &Module, root: Op) -> Vec<L> {
+/// Returns the loops in `root` in post-order.
+pub fn loops_post_order<L: CountedLoop>(m: &Module, root: Op) -> Vec<L> {
     let (mut open, mut found) = (Vec::new(), Vec::new());
     for op in m.ops_under(root) {
         while let Some(done) = open.pop_if(|around| m.parent_op(op) != Some(*around)) {
@@ -76,14 +82,14 @@ pub fn inside_out<L: CountedLoop>(m: &Module, root: Op) -> Vec<L> {
     found
 }
 
-/// Unrolls loops, as long as the program does not become too large.
+/// Unrolls loops up to a limit on the total number of new ops.
 #[derive(Debug)]
 pub struct Unroller {
-    /// How many ops may still be made.
+    /// Number of ops that may still be created.
     left: usize,
 }
 
-/// How many ops all unrolling together may make.
+/// Maximum number of ops that one unroller creates.
 const MAX_OPS: usize = 1 << 20;
 
 impl Default for Unroller {
@@ -93,77 +99,76 @@ impl Default for Unroller {
 }
 
 impl Unroller {
-    /// Replaces a loop by its iterations, if it is known how many there are and there are any. Says whether it did.
-    pub fn fully<L: CountedLoop>(&mut self, m: &mut Module, this: L) -> bool {
+    /// Unrolls a loop completely if its trip count is known and positive. Returns whether it did.
+    pub fn unroll_fully<L: CountedLoop>(&mut self, m: &mut Module, this: L) -> bool {
         match this.trip_count(m) {
             None | Some(0) => false,
-            Some(1) => promote(m, this),
-            Some(trips) => self.by_factor(m, this, trips, false),
+            Some(1) => promote_single_iteration(m, this),
+            Some(trips) => self.unroll_by(m, this, trips, false),
         }
     }
 
-    /// Makes a loop do `factor` iterations at once, or all of them, if they are fewer. Says whether it did.
-    pub fn up_to_factor<L: CountedLoop>(&mut self, m: &mut Module, this: L, factor: u64) -> bool {
+    /// Unrolls a loop by `factor`, or completely if it has fewer iterations. Returns whether it did.
+    pub fn unroll_up_to<L: CountedLoop>(&mut self, m: &mut Module, this: L, factor: u64) -> bool {
         let factor = this.trip_count(m).map_or(factor, |trips| trips.min(factor));
-        factor > 0 && self.by_factor(m, this, factor, false)
+        factor > 0 && self.unroll_by(m, this, factor, false)
     }
 
-    /// Makes a loop do `factor` iterations at once. What is left of the iterations is done by a second loop behind it, or,
-    /// if `or_fully`, the loop is replaced by its iterations instead. Says whether it did; a loop that runs fewer times
-    /// stays.
-    pub fn by_factor<L: CountedLoop>(&mut self, m: &mut Module, this: L, factor: u64, or_fully: bool) -> bool {
+    /// Unrolls a loop by `factor`. The remaining iterations go into an epilogue loop or, if `or_fully`, the loop is
+    /// unrolled completely instead. Returns whether it did; loops with fewer than `factor` iterations stay.
+    pub fn unroll_by<L: CountedLoop>(&mut self, m: &mut Module, this: L, factor: u64, or_fully: bool) -> bool {
         let (body, trips) = (this.body(m), this.trip_count(m));
         if factor < 2 {
-            return factor == 1 && promote(m, this);
+            return factor == 1 && promote_single_iteration(m, this);
         }
-        // A terminator alone is not worth it.
+        // An empty body gains nothing.
         if m.first_op(body) == m.last_op(body) {
             return false;
         }
         let whole = this.is_multiple(m, factor);
         if trips.is_some_and(|trips| trips < factor) || !whole && or_fully {
-            return or_fully && self.fully(m, this);
+            return or_fully && self.unroll_fully(m, this);
         }
         let size = m.ops_under(this.op()).len();
-        let Some(left) = size_of_copies(size, factor).and_then(|made| self.left.checked_sub(made)) else {
+        let Some(left) = unrolled_size(size, factor).and_then(|made| self.left.checked_sub(made)) else {
             return false;
         };
-        let Some(plan) = this.plan(m, factor, whole) else { return false };
+        let Some(plan) = this.plan_unroll(m, factor, whole) else { return false };
         self.left = left;
         if !whole {
-            append_rest(m, this, &plan);
+            append_epilogue(m, this, &plan);
         }
-        this.adopt(m, &plan);
+        this.apply_unroll(m, &plan);
         append_copies(m, this, factor, &plan);
-        promote(m, this);
+        promote_single_iteration(m, this);
         true
     }
 }
 
-/// How many ops `factor` iterations have at most, and what is left over, if a loop of one has `size`.
-fn size_of_copies(size: usize, factor: u64) -> Option<usize> {
+/// Upper bound on the number of ops after unrolling a loop of `size` ops by `factor`.
+fn unrolled_size(size: usize, factor: u64) -> Option<usize> {
     usize::try_from(factor).ok()?.checked_mul(size)
 }
 
-/// Puts a loop behind `this` that goes on with what `this` results in.
-fn append_rest<L: CountedLoop>(m: &mut Module, this: L, plan: &L::Plan) {
+/// Appends the epilogue loop, which continues from the results of `this`.
+fn append_epilogue<L: CountedLoop>(m: &mut Module, this: L, plan: &L::UnrollPlan) {
     let op = this.op();
     let rest = m.clone_op(op, &mut ValueMap::default());
     let block = m.parent_block(op).expect("the loop is in a block");
     let next = m.next_op(op);
     m.insert_op(block, rest, next);
     let pairs: Vec<(Value, Value)> = m.results(op).zip(m.results(rest)).collect();
-    for ((result, last), init) in pairs.into_iter().zip(this.inits(m)) {
+    for ((result, last), init) in pairs.into_iter().zip(this.init_operands(m)) {
         m.replace_all_uses(result, last);
         m.set_operand(rest, init, result);
     }
     let rest = L::wrap(rest);
-    rest.do_rest(m, plan);
-    promote(m, rest);
+    rest.into_epilogue(m, plan);
+    promote_single_iteration(m, rest);
 }
 
-/// Appends `factor - 1` copies of the body to it, each for the next value of the induction variable.
-fn append_copies<L: CountedLoop>(m: &mut Module, this: L, factor: u64, plan: &L::Plan) {
+/// Appends `factor - 1` copies of the body to it, with advanced induction variables.
+fn append_copies<L: CountedLoop>(m: &mut Module, this: L, factor: u64, plan: &L::UnrollPlan) {
     let (body, loc) = (this.body(m), m.loc(this.op()));
     let end = m.last_op(body).expect("the body has a terminator");
     let ops: Vec<Op> = m.block_ops(body).filter(|&op| op != end).collect();
@@ -174,7 +179,7 @@ fn append_copies<L: CountedLoop>(m: &mut Module, this: L, factor: u64, plan: &L:
     for n in 1..factor {
         let mut map: ValueMap = args[1..].iter().copied().zip(carried).collect();
         if counts {
-            let var = L::advanced(&mut Builder::before(m, end), loc, plan, args[0], n);
+            let var = L::advance_induction_var(&mut Builder::before(m, end), loc, plan, args[0], n);
             map.insert(args[0], var);
         }
         for &op in &ops {
@@ -186,18 +191,18 @@ fn append_copies<L: CountedLoop>(m: &mut Module, this: L, factor: u64, plan: &L:
     m.set_operands(end, &carried);
 }
 
-/// Replaces a loop that runs exactly once by its body. Says whether it did.
-pub fn promote<L: CountedLoop>(m: &mut Module, this: L) -> bool {
+/// Replaces a loop of exactly one iteration by its body. Returns whether it did.
+pub fn promote_single_iteration<L: CountedLoop>(m: &mut Module, this: L) -> bool {
     if this.trip_count(m) != Some(1) {
         return false;
     }
     let (op, body) = (this.op(), this.body(m));
     let args: ValueList = m.block_args(body).into();
     if !m.is_unused(args[0]) {
-        let Some(first) = this.first(m) else { return false };
+        let Some(first) = this.first_induction_value(m) else { return false };
         m.replace_all_uses(args[0], first);
     }
-    for (arg, init) in args.into_iter().skip(1).zip(this.inits(m)) {
+    for (arg, init) in args.into_iter().skip(1).zip(this.init_operands(m)) {
         let init = m.operands(op)[init];
         m.replace_all_uses(arg, init);
     }
@@ -215,7 +220,7 @@ pub fn promote<L: CountedLoop>(m: &mut Module, this: L) -> bool {
     true
 }
 
-/// The start of the function that `op` is in, where constants can go; `None` outside of functions.
+/// Returns the entry block of the enclosing function, where constants can be placed; `None` outside functions.
 pub fn function_start(m: &Module, op: Op) -> Option<Block> {
     let mut at = m.parent_op(op);
     while let Some(around) = at.filter(|&around| !m.has_trait(around, Traits::FUNCTION)) {

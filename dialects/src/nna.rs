@@ -1,7 +1,7 @@
-//! `nna`: an engine for 3x3 convolutions of pixels of 32 channels.
+//! `nna`: a 3x3 convolution engine for pixels of 32 channels.
 //!
-//! Source: the seed on products of matrices on a convolution engine. What is here chooses the engine and how; its
-//! instructions are a step below.
+//! Source: the seed on products of matrices on a convolution engine. The ops choose how work is mapped to the engine;
+//! its instructions are a level below.
 
 use crate::constraint::{TENSOR, kind};
 use crate::graph::infer_product;
@@ -11,7 +11,7 @@ use gradus_ir::work::{Contraction, Patches, Way, Work};
 use gradus_ir::{AttrKind, AttrText, Dialect, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
 
-/// How a product becomes convolutions.
+/// The mapping of a matrix product to 3x3 convolutions.
 const MAPPING: AttrKind = AttrKind {
     text: AttrText::Cases(Type::I64, &[("diagonal", 0), ("dense", 1)]),
     ..kind("diagonal or dense", |c, a| {
@@ -19,11 +19,11 @@ const MAPPING: AttrKind = AttrKind {
     })
 };
 
-/// The product of two matrices by 3x3 convolutions.
+/// Matrix product, computed by 3x3 convolutions.
 ///
-/// `diagonal`: nine factors of a row of `a` are a filter that keeps 32 columns of `b`, as channels, apart. `dense`: 32 rows
-/// of `a` are output channels, and 288 of what is summed over are nine pixels of 32 input channels. The engine's numbers are
-/// 8-bit integers; what has others must be quantized before it gets there.
+/// `diagonal`: nine elements of a row of `a` form a diagonal filter, which keeps 32 columns of `b` apart as channels.
+/// `dense`: 32 rows of `a` are output channels, and 288 reduction indices are nine pixels of 32 input channels. The
+/// engine computes with 8-bit integers; other types must be quantized first.
 ///
 /// ```mlir
 /// %c = nna.matmul diagonal %a, %b : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi8>
@@ -36,13 +36,13 @@ const MAPPING: AttrKind = AttrKind {
     format = "$mapping operands attr-dict `:` functional-type(operands, results)"
 )]
 pub struct MatMulOp {
-    /// How it becomes convolutions.
+    /// Mapping to convolutions: `diagonal` or `dense`.
     mapping: Attribute<MAPPING>,
-    /// The left matrix.
+    /// Left matrix, `[M, K]`.
     a: Operand<TENSOR>,
-    /// The right matrix.
+    /// Right matrix, `[K, N]`.
     b: Operand<TENSOR>,
-    /// The product.
+    /// Product, `[M, N]`.
     y: OpResult<TENSOR>,
 }
 
@@ -60,11 +60,11 @@ const RULES: &[Rule] = &[
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "nna",
-    doc: "An engine for 3x3 convolutions: what is done on it, and how.",
+    doc: "A 3x3 convolution engine and mappings of products to it.",
     ops: &[MatMulOp::INFO],
     rule_groups: &[RuleGroup {
         name: "matmul-on-nna",
-        doc: "products of matrices on the engine for 3x3 convolutions",
+        doc: "matrix products on the 3x3 convolution engine",
         rules: RULES,
     }],
     ..Dialect::DEFAULT

@@ -1,4 +1,4 @@
-//! `sparse`: products with constants that are mostly zeros, as code is made for them.
+//! `sparse`: products with sparse constants, for which code is generated.
 //!
 //! Source: the seed on sparse matrices that are compiled into code.
 
@@ -10,7 +10,7 @@ use gradus_ir::work::{Contraction, Sparse, Way, Work};
 use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
 
-/// How a product is done.
+/// The implementation of a sparse product.
 const FORM: AttrKind = AttrKind {
     text: AttrText::Cases(Type::I64, &[("unrolled", 0), ("patterns", 1), ("csr", 2)]),
     ..kind("unrolled, patterns or csr", |c, a| {
@@ -18,15 +18,13 @@ const FORM: AttrKind = AttrKind {
     })
 };
 
-/// Whether the word is there.
+/// A keyword that sets a unit attribute.
 const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 
-/// The product of two matrices, one of them a constant that is mostly zeros: what would be multiplied by zero is left out
-/// of the sums, infinities and NaNs too.
+/// Matrix product with a sparse constant. Products with its zeros are omitted, even of infinities and NaNs.
 ///
-/// It is done by code that has the other factors as immediates (`unrolled`), by calls of functions that the pattern of
-/// zeros chooses (`patterns`), or by a loop over compressed rows (`csr`). The left operand is the sparse one, or the right
-/// one if it says so.
+/// `unrolled` embeds the nonzero factors as immediates, `patterns` calls one function per pattern of zeros, and `csr`
+/// loops over compressed sparse rows. The left operand is the sparse one, or the right operand if `right` is present.
 ///
 /// ```mlir
 /// %c = sparse.matmul unrolled right %a, %b : (tensor<1x64xf32>, tensor<64x256xf32>) -> tensor<1x256xf32>
@@ -39,15 +37,15 @@ const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
     format = "$form (`right` $right^)? operands attr-dict `:` functional-type(operands, results)"
 )]
 pub struct MatMulOp {
-    /// How it is done.
+    /// Implementation: `unrolled`, `patterns` or `csr`.
     form: Attribute<FORM>,
-    /// Whether the right operand is the one that is mostly zeros.
+    /// Whether the right operand is the sparse one.
     right: OptAttribute<FLAG>,
-    /// The left matrix.
+    /// Left matrix, `[M, K]`.
     a: Operand<TENSOR>,
-    /// The right matrix.
+    /// Right matrix, `[K, N]`.
     b: Operand<TENSOR>,
-    /// The product.
+    /// Product, `[M, N]`.
     y: OpResult<TENSOR>,
 }
 
@@ -68,13 +66,13 @@ fn work(args: &OpArgs<'_>) -> Work {
     Work::Contract(Contraction { way: Way::Sparse(form, used), ..crate::graph::product(args) })
 }
 
-/// How many elements of a constant are zero, and how many there are.
+/// Counts the zeros of a constant. Returns the number of zeros and the number of elements.
 fn zeros(m: &Module, constant: Arg) -> Option<(u64, u64)> {
     let AttrData::Dense(dense) = m.ctx.attr_data(constant.attr()) else { return None };
     let dtype = m.ctx.dtype(m.ctx.element_type(dense.ty)).filter(|dtype| !dtype.is_narrow())?;
     let extents = m.ctx.static_shape(dense.ty)?.iter();
     let all = extents.map(|&d| u64::try_from(d).ok()).try_fold(1u64, |n, d| n.checked_mul(d?))?;
-    // The sign of a zero does not matter.
+    // Negative zero counts.
     let mask = if dtype.is_float() { 0x7f } else { 0xff };
     let is_zero = |bytes: &&[u8]| {
         bytes.split_last().is_some_and(|(last, rest)| last & mask == 0 && rest.iter().all(|&byte| byte == 0))
@@ -96,11 +94,11 @@ const RULES: &[Rule] = &[
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "sparse",
-    doc: "Products with constants that are mostly zeros.",
+    doc: "Products with sparse constants.",
     ops: &[MatMulOp::INFO],
     rule_groups: &[RuleGroup {
         name: "sparse",
-        doc: "products with constants that are mostly zeros: as code, by patterns, by compressed rows",
+        doc: "products with sparse constants: unrolled code, patterns of zeros, compressed rows",
         rules: RULES,
     }],
     natives: &[&Native::test(

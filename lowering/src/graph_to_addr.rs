@@ -13,7 +13,7 @@ mod winograd;
 use conv::{Conv, Reading};
 use emit::{Beside, Emitter};
 use gradus_dialects::graph::{ConvOp, GemmOp, MatMulOp};
-use gradus_dialects::layout::{Access, TiledLayout};
+use gradus_dialects::layout::{AccessFunction, TiledLayout};
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 
@@ -137,7 +137,7 @@ fn rows_product(e: &mut Emitter<'_>, a: Value, b: Value, beside: &Beside) -> Opt
     let extents = |e: &Emitter<'_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
     let plain: TiledLayout = "MK".parse().ok()?;
-    let tables = Access::rows(rows as u64, depth as u64).tables(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
+    let tables = AccessFunction::rows(rows as u64, depth as u64).tables(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
     e.gemm(a, &tables.base, &tables.relative, b, beside)
 }
 

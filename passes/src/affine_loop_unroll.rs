@@ -1,7 +1,7 @@
 //! `affine-loop-unroll`.
 
 use gradus_dialects::affine::ForOp;
-use gradus_dialects::loops::{CountedLoop, Unroller, innermost, inside_out};
+use gradus_dialects::loops::{CountedLoop, Unroller, innermost_loops, loops_post_order};
 use gradus_ir::pass::{OptionKind, Options, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 
@@ -97,9 +97,9 @@ impl Unroll {
 
     fn unroll(&self, unroller: &mut Unroller, m: &mut Module, this: ForOp) -> bool {
         match self.factor {
-            None => unroller.fully(m, this),
-            Some(factor) if self.up_to_factor => unroller.up_to_factor(m, this, factor),
-            Some(factor) => unroller.by_factor(m, this, factor, self.or_fully),
+            None => unroller.unroll_fully(m, this),
+            Some(factor) if self.up_to_factor => unroller.unroll_up_to(m, this, factor),
+            Some(factor) => unroller.unroll_by(m, this, factor, self.or_fully),
         }
     }
 }
@@ -108,10 +108,10 @@ impl Pass for Unroll {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut unroller = Unroller::default();
         if let (None, Some(most)) = (self.factor, self.threshold) {
-            let mut loops: Vec<ForOp> = inside_out(m, op);
+            let mut loops: Vec<ForOp> = loops_post_order(m, op);
             loops.retain(|l| l.trip_count(m).is_some_and(|trips| trips <= most));
             for this in loops {
-                if cx.allows("unroll", m, this.0) && unroller.fully(m, this) {
+                if cx.allows("unroll", m, this.0) && unroller.unroll_fully(m, this) {
                     cx.count("num-unrolled", 1);
                 }
             }
@@ -119,7 +119,7 @@ impl Pass for Unroll {
         }
         for _ in 0..self.rounds {
             let mut unrolled = 0;
-            for this in innermost::<ForOp>(m, op) {
+            for this in innermost_loops::<ForOp>(m, op) {
                 unrolled += u64::from(cx.allows("unroll", m, this.0) && self.unroll(&mut unroller, m, this));
             }
             cx.count("num-unrolled", unrolled);

@@ -1,6 +1,6 @@
 //! `scf-for-loop-unroll`.
 
-use gradus_dialects::loops::{Unroller, innermost};
+use gradus_dialects::loops::{Unroller, innermost_loops};
 use gradus_dialects::scf::ForOp;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
@@ -58,13 +58,13 @@ struct Unroll {
 impl Pass for Unroll {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut unroller = Unroller::default();
-        for this in innermost::<ForOp>(m, op) {
+        for this in innermost_loops::<ForOp>(m, op) {
             if !cx.allows("unroll", m, this.0) {
                 continue;
             }
             let unrolled = match self.factor {
-                None => unroller.fully(m, this),
-                Some(factor) => unroller.by_factor(m, this, factor, false),
+                None => unroller.unroll_fully(m, this),
+                Some(factor) => unroller.unroll_by(m, this, factor, false),
             };
             cx.count("num-unrolled", unrolled.into());
         }

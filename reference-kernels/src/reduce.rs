@@ -18,7 +18,7 @@ pub enum Reduction {
     Max,
     /// The minimum; NaN propagates. Also of booleans.
     Min,
-    /// The product.
+    /// Product.
     Prod,
     /// The sum of absolute values.
     L1,

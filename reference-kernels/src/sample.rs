@@ -196,7 +196,7 @@ pub struct DeformInputs<'a> {
     pub weight: &'a Tensor,
     /// How far each tap is displaced along each axis, `[N, offset_group * taps * rank, O...]`.
     pub offset: &'a Tensor,
-    /// What is added, `[M]`.
+    /// Bias, `[M]`.
     pub bias: Option<&'a Tensor>,
     /// The weight of what each tap reads, `[N, offset_group * taps, O...]`.
     pub mask: Option<&'a Tensor>,

@@ -18,7 +18,7 @@
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
-use gradus_dialects::addr::{Reads, reads_by_tables};
+use gradus_dialects::addr::{StaticAccess, is_table_op};
 use gradus_ir::{
     Attr, AttrData, Context, DType, Diagnostic, Loc, Module, Op, ParseOptions, Tensor, parse_module, verify,
 };
@@ -170,10 +170,10 @@ fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, Str
 fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
     let wrong = |op: Op| {
         let checked =
-            Reads::of(m, op).map_or_else(|| Err("its tables are no constants".to_owned()), |reads| reads.check());
+            StaticAccess::of(m, op).map_or_else(|| Err("its tables are no constants".to_owned()), |reads| reads.check());
         Some(Diagnostic::error(m.loc(op), format!("'{}' {}", m.name_text(op), checked.err()?)))
     };
-    let reads = m.ops_under(m.root()).into_iter().filter(|&op| reads_by_tables(m, op));
+    let reads = m.ops_under(m.root()).into_iter().filter(|&op| is_table_op(m, op));
     let all: Vec<Diagnostic> = reads.filter_map(wrong).collect();
     if all.is_empty() { Ok(()) } else { Err(all) }
 }

@@ -8,7 +8,7 @@ use super::model::{dim_arg, open, target_arg};
 use crate::io::write;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
-use gradus_dialects::addr::{self, Reads};
+use gradus_dialects::addr::{self, StaticAccess};
 use gradus_dialects::layout::{PackOp, TiledLayout};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 
@@ -44,7 +44,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     let one = chosen(&found, matches.get_one::<String>("op").map(String::as_str))?;
     let nothing = || format!("the tables of op {}, '{}', are not constant", one.number, m.name_text(one.op));
-    let reads = Reads::of(&m, one.op).ok_or_else(nothing)?;
+    let reads = StaticAccess::of(&m, one.op).ok_or_else(nothing)?;
     if let Some(row) = row.filter(|&row| row >= reads.rows()) {
         let message = format!("row {row} is out of range: op {} has {} rows", one.number, reads.rows());
         return Err(Failure::Input(message));
@@ -97,7 +97,7 @@ impl Found {
             if m.has_trait(op, Traits::FUNCTION) {
                 function = symbol_name(m, op);
             }
-            if !addr::reads_by_tables(m, op) {
+            if !addr::is_table_op(m, op) {
                 continue;
             }
             let Some(a) = m.args(op).and_then(|args| args.opt_operand("a")) else { continue };
@@ -117,6 +117,6 @@ impl Found {
 }
 
 /// Formats the number of rows, runs per row, and elements per run.
-fn shown_extents(reads: &Reads) -> String {
+fn shown_extents(reads: &StaticAccess) -> String {
     format!("{} rows x {} runs x {}", reads.rows(), reads.runs(), reads.run)
 }

@@ -1,18 +1,18 @@
-//! `addr`: products and pools that find their operands by tables of addresses.
+//! `addr`: products and pools whose operands are addressed by tables.
 //!
-//! Source: the seed on static compiled representations. [`Access`](crate::layout::Access) makes the tables; here they are
-//! constants like others, so layers of the same geometry share them, and large ones can be resources.
+//! Source: the seed on static compiled representations. An [`AccessFunction`](crate::layout::AccessFunction) computes
+//! the tables. They are ordinary constants, so layers of the same geometry share them, and large ones can be resources.
 
 mod quantized;
-mod reads;
+mod static_access;
 mod window;
 
-pub use reads::{Places, Reads};
+pub use static_access::{RowAddresses, StaticAccess};
 pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::Inputs;
-use crate::layout::{MAX_ENTRIES, ZERO_PAGE, absolute};
+use crate::layout::{MAX_ENTRIES, ZERO_PAGE, prefix_sums};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
@@ -23,17 +23,17 @@ use gradus_ir::{
 use gradus_reference_kernels as kernels;
 use quantized::{is_byte, quantized};
 
-/// Offsets in elements.
+/// A table of offsets, in elements.
 const OFFSETS: TypeConstraint = TypeConstraint {
     summary: "ranked tensor of 32-bit signless integer values",
     check: |c, t| (RANKED_TENSOR.check)(c, t) && c.element_type(t) == Type::I32,
     only: None,
 };
 
-/// Whether the word is there.
+/// A keyword that sets a unit attribute.
 const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 
-/// How many elements lie side by side.
+/// Number of contiguous elements per run.
 const RUN: AttrKind = AttrKind {
     text: AttrText::Bare(Type::I64),
     ..kind("64-bit signless integer attribute whose value is positive", |c, a| {
@@ -41,18 +41,20 @@ const RUN: AttrKind = AttrKind {
     })
 };
 
-/// The product of the elements of a buffer that tables name with a matrix: c[m, n] is the sum of
-/// `a[base[m] + relative[k]] * b[n, k]`.
+/// Matrix product of gathered elements: `c[m, n] = sum over k of a[base[m] + relative[k]] * b[n, k]`.
 ///
-/// Offsets are elements of `a` in row-major order; `running` ones are added to the one before. What is not in the buffer is
-/// undefined behavior. Floats are summed as in `graph.matmul`, 8-bit integers in 32 bits. A `bias` for each column is added
-/// to the sums, and after `plus` a number for each element; what is less than `low` then or greater than `high` becomes that.
+/// Addresses count elements of `a` in row-major order. With `running`, `relative` is delta-encoded. An address outside
+/// the buffer is undefined behavior. Floats accumulate as in `graph.matmul`, 8-bit integers in 32 bits.
 ///
-/// `b` may be in panels, as `layout.pack` into `NK16n` has it: for each so many columns, and each summand, a factor for each column. Then
-/// `columns` says how many there are.
+/// `b` is a matrix `[N, K]`, or packed panels `[ceil(N / nr), K, nr]` as `layout.pack` into `NK16n` produces them; then
+/// `columns` gives N.
 ///
-/// Eight-bit factors may have zero points `a_zero` and `b_zero`, which are subtracted from them. With a `scale` sums are
-/// quantized: that times the scale in 64 bits, plus the zero point after `zero`, is rounded half to even and saturated.
+/// Epilogue, in this order: `bias`, one summand per column; `plus`, one summand per element of the result; clamping to
+/// `low` and `high`.
+///
+/// 8-bit factors may have zero points `a_zero` and `b_zero`, which are subtracted before the product. `scale`
+/// requantizes the sums: they are multiplied by the scale in 64 bits, added to the zero point after `zero`, rounded
+/// half to even and saturated.
 ///
 /// ```mlir
 /// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
@@ -68,42 +70,41 @@ const RUN: AttrKind = AttrKind {
     format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`columns` $columns^)? (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct GemmOp {
-    /// Whether each offset is added to the one before.
+    /// Whether `relative` is delta-encoded.
     running: OptAttribute<FLAG>,
-    /// The buffer.
+    /// Buffer of the left factors.
     a: Operand<RANKED_TENSOR>,
-    /// An offset for each row of the result.
+    /// Base address of each row, `[M]`.
     base: Operand<OFFSETS>,
-    /// An offset for each summand.
+    /// Offset of each reduction index, `[K]`.
     relative: Operand<OFFSETS>,
-    /// The other factors: a row for each column of the result; or panels of them.
+    /// Right factors, `[N, K]` or packed panels `[P, K, nr]`.
     b: Operand<RANKED_TENSOR>,
-    /// How many columns the result has, if `b` is in panels, the last of which may have more.
+    /// Number of columns N, for packed panels only.
     columns: OptAttribute<RUN>,
-    /// What is subtracted from each element of the buffer.
+    /// Zero point of `a`, a scalar.
     a_zero: OptOperand<RANKED_TENSOR>,
-    /// What is subtracted from the other factors, for each column of the result or for all.
+    /// Zero point of `b`, a scalar or `[N]`.
     b_zero: OptOperand<RANKED_TENSOR>,
-    /// What is added, for each column of the result.
+    /// Bias, `[N]`.
     bias: OptOperand<RANKED_TENSOR>,
-    /// What is added, for each element of the result.
+    /// Summand of each element, `[M, N]`.
     add: OptOperand<RANKED_TENSOR>,
-    /// What sums are multiplied with to be quantized, for each column of the result or for all.
+    /// Requantization scale, a scalar or `[N]`.
     scale: OptOperand<RANKED_TENSOR>,
-    /// What is added then.
+    /// Zero point of the requantized result, a scalar.
     zero: OptOperand<RANKED_TENSOR>,
-    /// The least that results are.
+    /// Lower bound of the result.
     low: OptAttribute<F32>,
-    /// The greatest that results are.
+    /// Upper bound of the result.
     high: OptAttribute<F32>,
-    /// The product.
+    /// Product, `[M, N]`.
     c: OpResult<RANKED_TENSOR>,
 }
 
-/// The product of runs of elements of a buffer with a matrix: c[m, n] is the sum of
-/// `a[bases[m, k / run] + k % run] * b[n, k]`.
+/// Matrix product of gathered runs: `c[m, n] = sum over k of a[bases[m, k / run] + k % run] * b[n, k]`.
 ///
-/// A run at -1 is zeros, or zero points, which is what padding is. All else is as in `addr.gemm`.
+/// The base -1 denotes padding: a run of zeros, or of zero points. Everything else is as in `addr.gemm`.
 ///
 /// ```mlir
 /// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
@@ -119,33 +120,33 @@ pub struct GemmOp {
     format = "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)? (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct IndirectGemmOp {
-    /// How many elements lie side by side.
+    /// Number of contiguous elements per run.
     run: Attribute<RUN>,
-    /// The buffer.
+    /// Buffer of the left factors.
     a: Operand<RANKED_TENSOR>,
-    /// An offset for each row of the result and run of summands.
+    /// Base address of each row and run, `[M, K / run]`.
     bases: Operand<OFFSETS>,
-    /// The other factors: a row for each column of the result; or panels of them.
+    /// Right factors, `[N, K]` or packed panels `[P, K, nr]`.
     b: Operand<RANKED_TENSOR>,
-    /// How many columns the result has, if `b` is in panels, the last of which may have more.
+    /// Number of columns N, for packed panels only.
     columns: OptAttribute<RUN>,
-    /// What is subtracted from each element of the buffer.
+    /// Zero point of `a`, a scalar.
     a_zero: OptOperand<RANKED_TENSOR>,
-    /// What is subtracted from the other factors, for each column of the result or for all.
+    /// Zero point of `b`, a scalar or `[N]`.
     b_zero: OptOperand<RANKED_TENSOR>,
-    /// What is added, for each column of the result.
+    /// Bias, `[N]`.
     bias: OptOperand<RANKED_TENSOR>,
-    /// What is added, for each element of the result.
+    /// Summand of each element, `[M, N]`.
     add: OptOperand<RANKED_TENSOR>,
-    /// What sums are multiplied with to be quantized, for each column of the result or for all.
+    /// Requantization scale, a scalar or `[N]`.
     scale: OptOperand<RANKED_TENSOR>,
-    /// What is added then.
+    /// Zero point of the requantized result, a scalar.
     zero: OptOperand<RANKED_TENSOR>,
-    /// The least that results are.
+    /// Lower bound of the result.
     low: OptAttribute<F32>,
-    /// The greatest that results are.
+    /// Upper bound of the result.
     high: OptAttribute<F32>,
-    /// The product.
+    /// Product, `[M, N]`.
     c: OpResult<RANKED_TENSOR>,
 }
 
@@ -153,82 +154,87 @@ fn shape<'a>(args: &OpArgs<'a>, name: &str) -> &'a [i64] {
     args.opt_operand(name).and_then(|v| args.ctx().shape(args.module.value_type(v))).unwrap_or(&[])
 }
 
-/// Rows and summands as the tables have them.
+/// Extents M and K according to the tables.
 fn extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
     match (shape(args, "base"), shape(args, "relative"), shape(args, "bases")) {
         (&[m], &[k], []) => Ok([m, k]),
         ([], [], &[m, runs]) => Ok([m, times(runs, args.int("run").unwrap_or(1))]),
-        _ if args.opt_operand("bases").is_some() => Err("requires a matrix of offsets".into()),
-        _ => Err("requires vectors of offsets".into()),
+        _ if args.opt_operand("bases").is_some() => Err("requires 'bases' of rank 2".into()),
+        _ => Err("requires 'base' and 'relative' of rank 1".into()),
     }
 }
 
-/// Columns of the result and summands, as the second factor has them.
-fn factor(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
+/// Extents N and K according to the right factor.
+fn rhs_extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
     match (shape(args, "b"), args.int("columns")) {
         (&[n, k], None) => Ok([n, k]),
         (&[panels, k, width], Some(n)) => {
             let fits = panels == DYNAMIC || width == DYNAMIC || width > 0 && panels == (n - 1) / width + 1;
-            if fits { Ok([n, k]) } else { Err(format!("requires panels of {n} columns, not {panels} of {width}")) }
+            if fits {
+                Ok([n, k])
+            } else {
+                Err(format!("requires panels for {n} columns, but 'b' has {panels} of width {width}"))
+            }
         }
-        (_, None) => Err("requires a matrix as second factor".into()),
-        (_, Some(_)) => Err("requires panels, which have three axes, as second factor".into()),
+        (_, None) => Err("requires 'b' of rank 2".into()),
+        (_, Some(_)) => Err("requires 'b' of rank 3, because 'columns' is present".into()),
     }
 }
 
 fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let [m, k] = extents(args)?;
-    let [n, depth] = factor(args)?;
+    let [n, depth] = rhs_extents(args)?;
     if k != depth && k != DYNAMIC && depth != DYNAMIC {
-        return Err(format!("requires as many columns of the second factor as summands, but got {depth} and {k}"));
+        return Err(format!("'b' has {depth} columns, but the offsets address {k}"));
     }
     infer_sums(args, [m, n])
 }
 
-/// A matrix of sums of products, that are of 32 bits if the factors are bytes.
+/// Infers the type of the result: `[M, N]` of the accumulator type, i32 for 8-bit factors, or of the requantized type.
 fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type>, String> {
     let ctx = args.ctx();
     let [a, b] = ["a", "b"].map(|name| quantized::elem(args, name));
     let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
-    let elem = a.filter(|_| a == b || are_bytes).ok_or("requires factors of one element type")?;
+    let elem = a.filter(|_| a == b || are_bytes).ok_or("requires 'a' and 'b' of the same element type")?;
     let sums = if are_bytes { Type::I32 } else { elem };
     check_summands(args, [m, n], sums)?;
-    Ok(vec![ctx.tensor_type(&[m, n], quantized::check(args, n, sums)?)])
+    Ok(vec![ctx.tensor_type(&[m, n], quantized::result_element_type(args, n, sums)?)])
 }
 
-/// That what is added to sums is of their type, and of theirs or a row's extents.
+/// Checks the element types and shapes of `bias` and `add`, and that only floats are clamped.
 fn check_summands(args: &OpArgs<'_>, [m, n]: [i64; 2], sums: Type) -> Result<(), String> {
     let ctx = args.ctx();
     if let Some(bias) = args.opt_operand("bias").map(|v| args.module.value_type(v)) {
-        let fits = matches!(ctx.shape(bias), Some(&[have]) if same(have, n));
+        let fits = matches!(ctx.shape(bias), Some(&[have]) if is_compatible(have, n));
         if !fits || ctx.element_type(bias) != sums {
-            return Err(format!("requires a bias of {}", ctx.display_type(ctx.tensor_type(&[n], sums))));
+            return Err(format!("requires 'bias' of type {}", ctx.display_type(ctx.tensor_type(&[n], sums))));
         }
     }
     if let Some(add) = args.opt_operand("add").map(|v| args.module.value_type(v)) {
-        let fits = |shape: &[i64]| matches!(shape, &[a, b] if [(a, m), (b, n)].iter().all(|&(a, b)| same(a, b)));
+        let fits =
+            |shape: &[i64]| matches!(shape, &[a, b] if [(a, m), (b, n)].iter().all(|&(a, b)| is_compatible(a, b)));
         if !ctx.shape(add).is_some_and(fits) || ctx.element_type(add) != sums {
-            return Err(format!("requires {} to add", ctx.display_type(ctx.tensor_type(&[m, n], sums))));
+            return Err(format!("requires 'add' of type {}", ctx.display_type(ctx.tensor_type(&[m, n], sums))));
         }
     }
     if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
-        return Err("requires sums of floats to bound them".into());
+        return Err("requires floating-point sums for 'low' and 'high'".into());
     }
     Ok(())
 }
 
-/// Whether extents can be the same.
-fn same(a: i64, b: i64) -> bool {
+/// Whether two extents are equal or one of them is dynamic.
+fn is_compatible(a: i64, b: i64) -> bool {
     a == b || a == DYNAMIC || b == DYNAMIC
 }
 
 fn work(args: &OpArgs<'_>) -> Work {
     let [m, k] = extents(args).unwrap_or([1, 1]).map(|n| u64::try_from(n).unwrap_or(1));
-    let n = factor(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
+    let n = rhs_extents(args).ok().and_then(|[n, _]| u64::try_from(n).ok()).unwrap_or(1);
     Work::Contract(Contraction::dense(1, m, k, n))
 }
 
-/// The constant offsets of an operand, unless they are more than a table may have.
+/// The constant offsets of an operand, if there are at most [`MAX_ENTRIES`].
 fn constant(args: &OpArgs<'_>, name: &str) -> Option<Vec<i32>> {
     let (table, ctx) = (args.opt_operand(name)?, args.ctx());
     let extents = ctx.static_shape(args.module.value_type(table))?;
@@ -243,54 +249,54 @@ fn offsets(table: &Tensor) -> Option<Vec<i32>> {
     (table.dtype() == DType::I32).then(|| table.as_slice::<i32>().into_owned())
 }
 
-/// The offsets of an op's summands, none added to another.
+/// Decodes the relative offsets of an op.
 fn relative(args: &OpArgs<'_>, table: Vec<i32>) -> Vec<i32> {
-    if args.attr("running").is_some() { absolute(&table) } else { table }
+    if args.attr("running").is_some() { prefix_sums(&table) } else { table }
 }
 
-/// The least and the greatest.
+/// Minimum and maximum.
 fn span(mut offsets: impl Iterator<Item = i32>) -> Option<[i64; 2]> {
     let first = i64::from(offsets.next()?);
     Some(offsets.map(i64::from).fold([first, first], |[low, high], at| [low.min(at), high.max(at)]))
 }
 
-/// The least and the greatest sum of two tables.
+/// Minimum and maximum of the pairwise sums of two tables.
 fn span_of_sums(base: &[i32], relative: &[i32]) -> Option<[i64; 2]> {
     let ([low, high], [first, last]) = (span(base.iter().copied())?, span(relative.iter().copied())?);
     Some([low + first, high + last])
 }
 
-/// The least and the greatest address of runs.
+/// Minimum and maximum address of runs.
 fn span_of_runs(bases: &[i32], run: i64) -> Option<[i64; 2]> {
     let [first, last] = span(bases.iter().copied().filter(|&base| base != ZERO_PAGE))?;
     Some([first, last.saturating_add(run - 1)])
 }
 
-/// That addresses are in a buffer.
+/// Checks that a span of addresses is inside a buffer.
 fn check_inside(span: Option<[i64; 2]>, elements: i64) -> Result<(), String> {
     let outside = |&at: &i64| at < 0 || at >= elements;
     let outside = span.and_then(|span| span.into_iter().find(outside));
-    outside.map_or(Ok(()), |at| Err(format!("element {at} is not in a buffer of {elements}")))
+    outside.map_or(Ok(()), |at| Err(format!("address {at} is outside a buffer of {elements} elements")))
 }
 
-/// Whether all addresses are known before anything runs, and inside.
+/// Whether all addresses are constant and in bounds.
 fn is_inside(m: &Module, op: Op) -> bool {
-    is_static(m, op) && Reads::of(m, op).is_some_and(|reads| reads.check().is_ok())
+    is_static(m, op) && StaticAccess::of(m, op).is_some_and(|reads| reads.check().is_ok())
 }
 
-/// Whether the sizes of all operands are known.
+/// Whether all operands have static shapes.
 fn is_static(m: &Module, op: Op) -> bool {
     m.operands(op).iter().all(|&v| m.ctx.static_shape(m.value_type(v)).is_some())
 }
 
-/// How many elements the buffer has, as far as that is known.
+/// Number of elements of the buffer; `i64::MAX` if dynamic.
 fn buffer(args: &OpArgs<'_>) -> i64 {
     let size = shape(args, "a").iter().fold(1, |n, &d| times(n, d));
     if size == DYNAMIC { i64::MAX } else { size }
 }
 
-/// Computes with 32 bits what is of floats of 16, so that sums are rounded once, as those of `graph.conv` are.
-fn widened(data: &[Datum], eval: impl FnOnce(&[Datum]) -> Result<Tensor, Trap>) -> Result<Vec<Datum>, Trap> {
+/// Evaluates ops on 16-bit floats in f32, so that sums are rounded once, as in `graph.conv`.
+fn in_f32(data: &[Datum], eval: impl FnOnce(&[Datum]) -> Result<Tensor, Trap>) -> Result<Vec<Datum>, Trap> {
     let dtype = data[0].tensor()?.dtype();
     if !matches!(dtype, DType::F16 | DType::BF16) {
         return Ok(vec![Datum::Tensor(eval(data)?)]);
@@ -304,7 +310,7 @@ fn widened(data: &[Datum], eval: impl FnOnce(&[Datum]) -> Result<Tensor, Trap>) 
 }
 
 fn gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    widened(data, |data| gemm_of(args, data))
+    in_f32(data, |data| gemm_of(args, data))
 }
 
 fn gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
@@ -314,27 +320,27 @@ fn gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
     check_inside(span_of_sums(&base, &relative), a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
     let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b, Inputs::new(args, data))?;
-    quantized(args, data, finish(args, sums, data)?)
+    quantized(args, data, add_and_clamp(args, sums, data)?)
 }
 
 fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    widened(data, |data| indirect_gemm_of(args, data))
+    in_f32(data, |data| indirect_gemm_of(args, data))
 }
 
 fn indirect_gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
     let [a, bases, b] = [data[0].tensor()?, data[1].tensor()?, data[2].tensor()?];
-    let &[rows, runs] = bases.shape() else { return Err(Trap::unsupported("a table that is no matrix")) };
+    let &[rows, runs] = bases.shape() else { return Err(Trap::unsupported("an offset table of rank other than 2")) };
     let run = args.int("run").unwrap_or(1);
     let bases = offsets(bases).unwrap_or_default();
     check_inside(span_of_runs(&bases, run), a.len() as i64).map_err(Trap::Ub)?;
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
     let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b, Inputs::new(args, data))?;
-    quantized(args, data, finish(args, sums, data)?)
+    quantized(args, data, add_and_clamp(args, sums, data)?)
 }
 
-/// Sums with a bias and other summands added, and bounded.
-fn finish(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Tensor, Trap> {
+/// Applies bias, summands and clamping.
+fn add_and_clamp(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Tensor, Trap> {
     for name in ["bias", "add"] {
         if let Some(more) = Inputs::new(args, data).opt(name)? {
             sums = kernels::add(&sums, more)?;
@@ -351,7 +357,7 @@ fn finish(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Tensor,
     Ok(sums)
 }
 
-/// The product of the elements of `a` that are named, `None` for zero, as a matrix, with the transpose of `b`.
+/// Multiplies the gathered elements of `a` (`None` is zero) as a matrix of `shape` with the transpose of `b`.
 fn product(
     args: &OpArgs<'_>,
     a: &Tensor,
@@ -368,12 +374,12 @@ fn product(
     for at in elements {
         bytes.extend_from_slice(at.map_or(&zero[..], |i| &a.bytes()[i * size..][..size]));
     }
-    let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, by_columns(args, b)?);
+    let (a, b) = (Tensor::new(a.dtype(), shape.to_vec(), bytes.into())?, unpacked_rhs(args, b)?);
     Ok(if is_short { kernels::matmul_integer(&a, &b, a_zero, b_zero) } else { kernels::matmul(&a, &b) }?)
 }
 
-/// The second factor with a column for each column of the result.
-fn by_columns(args: &OpArgs<'_>, b: &Tensor) -> Result<Tensor, Trap> {
+/// Returns the right factor as `[K, N]`.
+fn unpacked_rhs(args: &OpArgs<'_>, b: &Tensor) -> Result<Tensor, Trap> {
     let (&[panels, k, width], Some(columns)) = (b.shape(), args.int("columns")) else {
         return Ok(kernels::transpose(b, &[1, 0])?);
     };
@@ -381,15 +387,15 @@ fn by_columns(args: &OpArgs<'_>, b: &Tensor) -> Result<Tensor, Trap> {
     Ok(kernels::slice(&all, &[0], &[columns], &[1], &[])?)
 }
 
-/// Whether an op is one of this dialect, all of which read by tables.
-pub fn reads_by_tables(m: &Module, op: Op) -> bool {
+/// Whether an op is one of this dialect.
+pub fn is_table_op(m: &Module, op: Op) -> bool {
     m.info(op).is_some_and(|info| DIALECT.ops.iter().any(|own| std::ptr::eq(*own, info)))
 }
 
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
-    doc: "Products and pools that find their operands by tables of addresses.",
+    doc: "Products and pools whose operands are addressed by tables.",
     ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO],
     ..Dialect::DEFAULT
 };

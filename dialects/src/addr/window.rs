@@ -1,7 +1,10 @@
-//! What windows over an image read, by tables: each channel by itself.
+//! Pools and depthwise convolutions through indirection tables.
 
 use super::quantized::quantized;
-use super::{OFFSETS, RUN, check_inside, finish, infer_sums, is_inside, offsets, same, shape, span_of_runs, widened};
+use super::{
+    OFFSETS, RUN, add_and_clamp, check_inside, in_f32, infer_sums, is_compatible, is_inside, offsets, shape,
+    span_of_runs,
+};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
@@ -9,15 +12,16 @@ use gradus_ir::work::{Work, elements};
 use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
 
-/// What is made of the places of a window.
+/// The reduction of a pooling window.
 const KIND: AttrKind = AttrKind {
     text: AttrText::Cases(Type::I64, &[("max", 0), ("sum", 1)]),
     ..kind("max or sum", |c, a| c.attr_type(a) == Some(Type::I64) && c.as_int(a).is_some_and(|v| (0..2).contains(&v)))
 };
 
-/// The largest or the sum of runs of elements of a buffer: c[m, j] is that of `a[bases[m, t] + j]` for all t.
+/// Pools runs of elements: `c[m, j]` is the maximum or sum over t of `a[bases[m, t] + j]`.
 ///
-/// A run at -1 is left out; the largest of none is minus infinity. What is not in the buffer is undefined behavior.
+/// The base -1 denotes padding, which is skipped; the maximum of no elements is minus infinity. An address outside the
+/// buffer is undefined behavior.
 ///
 /// ```mlir
 /// %c = addr.pool max %a[%bases] run 4 : (tensor<1x4x4x4xf32>, tensor<4x4xi32>) -> tensor<4x4xf32>
@@ -32,21 +36,21 @@ const KIND: AttrKind = AttrKind {
     format = "$kind $a `[` $bases `]` `run` $run attr-dict `:` functional-type(operands, results)"
 )]
 pub struct PoolOp {
-    /// What is made of the runs.
+    /// Reduction: `max` or `sum`.
     kind: Attribute<KIND>,
-    /// How many elements lie side by side: channels.
+    /// Number of contiguous elements per run: channels.
     run: Attribute<RUN>,
-    /// The buffer.
+    /// Buffer of the inputs.
     a: Operand<FLOAT_TENSOR>,
-    /// An offset for each row of the result and position of the window.
+    /// Base address of each row and window position, `[M, T]`.
     bases: Operand<OFFSETS>,
-    /// What is made of each channel.
+    /// Pooled values, `[M, run]`.
     c: OpResult<RANKED_TENSOR>,
 }
 
-/// Sums of products of runs of elements of a buffer with weights: c[m, j] is the sum of `a[bases[m, t] + j] * b[t, j]`.
+/// Depthwise convolution of gathered runs: `c[m, j] = sum over t of a[bases[m, t] + j] * b[t, j]`.
 ///
-/// A run at -1 is zeros, or zero points. All else is as in `addr.gemm`.
+/// The base -1 denotes padding: a run of zeros, or of zero points. Everything else is as in `addr.gemm`.
 ///
 /// ```mlir
 /// %c = addr.depthwise %a[%bases], %w : (tensor<1x4x4x8xf32>, tensor<4x9xi32>, tensor<9x8xf32>) -> tensor<4x8xf32>
@@ -62,50 +66,50 @@ pub struct PoolOp {
     format = "$a `[` $bases `]` `,` $b (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
 )]
 pub struct DepthwiseOp {
-    /// The buffer.
+    /// Buffer of the inputs.
     a: Operand<RANKED_TENSOR>,
-    /// An offset for each row of the result and position of the window.
+    /// Base address of each row and window position, `[M, T]`.
     bases: Operand<OFFSETS>,
-    /// For each position of the window, a weight for each channel.
+    /// Weights, `[T, N]`.
     b: Operand<RANKED_TENSOR>,
-    /// What is subtracted from each element of the buffer.
+    /// Zero point of `a`, a scalar.
     a_zero: OptOperand<RANKED_TENSOR>,
-    /// What is subtracted from the weights, for each channel or for all.
+    /// Zero point of the weights, a scalar or `[N]`.
     b_zero: OptOperand<RANKED_TENSOR>,
-    /// What is added, for each channel.
+    /// Bias, `[N]`.
     bias: OptOperand<RANKED_TENSOR>,
-    /// What is added, for each element of the result.
+    /// Summand of each element, `[M, N]`.
     add: OptOperand<RANKED_TENSOR>,
-    /// What sums are multiplied with to be quantized, for each channel or for all.
+    /// Requantization scale, a scalar or `[N]`.
     scale: OptOperand<RANKED_TENSOR>,
-    /// What is added then.
+    /// Zero point of the requantized result, a scalar.
     zero: OptOperand<RANKED_TENSOR>,
-    /// The least that results are.
+    /// Lower bound of the result.
     low: OptAttribute<F32>,
-    /// The greatest that results are.
+    /// Upper bound of the result.
     high: OptAttribute<F32>,
-    /// The sums.
+    /// Weighted sums, `[M, N]`.
     c: OpResult<RANKED_TENSOR>,
 }
 
-/// How many channels lie side by side.
+/// Number of channels per run.
 pub(super) fn channels(args: &OpArgs<'_>) -> i64 {
     let weights = shape(args, "b").get(1).copied();
     args.int("run").or(weights).unwrap_or(DYNAMIC)
 }
 
 fn infer_pool(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
-    let &[m, _] = shape(args, "bases") else { return Err("requires a matrix of offsets".into()) };
+    let &[m, _] = shape(args, "bases") else { return Err("requires 'bases' of rank 2".into()) };
     let elem = args.ctx().element_type(args.operand_type(0));
     Ok(vec![args.ctx().tensor_type(&[m, channels(args)], elem)])
 }
 
 fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let (&[m, positions], &[weights, n]) = (shape(args, "bases"), shape(args, "b")) else {
-        return Err("requires a matrix of offsets and one of weights".into());
+        return Err("requires 'bases' and 'b' of rank 2".into());
     };
-    if !same(positions, weights) {
-        return Err(format!("requires weights for each position, but got {weights} and {positions}"));
+    if !is_compatible(positions, weights) {
+        return Err(format!("'b' has {weights} rows, but 'bases' has {positions} window positions"));
     }
     infer_sums(args, [m, n])
 }
@@ -116,10 +120,12 @@ fn work(args: &OpArgs<'_>) -> Work {
     Work::Map(results.saturating_mul(positions))
 }
 
-/// The runs of each row, one below the other, with `hole` for what is at -1.
+/// Gathers the runs of all rows, `[rows, positions, run]`; padding becomes `hole`.
 fn gathered(data: &[Datum], hole: &Tensor, run: usize) -> Result<Tensor, Trap> {
     let (a, bases) = (data[0].tensor()?, data[1].tensor()?);
-    let &[rows, positions] = bases.shape() else { return Err(Trap::unsupported("a table that is no matrix")) };
+    let &[rows, positions] = bases.shape() else {
+        return Err(Trap::unsupported("an offset table of rank other than 2"));
+    };
     let bases = offsets(bases).unwrap_or_default();
     check_inside(span_of_runs(&bases, run.max(1) as i64), a.len() as i64).map_err(Trap::Ub)?;
     let shape = [rows, positions, run];
@@ -144,13 +150,13 @@ fn pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 fn depthwise(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    widened(data, |data| {
+    in_f32(data, |data| {
         let (a, b, inputs) = (data[0].tensor()?, data[2].tensor()?, Inputs::new(args, data));
-        let &[_, run] = b.shape() else { return Err(Trap::unsupported("weights that are no matrix")) };
+        let &[_, run] = b.shape() else { return Err(Trap::unsupported("weights of rank other than 2")) };
         let nothing = Tensor::new(a.dtype(), vec![], vec![0; a.dtype().size()].into())?;
         if a.dtype().is_float() {
             let products = kernels::mul(&gathered(data, &nothing, run)?, b)?;
-            return finish(args, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?, data);
+            return add_and_clamp(args, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?, data);
         }
         let less = |x: &Tensor, zero: Option<&Tensor>| -> Result<Tensor, Trap> {
             let x = kernels::cast(x, DType::I32)?;
@@ -160,6 +166,6 @@ fn depthwise(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         let a = less(&gathered(data, a_zero.unwrap_or(&nothing), run)?, a_zero)?;
         let products = kernels::mul(&a, &less(b, b_zero)?)?;
         let sums = kernels::reduce(&products, Reduction::Sum, &[1], false, false)?;
-        quantized(args, data, finish(args, sums, data)?)
+        quantized(args, data, add_and_clamp(args, sums, data)?)
     })
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// How a loop does several iterations at once.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct UnrollPlan {
     /// The step of one iteration.
     step: i64,
     /// The step of all of them together.
@@ -65,7 +65,7 @@ fn known_ranges(m: &Module, values: &[Value]) -> Vec<ValueRange> {
 }
 
 impl CountedLoop for ForOp {
-    type Plan = Plan;
+    type UnrollPlan = UnrollPlan;
 
     fn op(self) -> Op {
         self.0
@@ -75,7 +75,7 @@ impl CountedLoop for ForOp {
         m.only_block(self.region(m))
     }
 
-    fn inits(self, m: &Module) -> Range<usize> {
+    fn init_operands(self, m: &Module) -> Range<usize> {
         let all = m.operands(self.0).len();
         all - ForOp::inits(self, m).len()..all
     }
@@ -96,20 +96,20 @@ impl CountedLoop for ForOp {
         self.trips(m).is_some_and(|trips| trips.exprs.iter().all(divides))
     }
 
-    fn plan(self, m: &mut Module, factor: u64, whole: bool) -> Option<Plan> {
+    fn plan_unroll(self, m: &mut Module, factor: u64, whole: bool) -> Option<UnrollPlan> {
         let (factor, step) = (i64::try_from(factor).ok()?, self.bounds(m)?.step);
         let long_step = step.checked_mul(factor)?;
         let split = if whole { None } else { Some(self.split(m, factor)?) };
-        Some(Plan { step, long_step, split })
+        Some(UnrollPlan { step, long_step, split })
     }
 
-    fn do_rest(self, m: &mut Module, plan: &Plan) {
+    fn into_epilogue(self, m: &mut Module, plan: &UnrollPlan) {
         if let (Some([_, begin]), Some([_, upper])) = (&plan.split, self.applied_bounds(m)) {
             self.set_bounds(m, &[begin.clone(), upper]);
         }
     }
 
-    fn adopt(self, m: &mut Module, plan: &Plan) {
+    fn apply_unroll(self, m: &mut Module, plan: &UnrollPlan) {
         if let (Some([end, _]), Some([lower, _])) = (&plan.split, self.applied_bounds(m)) {
             self.set_bounds(m, &[lower, end.clone()]);
         }
@@ -117,12 +117,12 @@ impl CountedLoop for ForOp {
         m.set_attr(self.0, "step", Some(step));
     }
 
-    fn advanced(b: &mut Builder<'_>, loc: Loc, plan: &Plan, induction_var: Value, n: u64) -> Value {
+    fn advance_induction_var(b: &mut Builder<'_>, loc: Loc, plan: &UnrollPlan, induction_var: Value, n: u64) -> Value {
         // No overflow: the long step is larger.
         apply(b, loc, &Applied::shifted(induction_var, plan.step * n as i64))
     }
 
-    fn first(self, m: &mut Module) -> Option<Value> {
+    fn first_induction_value(self, m: &mut Module) -> Option<Value> {
         let ([lower, _], loc) = (self.applied_bounds(m)?, m.loc(self.0));
         match (&lower.exprs[..], &lower.operands[..]) {
             ([AffineExpr::Constant(value)], _) => {

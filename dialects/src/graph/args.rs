@@ -1,25 +1,25 @@
-//! How evaluation and inference read the operands and attributes of an op, by the names of its declaration.
+//! Access to operands and attributes by declared name, for evaluation and shape inference.
 
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, Tensor};
 use gradus_reference_kernels::KernelResult;
 use gradus_reference_kernels::shape::{AutoPad, ConvAttrs, WindowAttrs};
 
-/// What evaluation returns.
+/// Result of an evaluation.
 pub(super) type Results = Result<Vec<Datum>, Trap>;
 
-/// The one result of a kernel.
+/// Wraps the single result of a kernel.
 pub(super) fn one(result: KernelResult) -> Results {
     Ok(vec![Datum::Tensor(result?)])
 }
 
-/// Several results of a kernel, of which the op has as many as it declares: the rest is dropped.
+/// Wraps several kernel results; results that the op does not declare are dropped.
 pub(super) fn several(args: &OpArgs<'_>, results: impl IntoIterator<Item = Tensor>) -> Results {
     let wanted = args.result_types.len().max(1);
     Ok(results.into_iter().take(wanted).map(Datum::Tensor).collect())
 }
 
-/// The run-time operands of an op, by the names of their groups.
+/// The evaluated operands of an op, by operand name.
 #[derive(Clone, Copy)]
 pub(crate) struct Inputs<'a> {
     args: &'a OpArgs<'a>,
@@ -31,7 +31,7 @@ impl<'a> Inputs<'a> {
         Inputs { args, data }
     }
 
-    /// The values of a group.
+    /// Returns the values of an operand group.
     fn group(self, name: &str) -> Result<&'a [Datum], Trap> {
         let mut start = 0;
         for spec in self.args.info.operands {
@@ -44,23 +44,23 @@ impl<'a> Inputs<'a> {
         Err(Trap::unsupported(format!("there is no operand '{name}'")))
     }
 
-    /// The tensor of a group of at most one.
+    /// Returns the tensor of an optional operand.
     pub(crate) fn opt(self, name: &str) -> Result<Option<&'a Tensor>, Trap> {
         self.group(name)?.first().map(Datum::tensor).transpose()
     }
 
-    /// The tensor of a group of one.
+    /// Returns the tensor of a required operand.
     pub(super) fn get(self, name: &str) -> Result<&'a Tensor, Trap> {
         self.opt(name)?.ok_or_else(|| Trap::unsupported(format!("the operand '{name}' is missing")))
     }
 
-    /// The integers of a group of at most one: axes, sizes, repeats.
+    /// Returns the elements of an optional integer operand: axes, sizes, repeats.
     pub(super) fn ints(self, name: &str) -> Result<Option<Vec<i64>>, Trap> {
         let list = |t: &Tensor| t.to_i64().ok_or_else(|| Trap::unsupported(format!("'{name}' should hold integers")));
         self.opt(name)?.map(list).transpose()
     }
 
-    /// The one integer of a group of at most one.
+    /// Returns the element of an optional scalar integer operand.
     pub(super) fn int(self, name: &str) -> Result<Option<i64>, Trap> {
         match self.ints(name)?.as_deref() {
             None => Ok(None),
@@ -70,7 +70,7 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Evaluates an op of one operand.
+/// Evaluates an op with one operand.
 pub(super) fn unary(data: &[Datum], kernel: impl Fn(&Tensor) -> KernelResult) -> Results {
     match data {
         [x] => one(kernel(x.tensor()?)),
@@ -78,7 +78,7 @@ pub(super) fn unary(data: &[Datum], kernel: impl Fn(&Tensor) -> KernelResult) ->
     }
 }
 
-/// Evaluates an op of two operands.
+/// Evaluates an op with two operands.
 pub(super) fn binary(data: &[Datum], kernel: impl Fn(&Tensor, &Tensor) -> KernelResult) -> Results {
     match data {
         [a, b] => one(kernel(a.tensor()?, b.tensor()?)),
@@ -86,28 +86,28 @@ pub(super) fn binary(data: &[Datum], kernel: impl Fn(&Tensor, &Tensor) -> Kernel
     }
 }
 
-/// Evaluates an op of any number of operands.
+/// Evaluates an op with any number of operands.
 pub(super) fn variadic(data: &[Datum], kernel: impl Fn(&[&Tensor]) -> KernelResult) -> Results {
     let tensors: Result<Vec<&Tensor>, Trap> = data.iter().map(Datum::tensor).collect();
     one(kernel(&tensors?))
 }
 
-/// The integer attribute `name`.
+/// Returns the integer attribute `name`.
 pub(super) fn int(args: &OpArgs<'_>, name: &str) -> Result<i64, String> {
     args.int(name).ok_or_else(|| format!("requires the integer attribute '{name}'"))
 }
 
-/// The float attribute `name`.
+/// Returns the float attribute `name`.
 pub(super) fn float(args: &OpArgs<'_>, name: &str) -> Result<f64, String> {
     args.float(name).ok_or_else(|| format!("requires the float attribute '{name}'"))
 }
 
-/// The integer list attribute `name`; empty when absent.
+/// Returns the integer list attribute `name`; empty when absent.
 pub(super) fn list(args: &OpArgs<'_>, name: &str) -> Vec<i64> {
     args.ints(name).unwrap_or_default()
 }
 
-/// What the word in the string attribute `name` stands for.
+/// Returns the case that the string attribute `name` selects.
 pub(super) fn choice<T: Copy>(args: &OpArgs<'_>, name: &str, cases: &[(&str, T)]) -> Result<T, String> {
     let word = args.attr(name).and_then(|a| args.ctx().as_str(a)).unwrap_or("");
     cases.iter().find(|c| c.0 == word).map(|c| c.1).ok_or_else(|| {
@@ -116,7 +116,7 @@ pub(super) fn choice<T: Copy>(args: &OpArgs<'_>, name: &str, cases: &[(&str, T)]
     })
 }
 
-/// The attributes of a sliding window; those that the op does not declare have their default.
+/// Returns the attributes of a sliding window, with defaults for those that the op does not declare.
 pub(super) fn window(args: &OpArgs<'_>) -> Result<WindowAttrs, String> {
     let auto_pad = [
         ("NOTSET", AutoPad::NotSet),
@@ -138,7 +138,7 @@ pub(super) fn window(args: &OpArgs<'_>) -> Result<WindowAttrs, String> {
     })
 }
 
-/// The attributes of a convolution.
+/// Returns the attributes of a convolution.
 pub(super) fn conv(args: &OpArgs<'_>) -> Result<ConvAttrs, String> {
     Ok(ConvAttrs { window: window(args)?, group: int(args, "group")? })
 }

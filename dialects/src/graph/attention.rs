@@ -1,4 +1,4 @@
-//! Attention, and what surrounds it in transformers.
+//! Attention and related transformer ops.
 
 use super::args::{Inputs, binary, choice, float, int, one, several};
 use super::unary::checked;
@@ -9,13 +9,14 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::normalize_axis;
 
-/// Attention: the softmax of the scaled products of queries and keys, times the values.
+/// Scaled dot-product attention: `softmax(scale * Q Kᵀ + mask) V`.
 ///
-/// Queries, keys and values are `[B, H, S, D]`, or `[B, S, H * D]` with numbers of heads in the attributes. Keys and values
-/// may have fewer heads, each of which then serves several neighbouring ones of the queries. Past keys and values come
-/// before the others, and are then part of further results: all keys, all values, and the scores.
+/// `q`, `k` and `v` are `[B, H, S, D]`, or `[B, S, H * D]` with the numbers of heads in attributes. With fewer key and
+/// value heads than query heads, each serves a group of neighbouring query heads (grouped-query attention). Past keys
+/// and values are prepended along the sequence axis; the concatenated keys and values and the scores are optional
+/// results.
 ///
-/// A query that the mask lets see no key gives zeros.
+/// A query whose keys are all masked yields zeros.
 ///
 /// ```mlir
 /// %y = graph.attention %q, %k, %v mask %m {is_causal = 1 : i64} : (tensor<1x8x4x16xf32>, tensor<1x2x6x16xf32>, tensor<1x2x6x16xf32>, tensor<4x6xi1>) -> tensor<1x8x4x16xf32>
@@ -29,46 +30,46 @@ use gradus_reference_kernels::shape::normalize_axis;
     verify = |m, op| checked(m, op, attention_attrs)
 )]
 pub struct AttentionOp {
-    /// The queries.
+    /// Queries.
     q: Operand<FLOAT_TENSOR>,
-    /// The keys.
+    /// Keys.
     k: Operand<FLOAT_TENSOR>,
-    /// The values.
+    /// Values.
     v: Operand<FLOAT_TENSOR>,
-    /// What is added to the scores, or as booleans which keys a query sees.
+    /// Summand of the scores; a boolean mask selects the visible keys.
     attn_mask: OptOperand<TENSOR>,
-    /// The keys before these, `[B, H, P, D]`.
+    /// Past keys, `[B, H, P, D]`.
     past_key: OptOperand<FLOAT_TENSOR>,
-    /// The values before these.
+    /// Past values, `[B, H, P, D]`.
     past_value: OptOperand<FLOAT_TENSOR>,
-    /// How many keys and values there are in every sample, `[B]`.
+    /// Number of valid keys and values per sample, `[B]`.
     nonpad_kv_seqlen: OptOperand<I64_TENSOR>,
-    /// Whether a query sees no key after it.
+    /// Whether a query attends to keys up to its own position only.
     #[default = "0 : i64"]
     is_causal: OptAttribute<I64>,
-    /// The number of heads of keys and values.
+    /// Number of key and value heads.
     kv_num_heads: OptAttribute<I64>,
-    /// How many keys before a query it sees; all when -1.
+    /// Number of visible keys before a query; -1 for all.
     #[default = "-1 : i64"]
     left_window_size: OptAttribute<I64>,
-    /// The number of heads of queries.
+    /// Number of query heads.
     q_num_heads: OptAttribute<I64>,
-    /// What the last result is: scores (0), after the cap (1), with the mask (2), or probabilities (3).
+    /// Form of the score result: scaled scores (0), after softcap (1), after the mask (2), or probabilities (3).
     #[default = "0 : i64"]
     qk_matmul_output_mode: OptAttribute<I64>,
-    /// How many keys after a query it sees; all when -1.
+    /// Number of visible keys after a query; -1 for all.
     #[default = "-1 : i64"]
     right_window_size: OptAttribute<I64>,
-    /// The factor of the scores; one by the root of the head size when absent.
+    /// Scale of the scores; 1 / sqrt(D) when absent.
     scale: OptAttribute<F32>,
-    /// Bound of the scores, which go through a scaled `tanh`; none when 0.
+    /// Soft cap c of the scores: `c * tanh(score / c)`; 0 for none.
     #[default = "0.000000e+00 : f32"]
     softcap: OptAttribute<F32>,
-    /// The number of the type in ONNX that the softmax is computed in; that of the scores when absent.
+    /// ONNX type number of the softmax precision; that of the scores when absent.
     softmax_precision: OptAttribute<I64>,
-    /// The attended values.
+    /// Attention output.
     y: OpResult<FLOAT_TENSOR>,
-    /// All keys, all values, and the scores, as many of them as are wanted.
+    /// Concatenated keys, concatenated values, and scores; trailing ones may be absent.
     more: OpResults<FLOAT_TENSOR>,
 }
 
@@ -96,7 +97,7 @@ fn attention_attrs(args: &OpArgs<'_>) -> Result<kernels::Attention, String> {
     })
 }
 
-/// An operand's shape as `[B, H, S, D]`.
+/// Returns an operand's shape as `[B, H, S, D]`.
 fn heads(args: &OpArgs<'_>, name: &str, heads: Option<i64>) -> Result<[i64; 4], String> {
     match (infer::dims(args, name).as_deref(), heads) {
         (None, _) => Ok([DYNAMIC; 4]),
@@ -150,33 +151,33 @@ fn attention(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, kernels::attention(&inputs, &attention_attrs(args)?)?)
 }
 
-/// Rotates pairs of elements of every head by angles that depend on the position.
+/// Rotary position embedding: rotates pairs of elements of each head by position-dependent angles.
 ///
-/// The operand is `[B, H, S, D]`, or `[B, S, H * D]` with the number of heads in an attribute. The cosines and sines are
-/// `[P, R / 2]`, one row per position, with positions of `[B, S]`; or without positions `[B, S, R / 2]`.
+/// `x` is `[B, H, S, D]`, or `[B, S, H * D]` with `num_heads`. The caches of cosines and sines are `[P, R / 2]`, one
+/// row per position, with `position_ids` of `[B, S]`; or `[B, S, R / 2]` without `position_ids`.
 ///
 /// ```mlir
 /// %y = graph.rotary_embedding %x, %cos, %sin, %at : (tensor<2x4x3x8xf32>, tensor<50x4xf32>, tensor<50x4xf32>, tensor<2x3xi64>) -> tensor<2x4x3x8xf32>
 /// ```
 #[op("graph.rotary_embedding", format = GENERIC, infer = infer_rotary, eval = rotary)]
 pub struct RotaryEmbeddingOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The cosines.
+    /// Cosines.
     cos_cache: Operand<FLOAT_TENSOR>,
-    /// The sines.
+    /// Sines.
     sin_cache: Operand<FLOAT_TENSOR>,
-    /// The positions.
+    /// Positions, `[B, S]`.
     position_ids: OptOperand<I64_TENSOR>,
-    /// Whether pairs are neighbours rather than half a head apart.
+    /// Whether pairs are adjacent elements; otherwise they are R / 2 elements apart.
     #[default = "0 : i64"]
     interleaved: OptAttribute<I64>,
-    /// The number of heads.
+    /// Number of heads.
     num_heads: OptAttribute<I64>,
-    /// How many elements of each head rotate; all when 0.
+    /// Number R of rotated elements per head; 0 for all.
     #[default = "0 : i64"]
     rotary_embedding_dim: OptAttribute<I64>,
-    /// The rotated operand.
+    /// Rotated operand.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -197,7 +198,7 @@ fn rotary(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::rotary_embedding(i.get("x")?, cos, sin, i.opt("position_ids")?, &attrs))
 }
 
-/// A gated activation: `a * sigmoid(alpha * a) * b`.
+/// SwiGLU gated activation: `a * sigmoid(alpha * a) * b`.
 ///
 /// ```mlir
 /// %y = graph.swiglu %a, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -209,20 +210,20 @@ fn rotary(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = |args, data| binary(data, |a, b| kernels::swiglu(a, b, float(args, "alpha")?))
 )]
 pub struct SwigluOp {
-    /// The gate.
+    /// Gate.
     a: Operand<FLOAT_TENSOR>,
-    /// What is let through.
+    /// Gated operand.
     b: Operand<FLOAT_TENSOR>,
-    /// The factor inside the sigmoid.
+    /// Factor alpha inside the sigmoid.
     #[default = "1.000000e+00 : f32"]
     alpha: OptAttribute<F32>,
-    /// The result.
+    /// Result.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// A copy of a cache in which newer elements replace a run of slices along an axis.
+/// Copy of a cache in which `update` replaces a range along an axis.
 ///
-/// Every sample has its own start, which is 0 when there are none.
+/// The range starts at `write_indices[b]` in sample b, or at 0 if `write_indices` is absent.
 ///
 /// ```mlir
 /// %y = graph.tensor_scatter %cache, %new, %at {mode = "circular"} : (tensor<2x1x8x4xf32>, tensor<2x1x3x4xf32>, tensor<2xi64>) -> tensor<2x1x8x4xf32>
@@ -235,19 +236,19 @@ pub struct SwigluOp {
     verify = |m, op| checked(m, op, circular)
 )]
 pub struct TensorScatterOp {
-    /// The cache.
+    /// Cache.
     past_cache: Operand<TENSOR>,
-    /// The newer elements, of the same shape but for the axis.
+    /// New elements, of the same shape except along the axis.
     update: Operand<TENSOR>,
-    /// Where they go, `[B]`.
+    /// Start of the range in each sample, `[B]`.
     write_indices: OptOperand<I64_TENSOR>,
-    /// The axis, which is not the first.
+    /// Axis; must not be the first.
     #[default = "-2 : i64"]
     axis: OptAttribute<I64>,
-    /// `linear`, or `circular` to go on at the beginning after the end.
+    /// `linear`, or `circular` to wrap around at the end.
     #[default = "\"linear\""]
     mode: OptAttribute<STRING>,
-    /// The changed copy.
+    /// Updated cache.
     present_cache: OpResult<TENSOR>,
 }
 
@@ -269,9 +270,9 @@ fn tensor_scatter(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     one(kernels::tensor_scatter(cache, update, starts, int(args, "axis")?, circular(args)?))
 }
 
-/// Depthwise convolution over each position and those before it, which also gives the state for what comes after.
+/// Causal depthwise 1-D convolution with state, for autoregressive decoding.
 ///
-/// `[N, C, L]` by `[C, 1, K]`; the state is the last `K - 1` positions.
+/// `x` is `[N, C, L]`, `weight` is `[C, 1, K]`. The state is the last `K - 1` positions.
 ///
 /// ```mlir
 /// %y:2 = graph.causal_conv_with_state %x, %w : (tensor<1x4x8xf32>, tensor<4x1x3xf32>) -> (tensor<1x4x8xf32>, tensor<1x4x2xf32>)
@@ -285,20 +286,20 @@ fn tensor_scatter(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     verify = |m, op| checked(m, op, activated)
 )]
 pub struct CausalConvWithStateOp {
-    /// The input.
+    /// Input, `[N, C, L]`.
     x: Operand<FLOAT_TENSOR>,
-    /// One filter per channel.
+    /// Filters, `[C, 1, K]`.
     weight: Operand<FLOAT_TENSOR>,
-    /// What is added, `[C]`.
+    /// Bias, `[C]`.
     bias: OptOperand<FLOAT_TENSOR>,
-    /// The positions before the first, `[N, C, K - 1]`; zeros when absent.
+    /// Positions preceding the input, `[N, C, K - 1]`; zeros when absent.
     past_state: OptOperand<FLOAT_TENSOR>,
-    /// `none`, or `silu`, also known as `swish`.
+    /// Activation: `none`, or `silu`, also called `swish`.
     #[default = "\"none\""]
     activation: OptAttribute<STRING>,
-    /// The result.
+    /// Output, `[N, C, L]`.
     y: OpResult<FLOAT_TENSOR>,
-    /// The last positions.
+    /// Last `K - 1` positions, `[N, C, K - 1]`.
     present_state: OpResult<FLOAT_TENSOR>,
 }
 
@@ -324,10 +325,10 @@ fn causal_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, kernels::causal_conv_with_state(i.get("x")?, i.get("weight")?, bias, past, activated(args)?)?)
 }
 
-/// Attention whose state has a fixed size: a matrix from keys to values for each head.
+/// Linear attention with a recurrent state matrix per head, from keys to values.
 ///
-/// At every step the matrix decays, learns the value of the key, and is asked for that of the query. Operands but the
-/// state are `[B, T, heads * size]`.
+/// At each step the state decays, is updated with the key and value, and is multiplied by the query. Operands except
+/// the state are `[B, T, heads * size]`.
 ///
 /// ```mlir
 /// %y:2 = graph.linear_attention %q, %k, %v {kv_num_heads = 1 : i64, q_num_heads = 2 : i64, update_rule = "linear"} : (tensor<1x4x16xf32>, tensor<1x4x8xf32>, tensor<1x4x6xf32>) -> (tensor<1x4x12xf32>, tensor<1x1x8x6xf32>)
@@ -341,34 +342,34 @@ fn causal_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, linear_attrs)
 )]
 pub struct LinearAttentionOp {
-    /// The queries.
+    /// Queries.
     query: Operand<FLOAT_TENSOR>,
-    /// The keys.
+    /// Keys.
     key: Operand<FLOAT_TENSOR>,
-    /// The values.
+    /// Values.
     value: Operand<FLOAT_TENSOR>,
-    /// The matrices, `[B, H, key size, value size]`; zeros when absent.
+    /// Initial state, `[B, H, key size, value size]`; zeros when absent.
     past_state: OptOperand<FLOAT_TENSOR>,
-    /// The logarithm of the decay, for each head or each element of a key.
+    /// Logarithm of the decay, per head or per key element.
     decay: OptOperand<FLOAT_TENSOR>,
-    /// How much of a value is written, for each head or all.
+    /// Write strength, per head or for all heads.
     beta: OptOperand<FLOAT_TENSOR>,
-    /// How many steps an implementation may take at a time; of no effect.
+    /// Chunk size of chunkwise implementations; ignored.
     #[default = "64 : i64"]
     chunk_size: OptAttribute<I64>,
-    /// The number of heads of keys and values.
+    /// Number of key and value heads.
     kv_num_heads: Attribute<I64>,
-    /// The number of heads of queries.
+    /// Number of query heads.
     q_num_heads: Attribute<I64>,
-    /// The factor of the result; one by the root of the key size when 0.
+    /// Scale of the output; 0 for 1 / sqrt(key size).
     #[default = "0.000000e+00 : f32"]
     scale: OptAttribute<F32>,
-    /// `linear`, `gated` (with decay), `delta` (what is known of a value is taken off it) or `gated_delta`.
+    /// State update: `linear`, `gated` (decay), `delta` (subtracts the stored value) or `gated_delta`.
     #[default = "\"gated_delta\""]
     update_rule: OptAttribute<STRING>,
-    /// The answers.
+    /// Output.
     y: OpResult<FLOAT_TENSOR>,
-    /// The matrices after the last step.
+    /// Final state.
     present_state: OpResult<FLOAT_TENSOR>,
 }
 
@@ -411,7 +412,7 @@ fn linear(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, kernels::linear_attention(&inputs, &linear_attrs(args)?)?)
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[
     AttentionOp::INFO,
     RotaryEmbeddingOp::INFO,

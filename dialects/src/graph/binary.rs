@@ -1,4 +1,4 @@
-//! Elementwise ops of several operands, which broadcast: arithmetic, comparison, logic, selection.
+//! Elementwise ops with several operands, which broadcast: arithmetic, comparison, logic, selection.
 
 use super::args::{Inputs, binary, choice, one, variadic};
 use super::unary::checked;
@@ -12,7 +12,7 @@ const NONE: Traits = Traits::NONE;
 const COMMUTATIVE: Traits = Traits::COMMUTATIVE;
 const ASSOCIATIVE: Traits = Traits::COMMUTATIVE.and(Traits::ASSOCIATIVE);
 
-/// Ops of two operands. A row: struct, name, operand type, result type, traits, inference, kernel, documentation, example.
+/// Binary ops. A row: struct, name, operand type, result type, traits, inference, kernel, documentation, example.
 macro_rules! binary {
     ($($Op:ident $name:literal $ty:ident $result:ident $traits:ident $infer:ident $kernel:ident
         $doc:literal $example:literal;)*) => { $(
@@ -29,62 +29,62 @@ macro_rules! binary {
             eval = |_, data| binary(data, kernels::$kernel)
         )]
         pub struct $Op {
-            /// The left operand.
+            /// Left operand.
             a: Operand<$ty>,
-            /// The right operand.
+            /// Right operand.
             b: Operand<$ty>,
-            /// The result.
+            /// Result.
             c: OpResult<$result>,
         }
     )*
 
-        /// The ops of this table.
+        /// Ops of this table.
         const BINARY: &[&OpInfo] = &[$($Op::INFO),*];
     };
 }
 
 binary! {
     AddOp "graph.add" TENSOR TENSOR ASSOCIATIVE elementwise add
-        "Sums; integers wrap." "%c = graph.add %a, %b : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>";
+        "Elementwise sum; integers wrap." "%c = graph.add %a, %b : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>";
     SubOp "graph.sub" TENSOR TENSOR NONE elementwise sub
-        "Differences; integers wrap." "%c = graph.sub %a, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>";
+        "Elementwise difference; integers wrap." "%c = graph.sub %a, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>";
     MulOp "graph.mul" TENSOR TENSOR ASSOCIATIVE elementwise mul
-        "Products; integers wrap." "%c = graph.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
+        "Elementwise product; integers wrap." "%c = graph.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
     DivOp "graph.div" TENSOR TENSOR NONE elementwise div
-        "Quotients; integers truncate towards zero, and have none by zero."
+        "Elementwise quotient. Integer division truncates towards zero; division by zero traps."
         "%c = graph.div %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
     PowOp "graph.pow" TENSOR TENSOR NONE elementwise_like_first pow
-        "Powers, in the type of the base; the exponent may have another."
+        "Elementwise power `a^b`, in the type of `a`; `b` may have another element type."
         "%c = graph.pow %a, %b : (tensor<4xf32>, tensor<i64>) -> tensor<4xf32>";
     PReluOp "graph.prelu" TENSOR TENSOR NONE like_first prelu
-        "The left operand where it is not negative, else multiplied by the right one, which broadcasts to it."
+        "Parametric ReLU: `a` where a >= 0, else `a * b`. `b` broadcasts to `a`."
         "%c = graph.prelu %a, %b : (tensor<1x8x4xf32>, tensor<8x1xf32>) -> tensor<1x8x4xf32>";
     EqualOp "graph.equal" TENSOR BOOL_TENSOR COMMUTATIVE comparison equal
-        "Whether elements are equal." "%c = graph.equal %a, %b : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>";
+        "Elementwise `a == b`." "%c = graph.equal %a, %b : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>";
     LessOp "graph.less" TENSOR BOOL_TENSOR NONE comparison less
-        "Whether a < b." "%c = graph.less %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
+        "Elementwise `a < b`." "%c = graph.less %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
     LessOrEqualOp "graph.less_or_equal" TENSOR BOOL_TENSOR NONE comparison less_or_equal
-        "Whether a <= b." "%c = graph.less_or_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
+        "Elementwise `a <= b`." "%c = graph.less_or_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
     GreaterOp "graph.greater" TENSOR BOOL_TENSOR NONE comparison greater
-        "Whether a > b." "%c = graph.greater %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
+        "Elementwise `a > b`." "%c = graph.greater %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
     GreaterOrEqualOp "graph.greater_or_equal" TENSOR BOOL_TENSOR NONE comparison greater_or_equal
-        "Whether a >= b." "%c = graph.greater_or_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
+        "Elementwise `a >= b`." "%c = graph.greater_or_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
     AndOp "graph.and" BOOL_TENSOR BOOL_TENSOR ASSOCIATIVE elementwise and
-        "Whether both are true." "%c = graph.and %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
+        "Elementwise logical AND." "%c = graph.and %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
     OrOp "graph.or" BOOL_TENSOR BOOL_TENSOR ASSOCIATIVE elementwise or
-        "Whether one is true." "%c = graph.or %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
+        "Elementwise logical OR." "%c = graph.or %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
     XorOp "graph.xor" BOOL_TENSOR BOOL_TENSOR ASSOCIATIVE elementwise xor
-        "Whether exactly one is true." "%c = graph.xor %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
+        "Elementwise logical XOR." "%c = graph.xor %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
     BitwiseAndOp "graph.bitwise_and" INT_TENSOR INT_TENSOR ASSOCIATIVE elementwise bitwise_and
-        "The bits that both have." "%c = graph.bitwise_and %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
+        "Elementwise bitwise AND." "%c = graph.bitwise_and %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
     BitwiseOrOp "graph.bitwise_or" INT_TENSOR INT_TENSOR ASSOCIATIVE elementwise bitwise_or
-        "The bits that one has." "%c = graph.bitwise_or %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
+        "Elementwise bitwise OR." "%c = graph.bitwise_or %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
     BitwiseXorOp "graph.bitwise_xor" INT_TENSOR INT_TENSOR ASSOCIATIVE elementwise bitwise_xor
-        "The bits that exactly one has."
+        "Elementwise bitwise XOR."
         "%c = graph.bitwise_xor %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>";
 }
 
-/// Remainders: with the sign of the divisor, or with `fmod` that of the dividend.
+/// Elementwise remainder, with the sign of the divisor or, if `fmod`, of the dividend.
 ///
 /// ```mlir
 /// %c = graph.mod %a, %b {fmod = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
@@ -96,21 +96,21 @@ binary! {
     eval = |args, data| binary(data, |a, b| kernels::modulo(a, b, args.flag("fmod")))
 )]
 pub struct ModOp {
-    /// The dividend.
+    /// Dividend.
     a: Operand<TENSOR>,
-    /// The divisor.
+    /// Divisor.
     b: Operand<TENSOR>,
-    /// Whether the dividend decides the sign.
+    /// Whether the remainder has the sign of the dividend (C's `fmod`).
     #[default = "0 : i64"]
     fmod: OptAttribute<I64>,
-    /// The remainders.
+    /// Remainder.
     c: OpResult<TENSOR>,
 }
 
-/// Integers shifted by a number of bits, to the left or to the right.
+/// Elementwise shift by `b` bits, in the given direction.
 ///
-/// Copies of the sign bit follow to the right. Shifts by a negative number or at least as many bits as there are leave
-/// nothing but those.
+/// Right shifts of signed integers are arithmetic. A negative or too large shift amount yields 0, or -1 for right
+/// shifts of negative integers.
 ///
 /// ```mlir
 /// %c = graph.bit_shift %a, %b {direction = "LEFT"} : (tensor<4xui8>, tensor<ui8>) -> tensor<4xui8>
@@ -123,13 +123,13 @@ pub struct ModOp {
     verify = |m, op| checked(m, op, to_the_right)
 )]
 pub struct BitShiftOp {
-    /// What is shifted.
+    /// Operand to shift.
     a: Operand<INT_TENSOR>,
-    /// By how much.
+    /// Shift amount in bits.
     b: Operand<INT_TENSOR>,
-    /// `LEFT` or `RIGHT`.
+    /// Direction: `LEFT` or `RIGHT`.
     direction: Attribute<STRING>,
-    /// The shifted integers.
+    /// Shifted operand.
     c: OpResult<INT_TENSOR>,
 }
 
@@ -137,7 +137,7 @@ fn to_the_right(args: &OpArgs<'_>) -> Result<bool, String> {
     choice(args, "direction", &[("LEFT", false), ("RIGHT", true)])
 }
 
-/// Ops of one or more operands. A row: struct, name, kernel, documentation, example.
+/// Variadic ops. A row: struct, name, kernel, documentation, example.
 macro_rules! variadic {
     ($($Op:ident $name:literal $kernel:ident $doc:literal $example:literal;)*) => { $(
         #[doc = $doc]
@@ -152,43 +152,43 @@ macro_rules! variadic {
             eval = |_, data| variadic(data, kernels::$kernel)
         )]
         pub struct $Op {
-            /// The operands, at least one.
+            /// Operands, at least one.
             inputs: Operands<TENSOR>,
-            /// The result.
+            /// Result.
             y: OpResult<TENSOR>,
         }
     )*
 
-        /// The ops of this table.
+        /// Ops of this table.
         const VARIADIC: &[&OpInfo] = &[$($Op::INFO),*];
     };
 }
 
 variadic! {
-    MinOp "graph.min" min "The smallest of the operands; NaN when one is."
+    MinOp "graph.min" min "Elementwise minimum of all operands; NaN if any operand is NaN."
         "%y = graph.min %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
-    MaxOp "graph.max" max "The largest of the operands; NaN when one is."
+    MaxOp "graph.max" max "Elementwise maximum of all operands; NaN if any operand is NaN."
         "%y = graph.max %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
-    SumOp "graph.sum" sum "The sum of the operands, from the first on."
+    SumOp "graph.sum" sum "Elementwise sum of all operands, from left to right."
         "%y = graph.sum %a, %b, %c : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>";
-    MeanOp "graph.mean" mean "The mean of the operands, which are floats."
+    MeanOp "graph.mean" mean "Elementwise mean of all operands, which are floats."
         "%y = graph.mean %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
 }
 
-/// Elements of one operand or the other, by a condition; all three broadcast.
+/// Elementwise selection: `x` where `condition` holds, else `y`. All operands broadcast.
 ///
 /// ```mlir
 /// %y = graph.where %c, %a, %b : (tensor<4xi1>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
 /// ```
 #[op("graph.where", format = GENERIC, infer = infer_where, eval = eval_where)]
 pub struct WhereOp {
-    /// What decides.
+    /// Condition.
     condition: Operand<BOOL_TENSOR>,
-    /// Where it is true.
+    /// Elements where the condition holds.
     x: Operand<TENSOR>,
-    /// Where it is false.
+    /// Elements elsewhere.
     y: Operand<TENSOR>,
-    /// The chosen elements.
+    /// Selected elements.
     output: OpResult<TENSOR>,
 }
 
@@ -203,5 +203,5 @@ fn eval_where(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::where_select(inputs.get("condition")?, inputs.get("x")?, inputs.get("y")?))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[BINARY, VARIADIC, &[ModOp::INFO, BitShiftOp::INFO, WhereOp::INFO]];

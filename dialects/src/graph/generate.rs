@@ -1,4 +1,4 @@
-//! Ops that make tensors from little: constants, ranges, one-hot vectors, triangles, and shapes as tensors.
+//! Ops that create tensors: constants, ranges, one-hot vectors, triangles, and shapes.
 
 use super::args::{Inputs, int, one, unary};
 use super::{DENSE, GENERIC, infer, onnx_type};
@@ -8,7 +8,7 @@ use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, T
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axis, slice_axis};
 
-/// A constant tensor.
+/// Constant tensor.
 ///
 /// ```mlir
 /// %cst = graph.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
@@ -22,9 +22,9 @@ use gradus_reference_kernels::shape::{normalize_axis, slice_axis};
     result_names = |_, _| vec![(0, "cst".to_owned())]
 )]
 pub struct ConstantOp {
-    /// The elements, whose type is the result's.
+    /// Elements; they determine the result type.
     value: Attribute<DENSE>,
-    /// The tensor.
+    /// Constant tensor.
     result: OpResult<TENSOR>,
 }
 
@@ -38,7 +38,7 @@ fn constant(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(tensor.ok_or_else(|| "a constant whose elements cannot be computed with, or are missing".into()))
 }
 
-/// A tensor of the given shape whose elements are all the same.
+/// Tensor of the given shape filled with one value.
 ///
 /// ```mlir
 /// %y = graph.constant_of_shape %shape {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> tensor<?x?xi64>
@@ -51,11 +51,11 @@ fn constant(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = constant_of_shape
 )]
 pub struct ConstantOfShapeOp {
-    /// The extents.
+    /// Extents.
     shape: Operand<I64_TENSOR>,
-    /// The element, in a tensor of one; 0.0 when absent.
+    /// Fill value, a tensor of one element; f32 zero when absent.
     value: OptAttribute<DENSE>,
-    /// The tensor.
+    /// Filled tensor.
     y: OpResult<TENSOR>,
 }
 
@@ -78,7 +78,7 @@ fn infer_constant_of_shape(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, given.or_else(|| infer::list_len(args, "shape").map(infer::unknown)), elem)
 }
 
-/// However many elements there are, they are one constant.
+/// Folds to a splat, for any number of elements.
 fn fold_constant_of_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let ctx = args.ctx();
     let &[ty] = args.result_types else { return None };
@@ -100,23 +100,23 @@ fn constant_of_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tr
     one(kernels::constant_of_shape(&Inputs::new(args, data).ints("shape")?.unwrap_or_default(), &value))
 }
 
-/// Numbers from a start towards a limit (exclusive) by a step.
+/// Range `start, start + delta, ...` up to `limit`, exclusive. The length is `max(0, ceil((limit - start) / delta))`.
 ///
 /// ```mlir
 /// %y = graph.range %start, %limit, %delta : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
 /// ```
 #[op("graph.range", format = GENERIC, infer = infer_range, eval = range)]
 pub struct RangeOp {
-    /// The first element, a scalar.
+    /// First element, a scalar.
     start: Operand<TENSOR>,
-    /// Where to stop, a scalar.
+    /// Exclusive limit, a scalar.
     limit: Operand<TENSOR>,
-    /// The step, a scalar.
+    /// Step, a scalar.
     delta: Operand<TENSOR>,
-    /// The number of the type in ONNX that 16-bit floats are computed in; of no effect.
+    /// ONNX type number of the accumulator for 16-bit floats; ignored.
     #[default = "1 : i64"]
     stash_type: OptAttribute<I64>,
-    /// The numbers.
+    /// Range, a vector.
     y: OpResult<TENSOR>,
 }
 
@@ -125,7 +125,7 @@ fn infer_range(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(vec![range_len(args).unwrap_or(DYNAMIC)]), elem)
 }
 
-/// The number of elements, when the operands are constant and there are few enough to be worth counting.
+/// Returns the number of elements if the operands are constant and it is at most [`MAX_COUNTED`].
 fn range_len(args: &OpArgs<'_>) -> Option<i64> {
     let [start, limit, delta] = ["start", "limit", "delta"].map(|name| infer::constant(args, name));
     let (start, limit, delta) = (start?, limit?, delta?);
@@ -137,7 +137,7 @@ fn range_len(args: &OpArgs<'_>) -> Option<i64> {
     i64::try_from(kernels::range(&start, &limit, &delta).ok()?.len()).ok()
 }
 
-/// Longer ranges are not made just to know their length.
+/// Maximum length of ranges whose length is inferred.
 const MAX_COUNTED: f64 = 65536.0;
 
 fn range(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -145,29 +145,29 @@ fn range(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::range(i.get("start")?, i.get("limit")?, i.get("delta")?))
 }
 
-/// Along a new axis one value at the index and another one elsewhere.
+/// One-hot encoding: a new axis of extent `depth` holds the on-value at the index and the off-value elsewhere.
 ///
-/// `values` holds the value for elsewhere, then the one for the index.
+/// `values` holds the off-value, then the on-value.
 ///
 /// ```mlir
 /// %y = graph.one_hot %i, %depth, %values : (tensor<4xi64>, tensor<i64>, tensor<2xf32>) -> tensor<4x?xf32>
 /// ```
 #[op("graph.one_hot", format = GENERIC, infer = infer_one_hot, eval = one_hot)]
 pub struct OneHotOp {
-    /// Where the one value goes.
+    /// Indices of the on-values; negative ones count from the end.
     indices: Operand<TENSOR>,
-    /// The extent of the new axis, a scalar.
+    /// Extent of the new axis, a scalar.
     depth: Operand<TENSOR>,
-    /// The two values.
+    /// Off-value and on-value, `[2]`.
     values: Operand<TENSOR>,
-    /// Where the new axis is, in the result.
+    /// Position of the new axis in the result.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
-    /// The vectors.
+    /// One-hot vectors.
     y: OpResult<TENSOR>,
 }
 
-/// The extent of the new axis: a number of any type.
+/// Returns the extent of the new axis from a number of any type.
 fn depth(t: &Tensor) -> Option<i64> {
     match t.to_i64() {
         Some(v) => v.first().copied(),
@@ -192,21 +192,21 @@ fn one_hot(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::one_hot(i.get("indices")?, extent, i.get("values")?, int(args, "axis")?))
 }
 
-/// The upper or lower triangle of matrices; the rest is zero.
+/// Upper or lower triangular part of matrices; the rest is zero.
 ///
 /// ```mlir
 /// %y = graph.trilu %x, %k {upper = 0 : i64} : (tensor<4x4xf32>, tensor<i64>) -> tensor<4x4xf32>
 /// ```
 #[op("graph.trilu", format = GENERIC, infer = infer_trilu, eval = trilu)]
 pub struct TriluOp {
-    /// The matrices.
+    /// Matrices, `[..., M, N]`.
     x: Operand<TENSOR>,
-    /// The diagonal at which the triangle starts, a scalar; 0 when absent.
+    /// Diagonal that bounds the triangle, a scalar; 0 (main diagonal) when absent.
     k: OptOperand<INT_TENSOR>,
-    /// Whether the upper triangle is kept.
+    /// Whether the upper triangle is kept, else the lower one.
     #[default = "1 : i64"]
     upper: OptAttribute<I64>,
-    /// The triangles.
+    /// Triangular matrices.
     y: OpResult<TENSOR>,
 }
 
@@ -222,21 +222,21 @@ fn trilu(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::trilu(i.get("x")?, i.int("k")?.unwrap_or(0), args.flag("upper")))
 }
 
-/// Ones on a diagonal and zeros elsewhere, in the shape of the operand.
+/// Matrix with ones on a diagonal and zeros elsewhere, in the shape of the operand.
 ///
 /// ```mlir
 /// %y = graph.eye_like %x {k = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
 /// ```
 #[op("graph.eye_like", format = GENERIC, infer = infer_eye_like, eval = eye_like)]
 pub struct EyeLikeOp {
-    /// What has the shape, a matrix.
+    /// A 2-D tensor; only its shape is used.
     x: Operand<TENSOR>,
-    /// The number of the result's element type in ONNX; the operand's when absent.
+    /// ONNX type number of the result's element type; that of the operand when absent.
     dtype: OptAttribute<I64>,
-    /// The diagonal.
+    /// Diagonal of the ones: 0 is the main one, positive ones are above it.
     #[default = "0 : i64"]
     k: OptAttribute<I64>,
-    /// The matrix.
+    /// Matrix.
     y: OpResult<TENSOR>,
 }
 
@@ -260,7 +260,7 @@ fn eye_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::eye_like(Inputs::new(args, data).get("x")?.shape(), int(args, "k")?, dtype))
 }
 
-/// The extents of a tensor, from axis `start` to `end` (exclusive).
+/// Shape of a tensor as a vector, from axis `start` to `end`, exclusive.
 ///
 /// ```mlir
 /// %y = graph.shape %x {start = 1 : i64} : (tensor<2x?x4xf32>) -> tensor<2xi64>
@@ -273,18 +273,18 @@ fn eye_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = |args, data| unary(data, |x| kernels::shape_of(x, int(args, "start")?, args.int("end")))
 )]
 pub struct ShapeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The axis after the last; the rank when absent.
+    /// End axis, exclusive; the rank when absent.
     end: OptAttribute<I64>,
-    /// The first axis.
+    /// Start axis.
     #[default = "0 : i64"]
     start: OptAttribute<I64>,
-    /// The extents.
+    /// Extents.
     y: OpResult<I64_TENSOR>,
 }
 
-/// The wanted extents of the operand.
+/// Returns the selected extents of the operand.
 fn shape_part(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     let Some(dims) = infer::dims(args, "x") else { return Ok(None) };
     let (first, count) = slice_axis(dims.len(), int(args, "start")?, args.int("end").unwrap_or(i64::MAX), 1)?;
@@ -296,7 +296,7 @@ fn infer_shape(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(vec![count]), Type::I64)
 }
 
-/// The constant that the op is, when its type is the result's.
+/// Returns a constant if its type is the result type.
 fn folded(args: &OpArgs<'_>, tensor: &Tensor) -> Option<Folded> {
     let ctx = args.ctx();
     let ty = ctx.tensor_type(&infer::extents(tensor.shape()), Type::I64);
@@ -309,7 +309,7 @@ fn fold_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     folded(args, &Tensor::from_vec(&[dims.len()], dims))
 }
 
-/// The number of elements of a tensor.
+/// Number of elements of a tensor.
 ///
 /// ```mlir
 /// %y = graph.size %x : (tensor<2x3xf32>) -> tensor<i64>
@@ -322,9 +322,9 @@ fn fold_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     eval = |_, data| unary(data, kernels::size_of)
 )]
 pub struct SizeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The number, a scalar.
+    /// Number of elements, a scalar.
     y: OpResult<I64_TENSOR>,
 }
 
@@ -335,7 +335,7 @@ fn fold_size(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     }
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[
     ConstantOp::INFO,
     ConstantOfShapeOp::INFO,

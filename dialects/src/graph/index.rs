@@ -1,4 +1,4 @@
-//! Gathering and scattering by index tensors. Indices count from the back when they are negative.
+//! Gathering and scattering by index tensors. Negative indices count from the end; out-of-bounds indices trap.
 
 use super::args::{Inputs, choice, int, one};
 use super::unary::checked;
@@ -10,21 +10,21 @@ use gradus_ir::{OpArgs, OpDecl, OpInfo, op};
 use gradus_reference_kernels::shape::normalize_axis;
 use gradus_reference_kernels::{self as kernels, Scatter};
 
-/// The slices along an axis that indices name; the axis is replaced by the axes of the indices.
+/// Slices of `x` along `axis` at the given indices. The axis is replaced by the axes of `indices`.
 ///
 /// ```mlir
 /// %y = graph.gather %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<2x3xi64>) -> tensor<4x2x3xf32>
 /// ```
 #[op("graph.gather", work = Work::moved, format = GENERIC, infer = infer_gather, eval = gather)]
 pub struct GatherOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// Which slices.
+    /// Indices of the slices.
     indices: Operand<INT_TENSOR>,
-    /// The axis.
+    /// Axis.
     #[default = "0 : i64"]
     axis: OptAttribute<I64>,
-    /// The slices.
+    /// Gathered slices.
     y: OpResult<TENSOR>,
 }
 
@@ -42,21 +42,21 @@ fn gather(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::gather(i.get("x")?, i.get("indices")?, int(args, "axis")?))
 }
 
-/// For every index the element at its coordinates, of which the one along `axis` is the index itself.
+/// Elements at the coordinates of `indices`, with the coordinate along `axis` replaced by the index.
 ///
 /// ```mlir
 /// %y = graph.gather_elements %x, %i {axis = 1 : i64} : (tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
 /// ```
 #[op("graph.gather_elements", format = GENERIC, infer = infer_gather_elements, eval = gather_elements)]
 pub struct GatherElementsOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// Where along the axis.
+    /// Indices along the axis.
     indices: Operand<INT_TENSOR>,
-    /// The axis.
+    /// Axis.
     #[default = "0 : i64"]
     axis: OptAttribute<I64>,
-    /// The elements.
+    /// Gathered elements, in the shape of `indices`.
     y: OpResult<TENSOR>,
 }
 
@@ -65,7 +65,7 @@ fn infer_gather_elements(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, infer::dims(args, "indices"), infer::elem(args, "x")?)
 }
 
-/// Checks that the attribute `axis` is an axis of the operand `x`.
+/// Checks that the attribute `axis` is a valid axis of `x`.
 fn check_axis(args: &OpArgs<'_>) -> Result<(), String> {
     let axis = int(args, "axis")?;
     infer::dims(args, "x").map_or(Ok(()), |dims| normalize_axis(axis, dims.len()).map(drop))
@@ -76,23 +76,23 @@ fn gather_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap
     one(kernels::gather_elements(i.get("x")?, i.get("indices")?, int(args, "axis")?))
 }
 
-/// The slices that the rows of an index tensor (its last axis) name by leading coordinates.
+/// Slices of `x` whose leading coordinates are the last axis of `indices`.
 ///
-/// The first `batch_dims` axes are shared by both.
+/// The first `batch_dims` axes of both operands correspond.
 ///
 /// ```mlir
 /// %y = graph.gather_nd %x, %i : (tensor<4x8x2xf32>, tensor<5x2xi64>) -> tensor<5x2xf32>
 /// ```
 #[op("graph.gather_nd", format = GENERIC, infer = infer_gather_nd, eval = gather_nd)]
 pub struct GatherNdOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The coordinates.
+    /// Coordinates, `[..., Q]`.
     indices: Operand<INT_TENSOR>,
-    /// The number of shared axes.
+    /// Number of batch axes.
     #[default = "0 : i64"]
     batch_dims: OptAttribute<I64>,
-    /// The slices.
+    /// Gathered slices.
     y: OpResult<TENSOR>,
 }
 
@@ -115,7 +115,7 @@ fn gather_nd(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::gather_nd(i.get("x")?, i.get("indices")?, int(args, "batch_dims")?))
 }
 
-/// A copy in which the elements that `graph.gather_elements` would read are combined with others.
+/// Copy of `x` in which updates are combined with the elements that `graph.gather_elements` would read.
 ///
 /// ```mlir
 /// %y = graph.scatter_elements %x, %i, %u {reduction = "add"} : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32>
@@ -128,19 +128,19 @@ fn gather_nd(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, reduction)
 )]
 pub struct ScatterElementsOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// Where along the axis.
+    /// Indices along the axis.
     indices: Operand<INT_TENSOR>,
-    /// The elements that are put there, one per index.
+    /// Updates, in the shape of `indices`.
     updates: Operand<TENSOR>,
-    /// The axis.
+    /// Axis.
     #[default = "0 : i64"]
     axis: OptAttribute<I64>,
-    /// How elements combine: `none` (replace), `add`, `mul`, `min`, `max`.
+    /// Combination: `none` (replace), `add`, `mul`, `min` or `max`.
     #[default = "\"none\""]
     reduction: OptAttribute<STRING>,
-    /// The changed copy.
+    /// Updated copy.
     y: OpResult<TENSOR>,
 }
 
@@ -171,7 +171,7 @@ fn scatter_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tra
     one(kernels::scatter_elements(x, indices, updates, int(args, "axis")?, reduction(args)?))
 }
 
-/// A copy in which the slices that `graph.gather_nd` would read are combined with others.
+/// Copy of `x` in which updates are combined with the slices that `graph.gather_nd` would read.
 ///
 /// ```mlir
 /// %y = graph.scatter_nd %x, %i, %u : (tensor<4x8xf32>, tensor<2x1xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>
@@ -184,16 +184,16 @@ fn scatter_elements(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tra
     verify = |m, op| checked(m, op, reduction)
 )]
 pub struct ScatterNdOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The coordinates.
+    /// Coordinates, `[..., Q]`.
     indices: Operand<INT_TENSOR>,
-    /// The slices that are put there, one per row of indices.
+    /// Updates, one slice per coordinate.
     updates: Operand<TENSOR>,
-    /// How elements combine: `none` (replace), `add`, `mul`, `min`, `max`.
+    /// Combination: `none` (replace), `add`, `mul`, `min` or `max`.
     #[default = "\"none\""]
     reduction: OptAttribute<STRING>,
-    /// The changed copy.
+    /// Updated copy.
     y: OpResult<TENSOR>,
 }
 
@@ -202,6 +202,6 @@ fn scatter_nd(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::scatter_nd(i.get("x")?, i.get("indices")?, i.get("updates")?, reduction(args)?))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] =
     &[&[GatherOp::INFO, GatherElementsOp::INFO, GatherNdOp::INFO, ScatterElementsOp::INFO, ScatterNdOp::INFO]];

@@ -1,48 +1,48 @@
-//! What the ops' shape inference shares. A dimension that cannot be known is `?`, a shape of unknown rank is `None`.
+//! Shape inference. An unknown extent is `?` ([`DYNAMIC`]), a shape of unknown rank is `None`.
 
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::tensor::Tensor;
 use gradus_ir::{AttrData, DYNAMIC, FoldResult, Folded, Module, OpArgs, Type, TypeData, Value};
 
-/// What inference returns.
+/// Result of shape inference.
 pub(super) type Types = Result<Vec<Type>, String>;
 
-/// Extents, or [`DYNAMIC`]; `None` when not even their number is known.
+/// Extents, or [`DYNAMIC`]; `None` for unknown rank.
 pub(super) type Dims = Option<Vec<i64>>;
 
-/// An extent, if it is known.
+/// Returns a static extent.
 pub(super) fn known(dim: i64) -> Option<usize> {
     usize::try_from(dim).ok()
 }
 
-/// All extents, if they are known.
+/// Returns the extents if all are static.
 pub(super) fn all_known(dims: &[i64]) -> Option<Vec<usize>> {
     dims.iter().map(|&d| known(d)).collect()
 }
 
-/// Known extents as a type has them.
+/// Converts static extents to those of a type.
 pub(super) fn extents(dims: &[usize]) -> Vec<i64> {
     dims.iter().map(|&d| i64::try_from(d).unwrap_or(DYNAMIC)).collect()
 }
 
-/// The type of the first operand of the group `name`.
+/// Returns the type of the operand `name`.
 pub(super) fn ty(args: &OpArgs<'_>, name: &str) -> Result<Type, String> {
     let value = args.opt_operand(name).ok_or_else(|| format!("requires the operand '{name}'"))?;
     Ok(args.module.value_type(value))
 }
 
-/// The element type of the first operand of the group `name`.
+/// Returns the element type of the operand `name`.
 pub(super) fn elem(args: &OpArgs<'_>, name: &str) -> Result<Type, String> {
     Ok(args.ctx().element_type(ty(args, name)?))
 }
 
-/// The one element type of several groups, those that are present.
+/// Returns the common element type of the operands that are present.
 pub(super) fn common_elem(args: &OpArgs<'_>, names: &[&str]) -> Result<Type, String> {
     let values = names.iter().flat_map(|name| args.operand(name));
     common(args, values)
 }
 
-/// The one element type of some values.
+/// Returns the common element type of values.
 fn common<'a>(args: &OpArgs<'_>, values: impl Iterator<Item = &'a Value>) -> Result<Type, String> {
     let ctx = args.ctx();
     let mut types = values.map(|&v| ctx.element_type(args.module.value_type(v)));
@@ -56,16 +56,16 @@ fn common<'a>(args: &OpArgs<'_>, values: impl Iterator<Item = &'a Value>) -> Res
     }
 }
 
-/// The shape of the first operand of the group `name`.
+/// Returns the shape of the operand `name`.
 pub(super) fn dims(args: &OpArgs<'_>, name: &str) -> Dims {
     let ty = ty(args, name).ok()?;
     args.ctx().shape(ty).map(<[i64]>::to_vec)
 }
 
-/// A list of axes that claims to be longer is not believed: a type of so many `?` would exhaust memory.
+/// Maximum rank inferred from the length of a list of axes, against exhaustion of memory by huge ranks.
 const MAX_RANK: usize = 1 << 10;
 
-/// The number of elements of a vector operand of axes or extents, when its type says so.
+/// Returns the length of a vector operand of axes or extents, if it is static.
 pub(super) fn list_len(args: &OpArgs<'_>, name: &str) -> Option<usize> {
     match dims(args, name)?.as_slice() {
         &[n] => known(n).filter(|&n| n <= MAX_RANK),
@@ -73,12 +73,12 @@ pub(super) fn list_len(args: &OpArgs<'_>, name: &str) -> Option<usize> {
     }
 }
 
-/// So many unknown extents.
+/// Returns `rank` unknown extents.
 pub(super) fn unknown(rank: usize) -> Vec<i64> {
     vec![DYNAMIC; rank]
 }
 
-/// The tensor type of a shape.
+/// Returns the tensor type of a shape.
 pub(super) fn tensor(args: &OpArgs<'_>, dims: Dims, elem: Type) -> Type {
     match dims {
         Some(dims) => args.ctx().tensor_type(&dims, elem),
@@ -86,30 +86,30 @@ pub(super) fn tensor(args: &OpArgs<'_>, dims: Dims, elem: Type) -> Type {
     }
 }
 
-/// The one result of that shape and element type.
+/// Returns one result of the given shape and element type.
 pub(super) fn one(args: &OpArgs<'_>, dims: Dims, elem: Type) -> Types {
     Ok(vec![tensor(args, dims, elem)])
 }
 
-/// The result has the type of the first operand.
+/// Infers the type of the first operand.
 pub(super) fn same(args: &OpArgs<'_>) -> Types {
     let first = args.operands.first().ok_or("requires an operand")?;
     Ok(vec![args.module.value_type(*first)])
 }
 
-/// The result has the type of the first operand; all operands have one element type.
+/// Infers the type of the first operand; all operands must have the same element type.
 pub(super) fn same_and_common(args: &OpArgs<'_>) -> Types {
     common(args, args.operands.iter())?;
     same(args)
 }
 
-/// The result has the shape of the first operand, with boolean elements.
+/// Infers the shape of the first operand with boolean elements.
 pub(super) fn test(args: &OpArgs<'_>) -> Types {
     let ty = same(args)?[0];
     Ok(vec![args.ctx().with_element(ty, Type::I1)])
 }
 
-/// The shape that all of `shapes` broadcast to by numpy's rule.
+/// Broadcasts shapes by NumPy's rules.
 pub(super) fn broadcast(shapes: impl IntoIterator<Item = Dims>) -> Result<Dims, String> {
     let mut out = Vec::new();
     let mut ranked = true;
@@ -129,20 +129,20 @@ fn broadcast_two(a: &[i64], b: &[i64]) -> Result<Vec<i64>, String> {
         .map(|i| match (at(a, i), at(b, i)) {
             (x, y) if x == y || y == 1 => Ok(x),
             (1, y) => Ok(y),
-            // Whatever the unknown extent is, it has to fit the known one, which is not 1.
+            // The unknown extent is 1 or equal to the other one, which is not 1.
             (DYNAMIC, known) | (known, DYNAMIC) => Ok(known),
             _ => Err(format!("shapes {} and {} do not broadcast", display(a), display(b))),
         })
         .collect()
 }
 
-/// A shape for messages.
+/// Formats a shape for messages.
 pub(super) fn display(dims: &[i64]) -> String {
     let text: Vec<String> = dims.iter().map(|&d| known(d).map_or("?".to_owned(), |d| d.to_string())).collect();
     format!("[{}]", text.join(", "))
 }
 
-/// One extent that is known from either side; an error when they differ.
+/// Merges two extents; an error if both are static and differ.
 pub(super) fn unify(a: i64, b: i64) -> Result<i64, String> {
     match (a, b) {
         (DYNAMIC, d) | (d, DYNAMIC) => Ok(d),
@@ -156,25 +156,25 @@ fn shapes<'a>(args: &OpArgs<'a>) -> impl Iterator<Item = Dims> + use<'a> {
     operands.iter().map(|&v| module.ctx.shape(module.value_type(v)).map(<[i64]>::to_vec))
 }
 
-/// Operands of one element type broadcast.
+/// Infers an elementwise op whose operands have the same element type.
 pub(super) fn elementwise(args: &OpArgs<'_>) -> Types {
     let elem = common(args, args.operands.iter())?;
     one(args, broadcast(shapes(args))?, elem)
 }
 
-/// Operands broadcast; the result has the element type of the first.
+/// Infers an elementwise op whose result has the element type of the first operand.
 pub(super) fn elementwise_like_first(args: &OpArgs<'_>) -> Types {
     let elem = args.ctx().element_type(same(args)?[0]);
     one(args, broadcast(shapes(args))?, elem)
 }
 
-/// Operands of one element type broadcast; the result is boolean.
+/// Infers an elementwise comparison, whose result is boolean.
 pub(super) fn comparison(args: &OpArgs<'_>) -> Types {
     common(args, args.operands.iter())?;
     one(args, broadcast(shapes(args))?, Type::I1)
 }
 
-/// Operands of one element type, of which the others broadcast to the first.
+/// Infers an op whose operands have the same element type and broadcast to the first one.
 pub(super) fn like_first(args: &OpArgs<'_>) -> Types {
     common(args, args.operands.iter())?;
     let first = shapes(args).next().flatten();
@@ -186,26 +186,26 @@ pub(super) fn like_first(args: &OpArgs<'_>) -> Types {
     same(args)
 }
 
-/// Constants that shapes are made from are short; expanding others would cost time for nothing.
+/// Maximum length of the constant lists that define shapes.
 const MAX_LIST: i64 = 1 << 12;
 
-/// Shapes are computed from few numbers, and in few steps; looking further would cost time for nothing.
+/// Maximum number of elements and evaluation steps of computed shapes.
 const MAX_COMPUTED: i64 = 1 << 8;
 const MAX_STEPS: u32 = 32;
 
-/// The short tensor that an operand always has, while result types are chosen. Of an op that exists that is not asked: what
-/// its operands turn out to be, when they are folded, may make it undefined, but not invalid.
+/// Returns a small tensor operand known at inference time, but only while result types are inferred, not while an
+/// existing op is verified: folding its operands may make an op undefined behavior, but not invalid.
 pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     if args.op.is_some() { None } else { always(args, name) }
 }
 
-/// The short tensor that an operand always has: a constant, or what ops of this dialect make of constants and of the
-/// shapes in types.
+/// Returns a small tensor operand if it is constant, or computed by ops of this dialect from constants and static
+/// shapes.
 pub(super) fn always(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     known_value(args.module, args.opt_operand(name)?, &mut MAX_STEPS.clone())
 }
 
-/// The shape of the first result, for ops for which it depends on the elements of operands, when these are known.
+/// Returns the shape of the first result by evaluating the op, if its operands are known.
 pub(super) fn evaluated_shape(args: &OpArgs<'_>) -> Option<Vec<i64>> {
     if args.op.is_some() {
         return None;
@@ -217,8 +217,8 @@ pub(super) fn evaluated_shape(args: &OpArgs<'_>) -> Option<Vec<i64>> {
     results.first().and_then(|r| r.tensor().ok()).map(|t| extents(t.shape()))
 }
 
-/// The short tensor that a value always is. Ops are looked at as long as there are `steps` left: programs that have not
-/// been verified may be circular.
+/// Returns the known small tensor of a value. `steps` limits the number of ops visited, because unverified IR may be
+/// cyclic.
 fn known_value(m: &Module, value: Value, steps: &mut u32) -> Option<Tensor> {
     let len = |ty| m.ctx.static_shape(ty).map(product);
     if let Some(attr) = m.constant(value) {
@@ -247,7 +247,7 @@ fn known_value(m: &Module, value: Value, steps: &mut u32) -> Option<Tensor> {
     })?
 }
 
-/// The tensor of a constant's attribute.
+/// Returns the tensor of a constant attribute.
 pub(super) fn attr_tensor(m: &Module, attr: gradus_ir::Attr) -> Option<Tensor> {
     let ctx = &m.ctx;
     let AttrData::DenseResource { key, ty } = ctx.attr_data(attr) else { return ctx.dense_tensor(attr) };
@@ -260,18 +260,18 @@ pub(super) fn attr_tensor(m: &Module, attr: gradus_ir::Attr) -> Option<Tensor> {
     Tensor::new(ctx.dtype(ctx.element_type(*ty))?, shape, bytes.clone()).ok()
 }
 
-/// The integers that an operand always has.
+/// Returns the elements of a known integer operand.
 pub(super) fn ints(args: &OpArgs<'_>, name: &str) -> Option<Vec<i64>> {
     constant(args, name)?.to_i64()
 }
 
-/// The product of extents, unknown when one of them is or when it is out of range.
+/// Returns the product of extents; [`DYNAMIC`] if one is dynamic or the product overflows.
 pub(super) fn product(dims: &[i64]) -> i64 {
     let n = dims.iter().try_fold(1i64, |n, &d| if d == DYNAMIC { None } else { n.checked_mul(d) });
     n.unwrap_or(DYNAMIC)
 }
 
-/// Applies `f` to an extent that is known.
+/// Applies `f` to a static extent.
 pub(super) fn map(dim: i64, f: impl Fn(i64) -> Option<i64>) -> i64 {
     if dim == DYNAMIC { DYNAMIC } else { f(dim).unwrap_or(DYNAMIC) }
 }

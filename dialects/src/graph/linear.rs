@@ -12,10 +12,10 @@ use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, Window, conv_output_dims, conv_transpose_output_dims, conv_window,
 };
 
-/// Convolution over any number of spatial axes.
+/// Convolution with any number of spatial axes.
 ///
-/// `x` of `[N, C, D...]` by `w` of `[M, C / group, K...]`, plus a bias of `[M]`. A channel of the result sees the channels
-/// of its group only; `group = C` is a depthwise convolution.
+/// `x` is `[N, C, D...]`, `w` is `[M, C / group, K...]`, the bias is `[M]`. Output channels see the input channels of
+/// their group only; `group = C` is a depthwise convolution.
 ///
 /// ```mlir
 /// %y = graph.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
@@ -29,44 +29,44 @@ use gradus_reference_kernels::shape::{
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct ConvOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// The filters, `[M, C / group, K...]`.
+    /// Filters, `[M, C / group, K...]`.
     w: Operand<FLOAT_TENSOR>,
-    /// What is added, `[M]`.
+    /// Bias, `[M]`.
     b: OptOperand<FLOAT_TENSOR>,
-    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// How many groups the channels are in.
+    /// Number of channel groups.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
-    /// The spatial extents of the filters, which these have too.
+    /// Spatial extents of the filters; must match `w`.
     kernel_shape: OptAttribute<I64_ARRAY>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The result, `[N, M, O...]`.
+    /// Output, `[N, M, O...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
 impl ConvOp {
-    /// How many groups it has, and how its filters move over the image.
+    /// Returns the number of groups and the window geometry.
     ///
     /// # Errors
-    /// When extents are not known, or it is not valid.
+    /// When extents are dynamic, or the attributes are invalid.
     pub fn window(self, m: &Module) -> Result<(usize, Window), String> {
         convolution(m, self.0)
     }
 }
 
-/// How many groups a convolution has, of floats or of integers, and how its filters move over the image.
+/// Returns the number of groups and the window geometry of a floating-point or integer convolution.
 ///
 /// # Errors
-/// When extents are not known, or it is not valid.
+/// When extents are dynamic, or the attributes are invalid.
 pub fn convolution(m: &Module, op: Op) -> Result<(usize, Window), String> {
     let args = m.args(op).ok_or("requires a declaration")?;
     let extents = |name| {
@@ -91,7 +91,7 @@ fn infer_conv(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, shape, elem)
 }
 
-/// The shape of a convolution of the operands `x` and `w`.
+/// Infers the shape of a convolution of `x` and `w`.
 pub(super) fn conv_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     let attrs = conv(args)?;
     let (x, w) = (infer::dims(args, "x"), infer::dims(args, "w"));
@@ -100,12 +100,12 @@ pub(super) fn conv_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     conv_dims(&x, &w, &attrs).map(Some)
 }
 
-/// Extents of an operand, 1 where they are not known.
+/// Returns the extents of an operand, 1 for dynamic ones.
 fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
     infer::dims(args, name).unwrap_or_default().iter().map(|&d| u64::try_from(d).unwrap_or(1)).collect()
 }
 
-/// What a convolution does.
+/// Returns the cost of a convolution.
 pub(super) fn conv_work(args: &OpArgs<'_>) -> Work {
     let (w, groups) = (extents(args, "w"), args.int("group").unwrap_or(1).max(1).cast_unsigned());
     let (Some((&filters, rest)), Some(&ty)) = (w.split_first(), args.result_types.first()) else { return Work::Map(1) };
@@ -114,18 +114,18 @@ pub(super) fn conv_work(args: &OpArgs<'_>) -> Work {
     Work::Contract(Contraction { taps, ..Contraction::dense(groups, filters / groups, depth, columns) })
 }
 
-/// The type of a product of two matrices of known rank.
+/// Infers the type of a product of two matrices of known rank.
 pub(crate) fn infer_product(args: &OpArgs<'_>) -> infer::Types {
     let matrices = ["a", "b"].into_iter().all(|name| infer::dims(args, name).is_some_and(|dims| dims.len() == 2));
     if matrices { infer_matmul(args) } else { Err("requires matrices".into()) }
 }
 
-/// What a product of stacked matrices does.
+/// Returns the cost of a batched matrix product.
 pub(super) fn matmul_work(args: &OpArgs<'_>) -> Work {
     Work::Contract(product(args))
 }
 
-/// The product of the operands `a` and `b`.
+/// Returns the contraction of `a` and `b`.
 pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     let (a, b) = (extents(args, "a"), extents(args, "b"));
     let depth = a.last().copied().unwrap_or(1);
@@ -135,7 +135,7 @@ pub(crate) fn product(args: &OpArgs<'_>) -> Contraction {
     Contraction::dense(all / (rows * columns).max(1), rows, depth, columns)
 }
 
-/// What a product of matrices does to which something is added.
+/// Returns the cost of a GEMM.
 fn gemm_work(args: &OpArgs<'_>) -> Work {
     let (a, b) = (extents(args, "a"), extents(args, "b"));
     let (&[r, s], &[t, u]) = (a.as_slice(), b.as_slice()) else { return Work::Map(1) };
@@ -143,7 +143,7 @@ fn gemm_work(args: &OpArgs<'_>) -> Work {
     Work::Contract(Contraction::dense(1, rows, depth, if args.flag("transB") { t } else { u }))
 }
 
-/// A spatial extent that stands for an unknown one where only the others matter: every window fits it.
+/// Placeholder for a dynamic spatial extent, large enough for any window.
 pub(super) const ANY_EXTENT: usize = 1 << 31;
 
 fn conv_dims(x: &[i64], w: &[i64], attrs: &ConvAttrs) -> Result<Vec<i64>, String> {
@@ -168,12 +168,12 @@ fn conv_dims(x: &[i64], w: &[i64], attrs: &ConvAttrs) -> Result<Vec<i64>, String
     Ok(out)
 }
 
-/// An extent of a filter, which the attribute may know when the type does not.
+/// Returns a filter extent from the type, or from `kernel_shape`.
 fn kernel_extent(dim: i64, kernel_shape: &[i64], i: usize) -> i64 {
     if dim == DYNAMIC { kernel_shape.get(i).copied().unwrap_or(DYNAMIC) } else { dim }
 }
 
-/// Makes the spatial extents unknown that depend on unknown ones.
+/// Makes spatial extents dynamic that depend on dynamic ones.
 fn forget(out: &mut [i64], input: &[i64], kernel: &[i64]) {
     for (o, (x, k)) in out[2..].iter_mut().zip(input.iter().zip(kernel)) {
         if *x == DYNAMIC || *k == DYNAMIC {
@@ -189,8 +189,8 @@ fn eval_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 /// Transposed convolution: the gradient of a convolution with respect to its input.
 ///
-/// `x` of `[N, C, D...]` by `w` of `[C, M / group, K...]`, plus a bias of `[M]`. Every element of the input is spread over
-/// a window of the result.
+/// `x` is `[N, C, D...]`, `w` is `[C, M / group, K...]`, the bias is `[M]`. Each input element is scattered over a
+/// window of the result.
 ///
 /// ```mlir
 /// %y = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>
@@ -203,31 +203,31 @@ fn eval_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct ConvTransposeOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// The filters, `[C, M / group, K...]`.
+    /// Filters, `[C, M / group, K...]`.
     w: Operand<FLOAT_TENSOR>,
-    /// What is added, `[M]`.
+    /// Bias, `[M]`.
     b: OptOperand<FLOAT_TENSOR>,
-    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// How many groups the channels are in.
+    /// Number of channel groups.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
-    /// The spatial extents of the filters, which these have too.
+    /// Spatial extents of the filters; must match `w`.
     kernel_shape: OptAttribute<I64_ARRAY>,
-    /// Extents added at the end of each axis of the result; 0 when absent.
+    /// Additional extent at the end of each spatial axis; 0 when absent.
     output_padding: OptAttribute<I64_ARRAY>,
-    /// The spatial extents of the result, from which pads then follow.
+    /// Spatial extents of the result, which determine the pads.
     output_shape: OptAttribute<I64_ARRAY>,
-    /// All begins, then all ends, cut off the result; 0 when absent.
+    /// Cropping of the result: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Distance of the windows of neighbouring elements; 1 when absent.
+    /// Distance between the windows of neighbouring elements; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The result, `[N, M, O...]`.
+    /// Output, `[N, M, O...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -272,7 +272,7 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
     one(kernels::conv_transpose(inputs.get("x")?, inputs.get("w")?, inputs.opt("b")?, &conv_transpose(args)?))
 }
 
-/// Matrix product with numpy's rules: vectors, matrices, and stacks of matrices, which broadcast.
+/// Matrix product with NumPy semantics: vectors, matrices, and batches of matrices, which broadcast.
 ///
 /// ```mlir
 /// %c = graph.matmul %a, %b : (tensor<2x4x8xf32>, tensor<8x3xf32>) -> tensor<2x4x3xf32>
@@ -286,11 +286,11 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
     eval = |_, data| binary(data, kernels::matmul)
 )]
 pub struct MatMulOp {
-    /// The left operand.
+    /// Left operand.
     a: Operand<TENSOR>,
-    /// The right operand.
+    /// Right operand.
     b: Operand<TENSOR>,
-    /// The product.
+    /// Product.
     y: OpResult<TENSOR>,
 }
 
@@ -299,7 +299,7 @@ fn infer_matmul(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, matmul_shape(args)?, elem)
 }
 
-/// The shape of the product of the operands `a` and `b`.
+/// Infers the shape of the product of `a` and `b`.
 pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     let (Some(a), Some(b)) = (infer::dims(args, "a"), infer::dims(args, "b")) else { return Ok(None) };
     let wrong = || format!("a matrix product of {} by {} is not defined", infer::display(&a), infer::display(&b));
@@ -317,25 +317,25 @@ pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     Ok(Some(out))
 }
 
-/// Scaled product of two matrices plus a scaled third operand.
+/// General matrix product `alpha * op(a) * op(b) + beta * c`, as in BLAS.
 ///
-/// `alpha * a * b + beta * c`, where `a` and `b` may be transposed and `c` broadcasts to the product.
+/// `a` and `b` may be transposed; `c` broadcasts to the product.
 ///
 /// ```mlir
 /// %y = graph.gemm %a, %b, %c {transB = 1 : i64} : (tensor<1x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<1x4xf32>
 /// ```
 #[op("graph.gemm", format = GENERIC, infer = infer_gemm, work = gemm_work, eval = eval_gemm)]
 pub struct GemmOp {
-    /// The left matrix.
+    /// Left matrix, `[M, K]`.
     a: Operand<TENSOR>,
-    /// The right matrix.
+    /// Right matrix, `[K, N]`.
     b: Operand<TENSOR>,
-    /// What is added.
+    /// Summand.
     c: OptOperand<TENSOR>,
-    /// Scales the product.
+    /// Scale of the product.
     #[default = "1.000000e+00 : f32"]
     alpha: OptAttribute<F32>,
-    /// Scales what is added.
+    /// Scale of the summand.
     #[default = "1.000000e+00 : f32"]
     beta: OptAttribute<F32>,
     /// Whether `a` is transposed.
@@ -346,7 +346,7 @@ pub struct GemmOp {
     #[name = "transB"]
     #[default = "0 : i64"]
     trans_b: OptAttribute<I64>,
-    /// The result.
+    /// Result.
     y: OpResult<TENSOR>,
 }
 
@@ -378,20 +378,20 @@ fn eval_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::gemm(inputs.get("a")?, inputs.get("b")?, inputs.opt("c")?, &attrs))
 }
 
-/// Sums of products over named axes.
+/// Einstein summation.
 ///
-/// Each term names the axes of an operand; what the result does not name is summed over.
+/// Each term of `equation` labels the axes of an operand. Labels absent from the result are summed over.
 ///
 /// ```mlir
 /// %y = graph.einsum %a, %b {equation = "bij,bjk->bik"} : (tensor<2x4x8xf32>, tensor<2x8x3xf32>) -> tensor<2x4x3xf32>
 /// ```
 #[op("graph.einsum", format = GENERIC, infer = infer_einsum, eval = eval_einsum)]
 pub struct EinsumOp {
-    /// The operands, at least one.
+    /// Operands, at least one.
     inputs: Operands<TENSOR>,
-    /// What is multiplied and summed.
+    /// Equation, such as `ij,jk->ik`.
     equation: Attribute<STRING>,
-    /// The sums.
+    /// Contraction.
     y: OpResult<TENSOR>,
 }
 
@@ -419,6 +419,6 @@ fn eval_einsum(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     variadic(data, |inputs| kernels::einsum(inputs, equation(args)?))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] =
     &[&[ConvOp::INFO, ConvTransposeOp::INFO, MatMulOp::INFO, GemmOp::INFO, EinsumOp::INFO]];

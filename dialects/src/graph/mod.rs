@@ -1,9 +1,9 @@
-//! `graph`: neural networks as graphs of tensor ops, with the meaning of ONNX's operators.
+//! `graph`: neural networks as graphs of tensor ops, with the semantics of ONNX operators.
 //!
-//! There is one op per operator, named after it (see [`op_name`]), with the operands and attributes of the newest opset
-//! in their order and under their names. Deviations: the attribute `to` of `graph.cast` is a type, not the number of one,
-//! and older meanings that the newest opset lost have an attribute of their own (`legacy_flatten` of `graph.softmax`).
-//! A result that an operator may leave out is there when the op has that many results.
+//! There is one op per ONNX operator, named after it (see [`op_name`]), with the operands and attributes of the newest
+//! opset, in order and by name. Deviations: the attribute `to` of `graph.cast` is a type, not a type number, and
+//! behaviour that the newest opset dropped has an attribute of its own (`legacy_flatten` of `graph.softmax`). Optional
+//! trailing results are present if the op has that many results.
 
 mod args;
 mod attention;
@@ -52,17 +52,17 @@ pub use vision::*;
 use crate::constraint::{TENSOR, kind};
 use gradus_ir::{AttrData, AttrKind, AttrText, Context, DType, Dialect, Folded, OpArgs, OpInfo, Type, Value};
 
-/// The custom form of ops whose operands can be told apart by their number.
+/// The custom form of ops whose operands are identified by position.
 const GENERIC: &str = "operands attr-dict `:` functional-type(operands, results)";
 
-/// A type that tensors have elements of.
+/// A tensor element type.
 const ELEM_TYPE: AttrKind = AttrKind {
     summary: "type attribute of an element type",
     check: |c, a| c.as_type(a).is_some_and(|t| c.dtype(t).is_some()),
     text: AttrText::Type,
 };
 
-/// The elements of a tensor.
+/// A dense elements attribute.
 const DENSE: AttrKind = kind("elements attribute of tensor type", |c, a| {
     let elements = matches!(
         c.attr_data(a),
@@ -76,7 +76,7 @@ fn same_as(args: &OpArgs<'_>, value: Value) -> Option<Folded> {
     (args.result_types == [args.module.value_type(value)]).then(|| value.into())
 }
 
-/// The element types that ONNX has, and its numbers for them.
+/// ONNX type numbers (`TensorProto.DataType`) and element types.
 const ONNX_TYPES: &[(i64, DType)] = &[
     (1, DType::F32),
     (2, DType::U8),
@@ -105,22 +105,22 @@ const ONNX_TYPES: &[(i64, DType)] = &[
     (28, DType::F6E3M2FN),
 ];
 
-/// The element type with that number in ONNX.
+/// Returns the element type of an ONNX type number.
 pub fn onnx_dtype(number: i64) -> Option<DType> {
     ONNX_TYPES.iter().find(|t| t.0 == number).map(|t| t.1)
 }
 
-/// The number that an element type has in ONNX.
+/// Returns the ONNX type number of an element type.
 pub fn onnx_number(dtype: DType) -> Option<i64> {
     ONNX_TYPES.iter().find(|t| t.1 == dtype).map(|t| t.0)
 }
 
-/// The type of elements with that number in ONNX.
+/// Returns the IR type of an ONNX type number.
 pub fn onnx_type(ctx: &Context, number: i64) -> Option<Type> {
     onnx_dtype(number).map(|dtype| ctx.dtype_type(dtype))
 }
 
-/// Names that the rule for words would cut in the wrong places.
+/// Operator names that [`op_name`] would split in the wrong places.
 const NAMES: &[(&str, &str)] = &[
     ("Col2Im", "col2im"),
     ("IsNaN", "is_nan"),
@@ -132,7 +132,7 @@ const NAMES: &[(&str, &str)] = &[
     ("SwiGLU", "swiglu"),
 ];
 
-/// The name of the op for an ONNX operator: its words in lower case, joined by underscores.
+/// Returns the op name of an ONNX operator: its words in lower case, joined by underscores.
 ///
 /// ```
 /// assert_eq!(gradus_dialects::graph::op_name("GlobalAveragePool"), "graph.global_average_pool");
@@ -144,7 +144,7 @@ pub fn op_name(onnx_type: &str) -> String {
     let chars: Vec<char> = onnx_type.chars().collect();
     let mut out = "graph.".to_owned();
     for (i, c) in chars.iter().enumerate() {
-        // A word starts at a capital after a small letter, or at the last of several capitals: RMSNormalization.
+        // A word starts at a capital after a lower-case letter, or at the last of several capitals: RMSNormalization.
         let after_small = i > 0 && !chars[i - 1].is_uppercase();
         let before_small = i > 0 && chars.get(i + 1).is_some_and(|n| n.is_lowercase());
         if c.is_uppercase() && (after_small || before_small) {
@@ -155,7 +155,7 @@ pub fn op_name(onnx_type: &str) -> String {
     out
 }
 
-/// The ops of every file.
+/// The ops of each file.
 const FILES: &[&[&[&OpInfo]]] = &[
     generate::OPS,
     unary::OPS,
@@ -214,7 +214,7 @@ const OPS: [&OpInfo; count(FILES)] = flatten(FILES);
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "graph",
-    doc: "Neural networks: tensor ops with the meaning of ONNX's operators.",
+    doc: "Neural networks: tensor ops with the semantics of ONNX operators.",
     ops: &OPS,
     attrs: &[],
     constant: Some("graph.constant"),

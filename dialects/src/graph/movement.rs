@@ -1,4 +1,4 @@
-//! Ops that move elements: transposing, joining, cutting.
+//! Ops that move elements: transposition, concatenation, splitting, slicing.
 
 use super::args::{Inputs, int, list, one, unary, variadic};
 use super::{GENERIC, infer};
@@ -9,7 +9,7 @@ use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, Type, op}
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis, split_sizes};
 
-/// Reorders axes: axis `i` of the result is axis `perm[i]` of the operand. Without `perm` axes are reversed.
+/// Transposition: axis `i` of the result is axis `perm[i]` of the operand. Reverses all axes without `perm`.
 ///
 /// ```mlir
 /// %y = graph.transpose %x {perm = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
@@ -23,15 +23,15 @@ use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis
     eval = |args, data| unary(data, |x| kernels::transpose(x, &list(args, "perm")))
 )]
 pub struct TransposeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The operand's axes in their new order.
+    /// Permutation of the axes.
     perm: OptAttribute<I64_ARRAY>,
-    /// The operand with its axes reordered.
+    /// Transposed operand.
     y: OpResult<TENSOR>,
 }
 
-/// The permutation of the axes of an operand of that rank.
+/// Returns the permutation for an operand of rank `rank`.
 fn permutation(args: &OpArgs<'_>, rank: usize) -> Result<Vec<usize>, String> {
     let perm = list(args, "perm");
     if perm.is_empty() {
@@ -54,7 +54,7 @@ fn infer_transpose(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(perm.iter().map(|&p| dims[p]).collect()), elem)
 }
 
-/// A transposition that changes nothing, by itself or together with the one before it.
+/// Folds an identity transposition, alone or composed with its producer.
 fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let x = args.opt_operand("x")?;
     let rank = args.ctx().shape(args.module.value_type(x))?.len();
@@ -69,7 +69,7 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     if is_identity(&both) { super::same_as(args, before.x(args.module)) } else { None }
 }
 
-/// Joins operands along an axis.
+/// Concatenation along an axis.
 ///
 /// ```mlir
 /// %y = graph.concat %a, %b {axis = 0 : i64} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
@@ -83,11 +83,11 @@ fn fold_transpose(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     eval = |args, data| variadic(data, |x| kernels::concat(x, int(args, "axis")?))
 )]
 pub struct ConcatOp {
-    /// The operands, at least one, which agree in all extents but one.
+    /// Operands, at least one, with equal extents except along the axis.
     inputs: Operands<TENSOR>,
-    /// The axis along which they are joined.
+    /// Axis of the concatenation.
     axis: Attribute<I64>,
-    /// All of them.
+    /// Concatenated operands.
     y: OpResult<TENSOR>,
 }
 
@@ -112,7 +112,7 @@ fn infer_concat(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(out), elem)
 }
 
-/// The sum of extents, unknown when one of them is.
+/// Returns the sum of extents; dynamic if one is.
 fn total(mut dims: impl Iterator<Item = i64>) -> i64 {
     let sum = dims.try_fold(0i64, |sum, d| if d == DYNAMIC { None } else { sum.checked_add(d) });
     sum.unwrap_or(DYNAMIC)
@@ -125,43 +125,43 @@ fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     }
 }
 
-/// Cuts a tensor into parts along an axis.
+/// Splits a tensor along an axis.
 ///
-/// The parts have the extents in `split`, or are `num_outputs` (or as many as there are results) equal ones, of which the
-/// last may be smaller.
+/// The extents of the parts are given by `split`; otherwise the parts, `num_outputs` or as many as results, are equal
+/// except for a smaller last one.
 ///
 /// ```mlir
 /// %y:2 = graph.split %x {num_outputs = 2 : i64} : (tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
 /// ```
 #[op("graph.split", work = parts_work, format = GENERIC, infer = infer_split, fold = fold_split, eval = split)]
 pub struct SplitOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The extents of the parts.
+    /// Extents of the parts.
     split: OptOperand<I64_TENSOR>,
-    /// The axis along which to cut.
+    /// Axis to split.
     #[default = "0 : i64"]
     axis: OptAttribute<I64>,
-    /// The number of parts.
+    /// Number of parts.
     num_outputs: OptAttribute<I64>,
-    /// The parts.
+    /// Parts.
     outputs: OpResults<TENSOR>,
 }
 
-/// What lies in one run of the operand is there already; other parts are moved.
+/// Returns the cost of a split: contiguous parts are views, others are copied.
 fn parts_work(args: &OpArgs<'_>) -> Work {
     let whole = args.ctx().static_shape(args.operand_type(0));
     let is_run = |&part: &Type| whole.zip(args.ctx().static_shape(part)).is_some_and(|(whole, part)| run(whole, part));
     if args.result_types.iter().all(is_run) { Work::View } else { Work::moved(args) }
 }
 
-/// Whether the elements of a part follow each other in the whole: before the axis that it is cut along, there is but one.
+/// Whether a part is contiguous in the operand: all axes before the split axis have extent 1.
 fn run(whole: &[i64], part: &[i64]) -> bool {
     let cut = whole.iter().zip(part).position(|(whole, part)| whole != part);
     cut.is_none_or(|axis| whole[..axis].iter().all(|&d| d == 1) && whole[axis + 1..] == part[axis + 1..])
 }
 
-/// The number of parts.
+/// Returns the number of parts.
 fn parts(args: &OpArgs<'_>) -> Result<usize, String> {
     let given = args.int("num_outputs").and_then(infer::known);
     let count = match args.result_types.len() {
@@ -176,7 +176,7 @@ fn parts(args: &OpArgs<'_>) -> Result<usize, String> {
     Ok(count)
 }
 
-/// More results than this are a mistake.
+/// Maximum number of results.
 const MAX_PARTS: usize = 1 << 20;
 
 fn infer_split(args: &OpArgs<'_>) -> infer::Types {
@@ -221,9 +221,9 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(kernels::split(x, axis, &sizes)?.into_iter().map(Datum::Tensor).collect())
 }
 
-/// A part of a tensor: along each axis from a start to an end (exclusive) by a step.
+/// Strided slice: along each axis from a start to an end, exclusive, by a step.
 ///
-/// Starts and ends are clamped, and negative ones count from the back. Without `axes` they are for the leading ones.
+/// Negative starts and ends count from the end; all are clamped. Without `axes`, they apply to the leading axes.
 ///
 /// ```mlir
 /// %y = graph.slice %x, %starts, %ends axes %axes steps %steps : (tensor<4x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4x?xf32>
@@ -237,17 +237,17 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = slice
 )]
 pub struct SliceOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// Where to start, for each axis.
+    /// Start index per sliced axis.
     starts: Operand<INT_TENSOR>,
-    /// Where to stop.
+    /// End index per sliced axis, exclusive.
     ends: Operand<INT_TENSOR>,
-    /// The axes; the others are kept whole.
+    /// Sliced axes; the leading ones when absent.
     axes: OptOperand<INT_TENSOR>,
-    /// By how much to step; 1 when absent.
+    /// Steps; 1 when absent.
     steps: OptOperand<INT_TENSOR>,
-    /// The part.
+    /// Slice.
     y: OpResult<TENSOR>,
 }
 
@@ -284,12 +284,12 @@ fn slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let [starts, ends, axes, steps] = ["starts", "ends", "axes", "steps"].map(|name| i.ints(name));
     let (starts, ends, axes, steps) = (starts?.unwrap_or_default(), ends?.unwrap_or_default(), axes?, steps?);
-    // To the kernel an empty list is an absent one.
+    // The kernel treats an empty list as an absent one.
     if [&axes, &steps].iter().any(|list| list.as_ref().is_some_and(|l| l.len() != starts.len())) {
         return Err(Trap::unsupported("a slice without as many starts, axes and steps"));
     }
     one(kernels::slice(i.get("x")?, &starts, &ends, &axes.unwrap_or_default(), &steps.unwrap_or_default()))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[TransposeOp::INFO, ConcatOp::INFO, SplitOp::INFO, SliceOp::INFO]];

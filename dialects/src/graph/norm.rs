@@ -9,7 +9,7 @@ use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::normalize_axis;
 
-/// Checks that the operand `x` has a channel axis, and that the operands `names` are vectors of its extent.
+/// Checks that `x` has a channel axis, and that the operands `names` are vectors of its extent.
 fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), String> {
     let Some(x) = infer::dims(args, "x") else { return Ok(()) };
     let channels = match x.as_slice() {
@@ -30,35 +30,35 @@ fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), String> {
 
 /// Batch normalization: `(x - mean) / sqrt(var + epsilon) * scale + b` per channel.
 ///
-/// With `training_mode` mean and variance are those of the batch, and two more results are the running ones, updated.
+/// If `training_mode`, mean and variance are those of the batch, and the updated running statistics are results.
 ///
 /// ```mlir
 /// %y = graph.batch_normalization %x, %scale, %b, %mean, %var : (tensor<1x4x8x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
 /// ```
 #[op("graph.batch_normalization", format = GENERIC, infer = infer_batch_norm, eval = batch_norm)]
 pub struct BatchNormalizationOp {
-    /// The operand, `[N, C, D...]`.
+    /// Operand, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// Multiplied with the normalized elements, `[C]`.
+    /// Scale, `[C]`.
     scale: Operand<FLOAT_TENSOR>,
-    /// Added to the scaled elements, `[C]`.
+    /// Bias, `[C]`.
     b: Operand<FLOAT_TENSOR>,
-    /// The mean, `[C]`.
+    /// Mean, `[C]`.
     input_mean: Operand<FLOAT_TENSOR>,
-    /// The variance, `[C]`.
+    /// Variance, `[C]`.
     input_var: Operand<FLOAT_TENSOR>,
-    /// Added to the variance.
+    /// Added to the variance, against division by zero.
     #[default = "9.99999974E-6 : f32"]
     epsilon: OptAttribute<F32>,
-    /// How much of the running mean and variance stays, when training.
+    /// Weight of the old running statistics when training.
     #[default = "0.899999976 : f32"]
     momentum: OptAttribute<F32>,
-    /// Whether the batch's own mean and variance are used.
+    /// Whether batch statistics are used.
     #[default = "0 : i64"]
     training_mode: OptAttribute<I64>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
-    /// The running mean and variance, when training.
+    /// Updated running mean and variance, when training.
     running: OpResults<FLOAT_TENSOR>,
 }
 
@@ -85,23 +85,23 @@ fn batch_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, [all.y, all.mean, all.var])
 }
 
-/// Instance normalization: every image on its own, then scaled and shifted per channel.
+/// Instance normalization: normalizes each channel of each sample, then scales and shifts per channel.
 ///
 /// ```mlir
 /// %y = graph.instance_normalization %x, %scale, %b : (tensor<1x4x8x8xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
 /// ```
 #[op("graph.instance_normalization", format = GENERIC, infer = infer_per_channel, eval = instance_norm)]
 pub struct InstanceNormalizationOp {
-    /// The operand, `[N, C, D...]`.
+    /// Operand, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// Multiplied with the normalized elements, `[C]`.
+    /// Scale, `[C]`.
     scale: Operand<FLOAT_TENSOR>,
-    /// Added to the scaled elements, `[C]`.
+    /// Bias, `[C]`.
     b: Operand<FLOAT_TENSOR>,
-    /// Added to the variance.
+    /// Added to the variance, against division by zero.
     #[default = "9.99999974E-6 : f32"]
     epsilon: OptAttribute<F32>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -116,7 +116,7 @@ fn instance_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     one(kernels::instance_normalization(i.get("x")?, i.get("scale")?, i.get("b")?, epsilon))
 }
 
-/// Group normalization: groups of channels of every sample, then scaled and shifted per channel.
+/// Group normalization: normalizes groups of channels of each sample, then scales and shifts per channel.
 ///
 /// ```mlir
 /// %y = graph.group_normalization %x, %scale, %b {num_groups = 2 : i64} : (tensor<1x4x8x8xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
@@ -129,25 +129,25 @@ fn instance_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> 
     verify = |m, op| checked(m, op, |args| positive(args, "num_groups"))
 )]
 pub struct GroupNormalizationOp {
-    /// The operand, `[N, C, D...]`.
+    /// Operand, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// Multiplied with the normalized elements, `[C]`.
+    /// Scale, `[C]`.
     scale: Operand<FLOAT_TENSOR>,
-    /// Added to the scaled elements, `[C]`.
+    /// Bias, `[C]`.
     b: Operand<FLOAT_TENSOR>,
-    /// Added to the variance.
+    /// Added to the variance, against division by zero.
     #[default = "9.99999974E-6 : f32"]
     epsilon: OptAttribute<F32>,
-    /// How many groups the channels are in.
+    /// Number of channel groups.
     num_groups: Attribute<I64>,
-    /// The number of the type in ONNX that statistics are computed in; of no effect.
+    /// ONNX type number of the precision of the statistics; ignored.
     #[default = "1 : i64"]
     stash_type: OptAttribute<I64>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// A positive integer attribute.
+/// Returns a positive integer attribute.
 fn positive(args: &OpArgs<'_>, name: &str) -> Result<i64, String> {
     let v = int(args, name)?;
     if v > 0 { Ok(v) } else { Err(format!("attribute '{name}' should be positive")) }
@@ -170,33 +170,33 @@ fn group_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::group_normalization(i.get("x")?, i.get("scale")?, i.get("b")?, groups, epsilon))
 }
 
-/// Layer normalization over the axes from `axis` on, then scaled and shifted by tensors that broadcast.
+/// Layer normalization over the axes from `axis` on, with broadcast scale and bias.
 ///
-/// Further results are the mean and the inverse of the standard deviation, as many of them as are wanted.
+/// Optional results are the mean and the reciprocal standard deviation.
 ///
 /// ```mlir
 /// %y = graph.layer_normalization %x, %scale, %b : (tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
 /// ```
 #[op("graph.layer_normalization", format = GENERIC, infer = infer_layer_norm, eval = layer_norm)]
 pub struct LayerNormalizationOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// Multiplied with the normalized elements.
+    /// Scale of the normalized elements.
     scale: Operand<FLOAT_TENSOR>,
-    /// Added to the scaled elements.
+    /// Bias of the scaled elements.
     b: OptOperand<FLOAT_TENSOR>,
-    /// The first of the normalized axes.
+    /// First normalized axis.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
-    /// Added to the variance.
+    /// Added to the variance, against division by zero.
     #[default = "9.99999974E-6 : f32"]
     epsilon: OptAttribute<F32>,
-    /// The number of the type in ONNX that statistics are computed in; of no effect.
+    /// ONNX type number of the precision of the statistics; ignored.
     #[default = "1 : i64"]
     stash_type: OptAttribute<I64>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
-    /// The mean and the inverse of the standard deviation.
+    /// Mean and reciprocal standard deviation.
     statistics: OpResults<FLOAT_TENSOR>,
 }
 
@@ -223,27 +223,27 @@ fn layer_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, kernels::layer_normalization(i.get("x")?, i.get("scale")?, i.opt("b")?, axis, epsilon)?)
 }
 
-/// Division by the root of the mean square over the axes from `axis` on, then scaled by a tensor that broadcasts.
+/// RMS normalization: division by the root mean square over the axes from `axis` on, with broadcast scale.
 ///
 /// ```mlir
 /// %y = graph.rms_normalization %x, %scale : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
 /// ```
 #[op("graph.rms_normalization", format = GENERIC, infer = infer_along_axis, eval = rms_norm)]
 pub struct RmsNormalizationOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// Multiplied with the normalized elements.
+    /// Scale of the normalized elements.
     scale: Operand<FLOAT_TENSOR>,
-    /// The first of the normalized axes.
+    /// First normalized axis.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
     /// Added to the mean square.
     #[default = "9.99999974E-6 : f32"]
     epsilon: OptAttribute<F32>,
-    /// The number of the type in ONNX that statistics are computed in; of no effect.
+    /// ONNX type number of the precision of the statistics; ignored.
     #[default = "1 : i64"]
     stash_type: OptAttribute<I64>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -252,7 +252,7 @@ fn rms_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::rms_normalization(i.get("x")?, i.get("scale")?, int(args, "axis")?, float(args, "epsilon")?))
 }
 
-/// Elements less their mean over some axes, divided by the standard deviation.
+/// Mean-variance normalization: `(x - mean) / stddev` over the given axes.
 ///
 /// ```mlir
 /// %y = graph.mean_variance_normalization %x {axes = array<i64: 0, 1>} : tensor<4x8xf32>
@@ -265,16 +265,16 @@ fn rms_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = |args, data| unary(data, |x| kernels::mean_variance_normalization(x, &list(args, "axes")))
 )]
 pub struct MeanVarianceNormalizationOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The axes.
+    /// Normalized axes.
     #[default = "array<i64: 0, 2, 3>"]
     axes: OptAttribute<I64_ARRAY>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// Local response normalization: division by a power of the mean square over neighbouring channels.
+/// Local response normalization: `x / (bias + alpha / size * sum of x^2 over neighbouring channels)^beta`.
 ///
 /// ```mlir
 /// %y = graph.lrn %x {size = 3 : i64} : tensor<1x4x8x8xf32>
@@ -288,20 +288,20 @@ pub struct MeanVarianceNormalizationOp {
     verify = |m, op| checked(m, op, |args| positive(args, "size"))
 )]
 pub struct LrnOp {
-    /// The operand, `[N, C, D...]`.
+    /// Operand, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// Scales the sum of squares, after division by `size`.
+    /// Factor alpha, divided by `size`.
     #[default = "9.99999974E-5 : f32"]
     alpha: OptAttribute<F32>,
-    /// The exponent.
+    /// Exponent beta.
     #[default = "7.500000e-01 : f32"]
     beta: OptAttribute<F32>,
     /// Added to the scaled sum.
     #[default = "1.000000e+00 : f32"]
     bias: OptAttribute<F32>,
-    /// The number of channels that are summed.
+    /// Number of channels in the window.
     size: Attribute<I64>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -322,7 +322,7 @@ fn lrn(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unary(data, |x| kernels::lrn(x, &attrs))
 }
 
-/// Division by the 1- or 2-norm along an axis; where that is 0 the result is too.
+/// Lp normalization: division by the L1 or L2 norm along an axis; 0 where the norm is 0.
 ///
 /// ```mlir
 /// %y = graph.lp_normalization %x {p = 1 : i64} : tensor<2x8xf32>
@@ -336,15 +336,15 @@ fn lrn(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, one_or_two)
 )]
 pub struct LpNormalizationOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The axis along which the norm is taken.
+    /// Axis of the norm.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
-    /// Which norm.
+    /// Order of the norm: 1 or 2.
     #[default = "2 : i64"]
     p: OptAttribute<I64>,
-    /// The normalized elements.
+    /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -352,7 +352,7 @@ fn one_or_two(args: &OpArgs<'_>) -> Result<(), String> {
     if matches!(int(args, "p")?, 1 | 2) { Ok(()) } else { Err("attribute 'p' should be 1 or 2".into()) }
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[
     BatchNormalizationOp::INFO,
     InstanceNormalizationOp::INFO,

@@ -1,4 +1,4 @@
-//! Pooling over sliding windows and over whole images.
+//! Pooling over sliding windows and whole images.
 
 use super::args::{Inputs, int, one, several, unary, window};
 use super::linear::ANY_EXTENT;
@@ -10,9 +10,9 @@ use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{Window, WindowAttrs, pool_output_dims};
 
-/// The largest element of every window, and where it is; NaN when one is.
+/// Max pooling: the maximum of each window; NaN if the window contains NaN.
 ///
-/// The optional second result has the index of each maximum in the flattened input.
+/// The optional second result holds the index of each maximum in the flattened input.
 ///
 /// ```mlir
 /// %y = graph.max_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
@@ -25,32 +25,32 @@ use gradus_reference_kernels::shape::{Window, WindowAttrs, pool_output_dims};
     verify = |m, op| checked(m, op, window)
 )]
 pub struct MaxPoolOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<TENSOR>,
-    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
-    /// Whether a window that is partly beyond the end counts.
+    /// Whether partial windows at the end count (ceiling mode).
     #[default = "0 : i64"]
     ceil_mode: OptAttribute<I64>,
     /// Distance between neighbouring elements of a window; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// The extents of the window.
+    /// Extents of the window.
     kernel_shape: Attribute<I64_ARRAY>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Whether indices count in column-major order.
+    /// Whether indices are column-major.
     #[default = "0 : i64"]
     storage_order: OptAttribute<I64>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The maxima, `[N, C, O...]`.
+    /// Maxima, `[N, C, O...]`.
     y: OpResult<TENSOR>,
-    /// Their indices.
+    /// Indices of the maxima, `[N, C, O...]`.
     indices: OptResult<I64_TENSOR>,
 }
 
-/// The shape of pooling the operand `x`.
+/// Infers the shape of a pool of `x`.
 fn pooled(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     let attrs = window(args)?;
     let dims = infer::dims(args, "x").or_else(|| match attrs.kernel_shape.len() {
@@ -76,10 +76,10 @@ fn infer_max_pool(args: &OpArgs<'_>) -> infer::Types {
     Ok(types)
 }
 
-/// How the window of a pool moves over the image.
+/// Returns the window geometry of a pool.
 ///
 /// # Errors
-/// When extents are not known, or it is not valid.
+/// When extents are dynamic, or the attributes are invalid.
 pub fn pool_window(m: &Module, op: Op) -> Result<Window, String> {
     let args = m.args(op).ok_or("requires a declaration")?;
     let extents = m.ctx.static_shape(args.operand_type(0)).filter(|d| d.len() > 2).ok_or("requires known extents")?;
@@ -93,7 +93,7 @@ fn max_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, kernels::max_pool(x, &window(args)?, args.flag("storage_order"))?)
 }
 
-/// The mean of every window.
+/// Average pooling: the mean of each window.
 ///
 /// ```mlir
 /// %y = graph.average_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
@@ -106,26 +106,26 @@ fn max_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, window)
 )]
 pub struct AveragePoolOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
-    /// Whether a window that is partly beyond the end counts.
+    /// Whether partial windows at the end count (ceiling mode).
     #[default = "0 : i64"]
     ceil_mode: OptAttribute<I64>,
-    /// Whether explicit padding counts as elements.
+    /// Whether explicit padding counts towards the mean.
     #[default = "0 : i64"]
     count_include_pad: OptAttribute<I64>,
     /// Distance between neighbouring elements of a window; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// The extents of the window.
+    /// Extents of the window.
     kernel_shape: Attribute<I64_ARRAY>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The means, `[N, C, O...]`.
+    /// Means, `[N, C, O...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -133,7 +133,7 @@ fn infer_pool(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, pooled(args)?, infer::elem(args, "x")?)
 }
 
-/// The p-norm of every window.
+/// Lp pooling: the p-norm of each window.
 ///
 /// ```mlir
 /// %y = graph.lp_pool %x {kernel_shape = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x7x7xf32>
@@ -146,36 +146,36 @@ fn infer_pool(args: &OpArgs<'_>) -> infer::Types {
     verify = |m, op| checked(m, op, |args| window(args).and(norm(args)))
 )]
 pub struct LpPoolOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
-    /// Whether a window that is partly beyond the end counts.
+    /// Whether partial windows at the end count (ceiling mode).
     #[default = "0 : i64"]
     ceil_mode: OptAttribute<I64>,
     /// Distance between neighbouring elements of a window; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// The extents of the window.
+    /// Extents of the window.
     kernel_shape: Attribute<I64_ARRAY>,
-    /// Which norm.
+    /// Order p of the norm.
     #[default = "2 : i64"]
     p: OptAttribute<I64>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The norms, `[N, C, O...]`.
+    /// Norms, `[N, C, O...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// Which norm an op computes.
+/// Returns the order of the norm.
 fn norm(args: &OpArgs<'_>) -> Result<i64, String> {
     let p = int(args, "p")?;
     if p > 0 { Ok(p) } else { Err("attribute 'p' should be positive".into()) }
 }
 
-/// The shape `[N, C, 1...]`.
+/// Infers the shape `[N, C, 1...]`.
 fn infer_global(args: &OpArgs<'_>) -> infer::Types {
     let dims = infer::dims(args, "x");
     if let Some(dims) = dims.as_ref().filter(|d| d.len() < 2) {
@@ -185,7 +185,7 @@ fn infer_global(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, dims.map(ones), infer::elem(args, "x")?)
 }
 
-/// The mean of every image.
+/// Global average pooling: the mean of each channel.
 ///
 /// ```mlir
 /// %y = graph.global_average_pool %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x1x1xf32>
@@ -197,13 +197,13 @@ fn infer_global(args: &OpArgs<'_>) -> infer::Types {
     eval = |_, data| unary(data, kernels::global_average_pool)
 )]
 pub struct GlobalAveragePoolOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// The means, `[N, C, 1...]`.
+    /// Means, `[N, C, 1...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// The largest element of every image; NaN when one is.
+/// Global max pooling: the maximum of each channel; NaN if the channel contains NaN.
 ///
 /// ```mlir
 /// %y = graph.global_max_pool %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x1x1xf32>
@@ -215,13 +215,13 @@ pub struct GlobalAveragePoolOp {
     eval = |_, data| unary(data, kernels::global_max_pool)
 )]
 pub struct GlobalMaxPoolOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<TENSOR>,
-    /// The maxima, `[N, C, 1...]`.
+    /// Maxima, `[N, C, 1...]`.
     y: OpResult<TENSOR>,
 }
 
-/// The p-norm of every image.
+/// Global Lp pooling: the p-norm of each channel.
 ///
 /// ```mlir
 /// %y = graph.global_lp_pool %x {p = 1 : i64} : (tensor<1x4x8x8xf32>) -> tensor<1x4x1x1xf32>
@@ -234,12 +234,12 @@ pub struct GlobalMaxPoolOp {
     verify = |m, op| checked(m, op, norm)
 )]
 pub struct GlobalLpPoolOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// Which norm.
+    /// Order p of the norm.
     #[default = "2 : i64"]
     p: OptAttribute<I64>,
-    /// The norms, `[N, C, 1...]`.
+    /// Norms, `[N, C, 1...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -247,7 +247,7 @@ fn eval_global_lp_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
     one(kernels::global_lp_pool(Inputs::new(args, data).get("x")?, norm(args)?))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[
     MaxPoolOp::INFO,
     AveragePoolOp::INFO,

@@ -1,4 +1,4 @@
-//! Quantized ops: integers that stand for `(value - zero_point) * scale`.
+//! Quantized ops: an integer q represents the real number `(q - zero_point) * scale`.
 
 use super::args::{Inputs, conv, int, one, several};
 use super::linear::{conv_shape, matmul_shape};
@@ -9,7 +9,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 
-/// Integer matrix product: the `i32` product of 8-bit tensors less their zero points.
+/// Integer matrix product of 8-bit tensors: `(a - a_zero_point)(b - b_zero_point)` in i32.
 ///
 /// A zero point is a scalar, or one per row of `a` or column of `b`.
 ///
@@ -24,15 +24,15 @@ use gradus_reference_kernels as kernels;
     eval = matmul_integer
 )]
 pub struct MatMulIntegerOp {
-    /// The left operand.
+    /// Left operand.
     a: Operand<INT_TENSOR>,
-    /// The right operand.
+    /// Right operand.
     b: Operand<INT_TENSOR>,
-    /// Subtracted from `a`.
+    /// Zero point of `a`.
     a_zero_point: OptOperand<INT_TENSOR>,
-    /// Subtracted from `b`.
+    /// Zero point of `b`.
     b_zero_point: OptOperand<INT_TENSOR>,
-    /// The product.
+    /// Product.
     y: OpResult<INT_TENSOR>,
 }
 
@@ -41,10 +41,9 @@ fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     one(kernels::matmul_integer(i.get("a")?, i.get("b")?, i.opt("a_zero_point")?, i.opt("b_zero_point")?))
 }
 
-/// Integer convolution: the `i32` convolution of 8-bit tensors less their zero points.
+/// Integer convolution of 8-bit tensors, with zero points subtracted, in i32.
 ///
-/// The zero point of the input is a scalar, that of the filters a scalar or one per output channel. Attributes are those
-/// of `graph.conv`.
+/// `x_zero_point` is a scalar, `w_zero_point` a scalar or one per output channel. Attributes are those of `graph.conv`.
 ///
 /// ```mlir
 /// %y = graph.conv_integer %x, %w x_zero %z : (tensor<1x3x8x8xui8>, tensor<4x3x3x3xi8>, tensor<ui8>) -> tensor<1x4x6x6xi32>
@@ -58,29 +57,29 @@ fn matmul_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct ConvIntegerOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<INT_TENSOR>,
-    /// The filters, `[M, C / group, K...]`.
+    /// Filters, `[M, C / group, K...]`.
     w: Operand<INT_TENSOR>,
-    /// Subtracted from the input.
+    /// Zero point of the input.
     x_zero_point: OptOperand<INT_TENSOR>,
-    /// Subtracted from the filters.
+    /// Zero point of the filters.
     w_zero_point: OptOperand<INT_TENSOR>,
-    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// How many groups the channels are in.
+    /// Number of channel groups.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
-    /// The spatial extents of the filters, which these have too.
+    /// Spatial extents of the filters; must match `w`.
     kernel_shape: OptAttribute<I64_ARRAY>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The result, `[N, M, O...]`.
+    /// Output, `[N, M, O...]`.
     y: OpResult<INT_TENSOR>,
 }
 
@@ -90,32 +89,32 @@ fn conv_integer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::conv_integer(i.get("x")?, i.get("w")?, x_zero, w_zero, &conv(args)?))
 }
 
-/// Matrix product of quantized tensors, quantized again.
+/// Quantized matrix product: dequantizes, multiplies and requantizes.
 ///
-/// Products accumulate exactly in 32 bits. Scale and zero point of `a` may be one per row, those of `b` one per column.
+/// Products accumulate exactly in 32 bits. Scale and zero point of `a` may be per row, those of `b` per column.
 ///
 /// ```mlir
 /// %y = graph.qlinear_matmul %a, %sa, %za, %b, %sb, %zb, %sy, %zy : (tensor<4x8xui8>, tensor<f32>, tensor<ui8>, tensor<8x3xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<4x3xui8>
 /// ```
 #[op("graph.qlinear_matmul", format = GENERIC, infer = infer_qlinear_matmul, eval = qlinear_matmul)]
 pub struct QLinearMatMulOp {
-    /// The left operand.
+    /// Left operand.
     a: Operand<INT_TENSOR>,
-    /// Its scale.
+    /// Scale of `a`.
     a_scale: Operand<FLOAT_TENSOR>,
-    /// Its zero point.
+    /// Zero point of `a`.
     a_zero_point: Operand<INT_TENSOR>,
-    /// The right operand.
+    /// Right operand.
     b: Operand<INT_TENSOR>,
-    /// Its scale.
+    /// Scale of `b`.
     b_scale: Operand<FLOAT_TENSOR>,
-    /// Its zero point.
+    /// Zero point of `b`.
     b_zero_point: Operand<INT_TENSOR>,
-    /// The scale of the result.
+    /// Scale of the result.
     y_scale: Operand<FLOAT_TENSOR>,
-    /// The zero point of the result.
+    /// Zero point of the result.
     y_zero_point: Operand<INT_TENSOR>,
-    /// The product.
+    /// Product.
     y: OpResult<INT_TENSOR>,
 }
 
@@ -125,7 +124,7 @@ fn infer_qlinear_matmul(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, matmul_shape(args)?, infer::elem(args, "y_zero_point")?)
 }
 
-/// A quantized operand of an op.
+/// Returns a quantized operand.
 fn quantized<'a>(i: Inputs<'a>, value: &str, scale: &str, zero: &str) -> Result<kernels::Quantized<'a>, Trap> {
     Ok(kernels::Quantized { value: i.get(value)?, scale: i.get(scale)?, zero: i.get(zero)? })
 }
@@ -137,10 +136,10 @@ fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     one(kernels::qlinear_matmul(a, b, i.get("y_scale")?, i.get("y_zero_point")?))
 }
 
-/// Convolution of quantized tensors, quantized again.
+/// Quantized convolution: dequantizes, convolves and requantizes.
 ///
-/// Products accumulate exactly in 32 bits, on top of an `i32` bias of scale `x_scale * w_scale`. Scale and zero point of
-/// the filters may be one per output channel. Attributes are those of `graph.conv`.
+/// Products accumulate exactly in 32 bits. The bias is i32 with the scale `x_scale * w_scale`. Scale and zero point of
+/// the filters may be per output channel. Attributes are those of `graph.conv`.
 ///
 /// ```mlir
 /// %y = graph.qlinear_conv %x, %sx, %zx, %w, %sw, %zw, %sy, %zy, %b : (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>, tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>, tensor<f32>, tensor<ui8>, tensor<4xi32>) -> tensor<1x4x6x6xui8>
@@ -153,39 +152,39 @@ fn qlinear_matmul(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct QLinearConvOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<INT_TENSOR>,
-    /// Its scale.
+    /// Scale of the input.
     x_scale: Operand<FLOAT_TENSOR>,
-    /// Its zero point.
+    /// Zero point of the input.
     x_zero_point: Operand<INT_TENSOR>,
-    /// The filters, `[M, C / group, K...]`.
+    /// Filters, `[M, C / group, K...]`.
     w: Operand<INT_TENSOR>,
-    /// Their scale.
+    /// Scale of the filters.
     w_scale: Operand<FLOAT_TENSOR>,
-    /// Their zero point.
+    /// Zero point of the filters.
     w_zero_point: Operand<INT_TENSOR>,
-    /// The scale of the result.
+    /// Scale of the result.
     y_scale: Operand<FLOAT_TENSOR>,
-    /// The zero point of the result.
+    /// Zero point of the result.
     y_zero_point: Operand<INT_TENSOR>,
-    /// What is added to the integer sums, `[M]`.
+    /// Bias of the integer sums, `[M]`.
     b: OptOperand<INT_TENSOR>,
-    /// How to find pads: `NOTSET` (use `pads`), `SAME_UPPER`, `SAME_LOWER`, `VALID`.
+    /// Padding mode: `NOTSET` (explicit `pads`), `SAME_UPPER`, `SAME_LOWER` or `VALID`.
     #[default = "\"NOTSET\""]
     auto_pad: OptAttribute<STRING>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// How many groups the channels are in.
+    /// Number of channel groups.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
-    /// The spatial extents of the filters, which these have too.
+    /// Spatial extents of the filters; must match `w`.
     kernel_shape: OptAttribute<I64_ARRAY>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The result, `[N, M, O...]`.
+    /// Output, `[N, M, O...]`.
     y: OpResult<INT_TENSOR>,
 }
 
@@ -203,43 +202,43 @@ fn qlinear_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::qlinear_conv(x, w, scale, zero, i.opt("b")?, &conv(args)?))
 }
 
-/// Quantization: `x / y_scale` plus the zero point, in an integer or small float type, saturated.
+/// Quantization: `saturate(round(x / y_scale) + y_zero_point)`, in an integer or narrow float type.
 ///
-/// In an integer type the quotient is rounded half to even first.
-/// The scale is a scalar, a vector along `axis`, or, with a block size, a tensor that is that much smaller along `axis`.
-/// The zero point decides the type of the result; without one it is `output_dtype`, or `ui8`.
+/// Quotients are rounded half to even for integer types. The scale is a scalar, a vector along `axis`, or, with
+/// `block_size`, a tensor with one element per block along `axis`. The zero point determines the type of the result;
+/// without it, the type is `output_dtype` or `ui8`.
 ///
 /// ```mlir
 /// %y = graph.quantize_linear %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
 /// ```
 #[op("graph.quantize_linear", format = GENERIC, infer = infer_quantize, eval = quantize)]
 pub struct QuantizeLinearOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// Its scale.
+    /// Scale.
     y_scale: Operand<TENSOR>,
-    /// The zero point of the result.
+    /// Zero point of the result.
     y_zero_point: OptOperand<TENSOR>,
-    /// Along which axis parameters differ.
+    /// Axis of per-axis and blocked parameters.
     #[default = "1 : i64"]
     axis: OptAttribute<I64>,
-    /// How many elements along the axis share parameters; 0 for one parameter per position.
+    /// Elements per block along the axis; 0 for per-axis parameters.
     #[default = "0 : i64"]
     block_size: OptAttribute<I64>,
-    /// The number of the result's type in ONNX; 0 for that of the zero point.
+    /// ONNX type number of the result's element type; 0 for that of the zero point.
     #[default = "0 : i64"]
     output_dtype: OptAttribute<I64>,
-    /// The number of the type in ONNX that the quotient is rounded to; 0 for that of the scale.
+    /// ONNX type number of the precision of the quotient; 0 for that of the scale.
     #[default = "0 : i64"]
     precision: OptAttribute<I64>,
-    /// Whether 8-bit floats saturate; everything else always does.
+    /// Whether 8-bit floats saturate; other types always do.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// The numbers in few bits.
+    /// Quantized tensor.
     y: OpResult<TENSOR>,
 }
 
-/// The element type of a quantization.
+/// Returns the element type of a quantization.
 fn quantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
     let given = int(args, "output_dtype")?;
     match infer::elem(args, "y_zero_point") {
@@ -267,35 +266,35 @@ fn quantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::quantize_linear(i.get("x")?, i.get("y_scale")?, i.opt("y_zero_point")?, &attrs))
 }
 
-/// Dequantization: `(x - x_zero_point) * x_scale`, in the scale's type or another one.
+/// Dequantization: `(x - x_zero_point) * x_scale`, in the type of the scale or `output_dtype`.
 ///
-/// Parameters are laid out as for `graph.quantize_linear`.
+/// Parameters are as in `graph.quantize_linear`.
 ///
 /// ```mlir
 /// %y = graph.dequantize_linear %x, %s, %z {axis = 0 : i64} : (tensor<4xi8>, tensor<4xf32>, tensor<4xi8>) -> tensor<4xf32>
 /// ```
 #[op("graph.dequantize_linear", format = GENERIC, infer = infer_dequantize, eval = dequantize)]
 pub struct DequantizeLinearOp {
-    /// The quantized numbers.
+    /// Quantized tensor.
     x: Operand<TENSOR>,
-    /// Their scale.
+    /// Scale.
     x_scale: Operand<FLOAT_TENSOR>,
-    /// Their zero point.
+    /// Zero point.
     x_zero_point: OptOperand<TENSOR>,
-    /// Along which axis parameters differ.
+    /// Axis of per-axis and blocked parameters.
     #[default = "1 : i64"]
     axis: OptAttribute<I64>,
-    /// How many elements along the axis share parameters; 0 for one parameter per position.
+    /// Elements per block along the axis; 0 for per-axis parameters.
     #[default = "0 : i64"]
     block_size: OptAttribute<I64>,
-    /// The number of the result's type in ONNX; 0 for that of the scale.
+    /// ONNX type number of the result's element type; 0 for that of the scale.
     #[default = "0 : i64"]
     output_dtype: OptAttribute<I64>,
-    /// The numbers.
+    /// Dequantized tensor.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// The element type of a dequantization.
+/// Returns the element type of a dequantization.
 fn dequantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
     match int(args, "output_dtype")? {
         0 => infer::elem(args, "x_scale"),
@@ -315,20 +314,20 @@ fn dequantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::dequantize_linear(i.get("x")?, i.get("x_scale")?, zero, to, axis, block))
 }
 
-/// Quantization to `ui8` with a scale and zero point that fit the operand, which are results too.
+/// Dynamic quantization to `ui8`: computes scale and zero point from the range of the operand.
 ///
 /// ```mlir
 /// %y:3 = graph.dynamic_quantize_linear %x : (tensor<4xf32>) -> (tensor<4xui8>, tensor<f32>, tensor<ui8>)
 /// ```
 #[op("graph.dynamic_quantize_linear", format = GENERIC, infer = infer_dynamic, eval = dynamic_quantize)]
 pub struct DynamicQuantizeLinearOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The integers.
+    /// Quantized tensor.
     y: OpResult<INT_TENSOR>,
-    /// Their scale, a scalar.
+    /// Scale, a scalar.
     y_scale: OpResult<FLOAT_TENSOR>,
-    /// Their zero point, a scalar.
+    /// Zero point, a scalar.
     y_zero_point: OpResult<INT_TENSOR>,
 }
 
@@ -342,7 +341,7 @@ fn dynamic_quantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tra
     several(args, kernels::dynamic_quantize_linear(Inputs::new(args, data).get("x")?)?)
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[
     MatMulIntegerOp::INFO,
     ConvIntegerOp::INFO,

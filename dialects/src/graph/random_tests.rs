@@ -1,4 +1,4 @@
-//! Every op with random operands and attributes: nothing panics, and what is inferred is what comes out.
+//! Random operands and attributes for every op: nothing panics, and results have the inferred types.
 
 use super::DIALECT;
 use gradus_ir::eval::{Datum, eval_op, floats_to_tensor, ints_to_tensor};
@@ -9,10 +9,10 @@ use gradus_ir::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
-/// How many programs are made for each op.
+/// Number of programs per op.
 const TRIALS: u64 = 40;
 
-/// A small generator of its own: the same programs in every run.
+/// A deterministic generator.
 struct Random(u64);
 
 impl Random {
@@ -37,15 +37,15 @@ impl Random {
 
 static CONTEXT: LazyLock<Arc<Context>> = LazyLock::new(crate::context);
 
-/// A program of one op, as far as it is made.
+/// A program of one op under construction.
 struct Program {
     module: Module,
     state: OpState,
     data: Vec<Datum>,
-    /// How many operands each group has.
+    /// Number of operands in each group.
     sizes: Vec<i32>,
     random: Random,
-    /// What most shapes are like.
+    /// Shape from which most operand shapes are derived.
     base: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Program {
         }
     }
 
-    /// An operand of an element type that the group accepts, maybe a constant.
+    /// Creates an operand of an element type that the group accepts, possibly a constant.
     fn operand(&mut self, info: &OpInfo, group: usize, dtype: DType) -> Option<Value> {
         let ctx = self.module.ctx.clone();
         let accepts = |d: DType| (info.operands[group].ty.check)(&ctx, ctx.tensor_type(&[], ctx.dtype_type(d)));
@@ -117,7 +117,7 @@ impl Program {
                 Arity::Optional => self.random.below(2),
                 Arity::Variadic => self.random.below(4),
             };
-            // Operands without a note of which there are can only be left out at the end.
+            // Without operand segments, only trailing operands can be absent.
             let count =
                 if info.traits.has(Traits::OPERAND_SEGMENTS) || i + 1 == info.operands.len() { count } else { 1 };
             let values: Option<Vec<Value>> = (0..count).map(|_| self.operand(info, i, dtype)).collect();
@@ -128,7 +128,7 @@ impl Program {
         Some(())
     }
 
-    /// An attribute that the declaration accepts.
+    /// Creates an attribute that the declaration accepts.
     fn attribute(&mut self, spec: &AttrSpec) -> Option<Attr> {
         let ctx = self.module.ctx.clone();
         let words: Vec<&str> = spec.doc.split('`').skip(1).step_by(2).chain(["ij,jk->ik", "...i,...i", "ii"]).collect();
@@ -158,7 +158,7 @@ impl Program {
         }
     }
 
-    /// Infers and executes; says what does not go together.
+    /// Infers and executes the op; returns mismatches.
     fn run(&mut self, info: &'static OpInfo) -> Result<bool, String> {
         let ctx: Arc<Context> = self.module.ctx.clone();
         let extra = info.results.iter().filter(|r| r.arity != Arity::One).count();
@@ -208,6 +208,6 @@ fn random_operands_are_executed_as_inferred_or_refused() {
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
-    // Programs that are all refused would show nothing.
+    // Guards against programs that are all rejected.
     assert!(executed > DIALECT.ops.len() as u64 * trials / 10, "only {executed} programs were executed");
 }

@@ -1,8 +1,8 @@
-//! Recurrent layers.
+//! Recurrent layers: RNN, GRU and LSTM.
 //!
-//! Sequences are `[T, B, I]`, or with `layout = 1` `[B, T, I]`. The first dimension of weights tells directions apart: one,
-//! or two when the layer is bidirectional. Results, as many as are wanted: the states after every element, `[T, D, B, H]`,
-//! and the last ones, `[D, B, H]`.
+//! Sequences are `[T, B, I]`, or `[B, T, I]` with `layout = 1`. The first axis D of the weights is the direction: 1, or
+//! 2 for bidirectional layers. Optional results are the hidden states of all steps, `[T, D, B, H]`, and the last ones,
+//! `[D, B, H]`.
 
 use super::args::{Inputs, choice, several};
 use super::infer;
@@ -12,7 +12,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{AttrData, AttrKind, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, Activation, Cell, Recurrent};
 
-/// A list of floats.
+/// A list of f32.
 const FLOATS: AttrKind = kind(
     "f32 dense array attribute",
     |c, a| matches!(c.attr_data(a), AttrData::DenseArray { elem, .. } if *elem == Type::F32),
@@ -22,8 +22,7 @@ const FLOATS: AttrKind = kind(
 const STRINGS: AttrKind =
     kind("array of string attributes", |c, a| c.as_array(a).is_some_and(|l| l.iter().all(|&s| c.as_str(s).is_some())));
 
-/// The layers. A row: struct, name, number of results, the operands and attributes that only it has, documentation,
-/// example.
+/// The layers. A row: struct, name, number of results, specific operands and attributes, documentation, example.
 macro_rules! layers {
     ($($Op:ident $name:literal $format:literal
         { $($(#[$od:meta])* $operand:ident,)* }
@@ -43,42 +42,42 @@ macro_rules! layers {
             verify = |m, op| checked(m, op, attributes)
         )]
         pub struct $Op {
-            /// The sequences.
+            /// Input sequences.
             x: Operand<FLOAT_TENSOR>,
-            /// Multiplied with their elements, `[D, gates * H, I]`.
+            /// Input weights, `[D, gates * H, I]`.
             w: Operand<FLOAT_TENSOR>,
-            /// Multiplied with the state, `[D, gates * H, H]`.
+            /// Recurrence weights, `[D, gates * H, H]`.
             r: Operand<FLOAT_TENSOR>,
-            /// Added to the products, first those with `w`, `[D, 2 * gates * H]`.
+            /// Biases, those of `w` then those of `r`, `[D, 2 * gates * H]`.
             b: OptOperand<FLOAT_TENSOR>,
-            /// The length of every sequence, `[B]`.
+            /// Length of each sequence, `[B]`.
             sequence_lens: OptOperand<INT_TENSOR>,
-            /// The first state, `[D, B, H]`; zeros when absent.
+            /// Initial hidden state, `[D, B, H]`; zeros when absent.
             initial_h: OptOperand<FLOAT_TENSOR>,
             $($(#[$od])* $operand: OptOperand<FLOAT_TENSOR>,)*
-            /// The first parameters of activation functions that have one, in order.
+            /// Alpha parameters of the activation functions that have one, in order.
             activation_alpha: OptAttribute<FLOATS>,
-            /// The second parameters of activation functions that have one, in order.
+            /// Beta parameters of the activation functions that have one, in order.
             activation_beta: OptAttribute<FLOATS>,
-            /// The functions between the gates, for each direction.
+            /// Activation functions of each direction.
             activations: OptAttribute<STRINGS>,
-            /// The bound of what these are applied to.
+            /// Clipping threshold of the activation inputs.
             clip: OptAttribute<F32>,
-            /// `forward`, `reverse` or `bidirectional`.
+            /// Direction: `forward`, `reverse` or `bidirectional`.
             #[default = "\"forward\""]
             direction: OptAttribute<STRING>,
-            /// The size of the state, which the weights say too.
+            /// Size H of the hidden state, which must match the weights.
             hidden_size: OptAttribute<I64>,
             $($(#[$ad])* #[default = "0 : i64"] $attr: OptAttribute<I64>,)*
-            /// Whether sequences are told apart by the first axis rather than the second.
+            /// Whether the batch axis comes first.
             #[default = "0 : i64"]
             layout: OptAttribute<I64>,
-            /// The states.
+            /// Hidden states of all steps, the last one, and for LSTM the last cell state.
             outputs: OpResults<FLOAT_TENSOR>,
         }
     )*
 
-        /// The ops of this file.
+        /// Ops of this file.
         pub(super) const OPS: &[&[&OpInfo]] = &[&[$($Op::INFO),*]];
     };
 }
@@ -87,34 +86,34 @@ layers! {
     RnnOp "graph.rnn"
         "$x `,` $w `,` $r (`bias` $b^)? (`lengths` $sequence_lens^)? (`state` $initial_h^)? attr-dict `:` functional-type(operands, results)"
         {} {}
-        "A recurrent layer with one gate, which is the new state."
+        "Elman recurrent layer: `H = f(X Wᵀ + H' Rᵀ + b)`."
         "%y = graph.rnn %x, %w, %r : (tensor<5x2x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> tensor<5x1x2x3xf32>";
     GruOp "graph.gru"
         "$x `,` $w `,` $r (`bias` $b^)? (`lengths` $sequence_lens^)? (`state` $initial_h^)? attr-dict `:` functional-type(operands, results)"
         {}
         {
-            /// Whether the state is transformed before it is reset.
+            /// Whether the linear transformation precedes the reset gate.
             linear_before_reset,
         }
-        "A recurrent layer with update, reset and hidden gates."
+        "Gated recurrent unit with update, reset and hidden gates."
         "%y:2 = graph.gru %x, %w, %r state %h {linear_before_reset = 1 : i64} : (tensor<5x2x4xf32>, tensor<1x9x4xf32>, tensor<1x9x3xf32>, tensor<1x2x3xf32>) -> (tensor<5x1x2x3xf32>, tensor<1x2x3xf32>)";
     LstmOp "graph.lstm"
         "$x `,` $w `,` $r (`bias` $b^)? (`lengths` $sequence_lens^)? (`state` $initial_h^)? (`cell` $initial_c^)? (`peepholes` $p^)? attr-dict `:` functional-type(operands, results)"
         {
-            /// The first cell state, `[D, B, H]`; zeros when absent.
+            /// Initial cell state, `[D, B, H]`; zeros when absent.
             initial_c,
-            /// What lets the cell state into the input, output and forget gates, `[D, 3 * H]`.
+            /// Peephole weights of the input, output and forget gates, `[D, 3 * H]`.
             p,
         }
         {
-            /// Whether what is not let in is what is forgotten.
+            /// Whether input and forget gates are coupled: i = 1 - f.
             input_forget,
         }
-        "A recurrent layer with input, output, forget and cell gates, whose last result is the cell state."
+        "Long short-term memory with input, output, forget and cell gates. The third result is the last cell state."
         "%y:3 = graph.lstm %x, %w, %r bias %b {direction = \"bidirectional\"} : (tensor<5x2x4xf32>, tensor<2x12x4xf32>, tensor<2x12x3xf32>, tensor<2x24xf32>) -> (tensor<5x2x2x3xf32>, tensor<2x2x3xf32>, tensor<2x2x3xf32>)";
 }
 
-/// The equations of the op.
+/// Returns the cell type of the op.
 fn cell(args: &OpArgs<'_>) -> Cell {
     if args.info.attr("input_forget").is_some() {
         Cell::Lstm { input_forget: args.flag("input_forget") }
@@ -125,7 +124,7 @@ fn cell(args: &OpArgs<'_>) -> Cell {
     }
 }
 
-/// The list of floats `name`; empty when absent.
+/// Returns the float list `name`; empty when absent.
 fn floats(args: &OpArgs<'_>, name: &str) -> Vec<f64> {
     match args.attr(name).map(|a| args.ctx().attr_data(a)) {
         Some(AttrData::DenseArray { data, .. }) => {
@@ -142,7 +141,7 @@ fn attributes(args: &OpArgs<'_>) -> Result<Recurrent, String> {
     let reversed = choice(args, "direction", &directions)?;
     let given = args.attr("activations").and_then(|a| ctx.as_array(a));
     let wanted = cell.activations().len() * reversed.len();
-    // One direction may come with the functions of two, of which it takes the first.
+    // A single direction may come with the functions of two; it takes the first ones.
     let names: Vec<&str> = match given {
         Some(list) => list.iter().filter_map(|&s| ctx.as_str(s)).take(wanted).collect(),
         None => cell.activations().iter().copied().cycle().take(wanted).collect(),

@@ -1,4 +1,4 @@
-//! Reductions along axes, positions of extrema, and running sums.
+//! Reductions, arg-reductions and cumulative sums.
 
 use super::args::{Inputs, int, one, unary};
 use super::{GENERIC, infer};
@@ -13,55 +13,55 @@ macro_rules! reductions {
     ($($Op:ident $name:literal $kind:ident $doc:literal $example:literal;)*) => { $(
         #[doc = $doc]
         ///
-        /// Along `axes`: all of them when there are none, or with `noop_with_empty_axes` none.
+        /// Reduces along `axes`. Absent or empty `axes` means all axes, or none if `noop_with_empty_axes`.
         ///
         /// ```mlir
         #[doc = $example]
         /// ```
         #[op($name, format = GENERIC, infer = infer_reduce, eval = |args, data| reduce(args, data, Reduction::$kind))]
         pub struct $Op {
-            /// The operand.
+            /// Operand.
             x: Operand<TENSOR>,
-            /// The axes that are merged.
+            /// Reduced axes.
             axes: OptOperand<I64_TENSOR>,
-            /// Whether merged axes stay, with an extent of 1.
+            /// Whether reduced axes are kept with extent 1.
             #[default = "1 : i64"]
             keepdims: OptAttribute<I64>,
-            /// Whether no axes mean none rather than all.
+            /// Whether empty `axes` means no reduction.
             #[default = "0 : i64"]
             noop_with_empty_axes: OptAttribute<I64>,
-            /// What is left.
+            /// Reduced tensor.
             y: OpResult<TENSOR>,
         }
     )*
 
-        /// The ops of this table.
+        /// Ops of this table.
         const REDUCTIONS: &[&OpInfo] = &[$($Op::INFO),*];
     };
 }
 
 reductions! {
     ReduceSumOp "graph.reduce_sum" Sum
-        "Sums." "%y = graph.reduce_sum %x, %axes {keepdims = 0 : i64} : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<?xf32>";
+        "Sum along axes." "%y = graph.reduce_sum %x, %axes {keepdims = 0 : i64} : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<?xf32>";
     ReduceMeanOp "graph.reduce_mean" Mean
-        "Means; of integers, truncated." "%y = graph.reduce_mean %x, %axes : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<?x?xf32>";
+        "Mean along axes; integer means are truncated." "%y = graph.reduce_mean %x, %axes : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<?x?xf32>";
     ReduceMaxOp "graph.reduce_max" Max
-        "Maxima; NaN when an element is." "%y = graph.reduce_max %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+        "Maximum along axes; NaN if an element is NaN." "%y = graph.reduce_max %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
     ReduceMinOp "graph.reduce_min" Min
-        "Minima; NaN when an element is." "%y = graph.reduce_min %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+        "Minimum along axes; NaN if an element is NaN." "%y = graph.reduce_min %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
     ReduceProdOp "graph.reduce_prod" Prod
-        "Products." "%y = graph.reduce_prod %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+        "Product along axes." "%y = graph.reduce_prod %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
     ReduceL1Op "graph.reduce_l1" L1
-        "Sums of absolute values." "%y = graph.reduce_l1 %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+        "L1 norm along axes: sum of absolute values." "%y = graph.reduce_l1 %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
     ReduceL2Op "graph.reduce_l2" L2
-        "Roots of sums of squares." "%y = graph.reduce_l2 %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+        "L2 norm along axes: square root of the sum of squares." "%y = graph.reduce_l2 %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
     ReduceLogSumOp "graph.reduce_log_sum" LogSum
-        "Logarithms of sums." "%y = graph.reduce_log_sum %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+        "Logarithm of the sum along axes." "%y = graph.reduce_log_sum %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
     ReduceLogSumExpOp "graph.reduce_log_sum_exp" LogSumExp
-        "Logarithms of sums of exponentials, without overflow."
+        "Log-sum-exp along axes, without overflow."
         "%y = graph.reduce_log_sum_exp %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
     ReduceSumSquareOp "graph.reduce_sum_square" SumSquare
-        "Sums of squares." "%y = graph.reduce_sum_square %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
+        "Sum of squares along axes." "%y = graph.reduce_sum_square %x : (tensor<4x8xf32>) -> tensor<1x1xf32>";
 }
 
 fn infer_reduce(args: &OpArgs<'_>) -> infer::Types {
@@ -79,14 +79,14 @@ fn infer_reduce(args: &OpArgs<'_>) -> infer::Types {
     }
     let dims = match infer::list_len(args, "axes") {
         _ if keep => Some(infer::unknown(rank)),
-        // A list of unknown length may be empty, which means something else.
+        // A list of unknown length may be empty, which has a special meaning.
         None => None,
         Some(n) => Some(infer::unknown(rank.checked_sub(n).ok_or("has more axes than the operand")?)),
     };
     infer::one(args, dims, elem)
 }
 
-/// The shape after merging `axes`.
+/// Returns the shape after reducing `axes`.
 fn reduced(dims: &[i64], axes: &[usize], keep: bool) -> Vec<i64> {
     let all = dims.iter().enumerate();
     all.filter_map(|(i, &d)| if !axes.contains(&i) { Some(d) } else { keep.then_some(1) }).collect()
@@ -98,7 +98,7 @@ fn reduce(args: &OpArgs<'_>, data: &[Datum], kind: Reduction) -> Result<Vec<Datu
     one(kernels::reduce(i.get("x")?, kind, &axes, args.flag("keepdims"), args.flag("noop_with_empty_axes")))
 }
 
-/// Positions of extrema. A row: struct, name, kernel, documentation, example.
+/// Arg-reductions. A row: struct, name, kernel, documentation, example.
 macro_rules! positions {
     ($($Op:ident $name:literal $kernel:ident $doc:literal $example:literal;)*) => { $(
         #[doc = $doc]
@@ -115,18 +115,18 @@ macro_rules! positions {
             })
         )]
         pub struct $Op {
-            /// The operand.
+            /// Operand.
             x: Operand<TENSOR>,
-            /// The axis along which to look.
+            /// Reduced axis.
             #[default = "0 : i64"]
             axis: OptAttribute<I64>,
-            /// Whether the axis stays, with an extent of 1.
+            /// Whether the axis is kept with extent 1.
             #[default = "1 : i64"]
             keepdims: OptAttribute<I64>,
-            /// Whether of several the last counts rather than the first.
+            /// Whether the last of several extrema is chosen rather than the first.
             #[default = "0 : i64"]
             select_last_index: OptAttribute<I64>,
-            /// The positions.
+            /// Indices along the axis.
             y: OpResult<I64_TENSOR>,
         }
     )* };
@@ -134,10 +134,10 @@ macro_rules! positions {
 
 positions! {
     ArgMaxOp "graph.arg_max" arg_max
-        "Positions of the largest elements along an axis."
+        "Index of the maximum along an axis."
         "%y = graph.arg_max %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x1xi64>";
     ArgMinOp "graph.arg_min" arg_min
-        "Positions of the smallest elements along an axis."
+        "Index of the minimum along an axis."
         "%y = graph.arg_min %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x1xi64>";
 }
 
@@ -147,7 +147,7 @@ fn infer_position(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, infer::dims(args, "x").map(shape).transpose()?, Type::I64)
 }
 
-/// Running sums and products. A row: struct, name, kernel, documentation, example.
+/// Cumulative ops. A row: struct, name, kernel, documentation, example.
 macro_rules! running {
     ($($Op:ident $name:literal $kernel:ident $doc:literal $example:literal;)*) => { $(
         #[doc = $doc]
@@ -157,26 +157,26 @@ macro_rules! running {
         /// ```
         #[op($name, format = GENERIC, infer = infer::same, eval = |args, data| running(args, data, kernels::$kernel))]
         pub struct $Op {
-            /// The operand.
+            /// Operand.
             x: Operand<TENSOR>,
-            /// The axis, a scalar.
+            /// Axis, a scalar.
             axis: Operand<INT_TENSOR>,
-            /// Whether an element is left out of what it becomes.
+            /// Whether each result excludes its own element.
             #[default = "0 : i64"]
             exclusive: OptAttribute<I64>,
-            /// Whether to start from the end.
+            /// Whether accumulation runs from the end.
             #[default = "0 : i64"]
             reverse: OptAttribute<I64>,
-            /// What each element and those before it make.
+            /// Cumulative results.
             y: OpResult<TENSOR>,
         }
     )* };
 }
 
 running! {
-    CumSumOp "graph.cum_sum" cum_sum "Running sums along an axis."
+    CumSumOp "graph.cum_sum" cum_sum "Cumulative sum along an axis."
         "%y = graph.cum_sum %x, %axis {reverse = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>";
-    CumProdOp "graph.cum_prod" cum_prod "Running products along an axis."
+    CumProdOp "graph.cum_prod" cum_prod "Cumulative product along an axis."
         "%y = graph.cum_prod %x, %axis {exclusive = 1 : i64} : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>";
 }
 
@@ -188,5 +188,5 @@ fn running(args: &OpArgs<'_>, data: &[Datum], kernel: Running) -> Result<Vec<Dat
     one(kernel(i.get("x")?, axis, args.flag("exclusive"), args.flag("reverse")))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[REDUCTIONS, &[ArgMaxOp::INFO, ArgMinOp::INFO, CumSumOp::INFO, CumProdOp::INFO]];

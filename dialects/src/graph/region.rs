@@ -1,4 +1,4 @@
-//! Regions of images: pooling over them, and choosing among boxes.
+//! Regions of interest: pooling and box selection.
 
 use super::args::{Inputs, choice, float, int, list, one};
 use super::unary::checked;
@@ -8,9 +8,9 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 
-/// Pools regions of images, by linear interpolation between elements.
+/// RoI Align: pools regions of interest by bilinear interpolation.
 ///
-/// A region is `[x1, y1, x2, y2]`; it is divided into bins, each of which becomes the mean or maximum of samples.
+/// A region `[x1, y1, x2, y2]` is divided into bins; each bin yields the mean or maximum of its samples.
 ///
 /// ```mlir
 /// %y = graph.roi_align %x, %rois, %at {output_height = 2 : i64, output_width = 3 : i64} : (tensor<1x4x8x8xf32>, tensor<5x4xf32>, tensor<5xi64>) -> tensor<5x4x2x3xf32>
@@ -23,31 +23,31 @@ use gradus_reference_kernels as kernels;
     verify = |m, op| checked(m, op, roi_attrs)
 )]
 pub struct RoiAlignOp {
-    /// The images, `[N, C, H, W]`.
+    /// Images, `[N, C, H, W]`.
     x: Operand<FLOAT_TENSOR>,
-    /// The regions, `[R, 4]`.
+    /// Regions, `[R, 4]`.
     rois: Operand<FLOAT_TENSOR>,
-    /// The image that each region is of, `[R]`.
+    /// Image index of each region, `[R]`.
     batch_indices: Operand<I64_TENSOR>,
-    /// `half_pixel`, or `output_half_pixel` for coordinates without a shift by half an element.
+    /// Coordinate mode: `half_pixel` shifts coordinates by half a pixel, `output_half_pixel` does not.
     #[default = "\"half_pixel\""]
     coordinate_transformation_mode: OptAttribute<STRING>,
-    /// `avg` or `max`.
+    /// Pooling: `avg` or `max`.
     #[default = "\"avg\""]
     mode: OptAttribute<STRING>,
-    /// The height of the result.
+    /// Height of the result.
     #[default = "1 : i64"]
     output_height: OptAttribute<I64>,
-    /// The width of the result.
+    /// Width of the result.
     #[default = "1 : i64"]
     output_width: OptAttribute<I64>,
-    /// The number of samples along each side of a bin; as many as elements when 0.
+    /// Number of samples along each side of a bin; 0 to adapt to the region size.
     #[default = "0 : i64"]
     sampling_ratio: OptAttribute<I64>,
-    /// From the coordinates of regions to those of the images.
+    /// Scale from region coordinates to image coordinates.
     #[default = "1.000000e+00 : f32"]
     spatial_scale: OptAttribute<F32>,
-    /// The pooled regions, `[R, C, output_height, output_width]`.
+    /// Pooled regions, `[R, C, output_height, output_width]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -62,7 +62,7 @@ fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlign, String> {
     })
 }
 
-/// The shape of pooled regions.
+/// Infers the shape of pooled regions.
 fn pooled(args: &OpArgs<'_>, output: [i64; 2]) -> infer::Types {
     if output.iter().any(|&d| d <= 0) {
         return Err(format!("regions cannot be pooled to {output:?}"));
@@ -81,25 +81,25 @@ fn roi_align(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::roi_align(i.get("x")?, i.get("rois")?, i.get("batch_indices")?, &roi_attrs(args)?))
 }
 
-/// The largest elements of the parts of regions of images.
+/// RoI max pooling: the maximum of each bin of a region.
 ///
-/// A region is `[image, x1, y1, x2, y2]`, rounded to whole elements.
+/// A region is `[image, x1, y1, x2, y2]`, rounded to whole pixels.
 ///
 /// ```mlir
 /// %y = graph.max_roi_pool %x, %rois {pooled_shape = array<i64: 2, 3>} : (tensor<1x4x8x8xf32>, tensor<5x5xf32>) -> tensor<5x4x2x3xf32>
 /// ```
 #[op("graph.max_roi_pool", format = GENERIC, infer = infer_max_roi_pool, eval = max_roi_pool)]
 pub struct MaxRoiPoolOp {
-    /// The images, `[N, C, H, W]`.
+    /// Images, `[N, C, H, W]`.
     x: Operand<FLOAT_TENSOR>,
-    /// The regions, `[R, 5]`.
+    /// Regions, `[R, 5]`.
     rois: Operand<FLOAT_TENSOR>,
-    /// The extents of the result.
+    /// Height and width of the result.
     pooled_shape: Attribute<I64_ARRAY>,
-    /// From the coordinates of regions to those of the images.
+    /// Scale from region coordinates to image coordinates.
     #[default = "1.000000e+00 : f32"]
     spatial_scale: OptAttribute<F32>,
-    /// The pooled regions, `[R, C, H, W]`.
+    /// Pooled regions, `[R, C, H, W]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -117,9 +117,9 @@ fn max_roi_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::max_roi_pool(x, rois, pooled_shape(args)?, float(args, "spatial_scale")?))
 }
 
-/// Boxes by descending score, without those that overlap an earlier one too much.
+/// Non-maximum suppression: selects boxes by descending score, skipping those that overlap a selected one.
 ///
-/// The result has one row of image, class and box for each.
+/// Each row of the result is image, class and box index.
 ///
 /// ```mlir
 /// %y = graph.non_max_suppression %boxes, %scores most %n iou %t : (tensor<1x6x4xf32>, tensor<1x2x6xf32>, tensor<i64>, tensor<f32>) -> tensor<?x3xi64>
@@ -132,20 +132,20 @@ fn max_roi_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = non_max_suppression
 )]
 pub struct NonMaxSuppressionOp {
-    /// The boxes, `[N, S, 4]`.
+    /// Boxes, `[N, S, 4]`.
     boxes: Operand<FLOAT_TENSOR>,
-    /// Their scores, `[N, C, S]`.
+    /// Scores, `[N, C, S]`.
     scores: Operand<FLOAT_TENSOR>,
-    /// How many boxes are wanted per image and class; none when absent.
+    /// Maximum number of boxes per image and class; 0 when absent.
     max_output_boxes_per_class: OptOperand<I64_TENSOR>,
-    /// How much of their union two boxes may share; 0 when absent.
+    /// Maximum intersection over union of selected boxes; 0 when absent.
     iou_threshold: OptOperand<FLOAT_TENSOR>,
-    /// The score that a box must exceed.
+    /// Score that a box must exceed.
     score_threshold: OptOperand<FLOAT_TENSOR>,
-    /// Whether boxes are center and extents, x first, rather than two corners, y first.
+    /// Whether boxes are `[x_center, y_center, width, height]` rather than two corners `[y1, x1, y2, x2]`.
     #[default = "0 : i64"]
     center_point_box: OptAttribute<I64>,
-    /// The chosen boxes.
+    /// Selected boxes, `[num_selected, 3]`.
     y: OpResult<I64_TENSOR>,
 }
 
@@ -166,5 +166,5 @@ fn non_max_suppression(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
     one(kernels::non_max_suppression(i.get("boxes")?, i.get("scores")?, &attrs))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[RoiAlignOp::INFO, MaxRoiPoolOp::INFO, NonMaxSuppressionOp::INFO]];

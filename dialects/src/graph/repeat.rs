@@ -1,4 +1,4 @@
-//! Ops that repeat elements, add some at the edges, or rearrange blocks of them.
+//! Ops that repeat elements, pad, or rearrange blocks.
 
 use super::args::{Inputs, choice, int, one, unary};
 use super::reshape::fold_same_shape;
@@ -11,18 +11,18 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels::shape::{normalize_axes, pad_dims};
 use gradus_reference_kernels::{self as kernels, PadMode};
 
-/// A tensor that broadcasts with the given shape.
+/// Broadcasts a tensor with the given shape, in both directions.
 ///
 /// ```mlir
 /// %y = graph.expand %x, %shape : (tensor<4x1xf32>, tensor<2xi64>) -> tensor<4x3xf32>
 /// ```
 #[op("graph.expand", work = Work::moved, format = GENERIC, infer = infer_expand, fold = fold_same_shape, eval = expand)]
 pub struct ExpandOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The shape, in which 1 keeps the operand's extent.
+    /// Target shape; extent 1 keeps that of the operand.
     shape: Operand<I64_TENSOR>,
-    /// The operand, repeated where it has an extent of 1.
+    /// Broadcast operand.
     y: OpResult<TENSOR>,
 }
 
@@ -46,11 +46,11 @@ fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op("graph.tile", work = Work::moved, format = GENERIC, infer = infer_tile, eval = tile)]
 pub struct TileOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// How often, for each axis.
+    /// Number of repetitions of each axis, `[rank]`.
     repeats: Operand<I64_TENSOR>,
-    /// The repeated operand.
+    /// Repeated operand.
     y: OpResult<TENSOR>,
 }
 
@@ -71,10 +71,10 @@ fn tile(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::tile(i.get("x")?, &i.ints("repeats")?.unwrap_or_default()))
 }
 
-/// Adds elements at the edges of a tensor, or removes them.
+/// Pads or crops a tensor.
 ///
-/// The pads are all begins, then all ends; negative ones crop. What is added is a constant (0 when absent), the mirrored
-/// elements, the edge, or the elements from the other end.
+/// `pads` holds all begins, then all ends; negative values crop. The padding is a constant (0 when absent), reflected
+/// elements, edge elements, or elements wrapped around from the other end.
 ///
 /// ```mlir
 /// %y = graph.pad %x, %pads value %v : (tensor<4xf32>, tensor<2xi64>, tensor<f32>) -> tensor<?xf32>
@@ -89,18 +89,18 @@ fn tile(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, pad_mode)
 )]
 pub struct PadOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// How many elements to add.
+    /// Number of elements to add: all begins, then all ends.
     pads: Operand<I64_TENSOR>,
-    /// The constant, a scalar.
+    /// Padding value, a scalar.
     constant_value: OptOperand<TENSOR>,
-    /// The axes that the pads are for; all when absent.
+    /// Padded axes; all when absent.
     axes: OptOperand<INT_TENSOR>,
-    /// `constant`, `reflect`, `edge` or `wrap`.
+    /// Mode: `constant`, `reflect`, `edge` or `wrap`.
     #[default = "\"constant\""]
     mode: OptAttribute<STRING>,
-    /// The padded operand.
+    /// Padded operand.
     y: OpResult<TENSOR>,
 }
 
@@ -143,7 +143,7 @@ fn infer_pad(args: &OpArgs<'_>) -> infer::Types {
 fn pad(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let (pads, axes) = (i.ints("pads")?.unwrap_or_default(), i.ints("axes")?);
-    // To the kernel an empty list is an absent one, which means all axes.
+    // The kernel treats an empty list as an absent one, that is, as all axes.
     match &axes {
         Some(axes) if axes.len() * 2 != pads.len() => {
             return Err(Trap::unsupported("padding without two pads for each axis"));
@@ -154,7 +154,7 @@ fn pad(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::pad(i.get("x")?, &pads, &axes.unwrap_or_default(), pad_mode(args)?, i.opt("constant_value")?))
 }
 
-/// Moves blocks of channels of `[N, C, H, W]` into space.
+/// Depth to space: moves blocks of channels of `[N, C, H, W]` to spatial positions.
 ///
 /// ```mlir
 /// %y = graph.depth_to_space %x {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x8x2x3xf32>) -> tensor<1x2x4x6xf32>
@@ -167,14 +167,14 @@ fn pad(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, |args| block(args).and(column_major(args)))
 )]
 pub struct DepthToSpaceOp {
-    /// The operand, `[N, C, H, W]`.
+    /// Operand, `[N, C, H, W]`.
     x: Operand<TENSOR>,
-    /// The extents of a block.
+    /// Block size.
     blocksize: Attribute<I64>,
-    /// `DCR` when depth is the inner part of the channels, `CRD` when it is the outer one.
+    /// Channel order: `DCR` (block, then depth) or `CRD` (depth, then block).
     #[default = "\"DCR\""]
     mode: OptAttribute<STRING>,
-    /// The rearranged operand.
+    /// Rearranged operand.
     y: OpResult<TENSOR>,
 }
 
@@ -182,20 +182,20 @@ fn column_major(args: &OpArgs<'_>) -> Result<bool, String> {
     choice(args, "mode", &[("DCR", false), ("CRD", true)])
 }
 
-/// The extent of a block.
+/// Returns the block size.
 fn block(args: &OpArgs<'_>) -> Result<i64, String> {
     let block = int(args, "blocksize")?;
     if (1..1 << 16).contains(&block) { Ok(block) } else { Err("attribute 'blocksize' is out of range".into()) }
 }
 
-/// The extents `[N, C, H, W]` of the operand.
+/// Returns the extents `[N, C, H, W]` of the operand.
 fn image(args: &OpArgs<'_>) -> Result<[i64; 4], String> {
     let Some(dims) = infer::dims(args, "x") else { return Ok([DYNAMIC; 4]) };
     let wrong = || format!("requires an operand of [N, C, H, W], not {}", infer::display(&dims));
     <[i64; 4]>::try_from(dims.as_slice()).map_err(|_| wrong())
 }
 
-/// The extent divided by `by`, when it is known; it must be a multiple.
+/// Divides an extent; an error if it is static and not a multiple.
 fn divided(dim: i64, by: i64) -> Result<i64, String> {
     match dim {
         DYNAMIC => Ok(DYNAMIC),
@@ -210,7 +210,7 @@ fn infer_depth_to_space(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(vec![n, divided(c, b * b)?, grow(h), grow(w)]), infer::elem(args, "x")?)
 }
 
-/// Moves blocks of space of `[N, C, H, W]` into channels.
+/// Space to depth: moves spatial blocks of `[N, C, H, W]` to channels.
 ///
 /// ```mlir
 /// %y = graph.space_to_depth %x {blocksize = 2 : i64, mode = "CRD"} : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
@@ -223,14 +223,14 @@ fn infer_depth_to_space(args: &OpArgs<'_>) -> infer::Types {
     verify = |m, op| checked(m, op, |args| block(args).and(column_major(args)))
 )]
 pub struct SpaceToDepthOp {
-    /// The operand, `[N, C, H, W]`.
+    /// Operand, `[N, C, H, W]`.
     x: Operand<TENSOR>,
-    /// The extents of a block.
+    /// Block size.
     blocksize: Attribute<I64>,
-    /// `DCR` when depth is the inner part of the channels, `CRD` when it is the outer one.
+    /// Channel order: `DCR` (block, then depth) or `CRD` (depth, then block).
     #[default = "\"DCR\""]
     mode: OptAttribute<STRING>,
-    /// The rearranged operand.
+    /// Rearranged operand.
     y: OpResult<TENSOR>,
 }
 
@@ -240,6 +240,6 @@ fn infer_space_to_depth(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(vec![n, depth, divided(h, b)?, divided(w, b)?]), infer::elem(args, "x")?)
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] =
     &[&[ExpandOp::INFO, TileOp::INFO, PadOp::INFO, DepthToSpaceOp::INFO, SpaceToDepthOp::INFO]];

@@ -1,4 +1,4 @@
-//! Ops that keep all elements and their order: at most the shape changes.
+//! Ops that keep all elements in order and change the shape at most.
 
 use super::args::{Inputs, int, one, unary};
 use super::{GENERIC, infer};
@@ -9,19 +9,19 @@ use gradus_ir::{Attr, DYNAMIC, FoldResult, Folded, OpArgs, OpDecl, OpInfo, Tenso
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis};
 
-/// Folds an op that keeps elements and their order to its operand, when the static type stays.
+/// Folds an op that keeps the order of elements to its operand, if the static type stays.
 pub(super) fn fold_same_shape(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let x = *args.operands.first()?;
     args.ctx().static_shape(args.module.value_type(x))?;
     super::same_as(args, x)
 }
 
-/// Folds an op to its operand, when the type stays.
+/// Folds an op to its operand, if the type stays.
 fn fold_to_operand(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     super::same_as(args, *args.operands.first()?)
 }
 
-/// The operand itself.
+/// Identity.
 ///
 /// ```mlir
 /// %y = graph.identity %x : tensor<4xf32>
@@ -36,13 +36,13 @@ fn fold_to_operand(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     eval = |_, data| Ok(data.to_vec())
 )]
 pub struct IdentityOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The same.
+    /// The operand, unchanged.
     y: OpResult<TENSOR>,
 }
 
-/// Dropout, which outside training is the operand itself and a mask of all true.
+/// Dropout. In inference, the identity with an all-true mask; in training, zeroes random elements and scales the rest.
 ///
 /// ```mlir
 /// %y = graph.dropout %x ratio %r : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
@@ -56,17 +56,17 @@ pub struct IdentityOp {
     eval = dropout
 )]
 pub struct DropoutOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// How much is dropped in training.
+    /// Fraction of elements to drop in training.
     ratio: OptOperand<FLOAT_TENSOR>,
-    /// Whether this is training, in which a random share of the elements is dropped.
+    /// Whether to drop elements, a scalar; false when absent.
     training_mode: OptOperand<BOOL_TENSOR>,
-    /// The seed of what is dropped in training; 0 if absent.
+    /// Random seed; 0 when absent.
     seed: OptAttribute<I64>,
-    /// The operand.
+    /// Elements that are kept, scaled by 1 / (1 - ratio) in training.
     y: OpResult<FLOAT_TENSOR>,
-    /// What was not dropped.
+    /// Mask of the elements that are kept.
     mask: OptResult<BOOL_TENSOR>,
 }
 
@@ -85,7 +85,7 @@ fn fold_dropout(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     }
     let x = args.opt_operand("x")?;
     let &[ty, mask] = args.result_types else { return super::same_as(args, x) };
-    // All are kept.
+    // Inference keeps all elements.
     let ctx = args.ctx();
     let is_known = ctx.static_shape(mask).is_some_and(|shape| !shape.contains(&0)) && args.module.value_type(x) == ty;
     let all = ctx.dense_attr(mask, &Tensor::from_bools(&[1], vec![1]));
@@ -104,23 +104,23 @@ fn dropout(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     super::args::several(args, [x.clone(), mask])
 }
 
-/// The same elements under another shape.
+/// Reshapes a tensor.
 ///
-/// One -1 in the shape stands for whatever is left; a 0 copies the operand's extent unless `allowzero`.
+/// One extent of -1 is inferred. An extent of 0 copies that of the operand, unless `allowzero`.
 ///
 /// ```mlir
 /// %y = graph.reshape %x, %shape : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<8x3xf32>
 /// ```
 #[op("graph.reshape", work = |_| Work::View, format = GENERIC, infer = infer_reshape, fold = fold_same_shape, eval = reshape)]
 pub struct ReshapeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The wanted extents.
+    /// Target extents.
     shape: Operand<I64_TENSOR>,
-    /// Whether a 0 is an extent of 0.
+    /// Whether 0 denotes an extent of 0.
     #[default = "0 : i64"]
     allowzero: OptAttribute<I64>,
-    /// The same elements.
+    /// Reshaped operand.
     y: OpResult<TENSOR>,
 }
 
@@ -147,7 +147,7 @@ fn reshaped(x: &infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64
     if wanted.iter().any(|&d| d < -1) || wanted.iter().filter(|&&d| d == -1).count() > 1 {
         return Err(format!("cannot reshape to {wanted:?}"));
     }
-    // Extents that are copied cancel out, so that they need not be known to infer the one that is left.
+    // Copied extents cancel out, so they may be unknown.
     if let (Some(x), Some(at)) = (x, wanted.iter().position(|&d| d == -1)) {
         let is_copied = |i: &usize| wanted.get(*i).is_some_and(|&d| copied(*i, d));
         let rest = |dims: &[i64], skip: Option<usize>| -> i64 {
@@ -171,7 +171,7 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::reshape(i.get("x")?, &shape, args.flag("allowzero")))
 }
 
-/// A matrix of the axes before `axis` by the axes from it on.
+/// Flattens a tensor to a matrix: the axes before `axis` are rows, the others columns.
 ///
 /// ```mlir
 /// %y = graph.flatten %x : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
@@ -185,12 +185,12 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = |args, data| unary(data, |x| kernels::flatten(x, int(args, "axis")?))
 )]
 pub struct FlattenOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The first axis of the columns; may be the rank.
+    /// First axis of the columns, up to the rank.
     #[default = "1 : i64"]
     axis: OptAttribute<I64>,
-    /// The matrix.
+    /// Matrix.
     y: OpResult<TENSOR>,
 }
 
@@ -202,18 +202,18 @@ fn infer_flatten(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(vec![infer::product(&dims[..at]), infer::product(&dims[at..])]), elem)
 }
 
-/// Removes axes of extent 1: those given, else all of them.
+/// Removes axes of extent 1: the given ones, or all.
 ///
 /// ```mlir
 /// %y = graph.squeeze %x, %axes : (tensor<1x3x1xf32>, tensor<1xi64>) -> tensor<?x?xf32>
 /// ```
 #[op("graph.squeeze", work = |_| Work::View, format = GENERIC, infer = infer_squeeze, fold = fold_same_shape, eval = squeeze)]
 pub struct SqueezeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The axes to remove.
+    /// Axes to remove.
     axes: OptOperand<I64_TENSOR>,
-    /// The same elements.
+    /// Squeezed operand.
     y: OpResult<TENSOR>,
 }
 
@@ -241,18 +241,18 @@ fn squeeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::squeeze(i.get("x")?, i.ints("axes")?.as_deref()))
 }
 
-/// Inserts axes of extent 1, at the given axes of the result.
+/// Inserts axes of extent 1 at the given positions in the result.
 ///
 /// ```mlir
 /// %y = graph.unsqueeze %x, %axes : (tensor<3xf32>, tensor<2xi64>) -> tensor<1x3x1xf32>
 /// ```
 #[op("graph.unsqueeze", work = |_| Work::View, format = GENERIC, infer = infer_unsqueeze, fold = fold_same_shape, eval = unsqueeze)]
 pub struct UnsqueezeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The axes to insert.
+    /// Axes to insert.
     axes: Operand<I64_TENSOR>,
-    /// The same elements.
+    /// Unsqueezed operand.
     y: OpResult<TENSOR>,
 }
 
@@ -274,6 +274,6 @@ fn unsqueeze(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::unsqueeze(i.get("x")?, &i.ints("axes")?.unwrap_or_default()))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] =
     &[&[IdentityOp::INFO, DropoutOp::INFO, ReshapeOp::INFO, FlattenOp::INFO, SqueezeOp::INFO, UnsqueezeOp::INFO]];

@@ -9,9 +9,9 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
 use gradus_reference_kernels::shape::{normalize_axes, resize_dims};
 use gradus_reference_kernels::{self as kernels, AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode};
 
-/// Resampling of a tensor along axes, by factors (`scales`) or to extents (`sizes`).
+/// Resamples a tensor along axes, by `scales` or to `sizes`.
 ///
-/// An empty operand counts as an absent one.
+/// Empty operands count as absent.
 ///
 /// ```mlir
 /// %y = graph.resize %x scales %s {mode = "linear"} : (tensor<1x3x4x4xf32>, tensor<4xf32>) -> tensor<?x?x?x?xf32>
@@ -25,41 +25,41 @@ use gradus_reference_kernels::{self as kernels, AspectPolicy, Coordinates, Neare
     verify = |m, op| checked(m, op, attributes)
 )]
 pub struct ResizeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// For `tf_crop_and_resize`: all starts, then all ends, as fractions.
+    /// Region for `tf_crop_and_resize`, normalized: all starts, then all ends.
     roi: OptOperand<FLOAT_TENSOR>,
-    /// The factor of each axis.
+    /// Scale of each axis.
     scales: OptOperand<FLOAT_TENSOR>,
-    /// The extent of each axis.
+    /// Extent of each axis.
     sizes: OptOperand<I64_TENSOR>,
-    /// Whether shrinking averages over all elements that it merges.
+    /// Whether downsampling applies an antialiasing filter.
     #[default = "0 : i64"]
     antialias: OptAttribute<I64>,
-    /// The axes; all when absent.
+    /// Resampled axes; all when absent.
     axes: OptAttribute<I64_ARRAY>,
-    /// Which input coordinate an output coordinate stands for.
+    /// Mapping from output to input coordinates.
     #[default = "\"half_pixel\""]
     coordinate_transformation_mode: OptAttribute<STRING>,
-    /// The coefficient of cubic interpolation.
+    /// Coefficient a of cubic interpolation.
     #[default = "-7.500000e-01 : f32"]
     cubic_coeff_a: OptAttribute<F32>,
-    /// Whether positions outside the operand have no weight.
+    /// Whether weights outside the operand are zero, with renormalization.
     #[default = "0 : i64"]
     exclude_outside: OptAttribute<I64>,
-    /// The element outside the operand for `tf_crop_and_resize`.
+    /// Value outside the operand for `tf_crop_and_resize`.
     #[default = "0.000000e+00 : f32"]
     extrapolation_value: OptAttribute<F32>,
-    /// How `sizes` are read: `stretch`, `not_larger`, `not_smaller`.
+    /// Interpretation of `sizes`: `stretch`, `not_larger` or `not_smaller`.
     #[default = "\"stretch\""]
     keep_aspect_ratio_policy: OptAttribute<STRING>,
-    /// `nearest`, `linear` or `cubic`.
+    /// Interpolation: `nearest`, `linear` or `cubic`.
     #[default = "\"nearest\""]
     mode: OptAttribute<STRING>,
-    /// Which element is the nearest.
+    /// Rounding mode of `nearest`.
     #[default = "\"round_prefer_floor\""]
     nearest_mode: OptAttribute<STRING>,
-    /// The resampled operand.
+    /// Resampled operand.
     y: OpResult<TENSOR>,
 }
 
@@ -96,7 +96,7 @@ fn attributes(args: &OpArgs<'_>) -> Result<Resize, String> {
     })
 }
 
-/// The factors as the kernel takes them.
+/// Returns the scales in the kernel's type.
 fn factors(t: &Tensor) -> Vec<f32> {
     t.to_f64().iter().map(|&v| v as f32).collect()
 }
@@ -111,7 +111,7 @@ fn infer_resize(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(resized(args, &dims, &axes, attrs.aspect)?), elem)
 }
 
-/// The shape of the result.
+/// Infers the shape of the result.
 fn resized(args: &OpArgs<'_>, dims: &[i64], axes: &[usize], aspect: AspectPolicy) -> Result<Vec<i64>, String> {
     let scales = infer::constant(args, "scales").map(|t| factors(&t)).unwrap_or_default();
     let sizes = infer::ints(args, "sizes").unwrap_or_default();
@@ -120,7 +120,7 @@ fn resized(args: &OpArgs<'_>, dims: &[i64], axes: &[usize], aspect: AspectPolicy
         axes.iter().for_each(|&a| out[a] = DYNAMIC);
         return Ok(out);
     }
-    // An extent of 1 stands for an unknown one; what depends on it is made unknown again.
+    // Dynamic extents are replaced by 1; what depends on them becomes dynamic below.
     let input: Vec<usize> = dims.iter().map(|&d| infer::known(d).unwrap_or(1)).collect();
     let known = infer::extents(&resize_dims(&input, &scales, &sizes, axes, aspect)?.0);
     let mixed = aspect != AspectPolicy::Stretch && axes.iter().any(|&a| dims[a] == DYNAMIC);
@@ -139,5 +139,5 @@ fn resize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::resize(i.get("x")?, &roi, &scales, &sizes, &list(args, "axes"), &attributes(args)?))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[ResizeOp::INFO]];

@@ -1,4 +1,4 @@
-//! Sorting and selecting.
+//! Sorting and selection.
 
 use super::args::{Inputs, int, one, several, unary};
 use super::{GENERIC, infer};
@@ -8,31 +8,31 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::normalize_axis;
 
-/// The largest or smallest elements along an axis, in order, and their indices.
+/// The k largest or smallest elements along an axis, sorted, with their indices.
 ///
-/// Of equal elements the first comes first.
+/// Among equal elements, the lowest index comes first.
 ///
 /// ```mlir
 /// %y:2 = graph.top_k %x, %k {axis = 0 : i64} : (tensor<4x8xf32>, tensor<1xi64>) -> (tensor<?x8xf32>, tensor<?x8xi64>)
 /// ```
 #[op("graph.top_k", format = GENERIC, infer = infer_top_k, eval = top_k)]
 pub struct TopKOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// How many, in a vector of one.
+    /// Number k of elements, `[1]`.
     k: Operand<I64_TENSOR>,
-    /// The axis.
+    /// Axis.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
-    /// Whether the largest are wanted rather than the smallest.
+    /// Whether the largest elements are selected.
     #[default = "1 : i64"]
     largest: OptAttribute<I64>,
-    /// Whether the order matters; it is the same in any case.
+    /// Whether the result must be sorted; it always is.
     #[default = "1 : i64"]
     sorted: OptAttribute<I64>,
-    /// The elements.
+    /// Selected elements.
     values: OpResult<TENSOR>,
-    /// Their indices.
+    /// Indices of the selected elements.
     indices: OpResult<I64_TENSOR>,
 }
 
@@ -56,9 +56,9 @@ fn top_k(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, kernels::top_k(i.get("x")?, k, int(args, "axis")?, args.flag("largest"))?)
 }
 
-/// One at the first maximum along an axis, zero elsewhere.
+/// Hardmax: 1 at the first maximum along an axis, 0 elsewhere.
 ///
-/// With `legacy_flatten` (ONNX before opset 13) the axes from `axis` on are one.
+/// With `legacy_flatten` (ONNX before opset 13), the axes from `axis` on are flattened.
 ///
 /// ```mlir
 /// %y = graph.hardmax %x {axis = 1 : i64} : tensor<1x8xf32>
@@ -71,19 +71,19 @@ fn top_k(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = |args, data| unary(data, |x| kernels::hardmax(x, int(args, "axis")?, args.flag("legacy_flatten")))
 )]
 pub struct HardmaxOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The axis.
+    /// Axis.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
-    /// Whether the axes from `axis` on are one.
+    /// Whether the axes from `axis` on are flattened.
     #[default = "0 : i64"]
     legacy_flatten: OptAttribute<I64>,
-    /// Ones and zeros.
+    /// One-hot maxima.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// The coordinates of the elements that are not zero, in row-major order: one row per axis.
+/// Coordinates of the nonzero elements in row-major order, `[rank, num_nonzero]`.
 ///
 /// ```mlir
 /// %y = graph.non_zero %x : (tensor<4x8xf32>) -> tensor<2x?xi64>
@@ -95,9 +95,9 @@ pub struct HardmaxOp {
     eval = |_, data| unary(data, kernels::non_zero)
 )]
 pub struct NonZeroOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The coordinates.
+    /// Coordinates, one row per axis.
     y: OpResult<I64_TENSOR>,
 }
 
@@ -107,20 +107,20 @@ fn infer_non_zero(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(vec![rank, count]), Type::I64)
 }
 
-/// The slices along an axis, or without one the elements, for which a condition holds.
+/// Selects the slices along an axis, or the elements of the flattened operand, for which `condition` holds.
 ///
 /// ```mlir
 /// %y = graph.compress %x, %c {axis = 1 : i64} : (tensor<4x8xf32>, tensor<8xi1>) -> tensor<4x?xf32>
 /// ```
 #[op("graph.compress", format = GENERIC, infer = infer_compress, eval = compress)]
 pub struct CompressOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// Which to keep, a vector; what is beyond its end is dropped.
+    /// Mask vector; positions beyond its end are dropped.
     condition: Operand<BOOL_TENSOR>,
-    /// The axis; without one, the operand is a vector of its elements.
+    /// Axis; the operand is flattened when absent.
     axis: OptAttribute<I64>,
-    /// What is kept.
+    /// Selected slices or elements.
     y: OpResult<TENSOR>,
 }
 
@@ -144,26 +144,25 @@ fn compress(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::compress(i.get("x")?, i.get("condition")?, args.int("axis")))
 }
 
-/// The different slices along an axis, or without one the different elements.
+/// Unique slices along an axis, or unique elements of the flattened operand.
 ///
-/// Further results, as many of them as are wanted: where each occurs first, the index among them of every slice, and how
-/// often each occurs.
+/// Optional results: the index of each first occurrence, the inverse mapping, and the counts.
 ///
 /// ```mlir
 /// %y:2 = graph.unique %x {axis = 0 : i64} : (tensor<4x8xf32>) -> (tensor<?x8xf32>, tensor<?xi64>)
 /// ```
 #[op("graph.unique", format = GENERIC, infer = infer_unique, eval = unique)]
 pub struct UniqueOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The axis; without one, the operand is a vector of its elements.
+    /// Axis; the operand is flattened when absent.
     axis: OptAttribute<I64>,
-    /// Whether they are in ascending order rather than that of their first occurrence.
+    /// Whether the result is sorted in ascending order, rather than by first occurrence.
     #[default = "1 : i64"]
     sorted: OptAttribute<I64>,
-    /// The different ones.
+    /// Unique slices or elements.
     y: OpResult<TENSOR>,
-    /// First occurrences, indices and counts.
+    /// First occurrences, inverse mapping and counts.
     more: OpResults<I64_TENSOR>,
 }
 
@@ -193,24 +192,24 @@ fn unique(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, kernels::unique(x, args.int("axis"), args.flag("sorted"))?)
 }
 
-/// Reverses the first elements along one of the first two axes, as many as are given for each position of the other.
+/// Reverses a variable-length prefix of each sequence in a batch.
 ///
 /// ```mlir
 /// %y = graph.reverse_sequence %x, %n {batch_axis = 0 : i64, time_axis = 1 : i64} : (tensor<2x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
 /// ```
 #[op("graph.reverse_sequence", format = GENERIC, infer = infer::same, eval = reverse_sequence)]
 pub struct ReverseSequenceOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// How many elements of each sequence turn around.
+    /// Number of elements to reverse in each sequence.
     sequence_lens: Operand<I64_TENSOR>,
-    /// The axis that tells sequences apart.
+    /// Batch axis.
     #[default = "1 : i64"]
     batch_axis: OptAttribute<I64>,
-    /// The axis along which sequences go.
+    /// Sequence axis.
     #[default = "0 : i64"]
     time_axis: OptAttribute<I64>,
-    /// The reversed sequences.
+    /// Partially reversed sequences.
     y: OpResult<TENSOR>,
 }
 
@@ -220,6 +219,6 @@ fn reverse_sequence(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tra
     one(kernels::reverse_sequence(i.get("x")?, i.get("sequence_lens")?, batch, time))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] =
     &[&[TopKOp::INFO, HardmaxOp::INFO, NonZeroOp::INFO, CompressOp::INFO, UniqueOp::INFO, ReverseSequenceOp::INFO]];

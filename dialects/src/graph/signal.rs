@@ -1,4 +1,4 @@
-//! Signals, and losses: what surrounds networks rather than being part of them.
+//! Signal processing and losses.
 
 use super::args::{Inputs, choice, int, one, several, unary};
 use super::unary::checked;
@@ -8,7 +8,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
 use gradus_reference_kernels::{self as kernels, Dft, LossReduction, Mel};
 
-/// Windows. A row: struct, name, window, documentation, example.
+/// Window functions. A row: struct, name, window, documentation, example.
 macro_rules! windows {
     ($($Op:ident $name:literal $window:ident $doc:literal $example:literal;)*) => { $(
         #[doc = $doc]
@@ -18,39 +18,39 @@ macro_rules! windows {
         /// ```
         #[op($name, format = GENERIC, infer = infer_window, eval = |args, data| window(args, data, kernels::Window::$window))]
         pub struct $Op {
-            /// The number of elements, a scalar.
+            /// Length, a scalar.
             size: Operand<INT_TENSOR>,
-            /// The number of the result's element type in ONNX.
+            /// ONNX type number of the result's element type.
             #[default = "1 : i64"]
             output_datatype: OptAttribute<I64>,
-            /// Whether the window would go on with its first element.
+            /// Whether the window is periodic rather than symmetric.
             #[default = "1 : i64"]
             periodic: OptAttribute<I64>,
-            /// The window.
+            /// Window, a vector.
             y: OpResult<TENSOR>,
         }
     )*
 
-        /// The ops of this table.
+        /// Ops of this table.
         const WINDOWS: &[&OpInfo] = &[$($Op::INFO),*];
     };
 }
 
 windows! {
-    HannWindowOp "graph.hann_window" HANN "A Hann window."
+    HannWindowOp "graph.hann_window" HANN "Hann window."
         "%y = graph.hann_window %n : (tensor<i64>) -> tensor<?xf32>";
-    HammingWindowOp "graph.hamming_window" HAMMING "A Hamming window."
+    HammingWindowOp "graph.hamming_window" HAMMING "Hamming window."
         "%y = graph.hamming_window %n {periodic = 0 : i64} : (tensor<i64>) -> tensor<?xf32>";
-    BlackmanWindowOp "graph.blackman_window" BLACKMAN "A Blackman window."
+    BlackmanWindowOp "graph.blackman_window" BLACKMAN "Blackman window."
         "%y = graph.blackman_window %n : (tensor<i64>) -> tensor<?xf32>";
 }
 
-/// The integer that a scalar operand always is.
+/// Returns the value of a known scalar integer operand.
 fn known_int(args: &OpArgs<'_>, name: &str) -> Option<i64> {
     infer::ints(args, name)?.first().copied()
 }
 
-/// The element type of a result that an attribute states.
+/// Returns the result element type given by an attribute.
 fn output_type(args: &OpArgs<'_>) -> Result<(gradus_ir::Type, DType), String> {
     let number = int(args, "output_datatype")?;
     let known = onnx_type(args.ctx(), number).zip(onnx_dtype(number));
@@ -67,9 +67,9 @@ fn window(args: &OpArgs<'_>, data: &[Datum], window: kernels::Window) -> Result<
     one(window.of(size, args.flag("periodic"), output_type(args)?.1))
 }
 
-/// The discrete Fourier transform along an axis.
+/// Discrete Fourier transform along an axis.
 ///
-/// The last axis has the parts of numbers: the real one, or both.
+/// The last axis holds the real part, or real and imaginary part.
 ///
 /// ```mlir
 /// %y = graph.dft %x {onesided = 1 : i64} : (tensor<1x16x1xf32>) -> tensor<1x9x2xf32>
@@ -82,19 +82,19 @@ fn window(args: &OpArgs<'_>, data: &[Datum], window: kernels::Window) -> Result<
     eval = dft
 )]
 pub struct DftOp {
-    /// The signal, or the spectrum.
+    /// Signal, or spectrum for the inverse transform.
     x: Operand<FLOAT_TENSOR>,
-    /// The number of elements that are transformed, a scalar; those that are there when absent.
+    /// Transform length, a scalar; the extent of the axis when absent. The operand is cropped or zero-padded.
     dft_length: OptOperand<INT_TENSOR>,
-    /// The axis, a scalar; the one before the last when absent.
+    /// Axis, a scalar; the one before the last when absent.
     axis: OptOperand<INT_TENSOR>,
-    /// Whether to transform back.
+    /// Whether to compute the inverse transform.
     #[default = "0 : i64"]
     inverse: OptAttribute<I64>,
-    /// Whether the half of the spectrum that mirrors the other is left out.
+    /// Whether the conjugate-symmetric half of the spectrum is omitted.
     #[default = "0 : i64"]
     onesided: OptAttribute<I64>,
-    /// The spectrum, or the signal.
+    /// Spectrum, or signal.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -118,9 +118,9 @@ fn dft(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::dft(i.get("x")?, &dft_attrs(args, i.int("dft_length")?, i.int("axis")?)))
 }
 
-/// The Fourier transforms of the frames of a signal.
+/// Short-time Fourier transform: the transforms of overlapping frames of a signal.
 ///
-/// `[B, N, 1 or 2]` gives `[B, frames, bins, 2]`.
+/// From `[B, N, 1 or 2]` to `[B, frames, bins, 2]`.
 ///
 /// ```mlir
 /// %y = graph.stft %x, %step window %w : (tensor<1x128x1xf32>, tensor<i64>, tensor<16xf32>) -> tensor<1x?x9x2xf32>
@@ -133,18 +133,18 @@ fn dft(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = stft
 )]
 pub struct StftOp {
-    /// The signal.
+    /// Signal.
     signal: Operand<FLOAT_TENSOR>,
-    /// The distance between the starts of frames, a scalar.
+    /// Distance between the starts of frames, a scalar.
     frame_step: Operand<INT_TENSOR>,
-    /// Multiplied with each frame.
+    /// Window that is multiplied with each frame.
     window: OptOperand<FLOAT_TENSOR>,
-    /// The length of frames, a scalar; that of the window, or of the signal, when absent.
+    /// Frame length, a scalar; that of the window, or of the signal, when absent.
     frame_length: OptOperand<INT_TENSOR>,
-    /// Whether the half of the spectrum that mirrors the other is left out.
+    /// Whether the conjugate-symmetric half of the spectrum is omitted.
     #[default = "1 : i64"]
     onesided: OptAttribute<I64>,
-    /// The spectra.
+    /// Spectra.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -174,27 +174,27 @@ fn stft(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::stft(i.get("signal")?, step, i.opt("window")?, length, args.flag("onesided")))
 }
 
-/// How much each frequency of a spectrum belongs to each of some bands of the mel scale.
+/// Mel filter bank: the weight of each frequency bin in each mel band.
 ///
 /// ```mlir
 /// %y = graph.mel_weight_matrix %bands, %n, %rate, %low, %high : (tensor<i64>, tensor<i64>, tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<?x?xf32>
 /// ```
 #[op("graph.mel_weight_matrix", format = GENERIC, infer = infer_mel, eval = mel)]
 pub struct MelWeightMatrixOp {
-    /// The number of bands, a scalar.
+    /// Number of mel bands, a scalar.
     num_mel_bins: Operand<INT_TENSOR>,
-    /// The length of the Fourier transform, a scalar.
+    /// Transform length, a scalar.
     dft_length: Operand<INT_TENSOR>,
-    /// Elements of the signal per second, a scalar.
+    /// Sample rate in Hertz, a scalar.
     sample_rate: Operand<INT_TENSOR>,
-    /// The lowest frequency of the first band in Hertz, a scalar.
+    /// Lower edge of the first band in Hertz, a scalar.
     lower_edge_hertz: Operand<FLOAT_TENSOR>,
-    /// The highest frequency of the last band in Hertz, a scalar.
+    /// Upper edge of the last band in Hertz, a scalar.
     upper_edge_hertz: Operand<FLOAT_TENSOR>,
-    /// The number of the result's element type in ONNX.
+    /// ONNX type number of the result's element type.
     #[default = "1 : i64"]
     output_datatype: OptAttribute<I64>,
-    /// The shares, `[dft_length / 2 + 1, num_mel_bins]`.
+    /// Weights, `[dft_length / 2 + 1, num_mel_bins]`.
     y: OpResult<TENSOR>,
 }
 
@@ -217,16 +217,16 @@ fn mel(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::mel_weight_matrix(&mel, output_type(args)?.1))
 }
 
-/// The determinants of square matrices.
+/// Determinants of square matrices.
 ///
 /// ```mlir
 /// %y = graph.det %x : (tensor<4x3x3xf32>) -> tensor<4xf32>
 /// ```
 #[op("graph.det", format = GENERIC, infer = infer_det, eval = |_, data| unary(data, kernels::det))]
 pub struct DetOp {
-    /// The matrices.
+    /// Matrices, `[..., N, N]`.
     x: Operand<FLOAT_TENSOR>,
-    /// Their determinants.
+    /// Determinants, `[...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -239,49 +239,49 @@ fn infer_det(args: &OpArgs<'_>) -> infer::Types {
     }
 }
 
-/// Losses. A row: struct, name, the second result if there is one, documentation, example.
+/// Losses. A row: struct, name, optional second result, documentation, example.
 macro_rules! losses {
     ($($Op:ident $name:literal { $($(#[$rd:meta])* $more:ident)? } $doc:literal $example:literal;)*) => { $(
         #[doc = $doc]
         ///
-        /// Targets of `ignore_index` count nothing.
+        /// Targets equal to `ignore_index` do not contribute.
         ///
         /// ```mlir
         #[doc = $example]
         /// ```
         #[op($name, format = GENERIC, infer = infer_loss, eval = loss, verify = |m, op| checked(m, op, reduction))]
         pub struct $Op {
-            /// What each class got, `[N, C, D...]`.
+            /// Scores of each class, `[N, C, D...]`.
             x: Operand<FLOAT_TENSOR>,
-            /// The classes that were to be found, `[N, D...]`.
+            /// Target classes, `[N, D...]`.
             target: Operand<INT_TENSOR>,
-            /// The weight of each class, `[C]`.
+            /// Class weights, `[C]`.
             weight: OptOperand<FLOAT_TENSOR>,
-            /// The target that counts nothing.
+            /// Target class that does not contribute.
             ignore_index: OptAttribute<I64>,
-            /// How losses become one: `none`, `mean` or `sum`.
+            /// Reduction: `none`, `mean` or `sum`.
             #[default = "\"mean\""]
             reduction: OptAttribute<STRING>,
-            /// The loss.
+            /// Loss.
             loss: OpResult<FLOAT_TENSOR>,
             $($(#[$rd])* $more: OptResult<FLOAT_TENSOR>,)?
         }
     )*
 
-        /// The ops of this table.
+        /// Ops of this table.
         const LOSSES: &[&OpInfo] = &[$($Op::INFO),*];
     };
 }
 
 losses! {
     NegativeLogLikelihoodLossOp "graph.negative_log_likelihood_loss" {}
-        "The negative of what the right classes got, which are logarithms of probabilities."
+        "Negative log-likelihood loss: the negative log-probability of the target class."
         "%y = graph.negative_log_likelihood_loss %x, %t : (tensor<4x3xf32>, tensor<4xi64>) -> tensor<f32>";
     SoftmaxCrossEntropyLossOp "graph.softmax_cross_entropy_loss" {
-        /// The logarithms of probabilities.
+        /// Log-probabilities.
         log_prob
     }
-        "The negative logarithm of the probabilities of the right classes, which are the softmax of what they got."
+        "Softmax cross-entropy loss: the negative logarithm of the softmax at the target class."
         "%y:2 = graph.softmax_cross_entropy_loss %x, %t {reduction = \"none\"} : (tensor<4x3xf32>, tensor<4xi64>) -> (tensor<4xf32>, tensor<4x3xf32>)";
 }
 
@@ -310,6 +310,6 @@ fn loss(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     several(args, results)
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] =
     &[WINDOWS, LOSSES, &[DftOp::INFO, StftOp::INFO, MelWeightMatrixOp::INFO, DetOp::INFO]];

@@ -29,110 +29,110 @@ macro_rules! unary {
             eval = |_args, data| unary(data, |x| kernels::$kernel(x $(, float(_args, stringify!($attr))?)*))
         )]
         pub struct $Op {
-            /// The operand.
+            /// Operand.
             x: Operand<$ty>,
             $(
-                /// A parameter of the function.
+                /// Parameter of the function.
                 #[default = $default]
                 $attr: OptAttribute<F32>,
             )*
-            /// The function of every element.
+            /// Result.
             y: OpResult<$ty>,
         }
     )*
 
-        /// The ops of this table.
+        /// Ops of this table.
         const SIMPLE: &[&OpInfo] = &[$($Op::INFO),*];
     };
 }
 
 unary! {
     ReluOp "graph.relu" TENSOR IDEMPOTENT relu()
-        "The larger of each element and 0." "%y = graph.relu %x : tensor<1x8xf32>";
+        "Rectified linear unit: `max(0, x)`." "%y = graph.relu %x : tensor<1x8xf32>";
     AbsOp "graph.abs" TENSOR IDEMPOTENT abs()
-        "Absolute values; the smallest signed integer stays itself." "%y = graph.abs %x : tensor<4xi32>";
+        "Absolute value; the minimum signed integer is unchanged." "%y = graph.abs %x : tensor<4xi32>";
     NegOp "graph.neg" TENSOR INVOLUTION neg()
         "Negation; integers wrap." "%y = graph.neg %x : tensor<4xf32>";
     SignOp "graph.sign" TENSOR IDEMPOTENT sign()
-        "Signs: -1, 0 or 1, and NaN for NaN." "%y = graph.sign %x : tensor<4xf32>";
+        "Sign: -1, 0 or 1; NaN for NaN." "%y = graph.sign %x : tensor<4xf32>";
     NotOp "graph.not" BOOL_TENSOR INVOLUTION not()
-        "Logical negation." "%y = graph.not %x : tensor<4xi1>";
+        "Logical NOT." "%y = graph.not %x : tensor<4xi1>";
     BitwiseNotOp "graph.bitwise_not" INT_TENSOR INVOLUTION bitwise_not()
-        "Every bit flipped." "%y = graph.bitwise_not %x : tensor<4xui8>";
+        "Bitwise NOT." "%y = graph.bitwise_not %x : tensor<4xui8>";
     FloorOp "graph.floor" FLOAT_TENSOR IDEMPOTENT floor()
-        "Rounding towards minus infinity." "%y = graph.floor %x : tensor<4xf32>";
+        "Floor: rounds towards minus infinity." "%y = graph.floor %x : tensor<4xf32>";
     CeilOp "graph.ceil" FLOAT_TENSOR IDEMPOTENT ceil()
-        "Rounding towards infinity." "%y = graph.ceil %x : tensor<4xf32>";
+        "Ceiling: rounds towards infinity." "%y = graph.ceil %x : tensor<4xf32>";
     RoundOp "graph.round" FLOAT_TENSOR IDEMPOTENT round()
-        "Rounding to the nearest integer, halves to the even one." "%y = graph.round %x : tensor<4xf32>";
+        "Rounds to the nearest integer, half to even." "%y = graph.round %x : tensor<4xf32>";
     SqrtOp "graph.sqrt" FLOAT_TENSOR SAME sqrt()
-        "Square roots; NaN for negative elements." "%y = graph.sqrt %x : tensor<4xf32>";
+        "Square root; NaN for negative elements." "%y = graph.sqrt %x : tensor<4xf32>";
     ReciprocalOp "graph.reciprocal" FLOAT_TENSOR SAME reciprocal()
-        "One divided by each element." "%y = graph.reciprocal %x : tensor<4xf32>";
+        "Reciprocal: `1  "%y = graph.reciprocal %x : tensor<4xf32>";
     ExpOp "graph.exp" FLOAT_TENSOR SAME exp()
-        "The exponential function." "%y = graph.exp %x : tensor<4xf32>";
+        "Exponential: `e^x`." "%y = graph.exp %x : tensor<4xf32>";
     LogOp "graph.log" FLOAT_TENSOR SAME log()
-        "The natural logarithm." "%y = graph.log %x : tensor<4xf32>";
+        "Natural logarithm." "%y = graph.log %x : tensor<4xf32>";
     ErfOp "graph.erf" FLOAT_TENSOR SAME erf()
-        "The error function." "%y = graph.erf %x : tensor<4xf32>";
+        "Error function." "%y = graph.erf %x : tensor<4xf32>";
     AcosOp "graph.acos" FLOAT_TENSOR SAME acos()
-        "The inverse of the cosine; NaN outside -1..1." "%y = graph.acos %x : tensor<4xf32>";
+        "Arccosine; NaN outside [-1, 1]." "%y = graph.acos %x : tensor<4xf32>";
     AcoshOp "graph.acosh" FLOAT_TENSOR SAME acosh()
-        "The inverse of the hyperbolic cosine; NaN below 1." "%y = graph.acosh %x : tensor<4xf32>";
+        "Inverse hyperbolic cosine; NaN below 1." "%y = graph.acosh %x : tensor<4xf32>";
     AsinOp "graph.asin" FLOAT_TENSOR SAME asin()
-        "The inverse of the sine; NaN outside -1..1." "%y = graph.asin %x : tensor<4xf32>";
+        "Arcsine; NaN outside [-1, 1]." "%y = graph.asin %x : tensor<4xf32>";
     AsinhOp "graph.asinh" FLOAT_TENSOR SAME asinh()
-        "The inverse of the hyperbolic sine." "%y = graph.asinh %x : tensor<4xf32>";
+        "Inverse hyperbolic sine." "%y = graph.asinh %x : tensor<4xf32>";
     AtanOp "graph.atan" FLOAT_TENSOR SAME atan()
-        "The inverse of the tangent." "%y = graph.atan %x : tensor<4xf32>";
+        "Arctangent." "%y = graph.atan %x : tensor<4xf32>";
     AtanhOp "graph.atanh" FLOAT_TENSOR SAME atanh()
-        "The inverse of the hyperbolic tangent; NaN outside -1..1." "%y = graph.atanh %x : tensor<4xf32>";
+        "Inverse hyperbolic tangent; NaN outside [-1, 1]." "%y = graph.atanh %x : tensor<4xf32>";
     CoshOp "graph.cosh" FLOAT_TENSOR SAME cosh()
-        "The hyperbolic cosine." "%y = graph.cosh %x : tensor<4xf32>";
+        "Hyperbolic cosine." "%y = graph.cosh %x : tensor<4xf32>";
     SinhOp "graph.sinh" FLOAT_TENSOR SAME sinh()
-        "The hyperbolic sine." "%y = graph.sinh %x : tensor<4xf32>";
+        "Hyperbolic sine." "%y = graph.sinh %x : tensor<4xf32>";
     TanOp "graph.tan" FLOAT_TENSOR SAME tan()
-        "The tangent." "%y = graph.tan %x : tensor<4xf32>";
+        "Tangent." "%y = graph.tan %x : tensor<4xf32>";
     SinOp "graph.sin" FLOAT_TENSOR SAME sin()
-        "The sine." "%y = graph.sin %x : tensor<4xf32>";
+        "Sine." "%y = graph.sin %x : tensor<4xf32>";
     CosOp "graph.cos" FLOAT_TENSOR SAME cos()
-        "The cosine." "%y = graph.cos %x : tensor<4xf32>";
+        "Cosine." "%y = graph.cos %x : tensor<4xf32>";
     TanhOp "graph.tanh" FLOAT_TENSOR SAME tanh()
-        "The hyperbolic tangent." "%y = graph.tanh %x : tensor<4xf32>";
+        "Hyperbolic tangent." "%y = graph.tanh %x : tensor<4xf32>";
     SigmoidOp "graph.sigmoid" FLOAT_TENSOR SAME sigmoid()
-        "The logistic function, 1 / (1 + exp(-x))." "%y = graph.sigmoid %x : tensor<4xf32>";
+         (1 + exp(-x))."/ (1 + exp(-x))." "%y = graph.sigmoid %x : tensor<4xf32>";
     SoftplusOp "graph.softplus" FLOAT_TENSOR SAME softplus()
-        "log(1 + exp(x)), without overflow." "%y = graph.softplus %x : tensor<4xf32>";
+        "Softplus: log(1 + exp(x)), without overflow." "%y = graph.softplus %x : tensor<4xf32>";
     SoftsignOp "graph.softsign" FLOAT_TENSOR SAME softsign()
-        "x / (1 + |x|)." "%y = graph.softsign %x : tensor<4xf32>";
+        "Softsign: x / (1 + |x|)." "%y = graph.softsign %x : tensor<4xf32>";
     MishOp "graph.mish" FLOAT_TENSOR SAME mish()
-        "x * tanh(softplus(x))." "%y = graph.mish %x : tensor<4xf32>";
+        "Mish: x * tanh(softplus(x))." "%y = graph.mish %x : tensor<4xf32>";
     HardSwishOp "graph.hard_swish" FLOAT_TENSOR SAME hard_swish()
-        "x * max(0, min(1, x / 6 + 0.5))." "%y = graph.hard_swish %x : tensor<4xf32>";
+        "Hard swish: x * max(0, min(1, x / 6 + 0.5))." "%y = graph.hard_swish %x : tensor<4xf32>";
     SwishOp "graph.swish" FLOAT_TENSOR SAME swish(alpha "1.000000e+00 : f32")
-        "x * sigmoid(alpha * x)." "%y = graph.swish %x : tensor<4xf32>";
+        "Swish: x * sigmoid(alpha * x)." "%y = graph.swish %x : tensor<4xf32>";
     LeakyReluOp "graph.leaky_relu" FLOAT_TENSOR SAME leaky_relu(alpha "0.00999999977 : f32")
-        "Each element where it is not negative, else alpha times it."
+        "Leaky ReLU: x if x >= 0, else alpha * x."
         "%y = graph.leaky_relu %x {alpha = 2.000000e-01 : f32} : tensor<4xf32>";
     EluOp "graph.elu" FLOAT_TENSOR SAME elu(alpha "1.000000e+00 : f32")
-        "Each element where it is not negative, else alpha * (exp(x) - 1)." "%y = graph.elu %x : tensor<4xf32>";
+        "Exponential linear unit: x if x >= 0, else alpha * (exp(x) - 1)." "%y = graph.elu %x : tensor<4xf32>";
     SeluOp "graph.selu" FLOAT_TENSOR SAME selu(alpha "1.67326319 : f32", gamma "1.05070102 : f32")
-        "gamma * x where x is positive, else gamma * alpha * (exp(x) - 1)." "%y = graph.selu %x : tensor<4xf32>";
+        "Scaled ELU: gamma * x if x > 0, else gamma * alpha * (exp(x) - 1)." "%y = graph.selu %x : tensor<4xf32>";
     CeluOp "graph.celu" FLOAT_TENSOR SAME celu(alpha "1.000000e+00 : f32")
-        "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))." "%y = graph.celu %x : tensor<4xf32>";
+        "Continuously differentiable ELU: max(0, x) + min(0, alpha * (exp(x / alpha) - 1))." "%y = graph.celu %x : tensor<4xf32>";
     HardSigmoidOp "graph.hard_sigmoid" FLOAT_TENSOR SAME
         hard_sigmoid(alpha "2.000000e-01 : f32", beta "5.000000e-01 : f32")
-        "alpha * x + beta, limited to 0 and 1." "%y = graph.hard_sigmoid %x : tensor<4xf32>";
+        "Hard sigmoid: max(0, min(1, alpha * x + beta))." "%y = graph.hard_sigmoid %x : tensor<4xf32>";
     ShrinkOp "graph.shrink" TENSOR SAME shrink(lambd "5.000000e-01 : f32", bias "0.000000e+00 : f32")
-        "Elements below -lambd plus bias, elements above lambd less bias, and 0 between."
+        "Shrinkage: x + bias if x < -lambd, x - bias if x > lambd, else 0."
         "%y = graph.shrink %x {bias = 1.000000e+00 : f32} : tensor<4xf32>";
     ThresholdedReluOp "graph.thresholded_relu" FLOAT_TENSOR SAME thresholded_relu(alpha "1.000000e+00 : f32")
-        "Each element where it is above alpha, else 0." "%y = graph.thresholded_relu %x : tensor<4xf32>";
+        "Thresholded ReLU: x if x > alpha, else 0." "%y = graph.thresholded_relu %x : tensor<4xf32>";
 }
 
-/// The Gaussian error linear unit.
+/// Gaussian error linear unit: `x / 2 * (1 + erf(x / sqrt(2)))`.
 ///
-/// `x / 2 * (1 + erf(x / sqrt(2)))`, or with `approximate = "tanh"` the usual approximation of it.
+/// `approximate = "tanh"` selects the tanh approximation.
 ///
 /// ```mlir
 /// %y = graph.gelu %x {approximate = "tanh"} : tensor<4xf32>
@@ -146,12 +146,12 @@ unary! {
     verify = |m, op| checked(m, op, gelu_kernel)
 )]
 pub struct GeluOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// `none` or `tanh`.
+    /// Approximation: `none` or `tanh`.
     #[default = "\"none\""]
     approximate: OptAttribute<STRING>,
-    /// The function of every element.
+    /// Result.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -165,12 +165,12 @@ fn gelu(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unary(data, gelu_kernel(args)?)
 }
 
-/// Errors when the attributes of an op cannot be read.
+/// Verifies that an op's attributes are readable.
 pub(super) fn checked<T>(m: &Module, op: Op, read: impl Fn(&OpArgs<'_>) -> Result<T, String>) -> Result<(), String> {
     m.with_args(op, |args| read(args).map(drop)).unwrap_or(Ok(()))
 }
 
-/// Whether elements are NaN.
+/// Whether each element is NaN.
 ///
 /// ```mlir
 /// %y = graph.is_nan %x : (tensor<4xf32>) -> tensor<4xi1>
@@ -183,13 +183,13 @@ pub(super) fn checked<T>(m: &Module, op: Op, read: impl Fn(&OpArgs<'_>) -> Resul
     eval = |_, data| unary(data, kernels::is_nan)
 )]
 pub struct IsNaNOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The answers.
+    /// Truth values.
     y: OpResult<BOOL_TENSOR>,
 }
 
-/// Whether elements are infinite; each sign can be left out.
+/// Whether each element is infinite, with the signs selected by attributes.
 ///
 /// ```mlir
 /// %y = graph.is_inf %x {detect_negative = 0 : i64} : (tensor<4xf32>) -> tensor<4xi1>
@@ -202,21 +202,21 @@ pub struct IsNaNOp {
     eval = |args, data| unary(data, |x| kernels::is_inf(x, args.flag("detect_positive"), args.flag("detect_negative")))
 )]
 pub struct IsInfOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// Whether minus infinity counts.
+    /// Whether minus infinity is detected.
     #[default = "1 : i64"]
     detect_negative: OptAttribute<I64>,
-    /// Whether infinity counts.
+    /// Whether plus infinity is detected.
     #[default = "1 : i64"]
     detect_positive: OptAttribute<I64>,
-    /// The answers.
+    /// Truth values.
     y: OpResult<BOOL_TENSOR>,
 }
 
-/// Limits elements to a range.
+/// Clamps elements to a range: `min(max(x, min), max)`.
 ///
-/// Either bound may be absent. Where the lower one is above the upper one, elements become the upper one.
+/// Either bound may be absent. If `min > max`, all elements become `max`.
 ///
 /// ```mlir
 /// %y = graph.clip %x min %low max %high : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
@@ -229,13 +229,13 @@ pub struct IsInfOp {
     eval = clip
 )]
 pub struct ClipOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The lower bound, a scalar.
+    /// Lower bound, a scalar.
     min: OptOperand<TENSOR>,
-    /// The upper bound, a scalar.
+    /// Upper bound, a scalar.
     max: OptOperand<TENSOR>,
-    /// The operand within the bounds.
+    /// Clamped operand.
     y: OpResult<TENSOR>,
 }
 
@@ -244,9 +244,10 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::clip(inputs.get("x")?, inputs.opt("min")?, inputs.opt("max")?))
 }
 
-/// Conversion to another element type.
+/// Converts elements to another type.
 ///
-/// Floats become integers by truncation towards zero, saturated; integers lose high bits; everything but zero is true.
+/// Float to integer truncates towards zero and saturates; integer to integer keeps the low bits; every nonzero number
+/// converts to true.
 ///
 /// ```mlir
 /// %y = graph.cast %x to f16 : (tensor<4xf32>) -> tensor<4xf16>
@@ -261,17 +262,17 @@ fn clip(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, round_mode)
 )]
 pub struct CastOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The element type of the result.
+    /// Element type of the result.
     to: Attribute<ELEM_TYPE>,
     /// Whether 8-bit floats saturate rather than overflow.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// How to round to `f8E8M0FNU`: `up`, `down` or `nearest`.
+    /// Rounding mode for `f8E8M0FNU`: `up`, `down` or `nearest`.
     #[default = "\"up\""]
     round_mode: OptAttribute<STRING>,
-    /// The converted elements.
+    /// Converted operand.
     y: OpResult<TENSOR>,
 }
 
@@ -296,7 +297,7 @@ fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, String> {
     choice(args, "round_mode", &modes)
 }
 
-/// The bits of every element as those of another type with as many bits.
+/// Reinterprets the bits of every element as a type of the same width.
 ///
 /// ```mlir
 /// %y = graph.bit_cast %x to i32 : (tensor<4xf32>) -> tensor<4xi32>
@@ -310,11 +311,11 @@ fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, String> {
     eval = bit_cast
 )]
 pub struct BitCastOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The element type of the result.
+    /// Element type of the result.
     to: Attribute<ELEM_TYPE>,
-    /// The same bits.
+    /// Reinterpreted operand.
     y: OpResult<TENSOR>,
 }
 
@@ -333,7 +334,7 @@ fn bit_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unary(data, |x| kernels::bit_cast(x, to))
 }
 
-/// Conversion to the element type of another tensor, whose elements are of no effect.
+/// Converts elements to the element type of another tensor.
 ///
 /// ```mlir
 /// %y = graph.cast_like %x, %like : (tensor<4xf32>, tensor<1xi8>) -> tensor<4xi8>
@@ -347,17 +348,17 @@ fn bit_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, round_mode)
 )]
 pub struct CastLikeOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// What has the wanted element type.
+    /// Tensor of the target element type; its elements are ignored.
     target_type: Operand<TENSOR>,
     /// Whether 8-bit floats saturate rather than overflow.
     #[default = "1 : i64"]
     saturate: OptAttribute<I64>,
-    /// How to round to `f8E8M0FNU`: `up`, `down` or `nearest`.
+    /// Rounding mode for `f8E8M0FNU`: `up`, `down` or `nearest`.
     #[default = "\"up\""]
     round_mode: OptAttribute<STRING>,
-    /// The converted elements.
+    /// Converted operand.
     y: OpResult<TENSOR>,
 }
 
@@ -372,9 +373,9 @@ fn cast_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::cast_with(x, to, args.flag("saturate"), round_mode(args)?))
 }
 
-/// Softmax: exponentials divided by their sum, along an axis.
+/// Softmax along an axis: `exp(x) / sum(exp(x))`.
 ///
-/// With `legacy_flatten` (ONNX before opset 13) the axes from `axis` on are one.
+/// With `legacy_flatten` (ONNX before opset 13), the axes from `axis` on are flattened.
 ///
 /// ```mlir
 /// %y = graph.softmax %x {axis = 1 : i64} : tensor<1x8xf32>
@@ -387,19 +388,19 @@ fn cast_like(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval = |args, data| unary(data, |x| kernels::softmax(x, int(args, "axis")?, args.flag("legacy_flatten")))
 )]
 pub struct SoftmaxOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The axis whose elements add up to 1.
+    /// Normalized axis.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
-    /// Whether the axes from `axis` on are one.
+    /// Whether the axes from `axis` on are flattened.
     #[default = "0 : i64"]
     legacy_flatten: OptAttribute<I64>,
-    /// The normalized exponentials.
+    /// Probabilities.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// The logarithm of the softmax.
+/// Logarithm of the softmax along an axis.
 ///
 /// ```mlir
 /// %y = graph.log_softmax %x {axis = 1 : i64} : tensor<1x8xf32>
@@ -412,19 +413,19 @@ pub struct SoftmaxOp {
     eval = |args, data| unary(data, |x| kernels::log_softmax(x, int(args, "axis")?, args.flag("legacy_flatten")))
 )]
 pub struct LogSoftmaxOp {
-    /// The operand.
+    /// Operand.
     x: Operand<FLOAT_TENSOR>,
-    /// The axis whose exponentials add up to 1.
+    /// Normalized axis.
     #[default = "-1 : i64"]
     axis: OptAttribute<I64>,
-    /// Whether the axes from `axis` on are one.
+    /// Whether the axes from `axis` on are flattened.
     #[default = "0 : i64"]
     legacy_flatten: OptAttribute<I64>,
-    /// The logarithms.
+    /// Log-probabilities.
     y: OpResult<FLOAT_TENSOR>,
 }
 
-/// The result has the operand's type, and the axis is one of it.
+/// Infers the operand's type; checks the attribute `axis`.
 pub(super) fn infer_along_axis(args: &OpArgs<'_>) -> infer::Types {
     if let Some(dims) = infer::dims(args, "x") {
         kernels::shape::normalize_axis(int(args, "axis")?, dims.len())?;
@@ -432,7 +433,7 @@ pub(super) fn infer_along_axis(args: &OpArgs<'_>) -> infer::Types {
     infer::same(args)
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[
     SIMPLE,
     &[

@@ -1,4 +1,4 @@
-//! Sampling of images, and putting windows back into them.
+//! Sampling of images, deformable convolution, unpooling and col2im.
 
 use super::args::{Inputs, choice, conv, int, list, one, window};
 use super::linear::conv_shape;
@@ -10,9 +10,9 @@ use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels::shape::normalize_axes;
 use gradus_reference_kernels::{self as kernels, Sample, SampleMode, SamplePadding};
 
-/// Samples an image at the positions in a grid.
+/// Samples an image at the positions of a grid.
 ///
-/// `[N, C, D...]` at positions of `[N, O..., r]`, whose coordinates are in -1..1 and start with the last axis.
+/// `x` is `[N, C, D...]`, `grid` is `[N, O..., r]`. Coordinates are normalized to [-1, 1], last axis first.
 ///
 /// ```mlir
 /// %y = graph.grid_sample %x, %grid {padding_mode = "border"} : (tensor<1x3x4x4xf32>, tensor<1x6x5x2xf32>) -> tensor<1x3x6x5xf32>
@@ -25,20 +25,20 @@ use gradus_reference_kernels::{self as kernels, Sample, SampleMode, SamplePaddin
     verify = |m, op| checked(m, op, sample)
 )]
 pub struct GridSampleOp {
-    /// The image.
+    /// Image, `[N, C, D...]`.
     x: Operand<TENSOR>,
-    /// The positions.
+    /// Sampling positions, `[N, O..., r]`.
     grid: Operand<FLOAT_TENSOR>,
-    /// Whether -1 and 1 are the centers of the outermost elements rather than their outer edges.
+    /// Whether -1 and 1 are the centers of the corner pixels rather than their outer edges.
     #[default = "0 : i64"]
     align_corners: OptAttribute<I64>,
-    /// `linear`, `nearest` or `cubic`.
+    /// Interpolation: `linear`, `nearest` or `cubic`.
     #[default = "\"linear\""]
     mode: OptAttribute<STRING>,
-    /// What is beyond the edges: `zeros`, `border` or `reflection`.
+    /// Padding mode outside the image: `zeros`, `border` or `reflection`.
     #[default = "\"zeros\""]
     padding_mode: OptAttribute<STRING>,
-    /// The samples, `[N, C, O...]`.
+    /// Samples, `[N, C, O...]`.
     y: OpResult<TENSOR>,
 }
 
@@ -70,21 +70,21 @@ fn grid_sample(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::grid_sample(i.get("x")?, i.get("grid")?, sample(args)?))
 }
 
-/// The positions, for `graph.grid_sample`, that affine maps send those of an image to.
+/// Sampling grid of affine maps, for `graph.grid_sample`.
 ///
 /// ```mlir
 /// %y = graph.affine_grid %theta, %size : (tensor<1x2x3xf32>, tensor<4xi64>) -> tensor<?x?x?x2xf32>
 /// ```
 #[op("graph.affine_grid", format = GENERIC, infer = infer_affine_grid, eval = affine_grid)]
 pub struct AffineGridOp {
-    /// The maps, `[N, r, r + 1]`.
+    /// Affine maps, `[N, r, r + 1]`.
     theta: Operand<FLOAT_TENSOR>,
-    /// The extents of the image, `[N, C, D...]`.
+    /// Extents of the image, `[N, C, D...]`.
     size: Operand<I64_TENSOR>,
-    /// Whether -1 and 1 are the centers of the outermost elements rather than their outer edges.
+    /// Whether -1 and 1 are the centers of the corner pixels rather than their outer edges.
     #[default = "0 : i64"]
     align_corners: OptAttribute<I64>,
-    /// The positions, `[N, D..., r]`.
+    /// Sampling grid, `[N, D..., r]`.
     grid: OpResult<FLOAT_TENSOR>,
 }
 
@@ -103,9 +103,9 @@ fn affine_grid(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::affine_grid(i.get("theta")?, &i.ints("size")?.unwrap_or_default(), args.flag("align_corners")))
 }
 
-/// Convolution whose taps are displaced, each by an offset of its own.
+/// Deformable convolution: each filter tap is displaced by its own offset.
 ///
-/// Taps are read by linear interpolation; outside the operand are zeros.
+/// Taps are read with linear interpolation; positions outside the input read zero.
 ///
 /// ```mlir
 /// %y = graph.deform_conv %x, %w, %o : (tensor<1x3x8x8xf32>, tensor<4x3x2x2xf32>, tensor<1x8x7x7xf32>) -> tensor<1x4x7x7xf32>
@@ -119,31 +119,31 @@ fn affine_grid(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, conv)
 )]
 pub struct DeformConvOp {
-    /// The input, `[N, C, D...]`.
+    /// Input, `[N, C, D...]`.
     x: Operand<FLOAT_TENSOR>,
-    /// The filters, `[M, C / group, K...]`.
+    /// Filters, `[M, C / group, K...]`.
     w: Operand<FLOAT_TENSOR>,
-    /// How far taps are displaced along each axis, `[N, offset_group * taps * r, O...]`.
+    /// Displacement of each tap along each axis, `[N, offset_group * taps * r, O...]`.
     offset: Operand<FLOAT_TENSOR>,
-    /// What is added, `[M]`.
+    /// Bias, `[M]`.
     b: OptOperand<FLOAT_TENSOR>,
-    /// Multiplied with what taps read, `[N, offset_group * taps, O...]`.
+    /// Factor of each tap, `[N, offset_group * taps, O...]`.
     mask: OptOperand<FLOAT_TENSOR>,
     /// Distance between neighbouring taps; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// How many groups the channels are in.
+    /// Number of channel groups.
     #[default = "1 : i64"]
     group: OptAttribute<I64>,
-    /// The spatial extents of the filters, which these have too.
+    /// Spatial extents of the filters; must match `w`.
     kernel_shape: OptAttribute<I64_ARRAY>,
-    /// How many groups of channels have offsets of their own.
+    /// Number of channel groups with their own offsets.
     #[default = "1 : i64"]
     offset_group: OptAttribute<I64>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The result, `[N, M, O...]`.
+    /// Output, `[N, M, O...]`.
     y: OpResult<FLOAT_TENSOR>,
 }
 
@@ -159,7 +159,7 @@ fn deform_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::deform_conv(&inputs, &conv(args)?, int(args, "offset_group")?))
 }
 
-/// Puts maxima back where they were before pooling; everything else is zero.
+/// Max unpooling: scatters maxima to their positions before pooling; other elements are zero.
 ///
 /// ```mlir
 /// %y = graph.max_unpool %x, %i {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xi64>) -> tensor<1x1x4x4xf32>
@@ -172,19 +172,19 @@ fn deform_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     verify = |m, op| checked(m, op, window)
 )]
 pub struct MaxUnpoolOp {
-    /// The maxima, `[N, C, D...]`.
+    /// Maxima, `[N, C, D...]`.
     x: Operand<TENSOR>,
-    /// Where each was in the flattened tensor.
+    /// Index of each maximum in the flattened result.
     indices: Operand<I64_TENSOR>,
-    /// The shape of the result, if it is larger than what was pooled.
+    /// Shape of the result; inferred from the window when absent.
     output_shape: OptOperand<I64_TENSOR>,
-    /// The extents of the window.
+    /// Extents of the window.
     kernel_shape: Attribute<I64_ARRAY>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The result.
+    /// Unpooled tensor.
     y: OpResult<TENSOR>,
 }
 
@@ -206,26 +206,26 @@ fn max_unpool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::max_unpool(i.get("x")?, i.get("indices")?, i.ints("output_shape")?.as_deref(), &window(args)?))
 }
 
-/// Adds up blocks at the positions of a window that slides over an image.
+/// Accumulates blocks at the positions of a sliding window: the adjoint of im2col.
 ///
 /// ```mlir
 /// %y = graph.col2im %x, %image, %block : (tensor<1x5x5xf32>, tensor<2xi64>, tensor<2xi64>) -> tensor<1x?x?x?xf32>
 /// ```
 #[op("graph.col2im", format = GENERIC, infer = infer_col2im, eval = col2im, verify = |m, op| checked(m, op, window))]
 pub struct Col2ImOp {
-    /// The blocks, `[N, C * block, L]`.
+    /// Blocks, `[N, C * block, L]`.
     x: Operand<TENSOR>,
-    /// The extents of the image.
+    /// Spatial extents of the image.
     image_shape: Operand<I64_TENSOR>,
-    /// The extents of a block.
+    /// Spatial extents of a block.
     block_shape: Operand<I64_TENSOR>,
     /// Distance between neighbouring elements of a block; 1 when absent.
     dilations: OptAttribute<I64_ARRAY>,
-    /// All begins, then all ends; 0 when absent.
+    /// Pads: all begins, then all ends; 0 when absent.
     pads: OptAttribute<I64_ARRAY>,
-    /// Steps of the window; 1 when absent.
+    /// Strides of the window; 1 when absent.
     strides: OptAttribute<I64_ARRAY>,
-    /// The image, `[N, C, D...]`.
+    /// Image, `[N, C, D...]`.
     y: OpResult<TENSOR>,
 }
 
@@ -251,26 +251,26 @@ fn col2im(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::col2im(i.get("x")?, &image, &block, &window(args)?))
 }
 
-/// Cuts or pads axes to given extents, around the center.
+/// Crops or zero-pads axes to given extents, keeping the center.
 ///
-/// What is added is zero; an odd element is cut or added at the end.
+/// If the difference is odd, the extra element is cut or added at the end.
 ///
 /// ```mlir
 /// %y = graph.center_crop_pad %x, %size {axes = array<i64: 1>} : (tensor<4x8xf32>, tensor<1xi64>) -> tensor<4x?xf32>
 /// ```
 #[op("graph.center_crop_pad", format = GENERIC, infer = infer_center, eval = center)]
 pub struct CenterCropPadOp {
-    /// The operand.
+    /// Operand.
     x: Operand<TENSOR>,
-    /// The wanted extents.
+    /// Target extents.
     shape: Operand<INT_TENSOR>,
-    /// The axes; all when absent.
+    /// Axes; all when absent.
     axes: OptAttribute<I64_ARRAY>,
-    /// The result.
+    /// Result.
     y: OpResult<TENSOR>,
 }
 
-/// The axes of an operand of that rank.
+/// Returns the cropped or padded axes.
 fn center_axes(args: &OpArgs<'_>, rank: usize) -> Result<Vec<usize>, String> {
     match list(args, "axes") {
         axes if axes.is_empty() => Ok((0..rank).collect()),
@@ -296,7 +296,7 @@ fn center(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     one(kernels::center_crop_pad(x, &i.ints("shape")?.unwrap_or_default(), &center_axes(args, x.rank())?))
 }
 
-/// The ops of this file.
+/// Ops of this file.
 pub(super) const OPS: &[&[&OpInfo]] = &[&[
     GridSampleOp::INFO,
     AffineGridOp::INFO,

@@ -1,63 +1,63 @@
-//! Why a layout, an access or a move cannot be.
+//! Errors of layouts, access functions and layout conversions.
 
 use gradus_ir::eval::Trap;
 use std::fmt;
 
-/// Why a layout, an access or a move cannot be.
+/// An invalid layout, access function or layout conversion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LayoutError {
-    /// The text is none of a layout.
+    /// A syntax error in a layout string.
     Text {
-        /// Where in the text, in bytes.
+        /// Byte offset in the text.
         at: usize,
-        /// What is wrong.
+        /// Description of the error.
         message: String,
     },
-    /// The layout or the tensor has an axis that the other lacks.
+    /// A dimension of either the layout or the tensor is missing in the other.
     Axis {
-        /// Its letter.
+        /// The letter of the dimension.
         axis: char,
-        /// Who lacks it.
+        /// `"layout"` or `"tensor"`.
         missing_in: &'static str,
     },
-    /// There are not as many letters, sizes or indices as axes.
+    /// The number of letters, sizes or indices differs from the rank.
     Rank {
-        /// How many there are.
+        /// Number of letters, sizes or indices.
         found: usize,
-        /// How many axes there are.
+        /// Number of axes.
         rank: usize,
     },
-    /// A dimension has two letters, or its size is not known.
+    /// A letter occurs twice, or a size is negative or dynamic.
     Sizes,
-    /// Elements do not go on from where they came to.
-    Apart,
-    /// There are more elements, or entries of a table, than can be addressed.
+    /// The second conversion of a composition starts from another layout.
+    NotComposable,
+    /// The number of elements or table entries exceeds the limit.
     TooLarge,
-    /// An index goes beyond its axis.
-    Outside {
+    /// An index is out of bounds.
+    OutOfBounds {
         /// The letter of the axis.
         axis: char,
     },
-    /// Addresses are no sum of a base and an offset: steps along the axis cross from one tile to another for some bases and
-    /// not for others.
-    Crosses {
+    /// Addresses are not the sum of a base and an offset, because steps along the axis cross tiles from some bases
+    /// only.
+    NotSeparable {
         /// The letter of the axis.
         axis: char,
-        /// How many elements of the axis a tile has.
+        /// Elements per tile along the axis.
         tile: u64,
     },
-    /// Two layouts do not hold equally many elements.
+    /// The numbers of elements of source and target differ.
     Elements {
-        /// How many one holds.
+        /// Source elements.
         from: u64,
-        /// How many the other holds.
+        /// Target elements.
         to: u64,
     },
-    /// A block is not cut into whole slices.
+    /// The block size is not a multiple of the slice size.
     Slices {
-        /// Elements of a block.
+        /// Elements per block.
         block: u64,
-        /// Elements of a slice.
+        /// Elements per slice.
         slice: u64,
     },
 }
@@ -68,22 +68,27 @@ impl fmt::Display for LayoutError {
             LayoutError::Text { message, .. } => f.write_str(message),
             LayoutError::Axis { axis, missing_in } => write!(f, "the {missing_in} has no dimension '{axis}'"),
             LayoutError::Rank { found, rank } => write!(f, "{found} letters or indices for {rank} dimensions"),
-            LayoutError::Sizes => f.write_str("expected a letter of its own and a known size for each dimension"),
-            LayoutError::Apart => f.write_str("elements go on from elsewhere than they came to"),
-            LayoutError::TooLarge => f.write_str("more elements than can be addressed"),
-            LayoutError::Outside { axis } => write!(f, "an index is outside of dimension '{axis}'"),
-            LayoutError::Crosses { axis, tile } => {
-                write!(f, "steps along dimension '{axis}' cross its tiles of {tile} for some bases and not for others")
+            LayoutError::Sizes => f.write_str("expected a unique letter and a static size for each dimension"),
+            LayoutError::NotComposable => {
+                f.write_str("the second conversion does not start from the first one's target layout")
             }
-            LayoutError::Elements { from, to } => write!(f, "{from} elements cannot become {to}"),
-            LayoutError::Slices { block, slice } => write!(f, "a block of {block} has no whole slices of {slice}"),
+            LayoutError::TooLarge => f.write_str("too many elements"),
+            LayoutError::OutOfBounds { axis } => write!(f, "an index of dimension '{axis}' is out of bounds"),
+            LayoutError::NotSeparable { axis, tile } => {
+                write!(
+                    f,
+                    "the layout is not separable in dimension '{axis}': steps cross its tiles of {tile} from some bases only"
+                )
+            }
+            LayoutError::Elements { from, to } => write!(f, "source has {from} elements, target has {to}"),
+            LayoutError::Slices { block, slice } => write!(f, "slice size {slice} does not divide block size {block}"),
         }
     }
 }
 
 impl std::error::Error for LayoutError {}
 
-/// As a message of an op.
+/// The message, for op verifiers.
 impl From<LayoutError> for String {
     fn from(error: LayoutError) -> String {
         error.to_string()

@@ -1,30 +1,30 @@
-//! `layout`: tensors that have places.
+//! `layout`: tiled tensor layouts and address computation.
 //!
-//! A [`TiledLayout`] is an order of loops over tiled dimensions; of given sizes it is a [`Layout`], which says where each
-//! element is. Everything else asks it: [`Access`] and [`Tables`] where a product finds its operands, [`Relayout`] what moves
-//! from one layout to another, [`Sram`] where that is in memory that is addressed by blocks.
+//! A [`TiledLayout`] is an order of loops over tiled dimensions. With sizes it becomes a [`Layout`], a map from indices
+//! to offsets. On top of it, [`AccessFunction`] and [`AddressTables`] give the operand addresses of products,
+//! [`Relayout`] the copies between layouts, and [`Sram`] addresses in block-addressed memory.
 
-mod access;
-mod additive;
+mod access_function;
+mod address_table;
 mod attr;
-mod copy;
+mod concrete_layout;
+mod copy_nest;
+mod copy_plan;
 mod error;
-mod moves;
 mod pack;
-mod placed;
+mod separability;
 mod sram;
-mod table;
 mod tiled;
 
-pub use access::{Access, Loop, MAX_ENTRIES, Order, Window};
+pub use access_function::{AccessFunction, AccessLoop, MAX_ENTRIES, ReductionOrder, SlidingWindow};
+pub use address_table::{AddressTables, IndirectionTable, ZERO_PAGE, deltas, prefix_sums, split_runs};
 pub use attr::TILED;
-pub use copy::{CopyLoop, CopyNest};
+pub use concrete_layout::{Axis, Digit, Index, Layout, LoopLevel};
+pub use copy_nest::{CopyLoop, CopyNest};
+pub use copy_plan::{CopyRun, CopyRuns, Relayout};
 pub use error::LayoutError;
-pub use moves::{Move, Moves, Relayout};
-pub use pack::{MAX_PACKED, PackOp, UnpackOp, packing};
-pub use placed::{Axis, Digit, Index, Layout, Nest};
-pub use sram::{Place, SliceMove, Sram, Traffic};
-pub use table::{Indirection, Tables, ZERO_PAGE, absolute, running, runs};
+pub use pack::{MAX_PACKED_ELEMENTS, PackOp, UnpackOp, pack_layouts};
+pub use sram::{BlockAddress, SliceCopy, Sram, TransferCost};
 pub use tiled::{Level, TiledLayout};
 
 use gradus_ir::rules::{Rule, rule};
@@ -38,7 +38,7 @@ const RULES: &[Rule] = &[
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "layout",
-    doc: "Tensors whose elements have places: the order of loops over tiled dimensions.",
+    doc: "Tiled tensor layouts: orders of loops over tiled dimensions.",
     ops: &[PackOp::INFO, UnpackOp::INFO],
     attrs: &[&TILED],
     rules: RULES,

@@ -1,8 +1,8 @@
-//! `pack` and `unpack`: tensors whose elements are in the order of a layout.
+//! `layout.pack` and `layout.unpack`.
 
 use super::attr::TILED;
-use super::moves::Relayout;
-use super::placed::Layout;
+use super::concrete_layout::Layout;
+use super::copy_plan::Relayout;
 use super::tiled::TiledLayout;
 use crate::constraint::{RANKED_TENSOR, STRING};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
@@ -10,16 +10,15 @@ use gradus_ir::tensor::Tensor;
 use gradus_ir::work::Work;
 use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, Type, op};
 
-/// A tensor with more elements is not packed when it is evaluated.
-pub const MAX_PACKED: u64 = 1 << 27;
+/// Maximum number of elements that evaluation packs.
+pub const MAX_PACKED_ELEMENTS: u64 = 1 << 27;
 
-/// The letters of a tensor's axes.
+/// Dimension letters of a tensor.
 const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis", ..STRING };
 
-/// The elements in the order of a layout: row-major, the result has an axis for each level of the layout.
+/// Packs a tensor into a tiled layout. The result is row-major, with one axis per level of the layout.
 ///
-/// Where a tile reaches beyond its dimension, the result has the layout's padding. `axes` names the operand's axes, by the
-/// letters of the layout.
+/// Partial tiles are filled with the layout's `pad`. `axes` names the operand's axes by the letters of the layout.
 ///
 /// ```mlir
 /// %p = layout.pack %x into <"NCHW8c"> : tensor<1x12x5x5xf32> -> tensor<1x2x5x5x8xf32>
@@ -35,18 +34,18 @@ const AXES: AttrKind = AttrKind { summary: "capital letters, one for each axis",
     format = "$x `into` $layout attr-dict `:` type($x) `->` type($y)"
 )]
 pub struct PackOp {
-    /// The tensor.
+    /// Tensor to pack.
     x: Operand<RANKED_TENSOR>,
-    /// The order of its elements.
+    /// Layout of the result.
     layout: Attribute<TILED>,
-    /// The letters of the tensor's axes.
+    /// Letters of the operand's axes.
     #[default = "\"NCHW\""]
     axes: Attribute<AXES>,
-    /// The elements in that order.
+    /// Packed tensor.
     y: OpResult<RANKED_TENSOR>,
 }
 
-/// The tensor whose elements are given in the order of a layout: what `layout.pack` was given. Padding is dropped.
+/// Unpacks a tensor from a tiled layout: the inverse of `layout.pack`. Padding is dropped.
 ///
 /// ```mlir
 /// %x = layout.unpack %p from <"NCHW8c"> : tensor<1x2x5x5x8xf32> -> tensor<1x12x5x5xf32>
@@ -60,27 +59,27 @@ pub struct PackOp {
     format = "$x `from` $layout attr-dict `:` type($x) `->` type($y)"
 )]
 pub struct UnpackOp {
-    /// The elements in that order.
+    /// Packed tensor.
     x: Operand<RANKED_TENSOR>,
-    /// The order of the elements.
+    /// Layout of the operand.
     layout: Attribute<TILED>,
-    /// The letters of the result's axes.
+    /// Letters of the result's axes.
     #[default = "\"NCHW\""]
     axes: Attribute<AXES>,
-    /// The tensor.
+    /// Unpacked tensor.
     y: OpResult<RANKED_TENSOR>,
 }
 
-/// The layout that an op names, and the letters of the tensor's axes.
-fn named<'a>(args: &OpArgs<'a>) -> Result<(TiledLayout, &'a str), String> {
+/// Returns the layout attribute of an op and its axis letters.
+fn layout_and_axes<'a>(args: &OpArgs<'a>) -> Result<(TiledLayout, &'a str), String> {
     let layout = args.attr("layout").and_then(|a| TiledLayout::from_attr(args.ctx(), a)).ok_or("requires a layout")?;
-    let axes = args.attr("axes").and_then(|a| args.ctx().as_str(a)).ok_or("requires the letters of axes")?;
+    let axes = args.attr("axes").and_then(|a| args.ctx().as_str(a)).ok_or("requires the attribute 'axes'")?;
     Ok((layout, axes))
 }
 
-/// The type of a tensor of type `ty` in the layout that an op names.
+/// Returns the type of a tensor of type `ty` after packing.
 fn packed_type(args: &OpArgs<'_>, ty: Type) -> Result<Type, String> {
-    let (layout, axes) = named(args)?;
+    let (layout, axes) = layout_and_axes(args)?;
     let dims = args.ctx().shape(ty).ok_or("requires a tensor of known rank")?;
     let extents = layout.extents(axes, dims)?;
     Ok(args.ctx().tensor_type(&extents, args.ctx().element_type(ty)))
@@ -90,16 +89,16 @@ fn infer_pack(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![packed_type(args, args.operand_type(0))?])
 }
 
-/// That padding is a number of the elements' type.
+/// Checks that the padding is a value of the element type.
 fn verify_padding(m: &Module, op: Op) -> Result<(), String> {
     let Some(args) = m.args(op) else { return Ok(()) };
-    let (pad, elem) = (named(&args)?.0.pad(), args.ctx().element_type(args.operand_type(0)));
+    let (pad, elem) = (layout_and_axes(&args)?.0.pad(), args.ctx().element_type(args.operand_type(0)));
     let width = args.ctx().int_width(elem).unwrap_or(64).min(64) as i32;
     let fits = pad.fract() == 0.0 && (-(2_f64.powi(width - 1))..2_f64.powi(width)).contains(&pad);
     if fits || args.ctx().float_kind(elem).is_some() {
         return Ok(());
     }
-    Err(format!("padding {pad} is no '{}'", args.ctx().display_type(elem)))
+    Err(format!("padding {pad} is not a value of '{}'", args.ctx().display_type(elem)))
 }
 
 fn verify_unpack(m: &Module, op: Op) -> Result<(), String> {
@@ -114,18 +113,18 @@ fn verify_unpack(m: &Module, op: Op) -> Result<(), String> {
         return Ok(());
     }
     let [to, wanted, from] = [to, wanted, from].map(|ty| ctx.display_type(ty).to_string());
-    Err(format!("'{to}' packed is '{wanted}', not '{from}'"))
+    Err(format!("'{to}' packs into '{wanted}', not '{from}'"))
 }
 
-/// The operand, when its elements are in that order already.
+/// Folds packing and unpacking that keep the order of elements.
 fn fold_in_order(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    let (layout, axes) = named(args).ok()?;
+    let (layout, axes) = layout_and_axes(args).ok()?;
     let is_same = args.result_types == [args.operand_type(0)] && layout.order() == axes;
     is_same.then(|| args.operands[0].into())
 }
 
 fn pack(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let (layout, axes) = named(args)?;
+    let (layout, axes) = layout_and_axes(args)?;
     let x = data[0].tensor()?;
     let sizes: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
     let extents = layout.extents(axes, &sizes)?;
@@ -134,47 +133,47 @@ fn pack(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         true => floats_to_tensor(x.dtype(), &[1], vec![layout.pad()]),
         false => ints_to_tensor(x.dtype(), &[1], &[layout.pad() as i64]),
     };
-    let [from, to] = orders(&layout, axes, &sizes)?;
-    let bytes = moved(x, Relayout::new(&from, &to)?, pad.bytes())?;
+    let [from, to] = plain_and_packed(&layout, axes, &sizes)?;
+    let bytes = relaid_out(x, Relayout::new(&from, &to)?, pad.bytes())?;
     Ok(vec![Datum::Tensor(Tensor::new(x.dtype(), shape, bytes.into())?)])
 }
 
 fn unpack(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let (layout, axes) = named(args)?;
+    let (layout, axes) = layout_and_axes(args)?;
     let x = data[0].tensor()?;
     let sizes = args.result_types.first().and_then(|&ty| args.ctx().static_shape(ty));
-    let sizes = sizes.ok_or_else(|| Trap::unsupported("unpacking to a shape that is not known"))?;
-    let [to, from] = orders(&layout, axes, sizes)?;
+    let sizes = sizes.ok_or_else(|| Trap::unsupported("unpacking to a dynamic shape"))?;
+    let [to, from] = plain_and_packed(&layout, axes, sizes)?;
     if from.size() != x.len() as u64 {
-        return Err(Trap::unsupported(format!("{} elements packed are {}, not {}", to.size(), from.size(), x.len())));
+        return Err(Trap::unsupported(format!("{} elements pack into {}, not {}", to.size(), from.size(), x.len())));
     }
     let zero = vec![0; x.dtype().size()];
-    let bytes = moved(x, Relayout::new(&from, &to)?, &zero)?;
+    let bytes = relaid_out(x, Relayout::new(&from, &to)?, &zero)?;
     let shape = sizes.iter().map(|&d| d as usize).collect();
     Ok(vec![Datum::Tensor(Tensor::new(x.dtype(), shape, bytes.into())?)])
 }
 
-/// A tensor's elements in row-major order and in that of a layout.
-fn orders(layout: &TiledLayout, axes: &str, sizes: &[i64]) -> Result<[Layout; 2], String> {
+/// The row-major layout and the packed layout of a tensor.
+fn plain_and_packed(layout: &TiledLayout, axes: &str, sizes: &[i64]) -> Result<[Layout; 2], String> {
     let plain: TiledLayout = axes.parse()?;
     Ok([plain.of(axes, sizes)?, layout.of(axes, sizes)?])
 }
 
-/// For a `layout.pack` or `layout.unpack` of known extents: where elements are, where they go, and what is where none go.
-pub fn packing(m: &Module, op: Op) -> Option<([Layout; 2], f64)> {
+/// Returns source and target layout of a `layout.pack` or `layout.unpack` with static shape, and the padding value.
+pub fn pack_layouts(m: &Module, op: Op) -> Option<([Layout; 2], f64)> {
     let args = m.args(op)?;
-    let (layout, axes) = named(&args).ok()?;
+    let (layout, axes) = layout_and_axes(&args).ok()?;
     let is_pack = PackOp::cast(m, op).is_some();
     let plain = if is_pack { args.operand_type(0) } else { m.value_type(m.result(op, 0)) };
-    let [plain, packed] = orders(&layout, axes, m.ctx.static_shape(plain)?).ok()?;
+    let [plain, packed] = plain_and_packed(&layout, axes, m.ctx.static_shape(plain)?).ok()?;
     Some(if is_pack { ([plain, packed], layout.pad()) } else { ([packed, plain], 0.0) })
 }
 
-/// The bytes of a tensor elsewhere, and of `fill` where there are none.
-fn moved(x: &Tensor, relayout: Relayout<'_>, fill: &[u8]) -> Result<Vec<u8>, String> {
+/// Copies a tensor's bytes into the target layout; padding is set to `fill`.
+fn relaid_out(x: &Tensor, relayout: Relayout<'_>, fill: &[u8]) -> Result<Vec<u8>, String> {
     let count = relayout.target_size();
-    if count > MAX_PACKED {
-        return Err(format!("more than {MAX_PACKED} elements"));
+    if count > MAX_PACKED_ELEMENTS {
+        return Err(format!("more than {MAX_PACKED_ELEMENTS} elements"));
     }
     let mut bytes = fill.repeat(count as usize);
     relayout.copy(x.bytes(), &mut bytes, x.dtype().size())?;

@@ -1,60 +1,60 @@
-//! Two-dimensional addresses: an offset holds a block, and a block is cut into slices.
+//! Block-addressed memory: an address selects a block, a slice of it, and an element of the slice.
 
+use super::concrete_layout::Layout;
+use super::copy_plan::{CopyRun, Relayout};
 use super::error::LayoutError;
-use super::moves::{Move, Relayout};
-use super::placed::Layout;
 
-/// Where an element is in memory that is addressed by blocks.
+/// The address of an element in block-addressed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
-    /// Which block.
+pub struct BlockAddress {
+    /// Block number.
     pub offset: u64,
-    /// Which slice of it.
+    /// Slice within the block.
     pub slice: u64,
-    /// Which element of the slice.
+    /// Element within the slice.
     pub position: u64,
 }
 
-/// How a layout is in memory that is addressed by blocks.
+/// A layout in block-addressed memory.
 #[derive(Clone, Debug)]
 pub struct Sram<'a> {
     layout: &'a Layout,
     slice: u64,
     element_bytes: u64,
-    /// The bytes from one block to the next.
+    /// Bytes between the starts of neighbouring blocks.
     pitch: u64,
 }
 
-/// Elements that are moved from slices to slices, side by side in both.
+/// A copy of elements that are contiguous in a source slice and a target slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SliceMove {
-    /// Where the first is.
-    pub from: Place,
-    /// Where it goes.
-    pub to: Place,
-    /// How many elements.
+pub struct SliceCopy {
+    /// Source address of the first element.
+    pub from: BlockAddress,
+    /// Target address of the first element.
+    pub to: BlockAddress,
+    /// Number of elements.
     pub len: u64,
 }
 
-/// What it takes to move a tensor from one mode to another.
+/// The cost of converting a tensor between two block layouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Traffic {
-    /// How many runs of elements are moved.
+pub struct TransferCost {
+    /// Number of contiguous copies.
     pub moves: u64,
-    /// How many bytes are moved: those of the tensor.
+    /// Number of bytes copied.
     pub bytes: u64,
-    /// How many slices hold nothing of the tensor and so are not moved.
+    /// Number of source slices that hold padding only.
     pub dropped: u64,
-    /// How many slices hold nothing of the tensor afterwards.
+    /// Number of target slices that hold padding only.
     pub added: u64,
 }
 
 impl<'a> Sram<'a> {
-    /// Blocks of a layout, cut into slices of `slice` elements of `element_bytes` each, in words of `word_bytes`. A block that
-    /// is no whole number of words leaves the rest of its last word empty, unless words are packed.
+    /// Splits the blocks of a layout into slices of `slice` elements. `bytes`: bytes per element and per word. Blocks
+    /// are padded to whole words unless `pack` is set.
     ///
     /// # Errors
-    /// When a block has no whole slices, or there are more bytes than can be addressed.
+    /// When the slice size does not divide the block size, or the size exceeds the address space.
     pub fn new(layout: &'a Layout, slice: u64, bytes: [u64; 2], pack: bool) -> Result<Sram<'a>, LayoutError> {
         let ([element_bytes, word_bytes], block) = (bytes, layout.block());
         if slice == 0 || !block.is_multiple_of(slice) {
@@ -67,65 +67,66 @@ impl<'a> Sram<'a> {
         bytes.map(|_| Sram { layout, slice, element_bytes, pitch }).ok_or(LayoutError::TooLarge)
     }
 
-    /// Where what has an offset in the layout is.
-    pub fn place(&self, offset: u64) -> Place {
+    /// Returns the address of a layout offset.
+    pub fn address(&self, offset: u64) -> BlockAddress {
         let within = offset % self.layout.block();
-        Place { offset: offset / self.layout.block(), slice: within / self.slice, position: within % self.slice }
+        BlockAddress { offset: offset / self.layout.block(), slice: within / self.slice, position: within % self.slice }
     }
 
-    /// The offset in the layout of what is at a place.
-    pub fn element(&self, place: Place) -> u64 {
+    /// Returns the layout offset of an address.
+    pub fn layout_offset(&self, place: BlockAddress) -> u64 {
         place.offset * self.layout.block() + place.slice * self.slice + place.position
     }
 
-    /// The byte at which a place begins.
-    pub fn byte(&self, place: Place) -> u64 {
+    /// Returns the byte address of an element.
+    pub fn byte(&self, place: BlockAddress) -> u64 {
         place.offset * self.pitch + (place.slice * self.slice + place.position) * self.element_bytes
     }
 
-    /// How many blocks there are.
-    pub fn offsets(&self) -> u64 {
+    /// Number of blocks.
+    pub fn num_blocks(&self) -> u64 {
         self.layout.size().div_ceil(self.layout.block())
     }
 
-    /// How many slices a block has.
-    pub fn slices_per_offset(&self) -> u64 {
+    /// Number of slices per block.
+    pub fn slices_per_block(&self) -> u64 {
         self.layout.block() / self.slice
     }
 
-    /// How many bytes are taken.
+    /// Size in bytes.
     pub fn bytes(&self) -> u64 {
-        self.offsets() * self.pitch
+        self.num_blocks() * self.pitch
     }
 
-    /// How many slices hold elements of the tensor. Takes time for each run of them.
+    /// Number of slices that hold elements of the tensor. O(number of contiguous runs).
     pub fn used_slices(&self) -> u64 {
         let here = Relayout { from: self.layout, to: self.layout };
         let mut next = 0;
-        here.moves().map(|run| touched(run.to, run.len, self.slice, &mut next)).sum()
+        here.runs().map(|run| touched(run.to, run.len, self.slice, &mut next)).sum()
     }
 
-    /// How many slices hold nothing but padding.
-    pub fn bubbles(&self) -> u64 {
-        self.offsets() * self.slices_per_offset() - self.used_slices()
+    /// Number of slices that hold padding only.
+    pub fn empty_slices(&self) -> u64 {
+        self.num_blocks() * self.slices_per_block() - self.used_slices()
     }
 
-    /// The moves to another mode, in the order of where they go.
+    /// Returns the copies to another block layout, in target order.
     ///
     /// # Errors
-    /// When the tensors do not have equally many elements.
-    pub fn moves(&'a self, to: &'a Sram<'a>) -> Result<impl Iterator<Item = SliceMove> + 'a, LayoutError> {
-        let place = |m: Move| SliceMove { from: self.place(m.from), to: to.place(m.to), len: m.len };
-        Ok(Relayout::new(self.layout, to.layout)?.moves().map(place))
+    /// When the numbers of elements differ.
+    pub fn slice_copies(&'a self, to: &'a Sram<'a>) -> Result<impl Iterator<Item = SliceCopy> + 'a, LayoutError> {
+        let place = |m: CopyRun| SliceCopy { from: self.address(m.from), to: to.address(m.to), len: m.len };
+        Ok(Relayout::new(self.layout, to.layout)?.runs().map(place))
     }
 
-    /// What these moves take.
+    /// Returns the cost of the copies to another block layout.
     ///
     /// # Errors
-    /// When the tensors do not have equally many elements.
-    pub fn traffic(&self, to: &Sram<'_>) -> Result<Traffic, LayoutError> {
-        let mut traffic = Traffic { dropped: self.bubbles(), added: to.bubbles(), ..Traffic::default() };
-        for run in Relayout::new(self.layout, to.layout)?.moves() {
+    /// When the numbers of elements differ.
+    pub fn transfer_cost(&self, to: &Sram<'_>) -> Result<TransferCost, LayoutError> {
+        let mut traffic =
+            TransferCost { dropped: self.empty_slices(), added: to.empty_slices(), ..TransferCost::default() };
+        for run in Relayout::new(self.layout, to.layout)?.runs() {
             traffic.moves += 1;
             traffic.bytes += run.len * self.element_bytes;
         }
@@ -133,7 +134,7 @@ impl<'a> Sram<'a> {
     }
 }
 
-/// How many slices a run touches from slice `next` on; runs come in order.
+/// Number of slices from `next` on that a run touches. Runs come in order of offsets.
 fn touched(offset: u64, len: u64, slice: u64, next: &mut u64) -> u64 {
     let first = (offset / slice).max(*next);
     *next = (offset + len).div_ceil(slice);

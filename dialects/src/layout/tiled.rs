@@ -1,25 +1,26 @@
-//! What a layout string says, without sizes: `HWKD8k8d`.
+//! Layout strings such as `HWKD8k8d`: layouts without sizes.
 
 use super::error::LayoutError;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// More levels than this are no layout that anybody means.
+/// Maximum number of levels of a layout.
 const MAX_LEVELS: usize = 32;
 
-/// A loop level of a layout.
+/// A loop level of a layout string.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Level {
-    /// The capital letter of its dimension.
+    /// Capital letter of the dimension.
     pub axis: char,
-    /// How many elements an inner tile has; `None` for what is left of the dimension.
+    /// Extent of an inner tile; `None` for the outermost loop of the dimension.
     pub tile: Option<u64>,
 }
 
-/// The order of loops over tiled dimensions, outermost first, and what is put where a tile reaches beyond its dimension.
+/// A tiled layout: an order of loops over dimensions and their tiles, outermost first, and the padding value of partial
+/// tiles.
 ///
-/// A capital letter is a dimension, a number with a small letter an inner tile of it. Of several tiles of one dimension the
-/// last is the innermost. A tile may stand anywhere, also before its dimension: `2wHW` has all even columns before all odd
+/// A capital letter is a dimension; a number with a small letter is an inner tile of it. Among several tiles of one
+/// dimension, later ones are inner. A tile may precede its dimension: `2wHW` stores all even columns before all odd
 /// ones.
 ///
 /// ```
@@ -34,67 +35,67 @@ pub struct Level {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TiledLayout {
     levels: SmallVec<[Level; 8]>,
-    /// The bits, because a layout can be compared.
+    /// Bits of the padding value, so that layouts are comparable.
     pad: u64,
 }
 
 impl TiledLayout {
-    /// The levels, outermost first.
+    /// Levels, outermost first.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
-    /// What is put where a tile reaches beyond its dimension, before it is rounded to the elements' type.
+    /// Padding value of partial tiles, before rounding to the element type.
     pub fn pad(&self) -> f64 {
         f64::from_bits(self.pad)
     }
 
-    /// The same order with another padding.
+    /// Returns the same layout with another padding value.
     #[must_use]
     pub fn with_pad(mut self, pad: f64) -> TiledLayout {
         self.pad = pad.to_bits();
         self
     }
 
-    /// How many elements the innermost tiles hold together: those that no dimension stands behind.
+    /// Number of elements of the innermost tiles, that is, of the levels inside the last dimension.
     pub fn block(&self) -> u64 {
         self.levels.iter().rev().map_while(|l| l.tile).product()
     }
 
-    /// How many elements of a dimension its tiles hold together: it is padded to a multiple of that.
+    /// Product of the tile extents of a dimension, to a multiple of which the dimension is padded.
     pub fn tile(&self, axis: char) -> u64 {
         self.levels.iter().filter(|l| l.axis == axis).filter_map(|l| l.tile).product()
     }
 
-    /// The tiles of `inner` inside of those of this layout: `HWC` then `4w4c` is `HWC4w4c`.
+    /// Appends inner levels: `HWC` then `4w4c` is `HWC4w4c`.
     ///
     /// # Errors
-    /// When that is no layout.
+    /// When the result is not a valid layout.
     pub fn then(&self, inner: &str) -> Result<TiledLayout, LayoutError> {
         let text = format!("{}{inner}", self.order());
         let pad = self.pad();
         text.parse().map(|l: TiledLayout| l.with_pad(pad))
     }
 
-    /// The layout with other letters: `HWC4w4c` with `K` for `C` is `HWK4w4k`.
+    /// Renames the dimensions: `HWC4w4c` with `K` for `C` is `HWK4w4k`.
     ///
     /// # Errors
-    /// When two dimensions get one letter, or one gets what is no capital letter.
+    /// When two dimensions get the same letter, or a new name is not a capital letter.
     pub fn renamed(&self, rename: impl Fn(char) -> char) -> Result<TiledLayout, LayoutError> {
         let level = |l: &Level| Level { axis: rename(l.axis), ..*l }.to_string();
         let text: String = self.levels.iter().map(level).collect();
         text.parse().map(|l: TiledLayout| l.with_pad(self.pad()))
     }
 
-    /// The layout string, without the padding.
+    /// Returns the layout string, without the padding.
     pub fn order(&self) -> String {
         self.levels.iter().map(Level::to_string).collect()
     }
 
-    /// Reads what stands between the brackets of `#layout.tiled<"HWC4w", pad = -1>`.
+    /// Parses the body of `#layout.tiled<"HWC4w", pad = -1>`.
     ///
     /// # Errors
-    /// [`LayoutError::Text`], with a place.
+    /// [`LayoutError::Text`] with the byte offset of the error.
     pub fn parse_body(body: &str) -> Result<TiledLayout, LayoutError> {
         let start = body.len() - body.trim_start().len();
         let Some(rest) = body[start..].strip_prefix('"') else {
@@ -109,7 +110,7 @@ impl TiledLayout {
         parse_pad(body, after).and_then(|pad| layout.map(|l: TiledLayout| l.with_pad(pad)))
     }
 
-    /// What stands between the brackets of `#layout.tiled<...>`.
+    /// Returns the body of the `#layout.tiled<...>` attribute.
     pub fn body(&self) -> String {
         match self.pad() {
             pad if pad.to_bits() == 0 => format!("\"{}\"", self.order()),
@@ -141,7 +142,7 @@ impl std::str::FromStr for TiledLayout {
             }
             let (level, end) = parse_level(order, at)?;
             if level.tile.is_none() && levels.contains(&level) {
-                return text(at, format!("dimension '{}' is there twice", level.axis));
+                return text(at, format!("duplicate dimension '{}'", level.axis));
             }
             levels.push(level);
             places.push(at);
@@ -153,7 +154,7 @@ impl std::str::FromStr for TiledLayout {
         }
         let tiles = levels.iter().filter_map(|l| l.tile);
         if tiles.into_iter().try_fold(1_u64, u64::checked_mul).is_none_or(|n| n > i64::MAX as u64) {
-            return text(0, "the tiles hold more elements than can be addressed");
+            return text(0, "the product of the tile sizes is too large");
         }
         Ok(TiledLayout { levels, pad: 0 })
     }
@@ -163,12 +164,12 @@ fn text<T>(at: usize, message: impl Into<String>) -> Result<T, LayoutError> {
     Err(LayoutError::Text { at, message: message.into() })
 }
 
-/// A level at `at`, and where it ends.
+/// Parses the level at `at`. Returns it and its end.
 fn parse_level(order: &str, at: usize) -> Result<(Level, usize), LayoutError> {
     let digits = order[at..].bytes().take_while(u8::is_ascii_digit).count();
     let end = at + digits;
     let Some(letter) = order[end..].chars().next() else {
-        return text(end, "expected a letter after the size of a tile");
+        return text(end, "expected a letter after the tile size");
     };
     if !letter.is_ascii_alphabetic() {
         return text(end, format!("expected a letter for a dimension, got '{}'", letter.escape_debug()));
@@ -176,18 +177,18 @@ fn parse_level(order: &str, at: usize) -> Result<(Level, usize), LayoutError> {
     let axis = letter.to_ascii_uppercase();
     match (digits, letter.is_ascii_uppercase()) {
         (0, true) => return Ok((Level { axis, tile: None }, end + 1)),
-        (0, false) => return text(end, format!("expected the size of the tile before '{letter}'")),
-        (_, true) => return text(end, format!("expected a small letter after the size of a tile, got '{letter}'")),
+        (0, false) => return text(end, format!("expected a tile size before '{letter}'")),
+        (_, true) => return text(end, format!("expected a small letter after the tile size, got '{letter}'")),
         _ => {}
     }
     match order[at..end].parse() {
         Ok(tile) if order.as_bytes()[at] != b'0' => Ok((Level { axis, tile: Some(tile) }, end + 1)),
-        Ok(_) => text(at, "the size of a tile begins with a digit that is not zero"),
-        Err(_) => text(at, "the size of a tile is too large"),
+        Ok(_) => text(at, "a tile size must not start with 0"),
+        Err(_) => text(at, "tile size is too large"),
     }
 }
 
-/// `, pad = number` from `at` on, or nothing.
+/// Parses an optional `, pad = number` at `at`.
 fn parse_pad(body: &str, at: usize) -> Result<f64, LayoutError> {
     let skip = |at: usize| body.len() - body[at..].trim_start().len();
     let mut at = skip(at);

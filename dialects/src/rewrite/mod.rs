@@ -1,8 +1,8 @@
-//! `rewrite`: rules as programs.
+//! `rewrite`: rewrite rules as IR.
 //!
-//! A rule says what is matched, up to `match`, and what takes its place, up to `replace`. Its values are handles: of values,
-//! of types and of attributes of the program that it is applied to, so all of these can be variables. Handles of operands
-//! that are used twice stand for one value. [`read`] makes the rule of it that drivers apply
+//! The ops up to `match` are the pattern, those between `match` and `replace` the replacement. SSA values are handles
+//! of values, types and attributes of the rewritten program, so each of these can be a variable; using a handle twice
+//! requires equality. [`read`] converts a rule to the form that drivers apply
 //! ([`Compiled`](gradus_ir::rules::Compiled)), [`write`] does the reverse.
 
 mod read;
@@ -45,22 +45,23 @@ fn attribute_type(ctx: &Context) -> Type {
     ctx.parse_type("!rewrite.attribute").expect("is a type")
 }
 
-/// A type, written as one.
+/// A type attribute, spelled as a type.
 const ANY_TYPE: AttrKind =
     AttrKind { text: AttrText::Type, ..kind("any type attribute", |c, a| c.as_type(a).is_some()) };
-/// Strings.
+/// An array of strings.
 const STRINGS: AttrKind = kind("string array attribute", |c, a| {
     c.as_array(a).is_some_and(|list| list.iter().all(|&e| c.as_str(e).is_some()))
 });
 /// A dictionary.
 const DICT: AttrKind = kind("dictionary of named attribute values", |c, a| matches!(c.attr_data(a), AttrData::Dict(_)));
-/// Whether the word `approx` is there.
+/// The keyword `approx`.
 const APPROX: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 
-/// A rule: what is matched, and what takes its place.
+/// A rewrite rule: a pattern and its replacement.
 ///
-/// The new values must refine the old ones: be equal whenever those are defined and not poison. Floats must be equal bit by
-/// bit, unless the rule is `approx`. Of the rules that fit an op, those of more `benefit` are tried first.
+/// The new values must refine the old ones: they are equal wherever the old ones are defined and not poison. Floats
+/// must be equal bit by bit unless the rule is `approx`. Among applicable rules, those of higher `benefit` are tried
+/// first.
 ///
 /// ```mlir
 /// rewrite.rule @subtract_negated benefit(2) {
@@ -84,17 +85,17 @@ const APPROX: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
     format = "$sym_name (`benefit` `(` $benefit^ `)`)? (`approx` $approx^)? attr-dict-with-keyword $body"
 )]
 pub struct RuleOp {
-    /// The name.
+    /// Name of the rule.
     sym_name: Attribute<SYMBOL_NAME>,
-    /// Which of several rules is tried first; 1 if it does not say.
+    /// Priority among applicable rules; 1 by default.
     benefit: OptAttribute<I64>,
-    /// Whether floats may come out a little otherwise: by rounding, or by one percent.
+    /// Whether the results may differ by rounding, or by one percent.
     approx: OptAttribute<APPROX>,
-    /// What is matched, and what replaces it.
+    /// Pattern and replacement.
     body: Region,
 }
 
-/// A type that the rule does not know, or one that it does.
+/// A type variable, or a fixed type.
 ///
 /// ```mlir
 /// rewrite.rule @back_and_forth {
@@ -115,13 +116,13 @@ pub struct RuleOp {
     format = "(`:` $is^)? attr-dict"
 )]
 pub struct TypeOp {
-    /// The only type that it can be.
+    /// The type; absent for a type variable.
     is: OptAttribute<ANY_TYPE>,
-    /// The type.
+    /// Handle of the type.
     result: OpResult<TYPE>,
 }
 
-/// Any value that is an operand of what is matched.
+/// A value variable: an arbitrary operand in the pattern.
 #[op(
     "rewrite.value",
     effects = Effects::Unknown,
@@ -131,15 +132,15 @@ pub struct TypeOp {
     format = "(`:` $type^)? attr-dict"
 )]
 pub struct ValueOp {
-    /// Its type.
+    /// Type of the value.
     r#type: OptOperand<TYPE>,
-    /// The value.
+    /// Handle of the value.
     result: OpResult<VALUE>,
 }
 
-/// A constant among the operands of what is matched, or a new one that an attribute is the value of.
+/// A constant operand in the pattern, or a new constant with the value `of` in the replacement.
 ///
-/// Conditions and computations on it are about the attribute that is its value.
+/// Conditions and computations see the value attribute of the constant.
 #[op(
     "rewrite.constant",
     traits = Traits::OPERAND_SEGMENTS,
@@ -150,15 +151,15 @@ pub struct ValueOp {
     format = "(`(` $of^ `)`)? (`:` $type^)? attr-dict"
 )]
 pub struct ConstantOp {
-    /// What a new one is the value of.
+    /// Value of a new constant.
     of: OptOperand<ATTRIBUTE>,
-    /// Its type.
+    /// Type of the constant.
     r#type: OptOperand<TYPE>,
-    /// The constant.
+    /// Handle of the constant.
     result: OpResult<VALUE>,
 }
 
-/// A constant that is a number everywhere. A new one is of the type of what is replaced if it says none.
+/// A numeric constant, scalar or splat. In the replacement, its type defaults to that of the replaced value.
 #[op(
     "rewrite.number",
     effects = Effects::Unknown,
@@ -168,15 +169,15 @@ pub struct ConstantOp {
     format = "$number (`:` $type^)? attr-dict"
 )]
 pub struct NumberOp {
-    /// The number, also of integers.
+    /// The number, for floats and integers.
     number: Attribute<F64>,
-    /// Its type.
+    /// Type of the constant.
     r#type: OptOperand<TYPE>,
-    /// The constant.
+    /// Handle of the constant.
     result: OpResult<VALUE>,
 }
 
-/// An attribute of an op that is matched.
+/// An attribute variable of a matched op.
 #[op(
     "rewrite.attribute",
     effects = Effects::Unknown,
@@ -186,15 +187,16 @@ pub struct NumberOp {
     format = "attr-dict"
 )]
 pub struct AttributeOp {
-    /// The attribute.
+    /// Handle of the attribute.
     result: OpResult<ATTRIBUTE>,
 }
 
-/// An op that is matched, or a new one.
+/// A matched op, or a new one.
 ///
-/// Operands of commutative ops match in any order. Attributes that are not mentioned can be anything; new ops have their
-/// defaults. `{* = %a}` mentions all others together. An op with several results names a type for each. Types of results that are not named can be anything; those of
-/// new ops follow from the operands, and of what replaces the root from the root.
+/// Operands of commutative ops match in any order. In the pattern, omitted attributes and result types match anything.
+/// In the replacement, omitted attributes have their defaults, and omitted result types are inferred from the operands
+/// or, for the op that replaces the root, taken from the root. `{* = %a}` binds all attributes that are not listed. An
+/// op with several results lists one type per result.
 ///
 /// ```mlir
 /// rewrite.rule @compare_narrow {
@@ -221,19 +223,19 @@ pub struct AttributeOp {
     format = "custom<RewriteOp>($name, $args, $attribute_values, $attribute_names, $attributes, $types) attr-dict-with-keyword"
 )]
 pub struct OpOp {
-    /// Its name.
+    /// Name of the op.
     name: Attribute<STRING>,
-    /// Its attributes that are handles, by name.
+    /// Names of the attributes in `attribute_values`.
     attribute_names: OptAttribute<STRINGS>,
-    /// Its other attributes that matter.
+    /// Attributes with fixed values.
     attributes: OptAttribute<DICT>,
-    /// Its operands.
+    /// Operands.
     args: Operands<VALUE>,
-    /// The attributes that are handles.
+    /// Attributes given as handles.
     attribute_values: Operands<ATTRIBUTE>,
-    /// The types of its results.
+    /// Types of the results.
     types: Operands<TYPE>,
-    /// Its results.
+    /// Handles of the results.
     results: OpResults<VALUE>,
 }
 
@@ -241,7 +243,7 @@ fn infer_op(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![value_type(args.ctx()); args.operand("types").len().max(1)])
 }
 
-/// A condition by name. It is asked once all is matched.
+/// A named condition, checked after the pattern has matched.
 #[op(
     "rewrite.where",
     effects = Effects::Unknown,
@@ -250,15 +252,15 @@ fn infer_op(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     format = "$name `(` $args `)` (`with` $params^)? attr-dict-with-keyword"
 )]
 pub struct WhereOp {
-    /// Its name.
+    /// Name of the condition.
     name: Attribute<STRING>,
-    /// The attributes that it takes besides, by name.
+    /// Named constant parameters.
     params: OptAttribute<DICT>,
-    /// What it is about.
+    /// Arguments.
     args: Operands<HANDLE>,
 }
 
-/// An attribute that is computed by name. If there is none, the rule does not apply.
+/// An attribute computed by a named function. If the function fails, the rule does not apply.
 ///
 /// ```mlir
 /// rewrite.rule @not_of_compare {
@@ -283,17 +285,17 @@ pub struct WhereOp {
     format = "$name `(` $args `)` (`with` $params^)? attr-dict-with-keyword"
 )]
 pub struct ComputeOp {
-    /// Its name.
+    /// Name of the function.
     name: Attribute<STRING>,
-    /// The attributes that it takes besides, by name.
+    /// Named constant parameters.
     params: OptAttribute<DICT>,
-    /// What it is computed from.
+    /// Arguments.
     args: Operands<HANDLE>,
-    /// The attribute.
+    /// Handle of the computed attribute.
     result: OpResult<ATTRIBUTE>,
 }
 
-/// The ops that are replaced, each by one of its results. What comes before is matched, what comes after is new.
+/// The roots of the pattern, each given by one of its results. Earlier ops are matched, later ops are created.
 #[op(
     "rewrite.match",
     effects = Effects::Unknown,
@@ -302,11 +304,11 @@ pub struct ComputeOp {
     format = "$roots attr-dict"
 )]
 pub struct MatchOp {
-    /// Results of the ops.
+    /// Results of the root ops.
     roots: Operands<VALUE>,
 }
 
-/// What replaces the results of the ops that are matched, one value for each.
+/// The values that replace the roots' results, one per root.
 #[op(
     "rewrite.replace",
     traits = Traits::TERMINATOR,
@@ -315,14 +317,14 @@ pub struct MatchOp {
     format = "$values attr-dict"
 )]
 pub struct ReplaceOp {
-    /// The new values.
+    /// Replacement values.
     values: Operands<VALUE>,
 }
 
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "rewrite",
-    doc: "Rules as programs: what is matched, and what takes its place.",
+    doc: "Rewrite rules as IR: patterns and replacements.",
     ops: &[
         RuleOp::INFO,
         TypeOp::INFO,

@@ -1,4 +1,4 @@
-//! From IR to the rules that drivers apply.
+//! Conversion of `rewrite.rule` to rules that drivers apply.
 
 use super::{
     AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp, verify,
@@ -7,18 +7,18 @@ use gradus_ir::rules::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Term, Var};
 use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Value, symbol_name};
 use std::collections::{HashMap, HashSet};
 
-/// The rule that a `rewrite.rule` of a valid program is.
+/// Converts a verified `rewrite.rule`.
 pub fn read(m: &Module, rule: Op) -> Result<Compiled, Diagnostic> {
-    compiled(m, rule).map_err(|why| Diagnostic::error(m.loc(rule), format!("'{}' op {why}", m.name_text(rule))))
+    compile(m, rule).map_err(|why| Diagnostic::error(m.loc(rule), format!("'{}' op {why}", m.name_text(rule))))
 }
 
-/// The rules that are directly in a valid program's module, in their order, each with its op.
+/// Converts all top-level rules of a verified module, in order.
 pub fn rules_of(m: &Module) -> Result<Vec<(Op, Compiled)>, Diagnostic> {
     m.block_ops(m.body()).filter(|&op| RuleOp::cast(m, op).is_some()).map(|op| Ok((op, read(m, op)?))).collect()
 }
 
-/// The rule, or what is wrong with it.
-pub(super) fn compiled(m: &Module, rule: Op) -> Result<Compiled, String> {
+/// Converts a rule. The error describes the violated constraint.
+pub(super) fn compile(m: &Module, rule: Op) -> Result<Compiled, String> {
     let this = RuleOp(rule);
     let Some(block) = m.entry(this.body(m)) else { return Err("has no body".into()) };
     if !m.block_args(block).is_empty() {
@@ -31,21 +31,21 @@ pub(super) fn compiled(m: &Module, rule: Op) -> Result<Compiled, String> {
     let Some(at) = ops.iter().position(|&op| MatchOp::cast(m, op).is_some()) else {
         return Err("needs a 'rewrite.match'".into());
     };
-    let end = *ops.last().expect("there is one");
+    let end = *ops.last().expect("contains rewrite.match");
     if ReplaceOp::cast(m, end).is_none() {
-        return Err("needs a 'rewrite.replace' at its end".into());
+        return Err("must end with 'rewrite.replace'".into());
     }
     let (left, right) = ops.split_at(at);
-    let mut reader = Reader { m, vars: HashMap::new(), fixed: Vec::new(), seen: HashSet::new(), left };
+    let mut reader = RuleReader { m, vars: HashMap::new(), fixed: Vec::new(), seen: HashSet::new(), left };
     let mut roots = Vec::new();
     for &root in m.operands(right[0]) {
-        let op = m.defining_op(root).ok_or("matches something that is no op")?;
+        let op = m.defining_op(root).ok_or("matches a value that is not an op result")?;
         if !reader.seen.insert(op) {
-            return Err("matches an op twice, or one as an operand of another that comes before it".into());
+            return Err("matches an op twice, or lists an operand's op after its user".into());
         }
         roots.push(reader.op(op)?);
     }
-    reader.all_is_matched()?;
+    reader.check_all_matched()?;
     let conditions = left.iter().filter_map(|&op| WhereOp::cast(m, op)).map(|op| reader.condition(op)).collect();
     let computed = right.iter().filter_map(|&op| ComputeOp::cast(m, op)).map(|op| reader.computation(op)).collect();
     let values = m.operands(end).iter().map(|&value| reader.term(value)).collect::<Result<_, _>>()?;
@@ -65,18 +65,18 @@ pub(super) fn compiled(m: &Module, rule: Op) -> Result<Compiled, String> {
     .finish()
 }
 
-struct Reader<'m> {
+struct RuleReader<'m> {
     m: &'m Module,
     /// The variable for each handle.
     vars: HashMap<Value, Var>,
     fixed: Vec<(Var, gradus_ir::Type)>,
-    /// The ops that are read. Where they are used again, their results are values that are known.
+    /// Ops that have been read. A second use of their results is a reference to a bound value.
     seen: HashSet<Op>,
-    /// What is before `match`.
+    /// Ops before `match`.
     left: &'m [Op],
 }
 
-impl Reader<'_> {
+impl RuleReader<'_> {
     fn var(&mut self, handle: Value) -> Var {
         let next = self.vars.len();
         let (m, mut new) = (self.m, false);
@@ -93,12 +93,12 @@ impl Reader<'_> {
 
     fn term(&mut self, handle: Value) -> Result<Term, String> {
         let m = self.m;
-        let op = m.defining_op(handle).ok_or("uses something that no op of it defines")?;
+        let op = m.defining_op(handle).ok_or("uses a value that is defined outside the rule")?;
         if OpOp::cast(m, op).is_some() {
             if !self.seen.insert(op) {
                 return Ok(Term::Value { var: self.var(handle), ty: None });
             }
-            let result = m.results(op).position(|v| v == handle).expect("it is one of them");
+            let result = m.results(op).position(|v| v == handle).expect("is a result of its op");
             return Ok(Term::Op { op: self.op(op)?, result });
         }
         self.seen.insert(op);
@@ -107,12 +107,12 @@ impl Reader<'_> {
             return Ok(Term::Constant { var, ty: constant.r#type(m).map(|ty| self.var(ty)) });
         }
         if let Some(number) = NumberOp::cast(m, op) {
-            let value = number.number(m).and_then(|a| m.ctx.as_float(a)).ok_or("has a number that is none")?;
+            let value = number.number(m).and_then(|a| m.ctx.as_float(a)).ok_or("has an invalid number")?;
             return Ok(Term::Number { value, ty: number.r#type(m).map(|ty| self.var(ty)) });
         }
         match ValueOp::cast(m, op) {
             Some(value) => Ok(Term::Value { var: self.var(handle), ty: value.r#type(m).map(|ty| self.var(ty)) }),
-            None => Err(format!("uses '{}' for a value", m.name_text(op))),
+            None => Err(format!("uses the result of '{}' as a value handle", m.name_text(op))),
         }
     }
 
@@ -136,16 +136,18 @@ impl Reader<'_> {
         Ok(term)
     }
 
-    /// What is before `match` must be part of what is matched.
-    fn all_is_matched(&self) -> Result<(), String> {
+    /// Checks that every op before `match` is part of the pattern.
+    fn check_all_matched(&self) -> Result<(), String> {
         let m = self.m;
         let loose = |&op: &Op| {
             let free = TypeOp::cast(m, op).is_some() || WhereOp::cast(m, op).is_some();
             !free && !self.seen.contains(&op)
         };
         match self.left.iter().copied().find(loose) {
-            Some(op) if AttributeOp::cast(m, op).is_some() => Err("has an attribute that no matched op has".into()),
-            Some(op) => Err(format!("matches no op that uses the result of its '{}'", m.name_text(op))),
+            Some(op) if AttributeOp::cast(m, op).is_some() => {
+                Err("has an attribute handle that no matched op uses".into())
+            }
+            Some(op) => Err(format!("has no matched op that uses the result of its '{}'", m.name_text(op))),
             None => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use gradus_ir::{Attr, AttrText, Context, Directive, OpInfo, OpParser, OpPrinter,
 /// `"arith.cmpi"(%a, %b) {predicate = %p} : %t`
 pub(super) const OP: Directive = Directive { name: "RewriteOp", parse, print };
 
-/// The attributes in braces: those that are handles with their names, and the others.
+/// The attribute list of a `rewrite.op`: handles with their names, and fixed attributes.
 #[derive(Default)]
 struct Attributes<'a> {
     names: Vec<Attr>,
@@ -16,7 +16,7 @@ struct Attributes<'a> {
 
 fn parse(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
     let &[name, args, attribute_values, attribute_names, attributes, types] = params else {
-        unreachable!("six of them")
+        unreachable!("six parameters")
     };
     let of = p.attr()?;
     p.set_attr(name, of);
@@ -43,12 +43,12 @@ fn parse(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
     Ok(())
 }
 
-/// The declaration of the op of that name.
+/// Returns the declaration of the named op.
 fn declared(ctx: &Context, name: Attr) -> Option<&'static OpInfo> {
     ctx.as_str(name).and_then(|name| ctx.op_info(ctx.op_name(name)))
 }
 
-/// `name = %handle`, or `name = attribute`
+/// Parses `name = %handle` or `name = attribute`.
 fn attribute<'a>(p: &mut OpParser<'_, 'a>, info: Option<&OpInfo>, read: &mut Attributes<'a>) -> ParseResult<()> {
     let at = p.offset();
     let word = if p.eat(OTHERS) { OTHERS } else { p.word() };
@@ -57,7 +57,7 @@ fn attribute<'a>(p: &mut OpParser<'_, 'a>, info: Option<&OpInfo>, read: &mut Att
     }
     let (key, name) = (p.ctx().str(word), p.ctx().string_attr(word));
     if read.names.contains(&name) || read.others.iter().any(|(known, _)| *known == key) {
-        return p.error(at, format!("'{word}' is there already"));
+        return p.error(at, format!("duplicate attribute '{word}'"));
     }
     p.expect("=")?;
     if p.peek() == b'%' {
@@ -80,7 +80,7 @@ fn attribute<'a>(p: &mut OpParser<'_, 'a>, info: Option<&OpInfo>, read: &mut Att
 
 fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     let &[name, args, attribute_values, attribute_names, attributes, types] = params else {
-        unreachable!("six of them")
+        unreachable!("six parameters")
     };
     let ctx = p.ctx();
     let info = p.inherent(name).and_then(|of| declared(ctx, of));
@@ -117,7 +117,7 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The word for the case that an attribute is.
+/// Returns the keyword of an enum attribute's case.
 fn word(ctx: &Context, info: Option<&OpInfo>, key: Str, attr: Attr) -> Option<&'static str> {
     let AttrText::Cases(ty, cases) = info?.attr(ctx.text(key))?.kind.text else { return None };
     cases.iter().find(|case| ctx.int_attr(ty, case.1) == attr).map(|case| case.0)

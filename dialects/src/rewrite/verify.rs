@@ -1,36 +1,36 @@
-//! What must be so in a rule, op by op.
+//! Verifiers of `rewrite` ops.
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, TypeOp, WhereOp, read};
 use gradus_ir::diag::suggest;
 use gradus_ir::rules::{ArgKind, Native, OTHERS};
 use gradus_ir::{Arity, Attr, Module, Op, OpDecl, OpInfo, Value, ValueSpec};
 
-/// Rules of more ops are none.
+/// Maximum number of ops in a rule; larger rules are rejected.
 pub(super) const MAX_OPS: usize = 250;
 
-/// The rule as a whole.
+/// Verifies the rule as a whole.
 pub(super) fn rule(m: &Module, op: Op) -> Result<(), String> {
-    read::compiled(m, op).map(drop)
+    read::compile(m, op).map(drop)
 }
 
-/// Whether an op of a rule comes after its `match`.
+/// Whether an op of a rule comes after `match`.
 fn is_new(m: &Module, op: Op) -> bool {
     let before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op));
     before.take(MAX_OPS).any(|op| MatchOp::cast(m, op).is_some())
 }
 
-/// What must come before `match`.
+/// Verifies that an op precedes `match`.
 pub(super) fn matched(m: &Module, op: Op) -> Result<(), String> {
     match is_new(m, op) {
-        true => Err("must come before 'rewrite.match': what comes after it is new".into()),
+        true => Err("must precede 'rewrite.match', which ends the pattern".into()),
         false => Ok(()),
     }
 }
 
 pub(super) fn constant(m: &Module, op: Op) -> Result<(), String> {
     match (is_new(m, op), ConstantOp(op).of(m).is_some()) {
-        (false, true) => Err("before 'rewrite.match' takes no attribute: it is matched".into()),
-        (true, false) => Err("after 'rewrite.match' takes the attribute that is its value: it is new".into()),
+        (false, true) => Err("takes no attribute before 'rewrite.match', where constants are matched".into()),
+        (true, false) => Err("needs an attribute as value after 'rewrite.match', where constants are created".into()),
         _ => Ok(()),
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn number(m: &Module, op: Op) -> Result<(), String> {
 
 pub(super) fn roots(m: &Module, op: Op) -> Result<(), String> {
     if is_new(m, op) {
-        return Err("comes twice".into());
+        return Err("must occur once in a rule".into());
     }
     let is_op = |v: Value| m.defining_op(v).is_some_and(|op| OpOp::cast(m, op).is_some());
     match m.operands(op).iter().all(|&v| is_op(v)) {
@@ -52,7 +52,7 @@ pub(super) fn roots(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-/// An op's name, attributes, and numbers of operands and results.
+/// Verifies the op's name, its attributes, and the numbers of operands and results.
 pub(super) fn op(m: &Module, op: Op) -> Result<(), String> {
     let this = OpOp(op);
     let name = this.name(m).and_then(|a| m.ctx.as_str(a)).unwrap_or_default();
@@ -72,7 +72,7 @@ pub(super) fn op(m: &Module, op: Op) -> Result<(), String> {
             return Err(format!("'{name}' has {}", unknown("attribute", key, info.attrs.iter().map(|a| a.name))));
         }
         if handles.clone().chain(others.iter().map(|(key, _)| m.ctx.text(*key))).filter(|k| *k == key).count() > 1 {
-            return Err(format!("mentions the attribute '{key}' twice"));
+            return Err(format!("lists the attribute '{key}' twice"));
         }
     }
     for &(key, attr) in others {
@@ -147,7 +147,7 @@ fn check_params(m: &Module, native: &Native, params: Option<Attr>) -> Result<(),
     }
 }
 
-/// What a handle is to conditions and computations.
+/// Returns the argument kind of a handle in conditions and computations.
 fn kind_of(m: &Module, handle: Value) -> Option<ArgKind> {
     let op = m.defining_op(handle)?;
     let is_attr = [AttributeOp::INFO.name, ComputeOp::INFO.name, ConstantOp::INFO.name].contains(&m.name_text(op));

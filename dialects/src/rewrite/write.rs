@@ -1,4 +1,4 @@
-//! From the rules that drivers apply to IR.
+//! Conversion of rules to `rewrite.rule`.
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp};
 use gradus_ir::rules::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
@@ -6,7 +6,7 @@ use gradus_ir::{Attr, Block, Builder, Context, Loc, Module, Op, OpDecl, OpState,
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Appends a rule to a program, as a `rewrite.rule`.
+/// Appends a rule to a module as a `rewrite.rule`.
 pub fn write(m: &mut Module, rule: &Compiled) -> Op {
     let ctx = m.ctx.clone();
     let mut state = OpState::new(&ctx, RuleOp::INFO.name, Loc::UNKNOWN);
@@ -19,12 +19,12 @@ pub fn write(m: &mut Module, rule: &Compiled) -> Op {
     let op = Builder::at_end(m, body).create(state);
     let region = m.regions(op)[0];
     let block = m.add_block(region);
-    let mut writer = Writer { m, ctx, block, handles: HashMap::new(), rule };
-    writer.all();
+    let mut writer = RuleWriter { m, ctx, block, handles: HashMap::new(), rule };
+    writer.write_rule();
     op
 }
 
-struct Writer<'a> {
+struct RuleWriter<'a> {
     m: &'a mut Module,
     ctx: Arc<Context>,
     block: Block,
@@ -33,8 +33,8 @@ struct Writer<'a> {
     rule: &'a Compiled,
 }
 
-impl Writer<'_> {
-    fn all(&mut self) {
+impl RuleWriter<'_> {
+    fn write_rule(&mut self) {
         let rule = self.rule;
         for (var, kind) in rule.kinds().into_iter().enumerate() {
             if kind == Some(ArgKind::Type) {
@@ -65,7 +65,7 @@ impl Writer<'_> {
         Builder::at_end(self.m, self.block).create(state)
     }
 
-    /// The handle of a variable, which is the result of a new op if there is none yet.
+    /// Returns the handle of a variable, creating the op that defines it on first use.
     fn define(&mut self, var: Var, name: &str, groups: &[&[Value]], attr: Option<(&str, Attr)>) -> Value {
         if let Some(&known) = self.handles.get(&var) {
             return known;
@@ -136,7 +136,7 @@ impl Writer<'_> {
         self.m.result(op, result)
     }
 
-    /// The types of an op's results: all if there are several, of which those that can be anything are new variables.
+    /// Returns handles for an op's result types: none, or one per result, with new variables for unconstrained types.
     fn types(&mut self, term: &OpTerm, left: bool) -> Vec<Value> {
         let named = term.types.iter().any(Option::is_some);
         if !named && (!left || term.types.len() == 1) {

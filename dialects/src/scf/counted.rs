@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// How a loop does several iterations at once.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct UnrollPlan {
     /// The step of one iteration.
     step: Value,
     /// The step of all of them together.
@@ -49,7 +49,7 @@ fn greatest(m: &Module, this: ForOp) -> i128 {
 }
 
 impl CountedLoop for ForOp {
-    type Plan = Plan;
+    type UnrollPlan = UnrollPlan;
 
     fn op(self) -> Op {
         self.0
@@ -59,7 +59,7 @@ impl CountedLoop for ForOp {
         m.only_block(self.region(m))
     }
 
-    fn inits(self, m: &Module) -> Range<usize> {
+    fn init_operands(self, m: &Module) -> Range<usize> {
         INITS..m.operands(self.0).len()
     }
 
@@ -72,7 +72,7 @@ impl CountedLoop for ForOp {
         u64::try_from(distance.div_ceil(step.unsigned_abs())).ok()
     }
 
-    fn plan(self, m: &mut Module, factor: u64, whole: bool) -> Option<Plan> {
+    fn plan_unroll(self, m: &mut Module, factor: u64, whole: bool) -> Option<UnrollPlan> {
         let most = greatest(m, self) / i128::from(factor);
         let constant_step = self.constant(m, STEP);
         if most == 0 || constant_step.is_some_and(|step| step <= 0 || step > most) {
@@ -87,13 +87,13 @@ impl CountedLoop for ForOp {
             let end = lower + i128::from(trips / factor * factor) * width;
             let split = if whole { None } else { Some(e.number(end)?) };
             let long_step = e.number(width * i128::from(factor))?;
-            return Some(Plan { step, long_step, split });
+            return Some(UnrollPlan { step, long_step, split });
         }
         let factor = e.number(factor.into())?;
         if constant_step.is_some() {
             let long_step = e.mul(step, factor);
             let runs = e.is_entered(self);
-            return Some(Plan { step, long_step, split: Some(e.split(self, long_step, runs)) });
+            return Some(UnrollPlan { step, long_step, split: Some(e.split(self, long_step, runs)) });
         }
         // Steps that would become too large stay as they are, and all is left over.
         let most = e.number(most)?;
@@ -101,23 +101,23 @@ impl CountedLoop for ForOp {
         let longer = e.mul(step, factor);
         let long_step = e.select(fits, longer, step);
         let runs = AndIOp::build(e.b, loc, fits, runs, &[]).result(e.b.module);
-        Some(Plan { step, long_step, split: Some(e.split(self, long_step, runs)) })
+        Some(UnrollPlan { step, long_step, split: Some(e.split(self, long_step, runs)) })
     }
 
-    fn do_rest(self, m: &mut Module, plan: &Plan) {
+    fn into_epilogue(self, m: &mut Module, plan: &UnrollPlan) {
         if let Some(begin) = plan.split {
             m.set_operand(self.0, LOWER, begin);
         }
     }
 
-    fn adopt(self, m: &mut Module, plan: &Plan) {
+    fn apply_unroll(self, m: &mut Module, plan: &UnrollPlan) {
         if let Some(end) = plan.split {
             m.set_operand(self.0, UPPER, end);
         }
         m.set_operand(self.0, STEP, plan.long_step);
     }
 
-    fn advanced(b: &mut Builder<'_>, loc: Loc, plan: &Plan, induction_var: Value, n: u64) -> Value {
+    fn advance_induction_var(b: &mut Builder<'_>, loc: Loc, plan: &UnrollPlan, induction_var: Value, n: u64) -> Value {
         let ty = b.module.value_type(induction_var);
         let count = Count::new(&b.module.ctx, ty, true);
         let mut e = Emitter { b, loc, count, ty };
@@ -126,7 +126,7 @@ impl CountedLoop for ForOp {
         e.add(induction_var, stride)
     }
 
-    fn first(self, m: &mut Module) -> Option<Value> {
+    fn first_induction_value(self, m: &mut Module) -> Option<Value> {
         Some(self.lower_bound(m))
     }
 }

@@ -1,22 +1,21 @@
-//! Lists of integers of which some are known statically and some are operands: `[%i, 4]`.
+//! Lists of static and dynamic integers, as in `[%i, 4]`.
 //!
-//! An op holds such a list as a group of operands and an attribute with all entries, where a placeholder stands for each
-//! operand.
+//! An op stores such a list as an operand group and an attribute with all entries, with a placeholder for each operand.
 
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, DYNAMIC, Module, OpArgs, OpState, Value};
 
-/// An entry of such a list.
+/// An entry of a mixed list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mixed {
-    /// A number.
+    /// A constant.
     Static(i64),
     /// A value of type `index`.
     Dynamic(Value),
 }
 
 impl Mixed {
-    /// The number, or the placeholder.
+    /// Returns the constant, or the placeholder.
     pub fn or_placeholder(self) -> i64 {
         match self {
             Mixed::Static(n) => n,
@@ -25,7 +24,7 @@ impl Mixed {
     }
 }
 
-/// The list that the attribute `statics` and the operands of `group` make. A placeholder without an operand stays one.
+/// Returns the list of the attribute `statics` and the operands of `group`. Excess placeholders are kept.
 pub fn mixed_entries(args: &OpArgs<'_>, group: &str, statics: &str) -> Vec<Mixed> {
     let mut values = args.operand(group).iter();
     let statics = args.ints(statics).unwrap_or_default();
@@ -36,7 +35,7 @@ pub fn mixed_entries(args: &OpArgs<'_>, group: &str, statics: &str) -> Vec<Mixed
     statics.into_iter().map(&mut entry).collect()
 }
 
-/// All entries with placeholders, and the values.
+/// Splits a list into all entries, with placeholders, and the values.
 pub fn split(list: &[Mixed]) -> (Vec<i64>, Vec<Value>) {
     let values = list.iter().filter_map(|&entry| match entry {
         Mixed::Dynamic(value) => Some(value),
@@ -52,7 +51,7 @@ pub fn add_mixed(ctx: &Context, state: &mut OpState, statics: &str, list: &[Mixe
     state.inherent(ctx, statics, Some(ctx.i64_array_attr(&entries)));
 }
 
-/// The entry's number, if it is one or a constant.
+/// Returns the value of a static entry or a constant operand.
 pub fn constant_entry(m: &Module, entry: Mixed) -> Option<i64> {
     match entry {
         Mixed::Static(n) => Some(n),
@@ -60,12 +59,12 @@ pub fn constant_entry(m: &Module, entry: Mixed) -> Option<i64> {
     }
 }
 
-/// Whether every entry is a number or constant, and that one.
+/// Whether every entry is a constant equal to `value`.
 pub fn is_constant(m: &Module, list: &[Mixed], value: i64) -> bool {
     list.iter().all(|&entry| constant_entry(m, entry) == Some(value))
 }
 
-/// Makes the constants among the values numbers; negative ones only if `negative`. Whether there were any.
+/// Makes entries with constant operands static, negative ones only if `negative`. Returns whether any changed.
 pub fn fold_entries(m: &Module, list: &mut [Mixed], negative: bool) -> bool {
     let mut changed = false;
     for entry in list {
@@ -77,7 +76,7 @@ pub fn fold_entries(m: &Module, list: &mut [Mixed], negative: bool) -> bool {
     changed
 }
 
-/// The entries when the op is executed on `data`.
+/// Returns the entries when the op is executed on `data`.
 pub fn runtime_entries(args: &OpArgs<'_>, data: &[Datum], group: &str, statics: &str) -> Result<Vec<i64>, Trap> {
     let mut values = data.get(args.operand_range(group)).unwrap_or(&[]).iter();
     let statics = args.ints(statics).unwrap_or_default();

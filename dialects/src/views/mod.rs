@@ -1,5 +1,5 @@
-//! What ops on slices and reshapes share, of tensors as of memrefs: lists that are partly static, offsets with sizes and
-//! strides, and groups of dimensions.
+//! Support for slices and reshapes of tensors and memrefs: mixed static and dynamic lists, offsets with sizes and
+//! strides, and reassociations.
 
 mod mixed;
 mod reassociation;

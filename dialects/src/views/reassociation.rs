@@ -1,9 +1,9 @@
-//! Reassociations: which consecutive dimensions of a shape become one, `[[0, 1], [2]]`.
+//! Reassociations: groups of consecutive dimensions that are collapsed, as in `[[0, 1], [2]]`.
 
 use gradus_ir::{Attr, AttrData, AttrKind, Context, DYNAMIC, Type};
 use std::ops::Range;
 
-/// For each dimension of the collapsed shape, those of the expanded shape.
+/// The dimensions of the expanded shape for each dimension of the collapsed shape.
 pub type Reassociation = Vec<Vec<i64>>;
 
 /// A reassociation: an array of arrays of 64-bit integers.
@@ -18,12 +18,12 @@ fn groups(ctx: &Context, attr: Attr) -> Option<Reassociation> {
     ctx.as_array(attr)?.iter().map(|&group| ctx.as_array(group)?.iter().map(int).collect()).collect()
 }
 
-/// The reassociation that an attribute spells; empty for any other attribute.
+/// Returns the reassociation of an attribute; empty for other attributes.
 pub fn reassociation_of(ctx: &Context, attr: Option<Attr>) -> Reassociation {
     attr.and_then(|a| groups(ctx, a)).unwrap_or_default()
 }
 
-/// The attribute that spells a reassociation.
+/// Returns the reassociation as an attribute.
 pub fn reassociation_attr(ctx: &Context, groups: &[Vec<i64>]) -> Attr {
     let group = |g: &Vec<i64>| {
         let ints: Vec<Attr> = g.iter().map(|&i| ctx.int_attr(Type::I64, i)).collect();
@@ -32,14 +32,13 @@ pub fn reassociation_attr(ctx: &Context, groups: &[Vec<i64>]) -> Attr {
     ctx.array_attr(&groups.iter().map(group).collect::<Vec<_>>())
 }
 
-/// The reassociation of two collapses, or of two expansions, in a row. `None` when both have as many groups, or do not
-/// fit.
+/// Composes two consecutive collapses or expansions. `None` if they have the same number of groups or do not match.
 pub fn compose(first: &[Vec<i64>], second: &[Vec<i64>]) -> Option<Reassociation> {
     let (fine, coarse) = if first.len() > second.len() { (first, second) } else { (second, first) };
     if fine.len() == coarse.len() {
         return None;
     }
-    // A shape of rank 0 has no groups.
+    // Rank 0 has no groups.
     if !coarse.is_empty() && coarse.iter().map(Vec::len).sum::<usize>() != fine.len() {
         return None;
     }
@@ -50,8 +49,8 @@ pub fn compose(first: &[Vec<i64>], second: &[Vec<i64>]) -> Option<Reassociation>
     coarse.iter().map(join).collect()
 }
 
-/// For a collapse of an expansion, or the other way round, with `fine` the reassociation of more groups: which of its
-/// groups make up each group of `coarse`. `None` when a group of `fine` crosses a border of `coarse`.
+/// Groups the groups of the finer reassociation by those of the coarser one, for a collapse of an expansion or the
+/// reverse. `None` if a group of `fine` crosses a boundary of `coarse`.
 pub fn regroup(fine: &[Vec<i64>], coarse: &[Vec<i64>]) -> Option<Reassociation> {
     let mut next = 0;
     let mut groups = Vec::with_capacity(coarse.len());
@@ -73,8 +72,8 @@ pub fn regroup(fine: &[Vec<i64>], coarse: &[Vec<i64>]) -> Option<Reassociation> 
     Some(groups)
 }
 
-/// The reassociation that collapses `from` to `to`, which has fewer dimensions, if there is only one but for where unit
-/// dimensions go. It is looked for from the left and from the right; both must agree.
+/// Infers the reassociation that collapses `from` to `to`. `None` if it is ambiguous in more than the position of unit
+/// dimensions: inference from the left and from the right must agree.
 pub fn collapsing(from: &[i64], to: &[i64]) -> Option<Reassociation> {
     if from.len() <= to.len() {
         return None;
@@ -98,8 +97,8 @@ pub fn collapsing(from: &[i64], to: &[i64]) -> Option<Reassociation> {
     Some(forward.into_iter().map(|r| (r.start as i64..r.end as i64).collect()).collect())
 }
 
-/// The dimensions of `from` that make up each dimension of `to`, taken from the left as early and as few as possible; the
-/// last dimension takes all that fits.
+/// The ranges of `from` that make up each dimension of `to`, chosen from the left, as short as possible. The last range
+/// takes the rest.
 fn ranges(from: &[i64], to: &[i64]) -> Option<Vec<Range<usize>>> {
     let mut out: Vec<Range<usize>> = Vec::with_capacity(to.len());
     let mut at = 0;
@@ -107,7 +106,7 @@ fn ranges(from: &[i64], to: &[i64]) -> Option<Vec<Range<usize>>> {
         let all = i + 1 == to.len();
         let range = if size == DYNAMIC { dynamic_range(from, at, all) } else { static_range(from, at, size, all) }?;
         if range.start > at {
-            // What was skipped can only belong to a dynamic dimension before.
+            // Skipped dimensions can only belong to a preceding dynamic dimension.
             let previous = out.last_mut().filter(|_| to[i - 1] == DYNAMIC)?;
             previous.end = range.start;
         }
@@ -117,13 +116,14 @@ fn ranges(from: &[i64], to: &[i64]) -> Option<Vec<Range<usize>>> {
     (at == from.len()).then_some(out)
 }
 
-/// From `start`, up to the first dynamic dimension, or `all` if there is one.
+/// The range from `start` to the first dynamic dimension, or to the end if `all`.
 fn dynamic_range(from: &[i64], start: usize, all: bool) -> Option<Range<usize>> {
     let first = from.get(start..)?.iter().position(|&d| d == DYNAMIC)?;
     Some(start..if all { from.len() } else { start + first + 1 })
 }
 
-/// The first static dimensions from `start` on whose product is `size`; with `all`, unit dimensions after them too.
+/// The shortest static range from `start` whose product is `size`; with `all`, followed by all adjacent unit
+/// dimensions.
 fn static_range(from: &[i64], start: usize, size: i64, all: bool) -> Option<Range<usize>> {
     let mut begin = start;
     let mut product = 1i64;

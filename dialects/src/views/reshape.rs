@@ -1,4 +1,4 @@
-//! Expansions and collapses of dimensions, folded and composed: the same for tensors and memrefs.
+//! Folding and composition of expansions and collapses of tensors and memrefs.
 
 use super::mixed::{Mixed, add_mixed, constant_entry, mixed_entries};
 use super::reassociation::{Reassociation, collapsing, compose, reassociation_attr, reassociation_of, regroup};
@@ -6,20 +6,20 @@ use gradus_ir::{
     Context, DYNAMIC, Folded, Module, Op, OpArgs, OpInfo, OpState, PatternRewriter, Rewriter, Type, Value,
 };
 
-/// The ops of a dialect that reshape by reassociation. Both have an operand `src` and an attribute `reassociation`; the
+/// The reshape ops of a dialect. Expansion and collapse have an operand `src` and an attribute `reassociation`; the
 /// expansion has its shape in `output_shape` and `static_output_shape`.
 pub struct Reshapes {
-    /// One dimension becomes several.
+    /// Expansion of dimensions.
     pub expand: &'static OpInfo,
-    /// Several dimensions become one.
+    /// Collapse of dimensions.
     pub collapse: &'static OpInfo,
-    /// A change of type that keeps the shape.
+    /// Cast that keeps the shape.
     pub cast: &'static OpInfo,
-    /// Whether a cast from a type to a type is valid.
+    /// Whether a cast between two types is valid.
     pub castable: fn(&Context, Type, Type) -> bool,
 }
 
-/// An expansion or collapse in the program.
+/// An expansion or collapse in the IR.
 struct Reshape {
     src: Value,
     from: Type,
@@ -34,7 +34,7 @@ impl Reshape {
         Reshape { src, from: m.value_type(src), to: m.value_type(m.result(op, 0)), groups }
     }
 
-    /// The reshape that makes `value`, if it is `info`.
+    /// Returns the defining op of `value` if it is the reshape `info`.
     fn defining(m: &Module, value: Value, info: &'static OpInfo) -> Option<(Op, Reshape)> {
         let op = m.defining_op(value).filter(|&op| m.info(op).is_some_and(|i| std::ptr::eq(i, info)))?;
         Some((op, Reshape::of(m, op)))
@@ -49,7 +49,7 @@ fn dynamic(shape: &[i64]) -> usize {
     shape.iter().filter(|&&d| d == DYNAMIC).count()
 }
 
-/// A reshape that changes nothing, and one that undoes the `inverse` reshape before it.
+/// Folds an identity reshape, and a reshape of its inverse.
 pub fn fold_reshape(args: &OpArgs<'_>, inverse: &'static OpInfo) -> Option<Folded> {
     let (m, ctx) = (args.module, args.ctx());
     let (src, to) = (args.operands[0], *args.result_types.first()?);
@@ -71,7 +71,7 @@ pub fn fold_reshape(args: &OpArgs<'_>, inverse: &'static OpInfo) -> Option<Folde
     undone.then(|| before.src.into())
 }
 
-/// Two expansions, or two collapses, in a row are one.
+/// Merges two consecutive expansions or collapses.
 pub fn compose_reshapes(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(info) = m.info(op) else { return false };
@@ -83,7 +83,7 @@ pub fn compose_reshapes(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace(r, op, info, first.src, &groups, &output)
 }
 
-/// A collapse of an expansion is the one or the other, or a cast, if the groups of one are made of groups of the other.
+/// Replaces a collapse of an expansion by one reshape or a cast, if the groups of one refine those of the other.
 pub fn collapse_of_expand(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool {
     let m = r.module();
     let ctx = &m.ctx;
@@ -108,7 +108,7 @@ pub fn collapse_of_expand(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool 
     output.is_some_and(|output| replace(r, op, ops.expand, expand.src, &groups, &output))
 }
 
-/// An expansion of a collapse is the one or the other, if it is clear which dimensions become which.
+/// Replaces an expansion of a collapse by one reshape, if the mapping of dimensions is unambiguous.
 pub fn expand_of_collapse(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool {
     let m = r.module();
     let ctx = &m.ctx;
@@ -131,7 +131,7 @@ pub fn expand_of_collapse(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool 
     replace(r, op, ops.expand, collapse.src, &groups, &output)
 }
 
-/// The groups that collapse one shape to the other, when both collapse to a third one by the groups beside them.
+/// The groups that collapse one shape to the other, given the groups by which both collapse to a third shape.
 fn collapsing_groups(from: (&[i64], &[Vec<i64>]), to: (&[i64], &[Vec<i64>])) -> Option<Reassociation> {
     if from.1.is_empty() {
         return collapsing(from.0, to.0);
@@ -158,12 +158,12 @@ fn collapsing_groups(from: (&[i64], &[Vec<i64>]), to: (&[i64], &[Vec<i64>])) -> 
     Some(groups)
 }
 
-/// The shape that an expansion states; empty for a collapse.
+/// Returns the output shape of an expansion; empty for a collapse.
 fn output_shape(m: &Module, op: Op) -> Vec<Mixed> {
     m.args(op).map(|args| mixed_entries(&args, "output_shape", "static_output_shape")).unwrap_or_default()
 }
 
-/// The product of the sizes of a group, computed before `op` where it must be.
+/// Returns the product of the sizes of a group, computed before `op` if it is dynamic.
 fn product(r: &mut Rewriter<'_>, op: Op, sizes: &[Mixed], group: &[i64]) -> Option<Mixed> {
     let (mut number, mut value) = (1i64, None);
     for &i in group {

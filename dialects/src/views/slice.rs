@@ -1,18 +1,18 @@
-//! Offsets, sizes and strides: what an op on a part of a tensor or memref names the part with.
+//! Offsets, sizes and strides of slices.
 
 use super::mixed::{Mixed, add_mixed, fold_entries, is_constant, mixed_entries, runtime_entries};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, DYNAMIC, Module, OpArgs, OpState, Type};
 
-/// The three lists of an op whose operand groups are `offsets`, `sizes` and `strides` and whose attributes are
-/// `static_offsets`, `static_sizes` and `static_strides`.
+/// A strided slice: the operand groups `offsets`, `sizes` and `strides` with the attributes `static_offsets`,
+/// `static_sizes` and `static_strides`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// Where the part begins.
+    /// Start index per dimension.
     pub offsets: Vec<Mixed>,
-    /// How many elements it has.
+    /// Number of elements per dimension.
     pub sizes: Vec<Mixed>,
-    /// Every how many elements it takes one.
+    /// Step per dimension.
     pub strides: Vec<Mixed>,
 }
 
@@ -23,13 +23,13 @@ const LISTS: [(&str, &str, &str); 3] = [
 ];
 
 impl Slice {
-    /// The lists of an op.
+    /// Returns the slice of an op.
     pub fn of(args: &OpArgs<'_>) -> Slice {
         let [offsets, sizes, strides] = LISTS.map(|(_, group, statics)| mixed_entries(args, group, statics));
         Slice { offsets, sizes, strides }
     }
 
-    /// The numbers when the op is executed on `data`: offsets, sizes and strides.
+    /// Returns offsets, sizes and strides when the op is executed on `data`.
     pub fn at_run_time(args: &OpArgs<'_>, data: &[Datum]) -> Result<[Vec<i64>; 3], Trap> {
         let list = |i: usize| runtime_entries(args, data, LISTS[i].1, LISTS[i].2);
         Ok([list(0)?, list(1)?, list(2)?])
@@ -42,13 +42,13 @@ impl Slice {
         }
     }
 
-    /// Offsets, sizes and strides with placeholders.
+    /// Returns offsets, sizes and strides with placeholders.
     pub fn statics(&self) -> [Vec<i64>; 3] {
         [&self.offsets, &self.sizes, &self.strides].map(|list| list.iter().map(|e| e.or_placeholder()).collect())
     }
 
-    /// Makes constants among the values numbers, list by list, where the part does not come to be outside `shape`. Whether
-    /// there were any.
+    /// Makes constant operands static, list by list, unless the slice would then exceed `shape`. Returns whether any
+    /// changed.
     pub fn fold_constants(&mut self, m: &Module, shape: &[i64]) -> bool {
         let folds: [fn(&mut Slice, &Module) -> bool; 3] = [
             |slice, m| fold_entries(m, &mut slice.offsets, false),
@@ -71,7 +71,7 @@ impl Slice {
         is_constant(m, &self.offsets, 0) && is_constant(m, &self.strides, 1)
     }
 
-    /// Checks that the lists of an op have those lengths and an operand for each placeholder.
+    /// Verifies the lengths of the lists and that every placeholder has an operand.
     pub fn verify(args: &OpArgs<'_>, ranks: [usize; 3]) -> Result<(), String> {
         let lists = LISTS.map(|(_, _, statics)| args.ints(statics).unwrap_or_default());
         let [offsets, sizes, strides] = [&lists[0], &lists[1], &lists[2]].map(Vec::len);
@@ -104,7 +104,7 @@ impl Slice {
         Ok(())
     }
 
-    /// Checks that the part is inside `shape`, as far as numbers are known.
+    /// Verifies static entries against `shape`.
     pub fn verify_in_bounds(&self, shape: &[i64]) -> Result<(), String> {
         let [offsets, sizes, strides] = self.statics();
         for (i, (((&dim, offset), size), stride)) in shape.iter().zip(offsets).zip(sizes).zip(strides).enumerate() {
@@ -126,18 +126,18 @@ impl Slice {
     }
 }
 
-/// What keeps a type from being another one without some of its unit dimensions.
+/// A violated rank-reduction rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RankError {
-    /// It has more dimensions.
+    /// The reduced type has more dimensions.
     Rank,
-    /// A dimension that is not left out differs.
+    /// A kept dimension differs.
     Size,
-    /// The elements differ.
+    /// The element types differ.
     Element,
 }
 
-/// The dimensions of `shape` to leave out to get `reduced`, all of size one; the first that can be is kept.
+/// Returns which unit dimensions of `shape` to drop to get `reduced`; the leftmost candidates are kept.
 pub fn dropped_dims(shape: &[i64], reduced: &[i64]) -> Option<Vec<bool>> {
     let mut left = reduced.iter().peekable();
     let mut dropped = vec![false; shape.len()];
@@ -153,7 +153,7 @@ pub fn dropped_dims(shape: &[i64], reduced: &[i64]) -> Option<Vec<bool>> {
     left.peek().is_none().then_some(dropped)
 }
 
-/// Checks that the shaped type `reduced` is `full` with some unit dimensions left out. Layouts are not looked at.
+/// Checks that `reduced` is `full` without some unit dimensions. Layouts are ignored.
 pub fn rank_reduced(ctx: &Context, full: Type, reduced: Type) -> Result<(), RankError> {
     let (shape, want) = (ctx.shape(full).unwrap_or(&[]), ctx.shape(reduced).unwrap_or(&[]));
     if want.len() > shape.len() {

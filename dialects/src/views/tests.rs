@@ -1,4 +1,4 @@
-//! Which dimensions become which.
+//! Tests of reassociations and rank reduction.
 
 use super::*;
 use gradus_ir::DYNAMIC as D;
@@ -12,11 +12,11 @@ fn shapes_collapse_in_one_way_or_none() {
     assert_eq!(collapsing(&[2, 3, 4], &[6, 4]), Some(groups(&[&[0, 1], &[2]])));
     assert_eq!(collapsing(&[D, 2, 3, 5], &[D, 15]), Some(groups(&[&[0, 1], &[2, 3]])));
     assert_eq!(collapsing(&[2, D, 3], &[D]), Some(groups(&[&[0, 1, 2]])));
-    // Unit dimensions may go anywhere.
+    // Unit dimensions may join any group.
     assert_eq!(collapsing(&[2, 1, 3], &[2, 3]), Some(groups(&[&[0], &[1, 2]])));
     assert_eq!(collapsing(&[1, 1], &[]), Some(groups(&[&[0, 1]])));
     assert_eq!(collapsing(&[4, 1, 1], &[4]), Some(groups(&[&[0, 1, 2]])));
-    // Not clear, or not possible.
+    // Ambiguous or impossible.
     assert_eq!(collapsing(&[D, D, D], &[D, D]), None);
     assert_eq!(collapsing(&[D, 2, D], &[D, D]), None);
     assert_eq!(collapsing(&[2, 2, D], &[2, D]), None);

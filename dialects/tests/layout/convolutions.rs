@@ -1,6 +1,8 @@
 //! Convolutions by tables over buffers in many layouts, against the reference: the same numbers.
 
-use gradus_dialects::layout::{Access, Layout, LayoutError, Order, Relayout, TiledLayout, Window};
+use gradus_dialects::layout::{
+    AccessFunction, Layout, LayoutError, ReductionOrder, Relayout, SlidingWindow, TiledLayout,
+};
 use gradus_ir::tensor::Tensor;
 use gradus_reference_kernels::shape::{ConvAttrs, WindowAttrs};
 use gradus_reference_kernels::{self as kernels, matmul, transpose};
@@ -21,12 +23,12 @@ struct Conv {
 }
 
 impl Conv {
-    fn windows(&self) -> Option<[Window; 2]> {
+    fn windows(&self) -> Option<[SlidingWindow; 2]> {
         let window = |i: usize| {
             let reach = (self.taps[i] - 1) * self.dilations[i] + 1;
             let outputs = (self.size[i] + 2 * self.pad).checked_sub(reach)? / self.strides[i] + 1;
             let (stride, dilation, start) = (self.strides[i], self.dilations[i], -(self.pad as i64));
-            Some(Window { outputs, taps: self.taps[i], stride, dilation, start })
+            Some(SlidingWindow { outputs, taps: self.taps[i], stride, dilation, start })
         };
         Some([window(0)?, window(1)?])
     }
@@ -69,11 +71,16 @@ fn packed(x: &Tensor, layout: &Layout) -> Tensor {
 }
 
 /// The convolution as one product for each group, in the reference's order. Offsets are for point m and summand k.
-fn by_table(conv: &Conv, buffer: &Tensor, order: Order, offset: &dyn Fn(usize, usize) -> Option<i32>) -> Tensor {
+fn by_table(
+    conv: &Conv,
+    buffer: &Tensor,
+    order: ReductionOrder,
+    offset: &dyn Fn(usize, usize) -> Option<i32>,
+) -> Tensor {
     let [rows, columns] = conv.windows().unwrap().map(|w| w.outputs as usize);
     let points = conv.batch as usize * rows * columns;
     let depth = (conv.channels * conv.taps[0] * conv.taps[1]) as usize;
-    let perm: &[i64] = if order == Order::ChannelsFirst { &[0, 1, 2, 3] } else { &[0, 2, 3, 1] };
+    let perm: &[i64] = if order == ReductionOrder::ChannelsFirst { &[0, 1, 2, 3] } else { &[0, 2, 3, 1] };
     let weights = transpose(&conv.weights(), perm).unwrap();
     let (n, groups) = (conv.kernels as usize, conv.groups as usize);
     let elements = buffer.as_slice::<f32>();
@@ -110,8 +117,8 @@ fn convolutions() {
             pad: pick(13, 2),
         };
         let Some(windows) = conv.windows() else { continue };
-        let order = [Order::ChannelsFirst, Order::ChannelsLast][pick(14, 2) as usize];
-        let access = Access::conv(conv.batch, conv.groups, conv.channels, &windows, order);
+        let order = [ReductionOrder::ChannelsFirst, ReductionOrder::ChannelsLast][pick(14, 2) as usize];
+        let access = AccessFunction::conv(conv.batch, conv.groups, conv.channels, &windows, order);
         // As numbers: zeros have either sign.
         let wanted = conv.reference().to_f64();
         for text in ["NCHW", "NHWC", "CNHW", "NCHW4c", "NHWC8c", "NCHW2h4w", "NCHW3c2h", "2h2wNCHW"] {
@@ -127,8 +134,8 @@ fn convolutions() {
                     assert_eq!(found.to_f64(), wanted, "{text} {conv:?}");
                     separable += 1;
                 }
-                Err(LayoutError::Crosses { .. }) => crossing += 1,
-                Err(other) => assert!(conv.pad > 0 && matches!(other, LayoutError::Outside { .. }), "{other}"),
+                Err(LayoutError::NotSeparable { .. }) => crossing += 1,
+                Err(other) => assert!(conv.pad > 0 && matches!(other, LayoutError::OutOfBounds { .. }), "{other}"),
             }
         }
     }

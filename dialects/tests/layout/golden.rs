@@ -1,7 +1,9 @@
 //! Against data that nested loops of another program made.
 
 use crate::oracle::{indices, layout};
-use gradus_dialects::layout::{Access, LayoutError, Order, Sram, TiledLayout, Window, absolute};
+use gradus_dialects::layout::{
+    AccessFunction, LayoutError, ReductionOrder, SlidingWindow, Sram, TiledLayout, prefix_sums,
+};
 
 const LAYOUTS: &str = include_str!("layouts.txt");
 const SRAM: &str = include_str!("sram.txt");
@@ -27,7 +29,7 @@ fn layouts() {
     for row in rows(LAYOUTS) {
         let (names, sizes) = axes(row[1]);
         let layout = layout(row[0], &names, &sizes);
-        let extents: Vec<u64> = layout.nest().iter().map(|l| l.extent).collect();
+        let extents: Vec<u64> = layout.loop_nest().iter().map(|l| l.extent).collect();
         assert_eq!(extents, numbers::<u64>(row[2]), "{}", row[0]);
         assert_eq!([layout.size(), layout.padding()], [row[3], row[4]].map(|n| n.parse().unwrap()), "{}", row[0]);
         let sizes: Vec<u64> = sizes.iter().map(|&n| n as u64).collect();
@@ -45,12 +47,13 @@ fn sram() {
         let [slice, block, slices, offsets] = numbers::<u64>(row[2])[..] else { panic!("{row:?}") };
         let layout = layout(row[0], &names, &sizes);
         let sram = Sram::new(&layout, slice, [1, 64], true).unwrap();
-        let found = [layout.block(), sram.slices_per_offset(), sram.offsets(), sram.used_slices(), sram.bubbles()];
+        let found =
+            [layout.block(), sram.slices_per_block(), sram.num_blocks(), sram.used_slices(), sram.empty_slices()];
         let [used, bubbles] = numbers::<u64>(row[3])[..] else { panic!("{row:?}") };
         assert_eq!(found, [block, slices, offsets, used, bubbles], "{}", row[0]);
         let sizes: Vec<u64> = sizes.iter().map(|&n| n as u64).collect();
         for (index, place) in indices(&sizes).iter().zip(row[4].split_whitespace()) {
-            let found = sram.place(layout.offset(index));
+            let found = sram.address(layout.offset(index));
             assert_eq!(format!("{},{},{}", found.offset, found.slice, found.position), place, "{}", row[0]);
             assert_eq!(sram.element(found), layout.offset(index));
         }
@@ -58,11 +61,11 @@ fn sram() {
 }
 
 /// The convolution of a line.
-fn conv(row: &[&str]) -> (Access, [i64; 4]) {
+fn conv(row: &[&str]) -> (AccessFunction, [i64; 4]) {
     let [n, c, h, w, r, s, su, sv, du, dv, ho, wo] = numbers::<u64>(row[1])[..] else { panic!("{row:?}") };
-    let window = |outputs, taps, stride, dilation| Window { outputs, taps, stride, dilation, start: 0 };
+    let window = |outputs, taps, stride, dilation| SlidingWindow { outputs, taps, stride, dilation, start: 0 };
     let windows = [window(ho, s, sv, dv), window(wo, r, su, du)];
-    (Access::conv(n, 1, c, &windows, Order::ChannelsFirst), [n, c, h, w].map(|n| n as i64))
+    (AccessFunction::conv(n, 1, c, &windows, ReductionOrder::ChannelsFirst), [n, c, h, w].map(|n| n as i64))
 }
 
 #[test]
@@ -74,15 +77,15 @@ fn address_tables() {
         assert_eq!(layout.size(), row[2].parse().unwrap());
         if row[3].is_empty() {
             let error = access.tables(&layout).expect_err(row[0]);
-            assert!(matches!(error, LayoutError::Crosses { axis: 'H' | 'W', tile: 2 }), "{}: {error}", row[0]);
+            assert!(matches!(error, LayoutError::NotSeparable { axis: 'H' | 'W', tile: 2 }), "{}: {error}", row[0]);
             refused += 1;
             continue;
         }
         let tables = access.tables(&layout).unwrap_or_else(|e| panic!("{row:?}: {e}"));
         assert_eq!(tables.base, numbers::<i32>(row[3]), "{row:?}");
         assert_eq!(tables.relative, numbers::<i32>(row[4]), "{row:?}");
-        assert_eq!(tables.running(), numbers::<i32>(row[5]), "{row:?}");
-        assert_eq!(absolute(&tables.running()), tables.relative);
+        assert_eq!(tables.deltas(), numbers::<i32>(row[5]), "{row:?}");
+        assert_eq!(prefix_sums(&tables.deltas()), tables.relative);
     }
     assert_eq!(refused, 2);
 }
@@ -95,9 +98,9 @@ type Formula<'a> = dyn Fn(u64, u64, u64) -> u64 + 'a;
 fn formulas_of_the_formats() {
     let (n, c, h, w, s, r, sv, su, dv, du) = (2, 8, 9, 11, 3, 2, 2, 1, 1, 3);
     let (ho, wo) = ((h - (s - 1) * dv - 1) / sv + 1, (w - (r - 1) * du - 1) / su + 1);
-    let window = |outputs, taps, stride, dilation| Window { outputs, taps, stride, dilation, start: 0 };
+    let window = |outputs, taps, stride, dilation| SlidingWindow { outputs, taps, stride, dilation, start: 0 };
     let windows = [window(ho, s, sv, dv), window(wo, r, su, du)];
-    let access = Access::conv(n, 1, c, &windows, Order::ChannelsFirst);
+    let access = AccessFunction::conv(n, 1, c, &windows, ReductionOrder::ChannelsFirst);
     let x = 4;
     let formats: [(&str, &Formula, &Formula); 4] = [
         ("NCHW", &|b, y, i| b * c * h * w + y * sv * w + i * su, &|k, v, u| k * h * w + v * dv * w + u * du),
@@ -152,15 +155,15 @@ fn texts() {
         assert_eq!(layout.order(), good);
     }
     for (bad, at, message) in [
-        ("NC4", 3, "expected a letter after the size of a tile"),
-        ("NCc", 2, "expected the size of the tile before 'c'"),
-        ("NC4C", 3, "expected a small letter after the size of a tile, got 'C'"),
-        ("NCC", 2, "dimension 'C' is there twice"),
+        ("NC4", 3, "expected a letter after the tile size"),
+        ("NCc", 2, "expected a tile size before 'c'"),
+        ("NC4C", 3, "expected a small letter after the tile size, got 'C'"),
+        ("NCC", 2, "duplicate dimension 'C'"),
         ("NC4h", 2, "a tile of 'H' without a dimension 'H'"),
-        ("NC0c", 2, "the size of a tile begins with a digit that is not zero"),
-        ("NC99999999999999999999c", 2, "the size of a tile is too large"),
+        ("NC0c", 2, "a tile size must not start with 0"),
+        ("NC99999999999999999999c", 2, "tile size is too large"),
         ("N\u{e9}", 1, "expected a letter for a dimension, got '\u{e9}'"),
-        ("C4000000000c4000000000c", 0, "the tiles hold more elements than can be addressed"),
+        ("C4000000000c4000000000c", 0, "the product of the tile sizes is too large"),
         ("N1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n1n", 63, "a layout has at most 32 levels"),
     ] {
         let error = bad.parse::<TiledLayout>().expect_err(bad);
@@ -180,14 +183,14 @@ fn sizes_that_no_memory_has() {
     assert_eq!(tiled.of("NCH", &[1; 3]), Err(LayoutError::Axis { axis: 'W', missing_in: "tensor" }));
     // Large, but there: proofs do not count, tables are refused.
     let layout = tiled.of("NCHW", &[1, 8, 1 << 20, 1 << 20]).unwrap();
-    let window = Window { outputs: (1 << 20) - 2, taps: 3, stride: 1, dilation: 1, start: 0 };
-    let access = Access::conv(1, 1, 8, &[window, window], Order::ChannelsLast);
-    assert_eq!(access.separable(&layout), Ok(()));
+    let window = SlidingWindow { outputs: (1 << 20) - 2, taps: 3, stride: 1, dilation: 1, start: 0 };
+    let access = AccessFunction::conv(1, 1, 8, &[window, window], ReductionOrder::ChannelsLast);
+    assert_eq!(access.check_separable(&layout), Ok(()));
     assert_eq!(access.tables(&layout), Err(LayoutError::TooLarge));
     assert_eq!(access.indirection(&layout), Err(LayoutError::TooLarge));
-    let far = Window { outputs: u64::MAX, stride: u64::MAX, ..window };
-    let access = Access::conv(u64::MAX, u64::MAX, 8, &[far, far], Order::ChannelsLast);
-    assert_eq!(access.separable(&layout), Err(LayoutError::TooLarge));
+    let far = SlidingWindow { outputs: u64::MAX, stride: u64::MAX, ..window };
+    let access = AccessFunction::conv(u64::MAX, u64::MAX, 8, &[far, far], ReductionOrder::ChannelsLast);
+    assert_eq!(access.check_separable(&layout), Err(LayoutError::TooLarge));
     // One element in a tile of 2^40: what iterates does not iterate over padding.
     let sparse = "N1099511627776n".parse::<TiledLayout>().unwrap().of("N", &[1]).unwrap();
     assert_eq!(sparse.padding(), (1 << 40) - 1);

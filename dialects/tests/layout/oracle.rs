@@ -1,6 +1,6 @@
 //! What layouts and accesses mean, by enumeration, and random ones.
 
-use gradus_dialects::layout::{Access, Layout, Loop, TiledLayout};
+use gradus_dialects::layout::{AccessFunction, AccessLoop, Layout, TiledLayout};
 use std::collections::BTreeMap;
 
 /// A small generator: the same layouts in every run.
@@ -47,8 +47,8 @@ impl Random {
     }
 
     /// Loops over an axis or none each, which need not stay inside.
-    pub fn loops(&mut self, rank: usize) -> Vec<Loop> {
-        let one = |random: &mut Random| Loop {
+    pub fn loops(&mut self, rank: usize) -> Vec<AccessLoop> {
+        let one = |random: &mut Random| AccessLoop {
             extent: 1 + random.below(4),
             axis: random.below(rank as u64) as usize,
             step: random.pick(&[0, 1, 1, 1, 2, 2, 3, 4]),
@@ -112,7 +112,7 @@ pub fn indices(sizes: &[u64]) -> Vec<Vec<u64>> {
 }
 
 /// What each point of loops adds to the index of each axis.
-pub fn points(loops: &[Loop], rank: usize) -> Vec<Vec<i64>> {
+pub fn points(loops: &[AccessLoop], rank: usize) -> Vec<Vec<i64>> {
     let extents: Vec<u64> = loops.iter().map(|l| l.extent).collect();
     let point = |counts: Vec<u64>| {
         let mut moved = vec![0; rank];
@@ -125,7 +125,7 @@ pub fn points(loops: &[Loop], rank: usize) -> Vec<Vec<i64>> {
 }
 
 /// The offset that every point m reads for every k, by index; `None` where that is outside of the tensor.
-pub fn reads(access: &Access, text: &str, axes: &str, sizes: &[i64]) -> Vec<Vec<Option<i64>>> {
+pub fn reads(access: &AccessFunction, text: &str, axes: &str, sizes: &[i64]) -> Vec<Vec<Option<i64>>> {
     let at: BTreeMap<Vec<u64>, i64> =
         (0..).zip(enumerate(text, axes, sizes)).filter_map(|(offset, index)| Some((index?, offset))).collect();
     let (ms, ks) = (points(&access.m, sizes.len()), points(&access.k, sizes.len()));

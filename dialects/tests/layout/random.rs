@@ -19,7 +19,7 @@ fn offsets_and_indices() {
         assert_eq!(layout.index(layout.size()), None);
         assert_eq!(layout.index(u64::MAX), None);
         let digits = layout.axes().iter().map(|a| a.digits.len()).sum::<usize>();
-        assert!(digits <= layout.nest().len(), "{text}");
+        assert!(digits <= layout.loop_nest().len(), "{text}");
     }
 }
 
@@ -33,7 +33,7 @@ fn comparison() {
         let [layout, tiled] = [&text, &other].map(|text| layout(text, &axes, &sizes));
         let sizes: Vec<u64> = sizes.iter().map(|&n| n as u64).collect();
         let equal = indices(&sizes).iter().all(|i| layout.offset(i) == tiled.offset(i));
-        assert_eq!(layout.same_places(&tiled), equal, "{text} {other} {axes} {sizes:?}");
+        assert_eq!(layout.has_same_offsets(&tiled), equal, "{text} {other} {axes} {sizes:?}");
         same += u32::from(equal && text != other);
     }
     assert!(same > 100, "{same}");
@@ -51,7 +51,7 @@ fn slices() {
         let moved = |index: &[u64]| index.iter().zip(&starts).map(|(i, s)| i + s).collect::<Vec<u64>>();
         let slice = match whole.slice(&starts, &parts) {
             Ok(slice) => slice,
-            Err(LayoutError::Crosses { axis, tile }) => {
+            Err(LayoutError::NotSeparable { axis, tile }) => {
                 let a = axes.find(axis).unwrap();
                 assert!(starts[a] % tile + parts[a] > tile, "{text} {axes} {sizes:?}: {starts:?} {parts:?}");
                 refused += 1;
@@ -81,10 +81,10 @@ fn slices_of_slices() {
     let whole = layout("NCHW8c", "NCHW", &[2, 32, 9, 9]);
     let once = whole.slice(&[1, 8, 2, 3], &[1, 24, 5, 6]).unwrap();
     let twice = once.slice(&[0, 8, 1, 1], &[1, 16, 2, 2]).unwrap();
-    assert!(twice.same_places(&whole.slice(&[1, 16, 3, 4], &[1, 16, 2, 2]).unwrap()));
-    assert_eq!(whole.slice(&[0, 4, 0, 0], &[2, 8, 9, 9]), Err(LayoutError::Crosses { axis: 'C', tile: 8 }));
-    assert_eq!(whole.slice(&[0; 4], &[2, 33, 9, 9]), Err(LayoutError::Outside { axis: 'C' }));
-    assert_eq!(whole.slice(&[0, u64::MAX, 0, 0], &[2, 1, 9, 9]), Err(LayoutError::Outside { axis: 'C' }));
+    assert!(twice.has_same_offsets(&whole.slice(&[1, 16, 3, 4], &[1, 16, 2, 2]).unwrap()));
+    assert_eq!(whole.slice(&[0, 4, 0, 0], &[2, 8, 9, 9]), Err(LayoutError::NotSeparable { axis: 'C', tile: 8 }));
+    assert_eq!(whole.slice(&[0; 4], &[2, 33, 9, 9]), Err(LayoutError::OutOfBounds { axis: 'C' }));
+    assert_eq!(whole.slice(&[0, u64::MAX, 0, 0], &[2, 1, 9, 9]), Err(LayoutError::OutOfBounds { axis: 'C' }));
 }
 
 /// Any text is a layout or an error with a place, and a layout is printed as it is read.

@@ -1,7 +1,9 @@
 //! Separability and tables against enumeration.
 
 use crate::oracle::{Random, layout, reads};
-use gradus_dialects::layout::{Access, LayoutError, Loop, Order, Window, ZERO_PAGE, runs};
+use gradus_dialects::layout::{
+    AccessFunction, AccessLoop, LayoutError, ReductionOrder, SlidingWindow, ZERO_PAGE, split_runs,
+};
 use std::collections::BTreeMap;
 
 /// Whether all addresses are a base plus an offset, by looking at all of them.
@@ -15,7 +17,7 @@ fn is_separable(reads: &[Vec<Option<i64>>]) -> bool {
 }
 
 /// The longest run of summands that are side by side everywhere, among those that loops can be cut into.
-fn longest_run(access: &Access, reads: &[Vec<Option<i64>>]) -> u64 {
+fn longest_run(access: &AccessFunction, reads: &[Vec<Option<i64>>]) -> u64 {
     let (mut lengths, mut whole) = (vec![1], 1);
     for l in access.k.iter().rev() {
         lengths.extend((2..=l.extent).filter(|part| l.extent % part == 0).map(|part| whole * part));
@@ -29,7 +31,7 @@ fn longest_run(access: &Access, reads: &[Vec<Option<i64>>]) -> u64 {
 /// A random access and whether it stays inside.
 fn check(random: &mut Random, counts: &mut BTreeMap<&'static str, u32>) {
     let (text, axes, mut sizes) = random.layout(4);
-    let mut access = Access {
+    let mut access = AccessFunction {
         start: sizes.iter().map(|_| if random.below(8) == 0 { random.below(4) as i64 - 1 } else { 0 }).collect(),
         m: random.loops(sizes.len()).into(),
         k: random.loops(sizes.len()).into(),
@@ -50,12 +52,12 @@ fn check(random: &mut Random, counts: &mut BTreeMap<&'static str, u32>) {
         .entry(match &verdict {
             Ok(_) if reads.len() > 1 && reads[0].len() > 1 => "sum",
             Ok(_) => "one",
-            Err(LayoutError::Crosses { .. }) => "crosses",
+            Err(LayoutError::NotSeparable { .. }) => "crosses",
             Err(_) => "outside",
         })
         .or_default() += 1;
     assert_eq!(verdict.is_ok(), is_separable(&reads), "{place}: {verdict:?}");
-    assert_eq!(matches!(verdict, Err(LayoutError::Outside { .. })), !inside, "{place}");
+    assert_eq!(matches!(verdict, Err(LayoutError::OutOfBounds { .. })), !inside, "{place}");
     if let Ok(tables) = verdict {
         let found = |m, k| Some(i64::from(tables.offset(m, k)));
         assert!((0..reads.len()).all(|m| (0..reads[m].len()).all(|k| found(m, k) == reads[m][k])), "{place}");
@@ -82,19 +84,19 @@ fn random_accesses() {
     assert!(counts["long"] > 400 && !counts.contains_key("shorter"), "{counts:?}");
 }
 
-fn window(outputs: u64, taps: u64, start: i64) -> Window {
-    Window { outputs, taps, stride: 1, dilation: 1, start }
+fn window(outputs: u64, taps: u64, start: i64) -> SlidingWindow {
+    SlidingWindow { outputs, taps, stride: 1, dilation: 1, start }
 }
 
 /// A width tiled by 4 under a window of 3 is no sum, and the error says so.
 #[test]
 fn what_breaks_it() {
-    let access = Access::conv(1, 1, 8, &[window(6, 3, 0), window(6, 3, 0)], Order::ChannelsFirst);
+    let access = AccessFunction::conv(1, 1, 8, &[window(6, 3, 0), window(6, 3, 0)], ReductionOrder::ChannelsFirst);
     let error = access.tables(&layout("NCHW2w2w", "NCHW", &[1, 8, 8, 8])).map(|_| ());
     assert_eq!(error, Ok(()), "tiles of a width that lie in order are no tiles");
     let error = access.tables(&layout("NCWH4w", "NCHW", &[1, 8, 8, 8])).unwrap_err();
-    let message = "steps along dimension 'W' cross its tiles of 4 for some bases and not for others";
-    assert_eq!((&error, error.to_string().as_str()), (&LayoutError::Crosses { axis: 'W', tile: 4 }, message));
+    let message = "the layout is not separable in dimension 'W': steps cross its tiles of 4 from some bases only";
+    assert_eq!((&error, error.to_string().as_str()), (&LayoutError::NotSeparable { axis: 'W', tile: 4 }, message));
     let table = access.indirection(&layout("NCWH4w", "NCHW", &[1, 8, 8, 8])).unwrap();
     assert_eq!((table.run, table.runs), (1, 72));
 }
@@ -102,8 +104,8 @@ fn what_breaks_it() {
 /// A layout with even columns before odd ones suits a stride of two.
 #[test]
 fn polyphase() {
-    let two = Window { stride: 2, ..window(4, 2, 0) };
-    let access = Access::conv(1, 1, 1, &[two, two], Order::ChannelsFirst);
+    let two = SlidingWindow { stride: 2, ..window(4, 2, 0) };
+    let access = AccessFunction::conv(1, 1, 1, &[two, two], ReductionOrder::ChannelsFirst);
     let tables = access.tables(&layout("2h2wNCHW", "NCHW", &[1, 1, 8, 8])).unwrap();
     assert_eq!((tables.base[..5].to_vec(), tables.relative), (vec![0, 1, 2, 3, 4], vec![0, 16, 32, 48]));
 }
@@ -111,9 +113,9 @@ fn polyphase() {
 /// Padding that is not in the buffer is read from a page of zeros; channels stay together.
 #[test]
 fn zero_page() {
-    let access = Access::conv(1, 1, 16, &[window(3, 3, -1), window(3, 3, -1)], Order::ChannelsLast);
+    let access = AccessFunction::conv(1, 1, 16, &[window(3, 3, -1), window(3, 3, -1)], ReductionOrder::ChannelsLast);
     let layout = layout("NHWC", "NCHW", &[1, 16, 3, 3]);
-    assert_eq!(access.tables(&layout), Err(LayoutError::Outside { axis: 'H' }));
+    assert_eq!(access.tables(&layout), Err(LayoutError::OutOfBounds { axis: 'H' }));
     let table = access.indirection(&layout).unwrap();
     assert_eq!((table.run, table.runs), (16, 9));
     let z = ZERO_PAGE;
@@ -125,7 +127,9 @@ fn zero_page() {
 #[test]
 fn a_wider_halo() {
     let layout = layout("NCHW8c", "NCHW", &[1, 8, 8, 8]);
-    let tables = |start| Access::conv(1, 1, 8, &[window(4, 3, start); 2], Order::ChannelsLast).tables(&layout).unwrap();
+    let tables = |start| {
+        AccessFunction::conv(1, 1, 8, &[window(4, 3, start); 2], ReductionOrder::ChannelsLast).tables(&layout).unwrap()
+    };
     let (wide, exact) = (tables(1), tables(0));
     assert_eq!(wide.relative, exact.relative);
     assert_eq!(wide.base[0], 8 * 8 + 8);
@@ -137,18 +141,18 @@ fn a_wider_halo() {
 fn other_products() {
     let windows = [window(4, 3, 0), window(4, 3, 0)];
     let blocked = layout("NCHW8c", "NCHW", &[2, 16, 6, 6]);
-    let grouped = Access::conv(2, 4, 4, &windows, Order::ChannelsLast).tables(&blocked).unwrap();
+    let grouped = AccessFunction::conv(2, 4, 4, &windows, ReductionOrder::ChannelsLast).tables(&blocked).unwrap();
     assert_eq!((grouped.base.len(), grouped.relative.len(), grouped.run), (4 * 2 * 16, 36, 4));
     assert_eq!([grouped.base[0], grouped.base[32], grouped.base[64]], [0, 4, 8 * 36]);
-    let unaligned = Access::conv(2, 4, 3, &windows, Order::ChannelsLast);
+    let unaligned = AccessFunction::conv(2, 4, 3, &windows, ReductionOrder::ChannelsLast);
     let layout12 = layout("NCHW8c", "NCHW", &[2, 12, 6, 6]);
-    assert_eq!(unaligned.tables(&layout12), Err(LayoutError::Crosses { axis: 'C', tile: 8 }));
-    let pool = Access::depthwise(2, 16, &windows, Order::ChannelsLast).tables(&blocked).unwrap();
+    assert_eq!(unaligned.tables(&layout12), Err(LayoutError::NotSeparable { axis: 'C', tile: 8 }));
+    let pool = AccessFunction::depthwise(2, 16, &windows, ReductionOrder::ChannelsLast).tables(&blocked).unwrap();
     assert_eq!((pool.base.len(), pool.relative.len(), &pool.base[..3]), (2 * 16 * 16, 9, &[0, 1, 2][..]));
-    let rows = Access::rows(5, 7).tables(&layout("KM", "MK", &[5, 7])).unwrap();
+    let rows = AccessFunction::rows(5, 7).tables(&layout("KM", "MK", &[5, 7])).unwrap();
     assert_eq!((rows.base, rows.relative[..3].to_vec(), rows.run), (vec![0, 1, 2, 3, 4], vec![0, 5, 10], 1));
-    assert_eq!(Access::rows(5, 7).tables(&layout("MK", "MK", &[5, 7])).unwrap().run, 7);
-    let empty = Access::rows(5, 0).tables(&layout("MK", "MK", &[5, 0])).unwrap();
+    assert_eq!(AccessFunction::rows(5, 7).tables(&layout("MK", "MK", &[5, 7])).unwrap().run, 7);
+    let empty = AccessFunction::rows(5, 0).tables(&layout("MK", "MK", &[5, 0])).unwrap();
     assert_eq!((empty.base.len(), empty.relative.len()), (5, 0));
 }
 
@@ -156,17 +160,17 @@ fn other_products() {
 #[test]
 fn hostile() {
     let layout = layout("MK", "MK", &[5, 7]);
-    let mut access = Access::rows(5, 7);
+    let mut access = AccessFunction::rows(5, 7);
     access.m[0].axis = 2;
     assert_eq!(access.tables(&layout), Err(LayoutError::Rank { found: 3, rank: 2 }));
     assert_eq!(access.indirection(&layout), Err(LayoutError::Rank { found: 3, rank: 2 }));
-    let mut access = Access::rows(5, 7);
+    let mut access = AccessFunction::rows(5, 7);
     access.start[0] = i64::MIN;
     assert!(access.tables(&layout).is_err() && access.indirection(&layout).is_err());
     access.start[0] = 0;
-    access.m.push(Loop { extent: 3, axis: 0, step: 0 });
+    access.m.push(AccessLoop { extent: 3, axis: 0, step: 0 });
     assert_eq!(access.tables(&layout).unwrap().base[..4], [0, 0, 0, 7]);
-    access.m.push(Loop { extent: u64::MAX, axis: 1, step: 0 });
+    access.m.push(AccessLoop { extent: u64::MAX, axis: 1, step: 0 });
     assert_eq!(access.tables(&layout), Err(LayoutError::TooLarge));
 }
 

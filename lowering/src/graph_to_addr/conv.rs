@@ -4,7 +4,8 @@ use super::choose::candidates;
 use super::emit::{Beside, Emitter};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
-    self, Access, Indirection, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED, Order, TiledLayout, ZERO_PAGE,
+    self, AccessFunction, IndirectionTable, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder,
+    TiledLayout, ZERO_PAGE,
 };
 use gradus_ir::pass::Options;
 use gradus_ir::{Module, Op, Value};
@@ -18,7 +19,7 @@ pub(super) struct Reading {
     /// The one that costs least if it is not said.
     layout: Option<TiledLayout>,
     /// The order of the summands; what suits the layout if it is not said.
-    order: Option<Order>,
+    order: Option<ReductionOrder>,
     /// Padding is copied where fewer summands than these lie side by side.
     min_run: u64,
     /// From so many tiles on windows of three by three are fewer products; never if it is none.
@@ -32,8 +33,8 @@ impl Reading {
         let wrong = |error: LayoutError| format!("for the --layout option: '{text}' is no layout: {error}");
         let layout = if text == "auto" { None } else { Some(text.parse().map_err(wrong)?) };
         let order = match options.text("order") {
-            "channels-first" => Some(Order::ChannelsFirst),
-            "channels-last" => Some(Order::ChannelsLast),
+            "channels-first" => Some(ReductionOrder::ChannelsFirst),
+            "channels-last" => Some(ReductionOrder::ChannelsLast),
             _ => None,
         };
         let (min_run, winograd) = (u64::try_from(options.int("min-run")).unwrap_or(0), options.int("winograd"));
@@ -41,10 +42,10 @@ impl Reading {
     }
 
     /// The order of summands in a layout: if it is not said, channels are the innermost where they lie beside each other.
-    fn order_in(&self, layout: &TiledLayout) -> Order {
+    fn order_in(&self, layout: &TiledLayout) -> ReductionOrder {
         self.order.unwrap_or_else(|| match layout.levels().last() {
-            Some(level) if level.axis == 'C' => Order::ChannelsLast,
-            _ => Order::ChannelsFirst,
+            Some(level) if level.axis == 'C' => ReductionOrder::ChannelsLast,
+            _ => ReductionOrder::ChannelsFirst,
         })
     }
 }
@@ -54,13 +55,13 @@ enum Table {
     /// The groups share the table of rows, and each has its own of summands.
     Sums { base: Vec<i32>, relative: Vec<Vec<i32>> },
     /// One for each group.
-    Each(Vec<Indirection>),
+    Each(Vec<IndirectionTable>),
 }
 
 /// How a convolution reads its image.
 struct Plan<'a> {
     layout: &'a TiledLayout,
-    order: Order,
+    order: ReductionOrder,
     /// Whether a copy with its padding is read, as if there were none.
     is_copied: bool,
     table: Table,
@@ -141,7 +142,7 @@ impl Conv {
     }
 
     /// What is read of an image in a layout, and whether that is a copy with its padding.
-    fn read(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<(Access, Layout, bool)> {
+    fn read(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<(AccessFunction, Layout, bool)> {
         let order = reading.order_in(layout);
         let (access, image) = (self.access(order, true), placed(layout, axes, &self.input)?);
         let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
@@ -154,7 +155,7 @@ impl Conv {
     /// How many runs of summands are read in a layout.
     pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<u64> {
         let (access, image, _) = self.read(layout, axes, reading)?;
-        access.outputs().ok()?.checked_mul(access.depth().ok()? / access.run(&image).ok()?)
+        access.num_outputs().ok()?.checked_mul(access.depth().ok()? / access.run(&image).ok()?)
     }
 
     /// How many elements the image has.
@@ -168,12 +169,12 @@ impl Conv {
     }
 
     /// What the first group reads.
-    fn access(&self, order: Order, from_padding: bool) -> Access {
+    fn access(&self, order: ReductionOrder, from_padding: bool) -> AccessFunction {
         access(&self.window, self.input[0] as u64, self.filters[1] as u64, order, from_padding)
     }
 
     /// Where each group reads. `None` if that, for all groups, is too large.
-    fn table(&self, access: &Access, placed: &Layout) -> Option<Table> {
+    fn table(&self, access: &AccessFunction, placed: &Layout) -> Option<Table> {
         let of_group = |g: u64| {
             let mut own = access.clone();
             own.start[1] = g as i64 * self.filters[1];
@@ -188,7 +189,7 @@ impl Conv {
                 let mut relative = Vec::new();
                 for g in 0..self.group {
                     // Of its rows only the first is looked at: the others are as far from it as in the first group.
-                    let own = Access { m: Default::default(), ..of_group(g) }.tables(placed).ok()?;
+                    let own = AccessFunction { m: Default::default(), ..of_group(g) }.tables(placed).ok()?;
                     let further = own.base[0] - first.base[0];
                     relative.push(own.relative.iter().map(|offset| offset + further).collect());
                 }
@@ -197,7 +198,7 @@ impl Conv {
             Err(LayoutError::TooLarge) => None,
             Err(_) => {
                 let runs = access.depth().ok()? / access.run(placed).ok()?;
-                if !fits(access.outputs().ok()?.saturating_mul(runs)) {
+                if !fits(access.num_outputs().ok()?.saturating_mul(runs)) {
                     return None;
                 }
                 (0..self.group).map(|g| of_group(g).indirection(placed).ok()).collect::<Option<_>>().map(Table::Each)
@@ -206,10 +207,10 @@ impl Conv {
     }
 
     /// The filters of each group as the rows of a matrix, in the order of the summands.
-    fn rows(&self, e: &mut Emitter<'_>, order: Order, last: &TiledLayout, axes: &str) -> Option<Vec<Value>> {
+    fn rows(&self, e: &mut Emitter<'_>, order: ReductionOrder, last: &TiledLayout, axes: &str) -> Option<Vec<Value>> {
         let ordered = match order {
-            Order::ChannelsFirst => self.w,
-            Order::ChannelsLast => e.pack(self.w, last, axes)?,
+            ReductionOrder::ChannelsFirst => self.w,
+            ReductionOrder::ChannelsLast => e.pack(self.w, last, axes)?,
         };
         let depth = self.filters[1..].iter().product();
         let rows = e.reshape(ordered, &[self.filters[0], depth])?;
@@ -256,12 +257,12 @@ pub(super) fn channels_last(axes: &str) -> Option<TiledLayout> {
 
 /// The layout of an image, unless it is mostly padding that nobody could hold.
 fn placed(layout: &TiledLayout, axes: &str, image: &[i64]) -> Option<Layout> {
-    layout.of(axes, image).ok().filter(|placed| placed.size() <= MAX_PACKED || placed.padding() == 0)
+    layout.of(axes, image).ok().filter(|placed| placed.size() <= MAX_PACKED_ELEMENTS || placed.padding() == 0)
 }
 
 /// What a window over so many channels reads; from the start of the padding if that is not in the buffer.
-fn access(w: &Window, batch: u64, channels: u64, order: Order, from_padding: bool) -> Access {
-    let window = |i: usize| layout::Window {
+fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_padding: bool) -> AccessFunction {
+    let window = |i: usize| layout::SlidingWindow {
         outputs: w.output[i] as u64,
         taps: w.kernel[i] as u64,
         stride: w.strides[i] as u64,
@@ -269,18 +270,18 @@ fn access(w: &Window, batch: u64, channels: u64, order: Order, from_padding: boo
         start: if from_padding { -(w.pads_begin[i] as i64) } else { 0 },
     };
     let windows: Vec<_> = (0..w.output.len()).map(window).collect();
-    Access::conv(batch, 1, channels, &windows, order)
+    AccessFunction::conv(batch, 1, channels, &windows, order)
 }
 
 /// Where the channels of each position of a window are, in an image of such extents whose channels are last: one run each.
-pub(super) fn places(window: &Window, image: &[i64]) -> Option<Indirection> {
+pub(super) fn places(window: &Window, image: &[i64]) -> Option<IndirectionTable> {
     let axes = axes(image.len())?;
     let placed = channels_last(&axes)?.of(&axes, image).ok()?;
-    let table = access(window, image[0] as u64, 1, Order::ChannelsLast, true).indirection(&placed).ok()?;
+    let table = access(window, image[0] as u64, 1, ReductionOrder::ChannelsLast, true).indirection(&placed).ok()?;
     // Of a single channel, positions lie side by side.
     let all = |&base: &i32| (0..table.run as i32).map(move |i| if base == ZERO_PAGE { base } else { base + i });
     let bases = table.bases.iter().flat_map(all).collect();
-    Some(Indirection { bases, runs: table.runs * table.run, run: u64::try_from(image[1]).ok()? })
+    Some(IndirectionTable { bases, runs: table.runs * table.run, run: u64::try_from(image[1]).ok()? })
 }
 
 /// Rows of channels as the image that an op makes.

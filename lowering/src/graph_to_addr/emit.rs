@@ -1,6 +1,6 @@
 //! Making the ops that a convolution becomes.
 
-use gradus_dialects::layout::{Indirection, TiledLayout};
+use gradus_dialects::layout::{IndirectionTable, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Attr, Builder, InsertPoint, Loc, Module, Op, OpState, Tensor, Type, Value};
 
@@ -164,14 +164,14 @@ impl Emitter<'_> {
     }
 
     /// The largest or the sum of what windows read.
-    pub(super) fn pool(&mut self, kind: i64, a: Value, table: &Indirection) -> Option<Value> {
+    pub(super) fn pool(&mut self, kind: i64, a: Value, table: &IndirectionTable) -> Option<Value> {
         let bases = self.bases(table)?;
         let [kind, run] = [kind, table.run as i64].map(|n| self.m.ctx.int_attr(Type::I64, n));
         self.one("addr.pool", &[&[a], &[bases]], &[("kind", kind), ("run", run)])
     }
 
     /// Sums of what windows read, with weights.
-    pub(super) fn depthwise(&mut self, a: Value, table: &Indirection, w: Value, beside: &Beside) -> Option<Value> {
+    pub(super) fn depthwise(&mut self, a: Value, table: &IndirectionTable, w: Value, beside: &Beside) -> Option<Value> {
         let bases = self.bases(table)?;
         self.product("addr.depthwise", &[a, bases, w], beside, &[])
     }
@@ -185,13 +185,19 @@ impl Emitter<'_> {
         self.one("graph.mul", &[&[x], &[scale]], &[])
     }
 
-    fn bases(&mut self, table: &Indirection) -> Option<Value> {
+    fn bases(&mut self, table: &IndirectionTable) -> Option<Value> {
         let runs = table.runs as usize;
         self.offsets(&[table.bases.len() / runs, runs], &table.bases)
     }
 
     /// A product by an address for each run.
-    pub(super) fn indirect_gemm(&mut self, a: Value, table: &Indirection, b: Value, beside: &Beside) -> Option<Value> {
+    pub(super) fn indirect_gemm(
+        &mut self,
+        a: Value,
+        table: &IndirectionTable,
+        b: Value,
+        beside: &Beside,
+    ) -> Option<Value> {
         let bases = self.bases(table)?;
         let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
         self.product("addr.indirect_gemm", &[a, bases, b], beside, &[("run", run)])

@@ -4,7 +4,7 @@ use super::are_lowered;
 use super::conv::{as_image, axes, channels_last, places};
 use super::emit::Emitter;
 use gradus_dialects::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
-use gradus_dialects::layout::{Indirection, ZERO_PAGE};
+use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
 use gradus_ir::{Module, Op, OpDecl, Type, Value};
 use gradus_reference_kernels::shape::Window;
 
@@ -63,7 +63,7 @@ fn whole(image: &[i64]) -> Window {
 }
 
 /// How many positions of each window are in the image, once if of all as many. `None` if of one there are none.
-fn counted(table: &Indirection) -> Option<Vec<u64>> {
+fn counted(table: &IndirectionTable) -> Option<Vec<u64>> {
     let there = |places: &[i32]| places.iter().filter(|&&base| base != ZERO_PAGE).count() as u64;
     let mut counts: Vec<u64> = table.bases.chunks(table.runs as usize).map(there).collect();
     if counts.iter().all(|&count| count == counts[0]) {

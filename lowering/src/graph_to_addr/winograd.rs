@@ -8,7 +8,7 @@
 use super::conv::{Conv, as_image, axes, channels_last};
 use super::emit::{Beside, Emitter};
 use super::rows_product;
-use gradus_dialects::layout::{Indirection, ZERO_PAGE};
+use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
 use gradus_ir::{Module, Op, Tensor, Type, Value};
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl Tiles {
     }
 
     /// Where the places of a sum are, for each tile of some rows of them.
-    fn places(&self, sum: [usize; 2], strip: Range<i64>) -> Option<Indirection> {
+    fn places(&self, sum: [usize; 2], strip: Range<i64>) -> Option<IndirectionTable> {
         let ([rows, columns], [height, width]) = (sum.map(|i| PLACES[i].0), self.image);
         let mut bases = Vec::new();
         for (at, j) in strip.flat_map(|at| (0..self.tiles[1]).map(move |j| (at, j))) {
@@ -95,11 +95,11 @@ impl Tiles {
                 bases.push(if is_there { i32::try_from(place).ok()? } else { ZERO_PAGE });
             }
         }
-        Some(Indirection { bases, runs: 4, run: self.channels as u64 })
+        Some(IndirectionTable { bases, runs: 4, run: self.channels as u64 })
     }
 
     /// Where, among those of some rows of tiles, the products are that each result is a sum of.
-    fn products(&self, strip: Range<i64>) -> Option<Indirection> {
+    fn products(&self, strip: Range<i64>) -> Option<IndirectionTable> {
         let mut bases = Vec::new();
         let all = WAYS as i64 * self.filters;
         for at in strip.clone() {
@@ -114,14 +114,14 @@ impl Tiles {
                 }
             }
         }
-        Some(Indirection { bases, runs: WAYS as u64, run: self.filters as u64 })
+        Some(IndirectionTable { bases, runs: WAYS as u64, run: self.filters as u64 })
     }
 }
 
 /// Where some rows of tiles find what they are made of: the places of each sum, and the products of each result.
 struct Strip {
-    places: Vec<Indirection>,
-    results: Indirection,
+    places: Vec<IndirectionTable>,
+    results: IndirectionTable,
 }
 
 impl Strip {

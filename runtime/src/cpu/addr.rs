@@ -6,7 +6,7 @@ use crate::gemm::{Addresses, Columns, Isa, Panels, Parts, Product};
 use crate::lines::Lines;
 use crate::workers::Workers;
 use bytes::Bytes;
-use gradus_dialects::layout::{absolute, runs};
+use gradus_dialects::layout::{prefix_sums, split_runs};
 use gradus_ir::eval::Trap;
 use gradus_ir::{Module, OpArgs, Tensor};
 use std::borrow::Cow;
@@ -20,8 +20,8 @@ pub(super) fn addresses(args: &OpArgs<'_>, parts: Parts) -> Option<Addresses> {
         return Addresses::each(bases.as_slice::<i32>().into_owned(), runs, run, parts).ok();
     }
     let (base, relative) = (offsets("base")?, offsets("relative")?);
-    let relative = if args.attr("running").is_some() { absolute(&relative) } else { relative };
-    let (starts, run) = runs(&relative);
+    let relative = if args.attr("running").is_some() { prefix_sums(&relative) } else { relative };
+    let (starts, run) = split_runs(&relative);
     Addresses::sums(base, &starts, run, parts).ok()
 }
 

@@ -43,7 +43,7 @@ pub(super) fn dropout(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// `layout.pack` and `layout.unpack`.
 pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let ([from, to], pad) = layout::packing(m, args.op?)?;
+    let ([from, to], pad) = layout::pack_layouts(m, args.op?)?;
     let dtype = dtype(m, args.operand_type(0))?;
     let pad = if dtype.is_float() {
         floats_to_tensor(dtype, &[1], vec![pad])

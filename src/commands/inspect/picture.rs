@@ -2,7 +2,7 @@
 
 use super::Found;
 use super::cells::{CELL, Cells, LETTER, colour};
-use gradus_dialects::addr::{Places, Reads};
+use gradus_dialects::addr::{RowAddresses, StaticAccess};
 use gradus_ir::Module;
 use gradus_ir::svg::{document, escape};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +65,7 @@ impl Grid {
 /// A row of an op and the elements that it reads.
 struct Picture<'a> {
     one: &'a Found,
-    reads: &'a Reads,
+    reads: &'a StaticAccess,
     row: usize,
     grid: Grid,
     /// The first element of the row that reads each address.
@@ -77,7 +77,7 @@ struct Picture<'a> {
 }
 
 /// Draws the buffer of an op with the elements that a row reads. The error states why there is no picture.
-pub(super) fn draw(m: &Module, one: &Found, reads: &Reads, row: usize) -> Result<String, String> {
+pub(super) fn draw(m: &Module, one: &Found, reads: &StaticAccess, row: usize) -> Result<String, String> {
     let extents = m.ctx.static_shape(one.buffer).ok_or("the extents of the buffer are not known")?;
     let extents: Vec<usize> = extents.iter().map(|&d| d as usize).collect();
     let elements = extents.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).ok_or("the buffer is too large")?;
@@ -93,9 +93,9 @@ pub(super) fn draw(m: &Module, one: &Found, reads: &Reads, row: usize) -> Result
             None => count[1] += 1,
         }
     }
-    let bases = match &reads.places {
-        Places::Sums { base, .. } => base.get(row).and_then(|&base| usize::try_from(base).ok()).into_iter().collect(),
-        Places::Each { bases, runs } => {
+    let bases = match &reads.addresses {
+        RowAddresses::Separable { base, .. } => base.get(row).and_then(|&base| usize::try_from(base).ok()).into_iter().collect(),
+        RowAddresses::Indirect { bases, runs } => {
             let own = bases.chunks((*runs).max(1)).nth(row).unwrap_or(&[]);
             own.iter().filter_map(|&base| usize::try_from(base).ok()).collect()
         }
@@ -210,13 +210,13 @@ impl Picture<'_> {
     /// The caption: op, row, and address formula.
     fn captions(&self, m: &Module, drawn: usize) -> Vec<String> {
         let Picture { one, reads, row, count: [count, padding], .. } = self;
-        let formula = match &reads.places {
-            Places::Sums { base, .. } => {
+        let formula = match &reads.addresses {
+            RowAddresses::Separable { base, .. } => {
                 let base = base.get(*row).map_or(String::new(), i32::to_string);
                 format!("element k is at base[{row}] + relative[k], and base[{row}] is {base} (thick)")
             }
-            Places::Each { .. } if reads.run == 1 => format!("element k is at bases[{row}, k] (thick)"),
-            Places::Each { .. } => {
+            RowAddresses::Indirect { .. } if reads.run == 1 => format!("element k is at bases[{row}, k] (thick)"),
+            RowAddresses::Indirect { .. } => {
                 format!("element k is at bases[{row}, k / {run}] + k % {run}; bases are thick", run = reads.run)
             }
         };

@@ -1,8 +1,8 @@
 //! Address tables as text.
 
 use super::{Found, shown_extents};
-use gradus_dialects::addr::{Places, Reads};
-use gradus_dialects::layout::{ZERO_PAGE, running};
+use gradus_dialects::addr::{RowAddresses, StaticAccess};
+use gradus_dialects::layout::{ZERO_PAGE, deltas};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ fn columns(m: &Module, one: &Found) -> Vec<String> {
     if let Some(args) = m.args(one.op) {
         tables_of(&args).for_each(|attr| tables.add(m, attr));
     }
-    let (extents, addresses) = match Reads::of(m, one.op) {
+    let (extents, addresses) = match StaticAccess::of(m, one.op) {
         Some(reads) => (shown_extents(&reads), addresses(&reads)),
         None => ("tables that are no constants".into(), String::new()),
     };
@@ -90,7 +90,7 @@ fn columns(m: &Module, one: &Found) -> Vec<String> {
 }
 
 /// Formats as `addresses 0 to 15 of 16: inside`.
-fn addresses(reads: &Reads) -> String {
+fn addresses(reads: &StaticAccess) -> String {
     let Some([low, high]) = reads.span() else { return "reads nothing".into() };
     let of = if reads.elements == i64::MAX { "an unknown number".into() } else { reads.elements.to_string() };
     match reads.check() {
@@ -124,7 +124,7 @@ fn constants(m: &Module, found: &[Found]) -> String {
 }
 
 /// Formats the tables of an op, and the addresses that one row reads.
-pub(super) fn tables(m: &Module, one: &Found, reads: &Reads, row: Option<usize>) -> String {
+pub(super) fn tables(m: &Module, one: &Found, reads: &StaticAccess, row: Option<usize>) -> String {
     let mut text = format!(
         "op {}: {}, {} of {}, {}\n",
         one.number,
@@ -136,14 +136,14 @@ pub(super) fn tables(m: &Module, one: &Found, reads: &Reads, row: Option<usize>)
     let mut line = |name: &str, numbers: &mut dyn Iterator<Item = Option<i64>>, count| {
         text += &format!("{name:<10}{}\n", list(numbers, count));
     };
-    match &reads.places {
-        Places::Sums { base, relative } => {
-            let running = running(relative);
+    match &reads.addresses {
+        RowAddresses::Separable { base, relative } => {
+            let running = deltas(relative);
             for (name, table) in [("base", base), ("relative", relative), ("running", &running)] {
                 line(name, &mut table.iter().map(|&at| Some(at.into())), table.len());
             }
         }
-        Places::Each { bases, runs } => {
+        RowAddresses::Indirect { bases, runs } => {
             for (row, of_row) in bases.chunks((*runs).max(1)).enumerate().take(SHOWN[1]) {
                 let there = |&at: &i32| (at != ZERO_PAGE).then_some(at.into());
                 line(&format!("bases {row}"), &mut of_row.iter().map(there), of_row.len());

@@ -128,7 +128,7 @@ impl ByteProduct<'_> {
             return Err(format!("{} summands are not {}", self.addresses.summands(), self.b.summands()));
         }
         if !self.addresses.are_in(self.a.len()) {
-            return Err(format!("an address is not in a buffer of {} elements", self.a.len()));
+            return Err(format!("an address is outside a buffer of {} elements", self.a.len()));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 // RUN: gradus opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<3xi32>, %b: tensor<1x2xf32>) {
-  // expected-error@+1 {{requires as many columns of the second factor as summands, but got 2 and 3}}
+  // expected-error@+1 {{'b' has 2 columns, but the offsets address 3}}
   %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<3xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
   return
 }
@@ -9,7 +9,7 @@ func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<3xi32>
 // -----
 
 func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xf64>) {
-  // expected-error@+1 {{requires factors of one element type}}
+  // expected-error@+1 {{requires 'a' and 'b' of the same element type}}
   %0 = addr.gemm %x[%base + %relative], %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xf64>) -> tensor<2x1xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @f(%x: tensor<4x4xf32>, %base: tensor<2xi32>, %relative: tensor<2xi32>
 // -----
 
 func.func @f(%x: tensor<4x4xf32>, %bases: tensor<2xi32>, %b: tensor<1x2xf32>) {
-  // expected-error@+1 {{requires a matrix of offsets}}
+  // expected-error@+1 {{requires 'bases' of rank 2}}
   %0 = addr.indirect_gemm %x[%bases] run 1, %b : (tensor<4x4xf32>, tensor<2xi32>, tensor<1x2xf32>) -> tensor<2x1xf32>
   return
 }
@@ -41,7 +41,7 @@ func.func @f(%x: tensor<4x4xf32>, %bases: tensor<2x2xi32>, %b: tensor<1x2xf32>) 
 // -----
 
 func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %z: tensor<2xi8>) {
-  // expected-error@+1 {{requires zero points of 8-bit factors, one of the first, one or one for each column of the other}}
+  // expected-error@+1 {{requires scalar 'a_zero' and scalar or per-column 'b_zero' of the element types of 8-bit factors}}
   %0 = addr.gemm %x[%base + %relative], %b a_zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<2xi8>) -> tensor<2x1xi32>
   return
 }
@@ -49,7 +49,7 @@ func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %
 // -----
 
 func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %z: tensor<ui8>) {
-  // expected-error@+1 {{requires zero points of 8-bit factors, one of the first, one or one for each column of the other}}
+  // expected-error@+1 {{requires scalar 'a_zero' and scalar or per-column 'b_zero' of the element types of 8-bit factors}}
   %0 = addr.gemm %x[%base + %relative], %b b_zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<ui8>) -> tensor<2x1xi32>
   return
 }
@@ -57,7 +57,7 @@ func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %
 // -----
 
 func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %s: tensor<2xf32>, %z: tensor<i8>) {
-  // expected-error@+1 {{requires a scale of 32-bit floats, one or one for each column, and a zero point of 8 bits, for sums of 8-bit integers}}
+  // expected-error@+1 {{requires scalar or per-column 'scale' of type f32 and an 8-bit 'zero', for sums of 8-bit integers}}
   %0 = addr.gemm %x[%base + %relative], %b scale %s zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<2xf32>, tensor<i8>) -> tensor<2x1xi8>
   return
 }
@@ -65,7 +65,7 @@ func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %
 // -----
 
 func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %s: tensor<f32>, %z: tensor<i32>) {
-  // expected-error@+1 {{requires a scale of 32-bit floats, one or one for each column, and a zero point of 8 bits, for sums of 8-bit integers}}
+  // expected-error@+1 {{requires scalar or per-column 'scale' of type f32 and an 8-bit 'zero', for sums of 8-bit integers}}
   %0 = addr.gemm %x[%base + %relative], %b scale %s zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<f32>, tensor<i32>) -> tensor<2x1xi8>
   return
 }
@@ -73,7 +73,7 @@ func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %
 // -----
 
 func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %b: tensor<1x2xi8>, %s: tensor<f32>, %z: tensor<2xi8>) {
-  // expected-error@+1 {{requires one zero point of results}}
+  // expected-error@+1 {{requires a scalar 'zero'}}
   %0 = addr.gemm %x[%base + %relative], %b scale %s zero %z : (tensor<4xi8>, tensor<2xi32>, tensor<2xi32>, tensor<1x2xi8>, tensor<f32>, tensor<2xi8>) -> tensor<2x1xi8>
   return
 }
@@ -81,7 +81,7 @@ func.func @f(%x: tensor<4xi8>, %base: tensor<2xi32>, %relative: tensor<2xi32>, %
 // -----
 
 func.func @f(%x: tensor<2x4xf32>, %bases: tensor<2x3xi32>, %w: tensor<2x4xf32>) {
-  // expected-error@+1 {{requires weights for each position, but got 2 and 3}}
+  // expected-error@+1 {{'b' has 2 rows, but 'bases' has 3 window positions}}
   %0 = addr.depthwise %x[%bases], %w : (tensor<2x4xf32>, tensor<2x3xi32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   return
 }
@@ -89,7 +89,7 @@ func.func @f(%x: tensor<2x4xf32>, %bases: tensor<2x3xi32>, %w: tensor<2x4xf32>) 
 // -----
 
 func.func @f(%x: tensor<2x4xui8>, %bases: tensor<2x3xi32>, %w: tensor<3x4xf32>) {
-  // expected-error@+1 {{requires factors of one element type}}
+  // expected-error@+1 {{requires 'a' and 'b' of the same element type}}
   %0 = addr.depthwise %x[%bases], %w : (tensor<2x4xui8>, tensor<2x3xi32>, tensor<3x4xf32>) -> tensor<2x4xf32>
   return
 }
@@ -97,7 +97,7 @@ func.func @f(%x: tensor<2x4xui8>, %bases: tensor<2x3xi32>, %w: tensor<3x4xf32>) 
 // -----
 
 func.func @f(%x: tensor<2x4xui8>, %bases: tensor<2x3xi32>, %w: tensor<3x4xi8>, %z: tensor<i8>) {
-  // expected-error@+1 {{requires zero points of 8-bit factors, one of the first, one or one for each column of the other}}
+  // expected-error@+1 {{requires scalar 'a_zero' and scalar or per-column 'b_zero' of the element types of 8-bit factors}}
   %0 = addr.depthwise %x[%bases], %w a_zero %z : (tensor<2x4xui8>, tensor<2x3xi32>, tensor<3x4xi8>, tensor<i8>) -> tensor<2x4xi32>
   return
 }

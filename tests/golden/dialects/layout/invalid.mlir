@@ -15,7 +15,7 @@ func.func private @f() attributes {a = #layout.tiled<NCHW>}
 
 // -----
 
-// expected-error@+1 {{dimension 'C' is there twice}}
+// expected-error@+1 {{duplicate dimension 'C'}}
 func.func private @f() attributes {a = #layout.tiled<"NCHWC">}
 
 // -----
@@ -25,17 +25,17 @@ func.func private @f() attributes {a = #layout.tiled<"NCHW8k">}
 
 // -----
 
-// expected-error@+1 {{expected the size of the tile before 'c'}}
+// expected-error@+1 {{expected a tile size before 'c'}}
 func.func private @f() attributes {a = #layout.tiled<"NCHWc">}
 
 // -----
 
-// expected-error@+1 {{expected a small letter after the size of a tile, got 'C'}}
+// expected-error@+1 {{expected a small letter after the tile size, got 'C'}}
 func.func private @f() attributes {a = #layout.tiled<"NCHW8C">}
 
 // -----
 
-// expected-error@+1 {{expected a letter after the size of a tile}}
+// expected-error@+1 {{expected a letter after the tile size}}
 func.func private @f() attributes {a = #layout.tiled<"NCHW8">}
 
 // -----
@@ -45,17 +45,17 @@ func.func private @f() attributes {a = #layout.tiled<"NCHW?">}
 
 // -----
 
-// expected-error@+1 {{the size of a tile begins with a digit that is not zero}}
+// expected-error@+1 {{a tile size must not start with 0}}
 func.func private @f() attributes {a = #layout.tiled<"NCHW0c">}
 
 // -----
 
-// expected-error@+1 {{the size of a tile is too large}}
+// expected-error@+1 {{tile size is too large}}
 func.func private @f() attributes {a = #layout.tiled<"NCHW100000000000000000000c">}
 
 // -----
 
-// expected-error@+1 {{the tiles hold more elements than can be addressed}}
+// expected-error@+1 {{the product of the tile sizes is too large}}
 func.func private @f() attributes {a = #layout.tiled<"NCHW4000000000c4000000000w">}
 
 // -----

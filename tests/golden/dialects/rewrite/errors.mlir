@@ -88,7 +88,7 @@ rewrite.rule @value_after_match {
   %x = value
   %0 = op "arith.addi"(%x, %x)
   match %0
-  // expected-error@+1 {{must come before 'rewrite.match': what comes after it is new}}
+  // expected-error@+1 {{must precede 'rewrite.match', which ends the pattern}}
   %y = value
   replace %y
 }
@@ -99,14 +99,14 @@ rewrite.rule @new_constant {
   %x = value
   %0 = op "arith.addi"(%x, %x)
   match %0
-  // expected-error@+1 {{after 'rewrite.match' takes the attribute that is its value: it is new}}
+  // expected-error@+1 {{needs an attribute as value after 'rewrite.match', where constants are created}}
   %y = constant
   replace %y
 }
 
 // -----
 
-// expected-error@+1 {{matches no op that uses the result of its 'rewrite.value'}}
+// expected-error@+1 {{has no matched op that uses the result of its 'rewrite.value'}}
 rewrite.rule @unused {
   %x = value
   %y = value
@@ -160,7 +160,7 @@ rewrite.rule @no_match {
 
 rewrite.rule @twice {
   %x = value
-  // expected-error@+1 {{'overflowFlags' is there already}}
+  // expected-error@+1 {{duplicate attribute 'overflowFlags'}}
   %0 = op "arith.addi"(%x, %x) {overflowFlags = #arith.overflow<nsw>, overflowFlags = #arith.overflow<nsw>}
   // expected-error@+1 {{the type of this value is not known here: it is used before its definition}}
   match %0
@@ -191,7 +191,7 @@ rewrite.rule @no_parameter {
 
 // -----
 
-// expected-error@+1 {{needs a 'rewrite.replace' at its end}}
+// expected-error@+1 {{must end with 'rewrite.replace'}}
 rewrite.rule @no_end {
   %x = value
   %0 = op "arith.addi"(%x, %x)

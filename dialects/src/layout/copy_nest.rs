@@ -1,31 +1,32 @@
-//! Moving the elements of a tensor from one layout to another, as a loop nest.
+//! Layout conversion as a loop nest.
 //!
-//! A list of moves is as long as there are runs, which are single elements where the innermost axes differ. Where the tiles
-//! of both layouts divide each other, the moves are a nest of a few loops with two strides each.
+//! A copy plan has one entry per contiguous run, which shrinks to one element where the innermost axes differ. If the
+//! tiles of both layouts divide each other, the copy is a loop nest of a few levels, each with a source and a target
+//! stride.
 
+use super::concrete_layout::{Axis, Index};
+use super::copy_plan::{Relayout, same_axes};
 use super::error::LayoutError;
-use super::moves::{Relayout, same_axes};
-use super::placed::{Axis, Index};
 use smallvec::SmallVec;
 
-/// A loop that moves elements: an index of `axis` goes on by `step`, and both offsets go on with it.
+/// A loop of a copy nest: each iteration advances the index of `axis` by `step`, and both offsets by their strides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CopyLoop {
-    /// Which axis of the tensor that is made.
+    /// Axis of the target tensor.
     pub axis: usize,
-    /// By how much the index goes on. Where the axis ends, so does the loop.
+    /// Increment of the axis index. The loop also ends at the end of the axis.
     pub step: u64,
-    /// How often.
+    /// Number of iterations.
     pub extent: u64,
-    /// By how many elements the offset goes on where they are.
+    /// Source stride, in elements.
     pub from: u64,
-    /// By how many elements the offset goes on where they go.
+    /// Target stride, in elements.
     pub to: u64,
 }
 
 impl Relayout<'_> {
-    /// The moves as loops, outermost first, in the order of where they go. `None` when the shapes differ in more than sizes
-    /// of one, or tiles do not divide each other, such as 4 and 6.
+    /// Returns the copy as a loop nest in target order, outermost first. `None` if the shapes differ in more than unit
+    /// dimensions, or if tiles do not divide each other, such as 4 and 6.
     pub fn loops(&self) -> Option<SmallVec<[CopyLoop; 8]>> {
         let axes = same_axes(self.from, self.to)?;
         let mut loops: SmallVec<[CopyLoop; 8]> = SmallVec::new();
@@ -39,23 +40,29 @@ impl Relayout<'_> {
             }
             for (at, &step) in bounds.iter().enumerate() {
                 let extent = bounds.get(at + 1).map_or(to.size.div_ceil(step), |next| next / step);
-                loops.push(CopyLoop { axis: i, step, extent, from: from.part(step), to: to.part(step) });
+                loops.push(CopyLoop {
+                    axis: i,
+                    step,
+                    extent,
+                    from: from.contribution(step),
+                    to: to.contribution(step),
+                });
             }
         }
         loops.sort_by_key(|l| std::cmp::Reverse(l.to));
         Some(loops)
     }
 
-    /// Copies the elements of `source`, of `size` bytes each, to `target`; what is padding there stays as it is.
+    /// Copies the elements of `source`, of `size` bytes each, to `target`. Padding of `target` keeps its value.
     ///
     /// # Errors
-    /// When the buffers are smaller than their layouts.
+    /// When a buffer is smaller than its layout.
     pub fn copy(&self, source: &[u8], target: &mut [u8], size: usize) -> Result<(), LayoutError> {
         if !fits(source, self.from.size(), size) || !fits(target, self.to.size(), size) {
             return Err(LayoutError::TooLarge);
         }
         let Some(loops) = self.loops() else {
-            for run in self.moves() {
+            for run in self.runs() {
                 let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
                 target[to..to + len].copy_from_slice(&source[from..from + len]);
             }
@@ -67,29 +74,29 @@ impl Relayout<'_> {
     }
 }
 
-/// Whether there are as many elements of `size` bytes.
+/// Whether `bytes` holds at least `elements` elements of `size` bytes.
 fn fits(bytes: &[u8], elements: u64, size: usize) -> bool {
     usize::try_from(elements).ok().and_then(|n| n.checked_mul(size)).is_some_and(|n| n <= bytes.len())
 }
 
-/// A nest of loops that moves elements from where some strides say to where others do.
+/// A loop nest that copies elements between two strided buffers.
 #[derive(Clone, Debug)]
 pub struct CopyNest {
     loops: SmallVec<[CopyLoop; 8]>,
-    /// Where the index of each axis ends.
+    /// Size of each axis.
     sizes: Index,
-    /// The offsets of the first element, where it is and where it goes.
+    /// Offsets of the first element in source and target.
     start: [u64; 2],
-    /// How many elements the buffers have at least.
+    /// Minimum number of elements of source and target.
     needed: [u64; 2],
 }
 
 impl CopyNest {
-    /// The nest that visits all indices below `extents`, whose elements are `strides[0]` apart where they are and
-    /// `strides[1]` where they go, both from a start on.
+    /// Returns the nest over all indices below `extents` with source strides `strides[0]` and target strides
+    /// `strides[1]`, from the offsets `start` on. Loops that are contiguous in both are merged.
     ///
     /// # Errors
-    /// When an offset is too large.
+    /// [`LayoutError::TooLarge`] if an offset overflows.
     pub fn strided(extents: &[u64], strides: [&[u64]; 2], start: [u64; 2]) -> Result<CopyNest, LayoutError> {
         let mut loops: SmallVec<[CopyLoop; 8]> = SmallVec::new();
         let mut sizes = Index::new();
@@ -98,7 +105,7 @@ impl CopyNest {
                 [(l.from, from), (l.to, to)].iter().all(|&(outer, inner)| inner.checked_mul(extent) == Some(outer))
             };
             match loops.last_mut().filter(|l| continues(l)) {
-                // Both go on where the loop within ends: one loop does.
+                // Contiguous in source and target: merge the loops.
                 Some(last) => {
                     let extent = last.extent.checked_mul(extent).ok_or(LayoutError::TooLarge)?;
                     *last = CopyLoop { extent, from, to, ..*last };
@@ -114,7 +121,8 @@ impl CopyNest {
         if nest.needed.contains(&u64::MAX) { Err(LayoutError::TooLarge) } else { Ok(nest) }
     }
 
-    /// Where no axis has two loops, their order is free: the one along the source goes beside the one along the target.
+    /// Creates a nest. If every axis has one loop, loops commute: the loop along the source becomes the second
+    /// innermost.
     fn of(mut loops: SmallVec<[CopyLoop; 8]>, sizes: Index, start: [u64; 2]) -> CopyNest {
         let mut has_loop: SmallVec<[bool; 8]> = smallvec::smallvec![false; sizes.len()];
         let is_free = loops.iter().all(|l| !std::mem::replace(&mut has_loop[l.axis], true));
@@ -137,19 +145,19 @@ impl CopyNest {
     /// Copies elements of `size` bytes.
     ///
     /// # Errors
-    /// When a buffer has too few.
+    /// [`LayoutError::TooLarge`] if a buffer has too few elements.
     pub fn copy(&self, source: &[u8], target: &mut [u8], size: usize) -> Result<(), LayoutError> {
         if self.needed == [0, 0] {
             return Ok(());
         }
-        // Tiles of which only a part is there make the nest seem larger than it is: then it is found out within.
+        // Partial tiles make the bounds overestimates; the slices below check those nests.
         let is_plain = self.loops.iter().all(|l| l.step == 1);
         if is_plain && !(fits(source, self.needed[0], size) && fits(target, self.needed[1], size)) {
             return Err(LayoutError::TooLarge);
         }
         let mut index: Index = smallvec::smallvec![0; self.sizes.len()];
         let start = self.start.map(|n| n as usize);
-        let mut nest = Nested { sizes: &self.sizes, index: &mut index, source, target, size };
+        let mut nest = CopyExecutor { sizes: &self.sizes, index: &mut index, source, target, size };
         match size {
             1 => nest.run::<1>(&self.loops, start),
             2 => nest.run::<2>(&self.loops, start),
@@ -161,7 +169,7 @@ impl CopyNest {
     }
 }
 
-/// Where the digits of an axis end, but for the last.
+/// The products of the digits of an axis, except for the most significant one.
 fn bounds(axis: &Axis) -> impl Iterator<Item = u64> {
     let inner = &axis.digits[..axis.digits.len() - 1];
     inner.iter().scan(1, |tile, digit| {
@@ -170,10 +178,10 @@ fn bounds(axis: &Axis) -> impl Iterator<Item = u64> {
     })
 }
 
-/// So many elements of a row are read at once where rows become columns.
+/// Elements per row that a transposition reads at a time.
 const BLOCK: usize = 16;
 
-/// Elements of `ROWS` rows in turn, as where groups of channels are shuffled. `apart`: from row to row.
+/// Interleaves `ROWS` rows of `count` elements, as in a channel shuffle. `apart`: row stride of the source.
 fn interleaved<const SIZE: usize, const ROWS: usize>(
     source: &[[u8; SIZE]],
     target: &mut [[u8; SIZE]],
@@ -186,22 +194,22 @@ fn interleaved<const SIZE: usize, const ROWS: usize>(
     }
 }
 
-/// A nest of loops while it runs.
-struct Nested<'a> {
+/// The state of a running copy nest.
+struct CopyExecutor<'a> {
     sizes: &'a [u64],
-    /// The index of each axis, of the loops that are running.
+    /// Current index of each axis, from the enclosing loops.
     index: &'a mut [u64],
     source: &'a [u8],
     target: &'a mut [u8],
-    /// The bytes of an element.
+    /// Bytes per element.
     size: usize,
 }
 
-impl Nested<'_> {
-    /// Runs loops from two offsets on. `SIZE` is the bytes of an element, or zero where they are none of the usual.
+impl CopyExecutor<'_> {
+    /// Runs loops from a source and a target offset. `SIZE`: bytes per element, or 0 for other sizes.
     fn run<const SIZE: usize>(&mut self, loops: &[CopyLoop], [mut from, mut to]: [usize; 2]) {
         let Some((outer, inner)) = loops.split_first() else { return self.elements::<SIZE>(from, to, 1, [1, 1]) };
-        // Loops further in only add to an index, so that it is inside here and where it ends is known.
+        // Inner loops only increase the index, so the index is in bounds here and the remaining extent is known.
         let left = (self.sizes[outer.axis] - self.index[outer.axis]).div_ceil(outer.step);
         let (count, strides) = (outer.extent.min(left), [outer.from as usize, outer.to as usize]);
         if inner.is_empty() {
@@ -228,8 +236,8 @@ impl Nested<'_> {
         self.index[outer.axis] -= count * outer.step;
     }
 
-    /// Two loops, of which the outer one goes along the source: block by block, so that what was read of a row is used up, and
-    /// rows that are written are still there when their next elements come.
+    /// Runs two loops of which the outer one follows the source, blocked so that cache lines of the source rows are
+    /// used up while those of the target rows stay in cache.
     fn transposed<const SIZE: usize>(
         &mut self,
         [from, to]: [usize; 2],

@@ -1,27 +1,27 @@
-//! Moves between layouts, and slices of blocks.
+//! CopyRuns between layouts, and slices of blocks.
 
 use crate::oracle::{Random, indices, layout};
-use gradus_dialects::layout::{Layout, LayoutError, Move, Place, Relayout, Sram, Traffic};
+use gradus_dialects::layout::{BlockAddress, CopyRun, Layout, LayoutError, Relayout, Sram, TransferCost};
 
 /// All elements' offsets before and after, in the order of where they go, and as few runs as possible.
-fn by_element(from: &Layout, to: &Layout) -> Vec<Move> {
+fn by_element(from: &Layout, to: &Layout) -> Vec<CopyRun> {
     let all = |l: &Layout| {
         let sizes: Vec<u64> = l.axes().iter().map(|a| a.size).collect();
         indices(&sizes).iter().map(|i| l.offset(i)).collect::<Vec<u64>>()
     };
     let mut pairs: Vec<(u64, u64)> = all(to).into_iter().zip(all(from)).collect();
     pairs.sort_unstable();
-    let mut moves: Vec<Move> = Vec::new();
+    let mut moves: Vec<CopyRun> = Vec::new();
     for (to, from) in pairs {
         match moves.last_mut() {
             Some(last) if last.to + last.len == to && last.from + last.len == from => last.len += 1,
-            _ => moves.push(Move { from, to, len: 1 }),
+            _ => moves.push(CopyRun { from, to, len: 1 }),
         }
     }
     moves
 }
 
-/// Moves move every element once, to where it belongs, merged.
+/// CopyRuns move every element once, to where it belongs, merged.
 #[test]
 fn random_moves() {
     let (mut random, mut reshapes) = (Random(6), 0);
@@ -40,7 +40,7 @@ fn random_moves() {
         }
         let to = layout(&other, &axes2, &sizes2);
         let relayout = Relayout::new(&from, &to).unwrap();
-        let moves: Vec<Move> = relayout.moves().collect();
+        let moves: Vec<CopyRun> = relayout.runs().collect();
         assert_eq!(moves, by_element(&from, &to), "{text} {axes} {sizes:?} to {other} {axes2} {sizes2:?}");
         assert_eq!(moves.iter().map(|m| m.len).sum::<u64>(), from.elements());
         for m in &moves {
@@ -58,7 +58,7 @@ fn check_copy(relayout: Relayout<'_>, from: &Layout, to: &Layout, size: usize, p
     let source: Vec<u8> = (0..from.size() as usize * size).map(|i| (i * 7 % 251) as u8).collect();
     let (mut found, mut wanted) = (vec![255; to.size() as usize * size], vec![255; to.size() as usize * size]);
     relayout.copy(&source, &mut found, size).unwrap();
-    for run in relayout.moves() {
+    for run in relayout.runs() {
         let [from, to, len] = [run.from, run.to, run.len].map(|n| n as usize * size);
         wanted[to..to + len].copy_from_slice(&source[from..from + len]);
     }
@@ -93,15 +93,15 @@ fn copies() {
     assert_eq!(there.copy(&[0; 6], &mut [0; 5], 1), Err(LayoutError::TooLarge));
 }
 
-/// Moves of a slice are those of its elements.
+/// CopyRuns of a slice are those of its elements.
 #[test]
 fn a_slice_moves() {
     let whole = layout("NCHW8c", "NCHW", &[2, 24, 5, 5]);
     let slice = whole.slice(&[1, 8, 1, 2], &[1, 11, 3, 2]).unwrap();
     for text in ["NCHW", "NHWC", "NCHW4c", "NHWC16c"] {
         let to = layout(text, "NCHW", &[1, 11, 3, 2]);
-        assert_eq!(Relayout::new(&slice, &to).unwrap().moves().collect::<Vec<_>>(), by_element(&slice, &to), "{text}");
-        assert_eq!(Relayout::new(&to, &slice).unwrap().moves().collect::<Vec<_>>(), by_element(&to, &slice), "{text}");
+        assert_eq!(Relayout::new(&slice, &to).unwrap().runs().collect::<Vec<_>>(), by_element(&slice, &to), "{text}");
+        assert_eq!(Relayout::new(&to, &slice).unwrap().runs().collect::<Vec<_>>(), by_element(&to, &slice), "{text}");
     }
 }
 
@@ -111,12 +111,12 @@ fn what_does_not_fit() {
     assert_eq!(Relayout::new(&a, &b).map(|_| ()), Err(LayoutError::Elements { from: 6, to: 8 }));
     let (row, column) = (layout("HW", "HW", &[2, 3]), layout("WH", "HW", &[2, 3]));
     let there = Relayout::new(&row, &column).unwrap();
-    assert_eq!(there.then(there).map(|_| ()), Err(LayoutError::Apart));
+    assert_eq!(there.then(there).map(|_| ()), Err(LayoutError::NotComposable));
     assert_eq!(Sram::new(&row, 2, [1, 64], true).map(|_| ()), Err(LayoutError::Slices { block: 1, slice: 2 }));
     assert_eq!(Sram::new(&row, 0, [1, 64], true).map(|_| ()), Err(LayoutError::Slices { block: 1, slice: 0 }));
     assert_eq!(Sram::new(&row, 1, [u64::MAX, 64], false).map(|_| ()), Err(LayoutError::TooLarge));
     let empty = layout("HW4w", "HW", &[0, 3]);
-    assert_eq!(Relayout::new(&empty, &empty).unwrap().moves().count(), 0);
+    assert_eq!(Relayout::new(&empty, &empty).unwrap().runs().count(), 0);
 }
 
 /// Long runs are found as such, however large the tensor.
@@ -124,9 +124,9 @@ fn what_does_not_fit() {
 fn large_tensors_move_in_chunks() {
     let sizes = [16, 64, 56, 56];
     let (from, to) = (layout("NCHW", "NCHW", &sizes), layout("NCHW", "NCHW", &sizes));
-    assert_eq!(Relayout::new(&from, &to).unwrap().moves().count(), 1);
+    assert_eq!(Relayout::new(&from, &to).unwrap().runs().count(), 1);
     let to = layout("CNHW", "NCHW", &sizes);
-    assert_eq!(Relayout::new(&from, &to).unwrap().moves().count(), 16 * 64);
+    assert_eq!(Relayout::new(&from, &to).unwrap().runs().count(), 16 * 64);
 }
 
 /// A 1x1xC feature under 4W4C is padded to 1x4xC; as 2K4C weights, one kernel for each channel, that padding goes.
@@ -136,11 +136,11 @@ fn a_feature_becomes_weights() {
     let weights = layout("HWKC2k4c", "KHWC", &[27, 1, 1, 1]);
     let (before, after) =
         (Sram::new(&feature, 4, [1, 64], true).unwrap(), Sram::new(&weights, 4, [1, 64], true).unwrap());
-    let traffic = before.traffic(&after).unwrap();
-    assert_eq!(traffic, Traffic { moves: 27, bytes: 27, dropped: 7 * 4 - 7, added: 1 });
-    let fifth = before.moves(&after).unwrap().nth(5).unwrap();
-    assert_eq!(fifth.from, Place { offset: 1, slice: 0, position: 1 });
-    assert_eq!(fifth.to, Place { offset: 2, slice: 1, position: 0 });
+    let traffic = before.transfer_cost(&after).unwrap();
+    assert_eq!(traffic, TransferCost { moves: 27, bytes: 27, dropped: 7 * 4 - 7, added: 1 });
+    let fifth = before.slice_copies(&after).unwrap().nth(5).unwrap();
+    assert_eq!(fifth.from, BlockAddress { offset: 1, slice: 0, position: 1 });
+    assert_eq!(fifth.to, BlockAddress { offset: 2, slice: 1, position: 0 });
 }
 
 /// Bytes of blocks that are shorter than a word.
@@ -149,7 +149,7 @@ fn words() {
     let feature = layout("HWC2w", "HWC", &[1, 6, 3]);
     let sram = |pack| Sram::new(&feature, 1, [2, 64], pack).unwrap();
     assert_eq!((sram(true).bytes(), sram(false).bytes()), (9 * 4, 9 * 64));
-    let place = sram(false).place(5);
-    assert_eq!(place, Place { offset: 2, slice: 1, position: 0 });
+    let place = sram(false).address(5);
+    assert_eq!(place, BlockAddress { offset: 2, slice: 1, position: 0 });
     assert_eq!((sram(true).byte(place), sram(false).byte(place)), (10, 130));
 }

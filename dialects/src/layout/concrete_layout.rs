@@ -1,57 +1,57 @@
-//! A layout of given sizes: where each element is, and which element is where.
+//! A layout of known sizes: a bijection between tensor indices and buffer offsets, except for padding.
 
-use super::additive::shifts;
 use super::error::LayoutError;
+use super::separability::check_translatable;
 use super::tiled::{Level, TiledLayout};
 use gradus_ir::DYNAMIC;
 use smallvec::SmallVec;
 
-/// An index of each axis, in logical order. On the stack for the ranks that occur.
+/// One index per axis, in logical order. Stored on the stack for common ranks.
 pub type Index = SmallVec<[u64; 6]>;
 
-/// A part of an axis' index, as a digit of a number with mixed bases.
+/// A digit of an axis index in a mixed radix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Digit {
-    /// How many values it has. The most significant digit has as many as are needed.
+    /// Number of values. The most significant digit is unbounded.
     pub extent: u64,
-    /// The distance of neighbouring values, in elements.
+    /// Offset between neighbouring values, in elements.
     pub stride: u64,
 }
 
-/// An axis of a tensor, and what its index adds to the offset.
+/// A tensor axis and the contribution of its index to the offset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Axis {
-    /// Its letter.
+    /// The letter of the axis.
     pub name: char,
-    /// How many elements it has.
+    /// Number of elements.
     pub size: u64,
-    /// The digits of its index, least significant first; at least one. As few as possible: none is always zero, and
-    /// none goes on where the one before ends.
+    /// Digits of the index, least significant first. Never empty and minimal: constant digits are omitted, and digits
+    /// that continue each other are merged.
     pub digits: SmallVec<[Digit; 2]>,
 }
 
-/// A loop over the elements of a layout: a digit of an axis.
+/// A loop over the elements of a layout, that is, one digit of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Nest {
-    /// Which axis, in logical order.
+pub struct LoopLevel {
+    /// Axis in logical order.
     pub axis: usize,
-    /// By how much it moves the axis' index.
+    /// Increment of the axis index per iteration.
     pub step: u64,
-    /// How often.
+    /// Number of iterations.
     pub extent: u64,
-    /// By how much it moves the offset, in elements.
+    /// Increment of the offset per iteration, in elements.
     pub stride: u64,
-    /// Whether it is the axis' most significant digit.
+    /// Whether the loop is the most significant digit of its axis.
     pub is_top: bool,
 }
 
-/// A layout of given sizes: a map from indices in logical order to offsets in elements, and back.
+/// A layout of known sizes: a map from indices in logical order to offsets in elements, and back.
 ///
-/// What an axis adds to the offset does not depend on the other axes; everything else here rests on that.
+/// The offset is a sum with one term per axis, which all analyses here rely on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layout {
     axes: SmallVec<[Axis; 4]>,
-    nest: SmallVec<[Nest; 8]>,
+    nest: SmallVec<[LoopLevel; 8]>,
     start: u64,
     size: u64,
     block: u64,
@@ -59,10 +59,10 @@ pub struct Layout {
 }
 
 impl TiledLayout {
-    /// The layout of a tensor whose axes, in logical order, have these letters and sizes.
+    /// Returns the layout of a tensor whose axes, in logical order, have these letters and sizes.
     ///
     /// # Errors
-    /// When the letters are not those of the layout, or the elements with their padding are too many.
+    /// When the letters differ from the layout's, or the padded buffer exceeds the address space.
     pub fn of(&self, axes: &str, sizes: &[i64]) -> Result<Layout, LayoutError> {
         let names = self.names(axes, sizes.len())?;
         let sizes: Option<Index> = sizes.iter().map(|&n| u64::try_from(n).ok()).collect();
@@ -73,11 +73,10 @@ impl TiledLayout {
         Ok(Layout { axes, nest, start: 0, size, block: self.block(), pad: self.pad() })
     }
 
-    /// The extents of the levels, outermost first: the shape of a tensor whose elements are in this order. A size that is
-    /// not known makes an extent that is not known.
+    /// Extents of the levels, outermost first: the shape of the packed tensor. Dynamic sizes yield dynamic extents.
     ///
     /// # Errors
-    /// When the letters are not those of the layout, or an extent is too large.
+    /// When the letters differ from the layout's, or an extent overflows.
     pub fn extents(&self, axes: &str, sizes: &[i64]) -> Result<SmallVec<[i64; 8]>, LayoutError> {
         let names = self.names(axes, sizes.len())?;
         let extent = |level: &Level| {
@@ -91,7 +90,7 @@ impl TiledLayout {
         self.levels().iter().map(extent).collect()
     }
 
-    /// The letters of axes, which are those of this layout.
+    /// Splits `axes` into letters and checks that they are the layout's dimensions.
     fn names(&self, axes: &str, rank: usize) -> Result<SmallVec<[char; 4]>, LayoutError> {
         let names: SmallVec<[char; 4]> = axes.chars().collect();
         let has = |axis: char| self.levels().iter().any(|l| l.axis == axis);
@@ -110,9 +109,9 @@ impl TiledLayout {
 }
 
 impl Axis {
-    /// What an index of this axis adds to the offset. Means nothing for indices outside of it.
+    /// Contribution of an index to the offset; meaningful for `index < size` only.
     #[inline]
-    pub fn part(&self, mut index: u64) -> u64 {
+    pub fn contribution(&self, mut index: u64) -> u64 {
         let (top, inner) = self.digits.split_last().expect("an axis has a digit");
         let mut sum = 0_u64;
         for digit in inner {
@@ -122,60 +121,60 @@ impl Axis {
         sum.wrapping_add(index.wrapping_mul(top.stride))
     }
 
-    /// The distance of neighbouring elements if it is the same for all.
+    /// The constant stride of the axis; `None` if it varies.
     pub fn stride(&self) -> Option<u64> {
         if let [digit] = self.digits[..] { Some(digit.stride) } else { None }
     }
 }
 
 impl Layout {
-    /// The axes, in logical order.
+    /// Axes in logical order.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The loops in the order of offsets, outermost first.
-    pub fn nest(&self) -> &[Nest] {
+    /// Loops in the order of offsets, outermost first.
+    pub fn loop_nest(&self) -> &[LoopLevel] {
         &self.nest
     }
 
-    /// The offset of the first element: not zero in slices only.
+    /// Offset of the first element; nonzero in slices only.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// What is in the padding, before it is rounded to the elements' type.
+    /// Value of the padding, before rounding to the element type.
     pub fn pad(&self) -> f64 {
         self.pad
     }
 
-    /// How many elements the tensor has.
+    /// Number of elements of the tensor.
     pub fn elements(&self) -> u64 {
         self.axes.iter().map(|a| a.size).product()
     }
 
-    /// How many elements the buffer has, with padding. A slice is in the buffer of the whole.
+    /// Number of elements of the buffer, padding included. A slice reports the buffer of the whole tensor.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// How many elements of the buffer are none of the tensor.
+    /// Number of padding elements of the buffer.
     pub fn padding(&self) -> u64 {
         self.size - self.elements()
     }
 
-    /// How many elements the innermost tiles hold together; a buffer begins at a multiple of it.
+    /// Number of elements of the innermost tiles; the alignment of the buffer in elements.
     pub fn block(&self) -> u64 {
         self.block
     }
 
-    /// The offset of the element at `index`, which must be inside.
+    /// Returns the offset of the element at `index`, which must be in bounds.
     #[inline]
     pub fn offset(&self, index: &[u64]) -> u64 {
-        self.axes.iter().zip(index).fold(self.start, |sum, (axis, &i)| sum.wrapping_add(axis.part(i)))
+        self.axes.iter().zip(index).fold(self.start, |sum, (axis, &i)| sum.wrapping_add(axis.contribution(i)))
     }
 
-    /// The index of the element at `offset`; `None` for padding and for what is outside.
+    /// Returns the index of the element at `offset`; `None` for padding and out-of-bounds offsets.
     pub fn index(&self, offset: u64) -> Option<Index> {
         let mut index: Index = smallvec::smallvec![0; self.axes.len()];
         let mut rest = offset.checked_sub(self.start)?;
@@ -187,18 +186,18 @@ impl Layout {
         (inside && self.offset(&index) == offset).then_some(index)
     }
 
-    /// Whether both put each element at the same place; padding does not matter.
-    pub fn same_places(&self, other: &Layout) -> bool {
+    /// Whether both layouts map every index to the same offset. Padding is ignored.
+    pub fn has_same_offsets(&self, other: &Layout) -> bool {
         let sizes = |l: &Layout| l.axes.iter().map(|a| a.size).collect::<Index>();
         let digits = |(a, b): (&Axis, &Axis)| a.digits == b.digits || a.size < 2;
         sizes(self) == sizes(other)
             && (self.elements() == 0 || (self.start == other.start && self.axes.iter().zip(&other.axes).all(digits)))
     }
 
-    /// The part of the tensor that begins at `starts` and has `sizes`, where it is.
+    /// Returns the sub-tensor at `starts` with `sizes`, as a view of the same buffer.
     ///
     /// # Errors
-    /// When it is not inside, or begins inside a tile and goes beyond it.
+    /// When it is out of bounds, or starts inside a tile and ends beyond that tile.
     pub fn slice(&self, starts: &[u64], sizes: &[u64]) -> Result<Layout, LayoutError> {
         let rank = self.axes.len();
         if let Some(found) = [starts.len(), sizes.len()].into_iter().find(|&n| n != rank) {
@@ -208,11 +207,11 @@ impl Layout {
         for (i, (&start, &size)) in starts.iter().zip(sizes).enumerate() {
             let axis = &self.axes[i];
             if start.checked_add(size).is_none_or(|end| end > axis.size) {
-                return Err(LayoutError::Outside { axis: axis.name });
+                return Err(LayoutError::OutOfBounds { axis: axis.name });
             }
-            shifts(axis, start, size)?;
-            // Nothing is there if the size is zero; then the start may be one beyond the last.
-            part.start += if size == 0 { 0 } else { axis.part(start) };
+            check_translatable(axis, start, size)?;
+            // An empty slice may start one past the end.
+            part.start += if size == 0 { 0 } else { axis.contribution(start) };
             part.axes[i].size = size;
             for level in part.nest.iter_mut().filter(|l| l.axis == i) {
                 level.extent = level.extent.min(size.div_ceil(level.step));
@@ -223,10 +222,10 @@ impl Layout {
     }
 }
 
-/// The loops of a layout, outermost first, and how many elements they reach.
-fn nest(layout: &TiledLayout, names: &[char], sizes: &[u64]) -> Result<(SmallVec<[Nest; 8]>, u64), LayoutError> {
+/// Loops of a layout, outermost first, and the number of elements of the buffer.
+fn nest(layout: &TiledLayout, names: &[char], sizes: &[u64]) -> Result<(SmallVec<[LoopLevel; 8]>, u64), LayoutError> {
     let mut steps: Index = smallvec::smallvec![1; names.len()];
-    let mut nest: SmallVec<[Nest; 8]> = SmallVec::new();
+    let mut nest: SmallVec<[LoopLevel; 8]> = SmallVec::new();
     for level in layout.levels().iter().rev() {
         let axis = names.iter().position(|&n| n == level.axis).ok_or(LayoutError::Sizes)?;
         let tile = layout.tile(level.axis);
@@ -235,9 +234,9 @@ fn nest(layout: &TiledLayout, names: &[char], sizes: &[u64]) -> Result<(SmallVec
             None => (tile, sizes[axis].div_ceil(tile)),
         };
         steps[axis] *= level.tile.unwrap_or(1);
-        nest.push(Nest { axis, step, extent, stride: 0, is_top: level.tile.is_none() });
+        nest.push(LoopLevel { axis, step, extent, stride: 0, is_top: level.tile.is_none() });
     }
-    // Where there is no element, strides are still those of a layout that has some.
+    // Empty tensors get the strides of non-empty ones.
     let mut stride = 1_u64;
     for level in &mut nest {
         level.stride = stride;
@@ -248,10 +247,11 @@ fn nest(layout: &TiledLayout, names: &[char], sizes: &[u64]) -> Result<(SmallVec
     if stride > i64::MAX as u64 { Err(LayoutError::TooLarge) } else { Ok((nest, size)) }
 }
 
-/// The digits of an axis, without those that are always zero and as few as possible.
-fn digits(nest: &[Nest], axis: usize, size: u64) -> SmallVec<[Digit; 2]> {
-    let mut levels: SmallVec<[Nest; 4]> = nest.iter().filter(|l| l.axis == axis && l.extent != 1).copied().collect();
-    // Tiles of one element have the step of the next; they are gone by now.
+/// The minimal digits of an axis.
+fn digits(nest: &[LoopLevel], axis: usize, size: u64) -> SmallVec<[Digit; 2]> {
+    let mut levels: SmallVec<[LoopLevel; 4]> =
+        nest.iter().filter(|l| l.axis == axis && l.extent != 1).copied().collect();
+    // Ties are impossible: levels of extent 1 have been filtered out.
     levels.sort_by_key(|l| l.step);
     let mut digits: SmallVec<[Digit; 2]> = SmallVec::new();
     for level in levels.iter().filter(|l| l.step < size) {
@@ -265,7 +265,7 @@ fn digits(nest: &[Nest], axis: usize, size: u64) -> SmallVec<[Digit; 2]> {
     if digits.is_empty() {
         digits.push(Digit { extent: 1, stride: 1 });
     }
-    // The most significant digit takes what it gets.
+    // The most significant digit is unbounded.
     if let Some(top) = digits.last_mut() {
         top.extent = u64::MAX;
     }

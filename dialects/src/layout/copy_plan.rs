@@ -1,38 +1,38 @@
-//! From one layout to another: which elements move where.
+//! Layout conversion as a list of contiguous copies.
 
-use super::additive::gcd;
+use super::concrete_layout::{Index, Layout, LoopLevel};
 use super::error::LayoutError;
-use super::placed::{Index, Layout, Nest};
+use super::separability::gcd;
 use smallvec::SmallVec;
 
-/// Elements that lie side by side before and after.
+/// A run of elements that is contiguous in both layouts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Move {
-    /// The offset of the first before.
+pub struct CopyRun {
+    /// Source offset of the first element.
     pub from: u64,
-    /// The offset of the first afterwards.
+    /// Target offset of the first element.
     pub to: u64,
-    /// How many.
+    /// Number of elements.
     pub len: u64,
 }
 
-/// The elements of a tensor going from one layout to another: a map from offsets to offsets.
+/// A conversion between two layouts: a map from source offsets to target offsets.
 ///
-/// The tensors have equally many elements; the first in row-major order becomes the first, and so on. So shapes may differ,
-/// as in a reshape, and sizes of one come and go.
+/// Both tensors have the same number of elements, which correspond in row-major order, so shapes may differ as in a
+/// reshape.
 #[derive(Clone, Copy, Debug)]
 pub struct Relayout<'a> {
-    /// Where the elements are.
+    /// Source layout.
     pub(super) from: &'a Layout,
-    /// Where they go.
+    /// Target layout.
     pub(super) to: &'a Layout,
 }
 
 impl<'a> Relayout<'a> {
-    /// From one layout to another.
+    /// Creates the conversion between two layouts.
     ///
     /// # Errors
-    /// When there are not equally many elements.
+    /// [`LayoutError::Elements`] if the numbers of elements differ.
     pub fn new(from: &'a Layout, to: &'a Layout) -> Result<Relayout<'a>, LayoutError> {
         match (from.elements(), to.elements()) {
             (a, b) if a == b => Ok(Relayout { from, to }),
@@ -40,48 +40,48 @@ impl<'a> Relayout<'a> {
         }
     }
 
-    /// This one, and then another from where it goes to.
+    /// Composes two conversions: `self`, then `next`.
     ///
     /// # Errors
-    /// When there are not equally many elements, or the other does not begin where this one ends.
+    /// When the numbers of elements differ, or `next` does not start from this target layout.
     pub fn then(&self, next: Relayout<'a>) -> Result<Relayout<'a>, LayoutError> {
-        if !self.to.same_places(next.from) {
-            return Err(LayoutError::Apart);
+        if !self.to.has_same_offsets(next.from) {
+            return Err(LayoutError::NotComposable);
         }
         Relayout::new(self.from, next.to)
     }
 
-    /// The way back.
+    /// Returns the conversion back.
     #[must_use]
     pub fn inverse(&self) -> Relayout<'a> {
         Relayout { from: self.to, to: self.from }
     }
 
-    /// How many elements the buffer has where they go, with padding.
+    /// Number of elements of the target buffer, padding included.
     pub fn target_size(&self) -> u64 {
         self.to.size()
     }
 
-    /// Where the element at an offset goes; `None` for padding.
+    /// Returns the target offset of the element at a source offset; `None` for padding.
     pub fn target(&self, offset: u64) -> Option<u64> {
         let index = self.from.index(offset)?;
         let mut moved: Index = smallvec::smallvec![0; self.to.axes().len()];
-        self.carry(self.from, &index, self.to, &mut moved);
+        self.map_index(self.from, &index, self.to, &mut moved);
         Some(self.to.offset(&moved))
     }
 
-    /// Whether nothing moves.
+    /// Whether every element keeps its offset.
     pub fn is_identity(&self) -> bool {
-        self.moves().all(|m| m.from == m.to)
+        self.runs().all(|m| m.from == m.to)
     }
 
-    /// The moves in the order of where they go, as few as possible: none goes on where the one before ends.
-    pub fn moves(&self) -> Moves<'a> {
-        Moves { parts: Parts::new(*self), pending: None }
+    /// Returns the maximal contiguous runs, in target order.
+    pub fn runs(&self) -> CopyRuns<'a> {
+        CopyRuns { parts: Chunks::new(*self), pending: None }
     }
 
-    /// From the index of an element in one tensor to its index in the other.
-    fn carry(&self, from: &Layout, index: &[u64], to: &Layout, moved: &mut [u64]) {
+    /// Maps an index of one tensor to the index of the same element in the other.
+    fn map_index(&self, from: &Layout, index: &[u64], to: &Layout, moved: &mut [u64]) {
         let mut linear = 0_u64;
         for (axis, &i) in from.axes().iter().zip(index) {
             linear = linear * axis.size + i;
@@ -93,16 +93,16 @@ impl<'a> Relayout<'a> {
     }
 }
 
-/// Moves one after another; see [`Relayout::moves`].
-pub struct Moves<'a> {
-    parts: Parts<'a>,
-    pending: Option<Move>,
+/// Iterator over the maximal runs of a conversion; see [`Relayout::runs`].
+pub struct CopyRuns<'a> {
+    parts: Chunks<'a>,
+    pending: Option<CopyRun>,
 }
 
-impl Iterator for Moves<'_> {
-    type Item = Move;
+impl Iterator for CopyRuns<'_> {
+    type Item = CopyRun;
 
-    fn next(&mut self) -> Option<Move> {
+    fn next(&mut self) -> Option<CopyRun> {
         let mut run = self.pending.take().or_else(|| self.parts.next())?;
         for part in self.parts.by_ref() {
             if part.from != run.from + run.len || part.to != run.to + run.len {
@@ -115,25 +115,25 @@ impl Iterator for Moves<'_> {
     }
 }
 
-/// Parts of moves: the points of the loops of where they go, the innermost in chunks.
-struct Parts<'a> {
+/// Iterator over runs that are not yet merged: the points of the target loops, the innermost loop in chunks.
+struct Chunks<'a> {
     relayout: Relayout<'a>,
-    /// The loops, outermost first. Their indices begin at zero.
-    nest: SmallVec<[Nest; 8]>,
+    /// Target loops, outermost first.
+    nest: SmallVec<[LoopLevel; 8]>,
     counts: SmallVec<[u64; 8]>,
     index: Index,
-    /// For each axis of where they go, the axis of where they are, if the sizes are the same but for ones.
+    /// Source axis of each target axis, if the shapes differ in unit dimensions only.
     axes: Option<SmallVec<[usize; 6]>>,
     offset: u64,
     chunk: u64,
     more: bool,
 }
 
-impl<'a> Parts<'a> {
-    fn new(relayout: Relayout<'a>) -> Parts<'a> {
+impl<'a> Chunks<'a> {
+    fn new(relayout: Relayout<'a>) -> Chunks<'a> {
         let Relayout { from, to } = relayout;
         let axes = same_axes(from, to);
-        let mut nest: SmallVec<[Nest; 8]> = to.nest().iter().filter(|l| l.extent != 1).copied().collect();
+        let mut nest: SmallVec<[LoopLevel; 8]> = to.loop_nest().iter().filter(|l| l.extent != 1).copied().collect();
         let chunk = nest.last().map_or(1, |inner| chunk(inner, from, to, axes.as_deref()));
         if let Some(inner) = nest.last_mut() {
             inner.extent = inner.extent.div_ceil(chunk);
@@ -141,10 +141,10 @@ impl<'a> Parts<'a> {
         }
         let (counts, index) = (smallvec::smallvec![0; nest.len()], smallvec::smallvec![0; to.axes().len()]);
         let offset = to.offset(&index);
-        Parts { relayout, nest, counts, index, axes, offset, chunk, more: to.elements() > 0 }
+        Chunks { relayout, nest, counts, index, axes, offset, chunk, more: to.elements() > 0 }
     }
 
-    /// Goes to the next point that is an element. Where an index is outside, it stays so until a loop further out moves it.
+    /// Advances to the next element. An out-of-bounds index stays so until an outer loop resets it.
     fn advance(&mut self) {
         for (level, count) in self.nest.iter().zip(&mut self.counts).rev() {
             *count += 1;
@@ -169,16 +169,16 @@ impl<'a> Parts<'a> {
                     index[axis] = i;
                 }
             }
-            None => self.relayout.carry(to, &self.index, from, &mut index),
+            None => self.relayout.map_index(to, &self.index, from, &mut index),
         }
         from.offset(&index)
     }
 }
 
-impl Iterator for Parts<'_> {
-    type Item = Move;
+impl Iterator for Chunks<'_> {
+    type Item = CopyRun;
 
-    fn next(&mut self) -> Option<Move> {
+    fn next(&mut self) -> Option<CopyRun> {
         if !self.more {
             return None;
         }
@@ -186,13 +186,13 @@ impl Iterator for Parts<'_> {
         if let Some(inner) = self.nest.last() {
             len = self.chunk.min(self.relayout.to.axes()[inner.axis].size - self.index[inner.axis]);
         }
-        let part = Move { from: self.source(), to: self.offset, len };
+        let part = CopyRun { from: self.source(), to: self.offset, len };
         self.advance();
         Some(part)
     }
 }
 
-/// For each axis of `to` that of `from`, when the sizes that are not one are the same; for sizes of one there is none.
+/// The axis of `from` for each axis of `to`, if the shapes differ in unit dimensions only; `usize::MAX` for unit axes.
 pub(super) fn same_axes(from: &Layout, to: &Layout) -> Option<SmallVec<[usize; 6]>> {
     let mut others = from.axes().iter().enumerate().filter(|(_, a)| a.size != 1);
     let mut axes: SmallVec<[usize; 6]> = SmallVec::new();
@@ -207,15 +207,15 @@ pub(super) fn same_axes(from: &Layout, to: &Layout) -> Option<SmallVec<[usize; 6
     others.next().is_none().then_some(axes)
 }
 
-/// How many elements at a time lie side by side in both layouts along the innermost loop of one.
-fn chunk(inner: &Nest, from: &Layout, to: &Layout, axes: Option<&[usize]>) -> u64 {
+/// Number of elements along the innermost target loop that are contiguous in both layouts.
+fn chunk(inner: &LoopLevel, from: &Layout, to: &Layout, axes: Option<&[usize]>) -> u64 {
     let Some(source) = axes.and_then(|axes| from.axes().get(axes[inner.axis])) else { return 1 };
     let target = &to.axes()[inner.axis];
     if inner.step != 1 || source.digits[0].stride != 1 || target.digits[0].stride != 1 {
         return 1;
     }
-    // The most significant digit has no end; zero stands for that.
-    let end = |digits: &[super::placed::Digit]| if digits.len() > 1 { digits[0].extent } else { 0 };
+    // The most significant digit is unbounded; 0 is the neutral element of gcd.
+    let end = |digits: &[super::concrete_layout::Digit]| if digits.len() > 1 { digits[0].extent } else { 0 };
     let inner_end = if inner.is_top { 0 } else { inner.extent };
     match gcd(gcd(end(&source.digits), end(&target.digits)), inner_end) {
         0 => target.size.max(1),

@@ -1,36 +1,36 @@
-//! Proofs that offsets are sums.
+//! Proofs that addressing is separable.
 //!
-//! What an index adds to the offset is a sum over its digits. So f(x + y) = f(x) + f(y) when no digit carries in x + y, and a
-//! digit does not carry when the largest remainders of x and of y by the tile are less than the tile together. Remainders of
-//! a loop's index repeat, and their largest is found from its extent and step: the work does not grow with the number of
+//! The contribution f of an axis index to the offset is a sum over its digits, so f(x + y) = f(x) + f(y) if x + y has
+//! no carry. No digit carries if the largest remainders of x and of y modulo the tile add up to less than the tile. The
+//! remainders of a strided loop are periodic, so their maximum follows from extent and step, without enumeration of the
 //! pairs (x, y).
 
+use super::concrete_layout::Axis;
 use super::error::LayoutError;
-use super::placed::Axis;
 use smallvec::SmallVec;
 
-/// Remainders that are looked at one by one; beyond this their largest is estimated from above.
+/// Maximum number of remainders that are enumerated; beyond it, an upper bound is used.
 const MAX_REMAINDERS: u64 = 1 << 16;
 
-/// Pairs of remainders that are compared where digits carry, in case that the carries cancel each other.
+/// Maximum number of pairs of remainders that are compared when digits carry but carries might cancel.
 const MAX_PAIRS: usize = 1 << 12;
 
-/// The indices that loops along an axis reach: a start, and a sum of multiples of steps.
+/// A set of indices along an axis: a start plus any combination of strided loops.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Reach {
+pub(super) struct IndexSet {
     start: u64,
-    /// Extent and step of each loop that moves.
+    /// Extent and step of each loop with more than one index.
     loops: SmallVec<[(u64, u64); 2]>,
 }
 
-impl Reach {
-    pub fn at(start: u64) -> Reach {
-        Reach { start, loops: SmallVec::new() }
+impl IndexSet {
+    pub fn at(start: u64) -> IndexSet {
+        IndexSet { start, loops: SmallVec::new() }
     }
 
-    /// With a loop.
+    /// Adds a loop.
     #[must_use]
-    pub fn and(mut self, extent: u64, step: u64) -> Reach {
+    pub fn and(mut self, extent: u64, step: u64) -> IndexSet {
         if extent > 1 && step > 0 {
             self.loops.push((extent, step));
         }
@@ -43,7 +43,7 @@ impl Reach {
         self.loops.iter().try_fold(self.start, far)
     }
 
-    /// At least the largest remainder by `tile`, and less than `tile`.
+    /// An upper bound, below `tile`, of the remainders modulo `tile`.
     pub fn largest_remainder(&self, tile: u64) -> u64 {
         let one = |sum: u64, &(extent, step): &(u64, u64)| sum.saturating_add(largest_multiple(extent, step, tile));
         let sum = self.loops.iter().fold(self.start % tile, one);
@@ -57,7 +57,7 @@ impl Reach {
         tile - common + self.start % common
     }
 
-    /// All remainders by `tile`, in order; `None` if there are many.
+    /// All remainders modulo `tile`, sorted; `None` if there are more than [`MAX_PAIRS`].
     fn remainders(&self, tile: u64) -> Option<Vec<u64>> {
         let mut found = vec![self.start % tile];
         for &(extent, step) in &self.loops {
@@ -74,25 +74,25 @@ impl Reach {
     }
 }
 
-/// That the offset of x + y, for every x of `fixed` and y of `moving`, is a part of x alone and a part of y alone. `moving`
-/// begins at zero.
-pub(super) fn adds(axis: &Axis, fixed: &Reach, moving: &Reach) -> Result<(), LayoutError> {
+/// Checks that f(x + y) is separable for every x of `fixed` and y of `moving`, which starts at zero.
+pub(super) fn check_separable(axis: &Axis, fixed: &IndexSet, moving: &IndexSet) -> Result<(), LayoutError> {
     if fixed.loops.is_empty() || moving.loops.is_empty() {
         return Ok(());
     }
     match carrying_tile(axis, fixed, moving) {
-        Some(tile) if !carries_cancel(axis, fixed, moving) => Err(LayoutError::Crosses { axis: axis.name, tile }),
+        Some(tile) if !carries_cancel(axis, fixed, moving) => Err(LayoutError::NotSeparable { axis: axis.name, tile }),
         _ => Ok(()),
     }
 }
 
-/// That indices are from `start` on what they are from zero on: no digit carries for any of `size`.
-pub(super) fn shifts(axis: &Axis, start: u64, size: u64) -> Result<(), LayoutError> {
-    let carries = carrying_tile(axis, &Reach::at(start), &Reach::at(0).and(size, 1));
-    carries.map_or(Ok(()), |tile| Err(LayoutError::Crosses { axis: axis.name, tile }))
+/// Checks that indices from `start` on have the same offsets relative to `start` as indices from 0 on, for `size`
+/// indices.
+pub(super) fn check_translatable(axis: &Axis, start: u64, size: u64) -> Result<(), LayoutError> {
+    let carries = carrying_tile(axis, &IndexSet::at(start), &IndexSet::at(0).and(size, 1));
+    carries.map_or(Ok(()), |tile| Err(LayoutError::NotSeparable { axis: axis.name, tile }))
 }
 
-fn carrying_tile(axis: &Axis, fixed: &Reach, moving: &Reach) -> Option<u64> {
+fn carrying_tile(axis: &Axis, fixed: &IndexSet, moving: &IndexSet) -> Option<u64> {
     let (_, inner) = axis.digits.split_last()?;
     let mut tile = 1_u64;
     inner.iter().find_map(|digit| {
@@ -102,20 +102,20 @@ fn carrying_tile(axis: &Axis, fixed: &Reach, moving: &Reach) -> Option<u64> {
     })
 }
 
-/// Looks at the remainders by the largest tile, when they are few: beyond it, offsets are linear.
-fn carries_cancel(axis: &Axis, fixed: &Reach, moving: &Reach) -> bool {
+/// Whether carries cancel for all pairs of remainders modulo the largest tile, beyond which offsets are linear.
+fn carries_cancel(axis: &Axis, fixed: &IndexSet, moving: &IndexSet) -> bool {
     let Some((_, inner)) = axis.digits.split_last() else { return true };
     let tile = inner.iter().map(|d| d.extent).product();
     let (Some(xs), Some(ys)) = (fixed.remainders(tile), moving.remainders(tile)) else { return false };
     let start = fixed.start % tile;
     let sums = |x: u64, y: u64| {
-        let both = axis.part(x + y).wrapping_add(axis.part(start));
-        both == axis.part(x).wrapping_add(axis.part(start + y))
+        let both = axis.contribution(x + y).wrapping_add(axis.contribution(start));
+        both == axis.contribution(x).wrapping_add(axis.contribution(start + y))
     };
     xs.len() * ys.len() <= MAX_PAIRS && xs.iter().all(|&x| ys.iter().all(|&y| sums(x, y)))
 }
 
-/// The largest of 0, step, 2 step, ... by `tile`, of `extent` numbers; more, but less than `tile`, where that takes long.
+/// The maximum of `i * step mod tile` for i < `extent`, or an upper bound below `tile` if enumeration is too long.
 fn largest_multiple(extent: u64, step: u64, tile: u64) -> u64 {
     let step = step % tile;
     if let Some(last) = (extent - 1).checked_mul(step).filter(|&last| last < tile) {
@@ -130,7 +130,7 @@ fn largest_multiple(extent: u64, step: u64, tile: u64) -> u64 {
     std::iter::successors(Some(0), next).take(extent as usize).max().unwrap_or(0)
 }
 
-/// The greatest common divisor; that of zero and another number is the other.
+/// Returns the greatest common divisor; gcd(0, n) = n.
 pub(super) fn gcd(a: u64, b: u64) -> u64 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
