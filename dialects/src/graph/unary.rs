@@ -68,7 +68,7 @@ unary! {
     SqrtOp "graph.sqrt" FLOAT_TENSOR SAME sqrt()
         "Square root; NaN for negative elements." "%y = graph.sqrt %x : tensor<4xf32>";
     ReciprocalOp "graph.reciprocal" FLOAT_TENSOR SAME reciprocal()
-        "Reciprocal: `1  "%y = graph.reciprocal %x : tensor<4xf32>";
+        "Reciprocal: `1 / x`." "%y = graph.reciprocal %x : tensor<4xf32>";
     ExpOp "graph.exp" FLOAT_TENSOR SAME exp()
         "Exponential: `e^x`." "%y = graph.exp %x : tensor<4xf32>";
     LogOp "graph.log" FLOAT_TENSOR SAME log()
@@ -100,7 +100,7 @@ unary! {
     TanhOp "graph.tanh" FLOAT_TENSOR SAME tanh()
         "Hyperbolic tangent." "%y = graph.tanh %x : tensor<4xf32>";
     SigmoidOp "graph.sigmoid" FLOAT_TENSOR SAME sigmoid()
-         (1 + exp(-x))."/ (1 + exp(-x))." "%y = graph.sigmoid %x : tensor<4xf32>";
+        "Logistic sigmoid: 1 / (1 + exp(-x))." "%y = graph.sigmoid %x : tensor<4xf32>";
     SoftplusOp "graph.softplus" FLOAT_TENSOR SAME softplus()
         "Softplus: log(1 + exp(x)), without overflow." "%y = graph.softplus %x : tensor<4xf32>";
     SoftsignOp "graph.softsign" FLOAT_TENSOR SAME softsign()

@@ -94,7 +94,9 @@ pub(super) fn draw(m: &Module, one: &Found, reads: &StaticAccess, row: usize) ->
         }
     }
     let bases = match &reads.addresses {
-        RowAddresses::Separable { base, .. } => base.get(row).and_then(|&base| usize::try_from(base).ok()).into_iter().collect(),
+        RowAddresses::Separable { base, .. } => {
+            base.get(row).and_then(|&base| usize::try_from(base).ok()).into_iter().collect()
+        }
         RowAddresses::Indirect { bases, runs } => {
             let own = bases.chunks((*runs).max(1)).nth(row).unwrap_or(&[]);
             own.iter().filter_map(|&base| usize::try_from(base).ok()).collect()
