@@ -1,5 +1,4 @@
-//! Attention, and what surrounds it in transformers: made of the other kernels, so that every step rounds as the
-//! operators that ONNX defines it by do.
+//! Attention and related ops, composed of other kernels so that every step rounds as in ONNX's function bodies.
 
 use crate::KernelResult;
 use crate::binary::{add, equal, mul, sub, where_select};
@@ -13,44 +12,44 @@ use crate::softmax::softmax;
 use crate::unary::{swish, tanh};
 use gradus_ir::tensor::{DType, Tensor};
 
-/// The attributes of [`attention`].
+/// Attributes of [`attention`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Attention {
-    /// The factor of the scores; `1 / sqrt(head size)` when `None`.
+pub struct AttentionAttrs {
+    /// Scale of the scores; `1 / sqrt(head size)` when `None`.
     pub scale: Option<f64>,
-    /// Whether a query sees no key after it.
+    /// Whether a query attends to keys up to its own position only.
     pub is_causal: bool,
-    /// The number of heads of queries, and of keys and values, for operands of rank 3.
+    /// Numbers of query heads and of key and value heads, for operands of rank 3.
     pub heads: [Option<i64>; 2],
-    /// Bound of the scores, which go through a scaled `tanh`; none when 0.
+    /// Soft cap c of the scores, `c * tanh(score / c)`; 0 for none.
     pub softcap: f64,
-    /// The type that the softmax is computed in; that of the scores when `None`.
+    /// Precision of the softmax; that of the scores when `None`.
     pub softmax_precision: Option<DType>,
-    /// How many keys before and after a query it sees; all when -1.
+    /// Number of visible keys before and after a query; -1 for all.
     pub window: [i64; 2],
-    /// What the fourth result is: scores, scores after the cap, scores with the mask, or probabilities.
+    /// Form of the fourth result: scaled scores (0), after the cap (1), with the mask (2), or probabilities (3).
     pub score_output: i64,
 }
 
-/// The tensors that [`attention`] works on: `[B, H, S, D]`, or `[B, S, H * D]` with numbers of heads in the attributes.
+/// Operands of [`attention`]: `[B, H, S, D]`, or `[B, S, H * D]` with numbers of heads in the attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionInputs<'a> {
-    /// The queries.
+    /// Queries.
     pub query: &'a Tensor,
-    /// The keys, of as many heads as the values, which divides that of the queries.
+    /// Keys; their number of heads equals that of the values and divides that of the queries.
     pub key: &'a Tensor,
-    /// The values.
+    /// Values.
     pub value: &'a Tensor,
-    /// What is added to the scores, or as booleans which keys a query sees; it broadcasts to `[B, H, S, T]`, but for a
-    /// last axis that may be too short.
+    /// Summand of the scores, or a boolean mask of visible keys. Broadcasts to `[B, H, S, T]`, except that the last
+    /// axis may be too short.
     pub mask: Option<&'a Tensor>,
-    /// Keys and values before these, of rank 4.
+    /// Past keys and values, of rank 4.
     pub past: Option<[&'a Tensor; 2]>,
-    /// How many keys and values there are in every sample.
+    /// Number of valid keys and values per sample.
     pub lengths: Option<&'a Tensor>,
 }
 
-/// `[B, S, H * D]` as `[B, H, S, D]`; that of rank 4 as it is.
+/// Converts `[B, S, H * D]` to `[B, H, S, D]`; rank 4 is unchanged.
 fn split_heads(x: &Tensor, heads: Option<i64>) -> KernelResult {
     if x.rank() == 4 {
         return Ok(x.clone());
@@ -60,15 +59,15 @@ fn split_heads(x: &Tensor, heads: Option<i64>) -> KernelResult {
     transpose(&reshape(x, &sizes, false)?, &[0, 2, 1, 3])
 }
 
-/// `[B, H, S, D]` as `[B, S, H * D]`.
+/// Converts `[B, H, S, D]` to `[B, S, H * D]`.
 fn join_heads(x: &Tensor) -> KernelResult {
     let &[b, h, s, d] = x.shape() else { return Err(format!("heads of {x:?}")) };
     transpose(x, &[0, 2, 1, 3])?.reshape(vec![b, s, h.saturating_mul(d)])
 }
 
-/// `Attention` (23, 24, 25): softmax of the scaled products of queries and keys, times the values. Returns that, the keys
-/// and values including past ones, and the scores.
-pub fn attention(inputs: &AttentionInputs<'_>, attrs: &Attention) -> Result<[Tensor; 4], String> {
+/// `Attention` (23, 24, 25): `softmax(scale * Q Kᵀ + mask) V`. Returns the output, the keys and values including past
+/// ones, and the scores.
+pub fn attention(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs) -> Result<[Tensor; 4], String> {
     let query = split_heads(inputs.query, attrs.heads[0])?;
     let mut key = split_heads(inputs.key, attrs.heads[1])?;
     let mut value = split_heads(inputs.value, attrs.heads[1])?;
@@ -84,7 +83,7 @@ pub fn attention(inputs: &AttentionInputs<'_>, attrs: &Attention) -> Result<[Ten
         return Err(format!("attention of {query:?}, {key:?} and {value:?}"));
     }
     let root = from_f64s(query.dtype(), &[], vec![attrs.scale.unwrap_or(1.0 / (d as f64).sqrt()).sqrt()]);
-    // Heads that share keys are neighbours, so that they can be one head with as many times the queries.
+    // Query heads that share a key head are neighbours, so they merge into one head with more queries.
     let grouped = |x: &Tensor, d| x.reshape(vec![b, kv, (h / kv).saturating_mul(s), d]);
     let keys = transpose(&mul(&key, &root)?, &[0, 1, 3, 2])?;
     let raw = matmul(&grouped(&mul(&query, &root)?, d)?, &keys)?.reshape(vec![b, h, s, total])?;
@@ -113,8 +112,8 @@ fn soft_cap(x: &Tensor, cap: f64) -> KernelResult {
     mul(&tanh(&super::binary::div(x, &cap)?)?, &cap)
 }
 
-/// What is added to the scores of `[B, H, S, T]`: the mask, and minus infinity for keys that a query does not see.
-fn bias(inputs: &AttentionInputs<'_>, attrs: &Attention, dims: [usize; 4], dtype: DType) -> KernelResult {
+/// Summand of the scores `[B, H, S, T]`: the mask, and minus infinity for invisible keys.
+fn bias(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs, dims: [usize; 4], dtype: DType) -> KernelResult {
     let [b, h, s, total] = dims;
     let lengths = inputs.lengths.map(|l| l.to_i64().filter(|l| l.len() == b));
     let lengths = match lengths {
@@ -147,7 +146,7 @@ fn bias(inputs: &AttentionInputs<'_>, attrs: &Attention, dims: [usize; 4], dtype
     Ok(from_f64s(dtype, &[batch, heads, s, total], out))
 }
 
-/// A mask as numbers to be added, of shape `[B or 1, H or 1, S, T]`.
+/// A mask as summands of shape `[B or 1, H or 1, S, T]`.
 fn full_mask(mask: &Tensor, [_, _, s, total]: [usize; 4]) -> KernelResult {
     let hidden = Tensor::scalar(f64::NEG_INFINITY);
     let numbers = match mask.dtype() {
@@ -163,7 +162,7 @@ fn full_mask(mask: &Tensor, [_, _, s, total]: [usize; 4]) -> KernelResult {
     if full.shape()[2..] == [s, total] { Ok(full) } else { Err(format!("a mask of {mask:?} for {s} queries")) }
 }
 
-/// The softmax of the scores; zeros for a query that the bias lets see nothing.
+/// Softmax of the scores; zeros for queries without visible keys.
 fn probabilities(scores: &Tensor, bias: &Tensor, precision: Option<DType>) -> KernelResult {
     let dtype = scores.dtype();
     let soft = softmax(&cast(scores, precision.unwrap_or(dtype))?, -1, false)?;
@@ -172,25 +171,25 @@ fn probabilities(scores: &Tensor, bias: &Tensor, precision: Option<DType>) -> Ke
     where_select(&blind, &from_f64s(dtype, &[], vec![0.0]), &cast(&soft, dtype)?)
 }
 
-/// The attributes of [`rotary_embedding`].
+/// Attributes of [`rotary_embedding`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rotary {
-    /// Whether pairs are neighbours rather than half a head apart.
+pub struct RotaryAttrs {
+    /// Whether pairs are adjacent elements rather than half a head apart.
     pub interleaved: bool,
-    /// How many elements of each head rotate; all when 0.
+    /// Number of rotated elements per head; 0 for all.
     pub dim: i64,
-    /// The number of heads, for an operand of rank 3.
+    /// Number of heads, for an operand of rank 3.
     pub heads: Option<i64>,
 }
 
-/// `RotaryEmbedding` (23): rotates pairs of elements of every head of `[B, H, S, D]` or `[B, S, H * D]` by angles whose
-/// cosines and sines are given: for each position as `[P, R / 2]` with `positions` of `[B, S]`, or as `[B, S, R / 2]`.
+/// `RotaryEmbedding` (23): rotates pairs of elements of each head of `[B, H, S, D]` or `[B, S, H * D]`. Cosines and
+/// sines are `[P, R / 2]` with `positions` of `[B, S]`, or `[B, S, R / 2]`.
 pub fn rotary_embedding(
     x: &Tensor,
     cos: &Tensor,
     sin: &Tensor,
     positions: Option<&Tensor>,
-    attrs: &Rotary,
+    attrs: &RotaryAttrs,
 ) -> KernelResult {
     let input = split_heads(x, attrs.heads)?;
     let &[b, h, s, d] = input.shape() else { return Err(format!("a rotary embedding of {x:?}")) };
@@ -218,7 +217,7 @@ pub fn rotary_embedding(
     if x.rank() == 3 { join_heads(&y) } else { Ok(y) }
 }
 
-/// `SwiGLU` (28): the [`swish`] of a gate times a tensor of its shape.
+/// `SwiGLU` (28): [`swish`] of a gate times a tensor of the same shape.
 pub fn swiglu(gate: &Tensor, x: &Tensor, alpha: f64) -> KernelResult {
     if gate.shape() != x.shape() {
         return Err(format!("swiglu of {gate:?} and {x:?}"));
@@ -230,14 +229,14 @@ pub fn swiglu(gate: &Tensor, x: &Tensor, alpha: f64) -> KernelResult {
 mod tests {
     use super::*;
 
-    fn attrs() -> Attention {
+    fn attrs() -> AttentionAttrs {
         let (heads, window) = ([None; 2], [-1; 2]);
         let (scale, softmax_precision) = (None, None);
-        Attention { scale, is_causal: false, heads, softcap: 0.0, softmax_precision, window, score_output: 0 }
+        AttentionAttrs { scale, is_causal: false, heads, softcap: 0.0, softmax_precision, window, score_output: 0 }
     }
 
-    /// Two queries and four keys of one element, whose scores are all zero.
-    fn run(attrs: &Attention, mask: Option<&Tensor>, lengths: Option<&Tensor>) -> [Tensor; 4] {
+    /// Two queries and four keys of one element, with zero scores.
+    fn run(attrs: &AttentionAttrs, mask: Option<&Tensor>, lengths: Option<&Tensor>) -> [Tensor; 4] {
         let query = Tensor::from_vec(&[1, 1, 2, 1], vec![0f32; 2]);
         let value = Tensor::from_vec(&[1, 1, 4, 1], vec![1f32, 3.0, 8.0, 20.0]);
         let inputs = AttentionInputs { query: &query, key: &value, value: &value, mask, past: None, lengths };
@@ -247,14 +246,14 @@ mod tests {
     #[test]
     fn queries_see_what_they_may() {
         assert_eq!(run(&attrs(), None, None)[0].to_f64(), [8.0, 8.0]);
-        let causal = Attention { is_causal: true, ..attrs() };
+        let causal = AttentionAttrs { is_causal: true, ..attrs() };
         assert_eq!(run(&causal, None, None)[0].to_f64(), [1.0, 2.0]);
         assert_eq!(run(&causal, None, Some(&Tensor::from_vec(&[1], vec![4i64])))[0].to_f64(), [4.0, 8.0]);
-        // The first query is before the only key.
+        // The first query precedes the only key.
         assert_eq!(run(&causal, None, Some(&Tensor::from_vec(&[1], vec![1i64])))[0].to_f64(), [0.0, 1.0]);
-        let window = Attention { window: [0, 1], ..attrs() };
+        let window = AttentionAttrs { window: [0, 1], ..attrs() };
         assert_eq!(run(&window, None, None)[0].to_f64(), [2.0, 5.5]);
-        // A short mask hides the rest.
+        // A short mask masks the rest.
         let mask = Tensor::from_bools(&[2, 2], vec![1, 0, 0, 0]);
         assert_eq!(run(&attrs(), Some(&mask), None)[0].to_f64(), [1.0, 0.0]);
     }
@@ -262,7 +261,7 @@ mod tests {
     #[test]
     fn scores_can_be_seen() {
         let mask = Tensor::from_vec(&[4], vec![0f32, 0.0, f32::NEG_INFINITY, 0.0]);
-        let [_, key, _, scores] = run(&Attention { score_output: 3, ..attrs() }, Some(&mask), None);
+        let [_, key, _, scores] = run(&AttentionAttrs { score_output: 3, ..attrs() }, Some(&mask), None);
         assert_eq!(scores.to_f64()[..3], [1.0 / 3.0f32, 1.0 / 3.0, 0.0].map(f64::from));
         assert_eq!(key.shape(), [1, 1, 4, 1]);
         let raw = run(&attrs(), Some(&mask), None)[3].to_f64();
@@ -275,12 +274,12 @@ mod tests {
         let (zero, one) = (Tensor::from_vec(&[2, 2], vec![0f32; 4]), Tensor::from_vec(&[2, 2], vec![1f32; 4]));
         let at = Tensor::from_vec(&[1, 1], vec![1i64]);
         let run = |interleaved| {
-            let attrs = Rotary { interleaved, dim: 4, heads: None };
+            let attrs = RotaryAttrs { interleaved, dim: 4, heads: None };
             rotary_embedding(&x, &zero, &one, Some(&at), &attrs).unwrap().to_f64()
         };
         assert_eq!(run(false), [-3.0, -4.0, 1.0, 2.0, 5.0]);
         assert_eq!(run(true), [-2.0, 1.0, -4.0, 3.0, 5.0]);
-        let attrs = Rotary { interleaved: false, dim: 6, heads: None };
+        let attrs = RotaryAttrs { interleaved: false, dim: 6, heads: None };
         assert!(rotary_embedding(&x, &zero, &one, Some(&at), &attrs).is_err());
     }
 }

@@ -1,41 +1,41 @@
-//! Elementwise operations on several operands, with numpy broadcasting: arithmetic, comparison, logic, selection.
+//! Elementwise operations on several operands, with NumPy broadcasting: arithmetic, comparison, logic, selection.
 //!
-//! The operands of one call have one element type unless said otherwise. Integers wrap; narrow floats compute in `f32`
-//! and round after every operation.
+//! Operands have the same element type unless said otherwise. Integers wrap; narrow floats compute in `f32` and round
+//! after every operation.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::movement::from_bytes;
 use crate::num::{Num, Real, dispatch, unsupported};
 use crate::shape::broadcast_shapes;
-use crate::walk::{Walk, zip_map};
+use crate::walk::{BroadcastWalk, zip_map};
 use gradus_ir::tensor::{DType, Elem, Tensor};
 
-/// Errors unless both operands have one element type.
+/// Checks that both operands have the same element type.
 fn same_dtype(op: &str, a: &Tensor, b: &Tensor) -> Result<(), String> {
     if a.dtype() == b.dtype() { Ok(()) } else { Err(format!("{op} of {} and {} tensors", a.dtype(), b.dtype())) }
 }
 
 /// Applies `f` elementwise.
 fn map2<T: Num>(a: &Tensor, b: &Tensor, f: impl Fn(T, T) -> T) -> KernelResult {
-    let walk = Walk::new([a.shape(), b.shape()])?;
+    let walk = BroadcastWalk::new([a.shape(), b.shape()])?;
     let out = zip_map(&walk, &a.as_slice::<T>(), &b.as_slice::<T>(), f);
     Ok(Tensor::from_vec(&walk.shape, out))
 }
 
 /// Applies `f` elementwise, for a boolean result.
 fn test2<T: Elem>(a: &Tensor, b: &Tensor, f: impl Fn(T, T) -> bool) -> KernelResult {
-    let walk = Walk::new([a.shape(), b.shape()])?;
+    let walk = BroadcastWalk::new([a.shape(), b.shape()])?;
     let out = zip_map(&walk, &a.as_slice::<T>(), &b.as_slice::<T>(), |x, y| u8::from(f(x, y)));
     Ok(Tensor::from_bools(&walk.shape, out))
 }
 
-/// Errors when integers would be divided by a zero in `b`; floats have infinity and NaN for that.
+/// Checks that integers are not divided by zero; floats yield infinity or NaN.
 fn no_zero_divisor(op: &str, b: &Tensor) -> Result<(), String> {
     if b.dtype().is_float() || b.dtype() == DType::Bool {
         return Ok(());
     }
-    // A zero has only zero bytes, so the type does not matter.
+    // Zero is all zero bytes in every integer type.
     let zero = b.bytes().chunks_exact(b.dtype().size()).any(|x| x.iter().all(|&byte| byte == 0));
     if zero { Err(format!("{op}: integer division by zero")) } else { Ok(()) }
 }
@@ -56,9 +56,9 @@ arithmetic! {
     sub = sub;
     /// `Mul` (7, 13, 14): the product.
     mul = mul;
-    /// The smaller of two; NaN when either is NaN. See [`min`] for the variadic `Min`.
+    /// Minimum of two; NaN if either is NaN. See [`min`] for the variadic `Min`.
     min2 = min;
-    /// The larger of two; NaN when either is NaN. See [`max`] for the variadic `Max`.
+    /// Maximum of two; NaN if either is NaN. See [`max`] for the variadic `Max`.
     max2 = max;
 }
 
@@ -87,7 +87,7 @@ pub fn pow(a: &Tensor, b: &Tensor) -> KernelResult {
     }
     let exact = !a.dtype().is_float() && !b.dtype().is_float();
     let exponents = if exact { b.to_i64().filter(|e| e.iter().all(|&e| e >= 0)) } else { None };
-    let walk = Walk::new([a.shape(), b.shape()])?;
+    let walk = BroadcastWalk::new([a.shape(), b.shape()])?;
     let Some(exponents) = exponents else {
         return Ok(from_f64s(a.dtype(), &walk.shape, zip_map(&walk, &a.to_f64(), &b.to_f64(), power)));
     };
@@ -97,7 +97,7 @@ pub fn pow(a: &Tensor, b: &Tensor) -> KernelResult {
     })
 }
 
-/// `powf` with the squares and roots that normalizations are made of on a fast path.
+/// Power, with fast paths for squares and roots.
 fn power(x: f64, e: f64) -> f64 {
     match e {
         2.0 => x * x,
@@ -106,7 +106,7 @@ fn power(x: f64, e: f64) -> f64 {
     }
 }
 
-/// `Equal` (7, 11, 13, 19): whether elements are equal, for every type.
+/// `Equal` (7, 11, 13, 19): `a == b`, for every type.
 pub fn equal(a: &Tensor, b: &Tensor) -> KernelResult {
     same_dtype("equal", a, b)?;
     if a.dtype() == DType::Bool {
@@ -160,7 +160,7 @@ logic! {
     and = &, bool;
     /// `Or` (7): logical disjunction of booleans.
     or = |, bool;
-    /// `Xor` (7): whether two booleans differ.
+    /// `Xor` (7): exclusive disjunction of booleans.
     xor = ^, bool;
     /// `BitwiseAnd` (18), on integers.
     bitwise_and = &, int;
@@ -170,8 +170,8 @@ logic! {
     bitwise_xor = ^, int;
 }
 
-/// `BitShift` (11, 28), on integers: to the left, or to the right, where copies of the sign bit follow. Shifts by a
-/// negative number or at least as many bits as there are leave nothing but those.
+/// `BitShift` (11, 28), on integers. Right shifts of signed integers are arithmetic. Negative or too large amounts
+/// yield 0, or -1 for right shifts of negative integers.
 pub fn bit_shift(a: &Tensor, b: &Tensor, right: bool) -> KernelResult {
     same_dtype("bit_shift", a, b)?;
     let bits = a.dtype().bits();
@@ -180,7 +180,7 @@ pub fn bit_shift(a: &Tensor, b: &Tensor, right: bool) -> KernelResult {
         match (by, right) {
             (Some(by), true) => x >> by,
             (Some(by), false) => x << by,
-            // Half of the bits at a time, as no shift may be by all of them.
+            // Shift in two halves, because a shift by the full width is undefined.
             (None, true) => x >> (T::BITS / 2) >> (T::BITS / 2 - 1) >> 1,
             (None, false) => T::ZERO,
         }
@@ -193,7 +193,7 @@ pub fn where_select(cond: &Tensor, x: &Tensor, y: &Tensor) -> KernelResult {
     if cond.dtype() != DType::Bool {
         return Err(format!("where needs a boolean condition, not {}", cond.dtype()));
     }
-    let walk = Walk::new([cond.shape(), x.shape(), y.shape()])?;
+    let walk = BroadcastWalk::new([cond.shape(), x.shape(), y.shape()])?;
     let size = x.dtype().size();
     let (c, xs, ys) = (cond.bytes(), x.bytes(), y.bytes());
     let mut out = Vec::with_capacity(walk.len * size);
@@ -237,7 +237,7 @@ pub fn mean(inputs: &[&Tensor]) -> KernelResult {
     div(&total, &from_f64s(total.dtype(), &[], vec![inputs.len() as f64]))
 }
 
-/// `PRelu` (7, 9, 16): `x` where it is not negative, else `slope * x`; `slope` must broadcast to `x`'s shape.
+/// `PRelu` (7, 9, 16): `x` if x >= 0, else `slope * x`; `slope` must broadcast to the shape of `x`.
 pub fn prelu(x: &Tensor, slope: &Tensor) -> KernelResult {
     same_dtype("prelu", x, slope)?;
     if broadcast_shapes(x.shape(), slope.shape()).as_deref() != Ok(x.shape()) {
@@ -246,11 +246,11 @@ pub fn prelu(x: &Tensor, slope: &Tensor) -> KernelResult {
     dispatch!(number, "prelu", (x, slope), T => map2::<T>(x, slope, |x, s| if Num::is_negative(x) { s.mul(x) } else { x }))
 }
 
-/// `Clip` (11, 12, 13): limits elements to `min..=max`, either of which may be absent and is a scalar. When `min` is
-/// above `max`, every element becomes `max`.
+/// `Clip` (11, 12, 13): clamps elements to `min..=max`; either scalar bound may be absent. If `min > max`, every
+/// element becomes `max`.
 pub fn clip(x: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> KernelResult {
     let bound = |t: &Tensor| if t.len() == 1 { t.reshape(vec![]) } else { Err("clip bounds should be scalars".into()) };
-    // What is equal to a bound stays: zeros keep their signs, as in `relu`.
+    // Elements equal to a bound are unchanged, so zeros keep their signs, as in `relu`.
     let lower = min.map_or_else(|| Ok(x.clone()), |m| max2(&bound(m)?, x))?;
     max.map_or_else(|| Ok(lower.clone()), |m| min2(&bound(m)?, &lower))
 }

@@ -6,16 +6,16 @@ use gradus_ir::float::{self, FloatKind};
 use gradus_ir::tensor::{DType, Elem, Tensor};
 use half::{bf16, f16};
 
-/// `Cast` (6, 9, 13, 19): every element as `to`.
+/// `Cast` (6, 9, 13, 19): converts every element to `to`.
 ///
-/// Floats become integers by truncation towards zero, saturating when out of range (integers of fewer than 8 bits drop
-/// high bits instead), with 0 for NaN; integers become narrower integers by dropping high bits, as in C; everything but
-/// zero becomes `true`; floats round to nearest even, and when out of range become infinity, NaN or the largest value,
-/// whichever of these the format has first. NaN is -0 in formats without one.
+/// Float to integer truncates towards zero and saturates (integers of fewer than 8 bits drop high bits instead); NaN
+/// becomes 0. Integer narrowing drops high bits, as in C. Every nonzero number becomes `true`. Floats round to nearest
+/// even; on overflow they become infinity, NaN or the largest value, whichever the format has first. NaN is -0 in
+/// formats without NaN.
 pub fn cast(x: &Tensor, to: DType) -> KernelResult {
     Ok(match (x.dtype(), to) {
         (from, to) if from == to => x.clone(),
-        // The conversions around every computation; the others need not be fast.
+        // Fast paths for the conversions around every computation on narrow floats.
         (DType::F16, DType::F32) => map(x, f16::to_f32),
         (DType::BF16, DType::F32) => map(x, bf16::to_f32),
         (DType::F32, DType::F16) => map(x, f16::from_f32),
@@ -40,7 +40,7 @@ pub fn cast(x: &Tensor, to: DType) -> KernelResult {
             ints_to_tensor(to, x.shape(), &wrapped(&from_f64s(DType::I64, x.shape(), x.to_f64())))
         }
         (from, to) if from.is_float() => from_f64s(to, x.shape(), x.to_f64()),
-        // Both roundings, to f64 and on to a narrower float, must not compound.
+        // Avoid double rounding through f64.
         (DType::U64, DType::F32) => map(x, |v: u64| v as f32),
         (DType::I64, DType::F32) => map(x, |v: i64| v as f32),
         (_, to) if to.is_float() => floats_to_tensor(to, x.shape(), x.to_f64()),
@@ -53,7 +53,7 @@ fn map<S: Elem, R: Elem>(x: &Tensor, f: impl Fn(S) -> R) -> Tensor {
     Tensor::from_vec(x.shape(), x.as_slice::<S>().iter().map(|&v| f(v)).collect())
 }
 
-/// The elements of an integer tensor, of which those beyond `i64` wrap.
+/// Elements of an integer tensor; those beyond `i64` wrap.
 fn wrapped(x: &Tensor) -> Vec<i64> {
     match x.dtype() {
         DType::U64 => x.as_slice::<u64>().iter().map(|v| v.cast_signed()).collect(),
@@ -61,8 +61,7 @@ fn wrapped(x: &Tensor) -> Vec<i64> {
     }
 }
 
-/// The tensor of `values` in any number type: rounded to nearest even for floats; truncated and saturated for integers,
-/// with 0 for NaN.
+/// Converts `values` to a number type: floats round to nearest even, integers truncate and saturate, NaN becomes 0.
 pub(super) fn from_f64s(dtype: DType, shape: &[usize], values: Vec<f64>) -> Tensor {
     if dtype.is_float() {
         return floats_to_tensor(dtype, shape, values);
@@ -79,20 +78,19 @@ pub(super) fn from_f64s(dtype: DType, shape: &[usize], values: Vec<f64>) -> Tens
     ints_to_tensor(dtype, shape, &ints)
 }
 
-/// How a conversion to `f8E8M0FNU`, whose values are the powers of two, rounds.
+/// The rounding of a conversion to `f8E8M0FNU`, whose values are powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum RoundMode {
-    /// To the next larger one.
+    /// To the next larger value.
     #[default]
     Up,
-    /// To the next smaller one.
+    /// To the next smaller value.
     Down,
-    /// To the nearer one, from the middle up.
+    /// To the nearest value, ties up.
     Nearest,
 }
 
-/// `Cast` (24, 25, 28): as [`cast`], but for conversions to 8-bit floats: those saturate on demand, and for
-/// `f8E8M0FNU` there is a choice of rounding.
+/// `Cast` (24, 25, 28): as [`cast`], with optional saturation for 8-bit floats and a rounding mode for `f8E8M0FNU`.
 pub fn cast_with(x: &Tensor, to: DType, saturate: bool, round: RoundMode) -> KernelResult {
     match to.float_kind() {
         Some(FloatKind::F8E8M0FNU) if x.dtype() != to => {
@@ -115,7 +113,7 @@ fn largest(kind: FloatKind) -> f64 {
     all.filter(|v| v.is_finite()).fold(0.0, f64::max)
 }
 
-/// The bits of `v` as a power of two: its exponent, rounded. The sign is of no effect.
+/// The exponent of `v`, rounded, as `f8E8M0FNU` bits. The sign is ignored.
 fn power_of_two(v: f32, saturate: bool, round: RoundMode) -> u8 {
     const NAN: u8 = 0xff;
     let bits = v.to_bits();
@@ -123,7 +121,7 @@ fn power_of_two(v: f32, saturate: bool, round: RoundMode) -> u8 {
     let up = match round {
         RoundMode::Up => fraction > 0,
         RoundMode::Down => false,
-        // Below the smallest normal number there is no integer bit, so that half a step is not enough.
+        // Subnormal numbers have no implicit bit.
         RoundMode::Nearest => fraction > 0x40_0000 || fraction == 0x40_0000 && exponent > 0,
     };
     match exponent {

@@ -1,5 +1,5 @@
-//! Convolutions over any number of spatial axes, as a matrix product with the unfolded input; the unfolding happens
-//! block by block while the product packs its operand, and is never stored whole.
+//! Convolutions with any number of spatial axes, as a matrix product with the unfolded input (im2col). Unfolding
+//! happens block by block while the product packs its operand.
 
 use crate::KernelResult;
 use crate::gemm::{Columns, KC, Matrix, Packed, gemm};
@@ -12,7 +12,7 @@ use std::ops::Range;
 pub fn conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &ConvAttrs) -> KernelResult {
     check_types("conv", x, weight, bias, weight.shape().first().copied())?;
     let bias = bias.map(wide).transpose()?;
-    let plan = Plan::new(x.shape(), weight.shape(), attrs)?;
+    let plan = ConvPlan::new(x.shape(), weight.shape(), attrs)?;
     dispatch!(float, "conv", (x, weight), T => {
         let bias = bias.as_ref().map(|b| b.as_slice::<T>());
         let start = |m: usize| bias.as_ref().map_or(T::NOTHING, |b| b[m]);
@@ -21,7 +21,7 @@ pub fn conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &ConvAttr
     })
 }
 
-/// Errors unless the operands have one type and the bias has `channels` elements.
+/// Checks that the operands have the same type and the bias has `channels` elements.
 fn check_types(op: &str, x: &Tensor, w: &Tensor, bias: Option<&Tensor>, channels: Option<usize>) -> Result<(), String> {
     if x.dtype() != w.dtype() || bias.is_some_and(|b| b.dtype() != x.dtype()) {
         return Err(format!("{op} operands differ in type: {x:?}, {w:?}"));
@@ -32,9 +32,9 @@ fn check_types(op: &str, x: &Tensor, w: &Tensor, bias: Option<&Tensor>, channels
     }
 }
 
-/// A checked convolution, independent of the element types.
-pub(super) struct Plan {
-    /// The shape of the result.
+/// A verified convolution, independent of the element type.
+pub(super) struct ConvPlan {
+    /// Shape of the result.
     pub(super) shape: Vec<usize>,
     window: Window,
     group: usize,
@@ -42,9 +42,9 @@ pub(super) struct Plan {
     channels: usize,
 }
 
-impl Plan {
+impl ConvPlan {
     /// Checks shapes and attributes.
-    pub(super) fn new(x: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<Plan, String> {
+    pub(super) fn new(x: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<ConvPlan, String> {
         if x.len() < 3 {
             return Err(format!("a convolution needs spatial axes, which {x:?} lacks"));
         }
@@ -61,11 +61,11 @@ impl Plan {
             let (input, output, pads_begin, pads_end) = (vec![n], vec![n], vec![0], vec![0]);
             window = Window { input, kernel: one(), strides: one(), dilations: one(), pads_begin, pads_end, output };
         }
-        Ok(Plan { shape, window, group, channels: weight[1] })
+        Ok(ConvPlan { shape, window, group, channels: weight[1] })
     }
 
-    /// Computes the convolution: an element of channel `m` starts as `start(m)`, and `add` accumulates sums of at most
-    /// [`KC`] products into it.
+    /// Computes the convolution. Elements of channel `m` start as `start(m)`; `add` accumulates sums of at most [`KC`]
+    /// products.
     pub(super) fn run<T: Num, C: Clone>(
         &self,
         x: &[T],
@@ -101,14 +101,14 @@ impl Plan {
     }
 }
 
-/// The positions that a window's taps read, relative to where it stands.
+/// Input positions of the taps of a window, relative to the window.
 struct Taps<'a> {
     window: &'a Window,
-    /// For every tap and axis, the input position for output position 0; negative in the padding.
+    /// Input position of each tap and axis at output position 0; negative in the padding.
     offsets: Vec<Vec<isize>>,
-    /// The elements of one input channel.
+    /// Elements of one input channel.
     image: usize,
-    /// The extent of the last output axis.
+    /// Extent of the last output axis.
     width: usize,
 }
 
@@ -128,8 +128,7 @@ impl<'a> Taps<'a> {
         Taps { window, offsets: (0..count).map(offset).collect(), image: window.input.iter().product(), width }
     }
 
-    /// Where in an input channel the row starts that a tap reads for the `row`-th row of the output; `None` when that
-    /// is in the padding.
+    /// Start of the input row that a tap reads for output row `row`; `None` in the padding.
     fn row_start(&self, offset: &[isize], row: usize) -> Option<usize> {
         let last = offset.len() - 1;
         let (mut rest, mut base, mut step) = (row, 0, self.window.input[last]);
@@ -146,7 +145,7 @@ impl<'a> Taps<'a> {
         Some(base)
     }
 
-    /// The positions along the last output axis, within `columns`, for which a tap reads inside the input.
+    /// Range of positions along the last output axis, within `columns`, at which a tap is inside the input.
     fn inside(&self, offset: &[isize], columns: Range<usize>) -> Range<usize> {
         let last = offset.len() - 1;
         let valid = valid_range(offset[last], self.window.strides[last], self.window.input[last]);
@@ -154,7 +153,7 @@ impl<'a> Taps<'a> {
         start..valid.end.clamp(start, columns.end)
     }
 
-    /// Writes what a tap reads for part of an output row; zeros for the padding.
+    /// Writes the elements that a tap reads for part of an output row; zeros in the padding.
     fn fill<T: Num>(&self, input: &[T], tap: usize, row: usize, columns: Range<usize>, out: &mut [T]) {
         let offset = &self.offsets[tap];
         let inside = self.inside(offset, columns.clone());
@@ -174,7 +173,7 @@ impl<'a> Taps<'a> {
         }
     }
 
-    /// One input channel by one filter: too little work per element for a matrix product to pay off.
+    /// Convolution of one input channel with one filter, where a matrix product does not pay off.
     fn depthwise<T: Num, C>(&self, input: &[T], filter: &[T], out: &mut [C], add: &impl Fn(&mut C, T)) {
         let last = self.window.strides.len() - 1;
         let stride = self.window.strides[last];
@@ -183,7 +182,7 @@ impl<'a> Taps<'a> {
             sums.fill(T::NOTHING);
             for (offset, &w) in self.offsets.iter().zip(filter) {
                 let inside = self.inside(offset, 0..self.width);
-                // The padding is zeros, which are multiplied too: not all products with them are zero.
+                // Padding is multiplied too: products of zero with infinity or NaN are not zero.
                 let nothing = T::ZERO.mul(w);
                 let Some(base) = self.row_start(offset, row).filter(|_| !inside.is_empty()) else {
                     sums.iter_mut().for_each(|s| *s = s.add(nothing));
@@ -206,17 +205,17 @@ impl<'a> Taps<'a> {
     }
 }
 
-/// The steps `i` for which `offset + i * stride` lies in `0..extent`.
+/// Range of `i` with `offset + i * stride` in `0..extent`.
 pub(super) fn valid_range(offset: isize, stride: usize, extent: usize) -> Range<usize> {
     let before = if offset < 0 { offset.unsigned_abs() } else { 0 };
     let room = extent.saturating_add_signed(-offset);
     before.div_ceil(stride)..if offset >= extent.cast_signed() { 0 } else { room.div_ceil(stride) }
 }
 
-/// The matrix of what each tap (row) reads for each output position (column).
+/// The im2col matrix `[taps, output positions]`.
 struct Unfolded<'a, T> {
     taps: &'a Taps<'a>,
-    /// The channels of one group of one sample.
+    /// Channels of one group of one sample.
     input: &'a [T],
 }
 
@@ -235,8 +234,8 @@ impl<T: Num> Columns<T> for Unfolded<'_, T> {
     }
 }
 
-/// `ConvTranspose` (1, 11, 22): the gradient of a convolution with respect to its input. `x` of `[N, C, D...]` by
-/// `weight` of `[C, M / group, K...]`, plus a `bias` of `[M]`.
+/// `ConvTranspose` (1, 11, 22): the gradient of a convolution with respect to its input. `x` is `[N, C, D...]`,
+/// `weight` is `[C, M / group, K...]`, `bias` is `[M]`.
 pub fn conv_transpose(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &ConvTransposeAttrs) -> KernelResult {
     let (group, window) = conv_transpose_window(x.shape(), weight.shape(), attrs)?;
     let m = weight.shape()[1].checked_mul(group);
@@ -256,7 +255,7 @@ pub fn conv_transpose(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs:
     })
 }
 
-/// Multiplies every input position by all taps of all filters at once, then adds each product where it belongs.
+/// Multiplies every input position by all filter taps at once, then scatters the products.
 fn transposed<T: Num>(
     x: &[T],
     weight: &[T],
@@ -269,7 +268,7 @@ fn transposed<T: Num>(
     if shape.contains(&0) || channels == 0 {
         return (0..shape.iter().product()).map(|_| start(0)).collect();
     }
-    // The same taps as those of the convolution that this transposes, which reads `window.output`.
+    // The taps of the convolution whose transpose this is, which reads `window.output`.
     let swapped = Window { input: window.output.clone(), output: window.input.clone(), ..window.clone() };
     let taps = Taps::new(&swapped);
     let (m, per_group) = (shape[1] / group, channels / group);
@@ -296,7 +295,7 @@ fn transposed<T: Num>(
 }
 
 impl Taps<'_> {
-    /// Adds one tap's products to the positions that the tap would read.
+    /// Adds one tap's products to the output positions that the tap covers.
     fn fold<T: Num>(&self, products: &[T], tap: usize, image: &mut [T]) {
         let offset = &self.offsets[tap];
         let (last, inside) = (offset.len() - 1, self.inside(offset, 0..self.width));
@@ -325,7 +324,7 @@ mod tests {
         let x = Tensor::from_vec(&[1, 1, 4], vec![1f32, 2.0, 3.0, 4.0]);
         let attrs = ConvAttrs { window, group: 1 };
         assert_eq!(conv(&x, &ones(&[1, 1, 3]), None, &attrs).unwrap().to_f64(), [3.0, 9.0]);
-        // Three filters take the matrix product instead of the direct path.
+        // Three filters use the matrix product instead of the direct path.
         let bias = Tensor::from_vec(&[3], vec![0f32, 10.0, 20.0]);
         let out = conv(&x, &ones(&[3, 1, 3]), Some(&bias), &attrs).unwrap();
         assert_eq!(out.to_f64(), [3.0, 9.0, 13.0, 19.0, 23.0, 29.0]);

@@ -1,7 +1,7 @@
-//! Dropout while training: elements are zeroed at random and the others scaled up.
+//! Dropout in training: zeroes random elements and scales the others.
 //!
-//! ONNX leaves the generator open; its tests use NumPy's Mersenne Twister (Matsumoto and Nishimura, 1998), seeded with
-//! the `seed` attribute, so that is what is reproduced here.
+//! ONNX leaves the random generator open. Its tests use NumPy's Mersenne Twister (Matsumoto and Nishimura, 1998),
+//! seeded with the `seed` attribute, which is reproduced here.
 
 use crate::{cast, mul};
 use gradus_ir::{DType, Tensor};
@@ -46,15 +46,15 @@ impl Twister {
         y ^ (y >> 18)
     }
 
-    /// Uniform in 0..1, with 53 random bits.
+    /// Returns a uniform number in [0, 1) with 53 random bits.
     fn uniform(&mut self) -> f64 {
         let (high, low) = (f64::from(self.word() >> 5), f64::from(self.word() >> 6));
         (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
     }
 }
 
-/// The result and the mask of what is kept (Dropout, opset 13, training mode). `ratio` is the share that is dropped, in
-/// 0..1; a ratio of 0 keeps everything.
+/// `Dropout` (13, training mode): returns the result and the mask of kept elements. `ratio` is the dropped fraction in
+/// [0, 1); 0 keeps everything.
 pub fn dropout(x: &Tensor, ratio: f64, seed: i64) -> Result<[Tensor; 2], String> {
     if !(0.0..1.0).contains(&ratio) {
         return Err(format!("a dropout ratio of {ratio} is not in 0..1"));
@@ -70,7 +70,7 @@ pub fn dropout(x: &Tensor, ratio: f64, seed: i64) -> Result<[Tensor; 2], String>
     Ok([mul(&kept, &scale)?, mask])
 }
 
-/// The scalar that a ratio operand holds.
+/// Returns the scalar ratio.
 pub fn ratio_of(t: &Tensor) -> Result<f64, String> {
     match (t.dtype(), t.to_f64()[..].first()) {
         (DType::F16 | DType::BF16 | DType::F32 | DType::F64, Some(&v)) => Ok(v),

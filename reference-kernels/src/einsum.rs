@@ -1,4 +1,4 @@
-//! `Einsum`: sums of products over named axes, as transpositions, reductions and one matrix product per operand.
+//! `Einsum`, as transpositions, reductions and one matrix product per operand.
 
 use crate::KernelResult;
 use crate::matmul::matmul;
@@ -7,10 +7,10 @@ use crate::num::unsupported;
 use crate::reduce::{Reduction, reduce};
 use gradus_ir::tensor::{DType, Tensor};
 
-/// The name of an axis: a letter, or a number above all letters for one of those that `...` stands for.
+/// The label of an axis: a letter, or a larger number for axes of `...`.
 type Label = u32;
 
-/// The first of the labels for `...`, of which the last axis has the largest.
+/// First label of the axes of `...`.
 const ELLIPSIS: Label = 1 << 24;
 
 /// An equation for operands of known ranks.
@@ -47,7 +47,7 @@ impl Equation {
         Ok(Equation { inputs, output })
     }
 
-    /// The shape of the result, given how extents of one name combine.
+    /// Infers the shape of the result; `extent` combines extents of the same label.
     pub fn output_dims<D: Copy>(
         &self,
         shapes: &[Vec<D>],
@@ -59,13 +59,13 @@ impl Equation {
             let first = all.next().ok_or("an axis of the result is in no operand")?;
             all.try_fold(first, &unify)
         };
-        // Names that only operands have must be consistent too.
+        // Labels that occur in operands only must be consistent too.
         self.inputs.iter().flatten().try_for_each(|l| extent(l).map(drop))?;
         self.output.iter().map(extent).collect()
     }
 }
 
-/// The labels of a term, in which `...` stands for `hidden` axes.
+/// Labels of a term, in which `...` stands for `hidden` axes.
 fn labels(term: &str, hidden: usize) -> Result<Vec<Label>, String> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
     let letter = |c: char| match c {
@@ -76,7 +76,7 @@ fn labels(term: &str, hidden: usize) -> Result<Vec<Label>, String> {
     before.chars().map(letter).chain(dots).chain(after.chars().map(letter)).collect()
 }
 
-/// The axes of a result that is not stated: those of `...`, then the letters that occur once, by code.
+/// Labels of an implicit result: those of `...`, then the letters that occur once, alphabetically.
 fn implicit(inputs: &[Vec<Label>], hidden: usize) -> Vec<Label> {
     let all: Vec<Label> = inputs.concat();
     let mut once: Vec<Label> =
@@ -88,15 +88,15 @@ fn implicit(inputs: &[Vec<Label>], hidden: usize) -> Vec<Label> {
     out
 }
 
-/// A tensor whose axes have names, each once.
-struct Named {
+/// A tensor with a unique label per axis.
+struct LabeledTensor {
     tensor: Tensor,
     labels: Vec<Label>,
 }
 
-impl Named {
-    /// Takes diagonals, so that no name is left twice.
-    fn new(tensor: &Tensor, labels: &[Label]) -> Result<Named, String> {
+impl LabeledTensor {
+    /// Takes diagonals, so that labels are unique.
+    fn new(tensor: &Tensor, labels: &[Label]) -> Result<LabeledTensor, String> {
         let (mut shape, mut steps, mut kept): (Vec<usize>, Vec<isize>, Vec<Label>) = Default::default();
         for ((&label, &extent), step) in labels.iter().zip(tensor.shape()).zip(signed_strides(tensor.shape())) {
             match kept.iter().position(|&l| l == label) {
@@ -110,21 +110,21 @@ impl Named {
             }
         }
         let diagonal = if kept.len() == labels.len() { tensor.clone() } else { copy_view(tensor, &shape, &steps, 0)? };
-        Ok(Named { tensor: diagonal, labels: kept })
+        Ok(LabeledTensor { tensor: diagonal, labels: kept })
     }
 
-    /// Sums over the axes whose names are not wanted.
-    fn summed(self, wanted: impl Fn(Label) -> bool) -> Result<Named, String> {
+    /// Sums over axes whose labels are not wanted.
+    fn summed(self, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, String> {
         let (kept, gone): (Vec<usize>, Vec<usize>) = (0..self.labels.len()).partition(|&i| wanted(self.labels[i]));
         if gone.is_empty() {
             return Ok(self);
         }
         let axes: Vec<i64> = gone.iter().map(|&i| i as i64).collect();
         let tensor = reduce(&self.tensor, Reduction::Sum, &axes, false, false)?;
-        Ok(Named { tensor, labels: kept.iter().map(|&i| self.labels[i]).collect() })
+        Ok(LabeledTensor { tensor, labels: kept.iter().map(|&i| self.labels[i]).collect() })
     }
 
-    /// The tensor with these axes, in this order; of those that it lacks the extent is 1.
+    /// Transposes to these labels; missing ones get extent 1.
     fn aligned(&self, labels: &[Label]) -> KernelResult {
         let at = |l: &Label| self.labels.iter().position(|k| k == l);
         let perm: Vec<i64> = labels.iter().filter_map(at).map(|i| i as i64).collect();
@@ -132,26 +132,26 @@ impl Named {
         moved.reshape(labels.iter().map(|l| at(l).map_or(1, |i| self.tensor.shape()[i])).collect())
     }
 
-    /// The extents of some axes, 1 for those that are not there.
+    /// Extents of labels; 1 for missing ones.
     fn extents(&self, labels: &[Label]) -> Vec<usize> {
         let extent = |l| self.labels.iter().position(|k| k == l).map_or(1, |i| self.tensor.shape()[i]);
         labels.iter().map(extent).collect()
     }
 }
 
-/// Multiplies two operands, and sums over what neither the result nor another operand needs.
-fn contract(a: Named, b: Named, wanted: impl Fn(Label) -> bool) -> Result<Named, String> {
+/// Multiplies two operands and sums over labels that neither the result nor another operand needs.
+fn contract(a: LabeledTensor, b: LabeledTensor, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, String> {
     let a = a.summed(|l| wanted(l) || b.labels.contains(&l))?;
     let b = b.summed(|l| wanted(l) || a.labels.contains(&l))?;
     let both = |&l: &Label| a.labels.contains(&l) && b.labels.contains(&l);
     let (batch, inner): (Vec<Label>, Vec<Label>) =
         a.labels.iter().copied().filter(|l| both(l)).partition(|&l| wanted(l));
-    let only = |n: &Named| n.labels.iter().copied().filter(|l| !both(l)).collect::<Vec<_>>();
+    let only = |n: &LabeledTensor| n.labels.iter().copied().filter(|l| !both(l)).collect::<Vec<_>>();
     let (rows, columns) = (only(&a), only(&b));
-    // Extents of 1 stretch.
+    // Extents of 1 broadcast.
     let sum = super::shape::broadcast_shapes(&a.extents(&inner), &b.extents(&inner))?;
     let (left, right) = ([&batch[..], &rows, &inner].concat(), [&batch[..], &inner, &columns].concat());
-    let stretch = |n: &Named, labels: &[Label]| {
+    let stretch = |n: &LabeledTensor, labels: &[Label]| {
         let at = |l| inner.iter().position(|i| i == l).map_or(1, |i| sum[i] as i64);
         expand(&n.aligned(labels)?, &labels.iter().map(at).collect::<Vec<_>>())
     };
@@ -159,14 +159,14 @@ fn contract(a: Named, b: Named, wanted: impl Fn(Label) -> bool) -> Result<Named,
     let matrices = |t: &Tensor, r, c| t.reshape([&t.shape()[..batch.len()], &[r, c]].concat());
     let product = matmul(&matrices(&stretch(&a, &left)?, m, k)?, &matrices(&stretch(&b, &right)?, k, n)?)?;
     let shape = [&product.shape()[..batch.len()], &a.extents(&rows), &b.extents(&columns)].concat();
-    Ok(Named { tensor: product.reshape(shape)?, labels: [batch, rows, columns].concat() })
+    Ok(LabeledTensor { tensor: product.reshape(shape)?, labels: [batch, rows, columns].concat() })
 }
 
 fn total(extents: &[usize]) -> usize {
     extents.iter().fold(1, |n, &d| n.saturating_mul(d))
 }
 
-/// `Einsum` (12, 28): the sum, over the names that the result does not have, of the products of the operands' elements.
+/// `Einsum` (12, 28): the products of the operands' elements, summed over the labels that are absent from the result.
 pub fn einsum(inputs: &[&Tensor], equation: &str) -> KernelResult {
     let ranks: Vec<usize> = inputs.iter().map(|t| t.rank()).collect();
     let equation = Equation::parse(equation, &ranks)?;
@@ -174,7 +174,7 @@ pub fn einsum(inputs: &[&Tensor], equation: &str) -> KernelResult {
     if inputs.iter().any(|t| t.dtype() != first.dtype()) || first.dtype() == DType::Bool {
         return Err(unsupported("einsum", first.dtype()));
     }
-    let mut named = inputs.iter().zip(&equation.inputs).map(|(t, labels)| Named::new(t, labels));
+    let mut named = inputs.iter().zip(&equation.inputs).map(|(t, labels)| LabeledTensor::new(t, labels));
     let mut product = named.next().ok_or("einsum needs an operand")??;
     for (i, next) in named.enumerate() {
         let later = &equation.inputs[i + 2..];

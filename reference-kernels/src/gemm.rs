@@ -8,13 +8,13 @@ use std::ops::Range;
 const MR: usize = 4;
 /// Columns of the micro-kernel: with four rows, the accumulators fill half of the sixteen SSE registers.
 const NR: usize = 8;
-/// The depth of a block. At most 256 products of two 9-bit integers add up below 2^24, so that a block of them is exact
-/// in `f32`: integer convolutions rely on it.
+/// Depth of a block. Up to 256 products of two 9-bit integers sum to less than 2^24, so a block is exact in `f32`,
+/// which integer convolutions rely on.
 pub(super) const KC: usize = 256;
-/// The columns of a block: with [`KC`] rows it stays in a second-level cache.
+/// Columns of a block: with [`KC`] rows it fits the L2 cache.
 const NC: usize = 512;
 
-/// A left operand, rearranged into panels of [`MR`] rows for each block of [`KC`] columns.
+/// A packed left operand: panels of [`MR`] rows for each block of [`KC`] columns.
 pub(super) struct Packed<T> {
     rows: usize,
     depth: usize,
@@ -37,7 +37,7 @@ impl<T: Num> Packed<T> {
     }
 }
 
-/// A right operand that is copied out in blocks: a matrix, or the virtual one of a convolution.
+/// A right operand that is packed in blocks: a matrix, or the implicit im2col matrix of a convolution.
 pub(super) trait Columns<T> {
     /// Writes elements `columns` of row `k` to `out`.
     fn row(&self, k: usize, columns: Range<usize>, out: &mut [T]);
@@ -101,7 +101,7 @@ fn multiply_block<T: Num>(a: &[T], b: &[T], depth: usize, mut store: impl FnMut(
     }
 }
 
-/// The product of one panel of each operand, accumulated in registers.
+/// Multiplies one panel of each operand; sums stay in registers.
 #[inline(never)]
 fn micro_kernel<T: Num>(a: &[T], b: &[T]) -> [[T; NR]; MR] {
     let mut sums = [[T::NOTHING; NR]; MR];

@@ -1,4 +1,4 @@
-//! Operations that make tensors from little: constants, ranges, one-hot vectors and triangles.
+//! Operations that create tensors: constants, ranges, one-hot vectors and triangles.
 
 use crate::KernelResult;
 use crate::cast::{cast, from_f64s};
@@ -8,7 +8,7 @@ use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axis, product};
 use gradus_ir::eval::ints_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
-/// `ConstantOfShape` (9, 20, 21): a tensor whose every element is that of `value`, which has exactly one.
+/// `ConstantOfShape` (9, 20, 21): a tensor filled with the single element of `value`.
 pub fn constant_of_shape(shape: &[i64], value: &Tensor) -> KernelResult {
     let dims: Option<Vec<usize>> = shape.iter().map(|&d| usize::try_from(d).ok()).collect();
     let dims = dims.ok_or_else(|| format!("{shape:?} is not a shape"))?;
@@ -26,7 +26,7 @@ pub fn range(start: &Tensor, limit: &Tensor, delta: &Tensor) -> KernelResult {
     if start.dtype() == DType::Bool {
         return Err(unsupported("range", DType::Bool));
     }
-    // 64-bit integers are not all exact in f64.
+    // f64 cannot represent all 64-bit integers.
     if let (Some(s), Some(l), Some(d)) = (start.to_i64(), limit.to_i64(), delta.to_i64()) {
         let (first, step) = (s[0], d[0]);
         let count = int_count(first.into(), l[0].into(), step.into())?;
@@ -59,7 +59,7 @@ fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, String> {
 }
 
 /// `OneHot` (9, 11): along a new `axis` of extent `depth`, `values[1]` at the index and `values[0]` elsewhere. Indices
-/// may be of any number type and count from the back; one out of range selects nothing.
+/// may have any number type, negative ones count from the end, and out-of-range ones select nothing.
 pub fn one_hot(indices: &Tensor, depth: i64, values: &Tensor, axis: i64) -> KernelResult {
     if values.shape() != [2] {
         return Err(format!("one_hot needs an off and an on value, not {values:?}"));
@@ -96,7 +96,7 @@ pub fn trilu(x: &Tensor, k: i64, upper: bool) -> KernelResult {
     let n = i64::try_from(columns).map_err(|e| e.to_string())?;
     if rows > 0 && columns > 0 {
         for (r, row) in out.chunks_exact_mut(columns * size).enumerate() {
-            // The first column that belongs to the upper part; for the lower, the diagonal itself belongs to both.
+            // First column of the upper part; the diagonal belongs to both parts.
             let diagonal = k.saturating_add((r % rows) as i64);
             let first = if upper { diagonal } else { diagonal.saturating_add(1) }.clamp(0, n);
             let cut = first as usize * size;

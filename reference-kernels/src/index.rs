@@ -1,5 +1,5 @@
-//! Gathering and scattering by index tensors. Indices are `i32` or `i64` and may count from the back; one out of range
-//! is an error.
+//! Gathering and scattering by index tensors. Indices are `i32` or `i64`; negative ones count from the end,
+//! out-of-range ones are an error.
 
 use crate::KernelResult;
 use crate::binary::{add, max2, min2, mul};
@@ -17,8 +17,7 @@ fn resolve(index: i64, n: usize) -> Result<usize, String> {
     normalize_axis(index, n).map_err(|_| format!("index {index} is out of range for an extent of {n}"))
 }
 
-/// `Gather` (1, 11, 13): the slices of `x` along `axis` that `indices` names; the axis is replaced by the shape of
-/// `indices`.
+/// `Gather` (1, 11, 13): the slices of `x` along `axis` at `indices`. The axis is replaced by the shape of `indices`.
 pub fn gather(x: &Tensor, indices: &Tensor, axis: i64) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
     let n = x.shape()[axis];
@@ -65,8 +64,7 @@ pub fn gather_elements(x: &Tensor, indices: &Tensor, axis: i64) -> KernelResult 
     from_bytes(x.dtype(), indices.shape(), out)
 }
 
-/// The flat start in `x` of every slice that the rows of `indices` name, after `batch` shared leading axes, and the
-/// number of elements in a slice.
+/// Flat start of every slice selected by `indices` after `batch` leading axes, and the number of elements per slice.
 fn slice_positions(x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, usize), String> {
     let wrong = || format!("indices of {:?} do not fit {:?} with {batch} batch axes", indices.shape(), x.shape());
     let (&depth, rows) = indices.shape().split_last().ok_or_else(wrong)?;
@@ -77,7 +75,7 @@ fn slice_positions(x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<us
     let (from, values) = (strides(x.shape()), indices_of(indices)?);
     let slice = product(&x.shape()[end..]);
     let total = checked_len(rows).ok_or_else(wrong)?;
-    // An index of depth 0 names everything, and is then no element at all: its rows are counted by the shape alone.
+    // Indices of depth 0 select the whole tensor and have no elements; the shape alone gives their number.
     super::shape::checked_elements(rows)?;
     let batches = product(&rows[..batch]);
     let (per_batch, whole) = (total.checked_div(batches).unwrap_or(0), x.len().checked_div(batches).unwrap_or(0));
@@ -91,8 +89,8 @@ fn slice_positions(x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<us
     Ok(((0..total).map(position).collect::<Result<_, String>>()?, slice))
 }
 
-/// `GatherND` (11, 12, 13): the slices of `x` that the rows of `indices` (its last axis) name by leading coordinates,
-/// after `batch_dims` axes that both share.
+/// `GatherND` (11, 12, 13): the slices of `x` at the leading coordinates given by the last axis of `indices`, after
+/// `batch_dims` common axes.
 pub fn gather_nd(x: &Tensor, indices: &Tensor, batch_dims: i64) -> KernelResult {
     let batch = usize::try_from(batch_dims).map_err(|e| e.to_string())?;
     let (positions, slice) = slice_positions(x, indices, batch)?;
@@ -105,24 +103,24 @@ pub fn gather_nd(x: &Tensor, indices: &Tensor, batch_dims: i64) -> KernelResult 
     from_bytes(x.dtype(), &shape, out)
 }
 
-/// How scattered elements combine with what is there.
+/// The combination of a scattered element with the existing one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Scatter {
-    /// Replace; the last of several wins.
+pub enum ScatterReduction {
+    /// Replacement; the last update of an element wins.
     #[default]
     Assign,
-    /// Add.
+    /// Addition.
     Add,
-    /// Multiply.
+    /// Multiplication.
     Mul,
-    /// Keep the smaller.
+    /// Minimum.
     Min,
-    /// Keep the larger.
+    /// Maximum.
     Max,
 }
 
-/// Puts runs of `run` elements of `updates` at `positions` of a copy of `x`.
-fn scatter(x: &Tensor, updates: &Tensor, positions: &[usize], run: usize, how: Scatter) -> KernelResult {
+/// Combines runs of `run` elements of `updates` with a copy of `x` at `positions`.
+fn scatter(x: &Tensor, updates: &Tensor, positions: &[usize], run: usize, how: ScatterReduction) -> KernelResult {
     if updates.dtype() != x.dtype() || positions.len().checked_mul(run) != Some(updates.len()) {
         return Err(format!("updates {updates:?} do not fit {} runs of {run} of {x:?}", positions.len()));
     }
@@ -132,14 +130,14 @@ fn scatter(x: &Tensor, updates: &Tensor, positions: &[usize], run: usize, how: S
         let into = &mut out[p * x.dtype().size()..][..bytes];
         let new = &updates.bytes()[i * bytes..(i + 1) * bytes];
         let combine = match how {
-            Scatter::Assign => {
+            ScatterReduction::Assign => {
                 into.copy_from_slice(new);
                 continue;
             }
-            Scatter::Add => add,
-            Scatter::Mul => mul,
-            Scatter::Min => min2,
-            Scatter::Max => max2,
+            ScatterReduction::Add => add,
+            ScatterReduction::Mul => mul,
+            ScatterReduction::Min => min2,
+            ScatterReduction::Max => max2,
         };
         let tensor = |b: &[u8]| from_bytes(x.dtype(), &[run], b.to_vec());
         into.copy_from_slice(combine(&tensor(into)?, &tensor(new)?)?.bytes());
@@ -149,7 +147,13 @@ fn scatter(x: &Tensor, updates: &Tensor, positions: &[usize], run: usize, how: S
 
 /// `ScatterElements` (11, 13, 16, 18): a copy of `x` in which the elements that [`gather_elements`] would read are
 /// combined with those of `updates`, which has the shape of `indices`.
-pub fn scatter_elements(x: &Tensor, indices: &Tensor, updates: &Tensor, axis: i64, how: Scatter) -> KernelResult {
+pub fn scatter_elements(
+    x: &Tensor,
+    indices: &Tensor,
+    updates: &Tensor,
+    axis: i64,
+    how: ScatterReduction,
+) -> KernelResult {
     if indices.shape() != updates.shape() {
         return Err(format!("updates of {:?} for indices of {:?}", updates.shape(), indices.shape()));
     }
@@ -158,7 +162,7 @@ pub fn scatter_elements(x: &Tensor, indices: &Tensor, updates: &Tensor, axis: i6
 
 /// `ScatterND` (11, 13, 16, 18): a copy of `x` in which the slices that [`gather_nd`] would read are combined with
 /// those of `updates`.
-pub fn scatter_nd(x: &Tensor, indices: &Tensor, updates: &Tensor, how: Scatter) -> KernelResult {
+pub fn scatter_nd(x: &Tensor, indices: &Tensor, updates: &Tensor, how: ScatterReduction) -> KernelResult {
     let (positions, run) = slice_positions(x, indices, 0)?;
     scatter(x, updates, &positions, run, how)
 }
@@ -184,8 +188,8 @@ mod tests {
     fn scatters() {
         let x = Tensor::from_vec(&[3], vec![1i32, 2, 3]);
         let (i, u) = (Tensor::from_vec(&[2], vec![0i64, 0]), Tensor::from_vec(&[2], vec![5i32, 6]));
-        assert_eq!(scatter_elements(&x, &i, &u, 0, Scatter::Add).unwrap().to_i64().unwrap(), [12, 2, 3]);
+        assert_eq!(scatter_elements(&x, &i, &u, 0, ScatterReduction::Add).unwrap().to_i64().unwrap(), [12, 2, 3]);
         let rows = i.reshape(vec![2, 1]).unwrap();
-        assert_eq!(scatter_nd(&x, &rows, &u, Scatter::Assign).unwrap().to_i64().unwrap(), [6, 2, 3]);
+        assert_eq!(scatter_nd(&x, &rows, &u, ScatterReduction::Assign).unwrap().to_i64().unwrap(), [6, 2, 3]);
     }
 }

@@ -1,8 +1,8 @@
 //! The reference kernels of the `graph` dialect: ONNX operators as plain functions over tensors.
 //!
-//! Each takes operands and attributes and returns a new tensor, or an error that says which rule the operands break;
-//! no input makes one panic. Results above 2^27 elements are refused. The [`shape`] module has the shape rules, which
-//! shape inference shares.
+//! A kernel takes operands and attributes and returns a new tensor, or an error that names the violated rule; it never
+//! panics. Results of more than 2^27 elements are rejected. The [`shape`] module holds the shape rules, which shape
+//! inference shares.
 
 mod attention;
 mod binary;
@@ -37,10 +37,10 @@ mod walk;
 
 use gradus_ir::tensor::Tensor;
 
-/// What a kernel returns: the result, or why the operands are wrong.
+/// Result of a kernel: a tensor, or a description of the violated rule.
 pub type KernelResult = Result<Tensor, String>;
 
-pub use attention::{Attention, AttentionInputs, Rotary, attention, rotary_embedding, swiglu};
+pub use attention::{AttentionAttrs, AttentionInputs, RotaryAttrs, attention, rotary_embedding, swiglu};
 pub use binary::*;
 pub use cast::{RoundMode, cast, cast_with};
 pub use conv::{conv, conv_transpose};
@@ -49,7 +49,7 @@ pub use einsum::{Equation, einsum};
 pub use generate::*;
 pub use index::*;
 pub use loss::*;
-pub use matmul::{Gemm, det, gemm, matmul, sparse_matmul};
+pub use matmul::{GemmAttrs, det, gemm, matmul, sparse_matmul};
 pub use movement::{
     concat, depth_to_space, expand, flatten, reshape, shape_of, size_of, slice, space_to_depth, split, squeeze, tile,
     transpose, unsqueeze,
@@ -60,12 +60,12 @@ pub use pool::*;
 pub use quant::*;
 pub use recurrent::*;
 pub use reduce::{Reduction, arg_max, arg_min, cum_prod, cum_sum, reduce};
-pub use region::{RoiAlign, Suppression, max_roi_pool, non_max_suppression, roi_align};
-pub use resize::{AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode, resize};
-pub use sample::{DeformInputs, Sample, SampleMode, SamplePadding, affine_grid, deform_conv, grid_sample};
+pub use region::{NmsAttrs, RoiAlignAttrs, max_roi_pool, non_max_suppression, roi_align};
+pub use resize::{AspectPolicy, Coordinates, NearestMode, ResizeAttrs, ResizeMode, resize};
+pub use sample::{DeformInputs, GridSampleAttrs, SampleMode, SamplePadding, affine_grid, deform_conv, grid_sample};
 pub use search::*;
 pub use signal::*;
 pub use softmax::{log_softmax, softmax};
-pub use state::{LinearAttention, LinearInputs, causal_conv_with_state, linear_attention, tensor_scatter};
+pub use state::{LinearAttentionAttrs, LinearInputs, causal_conv_with_state, linear_attention, tensor_scatter};
 pub use unary::*;
 pub use unpool::{center_crop_pad, col2im, max_unpool, unpool_dims};

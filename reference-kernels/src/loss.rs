@@ -1,24 +1,24 @@
-//! Losses: how far probabilities are from the classes that were to be found.
+//! Loss functions.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::softmax::log_softmax;
 use gradus_ir::tensor::Tensor;
 
-/// How the losses of all samples become one.
+/// The reduction of sample losses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum LossReduction {
-    /// Not at all.
+    /// No reduction.
     None,
-    /// The mean, weighted as the losses are.
+    /// Weighted mean.
     #[default]
     Mean,
-    /// The sum.
+    /// Sum.
     Sum,
 }
 
-/// `NegativeLogLikelihoodLoss` (12, 13, 22): for every target the negative element of its class of `[N, C, D...]`, which
-/// has logarithms of probabilities, times the weight of the class. Targets of `ignored` count nothing.
+/// `NegativeLogLikelihoodLoss` (12, 13, 22): the negative log-probability of each target class in `[N, C, D...]`, times
+/// the class weight. Targets equal to `ignored` do not contribute.
 pub fn negative_log_likelihood_loss(
     x: &Tensor,
     target: &Tensor,
@@ -53,8 +53,8 @@ pub fn negative_log_likelihood_loss(
     })
 }
 
-/// `SoftmaxCrossEntropyLoss` (12, 13): [`negative_log_likelihood_loss`] of the [`log_softmax`] of scores, which is the
-/// second result.
+/// `SoftmaxCrossEntropyLoss` (12, 13): [`negative_log_likelihood_loss`] of the [`log_softmax`] of scores; the latter is
+/// the second result.
 pub fn softmax_cross_entropy_loss(
     scores: &Tensor,
     labels: &Tensor,

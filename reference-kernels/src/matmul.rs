@@ -1,15 +1,15 @@
-//! Matrix products: `MatMul` with numpy's rules, and `Gemm`.
+//! Matrix products: `MatMul` with NumPy semantics, and `Gemm`.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::gemm::{Matrix, Packed, gemm as product};
 use crate::num::{Num, dispatch, wide};
 use crate::shape::{broadcast_shapes, checked_elements, matmul_output_dims};
-use crate::walk::{Walk, zip_map};
+use crate::walk::{BroadcastWalk, zip_map};
 use gradus_ir::tensor::Tensor;
 
-/// `MatMul` (1, 9, 13): the product of matrices, stacks of them (which broadcast), or vectors, as numpy's `matmul`.
-/// Every type but `Bool`; integers wrap.
+/// `MatMul` (1, 9, 13): the product of matrices, batches of matrices (which broadcast) or vectors, as NumPy's `matmul`.
+/// Every type except `Bool`; integers wrap.
 pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
     if a.dtype() != b.dtype() {
         return Err(format!("matmul of {a:?} and {b:?}"));
@@ -22,8 +22,7 @@ pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
     })
 }
 
-/// The product of two matrices in which factors that are zero in one of them, the right one or the left one, are left out
-/// of the sums, whatever they are multiplied with.
+/// Product of two matrices without the products with zeros of the sparse operand.
 pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelResult {
     let (&[m, k], &[l, n]) = (a.shape(), b.shape()) else { return Err(format!("a product of {a:?} and {b:?}")) };
     if k != l || a.dtype() != b.dtype() {
@@ -45,7 +44,7 @@ pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelRes
     })
 }
 
-/// The product of stacks of matrices, accumulated as in [`product`] from `start` on; zero if there is nothing to add up.
+/// Batched matrix product, accumulated onto `start`; zero for empty sums.
 pub(super) fn stacked<T: Num, C: Clone + Default>(
     a: &[T],
     a_shape: &[usize],
@@ -65,11 +64,11 @@ pub(super) fn stacked<T: Num, C: Clone + Default>(
         return Ok((shape, out));
     }
     if b_batch.is_empty() {
-        // One right operand for all: the stack on the left is one tall matrix.
+        // With one right operand, the batch on the left is one tall matrix.
         m *= a_batch.iter().product::<usize>();
         a_batch = &[];
     }
-    let (walk, mut done) = (Walk::new([a_batch, b_batch])?, 0);
+    let (walk, mut done) = (BroadcastWalk::new([a_batch, b_batch])?, 0);
     walk.each_run(|[i, j]| {
         for r in 0..walk.run {
             let (i, j) = (i + r * walk.steps[0], j + r * walk.steps[1]);
@@ -113,12 +112,12 @@ pub fn det(x: &Tensor) -> KernelResult {
     Ok(from_f64s(x.dtype(), batch, out))
 }
 
-/// The attributes of [`gemm`].
+/// Attributes of [`gemm`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Gemm {
-    /// Scales the product.
+pub struct GemmAttrs {
+    /// Scale of the product.
     pub alpha: f32,
-    /// Scales the added operand.
+    /// Scale of the summand.
     pub beta: f32,
     /// Whether the left operand is transposed.
     pub trans_a: bool,
@@ -126,9 +125,9 @@ pub struct Gemm {
     pub trans_b: bool,
 }
 
-impl Default for Gemm {
+impl Default for GemmAttrs {
     fn default() -> Self {
-        Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: false }
+        GemmAttrs { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: false }
     }
 }
 
@@ -142,7 +141,7 @@ pub fn gemm_output_dims(a: &[usize], b: &[usize], trans_a: bool, trans_b: bool) 
 }
 
 /// `Gemm` (7, 9, 11, 13): `alpha * a * b + beta * c` of matrices, where `c` broadcasts to the product.
-pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelResult {
+pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &GemmAttrs) -> KernelResult {
     if a.dtype() != b.dtype() || c.is_some_and(|c| c.dtype() != a.dtype()) {
         return Err(format!("gemm of {a:?}, {b:?} and {c:?}"));
     }
@@ -165,7 +164,7 @@ pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &Gemm) -> KernelR
         if let Some(c) = &c {
             let mut added = c.as_slice::<T>().into_owned();
             scale(&mut added, attrs.beta);
-            out = zip_map(&Walk::new([&shape, c.shape()])?, &out, &added, Num::add);
+            out = zip_map(&BroadcastWalk::new([&shape, c.shape()])?, &out, &added, Num::add);
         }
         Ok(Tensor::from_vec(&shape, out))
     })
@@ -204,8 +203,8 @@ mod tests {
     fn scaled_and_transposed() {
         let a = Tensor::from_vec(&[2, 1], vec![1f32, 2.0]);
         let c = Tensor::from_vec(&[1], vec![1f32]);
-        let attrs = Gemm { alpha: 2.0, beta: 3.0, trans_a: true, trans_b: false };
+        let attrs = GemmAttrs { alpha: 2.0, beta: 3.0, trans_a: true, trans_b: false };
         assert_eq!(gemm(&a, &a, Some(&c), &attrs).unwrap().to_f64(), [13.0]);
-        assert!(gemm(&a, &a, None, &Gemm::default()).is_err());
+        assert!(gemm(&a, &a, None, &GemmAttrs::default()).is_err());
     }
 }

@@ -1,7 +1,6 @@
-//! Operations that only move elements: they work on bytes, so that one implementation serves every element type.
+//! Operations that only move elements. They work on bytes, so one implementation serves every element type.
 //!
-//! Most of them are a strided view of the operand that is copied out; [`copy_view`] merges axes so that what is
-//! contiguous moves in one piece.
+//! Most of them copy a strided view of the operand; [`copy_view`] merges axes so that contiguous elements move at once.
 
 use crate::KernelResult;
 use crate::shape::{
@@ -10,12 +9,12 @@ use crate::shape::{
 };
 use gradus_ir::tensor::{DType, Tensor};
 
-/// A tensor of `bytes`, whose number must fit.
+/// Creates a tensor of `bytes`.
 pub(super) fn from_bytes(dtype: DType, shape: &[usize], bytes: Vec<u8>) -> KernelResult {
     Tensor::new(dtype, shape.to_vec(), bytes.into())
 }
 
-/// A buffer for the bytes of a result of `shape`.
+/// Allocates a buffer for a result of `shape`.
 pub(super) fn buffer(dtype: DType, shape: &[usize]) -> Result<Vec<u8>, String> {
     Ok(Vec::with_capacity(checked_elements(shape)? * dtype.size()))
 }
@@ -25,8 +24,8 @@ pub(super) fn signed_strides(shape: &[usize]) -> Vec<isize> {
     strides(shape).into_iter().map(usize::cast_signed).collect()
 }
 
-/// Copies out the elements at `offset + index * view_strides` (in elements) for every index into `shape`. The caller
-/// has made sure that they are all inside `src`.
+/// Copies the elements at `offset + index * view_strides` (in elements) for every index into `shape`, all of which must
+/// be in bounds.
 pub(super) fn copy_view(src: &Tensor, shape: &[usize], view_strides: &[isize], offset: usize) -> KernelResult {
     let n = checked_elements(shape)?;
     if n == 0 {
@@ -135,7 +134,7 @@ pub fn tile(x: &Tensor, repeats: &[i64]) -> KernelResult {
     for (&d, &c) in x.shape().iter().zip(&counts) {
         shape.push(d.checked_mul(c).ok_or("the result is too large")?);
     }
-    // Each axis becomes two, of which the outer does not move.
+    // Each axis becomes two, of which the outer has stride 0.
     let split: Vec<usize> = counts.iter().zip(x.shape()).flat_map(|(&c, &d)| [c, d]).collect();
     let from: Vec<isize> = signed_strides(x.shape()).into_iter().flat_map(|s| [0, s]).collect();
     copy_view(x, &split, &from, 0)?.reshape(shape)
@@ -158,16 +157,16 @@ pub fn slice(x: &Tensor, starts: &[i64], ends: &[i64], axes: &[i64], steps: &[i6
         let (first, count) = slice_axis(shape[axis], starts[i], ends[i], step)?;
         offset += first * view[axis].unsigned_abs();
         shape[axis] = count;
-        // With fewer than two elements the step is never taken, and could be too large for the product.
+        // With fewer than two elements the step is unused, and might overflow.
         view[axis] = if count > 1 { view[axis] * isize::try_from(step).map_err(|e| e.to_string())? } else { 0 };
     }
     copy_view(x, &shape, &view, offset)
 }
 
-/// The first index and the number of elements of a slice along an axis of extent `n`, by numpy's rules.
+/// Start index and number of elements of a slice along an axis of extent `n`, by NumPy's rules.
 pub fn slice_axis(n: usize, start: i64, end: i64, step: i64) -> Result<(usize, usize), String> {
     let n = i64::try_from(n).map_err(|e| e.to_string())?;
-    // A descending slice may stop before the first element, at -1; no ascending one may.
+    // Only a descending slice may end before the first element, at -1.
     let (low, high) = if step < 0 { (-1, n - 1) } else { (0, n) };
     let clamp = |v: i64| if v < 0 { v.saturating_add(n) } else { v }.clamp(low, high);
     let (first, last) = (clamp(start), clamp(end));
@@ -180,12 +179,12 @@ pub fn slice_axis(n: usize, start: i64, end: i64, step: i64) -> Result<(usize, u
     Ok((usize::try_from(first).map_err(|e| e.to_string())?, usize::try_from(count).map_err(|e| e.to_string())?))
 }
 
-/// The extents before and after `axis`, multiplied out.
+/// Products of the extents before and after `axis`.
 pub(super) fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (product(&shape[..axis]), product(&shape[axis + 1..]))
 }
 
-/// `Concat` (4, 11, 13): joins operands, which agree in type and all other extents, along `axis`.
+/// `Concat` (4, 11, 13): concatenates operands, equal in type and all other extents, along `axis`.
 pub fn concat(inputs: &[&Tensor], axis: i64) -> KernelResult {
     let first = inputs.first().ok_or("concat needs an operand")?;
     let axis = normalize_axis(axis, first.rank())?;
@@ -211,7 +210,7 @@ pub fn concat(inputs: &[&Tensor], axis: i64) -> KernelResult {
     from_bytes(first.dtype(), &shape, out)
 }
 
-/// `Split` (2, 11, 13, 18): cuts `x` along `axis` into parts of the given `sizes`, which add up to its extent.
+/// `Split` (2, 11, 13, 18): splits `x` along `axis` into parts of the given `sizes`, which add up to its extent.
 pub fn split(x: &Tensor, axis: i64, sizes: &[usize]) -> Result<Vec<Tensor>, String> {
     let axis = normalize_axis(axis, x.rank())?;
     let total = sizes.iter().try_fold(0usize, |sum, &s| sum.checked_add(s));
@@ -228,7 +227,7 @@ pub fn split(x: &Tensor, axis: i64, sizes: &[usize]) -> Result<Vec<Tensor>, Stri
     sizes.iter().map(&mut part).collect()
 }
 
-/// The sizes that `Split` with `num_outputs` cuts an axis of extent `n` into: equal, but for a smaller last one.
+/// Sizes of the parts of an axis of extent `n` for `Split` with `num_outputs`: equal, except for a smaller last one.
 pub fn split_sizes(n: usize, num_outputs: usize) -> Result<Vec<usize>, String> {
     if num_outputs == 0 || num_outputs > super::shape::MAX_ELEMENTS {
         return Err(format!("cannot split into {num_outputs} parts"));
@@ -237,12 +236,12 @@ pub fn split_sizes(n: usize, num_outputs: usize) -> Result<Vec<usize>, String> {
     Ok((0..num_outputs).map(|i| chunk.min(n.saturating_sub(chunk.saturating_mul(i)))).collect())
 }
 
-/// Reshapes, transposes, reshapes: what both depth and space rearrangements are.
+/// Reshapes, transposes and reshapes, as depth and space rearrangements do.
 fn rearrange(x: &Tensor, split: Vec<usize>, perm: &[i64], shape: Vec<usize>) -> KernelResult {
     transpose(&x.reshape(split)?, perm)?.reshape(shape)
 }
 
-/// The extents of `[N, C, H, W]` and the block size.
+/// Returns the extents `[N, C, H, W]` and the block size.
 fn blocks(op: &str, x: &Tensor, block: i64) -> Result<([usize; 4], usize), String> {
     let dims =
         <[usize; 4]>::try_from(x.shape()).map_err(|_| format!("{op} needs [N, C, H, W], not {:?}", x.shape()))?;
@@ -250,7 +249,8 @@ fn blocks(op: &str, x: &Tensor, block: i64) -> Result<([usize; 4], usize), Strin
     Ok((dims, block.ok_or_else(|| format!("{op}: the block size is out of range"))?))
 }
 
-/// `DepthToSpace` (1, 11, 13): moves blocks of channels of `[N, C, H, W]` into space. `column_major` is mode `CRD`.
+/// `DepthToSpace` (1, 11, 13): moves blocks of channels of `[N, C, H, W]` to spatial positions. `column_major` is mode
+/// `CRD`.
 pub fn depth_to_space(x: &Tensor, block: i64, column_major: bool) -> KernelResult {
     let ([n, c, h, w], b) = blocks("depth_to_space", x, block)?;
     if !c.is_multiple_of(b * b) {
@@ -264,7 +264,7 @@ pub fn depth_to_space(x: &Tensor, block: i64, column_major: bool) -> KernelResul
     }
 }
 
-/// `SpaceToDepth` (1, 13): moves blocks of space of `[N, C, H, W]` into channels. `column_major` is mode `CRD`.
+/// `SpaceToDepth` (1, 13): moves spatial blocks of `[N, C, H, W]` to channels. `column_major` is mode `CRD`.
 pub fn space_to_depth(x: &Tensor, block: i64, column_major: bool) -> KernelResult {
     let ([n, c, h, w], b) = blocks("space_to_depth", x, block)?;
     if !h.is_multiple_of(b) || !w.is_multiple_of(b) {

@@ -18,7 +18,7 @@ fn vector(op: &str, name: &str, t: &Tensor, n: usize) -> Result<Vec<f64>, String
     Ok(t.to_f64())
 }
 
-/// The number of channels, which is the extent of axis 1, and of elements after it.
+/// Number of channels (the extent of axis 1) and of elements per channel.
 fn channels(op: &str, x: &Tensor) -> Result<(usize, usize), String> {
     if x.rank() < 2 {
         return Err(format!("{op} needs [N, C, ...], not {:?}", x.shape()));
@@ -65,14 +65,14 @@ pub fn batch_normalization(
 pub struct BatchStatistics {
     /// The normalized tensor.
     pub y: Tensor,
-    /// The running mean, updated.
+    /// Updated running mean.
     pub mean: Tensor,
-    /// The running (population) variance, updated.
+    /// Updated running (population) variance.
     pub var: Tensor,
 }
 
-/// `BatchNormalization` (14, 15) in training mode: normalizes by the batch's own mean and variance, and updates the
-/// running ones as `running * momentum + batch * (1 - momentum)`.
+/// `BatchNormalization` (14, 15) in training mode: normalizes by batch mean and variance, and updates the running
+/// statistics as `running * momentum + batch * (1 - momentum)`.
 pub fn batch_normalization_training(
     x: &Tensor,
     scale: &Tensor,
@@ -107,7 +107,7 @@ pub fn batch_normalization_training(
     Ok(BatchStatistics { y, mean, var: update(var, &old_var, &|i| batch[i].1) })
 }
 
-/// The mean and `1 / sqrt(variance + epsilon)` of some elements.
+/// Mean and `1 / sqrt(variance + epsilon)` of some elements.
 fn statistics<T: Num>(row: &[T], epsilon: f64) -> (f64, f64) {
     let n = row.len() as f64;
     let mean = row.iter().map(|v| v.to_f64()).sum::<f64>() / n;
@@ -115,9 +115,10 @@ fn statistics<T: Num>(row: &[T], epsilon: f64) -> (f64, f64) {
     (mean, 1.0 / (var + epsilon).sqrt())
 }
 
-/// `InstanceNormalization` (6, 22): normalizes every image of `[N, C, D...]`, then scales and shifts per channel.
+/// `InstanceNormalization` (6, 22): normalizes each channel of each sample of `[N, C, D...]`, then scales and shifts
+/// per channel.
 pub fn instance_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, epsilon: f64) -> KernelResult {
-    // Without channels there is nothing in the one group.
+    // Without channels, the single group is empty.
     let groups = channels("instance_normalization", x)?.0.max(1);
     group_normalization(x, scale, bias, i64::try_from(groups).unwrap_or(0), epsilon)
 }
@@ -159,9 +160,9 @@ fn affine(op: &str, x: &Tensor, scale: &Tensor, bias: Option<&Tensor>) -> Kernel
     bias.map_or(Ok(scaled.clone()), |b| add(&scaled, b))
 }
 
-/// `LayerNormalization` (17): normalizes over the axes from `axis` on, then scales and shifts by tensors that broadcast.
-/// Returns the result, and as `f32` (`f64` for `f64` operands) the mean and the inverse of the standard deviation, whose
-/// extents from `axis` on are 1.
+/// `LayerNormalization` (17): normalizes over the axes from `axis` on, then scales and shifts with broadcasting.
+/// Returns the result, and in `f32` (`f64` for `f64` operands) the mean and the reciprocal standard deviation, with
+/// extents of 1 from `axis` on.
 pub fn layer_normalization(
     x: &Tensor,
     scale: &Tensor,
@@ -193,8 +194,8 @@ pub fn layer_normalization(
     Ok([affine(op, &y, scale, bias)?, stash(means), stash(inverses)])
 }
 
-/// `RMSNormalization` (23): divides by the root of the mean square over the axes from `axis` on, then scales by a tensor
-/// that broadcasts.
+/// `RMSNormalization` (23): divides by the root mean square over the axes from `axis` on, then scales with
+/// broadcasting.
 pub fn rms_normalization(x: &Tensor, scale: &Tensor, axis: i64, epsilon: f64) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
     let n = x.shape()[axis].saturating_mul(around(x.shape(), axis).1);
@@ -210,40 +211,40 @@ pub fn rms_normalization(x: &Tensor, scale: &Tensor, axis: i64, epsilon: f64) ->
     affine("rms_normalization", &y, scale, None)
 }
 
-/// `MeanVarianceNormalization` (9, 13): elements less their mean over `axes`, divided by the standard deviation.
+/// `MeanVarianceNormalization` (9, 13): `(x - mean) / stddev` over `axes`.
 pub fn mean_variance_normalization(x: &Tensor, axes: &[i64]) -> KernelResult {
     let mean = |t: &Tensor| reduce(t, Reduction::Mean, axes, true, false);
     let wide = cast(x, DType::F64)?;
     let center = mean(&wide)?;
     let variance = sub(&mean(&mul(&wide, &wide)?)?, &mul(&center, &center)?)?;
-    // Rounding may leave less than nothing.
+    // Rounding may make the variance negative.
     let deviation = variance.to_f64().iter().map(|v| v.max(0.0).sqrt() + 1e-9).collect();
     let y = div(&sub(&wide, &center)?, &floats_to_tensor(DType::F64, variance.shape(), deviation))?;
     if x.dtype().is_float() { cast(&y, x.dtype()) } else { Err(unsupported("mean_variance_normalization", x.dtype())) }
 }
 
-/// The attributes of [`lrn`].
+/// Attributes of [`lrn`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Lrn {
-    /// The number of channels that are summed.
+pub struct LrnAttrs {
+    /// Number of channels in the window.
     pub size: i64,
-    /// Scales the sum of squares, after division by `size`.
+    /// Factor alpha of the sum of squares, divided by `size`.
     pub alpha: f64,
-    /// The exponent.
+    /// Exponent beta.
     pub beta: f64,
-    /// Added to the scaled sum.
+    /// Bias of the scaled sum.
     pub bias: f64,
 }
 
-impl Default for Lrn {
+impl Default for LrnAttrs {
     fn default() -> Self {
-        Lrn { size: 1, alpha: 1e-4, beta: 0.75, bias: 1.0 }
+        LrnAttrs { size: 1, alpha: 1e-4, beta: 0.75, bias: 1.0 }
     }
 }
 
-/// `LRN` (1, 13): divides elements of `[N, C, D...]` by `(bias + alpha / size * sum)^beta`, where `sum` is that of the
-/// squares at the same position in `size` neighbouring channels.
-pub fn lrn(x: &Tensor, attrs: &Lrn) -> KernelResult {
+/// `LRN` (1, 13): `x / (bias + alpha / size * sum)^beta`, where `sum` is the sum of squares over `size` neighbouring
+/// channels.
+pub fn lrn(x: &Tensor, attrs: &LrnAttrs) -> KernelResult {
     let (c, inner) = channels("lrn", x)?;
     let size = usize::try_from(attrs.size).ok().filter(|&s| s > 0).ok_or("lrn: size should be positive")?;
     let (before, after) = ((size - 1) / 2, (size - 1).div_ceil(2));
@@ -267,7 +268,7 @@ pub fn lrn(x: &Tensor, attrs: &Lrn) -> KernelResult {
     })
 }
 
-/// `LpNormalization` (1, 22): divides by the `p`-norm (1 or 2) along `axis`; where that is 0 the result is too.
+/// `LpNormalization` (1, 22): divides by the `p`-norm (1 or 2) along `axis`; 0 where the norm is 0.
 pub fn lp_normalization(x: &Tensor, axis: i64, p: i64) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
     let (extent, inner) = (x.shape()[axis], around(x.shape(), axis).1);

@@ -1,17 +1,16 @@
-//! What the kernels need from an element type: arithmetic with the wrapping, rounding and NaN rules of ONNX, and the
-//! macro that turns a runtime [`DType`] into a Rust type.
+//! Arithmetic of element types with ONNX's wrapping, rounding and NaN rules, and the dispatch from a runtime [`DType`]
+//! to a Rust type.
 //!
-//! Arithmetic happens in five types; the others are brought into one of them and back ([`compute_type`]). That keeps
-//! the number of copies of each kernel low, and makes every kernel work for every element type.
+//! Kernels compute in five types and convert all others ([`compute_type`]), which limits the number of instantiations
+//! and covers every element type.
 
 use crate::KernelResult;
 use crate::cast::cast;
 use gradus_ir::tensor::{DType, Elem, Tensor};
 
-/// Runs `$body`, a [`KernelResult`], with `$t` bound to the Rust type that the tensors compute in, to which they have
-/// been brought; a result of that type is brought back to the first one's. The first word says which types are
-/// accepted: `number` is everything but `Bool`, `float` the floats, `int` the integers. Others are an error that names
-/// `$op`.
+/// Evaluates `$body`, a [`KernelResult`], with `$t` bound to the compute type of the tensors, which are converted to
+/// it; the result is converted back to the type of the first tensor. The first word selects the accepted types:
+/// `number` (all but `Bool`), `float` or `int`. Other types are an error that names `$op`.
 macro_rules! dispatch {
     (@ $op:expr, ($x:ident $(, $y:ident)*), $t:ident => $body:expr; $($d:ident $r:ty),*) => {{
         let stated = $x.dtype();
@@ -32,13 +31,12 @@ macro_rules! dispatch {
 }
 pub(super) use dispatch;
 
-/// The error of an operation that has no meaning for `dtype`.
+/// Error for an element type that an operation does not support.
 pub(super) fn unsupported(op: &str, dtype: DType) -> String {
     format!("{op} is not defined for {dtype} tensors")
 }
 
-/// The type that elements of `dtype` are computed in: it holds all of their values, and what its arithmetic gives,
-/// rounded or cut to `dtype`, is what that of `dtype` would.
+/// The compute type of `dtype`: arithmetic in it, rounded or truncated to `dtype`, equals arithmetic in `dtype`.
 pub(super) fn compute_type(dtype: DType) -> DType {
     match dtype {
         DType::Bool | DType::F64 | DType::U64 | DType::I64 => dtype,
@@ -48,12 +46,12 @@ pub(super) fn compute_type(dtype: DType) -> DType {
     }
 }
 
-/// A tensor in the type that its elements are computed in.
+/// Converts a tensor to its compute type.
 pub(super) fn wide(t: &Tensor) -> KernelResult {
     cast(t, compute_type(t.dtype()))
 }
 
-/// Applies `f` to tensors in the types that they are computed in, and brings a result in that of the first one back.
+/// Applies `f` to tensors in their compute types, and converts the result back to the type of the first.
 pub(super) fn widened<const N: usize>(
     inputs: [&Tensor; N],
     f: impl FnOnce([&Tensor; N]) -> KernelResult,
@@ -67,10 +65,10 @@ pub(super) fn widened<const N: usize>(
     if out.dtype() == compute_type(wanted) { cast(&out, wanted) } else { Ok(out) }
 }
 
-/// Arithmetic on one element. Integers wrap.
+/// Arithmetic on elements. Integers wrap.
 pub(super) trait Num: Elem {
     const ZERO: Self;
-    /// The sum of nothing: added to a number it gives the number, even to -0.0.
+    /// The neutral element of addition, also for -0.0.
     const NOTHING: Self;
     const ONE: Self;
     /// The identity of `max`: minus infinity, or the smallest integer.
@@ -80,28 +78,28 @@ pub(super) trait Num: Elem {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// Integers truncate towards zero; the caller has ruled out integer zeros.
+    /// Division; integers truncate towards zero. The caller excludes integer zeros.
     fn div(self, other: Self) -> Self;
     /// The remainder with the sign of the dividend.
     fn rem_trunc(self, other: Self) -> Self;
     /// The remainder with the sign of the divisor.
     fn rem_floor(self, other: Self) -> Self;
-    /// The smaller; NaN when either is.
+    /// Minimum; NaN if either is NaN.
     fn min(self, other: Self) -> Self;
-    /// The larger; NaN when either is.
+    /// Maximum; NaN if either is NaN.
     fn max(self, other: Self) -> Self;
     fn abs(self) -> Self;
     fn neg(self) -> Self;
-    /// Whether the element is below zero; no NaN is.
+    /// Whether the element is less than zero; false for NaN.
     fn is_negative(self) -> bool {
         self < Self::ZERO
     }
-    /// -1, 0 or 1; NaN stays.
+    /// Sign: -1, 0 or 1; NaN for NaN.
     fn sign(self) -> Self;
     fn to_f64(self) -> f64;
     /// Rounds to nearest even for floats; truncates and saturates for integers, with 0 for NaN.
     fn from_f64(x: f64) -> Self;
-    /// `self` to an integer power, by the type's own multiplication.
+    /// Raises to an integer power by repeated multiplication.
     fn powi(self, exponent: u64) -> Self {
         let (mut base, mut left, mut out) = (self, exponent, Self::ONE);
         while left > 0 {
@@ -164,7 +162,7 @@ macro_rules! float_num {
             let r = self % other;
             if r != 0.0 && (r < 0.0) != (other < 0.0) { r + other } else { r }
         }
-        // One comparison and one NaN test, which vectorize; `self` wins when it is NaN.
+        // One comparison and one NaN test vectorize; a NaN `self` wins.
         fn min(self, other: Self) -> Self { if self < other || self.is_nan() { self } else { other } }
         fn max(self, other: Self) -> Self { if self > other || self.is_nan() { self } else { other } }
         fn abs(self) -> Self { <$t>::abs(self) }
@@ -176,7 +174,7 @@ macro_rules! float_num {
 }
 float_num! { f32, f64 }
 
-/// The functions of a real variable that activations and normalizations are written in, for `f32` and `f64`.
+/// Functions of a real variable, for activations and normalizations in `f32` and `f64`.
 pub(super) trait Real:
     Num
     + std::ops::Add<Output = Self>
@@ -186,7 +184,7 @@ pub(super) trait Real:
     + std::ops::Neg<Output = Self>
     + std::ops::AddAssign
 {
-    /// A literal or attribute in this precision.
+    /// Converts a literal or attribute to this precision.
     fn lit(x: f64) -> Self {
         Self::from_f64(x)
     }

@@ -5,26 +5,26 @@ use crate::movement::{buffer, from_bytes};
 use crate::shape::{normalize_axes, strides};
 use gradus_ir::tensor::Tensor;
 
-/// Where the elements beyond the edges come from.
+/// The source of padding elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PadMode {
     /// A constant.
     #[default]
     Constant,
-    /// The elements mirrored at the edge, which itself is not repeated.
+    /// Reflection at the edge, without repeating the edge element.
     Reflect,
     /// The edge element.
     Edge,
-    /// The elements from the other end.
+    /// Wraparound from the other end.
     Wrap,
 }
 
-/// A run of output positions along one axis: its length, and the input position of its first element, from which it
-/// counts up; `None` for the constant.
+/// A run of output positions along one axis: its length, and the input position of its first element, or `None` for the
+/// constant.
 type Segment = (usize, Option<usize>);
 
-/// `Pad` (2, 11, 13, 18, 19): adds `pads` (all begins, then all ends; negative ones crop) along `axes`, all of them when
-/// empty. `value` is a scalar of `x`'s type, zero when absent.
+/// `Pad` (2, 11, 13, 18, 19): adds `pads` (all begins, then all ends; negative ones crop) along `axes`, or along all
+/// axes if empty. `value` is a scalar of the type of `x`; zero when absent.
 pub fn pad(x: &Tensor, pads: &[i64], axes: &[i64], mode: PadMode, value: Option<&Tensor>) -> KernelResult {
     let axes = if axes.is_empty() { (0..x.rank()).collect() } else { normalize_axes(axes, x.rank())? };
     if pads.len() != axes.len() * 2 {
@@ -62,7 +62,7 @@ pub fn pad_dims(input: &[usize], pads: &[i64], axes: &[usize]) -> Result<Vec<usi
     Ok(shape)
 }
 
-/// The input position of every output position along one axis, as runs.
+/// Runs of input positions for the output positions along one axis.
 fn axis_map(n: usize, out: usize, before: i64, mode: PadMode) -> Result<Vec<Segment>, String> {
     let (n, before) = (i128::try_from(n).map_err(|e| e.to_string())?, i128::from(before));
     if n == 0 && mode != PadMode::Constant && out > 0 {
@@ -77,7 +77,7 @@ fn axis_map(n: usize, out: usize, before: i64, mode: PadMode) -> Result<Vec<Segm
             PadMode::Edge => Some(at.clamp(0, n - 1)),
             PadMode::Wrap => Some(at.rem_euclid(n)),
             PadMode::Reflect => {
-                // Mirrored copies alternate, so the pattern repeats after both directions.
+                // Reflections alternate in direction, so the pattern has a period of two copies.
                 let phase = at.rem_euclid((2 * n - 2).max(1));
                 Some(phase.min(2 * n - 2 - phase).max(0))
             }
@@ -99,7 +99,7 @@ fn copy(x: &Tensor, maps: &[Vec<Segment>], fill: &[u8], out: &mut Vec<u8>) {
         return;
     };
     let (size, from) = (x.dtype().size(), strides(x.shape()));
-    // Runs matter only along the last axis; the others are expanded to one entry per position.
+    // Only the last axis uses runs; the others are expanded to one entry per position.
     let expand = |m: &Vec<Segment>| -> Vec<Option<usize>> {
         m.iter().flat_map(|&(len, start)| (0..len).map(move |i| start.map(|s| s + i))).collect()
     };

@@ -8,28 +8,27 @@ use crate::shape::{Window, WindowAttrs, checked_elements, pool_window};
 use gradus_ir::tensor::{DType, Tensor};
 use std::ops::Range;
 
-/// Output positions that are planned at a time, to bound the memory that plans take.
+/// Number of output positions per plan, which bounds the plan's memory.
 const CHUNK: usize = 4096;
 
-/// What the windows at some output positions read; the same for every image.
-struct Plan {
-    /// The input positions of all windows, one after the other.
+/// The elements that windows read at some output positions; the same for every image.
+struct WindowPlan {
+    /// Input positions of all windows, concatenated.
     positions: Vec<usize>,
-    /// Per window, where in `positions` its own are, and how many taps it has inside the padded input.
+    /// Per window: its range in `positions`, and its number of taps inside the padded input.
     windows: Vec<(Range<usize>, usize)>,
 }
 
-/// Along one axis and for one output position: the input positions of the taps, and the number of taps that are inside
-/// the padded input.
+/// For one output position along one axis: input positions of the taps, and number of taps inside the padded input.
 type AxisTaps = (Vec<usize>, usize);
 
-/// The taps of every output position along one axis.
+/// Taps of every output position along one axis.
 fn axis_taps(window: &Window, axis: usize) -> Vec<AxisTaps> {
     let (n, before) = (window.input[axis], window.pads_begin[axis]);
     let padded = n + before + window.pads_end[axis];
     let taps = |o: usize| {
         let at = (0..window.kernel[axis]).map(|k| o * window.strides[axis] + k * window.dilations[axis]);
-        // Taps ascend, so that a huge kernel costs no more than what it can read.
+        // Taps ascend, so the cost is bounded by the input even for huge kernels.
         let at = at.take_while(|&p| p < padded);
         let (mut inside, mut count) = (Vec::new(), 0);
         for p in at {
@@ -41,10 +40,10 @@ fn axis_taps(window: &Window, axis: usize) -> Vec<AxisTaps> {
     (0..window.output[axis]).map(taps).collect()
 }
 
-impl Plan {
+impl WindowPlan {
     /// Plans the given output positions.
-    fn new(axes: &[Vec<AxisTaps>], input: &[usize], outputs: Range<usize>) -> Plan {
-        let mut plan = Plan { positions: Vec::new(), windows: Vec::with_capacity(outputs.len()) };
+    fn new(axes: &[Vec<AxisTaps>], input: &[usize], outputs: Range<usize>) -> WindowPlan {
+        let mut plan = WindowPlan { positions: Vec::new(), windows: Vec::with_capacity(outputs.len()) };
         for output in outputs {
             let (mut rest, mut step, mut count) = (output, 1, 1);
             let first = plan.positions.len();
@@ -55,8 +54,7 @@ impl Plan {
                 rest /= taps.len();
             }
             coordinates.reverse();
-            // From the innermost axis out, every tap of an axis repeats the positions so far: then the order is
-            // row-major, which decides which of equal maxima is first.
+            // Build from the innermost axis outwards, for row-major order, which decides among equal maxima.
             for (axis, taps) in axes.iter().enumerate().rev() {
                 let (inside, padded) = &taps[coordinates[axis]];
                 let inner = plan.positions.split_off(first);
@@ -71,8 +69,8 @@ impl Plan {
     }
 }
 
-/// Calls `f` with every image, every window's input positions and padded size, in chunks of output positions; `f`
-/// returns the output, which has `images * outputs` elements in row-major order.
+/// Calls `f` with every image, and every window's input positions and padded size, in chunks of output positions.
+/// Returns `images * outputs` elements in row-major order.
 fn each_window<T: Num, R: Clone + Default>(
     x: &[T],
     shape: &[usize],
@@ -87,7 +85,7 @@ fn each_window<T: Num, R: Clone + Default>(
     let axes: Vec<_> = (0..window.input.len()).map(|axis| axis_taps(window, axis)).collect();
     let (area, outputs) = (window.input.iter().product::<usize>(), window.output.iter().product::<usize>());
     for start in (0..outputs).step_by(CHUNK) {
-        let plan = Plan::new(&axes, &window.input, start..outputs.min(start + CHUNK));
+        let plan = WindowPlan::new(&axes, &window.input, start..outputs.min(start + CHUNK));
         for (i, image) in x.chunks_exact(area).enumerate() {
             let into = &mut out[i * outputs + start..][..plan.windows.len()];
             for (o, (at, count)) in into.iter_mut().zip(&plan.windows) {
@@ -103,9 +101,9 @@ fn out_shape(x: &Tensor, window: &Window) -> Vec<usize> {
     [&x.shape()[..2], window.output.as_slice()].concat()
 }
 
-/// `MaxPool` (1, 8, 10, 11, 12, 22) of `[N, C, D...]`: the largest element of every window, and its index in the
-/// flattened input, in row-major order or, with `column_major` (`storage_order` 1), with each image in column-major
-/// order. For every number type. A window that is all padding gives the lowest value, and index -1.
+/// `MaxPool` (1, 8, 10, 11, 12, 22) of `[N, C, D...]`: the maximum of every window, and its index in the flattened
+/// input, row-major or, with `column_major` (`storage_order` 1), column-major per image. Every number type. A window in
+/// the padding yields the lowest value and index -1.
 pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[Tensor; 2], String> {
     let window = pool_window(x.shape(), attrs)?;
     let shape = out_shape(x, &window);
@@ -117,7 +115,7 @@ pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[
             let mut positions = positions.iter();
             let mut best = positions.next().map_or((T::LOWEST, usize::MAX), |&p| (image[p], p));
             for &p in positions {
-                // The first that is no number, if there is one.
+                // The first NaN, if any.
                 if image[p] > best.0 || image[p].partial_cmp(&image[p]).is_none() && best.0.partial_cmp(&best.0).is_some() {
                     best = (image[p], p);
                 }
@@ -144,14 +142,14 @@ pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[
     Ok([from_bytes(x.dtype(), &shape, values)?, indices])
 }
 
-/// The column-major index of the position whose row-major index is `at`.
+/// Converts a row-major index to column-major.
 fn transposed_index(shape: &[usize], at: usize) -> usize {
     let (mut rest, mut digits) = (at, Vec::with_capacity(shape.len()));
     for &extent in shape.iter().rev() {
         digits.push(rest % extent);
         rest /= extent;
     }
-    // The last axis, whose digit comes first here, has the largest step.
+    // The last axis, whose digit comes first, has the largest stride.
     digits.iter().zip(shape.iter().rev()).fold(0, |sum, (&digit, &extent)| sum * extent + digit)
 }
 
@@ -187,7 +185,7 @@ pub fn lp_pool(x: &Tensor, attrs: &WindowAttrs, p: i64) -> KernelResult {
     pool_float("lp_pool", x, attrs, |v| v.abs().powf(p), |sum, _, _| sum.powf(1.0 / p))
 }
 
-/// Applies `f` to every image of `[N, C, D...]`; the spatial extents become 1.
+/// Applies `f` to every channel of `[N, C, D...]`; the spatial extents become 1.
 fn global<T: Num>(x: &Tensor, f: impl Fn(&[T]) -> T) -> KernelResult {
     if x.rank() < 2 {
         return Err(format!("global pooling needs [N, C, ...], not {:?}", x.shape()));
@@ -200,14 +198,14 @@ fn global<T: Num>(x: &Tensor, f: impl Fn(&[T]) -> T) -> KernelResult {
     Ok(Tensor::from_vec(&shape, out))
 }
 
-/// `GlobalAveragePool` (1, 22): the mean of every image of a float `[N, C, D...]`.
+/// `GlobalAveragePool` (1, 22): the mean of every channel of a float `[N, C, D...]`.
 pub fn global_average_pool(x: &Tensor) -> KernelResult {
     dispatch!(float, "global_average_pool", (x), T => global::<T>(x, |image| {
         T::from_f64(image.iter().map(|v| v.to_f64()).sum::<f64>() / image.len() as f64)
     }))
 }
 
-/// `GlobalMaxPool` (1, 22): the largest element of every image of `[N, C, D...]`; NaN propagates.
+/// `GlobalMaxPool` (1, 22): the maximum of every channel of `[N, C, D...]`; NaN propagates.
 pub fn global_max_pool(x: &Tensor) -> KernelResult {
     if x.dtype() == DType::Bool {
         return Err(unsupported("global_max_pool", x.dtype()));
@@ -217,7 +215,7 @@ pub fn global_max_pool(x: &Tensor) -> KernelResult {
     }))
 }
 
-/// `GlobalLpPool` (1, 2, 22): the `p`-norm of every image of a float `[N, C, D...]`.
+/// `GlobalLpPool` (1, 2, 22): the `p`-norm of every channel of a float `[N, C, D...]`.
 pub fn global_lp_pool(x: &Tensor, p: i64) -> KernelResult {
     let p = p as f64;
     dispatch!(float, "global_lp_pool", (x), T => global::<T>(x, |image| {

@@ -4,16 +4,16 @@
 use crate::KernelResult;
 use crate::binary::{div, mul};
 use crate::cast::{RoundMode, cast_with, from_f64s};
-use crate::conv::Plan;
+use crate::conv::ConvPlan;
 use crate::matmul::stacked;
 use crate::num::unsupported;
 use crate::shape::{ConvAttrs, broadcast_shapes, normalize_axis};
-use crate::walk::{Walk, zip_map};
+use crate::walk::{BroadcastWalk, zip_map};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
-/// An 8-bit tensor less its zero point, whose `shape` broadcasts to the tensor's. The differences are 9-bit integers,
-/// kept as `f32`: sums of 256 products are exact in it and far faster than in integers.
+/// Subtracts the zero point, broadcast from `shape`, from an 8-bit tensor. The differences are 9-bit integers stored as
+/// `f32`, in which sums of 256 products are exact and faster than in integers.
 fn centered(op: &str, x: &Tensor, zero: Option<&Tensor>, shape: &[usize]) -> Result<Vec<f32>, String> {
     let values = |t: &Tensor| -> Result<Vec<f32>, String> {
         match t.dtype() {
@@ -26,10 +26,10 @@ fn centered(op: &str, x: &Tensor, zero: Option<&Tensor>, shape: &[usize]) -> Res
     if zero.dtype() != x.dtype() || broadcast_shapes(x.shape(), shape)? != x.shape() {
         return Err(format!("{op}: the zero point {zero:?} does not fit {x:?}"));
     }
-    Ok(zip_map(&Walk::new([x.shape(), shape])?, &values(x)?, &values(zero)?, |v, z| v - z))
+    Ok(zip_map(&BroadcastWalk::new([x.shape(), shape])?, &values(x)?, &values(zero)?, |v, z| v - z))
 }
 
-/// The shape under which a parameter (a scalar, or a vector along `axis`) broadcasts with a tensor of `rank`.
+/// Shape with which a parameter (a scalar, or a vector along `axis`) broadcasts to a tensor of `rank`.
 fn along(parameter: &Tensor, axis: usize, rank: usize) -> Vec<usize> {
     match parameter.shape() {
         _ if parameter.len() == 1 => vec![],
@@ -43,7 +43,7 @@ fn accumulate(into: &mut i32, block: f32) {
     *into = into.wrapping_add(block as i32);
 }
 
-/// The integer product of two 8-bit tensors less their zero points.
+/// Integer product of two 8-bit tensors minus their zero points.
 fn integer_product(
     op: &str,
     a: &Tensor,
@@ -58,14 +58,14 @@ fn integer_product(
     stacked(&left, a.shape(), &right, b.shape(), 0, accumulate)
 }
 
-/// `MatMulInteger` (10): the `i32` product of 8-bit tensors less their zero points, each a scalar or one per row of `a`
-/// or column of `b`.
+/// `MatMulInteger` (10): `(a - a_zero)(b - b_zero)` of 8-bit tensors in `i32`. A zero point is a scalar, or one per row
+/// of `a` or column of `b`.
 pub fn matmul_integer(a: &Tensor, b: &Tensor, a_zero: Option<&Tensor>, b_zero: Option<&Tensor>) -> KernelResult {
     let (shape, out) = integer_product("matmul_integer", a, a_zero, b, b_zero)?;
     Ok(Tensor::from_vec(&shape, out))
 }
 
-/// The integer convolution of 8-bit tensors less their zero points, on top of a 32-bit bias.
+/// Integer convolution of 8-bit tensors minus their zero points, plus a 32-bit bias.
 fn integer_conv(
     op: &str,
     x: &Tensor,
@@ -78,7 +78,7 @@ fn integer_conv(
     if x_zero.is_some_and(|z| z.len() != 1) {
         return Err(format!("{op}: the input's zero point should be a scalar"));
     }
-    let plan = Plan::new(x.shape(), w.shape(), attrs)?;
+    let plan = ConvPlan::new(x.shape(), w.shape(), attrs)?;
     if bias.is_some_and(|b| b.dtype() != DType::I32 || b.shape() != [w.shape()[0]]) {
         return Err(format!("{op}: the bias {bias:?} does not fit {w:?}"));
     }
@@ -89,8 +89,8 @@ fn integer_conv(
     Ok((plan.shape, out))
 }
 
-/// `ConvInteger` (10): the `i32` convolution of 8-bit tensors less their zero points; the input's is a scalar, the
-/// weights' a scalar or one per output channel.
+/// `ConvInteger` (10): the convolution of 8-bit tensors minus their zero points, in `i32`. The input has a scalar zero
+/// point, the weights a scalar or one per output channel.
 pub fn conv_integer(
     x: &Tensor,
     weight: &Tensor,
@@ -102,18 +102,18 @@ pub fn conv_integer(
     Ok(Tensor::from_vec(&shape, out))
 }
 
-/// A quantized operand: integers that stand for `(value - zero) * scale`.
+/// A quantized operand: q represents `(q - zero) * scale`.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantized<'a> {
-    /// The integers.
+    /// Quantized integers.
     pub value: &'a Tensor,
-    /// The scale: a float scalar, or a vector along the axis that the operation allows.
+    /// Scale: a float scalar, or a vector along the axis that the operation allows.
     pub scale: &'a Tensor,
-    /// The zero point, of the type of the integers and the shape of the scale.
+    /// Zero point, of the type of the integers and the shape of the scale.
     pub zero: &'a Tensor,
 }
 
-/// `a * b / c` of scales, rounded in their own type after each operation; `a` and `c` are scalars.
+/// Computes `a * b / c` of scales, rounded after each operation; `a` and `c` are scalars.
 fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, String> {
     if a.len() != 1 || c.len() != 1 || a.dtype() != b.dtype() || a.dtype() != c.dtype() {
         return Err(format!("{op}: scales {a:?}, {b:?} and {c:?} do not go together"));
@@ -122,12 +122,12 @@ fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, Str
     Ok(div(&mul(b, &scalar(a)?)?, &scalar(c)?)?.to_f64())
 }
 
-/// Scales accumulators (`scale` is a scalar or has the given shape), adds the zero point, rounds and saturates.
+/// Scales sums (`scale` is a scalar or has the given shape), adds the zero point, rounds and saturates.
 fn rescaled(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Tensor) -> KernelResult {
     if zero.len() != 1 {
         return Err(format!("the result's zero point should be a scalar, not {zero:?}"));
     }
-    let walk = Walk::new([shape, scale.1])?;
+    let walk = BroadcastWalk::new([shape, scale.1])?;
     if walk.shape != shape {
         return Err(format!("scales of {:?} do not fit a result of {shape:?}", scale.1));
     }
@@ -136,8 +136,8 @@ fn rescaled(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Ten
     Ok(from_f64s(zero.dtype(), shape, zip_map(&walk, sums, scale.0, f)))
 }
 
-/// Quantizes 32-bit sums, whose last axis is of columns: times `scale`, one or one per column, plus `zero`, rounded half to even
-/// and saturated to the type of that.
+/// Requantizes 32-bit sums `[..., N]`: `saturate(round(sum * scale) + zero)`, half to even, with one scale or one per
+/// column.
 pub fn requantize(sums: &Tensor, scale: &Tensor, zero: &Tensor) -> KernelResult {
     if sums.dtype() != DType::I32 {
         return Err(unsupported("requantize", sums.dtype()));
@@ -146,8 +146,8 @@ pub fn requantize(sums: &Tensor, scale: &Tensor, zero: &Tensor) -> KernelResult 
     rescaled(sums.shape(), &sums.as_slice::<i32>(), (&scale.to_f64(), &along), zero)
 }
 
-/// `QLinearMatMul` (10, 21): the product of quantized tensors, quantized by `y_scale` and `y_zero`. The scale and zero
-/// point of `a` may be one per row, those of `b` one per column.
+/// `QLinearMatMul` (10, 21): the product of quantized tensors, requantized by `y_scale` and `y_zero`. Scale and zero
+/// point of `a` may be per row, those of `b` per column.
 pub fn qlinear_matmul(a: Quantized<'_>, b: Quantized<'_>, y_scale: &Tensor, y_zero: &Tensor) -> KernelResult {
     let op = "qlinear_matmul";
     let (shape, sums) = integer_product(op, a.value, Some(a.zero), b.value, Some(b.zero))?;
@@ -163,8 +163,8 @@ pub fn qlinear_matmul(a: Quantized<'_>, b: Quantized<'_>, y_scale: &Tensor, y_ze
     rescaled(&shape, &sums, (&scale, &along(a.scale, rank.saturating_sub(2), rank)), y_zero)
 }
 
-/// `QLinearConv` (10): the convolution of quantized tensors plus an `i32` bias (of scale `x.scale * w.scale`), quantized
-/// by `y_scale` and `y_zero`. The weights' scale and zero point may be one per output channel.
+/// `QLinearConv` (10): the convolution of quantized tensors plus an `i32` bias (of scale `x.scale * w.scale`),
+/// requantized by `y_scale` and `y_zero`. The weights' scale and zero point may be per output channel.
 pub fn qlinear_conv(
     x: Quantized<'_>,
     w: Quantized<'_>,
@@ -179,37 +179,36 @@ pub fn qlinear_conv(
     rescaled(&shape, &sums, (&scale, &along(w.scale, 1, shape.len())), y_zero)
 }
 
-/// How the parameters of a (de)quantization lie over a tensor.
-struct Layout {
+/// The mapping of elements to quantization parameters.
+struct ParameterLayout {
     outer: usize,
     extent: usize,
     inner: usize,
-    /// Elements along the axis that share a parameter: `extent` or more for a scalar.
+    /// Elements per parameter along the axis; at least `extent` for a scalar.
     block: usize,
-    /// Whether every element of `outer` and `inner` has parameters of its own.
+    /// Whether parameters also vary along `outer` and `inner`.
     blocked: bool,
 }
 
-impl Layout {
-    /// Finds the layout of parameters of shape `scale` over `x`: a scalar, a vector along `axis`, or (with a block size)
-    /// a tensor that is smaller along `axis` only.
-    fn new(x: &Tensor, scale: &Tensor, axis: i64, block: i64) -> Result<Layout, String> {
+impl ParameterLayout {
+    /// Determines the mapping of parameters of shape `scale` to `x`: scalar, per axis, or blocked along `axis`.
+    fn new(x: &Tensor, scale: &Tensor, axis: i64, block: i64) -> Result<ParameterLayout, String> {
         let wrong = || format!("scales {scale:?} do not fit {x:?} along axis {axis} in blocks of {block}");
         if scale.len() == 1 && block == 0 {
-            return Ok(Layout { outer: 1, extent: 1, inner: x.len(), block: 1, blocked: false });
+            return Ok(ParameterLayout { outer: 1, extent: 1, inner: x.len(), block: 1, blocked: false });
         }
         let axis = normalize_axis(axis, x.rank())?;
         let extent = x.shape()[axis];
         let (outer, inner) = super::movement::around(x.shape(), axis);
         if block == 0 {
             let ok = scale.shape() == [extent];
-            return ok.then_some(Layout { outer, extent, inner, block: 1, blocked: false }).ok_or_else(wrong);
+            return ok.then_some(ParameterLayout { outer, extent, inner, block: 1, blocked: false }).ok_or_else(wrong);
         }
         let block = usize::try_from(block).map_err(|_| wrong())?;
         let mut expected = x.shape().to_vec();
         expected[axis] = extent.div_ceil(block);
         let ok = scale.shape() == expected;
-        ok.then_some(Layout { outer, extent, inner, block, blocked: true }).ok_or_else(wrong)
+        ok.then_some(ParameterLayout { outer, extent, inner, block, blocked: true }).ok_or_else(wrong)
     }
 
     /// Applies `f` to every element and the index of its parameters.
@@ -230,7 +229,7 @@ impl Layout {
     }
 }
 
-/// The zero points as floats: zeros when there are none.
+/// Returns the zero points as floats; zeros when absent.
 fn zeros(op: &str, zero: Option<&Tensor>, scale: &Tensor) -> Result<Vec<f64>, String> {
     match zero {
         Some(z) if z.len() != scale.len() => Err(format!("{op}: {z:?} zero points for {scale:?} scales")),
@@ -239,33 +238,32 @@ fn zeros(op: &str, zero: Option<&Tensor>, scale: &Tensor) -> Result<Vec<f64>, St
     }
 }
 
-/// The attributes of [`quantize_linear`].
+/// Attributes of [`quantize_linear`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Quantize {
-    /// The type of the result.
+pub struct QuantizeAttrs {
+    /// Element type of the result.
     pub to: DType,
-    /// The type that the quotient is rounded to; that of the scale when `None`.
+    /// Precision of the quotient; that of the scale when `None`.
     pub precision: Option<DType>,
-    /// Along which axis parameters differ.
+    /// Axis of per-axis and blocked parameters.
     pub axis: i64,
-    /// How many elements along the axis share parameters; 0 for one parameter per position.
+    /// Elements per block along the axis; 0 for per-axis parameters.
     pub block_size: i64,
-    /// Whether 8-bit floats saturate. Everything else always does.
+    /// Whether 8-bit floats saturate; other types always do.
     pub saturate: bool,
 }
 
-/// `QuantizeLinear` (10, 13, 19, 21, 23, 25): `x / scale` plus the zero point in an integer type, for which the quotient
-/// is rounded half to even, or a float of at most 8 bits. `scale` is a scalar, a vector along the axis, or, with a block
-/// size other than 0, a tensor that is that much smaller along the axis.
-pub fn quantize_linear(x: &Tensor, scale: &Tensor, zero: Option<&Tensor>, attrs: &Quantize) -> KernelResult {
+/// `QuantizeLinear` (10, 13, 19, 21, 23, 25): `x / scale + zero`, as an integer (the quotient is rounded half to even)
+/// or a float of at most 8 bits. `scale` is a scalar, a vector along the axis, or a blocked tensor.
+pub fn quantize_linear(x: &Tensor, scale: &Tensor, zero: Option<&Tensor>, attrs: &QuantizeAttrs) -> KernelResult {
     let (op, to) = ("quantize_linear", attrs.to);
     let integer = matches!(to, DType::U8 | DType::I8 | DType::U16 | DType::I16);
     if zero.is_some_and(|z| z.dtype() != to) || !(integer || to.is_narrow()) {
         return Err(format!("{op} to {to} with a zero point {zero:?}"));
     }
-    let layout = Layout::new(x, scale, attrs.axis, attrs.block_size)?;
+    let layout = ParameterLayout::new(x, scale, attrs.axis, attrs.block_size)?;
     let zeros = zeros(op, zero, scale)?;
-    // What is half-way depends on the precision of the quotient.
+    // Ties depend on the precision of the quotient.
     let precision = match attrs.precision.unwrap_or(scale.dtype()) {
         wide if wide.is_float() && !wide.is_narrow() => wide,
         _ if x.dtype().is_float() => x.dtype(),
@@ -282,8 +280,8 @@ pub fn quantize_linear(x: &Tensor, scale: &Tensor, zero: Option<&Tensor>, attrs:
     }
 }
 
-/// `DequantizeLinear` (10, 13, 19, 21, 23, 25): `(x - zero) * scale` as a `to`. `x` is of an integer type or a float of
-/// at most 8 bits (without zero point for `i32`); parameters are laid out as for [`quantize_linear`].
+/// `DequantizeLinear` (10, 13, 19, 21, 23, 25): `(x - zero) * scale` as a `to`. `x` is an integer or a float of at most
+/// 8 bits (without zero point for `i32`); parameters are as in [`quantize_linear`].
 pub fn dequantize_linear(
     x: &Tensor,
     scale: &Tensor,
@@ -297,17 +295,17 @@ pub fn dequantize_linear(
     if zero.is_some_and(|z| z.dtype() != x.dtype()) || !quantized || !to.is_float() {
         return Err(format!("{op} of {x:?} to {to} with a zero point {zero:?}"));
     }
-    let layout = Layout::new(x, scale, axis, block_size)?;
+    let layout = ParameterLayout::new(x, scale, axis, block_size)?;
     let (zeros, s) = (zeros(op, zero, scale)?, scale.to_f64());
-    // Differences of integers and their product with the scale are computed in f32, unless the result is wider.
+    // Integer differences and products with the scale are computed in f32, unless the result is wider.
     let exact = |v: f64, i: usize| (v - zeros[i]) * s[i];
     let single = |v: f64, i: usize| f64::from((v as f32 - zeros[i] as f32) * s[i] as f32);
     let out = if to == DType::F64 { layout.map(&x.to_f64(), exact) } else { layout.map(&x.to_f64(), single) };
     Ok(floats_to_tensor(to, x.shape(), out))
 }
 
-/// `DynamicQuantizeLinear` (11): an `f32` tensor as `u8`, with the scale and zero point that its range (widened to hold
-/// 0) gives. Returns the integers, the scale, and the zero point.
+/// `DynamicQuantizeLinear` (11): quantizes an `f32` tensor to `u8` by the range of its elements, extended to contain 0.
+/// Returns the integers, the scale, and the zero point.
 pub fn dynamic_quantize_linear(x: &Tensor) -> Result<[Tensor; 3], String> {
     if x.dtype() != DType::F32 {
         return Err(unsupported("dynamic_quantize_linear", x.dtype()));
@@ -317,7 +315,7 @@ pub fn dynamic_quantize_linear(x: &Tensor) -> Result<[Tensor; 3], String> {
     let low = values.iter().fold(0f32, |m, &v| f32::min(m, v));
     let scale = if high == low { 1.0 } else { high - low } / 255.0;
     let zero = (0.0 - low / scale).clamp(0.0, 255.0).round_ties_even();
-    // Conversion of a float saturates.
+    // Float to integer conversion saturates.
     let out = values.iter().map(|v| ((v / scale).round_ties_even() + zero) as u8).collect();
     Ok([Tensor::from_vec(x.shape(), out), Tensor::scalar(scale), Tensor::scalar(zero as u8)])
 }
@@ -338,7 +336,7 @@ mod tests {
     #[test]
     fn quantization_rounds_to_even_and_saturates() {
         let x = Tensor::from_vec(&[4], vec![1f32, 3.0, -1000.0, 1000.0]);
-        let attrs = |to| Quantize { to, precision: None, axis: 0, block_size: 0, saturate: true };
+        let attrs = |to| QuantizeAttrs { to, precision: None, axis: 0, block_size: 0, saturate: true };
         let (two, ten) = (Tensor::scalar(2f32), Tensor::scalar(10u8));
         let q = quantize_linear(&x, &two, Some(&ten), &attrs(DType::U8)).unwrap();
         assert_eq!(q.to_i64().unwrap(), [10, 12, 0, 255]);

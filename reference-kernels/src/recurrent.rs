@@ -5,7 +5,7 @@ use crate::movement::transpose;
 use crate::shape::checked_elements;
 use gradus_ir::tensor::Tensor;
 
-/// A function between the gates, with its parameters.
+/// An activation function with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Activation {
     function: fn(f64, f64, f64) -> f64,
@@ -13,7 +13,7 @@ pub struct Activation {
     beta: f64,
 }
 
-/// A function's name, itself, and the defaults of the parameters that it has.
+/// Name, function, and default parameters of an activation.
 type Known = (&'static str, fn(f64, f64, f64) -> f64, Option<f64>, Option<f64>);
 
 const ACTIVATIONS: &[Known] = &[
@@ -31,7 +31,7 @@ const ACTIVATIONS: &[Known] = &[
 ];
 
 impl Activation {
-    /// The functions of those names. Each takes the parameters that it has from the front of what is left of the lists.
+    /// Returns the named activations. Each takes its parameters from the front of the remaining lists.
     pub fn list(names: &[&str], alpha: &[f64], beta: &[f64]) -> Result<Vec<Activation>, String> {
         let (mut alpha, mut beta) = (alpha.iter(), beta.iter());
         let mut one = |name: &&str| {
@@ -46,82 +46,82 @@ impl Activation {
     }
 }
 
-/// The equations of a layer.
+/// The cell type of a recurrent layer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Cell {
-    /// One gate: the new state.
+pub enum RecurrentCell {
+    /// Elman cell with one gate.
     Rnn,
-    /// Update, reset and hidden gates.
+    /// Gated recurrent unit with update, reset and hidden gates.
     Gru {
-        /// Whether the state is transformed before it is reset.
+        /// Whether the linear transformation precedes the reset gate.
         linear_before_reset: bool,
     },
-    /// Input, output, forget and cell gates, and a second state.
+    /// Long short-term memory with input, output, forget and cell gates.
     Lstm {
-        /// Whether what is not let in is what is forgotten.
+        /// Whether input and forget gates are coupled: i = 1 - f.
         input_forget: bool,
     },
 }
 
-impl Cell {
-    /// The number of gates.
+impl RecurrentCell {
+    /// Number of gates.
     pub const fn gates(self) -> usize {
         match self {
-            Cell::Rnn => 1,
-            Cell::Gru { .. } => 3,
-            Cell::Lstm { .. } => 4,
+            RecurrentCell::Rnn => 1,
+            RecurrentCell::Gru { .. } => 3,
+            RecurrentCell::Lstm { .. } => 4,
         }
     }
 
-    /// The functions between them when none are given.
+    /// Default activation functions.
     pub const fn activations(self) -> &'static [&'static str] {
         match self {
-            Cell::Rnn => &["Tanh"],
-            Cell::Gru { .. } => &["Sigmoid", "Tanh"],
-            Cell::Lstm { .. } => &["Sigmoid", "Tanh", "Tanh"],
+            RecurrentCell::Rnn => &["Tanh"],
+            RecurrentCell::Gru { .. } => &["Sigmoid", "Tanh"],
+            RecurrentCell::Lstm { .. } => &["Sigmoid", "Tanh", "Tanh"],
         }
     }
 }
 
-/// The attributes of [`recurrent`].
+/// Attributes of [`recurrent`].
 #[derive(Clone, Debug)]
-pub struct Recurrent {
-    /// The equations.
-    pub cell: Cell,
-    /// For each direction, whether it goes from the end to the beginning.
+pub struct RecurrentAttrs {
+    /// Cell type.
+    pub cell: RecurrentCell,
+    /// Whether each direction runs from the end to the beginning.
     pub reversed: Vec<bool>,
-    /// The functions between the gates, for all directions.
+    /// Activation functions of all directions.
     pub activations: Vec<Activation>,
-    /// The bound of what these are applied to.
+    /// Clipping threshold of the activation inputs.
     pub clip: Option<f64>,
-    /// Whether sequences are told apart by the first axis rather than the second.
+    /// Whether the batch axis comes first.
     pub batch_first: bool,
 }
 
-/// The tensors of [`recurrent`], for `D` directions and `G` gates.
+/// Operands of [`recurrent`], for `D` directions and `G` gates.
 #[derive(Clone, Copy, Debug)]
 pub struct RecurrentInputs<'a> {
-    /// `[T, B, I]`
+    /// Input sequences, `[T, B, I]`.
     pub x: &'a Tensor,
-    /// `[D, G * H, I]`
+    /// Input weights, `[D, G * H, I]`.
     pub w: &'a Tensor,
-    /// `[D, G * H, H]`
+    /// Recurrence weights, `[D, G * H, H]`.
     pub r: &'a Tensor,
-    /// `[D, 2 * G * H]`: what is added to the products with `w`, then to those with `r`.
+    /// Biases of `w`, then of `r`, `[D, 2 * G * H]`.
     pub b: Option<&'a Tensor>,
-    /// The length of every sequence, `[B]`.
+    /// Length of each sequence, `[B]`.
     pub lengths: Option<&'a Tensor>,
-    /// The first state, `[D, B, H]`.
+    /// Initial hidden state, `[D, B, H]`.
     pub h: Option<&'a Tensor>,
-    /// The first second state, `[D, B, H]`.
+    /// Initial cell state, `[D, B, H]`.
     pub c: Option<&'a Tensor>,
-    /// What lets the second state into the input, output and forget gates, `[D, 3 * H]`.
+    /// Peephole weights of the input, output and forget gates, `[D, 3 * H]`.
     pub p: Option<&'a Tensor>,
 }
 
-/// The weights of one direction.
+/// Weights of one direction.
 struct Layer<'a> {
-    cell: Cell,
+    cell: RecurrentCell,
     hidden: usize,
     w: &'a [f64],
     r: &'a [f64],
@@ -132,13 +132,13 @@ struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// Function `i` of something.
+    /// Applies activation function `i`.
     fn act(&self, i: usize, x: f64) -> f64 {
         let Activation { function, alpha, beta } = self.activations[i];
         function(x.clamp(-self.clip, self.clip), alpha, beta)
     }
 
-    /// The products of a gate with the input and with the state, each with its bias.
+    /// Products of a gate's weights with the input and the state, each with its bias.
     fn gate(&self, gate: usize, unit: usize, x: &[f64], h: &[f64]) -> (f64, f64) {
         let row = gate * self.hidden + unit;
         let dot = |m: &[f64], v: &[f64]| m[row * v.len()..][..v.len()].iter().zip(v).map(|(a, b)| a * b).sum::<f64>();
@@ -153,8 +153,8 @@ impl Layer<'_> {
         };
         let units = 0..self.hidden;
         *h = match self.cell {
-            Cell::Rnn => units.map(|u| self.act(0, both(0, u, h))).collect(),
-            Cell::Gru { linear_before_reset } => {
+            RecurrentCell::Rnn => units.map(|u| self.act(0, both(0, u, h))).collect(),
+            RecurrentCell::Gru { linear_before_reset } => {
                 let reset: Vec<f64> = units.clone().map(|u| self.act(0, both(1, u, h))).collect();
                 let faded: Vec<f64> = h.iter().zip(&reset).map(|(h, r)| h * r).collect();
                 let new = |u: usize| match linear_before_reset {
@@ -169,7 +169,7 @@ impl Layer<'_> {
                 };
                 units.map(unit).collect()
             }
-            Cell::Lstm { input_forget } => {
+            RecurrentCell::Lstm { input_forget } => {
                 let peep = |gate: usize, u: usize, c: f64| self.p[gate * self.hidden + u] * c;
                 let mut unit = |u: usize| {
                     let enter = self.act(0, both(0, u, h) + peep(0, u, c[u]));
@@ -183,7 +183,7 @@ impl Layer<'_> {
     }
 }
 
-/// The extents of a layer.
+/// Extents of a layer.
 struct Sizes {
     steps: usize,
     batch: usize,
@@ -193,8 +193,8 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Checks that all operands fit each other; sequences are told apart by the second axis.
-    fn new(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<Sizes, String> {
+    /// Checks the shapes of all operands; the second axis is the batch.
+    fn new(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<Sizes, String> {
         let wrong = |what: &Tensor| format!("a recurrent layer of {:?}: {what:?} does not fit", inputs.x);
         let (&[steps, batch, width], &[directions, _, hidden]) = (inputs.x.shape(), inputs.r.shape()) else {
             return Err(wrong(inputs.r));
@@ -222,7 +222,7 @@ impl Sizes {
         Ok(Sizes { steps, batch, width, directions, hidden })
     }
 
-    /// The length of every sequence.
+    /// Returns the length of each sequence.
     fn lengths(&self, given: Option<&Tensor>) -> Result<Vec<usize>, String> {
         let given = given.map_or_else(|| Some(vec![self.steps as i64; self.batch]), Tensor::to_i64);
         let known = |l: i64| usize::try_from(l).ok().filter(|&l| l <= self.steps);
@@ -231,15 +231,15 @@ impl Sizes {
     }
 }
 
-/// The part of a list that belongs to one of the directions; nothing of an empty list.
+/// Returns the part of a list for one direction; empty for an empty list.
 fn part(all: &[f64], direction: usize, directions: usize) -> &[f64] {
     let n = all.len() / directions.max(1);
     &all[direction * n..(direction + 1) * n]
 }
 
-/// `RNN`, `GRU` and `LSTM` (1, 7, 14, 22): the states after every element, `[T, D, B, H]`, and the last ones, `[D, B, H]`.
-/// Elements beyond the length of a sequence give zeros.
-pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<[Tensor; 3], String> {
+/// `RNN`, `GRU` and `LSTM` (1, 7, 14, 22): the hidden states of all steps, `[T, D, B, H]`, and the last hidden and cell
+/// states, `[D, B, H]`. Steps beyond the length of a sequence yield zeros.
+pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<[Tensor; 3], String> {
     if attrs.batch_first {
         return batch_first(inputs, attrs);
     }
@@ -277,12 +277,12 @@ pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<[Ten
     Ok([from_f64s(dtype, &y_shape, y), from_f64s(dtype, &states, h), from_f64s(dtype, &states, c)])
 }
 
-/// [`recurrent`] where the first axis tells sequences apart.
-fn batch_first(inputs: &RecurrentInputs<'_>, attrs: &Recurrent) -> Result<[Tensor; 3], String> {
+/// [`recurrent`] with the batch as first axis.
+fn batch_first(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<[Tensor; 3], String> {
     let swapped = |t: &Tensor| transpose(t, &[1, 0, 2]);
     let (x, h, c) = (swapped(inputs.x)?, inputs.h.map(swapped).transpose()?, inputs.c.map(swapped).transpose()?);
     let inputs = RecurrentInputs { x: &x, h: h.as_ref(), c: c.as_ref(), ..*inputs };
-    let [y, h, c] = recurrent(&inputs, &Recurrent { batch_first: false, ..attrs.clone() })?;
+    let [y, h, c] = recurrent(&inputs, &RecurrentAttrs { batch_first: false, ..attrs.clone() })?;
     Ok([transpose(&y, &[2, 0, 1, 3])?, swapped(&h)?, swapped(&c)?])
 }
 
@@ -294,26 +294,26 @@ mod tests {
         Tensor::from_vec(shape, vec![1f32; shape.iter().product()])
     }
 
-    fn run(cell: Cell, reversed: &[bool], names: &[&str]) -> [Tensor; 3] {
+    fn run(cell: RecurrentCell, reversed: &[bool], names: &[&str]) -> [Tensor; 3] {
         let (d, g) = (reversed.len(), cell.gates());
         let (x, w, r) = (Tensor::from_vec(&[3, 1, 1], vec![1f32, 2.0, 3.0]), ones(&[d, g, 1]), ones(&[d, g, 1]));
         let lengths = Tensor::from_vec(&[1], vec![2i32]);
         let (b, h, c, p) = (None, None, None, None);
         let inputs = RecurrentInputs { x: &x, w: &w, r: &r, b, lengths: Some(&lengths), h, c, p };
         let activations = Activation::list(names, &[], &[]).unwrap();
-        let attrs = Recurrent { cell, reversed: reversed.to_vec(), activations, clip: None, batch_first: false };
+        let attrs = RecurrentAttrs { cell, reversed: reversed.to_vec(), activations, clip: None, batch_first: false };
         recurrent(&inputs, &attrs).unwrap()
     }
 
     #[test]
     fn states_run_both_ways() {
-        let [y, last, _] = run(Cell::Rnn, &[false, true], &["Affine", "Affine"]);
+        let [y, last, _] = run(RecurrentCell::Rnn, &[false, true], &["Affine", "Affine"]);
         assert_eq!(y.to_f64(), [1.0, 3.0, 3.0, 2.0, 0.0, 0.0]);
         assert_eq!((last.to_f64(), y.shape()), (vec![3.0, 3.0], &[3usize, 2, 1, 1][..]));
-        let [y, ..] = run(Cell::Gru { linear_before_reset: false }, &[false], &["Affine", "Affine"]);
-        // The gates are 1 and the new state is lost: 1 - 1 of it and all of the old one, which is 0.
+        let [y, ..] = run(RecurrentCell::Gru { linear_before_reset: false }, &[false], &["Affine", "Affine"]);
+        // The gates are 1, so the new state is multiplied by 0 and the old one, 0, is kept.
         assert_eq!(y.to_f64()[0], 0.0);
-        let [y, _, c] = run(Cell::Lstm { input_forget: false }, &[false], &["Affine", "Affine", "Affine"]);
+        let [y, _, c] = run(RecurrentCell::Lstm { input_forget: false }, &[false], &["Affine", "Affine", "Affine"]);
         // c = 1 * 1, h = 1 * 1; then all gates are 3: c = 3 * 1 + 3 * 3, h = 3 * 12.
         assert_eq!((y.to_f64(), c.to_f64()), (vec![1.0, 36.0, 0.0], vec![12.0]));
     }

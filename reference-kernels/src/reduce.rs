@@ -1,4 +1,4 @@
-//! Reductions along axes: sums, norms, extrema and their positions, and running sums.
+//! Reductions, arg-reductions and cumulative sums along axes.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
@@ -7,39 +7,39 @@ use crate::num::{Num, Real, dispatch, unsupported};
 use crate::shape::{normalize_axes, normalize_axis, reduce_dims};
 use gradus_ir::tensor::{DType, Tensor};
 
-/// What a reduction computes from the elements that it merges.
+/// The kind of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reduction {
-    /// The sum.
+    /// Sum.
     Sum,
-    /// The mean; of integers, truncated towards zero.
+    /// Mean; truncated towards zero for integers.
     Mean,
-    /// The maximum; NaN propagates. Also of booleans.
+    /// Maximum; NaN propagates. Also of booleans.
     Max,
-    /// The minimum; NaN propagates. Also of booleans.
+    /// Minimum; NaN propagates. Also of booleans.
     Min,
     /// Product.
     Prod,
-    /// The sum of absolute values.
+    /// Sum of absolute values.
     L1,
-    /// The square root of the sum of squares.
+    /// Square root of the sum of squares.
     L2,
-    /// The logarithm of the sum.
+    /// Logarithm of the sum.
     LogSum,
-    /// The logarithm of the sum of exponentials, without overflow.
+    /// Logarithm of the sum of exponentials, without overflow.
     LogSumExp,
-    /// The sum of squares.
+    /// Sum of squares.
     SumSquare,
 }
 
-/// A tensor as the axes before, within and after what is reduced.
+/// Extents of the axes before, within and after the reduced ones.
 struct Lanes {
     outer: usize,
     extent: usize,
     inner: usize,
 }
 
-/// The axes that a reduction merges: `axes`, normalized and sorted; without any, all, or none if `noop`.
+/// Returns the reduced axes, normalized and sorted. Empty `axes` means all, or none with `noop_with_empty_axes`.
 pub fn reduction_axes(axes: &[i64], rank: usize, noop_with_empty_axes: bool) -> Result<Vec<usize>, String> {
     if axes.is_empty() {
         return Ok(if noop_with_empty_axes { vec![] } else { (0..rank).collect() });
@@ -49,7 +49,7 @@ pub fn reduction_axes(axes: &[i64], rank: usize, noop_with_empty_axes: bool) -> 
     Ok(axes)
 }
 
-/// Brings the merged axes together: where they are neighbours the data stays, else a copy has them last.
+/// Makes the reduced axes adjacent, by a copy if necessary.
 fn lanes(x: &Tensor, axes: &[usize]) -> Result<(Tensor, Lanes), String> {
     let product = |dims: &mut dyn Iterator<Item = usize>| dims.fold(1usize, usize::saturating_mul);
     let extent = product(&mut axes.iter().map(|&a| x.shape()[a]));
@@ -90,9 +90,9 @@ fn fold<T: Copy, A: Copy, R>(
     out
 }
 
-/// `ReduceSum`, `ReduceMean` and the rest of the family (1, 11, 13, 18): merges the elements along `axes` (all when
-/// empty, none with `noop_with_empty_axes`), which stay as extents of 1 with `keepdims`. Every number type; `Bool` for
-/// the extrema. Sums of floats are accumulated in `f64`.
+/// `ReduceSum`, `ReduceMean` and the other reductions (1, 11, 13, 18): reduce along `axes` (all if empty, none with
+/// `noop_with_empty_axes`), which are kept with extent 1 if `keepdims`. Every number type; `Bool` for the extrema. Sums
+/// of floats accumulate in `f64`.
 pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_with_empty_axes: bool) -> KernelResult {
     let axes = reduction_axes(axes, x.rank(), noop_with_empty_axes)?;
     let shape = reduce_dims(x.shape(), &axes, keepdims);
@@ -117,12 +117,12 @@ pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_wi
         _ if integral => dispatch!(int, "reduce", (x), T => {
             Ok(Tensor::from_vec(&shape, reduce_int::<T>(&x.as_slice::<T>(), &lanes, kind)))
         }),
-        // What is no integer truncates.
+        // Non-integer results truncate.
         _ => Ok(from_f64s(x.dtype(), &shape, reduce_float(&x.to_f64(), &lanes, kind))),
     }
 }
 
-/// The largest or smallest elements; of none, the other end of the type.
+/// Extrema; the opposite end of the type for empty lanes.
 fn reduce_order(x: &Tensor, shape: &[usize], lanes: &Lanes, largest: bool) -> KernelResult {
     let end = from_f64s(x.dtype(), &[], vec![if largest { f64::NEG_INFINITY } else { f64::INFINITY }]);
     let end = &end;
@@ -133,7 +133,7 @@ fn reduce_order(x: &Tensor, shape: &[usize], lanes: &Lanes, largest: bool) -> Ke
     })
 }
 
-/// The reductions of floats, which accumulate in `f64`.
+/// Reductions of floats, accumulated in `f64`.
 fn reduce_float<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
     let finish = |sum: f64| {
         T::from_f64(match kind {
@@ -155,7 +155,7 @@ fn reduce_float<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
     }
 }
 
-/// The reductions of integers to integers, which wrap.
+/// Reductions of integers to integers, which wrap.
 fn reduce_int<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
     match kind {
         Reduction::Prod => fold(data, lanes, T::ONE, Num::mul, |a| a),
@@ -165,22 +165,22 @@ fn reduce_int<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
     }
 }
 
-/// Adds `exp(v)` to a sum that is kept as `exp(max) * scaled`.
+/// Adds `exp(v)` to a sum stored as `exp(max) * scaled`.
 fn add_exp((max, scaled): (f64, f64), v: f64) -> (f64, f64) {
     if v <= max {
-        // Equal infinities differ by NaN, but stand for equal terms.
+        // The difference of equal infinities is NaN, but they are equal terms.
         (max, scaled + if v == max { 1.0 } else { Real::exp(v - max) })
     } else {
         (v, if scaled == 0.0 { 1.0 } else { scaled * Real::exp(max - v) + 1.0 })
     }
 }
 
-/// The logarithm of such a sum.
+/// Returns the logarithm of a sum stored as `exp(max) * scaled`.
 fn log_of(max: f64, scaled: f64) -> f64 {
     if max.is_infinite() { max } else { max + Real::ln(scaled) }
 }
 
-/// The position of the extremum of every lane along `axis`.
+/// Returns the position of the extremum of every lane along `axis`.
 fn arg(x: &Tensor, axis: i64, keepdims: bool, last: bool, largest: bool) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
     let (lanes, shape) = (x.shape()[axis], reduce_dims(x.shape(), &[axis], keepdims));
@@ -197,7 +197,7 @@ fn arg(x: &Tensor, axis: i64, keepdims: bool, last: bool, largest: bool) -> Kern
             for i in 1..lanes {
                 let v = at(i);
                 let better = if largest { v > best } else { v < best };
-                // A NaN is incomparable to itself; it counts as the extremum, as in numpy.
+                // NaN counts as the extremum, as in NumPy.
                 let nan = v.partial_cmp(&v).is_none() && (last || best.partial_cmp(&best).is_some());
                 if better && best.partial_cmp(&best).is_some() || nan || (last && v == best) {
                     (best, index) = (v, i);
@@ -209,19 +209,19 @@ fn arg(x: &Tensor, axis: i64, keepdims: bool, last: bool, largest: bool) -> Kern
     })
 }
 
-/// `ArgMax` (1, 11, 12, 13): the `i64` position of the largest element along `axis`; of several the first, or with
-/// `select_last_index` the last.
+/// `ArgMax` (1, 11, 12, 13): the `i64` index of the maximum along `axis`; the first, or with `select_last_index` the
+/// last, of several.
 pub fn arg_max(x: &Tensor, axis: i64, keepdims: bool, select_last_index: bool) -> KernelResult {
     arg(x, axis, keepdims, select_last_index, true)
 }
 
-/// `ArgMin` (1, 11, 12, 13): like [`arg_max`], of the smallest element.
+/// `ArgMin` (1, 11, 12, 13): as [`arg_max`], of the minimum.
 pub fn arg_min(x: &Tensor, axis: i64, keepdims: bool, select_last_index: bool) -> KernelResult {
     arg(x, axis, keepdims, select_last_index, false)
 }
 
-/// `CumSum` (11, 14): running sums along `axis`, in the element type; without the element itself when `exclusive`, from
-/// the end when `reverse`.
+/// `CumSum` (11, 14): cumulative sum along `axis`, in the element type; `exclusive` omits the element itself, `reverse`
+/// starts from the end.
 pub fn cum_sum(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
     dispatch!(number, "cum_sum", (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
@@ -230,7 +230,7 @@ pub fn cum_sum(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelR
     })
 }
 
-/// `CumProd` (26): running products along `axis`; as [`cum_sum`] in all else.
+/// `CumProd` (26): cumulative product along `axis`; otherwise as [`cum_sum`].
 pub fn cum_prod(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> KernelResult {
     dispatch!(number, "cum_prod", (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
@@ -239,7 +239,7 @@ pub fn cum_prod(x: &Tensor, axis: i64, exclusive: bool, reverse: bool) -> Kernel
     })
 }
 
-/// Replaces every element by what `f` makes of it and those before it along `axis`.
+/// Replaces every element by the scan `f` of the elements up to it along `axis`.
 fn run_along<T: Copy>(
     data: &mut [T],
     shape: &[usize],

@@ -1,29 +1,29 @@
-//! Regions of images: pooling over them, and choosing among boxes.
+//! Regions of interest: pooling and box selection.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::shape::checked_elements;
 use gradus_ir::tensor::Tensor;
 
-/// The attributes of [`roi_align`].
+/// Attributes of [`roi_align`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RoiAlign {
-    /// The extents of the result.
+pub struct RoiAlignAttrs {
+    /// Height and width of the result.
     pub output: [i64; 2],
-    /// The number of samples along each side of a bin; as many as elements when 0.
+    /// Number of samples along each side of a bin; 0 to adapt to the region size.
     pub sampling_ratio: i64,
-    /// From the coordinates of regions to those of the image.
+    /// Scale from region coordinates to image coordinates.
     pub spatial_scale: f64,
-    /// Whether coordinates are shifted by half an element.
+    /// Whether coordinates are shifted by half a pixel.
     pub half_pixel: bool,
-    /// Whether a bin is the largest of its samples rather than their mean.
+    /// Whether a bin is the maximum of its samples rather than their mean.
     pub max: bool,
 }
 
-/// More samples than this in a bin are a mistake.
+/// Maximum number of samples per bin.
 const MAX_SAMPLES: usize = 1 << 12;
 
-/// The extents of a pooled region.
+/// Checks the extents of a pooled region.
 fn extents(output: [i64; 2]) -> Result<[usize; 2], String> {
     let known = output.map(|d| usize::try_from(d).ok().filter(|&d| d > 0 && d < 1 << 16));
     match known {
@@ -32,7 +32,7 @@ fn extents(output: [i64; 2]) -> Result<[usize; 2], String> {
     }
 }
 
-/// The four elements around a position, and their weights; none when it is too far outside.
+/// The four pixels around a position with their bilinear weights; zeros if it is too far outside.
 fn around(y: f64, x: f64, [h, w]: [usize; 2]) -> [(usize, f64); 4] {
     if !(-1.0..=h as f64).contains(&y) || !(-1.0..=w as f64).contains(&x) {
         return [(0, 0.0); 4];
@@ -50,9 +50,9 @@ fn around(y: f64, x: f64, [h, w]: [usize; 2]) -> [(usize, f64); 4] {
     ]
 }
 
-/// `RoiAlign` (10, 16, 22): each region `[x1, y1, x2, y2]` of the image of `[N, C, H, W]` that `batches` names is divided
-/// into bins, and each bin becomes the mean or maximum of samples by linear interpolation.
-pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlign) -> KernelResult {
+/// `RoiAlign` (10, 16, 22): divides each region `[x1, y1, x2, y2]` of image `batches[r]` of `[N, C, H, W]` into bins;
+/// each bin yields the mean or maximum of bilinear samples.
+pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlignAttrs) -> KernelResult {
     let wrong = || format!("roi_align of {x:?} over {rois:?} of {batches:?}");
     let (&[n, c, h, w], &[count, 4], Some(batches)) = (x.shape(), rois.shape(), batches.to_i64()) else {
         return Err(wrong());
@@ -95,7 +95,7 @@ pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlign) 
     Ok(from_f64s(x.dtype(), &shape, out))
 }
 
-/// The mean of samples, or the largest weighted element of any.
+/// Mean of samples, or the largest weighted pixel of any sample.
 fn bin(image: &[f64], samples: &[[(usize, f64); 4]], max: bool) -> f64 {
     let terms = |s: &[(usize, f64); 4]| s.map(|(p, w)| image[p] * w);
     if max {
@@ -105,8 +105,8 @@ fn bin(image: &[f64], samples: &[[(usize, f64); 4]], max: bool) -> f64 {
     }
 }
 
-/// `MaxRoiPool` (1, 22): each region `[image, x1, y1, x2, y2]` of `[N, C, H, W]`, rounded to whole elements, is divided
-/// into bins, and each bin becomes the largest of its elements, or 0 when it has none.
+/// `MaxRoiPool` (1, 22): divides each region `[image, x1, y1, x2, y2]` of `[N, C, H, W]`, rounded to whole pixels, into
+/// bins; each bin yields its maximum, or 0 if empty.
 pub fn max_roi_pool(x: &Tensor, rois: &Tensor, output: [i64; 2], spatial_scale: f64) -> KernelResult {
     let wrong = || format!("max_roi_pool of {x:?} over {rois:?}");
     let (&[n, c, h, w], &[count, 5]) = (x.shape(), rois.shape()) else { return Err(wrong()) };
@@ -116,9 +116,9 @@ pub fn max_roi_pool(x: &Tensor, rois: &Tensor, output: [i64; 2], spatial_scale: 
     let data = x.to_f64();
     for roi in rois.to_f64().chunks_exact(5) {
         let image = (roi[0] >= 0.0 && roi[0] < n as f64).then_some(roi[0] as usize).ok_or_else(wrong)?;
-        // In the precision of its attribute, as rounding decides between elements.
+        // In the attribute's precision, because rounding selects pixels.
         let corner = |i: usize| f64::from((roi[i] as f32 * spatial_scale as f32).round());
-        // The elements of each bin along an axis, whose first corner is at `low` in the region.
+        // Pixels of each bin along an axis; `low` is the region's first corner.
         let bins = |low: usize, bins: usize, extent: usize| -> Vec<std::ops::Range<usize>> {
             let length = (corner(low + 2) - corner(low) + 1.0).max(1.0) / bins as f64;
             let clamp = |v: f64| (v + corner(low)).clamp(0.0, extent as f64) as usize;
@@ -136,20 +136,20 @@ pub fn max_roi_pool(x: &Tensor, rois: &Tensor, output: [i64; 2], spatial_scale: 
     Ok(from_f64s(x.dtype(), &shape, out))
 }
 
-/// The limits of [`non_max_suppression`].
+/// Limits of [`non_max_suppression`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Suppression {
-    /// How many boxes are chosen per image and class.
+pub struct NmsAttrs {
+    /// Maximum number of boxes per image and class.
     pub most: i64,
-    /// How much of their union two chosen boxes may share.
+    /// Maximum intersection over union of two selected boxes.
     pub iou: f64,
-    /// The score that a chosen box exceeds; any when `None`.
+    /// Score that a selected box must exceed; any when `None`.
     pub score: Option<f64>,
-    /// Whether boxes are center and extents, x first, rather than two corners, y first.
+    /// Whether boxes are `[x_center, y_center, width, height]` rather than two corners `[y1, x1, y2, x2]`.
     pub centered: bool,
 }
 
-/// A box as its limits along two axes.
+/// Returns the limits of a box along two axes.
 fn limits(b: &[f64], centered: bool) -> [(f64, f64); 2] {
     match centered {
         true => [(b[0] - b[2] / 2.0, b[0] + b[2] / 2.0), (b[1] - b[3] / 2.0, b[1] + b[3] / 2.0)],
@@ -157,7 +157,7 @@ fn limits(b: &[f64], centered: bool) -> [(f64, f64); 2] {
     }
 }
 
-/// The share of the union of two boxes that is in both.
+/// Returns the intersection over union of two boxes.
 fn overlap(a: [(f64, f64); 2], b: [(f64, f64); 2]) -> f64 {
     let length = |(low, high): (f64, f64)| (high - low).max(0.0);
     let area = |s: [(f64, f64); 2]| length(s[0]) * length(s[1]);
@@ -166,9 +166,10 @@ fn overlap(a: [(f64, f64); 2], b: [(f64, f64); 2]) -> f64 {
     if common > 0.0 && union > 0.0 { common / union } else { 0.0 }
 }
 
-/// `NonMaxSuppression` (10, 11): for every image and class, boxes by descending score, of those that overlap only the
-/// first. `boxes` is `[N, S, 4]`, `scores` is `[N, C, S]`; the result has rows of image, class and box.
-pub fn non_max_suppression(boxes: &Tensor, scores: &Tensor, attrs: &Suppression) -> KernelResult {
+/// `NonMaxSuppression` (10, 11): selects boxes by descending score for every image and class, skipping those that
+/// overlap a selected one. `boxes` is `[N, S, 4]`, `scores` is `[N, C, S]`; rows of the result are image, class and
+/// box.
+pub fn non_max_suppression(boxes: &Tensor, scores: &Tensor, attrs: &NmsAttrs) -> KernelResult {
     let (&[n, count, 4], &[m, classes, of]) = (boxes.shape(), scores.shape()) else {
         return Err(format!("non_max_suppression of {boxes:?} with scores {scores:?}"));
     };
@@ -207,7 +208,8 @@ mod tests {
         let roi = Tensor::from_vec(&[1, 5], vec![0f32, 0.0, 0.0, 3.0, 1.0]);
         assert_eq!(max_roi_pool(&x, &roi, [1, 2], 1.0).unwrap().to_f64(), [6.0, 8.0]);
         let roi = Tensor::from_vec(&[1, 4], vec![0f32, 0.0, 4.0, 2.0]);
-        let attrs = RoiAlign { output: [1, 2], sampling_ratio: 0, spatial_scale: 1.0, half_pixel: true, max: false };
+        let attrs =
+            RoiAlignAttrs { output: [1, 2], sampling_ratio: 0, spatial_scale: 1.0, half_pixel: true, max: false };
         let zero = Tensor::from_vec(&[1], vec![0i64]);
         assert_eq!(roi_align(&x, &roi, &zero, &attrs).unwrap().to_f64(), [3.5, 5.5]);
         assert!(roi_align(&x, &roi, &Tensor::from_vec(&[1], vec![1i64]), &attrs).is_err());
@@ -220,10 +222,10 @@ mod tests {
         let boxes = vec![0f32, 0., 1., 1., 0., 0.1, 1., 1.1, 0., 2., 1., 3.];
         let (boxes, scores) =
             (Tensor::from_vec(&[1, 3, 4], boxes), Tensor::from_vec(&[1, 1, 3], vec![0.5f32, 0.9, 0.2]));
-        let attrs = Suppression { most: 3, iou: 0.5, score: None, centered: false };
-        let run = |attrs: &Suppression| non_max_suppression(&boxes, &scores, attrs).unwrap().to_i64().unwrap();
+        let attrs = NmsAttrs { most: 3, iou: 0.5, score: None, centered: false };
+        let run = |attrs: &NmsAttrs| non_max_suppression(&boxes, &scores, attrs).unwrap().to_i64().unwrap();
         assert_eq!(run(&attrs), [0, 0, 1, 0, 0, 2]);
-        assert_eq!(run(&Suppression { iou: 0.9, score: Some(0.3), ..attrs }), [0, 0, 1, 0, 0, 0]);
-        assert!(run(&Suppression { most: 0, ..attrs }).is_empty());
+        assert_eq!(run(&NmsAttrs { iou: 0.9, score: Some(0.3), ..attrs }), [0, 0, 1, 0, 0, 0]);
+        assert!(run(&NmsAttrs { most: 0, ..attrs }).is_empty());
     }
 }

@@ -1,5 +1,5 @@
-//! `Resize`: resampling along any axes. Interpolation is separable, so that each axis is resampled in turn, by a table of
-//! which input positions make up every output position, and with what weight.
+//! `Resize`: resampling along any axes. Interpolation is separable: each axis is resampled in turn, by a table of input
+//! positions and weights for each output position.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
@@ -7,29 +7,29 @@ use crate::movement::{around, from_bytes};
 use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axes};
 use gradus_ir::tensor::Tensor;
 
-/// How elements between input positions are found.
+/// The interpolation of elements between input positions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ResizeMode {
-    /// The nearest element; see [`NearestMode`].
+    /// Nearest neighbour; see [`NearestMode`].
     #[default]
     Nearest,
-    /// From the two neighbours along each axis.
+    /// Linear, from two neighbours along each axis.
     Linear,
-    /// From the four neighbours along each axis.
+    /// Cubic, from four neighbours along each axis.
     Cubic,
 }
 
-/// Which input coordinate an output coordinate stands for.
+/// The mapping from output to input coordinates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Coordinates {
     /// Pixel centers at halves: `(o + 0.5) / scale - 0.5`.
     #[default]
     HalfPixel,
-    /// As [`Coordinates::HalfPixel`], keeping the centers of both images in place when the size was rounded.
+    /// As [`Coordinates::HalfPixel`], with the image center fixed when the size was rounded.
     HalfPixelSymmetric,
-    /// As [`Coordinates::HalfPixel`], but an output of one element is at the start.
+    /// As [`Coordinates::HalfPixel`], except that an output of one element is at the start.
     PytorchHalfPixel,
-    /// The first and last elements stay in place.
+    /// First and last elements stay in place.
     AlignCorners,
     /// `o / scale`.
     Asymmetric,
@@ -37,56 +37,56 @@ pub enum Coordinates {
     TfCropAndResize,
 }
 
-/// Which element is the nearest.
+/// The rounding of coordinates to the nearest element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum NearestMode {
-    /// Rounded, halves down.
+    /// To nearest, half down.
     #[default]
     RoundPreferFloor,
-    /// Rounded, halves up.
+    /// To nearest, half up.
     RoundPreferCeil,
-    /// Rounded down.
+    /// Down.
     Floor,
-    /// Rounded up.
+    /// Up.
     Ceil,
 }
 
-/// What `sizes` mean when they would change the aspect ratio.
+/// The interpretation of `sizes` with respect to the aspect ratio.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum AspectPolicy {
     /// Exactly these sizes.
     #[default]
     Stretch,
-    /// The largest sizes of the same ratio that are no larger.
+    /// The largest sizes of the same ratio that do not exceed these.
     NotLarger,
-    /// The smallest sizes of the same ratio that are no smaller.
+    /// The smallest sizes of the same ratio that are at least these.
     NotSmaller,
 }
 
-/// The attributes of [`resize`].
+/// Attributes of [`resize`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Resize {
-    /// The interpolation.
+pub struct ResizeAttrs {
+    /// Interpolation.
     pub mode: ResizeMode,
-    /// The coordinate transformation.
+    /// Coordinate transformation.
     pub coordinates: Coordinates,
-    /// The rounding for [`ResizeMode::Nearest`].
+    /// Rounding for [`ResizeMode::Nearest`].
     pub nearest: NearestMode,
-    /// The coefficient `a` of cubic interpolation.
+    /// Coefficient `a` of cubic interpolation.
     pub cubic_a: f64,
-    /// Whether positions outside the input have no weight, rather than that of the edge.
+    /// Whether weights outside the input are zero, with renormalization, rather than applied to the edge.
     pub exclude_outside: bool,
-    /// Whether shrinking averages over all elements that it merges (linear and cubic).
+    /// Whether downsampling applies an antialiasing filter (linear and cubic).
     pub antialias: bool,
-    /// The element outside the input for [`Coordinates::TfCropAndResize`].
+    /// Value outside the input for [`Coordinates::TfCropAndResize`].
     pub extrapolation: f64,
-    /// How `sizes` are read.
+    /// Interpretation of `sizes`.
     pub aspect: AspectPolicy,
 }
 
-impl Default for Resize {
+impl Default for ResizeAttrs {
     fn default() -> Self {
-        Resize {
+        ResizeAttrs {
             mode: ResizeMode::default(),
             coordinates: Coordinates::default(),
             nearest: NearestMode::default(),
@@ -99,8 +99,8 @@ impl Default for Resize {
     }
 }
 
-/// The output shape and the scale of every axis. Exactly one of `scales` and `sizes` is not empty; they are for `axes`,
-/// which are normalized.
+/// Output shape and scale of every axis. Exactly one of `scales` and `sizes` is nonempty; both refer to `axes`, which
+/// are normalized.
 pub fn resize_dims(
     input: &[usize],
     scales: &[f32],
@@ -141,12 +141,19 @@ pub fn resize_dims(
     Ok((shape, factors))
 }
 
-/// The input positions and weights that make up one output element; `None` outside the input.
+/// Input positions and weights of one output element; `None` outside the input.
 type Sources = Option<Vec<(usize, f64)>>;
 
-/// `Resize` (10, 11, 13, 18, 19): resamples `x` along `axes` (all when empty) by `scales` or to `sizes`, the other of
-/// which is empty. `roi` is empty, or holds all starts then all ends along `axes`, as fractions.
-pub fn resize(x: &Tensor, roi: &[f64], scales: &[f32], sizes: &[i64], axes: &[i64], attrs: &Resize) -> KernelResult {
+/// `Resize` (10, 11, 13, 18, 19): resamples `x` along `axes` (all if empty) by `scales` or to `sizes`; the other is
+/// empty. `roi` is empty, or holds all starts then all ends along `axes`, normalized.
+pub fn resize(
+    x: &Tensor,
+    roi: &[f64],
+    scales: &[f32],
+    sizes: &[i64],
+    axes: &[i64],
+    attrs: &ResizeAttrs,
+) -> KernelResult {
     let axes = if axes.is_empty() { (0..x.rank()).collect() } else { normalize_axes(axes, x.rank())? };
     let (shape, factors) = resize_dims(x.shape(), scales, sizes, &axes, attrs.aspect)?;
     let crop = attrs.coordinates == Coordinates::TfCropAndResize;
@@ -188,7 +195,7 @@ pub fn resize(x: &Tensor, roi: &[f64], scales: &[f32], sizes: &[i64], axes: &[i6
     Ok(from_f64s(x.dtype(), &dims, data))
 }
 
-/// Resamples elements of `N` bytes without looking into them.
+/// Resamples opaque elements of `N` bytes.
 fn nearest<const N: usize>(x: &Tensor, tables: &[(usize, Vec<Sources>)], outside: &Tensor) -> KernelResult {
     let outside: [u8; N] = outside.bytes()[..].try_into().map_err(|_| "elements of another size")?;
     let (mut data, mut dims) = (x.bytes().as_chunks::<N>().0.to_vec(), x.shape().to_vec());
@@ -199,7 +206,7 @@ fn nearest<const N: usize>(x: &Tensor, tables: &[(usize, Vec<Sources>)], outside
     from_bytes(x.dtype(), &dims, data.into_flattened())
 }
 
-/// Resamples one axis: `f` makes an element from its sources and a view of the lane.
+/// Resamples one axis: `f` computes an element from its sources and a view of the lane.
 fn along<T: Copy>(
     data: &[T],
     dims: &[usize],
@@ -225,8 +232,8 @@ fn along<T: Copy>(
     Ok((out, shape))
 }
 
-/// The sources of every position of an axis of extent `n` resized to `out`.
-fn table(n: usize, out: usize, scale: f64, roi: (f64, f64), attrs: &Resize) -> Vec<Sources> {
+/// Sources of every output position of an axis of extent `n` resized to `out`.
+fn table(n: usize, out: usize, scale: f64, roi: (f64, f64), attrs: &ResizeAttrs) -> Vec<Sources> {
     (0..out)
         .map(|o| {
             let x = coordinate(o as f64, n as f64, out as f64, scale, roi, attrs.coordinates);
@@ -238,7 +245,7 @@ fn table(n: usize, out: usize, scale: f64, roi: (f64, f64), attrs: &Resize) -> V
         .collect()
 }
 
-/// The input coordinate of output coordinate `o`, for extents `n` and `rounded`.
+/// Input coordinate of output coordinate `o`, for extents `n` and `rounded`.
 fn coordinate(o: f64, n: f64, rounded: f64, scale: f64, roi: (f64, f64), mode: Coordinates) -> f64 {
     let exact = scale * n;
     let half_pixel = (o + 0.5) / scale - 0.5;
@@ -257,8 +264,8 @@ fn coordinate(o: f64, n: f64, rounded: f64, scale: f64, roi: (f64, f64), mode: C
     }
 }
 
-/// The input positions around `x`, and their weights.
-fn sources(x: f64, n: usize, scale: f64, attrs: &Resize) -> Vec<(usize, f64)> {
+/// Input positions around `x` and their weights.
+fn sources(x: f64, n: usize, scale: f64, attrs: &ResizeAttrs) -> Vec<(usize, f64)> {
     let last = (n - 1) as f64;
     let clamp = |p: f64| p.clamp(0.0, last) as usize;
     let floor = x.floor();
@@ -273,7 +280,7 @@ fn sources(x: f64, n: usize, scale: f64, attrs: &Resize) -> Vec<(usize, f64)> {
         return vec![(clamp(nearest), 1.0)];
     }
     let radius = if attrs.mode == ResizeMode::Linear { 1.0 } else { 2.0 };
-    // Shrinking with antialiasing stretches the kernel over the elements that are merged.
+    // Antialiasing stretches the kernel over the merged elements.
     let stretch = if attrs.antialias { scale.min(1.0) } else { 1.0 };
     let reach = (radius / stretch).ceil().min(last + radius + 1.0);
     let mut out = Vec::new();
@@ -293,8 +300,8 @@ fn sources(x: f64, n: usize, scale: f64, attrs: &Resize) -> Vec<(usize, f64)> {
     out
 }
 
-/// The weight at a distance: a triangle, or the cubic with coefficient `a`.
-fn kernel(attrs: &Resize, d: f64) -> f64 {
+/// Weight at a distance: the linear or cubic interpolation kernel.
+fn kernel(attrs: &ResizeAttrs, d: f64) -> f64 {
     let a = attrs.cubic_a;
     match attrs.mode {
         ResizeMode::Cubic if d <= 1.0 => ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0,
@@ -311,14 +318,14 @@ mod tests {
     #[test]
     fn interpolates() {
         let x = Tensor::from_vec(&[2], vec![1f32, 3.0]);
-        let run = |attrs: Resize| resize(&x, &[], &[2.0], &[], &[], &attrs).unwrap().to_f64();
-        assert_eq!(run(Resize::default()), [1.0, 1.0, 3.0, 3.0]);
-        assert_eq!(run(Resize { mode: ResizeMode::Linear, ..Resize::default() }), [1.0, 1.5, 2.5, 3.0]);
+        let run = |attrs: ResizeAttrs| resize(&x, &[], &[2.0], &[], &[], &attrs).unwrap().to_f64();
+        assert_eq!(run(ResizeAttrs::default()), [1.0, 1.0, 3.0, 3.0]);
+        assert_eq!(run(ResizeAttrs { mode: ResizeMode::Linear, ..ResizeAttrs::default() }), [1.0, 1.5, 2.5, 3.0]);
         let corners = Coordinates::AlignCorners;
-        let y = run(Resize { mode: ResizeMode::Linear, coordinates: corners, ..Resize::default() });
+        let y = run(ResizeAttrs { mode: ResizeMode::Linear, coordinates: corners, ..ResizeAttrs::default() });
         assert!((y[1] - 5.0 / 3.0).abs() < 1e-6 && y[3] == 3.0);
-        assert!(resize(&x, &[], &[f32::NAN], &[], &[], &Resize::default()).is_err());
-        assert!(resize(&x, &[], &[], &[i64::MAX], &[], &Resize::default()).is_err());
+        assert!(resize(&x, &[], &[f32::NAN], &[], &[], &ResizeAttrs::default()).is_err());
+        assert!(resize(&x, &[], &[], &[i64::MAX], &[], &ResizeAttrs::default()).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Sampling of images at positions between their elements: along each axis a few elements count, each with a weight.
+//! Sampling of images at fractional positions, by separable interpolation.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
@@ -6,62 +6,62 @@ use crate::matmul::stacked;
 use crate::shape::{ConvAttrs, Window, checked_elements, conv_window, product, strides};
 use gradus_ir::tensor::Tensor;
 
-/// How elements between positions are found.
+/// The interpolation between elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SampleMode {
-    /// From the two neighbours along each axis.
+    /// Linear, from two neighbours along each axis.
     #[default]
     Linear,
-    /// The nearest one, of two the one of even index.
+    /// Nearest element; half to even.
     Nearest,
-    /// From the four neighbours along each axis.
+    /// Cubic, from four neighbours along each axis.
     Cubic,
 }
 
-/// What is beyond the edges.
+/// Padding outside the image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SamplePadding {
     /// Zeros.
     #[default]
     Zeros,
-    /// The element at the edge.
+    /// Edge element.
     Border,
-    /// The elements mirrored at the edge.
+    /// Reflection at the edge.
     Reflection,
 }
 
-/// The attributes of [`grid_sample`].
+/// Attributes of [`grid_sample`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Sample {
-    /// The interpolation.
+pub struct GridSampleAttrs {
+    /// Interpolation.
     pub mode: SampleMode,
-    /// What is beyond the edges.
+    /// Padding outside the image.
     pub padding: SamplePadding,
-    /// Whether -1 and 1 are the centers of the outermost elements rather than their outer edges.
+    /// Whether -1 and 1 are the centers of the corner pixels rather than their outer edges.
     pub align_corners: bool,
 }
 
-/// The elements along an axis that make up one sample: positions and weights. What is beyond the edges is not there.
+/// Positions and weights of the elements of one sample along an axis; elements outside the image are omitted.
 type Taps = Vec<(usize, f64)>;
 
-/// The coefficient of cubic interpolation.
+/// Coefficient `a` of cubic interpolation.
 const CUBIC: f64 = -0.75;
 
-impl Sample {
-    /// The limits of an axis of extent `n`.
+impl GridSampleAttrs {
+    /// Returns the limits of an axis of extent `n`.
     fn limits(self, n: usize) -> (f64, f64) {
         let last = n as f64 - 1.0;
         if self.align_corners { (0.0, last) } else { (-0.5, last + 0.5) }
     }
 
-    /// What a coordinate in -1..1 along an axis of extent `n` is made of.
+    /// Returns the taps of a coordinate in [-1, 1] along an axis of extent `n`.
     fn taps(self, coordinate: f64, n: usize) -> Taps {
         let last = n as f64 - 1.0;
         let exact = match self.align_corners {
             true => (coordinate + 1.0) / 2.0 * last,
             false => ((coordinate + 1.0) * n as f64 - 1.0) / 2.0,
         };
-        // Which of two elements is the nearest may hang on how coordinates are rounded.
+        // The nearest element may depend on the rounding of coordinates.
         let x = f64::from(exact as f32);
         let x = if self.mode == SampleMode::Nearest { x.round_ties_even() } else { x };
         let (low, high) = self.limits(n);
@@ -78,7 +78,7 @@ impl Sample {
         near.into_iter().filter_map(|(p, weight)| Some((self.inside(p, n)?, weight))).collect()
     }
 
-    /// The element at a position, which may be beyond the edges of an axis of extent `n`.
+    /// Returns the element at a position, padded outside an axis of extent `n`.
     fn inside(self, p: f64, n: usize) -> Option<usize> {
         let last = n as f64 - 1.0;
         match self.padding {
@@ -92,7 +92,7 @@ impl Sample {
     }
 }
 
-/// Mirrors a coordinate at two limits until it is between them.
+/// Reflects a coordinate at two limits until it lies between them.
 fn reflect(x: f64, low: f64, high: f64) -> f64 {
     let range = high - low;
     let beyond = if x < low { low - x } else { x - high };
@@ -104,13 +104,13 @@ fn reflect(x: f64, low: f64, high: f64) -> f64 {
     if (turns % 2.0 == 0.0) == (x < low) { low + rest } else { high - rest }
 }
 
-/// Two neighbours, weighted by how close they are.
+/// Offsets and weights of linear interpolation.
 fn linear(x: f64) -> Vec<(f64, f64)> {
     let (floor, part) = (x.floor(), x - x.floor());
     vec![(floor, 1.0 - part), (floor + 1.0, part)]
 }
 
-/// Four neighbours, weighted by a cubic function of their distance.
+/// Offsets and weights of cubic interpolation.
 fn cubic(x: f64) -> Vec<(f64, f64)> {
     let (floor, part) = (x.floor(), x - x.floor());
     let near = |d: f64| ((CUBIC + 2.0) * d - (CUBIC + 3.0)) * d * d + 1.0;
@@ -119,16 +119,16 @@ fn cubic(x: f64) -> Vec<(f64, f64)> {
     weights.into_iter().enumerate().map(|(i, w)| (floor - 1.0 + i as f64, w)).collect()
 }
 
-/// The flat positions and weights of all combinations of taps along axes of the given steps.
+/// Flat positions and weights of all combinations of taps along axes with the given strides.
 fn combine(taps: &[Taps], steps: &[usize]) -> Taps {
     taps.iter().zip(steps).fold(vec![(0, 1.0)], |all, (taps, step)| {
         all.iter().flat_map(|&(p, w)| taps.iter().map(move |&(q, v)| (p + q * step, w * v))).collect()
     })
 }
 
-/// `GridSample` (16, 20, 22): samples `[N, C, D...]` at the positions in `grid`, which is `[N, O..., rank of D]`, and
-/// whose coordinates are in -1..1 and start with the last axis.
-pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: Sample) -> KernelResult {
+/// `GridSample` (16, 20, 22): samples `[N, C, D...]` at the positions of `grid`, `[N, O..., r]`, with coordinates in
+/// [-1, 1], last axis first.
+pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: GridSampleAttrs) -> KernelResult {
     let wrong = || format!("grid_sample of {x:?} at {grid:?}");
     let spatial = x.shape().get(2..).filter(|s| !s.is_empty()).ok_or_else(wrong)?;
     let (Some((&rank, out)), true) = (grid.shape().split_last(), grid.dtype().is_float()) else { return Err(wrong()) };
@@ -155,8 +155,7 @@ pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: Sample) -> KernelResult {
     Ok(from_f64s(x.dtype(), &shape, y))
 }
 
-/// `AffineGrid` (20): the positions, for [`grid_sample`], that affine maps of `[N, r, r + 1]` send those of an image of
-/// size `[N, C, D...]` to.
+/// `AffineGrid` (20): the sampling grid of affine maps `[N, r, r + 1]` for an image of size `[N, C, D...]`.
 pub fn affine_grid(theta: &Tensor, size: &[i64], align_corners: bool) -> KernelResult {
     let wrong = || format!("an affine grid of {theta:?} and size {size:?}");
     let size: Option<Vec<usize>> = size.iter().map(|&d| usize::try_from(d).ok()).collect();
@@ -187,23 +186,23 @@ pub fn affine_grid(theta: &Tensor, size: &[i64], align_corners: bool) -> KernelR
     Ok(from_f64s(theta.dtype(), &shape, out))
 }
 
-/// The operands of [`deform_conv`].
+/// Operands of [`deform_conv`].
 #[derive(Clone, Copy, Debug)]
 pub struct DeformInputs<'a> {
-    /// `[N, C, D...]`
+    /// Input, `[N, C, D...]`.
     pub x: &'a Tensor,
-    /// `[M, C / group, K...]`
+    /// Filters, `[M, C / group, K...]`.
     pub weight: &'a Tensor,
-    /// How far each tap is displaced along each axis, `[N, offset_group * taps * rank, O...]`.
+    /// Displacement of each tap along each axis, `[N, offset_group * taps * rank, O...]`.
     pub offset: &'a Tensor,
     /// Bias, `[M]`.
     pub bias: Option<&'a Tensor>,
-    /// The weight of what each tap reads, `[N, offset_group * taps, O...]`.
+    /// Factor of each tap, `[N, offset_group * taps, O...]`.
     pub mask: Option<&'a Tensor>,
 }
 
-/// `DeformConv` (19, 22): a convolution whose taps are displaced and read by linear interpolation; the channels are in
-/// `offset_group` groups that have offsets of their own.
+/// `DeformConv` (19, 22): a convolution with displaced taps, read by linear interpolation. Each of `offset_group`
+/// groups of channels has its own offsets.
 pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i64) -> KernelResult {
     let DeformInputs { x, weight, offset, bias, mask } = *inputs;
     let wrong = |what: &Tensor| format!("deform_conv of {x:?} by {weight:?}: {what:?} does not fit");
@@ -226,7 +225,7 @@ pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i
     let total = checked_elements(&shape)?;
     checked_elements(&[c, taps, outputs])?;
     let (weights, bias) = (weight.to_f64(), bias.map(Tensor::to_f64));
-    let reader = Displaced {
+    let reader = DeformedColumns {
         window,
         parts,
         channels: c,
@@ -249,10 +248,10 @@ pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i
     Ok(from_f64s(x.dtype(), &shape, y))
 }
 
-/// What the taps of a [`deform_conv`] read.
-struct Displaced {
+/// The im2col matrix of a [`deform_conv`].
+struct DeformedColumns {
     window: Window,
-    /// How many groups of channels have offsets of their own.
+    /// Number of channel groups with their own offsets.
     parts: usize,
     channels: usize,
     data: Vec<f64>,
@@ -260,8 +259,8 @@ struct Displaced {
     mask: Option<Vec<f64>>,
 }
 
-impl Displaced {
-    /// For a sample, the matrix of what each tap of each channel (row) reads for each output position (column).
+impl DeformedColumns {
+    /// Returns the matrix `[channels * taps, output positions]` of a sample.
     fn columns(&self, sample: usize) -> Vec<f64> {
         let (taps, outputs) = (product(&self.window.kernel), product(&self.window.output));
         let (area, share) = (product(&self.window.input), self.channels / self.parts);
@@ -280,7 +279,7 @@ impl Displaced {
         read
     }
 
-    /// The elements around the place of a tap for an output position, with the offsets at `at`.
+    /// Returns the elements around a displaced tap for an output position, with the offsets at `at`.
     fn near(&self, at: usize, tap: usize, o: usize) -> Taps {
         let (window, rank) = (&self.window, self.window.input.len());
         let (mut kernel, mut place) = (tap, o);
@@ -291,7 +290,7 @@ impl Displaced {
             (kernel, place) = (kernel / window.kernel[axis], place / window.output[axis]);
             let shift = self.offsets[(at * rank + axis) * product(&window.output) + o];
             let x = (start + k) as f64 - window.pads_begin[axis] as f64 + shift;
-            let inside = |(p, w)| Some((Sample::default().inside(p, window.input[axis])?, w));
+            let inside = |(p, w)| Some((GridSampleAttrs::default().inside(p, window.input[axis])?, w));
             axes[axis] = linear(x).into_iter().filter_map(inside).collect();
         }
         combine(&axes, &strides(&window.input))
@@ -307,15 +306,15 @@ mod tests {
         let x = Tensor::from_vec(&[1, 1, 1, 3], vec![1f32, 3.0, 5.0]);
         let at = |v: &[f32]| Tensor::from_vec(&[1, 1, v.len(), 2], v.iter().flat_map(|&v| [v, 0.0]).collect());
         let run = |attrs, v: &[f32]| grid_sample(&x, &at(v), attrs).unwrap().to_f64();
-        let corners = Sample { align_corners: true, ..Sample::default() };
+        let corners = GridSampleAttrs { align_corners: true, ..GridSampleAttrs::default() };
         assert_eq!(run(corners, &[-1.0, -0.5, 1.0, 1.5]), [1.0, 2.0, 5.0, 2.5]);
-        let border = Sample { padding: SamplePadding::Border, ..corners };
+        let border = GridSampleAttrs { padding: SamplePadding::Border, ..corners };
         assert_eq!(run(border, &[9.0, -9.0]), [5.0, 1.0]);
-        let mirror = Sample { padding: SamplePadding::Reflection, ..corners };
+        let mirror = GridSampleAttrs { padding: SamplePadding::Reflection, ..corners };
         assert_eq!(run(mirror, &[2.0, -1.5, 4.0]), [3.0, 2.0, 3.0]);
-        let nearest = Sample { mode: SampleMode::Nearest, ..corners };
+        let nearest = GridSampleAttrs { mode: SampleMode::Nearest, ..corners };
         assert_eq!(run(nearest, &[-0.5, 0.4]), [1.0, 3.0]);
-        let cubic = Sample { mode: SampleMode::Cubic, padding: SamplePadding::Border, ..corners };
+        let cubic = GridSampleAttrs { mode: SampleMode::Cubic, padding: SamplePadding::Border, ..corners };
         assert_eq!(run(cubic, &[0.0, 1.0]), [3.0, 5.0]);
         assert!(run(corners, &[f32::NAN, f32::INFINITY]).iter().all(|v| v.is_nan() || *v == 0.0));
     }

@@ -1,8 +1,8 @@
-//! Sorting and selecting: the largest elements, those that differ, those that are not zero.
+//! Sorting and selection.
 
 use crate::KernelResult;
 use crate::cast::cast;
-use crate::index::{Scatter, gather, gather_elements, scatter_elements};
+use crate::index::{ScatterReduction, gather, gather_elements, scatter_elements};
 use crate::movement::{around, buffer, from_bytes, transpose};
 use crate::num::{Num, dispatch};
 use crate::reduce::arg_max;
@@ -10,14 +10,14 @@ use crate::shape::{normalize_axis, product};
 use gradus_ir::tensor::{DType, Tensor};
 use std::cmp::Ordering;
 
-/// The order of elements, in which NaN is the largest.
+/// Total order of elements; NaN is the largest.
 fn order<T: Num>(a: &T, b: &T) -> Ordering {
     let is_nan = |v: &T| v.partial_cmp(v).is_none();
     a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
 }
 
-/// `TopK` (1, 10, 11, 24): the `k` largest (or smallest) elements along `axis`, in order, and their indices, of which of
-/// equal elements the first comes first.
+/// `TopK` (1, 10, 11, 24): the `k` largest (or smallest) elements along `axis`, sorted, and their indices; the lowest
+/// index first among equal elements.
 pub fn top_k(x: &Tensor, k: i64, axis: i64, largest: bool) -> Result<[Tensor; 2], String> {
     let axis = normalize_axis(axis, x.rank())?;
     let (extent, (outer, inner)) = (x.shape()[axis], around(x.shape(), axis));
@@ -39,8 +39,8 @@ pub fn top_k(x: &Tensor, k: i64, axis: i64, largest: bool) -> Result<[Tensor; 2]
     Ok([gather_elements(x, &indices, axis as i64)?, indices])
 }
 
-/// `Hardmax` (1, 11, 13): one at the first maximum along `axis`, zero elsewhere. Before opset 13, `flatten` holds: the
-/// axes from `axis` on are one.
+/// `Hardmax` (1, 11, 13): 1 at the first maximum along `axis`, 0 elsewhere. `flatten` (before opset 13) flattens the
+/// axes from `axis` on.
 pub fn hardmax(x: &Tensor, axis: i64, flatten: bool) -> KernelResult {
     if flatten {
         let matrix = super::movement::flatten(x, normalize_axis(axis, x.rank())? as i64)?;
@@ -48,10 +48,10 @@ pub fn hardmax(x: &Tensor, axis: i64, flatten: bool) -> KernelResult {
     }
     let at = arg_max(x, axis, true, false)?;
     let filled = |shape: &[usize], v: u8| cast(&Tensor::from_bools(shape, vec![v; product(shape)]), x.dtype());
-    scatter_elements(&filled(x.shape(), 0)?, &at, &filled(at.shape(), 1)?, axis, Scatter::Assign)
+    scatter_elements(&filled(x.shape(), 0)?, &at, &filled(at.shape(), 1)?, axis, ScatterReduction::Assign)
 }
 
-/// `NonZero` (9, 13): the coordinates of the elements that are not zero, in row-major order: one row per axis.
+/// `NonZero` (9, 13): the coordinates of the nonzero elements in row-major order, one row per axis.
 pub fn non_zero(x: &Tensor) -> KernelResult {
     let flags = cast(x, DType::Bool)?;
     let found: Vec<usize> = (0..x.len()).filter(|&i| flags.bytes()[i] != 0).collect();
@@ -61,7 +61,7 @@ pub fn non_zero(x: &Tensor) -> KernelResult {
     Ok(Tensor::from_vec(&[x.rank(), found.len()], out))
 }
 
-/// `Compress` (9, 11, 28): the slices along `axis` (without one, the elements) where `condition` holds, which may be
+/// `Compress` (9, 11, 28): the slices along `axis`, or the elements, where `condition` holds; `condition` may be
 /// shorter than the axis.
 pub fn compress(x: &Tensor, condition: &Tensor, axis: Option<i64>) -> KernelResult {
     if condition.dtype() != DType::Bool || condition.rank() != 1 {
@@ -75,9 +75,8 @@ pub fn compress(x: &Tensor, condition: &Tensor, axis: Option<i64>) -> KernelResu
     }
 }
 
-/// `Unique` (11, 28): the different slices along `axis` (without one, the elements) in ascending order, or in that of
-/// their first occurrence; the index of that; for every slice its index among the different ones; and how often each of
-/// these occurs.
+/// `Unique` (11, 28): the unique slices along `axis`, or the unique elements, sorted or by first occurrence; the index
+/// of each first occurrence; the inverse mapping; and the counts.
 pub fn unique(x: &Tensor, axis: Option<i64>, sorted: bool) -> Result<[Tensor; 4], String> {
     let flat = if axis.is_none() { x.reshape(vec![x.len()])? } else { x.clone() };
     let axis = normalize_axis(axis.unwrap_or(0), flat.rank())?;
@@ -103,8 +102,7 @@ pub fn unique(x: &Tensor, axis: Option<i64>, sorted: bool) -> Result<[Tensor; 4]
     Ok([gather(&flat, &first, axis as i64)?, first, vector(inverse), counts])
 }
 
-/// The slices along an axis in ascending order, each with whether it equals the one before. Of equal ones the first
-/// comes first.
+/// Slices along an axis, stably sorted, each with whether it equals its predecessor.
 fn slice_order(x: &Tensor, axis: usize) -> Result<Vec<(usize, bool)>, String> {
     let count = x.shape()[axis];
     let others = (0..x.rank()).filter(|&a| a != axis);
@@ -128,8 +126,8 @@ fn slice_order(x: &Tensor, axis: usize) -> Result<Vec<(usize, bool)>, String> {
     Ok(out)
 }
 
-/// `ReverseSequence` (10, 28): reverses the first `lengths[b]` slices along the time axis of every slice `b` along the
-/// batch axis. The axes are 0 and 1, in either order.
+/// `ReverseSequence` (10, 28): reverses the first `lengths[b]` slices along the time axis of batch element `b`. The
+/// axes are 0 and 1, in either order.
 pub fn reverse_sequence(x: &Tensor, lengths: &Tensor, batch_axis: i64, time_axis: i64) -> KernelResult {
     let wrong = || format!("reverse_sequence of {x:?} by {lengths:?} along axes {batch_axis} and {time_axis}");
     let time_first = match (batch_axis, time_axis) {

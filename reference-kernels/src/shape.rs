@@ -1,6 +1,6 @@
-//! The shape arithmetic that kernels and shape inference share: broadcasting, axes, and the output sizes of windows.
+//! Shape rules of kernels and shape inference: broadcasting, axes, and output sizes of windows.
 //!
-//! Everything here is pure and takes extents as `usize`; attributes arrive as `i64`, as ONNX stores them.
+//! All functions are pure and take extents as `usize`; attributes are `i64`, as in ONNX.
 
 pub use super::matmul::gemm_output_dims;
 pub use super::movement::{slice_axis, split_sizes};
@@ -9,22 +9,21 @@ pub use super::reduce::reduction_axes;
 pub use super::resize::resize_dims;
 use gradus_ir::tensor::checked_len;
 
-/// The largest number of elements that a kernel produces. Larger results are refused rather than risk exhausting memory.
+/// Maximum number of elements of a result, against exhaustion of memory.
 pub const MAX_ELEMENTS: usize = 1 << 27;
 
-/// The number of elements of `shape`. Errors when it overflows or exceeds [`MAX_ELEMENTS`].
+/// Returns the number of elements of `shape`; an error above [`MAX_ELEMENTS`].
 pub fn checked_elements(shape: &[usize]) -> Result<usize, String> {
     let n = checked_len(shape).filter(|&n| n <= MAX_ELEMENTS);
     n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^27 elements"))
 }
 
-/// The product of extents, for shapes of existing tensors: it only overflows next to an extent of 0, and is of no use
-/// then.
+/// Returns the product of extents of an existing tensor; it overflows only for empty tensors, where it is unused.
 pub(super) fn product(shape: &[usize]) -> usize {
     shape.iter().fold(1, |n, &d| n.wrapping_mul(d))
 }
 
-/// Row-major strides in elements; like [`product`], total also for shapes with an extent of 0.
+/// Returns row-major strides in elements, also for empty tensors.
 pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
     let mut out = vec![1usize; shape.len()];
     for i in (1..shape.len()).rev() {
@@ -33,7 +32,7 @@ pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
     out
 }
 
-/// Turns an axis that may count from the back into an index below `rank`.
+/// Normalizes an axis, which may count from the end, to an index below `rank`.
 pub fn normalize_axis(axis: i64, rank: usize) -> Result<usize, String> {
     let r = i64::try_from(rank).map_err(|e| e.to_string())?;
     let at = if axis < 0 { axis.checked_add(r) } else { Some(axis) };
@@ -54,7 +53,7 @@ pub fn normalize_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
     Ok(out)
 }
 
-/// The shape that `a` and `b` broadcast to by numpy's rule: aligned at the last axis, extents of 1 stretch.
+/// Broadcasts two shapes by NumPy's rules: aligned at the last axis, extents of 1 stretch.
 pub fn broadcast_shapes(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String> {
     let rank = a.len().max(b.len());
     let at = |s: &[usize], i: usize| if i + s.len() < rank { 1 } else { s[i + s.len() - rank] };
@@ -67,29 +66,29 @@ pub fn broadcast_shapes(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String> 
         .collect()
 }
 
-/// The shape that all of `shapes` broadcast to; rank 0 for none.
+/// Broadcasts all shapes; rank 0 for an empty list.
 pub fn broadcast_all(shapes: &[&[usize]]) -> Result<Vec<usize>, String> {
     shapes.iter().try_fold(Vec::new(), |out, s| broadcast_shapes(&out, s))
 }
 
-/// How padding is found when it is not given explicitly.
+/// The computation of pads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum AutoPad {
-    /// Use the explicit pads.
+    /// Explicit pads.
     #[default]
     NotSet,
-    /// Pad so that the output has `ceil(input / stride)` positions; an odd pad goes to the end.
+    /// Pads for `ceil(input / stride)` output positions; an odd pad goes to the end.
     SameUpper,
-    /// Like [`AutoPad::SameUpper`], but an odd pad goes to the beginning.
+    /// As [`AutoPad::SameUpper`], with an odd pad at the beginning.
     SameLower,
     /// No padding.
     Valid,
 }
 
-/// A sliding window as ONNX's attributes spell it. Empty lists mean the default: strides and dilations of 1, no pads.
+/// Sliding window attributes of ONNX. Empty lists mean the defaults: strides and dilations of 1, no pads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct WindowAttrs {
-    /// Extent per spatial axis. Convolutions may leave it empty: the weights have it.
+    /// Extent per spatial axis; may be empty for convolutions, whose weights determine it.
     pub kernel_shape: Vec<i64>,
     /// Step per spatial axis.
     pub strides: Vec<i64>,
@@ -97,14 +96,13 @@ pub struct WindowAttrs {
     pub dilations: Vec<i64>,
     /// All begins, then all ends.
     pub pads: Vec<i64>,
-    /// How to find pads; anything but [`AutoPad::NotSet`] overrides `pads`.
+    /// Computation of pads; overrides `pads` unless [`AutoPad::NotSet`].
     pub auto_pad: AutoPad,
-    /// Whether a window that is partly beyond the end counts (pooling only).
+    /// Whether partial windows at the end count (ceiling mode, pooling only).
     pub ceil_mode: bool,
 }
 
-/// A [`WindowAttrs`] applied to an input: every default filled in, pads and output sizes known. One entry per spatial
-/// axis.
+/// A window resolved for an input, with all defaults, pads and output sizes. One entry per spatial axis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
     /// Input extents.
@@ -123,11 +121,10 @@ pub struct Window {
     pub output: Vec<usize>,
 }
 
-/// Extents and steps beyond this cannot occur in a tensor within the size limit; bounding them keeps sums from
-/// overflowing.
+/// Upper bound of extents and strides, so that sums cannot overflow.
 const MAX_EXTENT: usize = 1 << 31;
 
-/// A list attribute as extents of at least `least`, `default` when empty.
+/// Converts a list attribute to extents of at least `least`; `default` if empty.
 pub(super) fn extents(
     name: &str,
     list: &[i64],
@@ -146,8 +143,8 @@ pub(super) fn extents(
 }
 
 impl WindowAttrs {
-    /// Applies the attributes to spatial extents `input` and a kernel of extents `kernel`. Errors on lists of the wrong
-    /// length, entries out of range, and windows larger than the padded input.
+    /// Resolves the attributes for spatial extents `input` and `kernel`. Errors: lists of wrong length, entries out of
+    /// range, windows larger than the padded input.
     pub fn resolve(&self, input: &[usize], kernel: &[usize]) -> Result<Window, String> {
         let rank = input.len();
         if kernel.len() != rank || input.iter().chain(kernel).any(|&d| d > MAX_EXTENT) || kernel.contains(&0) {
@@ -168,7 +165,7 @@ impl WindowAttrs {
         Ok(Window { input, kernel, strides, dilations, pads_begin, pads_end, output })
     }
 
-    /// The output extent along one axis for a kernel that reaches over `reach` elements; sets the pads it implies.
+    /// Computes the output extent and pads along one axis, for a kernel spanning `reach` elements.
     fn one_axis(&self, n: usize, reach: usize, stride: usize, [begin, end]: [&mut usize; 2]) -> Result<usize, String> {
         match self.auto_pad {
             AutoPad::NotSet => {}
@@ -187,13 +184,13 @@ impl WindowAttrs {
         if !self.ceil_mode {
             return Ok(padded.checked_sub(reach).ok_or_else(misfit)? / stride + 1);
         }
-        // Rounded up, even a window that is larger than the input has a place, as long as a whole stride is not missing.
+        // With rounding up, a window may exceed the input by less than a stride.
         let out = (padded + stride).checked_sub(reach).filter(|&r| r > 0).ok_or_else(misfit)?.div_ceil(stride);
-        // A window that would start in the padding at the end sees no element, and does not count.
+        // A window that starts in the end padding does not count.
         Ok(if (out - 1) * stride >= n + *begin { out - 1 } else { out })
     }
 
-    /// The kernel extents, for operations whose attributes have them.
+    /// Returns the kernel extents of operations that have them as an attribute.
     pub fn kernel(&self, rank: usize) -> Result<Vec<usize>, String> {
         if self.kernel_shape.is_empty() {
             return Err("kernel_shape is missing".into());
@@ -202,12 +199,12 @@ impl WindowAttrs {
     }
 }
 
-/// The attributes of a convolution.
+/// Attributes of a convolution.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ConvAttrs {
-    /// How the kernel slides.
+    /// Sliding window.
     pub window: WindowAttrs,
-    /// The number of groups that channels are split into.
+    /// Number of channel groups.
     pub group: i64,
 }
 
@@ -217,7 +214,7 @@ impl Default for ConvAttrs {
     }
 }
 
-/// Checks a convolution of `[N, C, D...]` by `[M, C / group, K...]` and returns the number of groups and the window.
+/// Checks a convolution of `[N, C, D...]` with `[M, C / group, K...]`; returns the number of groups and the window.
 pub fn conv_window(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<(usize, Window), String> {
     let wrong = |why: &str| format!("convolution of {input:?} by {weight:?}: {why}");
     if input.len() < 2 || input.len() != weight.len() {
@@ -235,19 +232,19 @@ pub fn conv_window(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Resu
     Ok((group, attrs.window.resolve(&input[2..], &weight[2..]).map_err(|e| wrong(&e))?))
 }
 
-/// The shape `[N, M, O...]` of the convolution of `[N, C, D...]` by `[M, C / group, K...]`.
+/// Returns the shape `[N, M, O...]` of the convolution of `[N, C, D...]` with `[M, C / group, K...]`.
 pub fn conv_output_dims(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<Vec<usize>, String> {
     let (_, window) = conv_window(input, weight, attrs)?;
     Ok([&[input[0], weight[0]], window.output.as_slice()].concat())
 }
 
-/// The shape `[N, C, O...]` of pooling `[N, C, D...]`.
+/// Returns the shape `[N, C, O...]` of a pool over `[N, C, D...]`.
 pub fn pool_output_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, String> {
     let window = pool_window(input, attrs)?;
     Ok([&input[..2], window.output.as_slice()].concat())
 }
 
-/// The window of a pooling operation over `[N, C, D...]`.
+/// Returns the window of a pool over `[N, C, D...]`.
 pub fn pool_window(input: &[usize], attrs: &WindowAttrs) -> Result<Window, String> {
     if input.len() < 2 {
         return Err(format!("pooling needs a batch and a channel axis, not {input:?}"));
@@ -255,19 +252,19 @@ pub fn pool_window(input: &[usize], attrs: &WindowAttrs) -> Result<Window, Strin
     attrs.resolve(&input[2..], &attrs.kernel(input.len() - 2)?)
 }
 
-/// The attributes of a transposed convolution.
+/// Attributes of a transposed convolution.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ConvTransposeAttrs {
     /// Strides, dilations, pads, `auto_pad` and groups.
     pub conv: ConvAttrs,
-    /// Extra extent at the end of each output axis; empty for none.
+    /// Additional extent at the end of each output axis; empty for none.
     pub output_padding: Vec<i64>,
-    /// The spatial output extents, from which pads are then derived; empty to derive the extents from pads.
+    /// Spatial output extents, which determine the pads; empty to use explicit pads.
     pub output_shape: Vec<i64>,
 }
 
-/// Checks a transposed convolution of `[N, C, D...]` by `[C, M / group, K...]` and returns the number of groups and the
-/// window, in which `output` is the (larger) result.
+/// Checks a transposed convolution of `[N, C, D...]` with `[C, M / group, K...]`; returns the number of groups and the
+/// window, whose `output` is the (larger) result.
 pub fn conv_transpose_window(
     input: &[usize],
     weight: &[usize],
@@ -318,7 +315,7 @@ pub fn conv_transpose_window(
     Ok((group, window))
 }
 
-/// The shape `[N, M, O...]` of the transposed convolution of `[N, C, D...]` by `[C, M / group, K...]`.
+/// Returns the shape `[N, M, O...]` of the transposed convolution of `[N, C, D...]` with `[C, M / group, K...]`.
 pub fn conv_transpose_output_dims(
     input: &[usize],
     weight: &[usize],
@@ -329,7 +326,7 @@ pub fn conv_transpose_output_dims(
     Ok([&[input[0], channels], window.output.as_slice()].concat())
 }
 
-/// The shape of `matmul` of `a` and `b`, with numpy's rules for vectors and batches.
+/// Returns the shape of the matrix product of `a` and `b`, by NumPy's rules for vectors and batches.
 pub fn matmul_output_dims(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String> {
     if a.is_empty() || b.is_empty() {
         return Err("matmul is not defined for scalars".into());
@@ -349,7 +346,8 @@ pub fn matmul_output_dims(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String
     Ok(out)
 }
 
-/// The shape that a `Reshape` to `wanted` gives `input`: 0 copies the extent (unless `allow_zero`), one -1 is inferred.
+/// Returns the shape of a `Reshape` of `input` to `wanted`: 0 copies the extent (unless `allow_zero`), one -1 is
+/// inferred.
 pub fn reshape_dims(input: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize>, String> {
     let wrong = || format!("{input:?} cannot be reshaped to {wanted:?}");
     let total = checked_len(input).ok_or_else(wrong)?;
@@ -370,7 +368,7 @@ pub fn reshape_dims(input: &[usize], wanted: &[i64], allow_zero: bool) -> Result
     Ok(out)
 }
 
-/// The shape left after removing `axes` (all extents of 1 when `None`).
+/// Returns the shape without `axes`, or without all extents of 1 when `None`.
 pub fn squeeze_dims(input: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, String> {
     let Some(axes) = axes else {
         return Ok(input.iter().copied().filter(|&d| d != 1).collect());
@@ -382,7 +380,7 @@ pub fn squeeze_dims(input: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>,
     Ok((0..input.len()).filter(|i| !axes.contains(i)).map(|i| input[i]).collect())
 }
 
-/// The shape with extents of 1 inserted so that they are at `axes` of the result.
+/// Returns the shape with extents of 1 inserted at `axes` of the result.
 pub fn unsqueeze_dims(input: &[usize], axes: &[i64]) -> Result<Vec<usize>, String> {
     let rank = input.len() + axes.len();
     let axes = normalize_axes(axes, rank)?;
@@ -390,7 +388,7 @@ pub fn unsqueeze_dims(input: &[usize], axes: &[i64]) -> Result<Vec<usize>, Strin
     Ok((0..rank).map(|i| if axes.contains(&i) { 1 } else { rest.next().unwrap_or(1) }).collect())
 }
 
-/// The two extents of `Flatten`: the product before `axis` (which may be the rank itself) and from it on.
+/// Returns the extents of `Flatten`: the products before and from `axis`, which may equal the rank.
 pub fn flatten_dims(input: &[usize], axis: i64) -> Result<Vec<usize>, String> {
     let rank = input.len();
     let at = if usize::try_from(axis) == Ok(rank) { rank } else { normalize_axis(axis, rank)? };
@@ -398,7 +396,7 @@ pub fn flatten_dims(input: &[usize], axis: i64) -> Result<Vec<usize>, String> {
     Ok(vec![product(&input[..at])?, product(&input[at..])?])
 }
 
-/// The shape after reducing `axes`; with `keepdims` they stay as extents of 1.
+/// Returns the shape after reducing `axes`; with `keepdims` they are kept with extent 1.
 pub fn reduce_dims(input: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
     let dims = input.iter().enumerate();
     dims.filter_map(|(i, &d)| if !axes.contains(&i) { Some(d) } else { keepdims.then_some(1) }).collect()

@@ -1,4 +1,4 @@
-//! Signals: windows, Fourier transforms, and the mel scale.
+//! Signal processing: window functions, Fourier transforms, and the mel scale.
 
 use crate::KernelResult;
 use crate::binary::mul;
@@ -8,19 +8,19 @@ use crate::shape::{checked_elements, normalize_axis};
 use gradus_ir::tensor::{DType, Tensor};
 use std::f64::consts::TAU;
 
-/// The coefficients of a sum of cosines that starts and ends low.
+/// Coefficients of a generalized cosine window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Window(f64, f64, f64);
+pub struct WindowFunction(f64, f64, f64);
 
-impl Window {
+impl WindowFunction {
     /// `HannWindow` (17).
-    pub const HANN: Window = Window(0.5, 0.5, 0.0);
+    pub const HANN: WindowFunction = WindowFunction(0.5, 0.5, 0.0);
     /// `HammingWindow` (17).
-    pub const HAMMING: Window = Window(25.0 / 46.0, 21.0 / 46.0, 0.0);
+    pub const HAMMING: WindowFunction = WindowFunction(25.0 / 46.0, 21.0 / 46.0, 0.0);
     /// `BlackmanWindow` (17).
-    pub const BLACKMAN: Window = Window(0.42, 0.5, 0.08);
+    pub const BLACKMAN: WindowFunction = WindowFunction(0.42, 0.5, 0.08);
 
-    /// The window of `size` elements; a `periodic` one would go on with its first element.
+    /// Returns the window of `size` elements, periodic or symmetric.
     pub fn of(self, size: i64, periodic: bool, dtype: DType) -> KernelResult {
         let size = usize::try_from(size).map_err(|_| format!("a window of {size} elements"))?;
         checked_elements(&[size])?;
@@ -30,21 +30,21 @@ impl Window {
     }
 }
 
-/// The attributes of [`dft`].
+/// Attributes of [`dft`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dft {
-    /// The number of elements that are transformed; those that are there when `None`.
+pub struct DftAttrs {
+    /// Transform length; the extent of the axis when `None`.
     pub length: Option<i64>,
-    /// Along which axis.
+    /// Transformed axis.
     pub axis: i64,
-    /// Whether to transform back.
+    /// Whether to compute the inverse transform.
     pub inverse: bool,
-    /// Whether the second half of the spectrum, which mirrors the first, is left out.
+    /// Whether the conjugate-symmetric half of the spectrum is omitted.
     pub onesided: bool,
 }
 
-/// The shape of [`dft`], and the number of elements that are transformed.
-pub fn dft_dims(input: &[usize], attrs: &Dft) -> Result<(Vec<usize>, usize), String> {
+/// Returns the shape of [`dft`] and the transform length.
+pub fn dft_dims(input: &[usize], attrs: &DftAttrs) -> Result<(Vec<usize>, usize), String> {
     let wrong = || format!("a Fourier transform of {input:?} along axis {}", attrs.axis);
     let axis = normalize_axis(attrs.axis, input.len())?;
     let last = input.len() - 1;
@@ -60,19 +60,20 @@ pub fn dft_dims(input: &[usize], attrs: &Dft) -> Result<(Vec<usize>, usize), Str
     Ok((shape, length))
 }
 
-/// `DFT` (17, 20): the discrete Fourier transform along an axis of real or complex numbers, whose parts are the last axis.
-pub fn dft(x: &Tensor, attrs: &Dft) -> KernelResult {
+/// `DFT` (17, 20): the discrete Fourier transform along an axis of real or complex numbers; the last axis holds real
+/// and imaginary parts.
+pub fn dft(x: &Tensor, attrs: &DftAttrs) -> KernelResult {
     let (shape, length) = dft_dims(x.shape(), attrs)?;
     let axis = normalize_axis(attrs.axis, x.rank())?;
     let (parts, extent) = (x.shape()[x.rank() - 1], x.shape()[axis]);
     let (outer, inner) = around(x.shape(), axis);
     let (lanes, bins, out_parts) = (inner / parts.max(1), shape[axis], shape[x.rank() - 1]);
     let (data, mut out) = (x.to_f64(), vec![0.0; checked_elements(&shape)?]);
-    // Equal for all lanes, and exact at multiples of a quarter turn.
+    // Shared by all lanes, and exact at multiples of a quarter turn.
     let turns: Vec<(f64, f64)> = (0..length).map(|i| (TAU * i as f64 / length as f64).sin_cos()).collect();
     for (o, lane) in (0..if out.is_empty() { 0 } else { outer }).flat_map(|o| (0..lanes).map(move |l| (o, l))) {
         let element = |n: usize| -> (f64, f64) {
-            // The half of a spectrum that is left out mirrors the other.
+            // The omitted half is the conjugate of the other.
             let mirrored = attrs.inverse && attrs.onesided && n > length / 2;
             let n = if mirrored { length - n } else { n };
             let at = ((o * extent + n) * lanes + lane) * parts;
@@ -98,14 +99,14 @@ pub fn dft(x: &Tensor, attrs: &Dft) -> KernelResult {
     Ok(from_f64s(x.dtype(), &shape, out))
 }
 
-/// The number of frames of `length` that start every `step` elements of a signal of `n`.
+/// Number of frames of `length` elements, every `step` elements, in a signal of `n` elements.
 pub fn frames(n: usize, length: usize, step: i64) -> Result<usize, String> {
     let step = usize::try_from(step).ok().filter(|&s| s > 0).ok_or_else(|| format!("frames every {step} elements"))?;
     let room = n.checked_sub(length).ok_or_else(|| format!("frames of {length} in a signal of {n} elements"))?;
     Ok(room / step + 1)
 }
 
-/// `STFT` (17): the Fourier transforms of frames of `[B, N, 1 or 2]`, each multiplied with a window: `[B, frames, bins, 2]`.
+/// `STFT` (17): the Fourier transforms of windowed frames of `[B, N, 1 or 2]`: `[B, frames, bins, 2]`.
 pub fn stft(x: &Tensor, step: i64, window: Option<&Tensor>, length: Option<i64>, onesided: bool) -> KernelResult {
     let &[batch, n, parts] = x.shape() else { return Err(format!("stft of {x:?}")) };
     let length = match (length, window) {
@@ -130,26 +131,26 @@ pub fn stft(x: &Tensor, step: i64, window: Option<&Tensor>, length: Option<i64>,
     if let Some(window) = window {
         signal = mul(&signal, &window.reshape(vec![length, 1])?)?;
     }
-    dft(&signal, &Dft { length: None, axis: 2, inverse: false, onesided })
+    dft(&signal, &DftAttrs { length: None, axis: 2, inverse: false, onesided })
 }
 
-/// The parameters of [`mel_weight_matrix`].
+/// Parameters of [`mel_weight_matrix`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Mel {
-    /// The number of bands.
+pub struct MelAttrs {
+    /// Number of mel bands.
     pub bands: i64,
-    /// The length of the Fourier transform.
+    /// Transform length.
     pub dft_length: i64,
-    /// Elements of the signal per second.
+    /// Sample rate in Hertz.
     pub sample_rate: i64,
-    /// The lowest frequency of the first band, in Hertz.
+    /// Lower edge of the first band in Hertz.
     pub lower: f64,
-    /// The highest frequency of the last band, in Hertz.
+    /// Upper edge of the last band in Hertz.
     pub upper: f64,
 }
 
-/// `MelWeightMatrix` (17): how much each frequency of a spectrum belongs to each of some bands of the mel scale.
-pub fn mel_weight_matrix(mel: &Mel, dtype: DType) -> KernelResult {
+/// `MelWeightMatrix` (17): the weight of each frequency bin in each mel band.
+pub fn mel_weight_matrix(mel: &MelAttrs, dtype: DType) -> KernelResult {
     let size = |v: i64| usize::try_from(v).map_err(|_| format!("a mel weight matrix of {mel:?}"));
     let (bands, bins) = (size(mel.bands)?, size(mel.dft_length)? / 2 + 1);
     let mut out = vec![0.0; checked_elements(&[bins, bands])?];
@@ -181,13 +182,13 @@ mod tests {
     #[test]
     fn transforms_go_there_and_back() {
         let x = Tensor::from_vec(&[1, 4, 1], vec![1f64, 2.0, 3.0, 5.0]);
-        let attrs = Dft { length: None, axis: 1, inverse: false, onesided: true };
+        let attrs = DftAttrs { length: None, axis: 1, inverse: false, onesided: true };
         let half = dft(&x, &attrs).unwrap();
         let near = |a: &Tensor, b: &[f64]| a.to_f64().iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
         assert!(near(&half, &[11.0, 0.0, -2.0, 3.0, -3.0, 0.0]) && half.shape() == [1, 3, 2]);
-        let back = dft(&half, &Dft { inverse: true, ..attrs }).unwrap();
+        let back = dft(&half, &DftAttrs { inverse: true, ..attrs }).unwrap();
         assert!(near(&back, &[1.0, 2.0, 3.0, 5.0]) && back.shape() == [1, 4, 1]);
-        let long = dft(&x, &Dft { length: Some(1), onesided: false, ..attrs }).unwrap();
+        let long = dft(&x, &DftAttrs { length: Some(1), onesided: false, ..attrs }).unwrap();
         assert_eq!(long.to_f64(), [1.0, 0.0]);
         let frames = stft(&x, 1, Some(&Tensor::from_vec(&[2], vec![1f64, 1.0])), None, true).unwrap();
         assert!(near(&frames, &[3.0, 0.0, -1.0, 0.0, 5.0, 0.0, -1.0, 0.0, 8.0, 0.0, -2.0, 0.0]));
@@ -196,9 +197,9 @@ mod tests {
 
     #[test]
     fn windows_and_bands() {
-        let hann = Window::HANN.of(4, true, DType::F64).unwrap().to_f64();
+        let hann = WindowFunction::HANN.of(4, true, DType::F64).unwrap().to_f64();
         assert!(hann.iter().zip([0.0, 0.5, 1.0, 0.5]).all(|(a, b)| (a - b).abs() < 1e-12));
-        let mel = Mel { bands: 2, dft_length: 16, sample_rate: 8192, lower: 0.0, upper: 4096.0 };
+        let mel = MelAttrs { bands: 2, dft_length: 16, sample_rate: 8192, lower: 0.0, upper: 4096.0 };
         let m = mel_weight_matrix(&mel, DType::F32).unwrap();
         assert_eq!((m.shape(), m.to_f64().iter().filter(|v| **v == 1.0).count()), (&[9usize, 2][..], 2));
     }

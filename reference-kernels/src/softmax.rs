@@ -6,7 +6,7 @@ use crate::num::{Num, Real, dispatch};
 use crate::shape::normalize_axis;
 use gradus_ir::tensor::Tensor;
 
-/// Applies `f` to every lane along `axis`, or with `flatten` to the rows of the matrix that `Flatten` at `axis` gives.
+/// Applies `f` to every lane along `axis`, or with `flatten` to every row of `Flatten` at `axis`.
 fn lanes(op: &str, x: &Tensor, axis: i64, flatten: bool, f: impl Fn(&mut [f64])) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
     let (mut extent, mut inner) = (x.shape()[axis], around(x.shape(), axis).1);
@@ -27,14 +27,14 @@ fn lanes(op: &str, x: &Tensor, axis: i64, flatten: bool, f: impl Fn(&mut [f64]))
     })
 }
 
-/// Subtracts the maximum, so that no exponential overflows, and returns the sum of exponentials.
+/// Subtracts the maximum to avoid overflow, and returns the sum of exponentials.
 fn shifted(lane: &mut [f64]) -> f64 {
     let max = lane.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
     lane.iter_mut().for_each(|v| *v -= max);
     lane.iter().map(|&v| Real::exp(v)).sum()
 }
 
-/// `Softmax` (1, 11, 13) of floats along `axis`. Before opset 13, `flatten` holds: the axes from `axis` on are one.
+/// `Softmax` (1, 11, 13) of floats along `axis`. `flatten` (before opset 13) flattens the axes from `axis` on.
 pub fn softmax(x: &Tensor, axis: i64, flatten: bool) -> KernelResult {
     lanes("softmax", x, axis, flatten, |lane| {
         let sum = shifted(lane);

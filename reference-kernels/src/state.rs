@@ -1,4 +1,4 @@
-//! Steps of decoding that carry state to the next one: caches, causal convolution, recurrent attention.
+//! Decoding steps with state: caches, causal convolution, linear attention.
 
 use crate::KernelResult;
 use crate::cast::cast;
@@ -9,8 +9,8 @@ use crate::unary::swish;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
-/// `TensorScatter` (24): a copy of `cache` in which `update`, which is shorter along `axis`, replaces the slices from
-/// `starts` on, one start per sample (zeros when absent). With `circular` it goes on at the beginning after the end.
+/// `TensorScatter` (24): a copy of `cache` in which `update`, shorter along `axis`, replaces the slices from `starts`
+/// on, one start per sample (zeros when absent). `circular` wraps around at the end.
 pub fn tensor_scatter(
     cache: &Tensor,
     update: &Tensor,
@@ -48,9 +48,9 @@ pub fn tensor_scatter(
     Tensor::new(cache.dtype(), cache.shape().to_vec(), out.into())
 }
 
-/// `CausalConvWithState` (27): the depthwise convolution of `[N, C, L]` by `[C, 1, K]` over each position and those
-/// before it, of which `past` has the `K - 1` before the first (zeros when absent); then [`swish`] if so `activated`.
-/// Returns the result and the last `K - 1` positions.
+/// `CausalConvWithState` (27): the causal depthwise convolution of `[N, C, L]` with `[C, 1, K]`; `past` holds the `K -
+/// 1` preceding positions (zeros when absent). Applies [`swish`] if `activated`. Returns the result and the last `K -
+/// 1` positions.
 pub fn causal_conv_with_state(
     x: &Tensor,
     weight: &Tensor,
@@ -73,37 +73,37 @@ pub fn causal_conv_with_state(
     Ok([y, slice(&all, &[length as i64], &[i64::MAX], &[2], &[])?])
 }
 
-/// How [`linear_attention`] updates its state.
+/// Attributes of [`linear_attention`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LinearAttention {
-    /// The number of heads of queries, and of keys and values, which divides it.
+pub struct LinearAttentionAttrs {
+    /// Numbers of query heads and of key and value heads; the latter divides the former.
     pub heads: [i64; 2],
-    /// The factor of the result; `1 / sqrt(key size)` when 0.
+    /// Scale of the output; `1 / sqrt(key size)` when 0.
     pub scale: f64,
     /// Whether the state decays before each step.
     pub gated: bool,
-    /// Whether what the state already gives for a key is taken off the value.
+    /// Whether the stored value of a key is subtracted from the new one (delta rule).
     pub delta: bool,
 }
 
-/// The tensors that [`linear_attention`] works on, all but the state `[B, T, heads * size]`.
+/// Operands of [`linear_attention`]; all except the state are `[B, T, heads * size]`.
 #[derive(Clone, Copy, Debug)]
 pub struct LinearInputs<'a> {
-    /// The queries.
+    /// Queries.
     pub query: &'a Tensor,
-    /// The keys.
+    /// Keys.
     pub key: &'a Tensor,
-    /// The values.
+    /// Values.
     pub value: &'a Tensor,
-    /// `[B, H, key size, value size]`; zeros when absent.
+    /// Initial state, `[B, H, key size, value size]`; zeros when absent.
     pub state: Option<&'a Tensor>,
-    /// The logarithm of the decay, for each head or each element of a key.
+    /// Logarithm of the decay, per head or per key element.
     pub decay: Option<&'a Tensor>,
-    /// How much of a value is written, for each head or all.
+    /// Write strength, per head or for all heads.
     pub beta: Option<&'a Tensor>,
 }
 
-/// The sizes of a [`linear_attention`].
+/// Sizes of a [`linear_attention`].
 struct Sizes {
     batch: usize,
     steps: usize,
@@ -114,7 +114,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn new(x: &LinearInputs<'_>, attrs: &LinearAttention) -> Result<Sizes, String> {
+    fn new(x: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<Sizes, String> {
         let wrong = || format!("linear attention of {x:?} with {:?} heads", attrs.heads);
         let [queries, heads] = attrs.heads.map(|h| usize::try_from(h).unwrap_or(0));
         let &[batch, steps, width] = x.query.shape() else { return Err(wrong()) };
@@ -137,9 +137,9 @@ impl Sizes {
     }
 }
 
-/// `LinearAttention` (27): for every step and head the state, a matrix from keys to values, decays, learns the value of
-/// the key, and is asked for that of the query. Returns the answers and the last state.
-pub fn linear_attention(inputs: &LinearInputs<'_>, attrs: &LinearAttention) -> Result<[Tensor; 2], String> {
+/// `LinearAttention` (27): at each step and head, the state, a matrix from keys to values, decays, is updated with the
+/// key and value, and is multiplied by the query. Returns the outputs and the final state.
+pub fn linear_attention(inputs: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<[Tensor; 2], String> {
     let sizes = Sizes::new(inputs, attrs)?;
     let Sizes { batch, steps, queries, heads, key: dk, value: dv } = sizes;
     checked_elements(&[batch, steps])?;
@@ -179,7 +179,7 @@ pub fn linear_attention(inputs: &LinearInputs<'_>, attrs: &LinearAttention) -> R
     Ok([cast(&y, inputs.query.dtype())?, cast(&floats_to_tensor(DType::F64, &state_shape, state), state_type)?])
 }
 
-/// What a state gives for a key: the sum of its rows, each times an element.
+/// Multiplies a key by the state.
 fn answer(state: &[f64], key: &[f64], width: usize) -> Vec<f64> {
     let mut sums = vec![0.0; width];
     for (row, &k) in state.chunks_exact(width.max(1)).zip(key) {
@@ -219,14 +219,14 @@ mod tests {
         let (query, key, value) = (row(&[1., 0., 1., 0.]), row(&[1., 0., 1., 0.]), row(&[3., 5.]));
         let (decay, beta) = (row(&[0.0, 0.5f32.ln()]), row(&[1.0, 1.0]));
         let inputs = LinearInputs { query: &query, key: &key, value: &value, state: None, decay: None, beta: None };
-        let attrs = LinearAttention { heads: [1, 1], scale: 1.0, gated: false, delta: false };
+        let attrs = LinearAttentionAttrs { heads: [1, 1], scale: 1.0, gated: false, delta: false };
         assert_eq!(linear_attention(&inputs, &attrs).unwrap()[0].to_f64(), [3.0, 8.0]);
         let gated = LinearInputs { decay: Some(&decay), ..inputs };
-        let y = linear_attention(&gated, &LinearAttention { gated: true, ..attrs }).unwrap();
+        let y = linear_attention(&gated, &LinearAttentionAttrs { gated: true, ..attrs }).unwrap();
         assert!((y[0].to_f64()[1] - 6.5).abs() < 1e-6 && y[1].shape() == [1, 1, 2, 1]);
         let delta = LinearInputs { beta: Some(&beta), ..inputs };
-        let y = linear_attention(&delta, &LinearAttention { delta: true, ..attrs }).unwrap();
+        let y = linear_attention(&delta, &LinearAttentionAttrs { delta: true, ..attrs }).unwrap();
         assert_eq!(y[0].to_f64(), [3.0, 5.0]);
-        assert!(linear_attention(&inputs, &LinearAttention { gated: true, ..attrs }).is_err());
+        assert!(linear_attention(&inputs, &LinearAttentionAttrs { gated: true, ..attrs }).is_err());
     }
 }

@@ -33,15 +33,15 @@ macro_rules! real_functions {
 }
 
 real_functions! {
-    /// `LeakyRelu` (6, 16): `x` where it is not negative, else `alpha * x`.
+    /// `LeakyRelu` (6, 16): `x` if x >= 0, else `alpha * x`.
     leaky_relu(x, alpha) = if x < R::ZERO { alpha * x } else { x };
-    /// `Elu` (6, 22): `x` where it is not negative, else `alpha * (exp(x) - 1)`.
+    /// `Elu` (6, 22): `x` if x >= 0, else `alpha * (exp(x) - 1)`.
     elu(x, alpha) = if x < R::ZERO { alpha * x.exp_m1() } else { x };
-    /// `Selu` (6, 22): `gamma * x` where `x` is positive, else `gamma * alpha * (exp(x) - 1)`.
+    /// `Selu` (6, 22): `gamma * x` if x > 0, else `gamma * alpha * (exp(x) - 1)`.
     selu(x, alpha, gamma) = if x > R::ZERO { gamma * x } else { gamma * alpha * x.exp_m1() };
     /// `Celu` (12): `max(0, x) + min(0, alpha * (exp(x / alpha) - 1))`.
     celu(x, alpha) = x.max(R::ZERO) + (alpha * (x / alpha).exp_m1()).min(R::ZERO);
-    /// `HardSigmoid` (6, 22): `alpha * x + beta`, limited to `0..=1`.
+    /// `HardSigmoid` (6, 22): `max(0, min(1, alpha * x + beta))`.
     hard_sigmoid(x, alpha, beta) = (alpha * x + beta).max(R::ZERO).min(R::ONE);
     /// `HardSwish` (14, 22): `x * max(0, min(1, x / 6 + 0.5))`.
     hard_swish(x) = x * (x / R::lit(6.0) + R::lit(0.5)).max(R::ZERO).min(R::ONE);
@@ -67,7 +67,7 @@ real_functions! {
     softsign(x) = x / (R::ONE + x.abs());
     /// `Mish` (18, 22): `x * tanh(softplus(x))`.
     mish(x) = x * soft_plus(x).tanh();
-    /// `ThresholdedRelu` (10, 22): `x` where it is above `alpha`, else 0.
+    /// `ThresholdedRelu` (10, 22): `x` if x > alpha, else 0.
     thresholded_relu(x, alpha) = if x > alpha { x } else { R::ZERO };
     /// `Gelu` (20) with `approximate = "none"`: `x / 2 * (1 + erf(x / sqrt(2)))`.
     gelu(x) = R::lit(0.5) * x * (R::ONE + (x * R::lit(std::f64::consts::FRAC_1_SQRT_2)).erf());
@@ -76,17 +76,17 @@ real_functions! {
         let inner = R::lit((2.0 / std::f64::consts::PI).sqrt()) * (x + R::lit(0.044_715) * x * x * x);
         R::lit(0.5) * x * (R::ONE + inner.tanh())
     };
-    /// `Acos` (7, 22); NaN outside -1..1.
+    /// `Acos` (7, 22); NaN outside [-1, 1].
     acos(x) = x.acos();
     /// `Acosh` (9, 22); NaN below 1.
     acosh(x) = x.acosh();
-    /// `Asin` (7, 22); NaN outside -1..1.
+    /// `Asin` (7, 22); NaN outside [-1, 1].
     asin(x) = x.asin();
     /// `Asinh` (9, 22).
     asinh(x) = x.asinh();
     /// `Atan` (7, 22).
     atan(x) = x.atan();
-    /// `Atanh` (9, 22); NaN outside -1..1.
+    /// `Atanh` (9, 22); NaN outside [-1, 1].
     atanh(x) = x.atanh();
     /// `Cosh` (9, 22).
     cosh(x) = x.cosh();
@@ -102,17 +102,17 @@ real_functions! {
     floor(x) = x.floor();
     /// `Ceil` (6, 13).
     ceil(x) = x.ceil();
-    /// `Round` (11, 22): to the nearest integer, halves to the even one.
+    /// `Round` (11, 22): to the nearest integer, half to even.
     round(x) = x.round_even();
 }
 
-/// The logistic function, whose exponential never overflows.
+/// The logistic function, without overflow.
 fn logistic<R: Real>(x: R) -> R {
     let e = (-x.abs()).exp();
     if x < R::ZERO { e / (R::ONE + e) } else { R::ONE / (R::ONE + e) }
 }
 
-/// `log(1 + exp(x))`, whose exponential never overflows.
+/// `log(1 + exp(x))`, without overflow.
 fn soft_plus<R: Real>(x: R) -> R {
     x.max(R::ZERO) + (-x.abs()).exp().ln_1p()
 }
@@ -128,7 +128,7 @@ macro_rules! number_functions {
 number_functions! {
     /// `Relu` (6, 13, 14): `max(0, x)`, for floats and integers.
     relu(x: T) = if Num::is_negative(x) { T::ZERO } else { x };
-    /// `Abs` (6, 13); the smallest signed integer stays itself.
+    /// `Abs` (6, 13); the minimum signed integer is unchanged.
     abs(x: T) = Num::abs(x);
     /// `Neg` (6, 13); integers wrap.
     neg(x: T) = Num::neg(x);
@@ -136,7 +136,7 @@ number_functions! {
     sign(x: T) = Num::sign(x);
 }
 
-/// `Shrink` (9): elements below `-lambd` plus `bias`, elements above `lambd` less `bias`, and 0 between.
+/// `Shrink` (9): `x + bias` if x < -lambd, `x - bias` if x > lambd, else 0.
 pub fn shrink(x: &Tensor, lambd: f64, bias: f64) -> KernelResult {
     if x.dtype() == DType::Bool {
         return Err(unsupported("shrink", x.dtype()));
@@ -150,7 +150,7 @@ pub fn shrink(x: &Tensor, lambd: f64, bias: f64) -> KernelResult {
     Ok(from_f64s(x.dtype(), x.shape(), x.to_f64().into_iter().map(shrunk).collect()))
 }
 
-/// `BitCast` (26): the bits of every element as those of a type with as many bits.
+/// `BitCast` (26): reinterprets the bits of every element as a type of the same width.
 pub fn bit_cast(x: &Tensor, to: DType) -> KernelResult {
     if x.dtype().bits() != to.bits() {
         return Err(format!("bit_cast of {} to {to}", x.dtype()));
@@ -178,7 +178,7 @@ pub fn is_nan(x: &Tensor) -> KernelResult {
     })
 }
 
-/// `IsInf` (10, 20): whether elements are infinite, as booleans; each sign can be left out.
+/// `IsInf` (10, 20): whether elements are infinite, as booleans, with selected signs.
 pub fn is_inf(x: &Tensor, detect_positive: bool, detect_negative: bool) -> KernelResult {
     dispatch!(float, "is_inf", (x), T => {
         let test = |v: &T| (detect_positive && *v == T::HIGHEST) || (detect_negative && *v == T::LOWEST);

@@ -1,4 +1,4 @@
-//! What puts windows back into images, and cuts images around their center.
+//! Unpooling, col2im, and cropping around the center.
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
@@ -7,7 +7,7 @@ use crate::pad::{PadMode, pad};
 use crate::shape::{WindowAttrs, checked_elements, extents, product};
 use gradus_ir::tensor::Tensor;
 
-/// The shape of [`max_unpool`] without a stated one: that of what was pooled.
+/// Infers the shape of [`max_unpool`]: that before pooling.
 pub fn unpool_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, String> {
     let rank = input.len().checked_sub(2).ok_or_else(|| format!("max_unpool needs [N, C, ...], not {input:?}"))?;
     let kernel = attrs.kernel(rank)?;
@@ -22,8 +22,8 @@ pub fn unpool_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, S
     Ok(out)
 }
 
-/// `MaxUnpool` (9, 11, 22): puts the elements of `[N, C, D...]` where `indices`, which count the elements of the whole
-/// tensor that was pooled, say they were; the rest is zero. A stated shape is filled up with zeros.
+/// `MaxUnpool` (9, 11, 22): scatters the elements of `[N, C, D...]` to `indices` of the flattened result; other
+/// elements are zero. A given shape is filled up with zeros.
 pub fn max_unpool(x: &Tensor, indices: &Tensor, shape: Option<&[i64]>, attrs: &WindowAttrs) -> KernelResult {
     let inner = unpool_dims(x.shape(), attrs)?;
     let indices = indices.to_i64().filter(|_| indices.shape() == x.shape());
@@ -45,8 +45,8 @@ pub fn max_unpool(x: &Tensor, indices: &Tensor, shape: Option<&[i64]>, attrs: &W
     pad(&unpooled, &pads, &[], PadMode::Constant, None)
 }
 
-/// `Col2Im` (18): adds up blocks, the columns of `[N, C * block, L]`, at the positions of a window that slides over an
-/// image of the given extents; the result is `[N, C, image...]`.
+/// `Col2Im` (18): accumulates blocks, the columns of `[N, C * block, L]`, at the positions of a sliding window; the
+/// result is `[N, C, image...]`.
 pub fn col2im(x: &Tensor, image: &[i64], block: &[i64], attrs: &WindowAttrs) -> KernelResult {
     let wrong = || format!("col2im of {x:?} to {image:?} by {block:?}");
     let sizes = |list: &[i64]| extents("extents", list, list.len(), 1, 1);
@@ -74,8 +74,8 @@ pub fn col2im(x: &Tensor, image: &[i64], block: &[i64], attrs: &WindowAttrs) -> 
     Ok(from_f64s(x.dtype(), &shape, out))
 }
 
-/// `CenterCropPad` (18): cuts or pads `axes`, which are normalized, to `sizes`, around the center; an odd element is cut
-/// or added at the end.
+/// `CenterCropPad` (18): crops or zero-pads `axes`, which are normalized, to `sizes`, keeping the center; an odd
+/// element is cut or added at the end.
 pub fn center_crop_pad(x: &Tensor, sizes: &[i64], axes: &[usize]) -> KernelResult {
     if sizes.len() != axes.len() || sizes.iter().any(|&s| s < 0) {
         return Err(format!("{sizes:?} are not extents for axes {axes:?}"));

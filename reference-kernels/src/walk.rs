@@ -1,27 +1,27 @@
-//! Iterating over broadcast operands: neighbouring axes that behave alike are merged, so that the innermost loop is as
-//! long as it can be and equal shapes, scalars and suffixes need no special case.
+//! Traversal of broadcast operands. Axes that behave alike are merged, so that the innermost loop is as long as
+//! possible, and equal shapes, scalars and suffixes need no special case.
 
 use crate::shape::{broadcast_all, checked_elements};
 
 /// A joint traversal of `K` operands that broadcast to `shape`.
-pub(super) struct Walk<const K: usize> {
+pub(super) struct BroadcastWalk<const K: usize> {
     /// The broadcast shape.
     pub(super) shape: Vec<usize>,
-    /// The number of elements of `shape`.
+    /// Number of elements of `shape`.
     pub(super) len: usize,
     /// Extents after merging, outermost first, without the innermost.
     outer: Vec<usize>,
     /// Element strides per operand for `outer`.
     outer_strides: Vec<[usize; K]>,
-    /// The innermost extent.
+    /// Innermost extent.
     pub(super) run: usize,
-    /// The innermost strides: 0 or 1.
+    /// Innermost strides: 0 or 1.
     pub(super) steps: [usize; K],
 }
 
-impl<const K: usize> Walk<K> {
+impl<const K: usize> BroadcastWalk<K> {
     /// Plans the traversal of operands of the given shapes.
-    pub(super) fn new(shapes: [&[usize]; K]) -> Result<Walk<K>, String> {
+    pub(super) fn new(shapes: [&[usize]; K]) -> Result<BroadcastWalk<K>, String> {
         let shape = broadcast_all(&shapes)?;
         let len = checked_elements(&shape)?;
         let mut axes: Vec<(usize, [bool; K])> = Vec::with_capacity(shape.len());
@@ -42,7 +42,7 @@ impl<const K: usize> Walk<K> {
         }
         let mut outer: Vec<usize> = axes.iter().map(|a| a.0).collect();
         let (run, steps) = (outer.pop().unwrap_or(1), strides.pop().unwrap_or([0; K]));
-        Ok(Walk { shape, len, outer, outer_strides: strides, run, steps })
+        Ok(BroadcastWalk { shape, len, outer, outer_strides: strides, run, steps })
     }
 
     /// Calls `f` with each operand's offset at the start of every innermost run, in row-major order.
@@ -73,10 +73,10 @@ impl<const K: usize> Walk<K> {
 }
 
 /// Applies `f` to the elements of two broadcast operands.
-pub(super) fn zip_map<A: Copy, B: Copy, R>(walk: &Walk<2>, a: &[A], b: &[B], f: impl Fn(A, B) -> R) -> Vec<R> {
+pub(super) fn zip_map<A: Copy, B: Copy, R>(walk: &BroadcastWalk<2>, a: &[A], b: &[B], f: impl Fn(A, B) -> R) -> Vec<R> {
     let mut out = Vec::with_capacity(walk.len);
     let n = walk.run;
-    // Separate loops, because only loops whose steps are constants vectorize.
+    // Only loops with constant steps vectorize.
     walk.each_run(|[i, j]| match walk.steps {
         [1, 1] => out.extend(a[i..i + n].iter().zip(&b[j..j + n]).map(|(&x, &y)| f(x, y))),
         [1, _] => {
@@ -98,12 +98,12 @@ mod tests {
 
     #[test]
     fn merges_axes_and_broadcasts() {
-        let walk = Walk::new([&[2, 1, 3], &[2, 1]]).unwrap();
+        let walk = BroadcastWalk::new([&[2, 1, 3], &[2, 1]]).unwrap();
         let out = zip_map(&walk, &[0, 1, 2, 3, 4, 5], &[10, 20], |x, y| x + y);
         assert_eq!(walk.shape, [2, 2, 3]);
         assert_eq!(out, [10, 11, 12, 20, 21, 22, 13, 14, 15, 23, 24, 25]);
-        let same = Walk::new([&[2, 3, 4], &[2, 3, 4]]).unwrap();
+        let same = BroadcastWalk::new([&[2, 3, 4], &[2, 3, 4]]).unwrap();
         assert_eq!((same.run, same.outer.len()), (24, 0));
-        assert!(zip_map(&Walk::new([&[0], &[1]]).unwrap(), &[] as &[i32], &[1], |x, y| x + y).is_empty());
+        assert!(zip_map(&BroadcastWalk::new([&[0], &[1]]).unwrap(), &[] as &[i32], &[1], |x, y| x + y).is_empty());
     }
 }

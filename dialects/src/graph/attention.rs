@@ -73,7 +73,7 @@ pub struct AttentionOp {
     more: OpResults<FLOAT_TENSOR>,
 }
 
-fn attention_attrs(args: &OpArgs<'_>) -> Result<kernels::Attention, String> {
+fn attention_attrs(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs, String> {
     let heads = ["q_num_heads", "kv_num_heads"].map(|name| args.int(name));
     if heads.iter().flatten().any(|&h| h <= 0) {
         return Err("requires positive numbers of heads".into());
@@ -86,7 +86,7 @@ fn attention_attrs(args: &OpArgs<'_>) -> Result<kernels::Attention, String> {
     if precision.is_some_and(|p| p.is_none_or(|p| !p.is_float())) {
         return Err("attribute 'softmax_precision' should be the number of a floating-point type".into());
     }
-    Ok(kernels::Attention {
+    Ok(kernels::AttentionAttrs {
         scale: args.float("scale"),
         is_causal: args.flag("is_causal"),
         heads,
@@ -189,7 +189,7 @@ fn infer_rotary(args: &OpArgs<'_>) -> infer::Types {
 
 fn rotary(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
-    let attrs = kernels::Rotary {
+    let attrs = kernels::RotaryAttrs {
         interleaved: args.flag("interleaved"),
         dim: int(args, "rotary_embedding_dim")?,
         heads: args.int("num_heads"),
@@ -373,7 +373,7 @@ pub struct LinearAttentionOp {
     present_state: OpResult<FLOAT_TENSOR>,
 }
 
-fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttention, String> {
+fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttentionAttrs, String> {
     let rules =
         [("linear", (false, false)), ("gated", (true, false)), ("delta", (false, true)), ("gated_delta", (true, true))];
     let (gated, delta) = choice(args, "update_rule", &rules)?;
@@ -386,7 +386,7 @@ fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttention, String> {
             return Err(format!("the update rule {} an operand '{name}'", if wanted { "requires" } else { "forbids" }));
         }
     }
-    Ok(kernels::LinearAttention { heads, scale: float(args, "scale")?, gated, delta })
+    Ok(kernels::LinearAttentionAttrs { heads, scale: float(args, "scale")?, gated, delta })
 }
 
 fn infer_linear(args: &OpArgs<'_>) -> infer::Types {

@@ -8,7 +8,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::work::Work;
 use gradus_ir::{OpArgs, OpDecl, OpInfo, op};
 use gradus_reference_kernels::shape::normalize_axis;
-use gradus_reference_kernels::{self as kernels, Scatter};
+use gradus_reference_kernels::{self as kernels, ScatterReduction};
 
 /// Slices of `x` along `axis` at the given indices. The axis is replaced by the axes of `indices`.
 ///
@@ -144,13 +144,13 @@ pub struct ScatterElementsOp {
     y: OpResult<TENSOR>,
 }
 
-fn reduction(args: &OpArgs<'_>) -> Result<Scatter, String> {
+fn reduction(args: &OpArgs<'_>) -> Result<ScatterReduction, String> {
     let kinds = [
-        ("none", Scatter::Assign),
-        ("add", Scatter::Add),
-        ("mul", Scatter::Mul),
-        ("min", Scatter::Min),
-        ("max", Scatter::Max),
+        ("none", ScatterReduction::Assign),
+        ("add", ScatterReduction::Add),
+        ("mul", ScatterReduction::Mul),
+        ("min", ScatterReduction::Min),
+        ("max", ScatterReduction::Max),
     ];
     choice(args, "reduction", &kinds)
 }

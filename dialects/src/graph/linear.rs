@@ -369,7 +369,7 @@ fn infer_gemm(args: &OpArgs<'_>) -> infer::Types {
 
 fn eval_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let inputs = Inputs::new(args, data);
-    let attrs = kernels::Gemm {
+    let attrs = kernels::GemmAttrs {
         alpha: float(args, "alpha")? as f32,
         beta: float(args, "beta")? as f32,
         trans_a: args.flag("transA"),

@@ -313,7 +313,7 @@ fn infer_lrn(args: &OpArgs<'_>) -> infer::Types {
 }
 
 fn lrn(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let attrs = kernels::Lrn {
+    let attrs = kernels::LrnAttrs {
         size: int(args, "size")?,
         alpha: float(args, "alpha")?,
         beta: float(args, "beta")?,

@@ -256,7 +256,7 @@ fn infer_quantize(args: &OpArgs<'_>) -> infer::Types {
 fn quantize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let to = args.ctx().dtype(quantized_type(args)?).ok_or_else(|| Trap::unsupported("quantization to this type"))?;
-    let attrs = kernels::Quantize {
+    let attrs = kernels::QuantizeAttrs {
         to,
         precision: onnx_dtype(int(args, "precision")?),
         axis: int(args, "axis")?,

@@ -10,7 +10,7 @@ use super::unary::checked;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, kind};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{AttrData, AttrKind, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
-use gradus_reference_kernels::{self as kernels, Activation, Cell, Recurrent};
+use gradus_reference_kernels::{self as kernels, Activation, RecurrentAttrs, RecurrentCell};
 
 /// A list of f32.
 const FLOATS: AttrKind = kind(
@@ -114,13 +114,13 @@ layers! {
 }
 
 /// Returns the cell type of the op.
-fn cell(args: &OpArgs<'_>) -> Cell {
+fn cell(args: &OpArgs<'_>) -> RecurrentCell {
     if args.info.attr("input_forget").is_some() {
-        Cell::Lstm { input_forget: args.flag("input_forget") }
+        RecurrentCell::Lstm { input_forget: args.flag("input_forget") }
     } else if args.info.attr("linear_before_reset").is_some() {
-        Cell::Gru { linear_before_reset: args.flag("linear_before_reset") }
+        RecurrentCell::Gru { linear_before_reset: args.flag("linear_before_reset") }
     } else {
-        Cell::Rnn
+        RecurrentCell::Rnn
     }
 }
 
@@ -134,7 +134,7 @@ fn floats(args: &OpArgs<'_>, name: &str) -> Vec<f64> {
     }
 }
 
-fn attributes(args: &OpArgs<'_>) -> Result<Recurrent, String> {
+fn attributes(args: &OpArgs<'_>) -> Result<RecurrentAttrs, String> {
     let (ctx, cell) = (args.ctx(), cell(args));
     let directions: [(&str, &[bool]); 3] =
         [("forward", &[false]), ("reverse", &[true]), ("bidirectional", &[false, true])];
@@ -149,7 +149,7 @@ fn attributes(args: &OpArgs<'_>) -> Result<Recurrent, String> {
     if names.len() != wanted {
         return Err(format!("requires {wanted} activation functions, not {}", names.len()));
     }
-    Ok(Recurrent {
+    Ok(RecurrentAttrs {
         cell,
         reversed: reversed.to_vec(),
         activations: Activation::list(&names, &floats(args, "activation_alpha"), &floats(args, "activation_beta"))?,
@@ -172,7 +172,7 @@ fn infer_layer(args: &OpArgs<'_>) -> infer::Types {
         true => (vec![a, b, d, hidden], vec![a, d, hidden]),
         false => (vec![a, d, b, hidden], vec![d, b, hidden]),
     };
-    let most = if matches!(attrs.cell, Cell::Lstm { .. }) { 3 } else { 2 };
+    let most = if matches!(attrs.cell, RecurrentCell::Lstm { .. }) { 3 } else { 2 };
     let wanted = args.result_types.len().clamp(1, most);
     let dims = [all, last.clone(), last].into_iter().take(wanted);
     Ok(dims.map(|dims| infer::tensor(args, Some(dims), elem)).collect())
@@ -180,7 +180,7 @@ fn infer_layer(args: &OpArgs<'_>) -> infer::Types {
 
 fn layer(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
-    let lstm = matches!(cell(args), Cell::Lstm { .. });
+    let lstm = matches!(cell(args), RecurrentCell::Lstm { .. });
     let extra = |name| if lstm { i.opt(name) } else { Ok(None) };
     let inputs = kernels::RecurrentInputs {
         x: i.get("x")?,

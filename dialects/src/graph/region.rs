@@ -51,9 +51,9 @@ pub struct RoiAlignOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlign, String> {
+fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlignAttrs, String> {
     let modes = [("half_pixel", true), ("output_half_pixel", false)];
-    Ok(kernels::RoiAlign {
+    Ok(kernels::RoiAlignAttrs {
         output: [int(args, "output_height")?, int(args, "output_width")?],
         sampling_ratio: int(args, "sampling_ratio")?,
         spatial_scale: float(args, "spatial_scale")?,
@@ -157,7 +157,7 @@ fn infer_non_max_suppression(args: &OpArgs<'_>) -> infer::Types {
 fn non_max_suppression(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let number = |name| Ok::<_, Trap>(i.opt(name)?.and_then(|t| t.to_f64().first().copied()));
-    let attrs = kernels::Suppression {
+    let attrs = kernels::NmsAttrs {
         most: i.int("max_output_boxes_per_class")?.unwrap_or(0),
         iou: number("iou_threshold")?.unwrap_or(0.0),
         score: number("score_threshold")?,

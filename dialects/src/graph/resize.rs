@@ -7,7 +7,7 @@ use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, T
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
 use gradus_reference_kernels::shape::{normalize_axes, resize_dims};
-use gradus_reference_kernels::{self as kernels, AspectPolicy, Coordinates, NearestMode, Resize, ResizeMode};
+use gradus_reference_kernels::{self as kernels, AspectPolicy, Coordinates, NearestMode, ResizeAttrs, ResizeMode};
 
 /// Resamples a tensor along axes, by `scales` or to `sizes`.
 ///
@@ -63,7 +63,7 @@ pub struct ResizeOp {
     y: OpResult<TENSOR>,
 }
 
-fn attributes(args: &OpArgs<'_>) -> Result<Resize, String> {
+fn attributes(args: &OpArgs<'_>) -> Result<ResizeAttrs, String> {
     let modes = [("nearest", ResizeMode::Nearest), ("linear", ResizeMode::Linear), ("cubic", ResizeMode::Cubic)];
     let coordinates = [
         ("half_pixel", Coordinates::HalfPixel),
@@ -84,7 +84,7 @@ fn attributes(args: &OpArgs<'_>) -> Result<Resize, String> {
         ("not_larger", AspectPolicy::NotLarger),
         ("not_smaller", AspectPolicy::NotSmaller),
     ];
-    Ok(Resize {
+    Ok(ResizeAttrs {
         mode: choice(args, "mode", &modes)?,
         coordinates: choice(args, "coordinate_transformation_mode", &coordinates)?,
         nearest: choice(args, "nearest_mode", &nearest)?,

@@ -6,7 +6,7 @@ use super::{GENERIC, infer, onnx_dtype, onnx_type};
 use crate::constraint::{FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
-use gradus_reference_kernels::{self as kernels, Dft, LossReduction, Mel};
+use gradus_reference_kernels::{self as kernels, DftAttrs, LossReduction, MelAttrs};
 
 /// Window functions. A row: struct, name, window, documentation, example.
 macro_rules! windows {
@@ -16,7 +16,7 @@ macro_rules! windows {
         /// ```mlir
         #[doc = $example]
         /// ```
-        #[op($name, format = GENERIC, infer = infer_window, eval = |args, data| window(args, data, kernels::Window::$window))]
+        #[op($name, format = GENERIC, infer = infer_window, eval = |args, data| window(args, data, kernels::WindowFunction::$window))]
         pub struct $Op {
             /// Length, a scalar.
             size: Operand<INT_TENSOR>,
@@ -62,7 +62,7 @@ fn infer_window(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(vec![size]), output_type(args)?.0)
 }
 
-fn window(args: &OpArgs<'_>, data: &[Datum], window: kernels::Window) -> Result<Vec<Datum>, Trap> {
+fn window(args: &OpArgs<'_>, data: &[Datum], window: kernels::WindowFunction) -> Result<Vec<Datum>, Trap> {
     let size = Inputs::new(args, data).int("size")?.unwrap_or(0);
     one(window.of(size, args.flag("periodic"), output_type(args)?.1))
 }
@@ -98,8 +98,8 @@ pub struct DftOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn dft_attrs(args: &OpArgs<'_>, length: Option<i64>, axis: Option<i64>) -> Dft {
-    Dft { length, axis: axis.unwrap_or(-2), inverse: args.flag("inverse"), onesided: args.flag("onesided") }
+fn dft_attrs(args: &OpArgs<'_>, length: Option<i64>, axis: Option<i64>) -> DftAttrs {
+    DftAttrs { length, axis: axis.unwrap_or(-2), inverse: args.flag("inverse"), onesided: args.flag("onesided") }
 }
 
 fn infer_dft(args: &OpArgs<'_>) -> infer::Types {
@@ -207,7 +207,7 @@ fn infer_mel(args: &OpArgs<'_>) -> infer::Types {
 fn mel(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let float = |name| Ok::<_, Trap>(i.get(name)?.to_f64().first().copied().unwrap_or(0.0));
-    let mel = Mel {
+    let mel = MelAttrs {
         bands: i.int("num_mel_bins")?.unwrap_or(0),
         dft_length: i.int("dft_length")?.unwrap_or(0),
         sample_rate: i.int("sample_rate")?.unwrap_or(0),

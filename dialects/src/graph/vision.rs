@@ -8,7 +8,7 @@ use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, ST
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels::shape::normalize_axes;
-use gradus_reference_kernels::{self as kernels, Sample, SampleMode, SamplePadding};
+use gradus_reference_kernels::{self as kernels, GridSampleAttrs, SampleMode, SamplePadding};
 
 /// Samples an image at the positions of a grid.
 ///
@@ -42,11 +42,11 @@ pub struct GridSampleOp {
     y: OpResult<TENSOR>,
 }
 
-fn sample(args: &OpArgs<'_>) -> Result<Sample, String> {
+fn sample(args: &OpArgs<'_>) -> Result<GridSampleAttrs, String> {
     let modes = [("linear", SampleMode::Linear), ("nearest", SampleMode::Nearest), ("cubic", SampleMode::Cubic)];
     let paddings =
         [("zeros", SamplePadding::Zeros), ("border", SamplePadding::Border), ("reflection", SamplePadding::Reflection)];
-    Ok(Sample {
+    Ok(GridSampleAttrs {
         mode: choice(args, "mode", &modes)?,
         padding: choice(args, "padding_mode", &paddings)?,
         align_corners: args.flag("align_corners"),
