@@ -7,9 +7,9 @@ mod index;
 
 use arithmetic::Emitter;
 use gradus_dialects::affine::{
-    Applied, ApplyOp, Bounds, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp, LinearizeIndexOp,
-    LoadOp, MaxOp, MinOp, ParallelOp, PrefetchOp, Reduction, StoreOp, VectorLoadOp, VectorStoreOp, YieldOp,
-    partly_folded, simple_bound,
+    AffineValueMap, ApplyOp, Bounds, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp,
+    LinearizeIndexOp, LoadOp, MaxOp, MinOp, ParallelOp, PrefetchOp, Reduction, StoreOp, VectorLoadOp, VectorStoreOp,
+    YieldOp, folded_map, simple_bound,
 };
 use gradus_dialects::{memref, scf};
 use gradus_ir::affine::AffineMap;
@@ -161,7 +161,7 @@ fn lower_max(m: &mut Module, op: Op) -> Result<(), String> {
 }
 
 fn lower_extreme(m: &mut Module, op: Op, max: bool) -> Result<(), String> {
-    let applied = partly_folded(m, op).ok_or("the op has no map")?;
+    let applied = folded_map(m, op).ok_or("the op has no map")?;
     let value = Emitter::before(m, op).extreme(&applied.to_map(), &applied.operands, max)?;
     replace(m, op, &[value]);
     Ok(())
@@ -220,7 +220,7 @@ fn lower_parallel(m: &mut Module, op: Op) -> Result<(), String> {
     }
     let groups = this.bounds(m).ok_or("the loop has no bounds")?;
     let [lower, upper] = this.simple_bounds(m).ok_or("the loop has no bounds")?;
-    let slices = |bounds: &Applied, groups: &GroupedBounds<'_>| {
+    let slices = |bounds: &AffineValueMap, groups: &GroupedBounds<'_>| {
         let slice =
             |range: std::ops::Range<usize>| AffineMap { results: bounds.exprs[range].into(), ..bounds.to_map() };
         groups.ranges().map(slice).collect::<Vec<AffineMap>>()
@@ -346,7 +346,7 @@ fn lower_vector(m: &mut Module, op: Op, first: usize, name: &str) -> Result<(), 
 }
 
 fn lower_dma_start(m: &mut Module, op: Op) -> Result<(), String> {
-    let (places, rest) = DmaStartOp(op).places(m).ok_or("the copy has no places")?;
+    let (places, rest) = DmaStartOp(op).memref_accesses(m).ok_or("the copy has no places")?;
     let operands = m.operands(op).to_vec();
     let places =
         places.map(|place| (uncast(m, operands[place.memref]), place.map.clone(), operands[place.indices].to_vec()));

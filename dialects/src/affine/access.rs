@@ -1,8 +1,8 @@
-//! Access to memory: `affine.load`, `affine.store`, `affine.vector_load`, `affine.vector_store`, `affine.prefetch`.
+//! Memory access: `affine.load`, `affine.store`, `affine.vector_load`, `affine.vector_store`, `affine.prefetch`.
 
-use super::applied::Applied;
 use super::scope::check_identifiers;
 use super::text::{SUBSCRIPTS, map_data, print_subscripts, subscripts};
+use super::value_map::AffineValueMap;
 use super::{MAP, results, set_map};
 use crate::constraint::{ANY, INDEX, MEMREF, VECTOR, kind};
 use crate::memref::{GetGlobalOp, GlobalOp, fold_casts};
@@ -14,16 +14,18 @@ use gradus_ir::{
     Param, ParseResult, Pattern, PatternRewriter, Rewriter, Tensor, Type, Value, op,
 };
 
-/// `true` or `false`
+/// A boolean attribute.
 const BOOL_ATTR: AttrKind = kind("bool attribute", |_, a| a == Attr::TRUE || a == Attr::FALSE);
 
-/// How much data should stay in the cache.
+/// Temporal locality hint, 0 to 3.
 const LOCALITY: AttrKind =
     kind("32-bit signless integer attribute whose minimum value is 0 whose maximum value is 3", |c, a| {
         c.attr_type(a) == Some(Type::I32) && c.as_int(a).is_some_and(|v| (0..=3).contains(&v))
     });
 
-/// Reads an element of memory.
+/// Loads an element of a memref.
+///
+/// The indices are affine expressions of induction variables and symbols. An index out of bounds is undefined behavior.
 ///
 /// ```mlir
 /// %0 = affine.load %m[%i + symbol(%n), %j * 2] : memref<10x?xf32>
@@ -38,17 +40,19 @@ const LOCALITY: AttrKind =
     patterns = &[FOLD_CAST, KNOWN, COMPOSE_LOAD]
 )]
 pub struct LoadOp {
-    /// Where.
+    /// Memref.
     memref: Operand<MEMREF>,
-    /// What the map is applied to.
+    /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
-    /// From operands to an index for each dimension.
+    /// Subscript map, with one result per dimension of the memref.
     map: Attribute<MAP>,
-    /// The element.
+    /// Element.
     result: OpResult<ANY>,
 }
 
-/// Writes an element of memory.
+/// Stores an element to a memref.
+///
+/// The indices are affine expressions of induction variables and symbols. An index out of bounds is undefined behavior.
 ///
 /// ```mlir
 /// affine.store %v, %m[%i + symbol(%n), %j * 2] : memref<10x?xf32>
@@ -63,17 +67,17 @@ pub struct LoadOp {
     patterns = &[FOLD_CAST_KEEPING_VALUE, COMPOSE_STORE]
 )]
 pub struct StoreOp {
-    /// The element.
+    /// Element.
     value: Operand<ANY>,
-    /// Where.
+    /// Memref.
     memref: Operand<MEMREF>,
-    /// What the map is applied to.
+    /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
-    /// From operands to an index for each dimension.
+    /// Subscript map, with one result per dimension of the memref.
     map: Attribute<MAP>,
 }
 
-/// Reads consecutive elements of memory as a vector: its dimensions are the last ones of the memory.
+/// Loads a vector of consecutive elements. The vector dimensions are the trailing dimensions of the memref.
 ///
 /// ```mlir
 /// %0 = affine.vector_load %m[%i, %j] : memref<10x?xf32>, vector<8xf32>
@@ -88,17 +92,17 @@ pub struct StoreOp {
     patterns = &[FOLD_CAST, COMPOSE_LOAD]
 )]
 pub struct VectorLoadOp {
-    /// Where.
+    /// Memref.
     memref: Operand<MEMREF>,
-    /// What the map is applied to.
+    /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
-    /// From operands to an index for each dimension, of the first element.
+    /// Subscript map of the first element, with one result per dimension of the memref.
     map: Attribute<MAP>,
-    /// The elements.
+    /// Vector of elements.
     result: OpResult<VECTOR>,
 }
 
-/// Writes a vector to consecutive elements of memory: its dimensions are the last ones of the memory.
+/// Stores a vector to consecutive elements. The vector dimensions are the trailing dimensions of the memref.
 ///
 /// ```mlir
 /// affine.vector_store %v, %m[%i, %j] : memref<10x?xf32>, vector<8xf32>
@@ -113,17 +117,17 @@ pub struct VectorLoadOp {
     patterns = &[FOLD_CAST_KEEPING_VALUE, COMPOSE_STORE]
 )]
 pub struct VectorStoreOp {
-    /// The elements.
+    /// Vector of elements.
     value: Operand<VECTOR>,
-    /// Where.
+    /// Memref.
     memref: Operand<MEMREF>,
-    /// What the map is applied to.
+    /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
-    /// From operands to an index for each dimension, of the first element.
+    /// Subscript map of the first element, with one result per dimension of the memref.
     map: Attribute<MAP>,
 }
 
-/// Says that an element of memory will be used soon.
+/// Hints that an element will be accessed soon. Has no effect on semantics.
 ///
 /// ```mlir
 /// affine.prefetch %m[%i, %j + 5], read, locality<3>, data : memref<10x?xf32>
@@ -138,24 +142,24 @@ pub struct VectorStoreOp {
     patterns = &[FOLD_CAST, COMPOSE_LOAD]
 )]
 pub struct PrefetchOp {
-    /// Where.
+    /// Memref.
     memref: Operand<MEMREF>,
-    /// What the map is applied to.
+    /// Operands of the map: dimensions, then symbols.
     indices: Operands<INDEX>,
-    /// Whether it will be written.
+    /// Whether the access will be a write.
     #[name = "isWrite"]
     is_write: Attribute<BOOL_ATTR>,
-    /// How long it will be used, from 0 to 3.
+    /// Temporal locality, from 0 (none) to 3 (keep in cache).
     #[name = "localityHint"]
     locality_hint: Attribute<LOCALITY>,
-    /// Whether it is data or instructions.
+    /// Whether the data cache is meant, rather than the instruction cache.
     #[name = "isDataCache"]
     is_data_cache: Attribute<BOOL_ATTR>,
-    /// From operands to an index for each dimension.
+    /// Subscript map, with one result per dimension of the memref.
     map: Attribute<MAP>,
 }
 
-/// `custom<MemRefOf>(type($memref), type($element))`: the type of the memref, which says that of its elements.
+/// `custom<MemRefOf>(type($memref), type($element))`: the memref type, which implies the element type.
 const MEMREF_OF: Directive = Directive {
     name: "MemRefOf",
     parse: |p, params| {
@@ -220,7 +224,7 @@ fn print_prefetch(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Resul
     Ok(())
 }
 
-/// Checks the map of an access whose memref is operand `memref`, in front of the operands of the map.
+/// Verifies the map of an access whose memref is operand `memref`; the map operands follow it.
 fn verify_access(m: &Module, op: Op, memref: usize, of: &str) -> Result<(), String> {
     let Some(map) = m.inherent_attr(op, "map").and_then(|a| map_data(&m.ctx, a)) else { return Ok(()) };
     let (memref, operands) = (m.operands(op)[memref], &m.operands(op)[memref + 1..]);
@@ -272,7 +276,7 @@ fn verify_prefetch(m: &Module, op: Op) -> Result<(), String> {
     verify_access(m, op, 0, "affine.prefetch ")
 }
 
-/// The indices of an access.
+/// Evaluates the indices of an access.
 fn indices(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     let map = args.attr("map").and_then(|a| map_data(args.ctx(), a));
     match map.ok_or_else(|| Trap::unsupported("an access without a map"))? {
@@ -287,7 +291,7 @@ fn access(args: &OpArgs<'_>, writes: bool) -> Result<ElementAccess, Trap> {
     Ok(ElementAccess { writes, map: Some(map.clone()) })
 }
 
-/// Calls `f` with the number and the indices of each element of a vector that begins at `at`.
+/// Calls `f` with the number and the indices of each element of a vector at `at`.
 fn for_each_element(
     ctx: &Context,
     ty: Type,
@@ -324,7 +328,7 @@ fn vector_load(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result
     vector_of(ctx, ty, &elements).map(|vector| vec![vector])
 }
 
-/// The vector of elements; poison if one is.
+/// Creates a vector; poison if an element is poison.
 fn vector_of(ctx: &Context, ty: Type, elements: &[Datum]) -> Result<Datum, Trap> {
     if elements.contains(&Datum::Poison) {
         return Ok(Datum::Poison);
@@ -354,7 +358,7 @@ fn vector_store(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Resul
     Ok(Vec::new())
 }
 
-/// The elements of a vector; `None` if it is poison.
+/// Returns the elements of a vector; `None` if it is poison.
 fn elements_of(ctx: &Context, ty: Type, vector: &Datum) -> Result<Option<Vec<Datum>>, Trap> {
     if *vector == Datum::Poison {
         return Ok(None);
@@ -371,10 +375,10 @@ fn elements_of(ctx: &Context, ty: Type, vector: &Datum) -> Result<Option<Vec<Dat
     Ok(Some(elements))
 }
 
-/// An access through a cast is one to what was cast.
+/// Replaces the cast memref of an access by the cast's source.
 const FOLD_CAST: Pattern = Pattern { name: "fold-cast", run: |rw, op| fold_casts(rw, op, None) };
 
-/// The same for ops that store operand 0, which may be a memref itself.
+/// As [`FOLD_CAST`], except for operand 0, the stored value, which may be a memref itself.
 const FOLD_CAST_KEEPING_VALUE: Pattern = Pattern {
     name: "fold-cast",
     run: |rw, op| {
@@ -383,11 +387,11 @@ const FOLD_CAST_KEEPING_VALUE: Pattern = Pattern {
     },
 };
 
-/// An element of a constant global is known if its place is, or if all are equal.
+/// Folds loads from constant globals if the indices are constant or all elements are equal.
 const KNOWN: Pattern = Pattern { name: "affine-load-of-constant", run: known_element };
 
 impl LoadOp {
-    /// The element, if it is one of a constant global and known. `resolve` gives the symbol that a reference at an op means.
+    /// Returns the element of a constant global, if known. `resolve` looks up a symbol at an op.
     pub fn known_element(self, m: &Module, resolve: impl FnOnce(Op, Attr) -> Option<Op>) -> Option<Attr> {
         let source = GetGlobalOp::defining(m, self.memref(m))?;
         let global = GlobalOp::cast(m, resolve(source.0, source.name(m)?)?)?;
@@ -408,7 +412,7 @@ fn known_element(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The element at some indices, or at any if all are equal.
+/// Returns the element at `indices`, or any element of a splat.
 fn element(ctx: &Context, dense: Attr, indices: Option<&[i64]>) -> Option<Attr> {
     let AttrData::Dense(data) = ctx.attr_data(dense) else { return None };
     let elem = ctx.element_type(data.ty);
@@ -431,7 +435,7 @@ fn element(ctx: &Context, dense: Attr, indices: Option<&[i64]>) -> Option<Attr> 
     })
 }
 
-/// Takes in the applies that compute the indices, and simplifies.
+/// Composes the `affine.apply` ops that compute the indices into the map, and simplifies.
 const COMPOSE_LOAD: Pattern = Pattern { name: "affine-compose-access", run: |rw, op| compose(rw, op, 1) };
 const COMPOSE_STORE: Pattern = Pattern { name: "affine-compose-access", run: |rw, op| compose(rw, op, 2) };
 
@@ -442,7 +446,7 @@ fn compose(rw: &mut Rewriter<'_>, op: Op, first: usize) -> bool {
     if operands.len() != map.num_inputs() {
         return false;
     }
-    let old = Applied::map(map, operands);
+    let old = AffineValueMap::map(map, operands);
     let mut new = old.clone();
     new.simplify_all(m);
     new != old && set_map(rw, op, "map", first, &new)

@@ -1,14 +1,16 @@
 //! `affine.apply`.
 
-use super::applied::Applied;
 use super::scope::Scope;
 use super::text::{APPLY_CHECKED, map_data};
+use super::value_map::AffineValueMap;
 use super::{MAP, divides_by_constants, one_result, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, op};
 
-/// The value of an affine expression: poison if it does not fit, undefined where it divides by a number below one.
+/// Evaluates an affine expression.
+///
+/// Overflow yields poison. Division or remainder by a non-positive number is undefined behavior.
 ///
 /// ```mlir
 /// %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 2)>(%i)[%n]
@@ -25,21 +27,21 @@ use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Ty
     patterns = &[COMPOSE]
 )]
 pub struct ApplyOp {
-    /// A map of one result.
+    /// Map with one result.
     map: Attribute<MAP>,
-    /// What it is applied to: dimensions, then symbols.
+    /// Operands of the map: dimensions, then symbols.
     #[name = "mapOperands"]
     map_operands: Operands<INDEX>,
-    /// The value.
+    /// Value of the map's result.
     result: OpResult<INDEX>,
 }
 
 impl ApplyOp {
-    /// The map with its operands; `None` if the op is not valid.
-    pub(super) fn applied(self, m: &Module) -> Option<Applied> {
+    /// Returns the map with its operands; `None` for an invalid op.
+    pub(super) fn applied(self, m: &Module) -> Option<AffineValueMap> {
         let map = map_data(&m.ctx, self.map(m)?)?;
         let operands = m.operands(self.0);
-        (map.num_inputs() == operands.len()).then(|| Applied::map(map, operands))
+        (map.num_inputs() == operands.len()).then(|| AffineValueMap::map(map, operands))
     }
 }
 
@@ -60,20 +62,19 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// The expression is an operand, or a constant, by itself or by what is known of the operands.
+/// Folds to an operand or constant, by simplification or constant operands.
 fn fold(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let ctx = args.ctx();
     let map = map_data(ctx, args.attr("map")?)?;
     let [result] = &*map.results else { return None };
-    if let Some(value) = Applied::map(map, args.operands).value_of(result) {
+    if let Some(value) = AffineValueMap::map(map, args.operands).value_of(result) {
         return Some(value.into());
     }
     let value = fold_results(map, |i| ctx.as_int(constants[i]?))?.pop()??;
     Some(ctx.int_attr(Type::INDEX, value).into())
 }
 
-/// The values of a map's results, as far as they follow from the inputs that are known. `None` when there is nothing to
-/// know.
+/// Evaluates a map's results as far as the inputs are known. `None` if no result is known.
 pub(super) fn fold_results(map: &AffineMap, known: impl Fn(usize) -> Option<i64>) -> Option<Vec<Option<i64>>> {
     use gradus_ir::affine::AffineExpr;
     let constant = |i: usize, leaf: &AffineExpr| known(i).map_or(leaf.clone(), AffineExpr::Constant);
@@ -89,7 +90,7 @@ pub(super) fn fold_results(map: &AffineMap, known: impl Fn(usize) -> Option<i64>
     values.iter().any(Option::is_some).then_some(values)
 }
 
-/// Takes in the applies that compute the operands, and simplifies.
+/// Composes the `affine.apply` ops that compute the operands, and simplifies.
 const COMPOSE: Pattern = Pattern { name: "affine-compose-apply", run: compose };
 
 fn compose(rw: &mut Rewriter<'_>, op: Op) -> bool {

@@ -1,27 +1,27 @@
-//! `affine.for` as a loop that counts.
+//! `affine.for` as a [`CountedLoop`].
 
-use super::applied::Applied;
 use super::range::ranges;
+use super::value_map::AffineValueMap;
 use super::{ApplyOp, ForOp};
 use crate::loops::{CountedLoop, function_start};
 use gradus_ir::affine::{AffineExpr, AffineMap, Range as ValueRange};
 use gradus_ir::{Block, Builder, InsertPoint, Loc, Module, Op, Traits, Type, Value};
 use std::ops::Range;
 
-/// How a loop does several iterations at once.
+/// New step and bounds of an unrolled loop.
 #[derive(Clone, Debug)]
 pub struct UnrollPlan {
-    /// The step of one iteration.
+    /// Original step.
     step: i64,
-    /// The step of all of them together.
+    /// Step of the unrolled loop.
     long_step: i64,
-    /// What whole steps end before, and what is left over begins at.
-    split: Option<[Applied; 2]>,
+    /// Upper bound of the unrolled loop and lower bound of the epilogue, if there is one.
+    split: Option<[AffineValueMap; 2]>,
 }
 
 impl ForOp {
-    /// How often the body runs: the least of the results. Without range: a loop that does not run may have less than 0.
-    fn trips(self, m: &Module) -> Option<Applied> {
+    /// Trip count as the minimum of the results. A loop that does not run may have a negative count.
+    fn trips(self, m: &Module) -> Option<AffineValueMap> {
         let step = self.bounds(m)?.step;
         let [lower, upper] = self.applied_bounds(m)?;
         let ([_], 1..) = (&lower.exprs[..], step) else { return None };
@@ -33,14 +33,14 @@ impl ForOp {
         Some(both)
     }
 
-    /// What steps of `factor` iterations end before, and what is left over begins at: the latter is not below the lower
-    /// bound, which the former may be if the loop does not run.
-    fn split(self, m: &Module, factor: i64) -> Option<[Applied; 2]> {
+    /// Upper bound of the unrolled loop and lower bound of the epilogue. The latter is at least the original lower
+    /// bound; the former may be less if the loop does not run.
+    fn split(self, m: &Module, factor: i64) -> Option<[AffineValueMap; 2]> {
         let bounds = self.bounds(m)?;
         if let (Some(lower), Some(trips)) = (bounds.lower.single_constant(), bounds.trip_count()) {
             let whole = i128::from(trips) / i128::from(factor) * i128::from(factor) * i128::from(bounds.step);
             let end = i64::try_from(i128::from(lower) + whole).ok()?;
-            let end = Applied::map(&AffineMap::constant(end), &[]);
+            let end = AffineValueMap::map(&AffineMap::constant(end), &[]);
             return Some([end.clone(), end]);
         }
         let (trips, [lower, upper]) = (self.trips(m)?, self.applied_bounds(m)?);
@@ -57,7 +57,7 @@ impl ForOp {
     }
 }
 
-/// The ranges of values, of which extents are not below 0.
+/// Known ranges of values; memref extents are nonnegative.
 fn known_ranges(m: &Module, values: &[Value]) -> Vec<ValueRange> {
     let is_extent = |&v: &Value| m.defining_op(v).is_some_and(|op| m.has_trait(op, Traits::EXTENT));
     let known = ranges(m, values).into_iter().zip(values);
@@ -118,8 +118,8 @@ impl CountedLoop for ForOp {
     }
 
     fn advance_induction_var(b: &mut Builder<'_>, loc: Loc, plan: &UnrollPlan, induction_var: Value, n: u64) -> Value {
-        // No overflow: the long step is larger.
-        apply(b, loc, &Applied::shifted(induction_var, plan.step * n as i64))
+        // Cannot overflow: the unrolled step is larger.
+        apply(b, loc, &AffineValueMap::shifted(induction_var, plan.step * n as i64))
     }
 
     fn first_induction_value(self, m: &mut Module) -> Option<Value> {
@@ -137,8 +137,8 @@ impl CountedLoop for ForOp {
     }
 }
 
-/// An `affine.apply` of an expression.
-fn apply(b: &mut Builder<'_>, loc: Loc, applied: &Applied) -> Value {
+/// Creates an `affine.apply`.
+fn apply(b: &mut Builder<'_>, loc: Loc, applied: &AffineValueMap) -> Value {
     let map = applied.to_attr(&b.module.ctx);
     ApplyOp::build(b, loc, &applied.operands, map, &[Type::INDEX]).result(b.module)
 }

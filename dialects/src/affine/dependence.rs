@@ -1,9 +1,8 @@
-//! Which memory the iterations of affine loops use: whether they depend on each other so that their order matters, and how
-//! much memory it is.
+//! Memory dependences between iterations of affine loops, and memory footprints.
 
-use super::applied::Applied;
 use super::range::{gcd, ranges};
 use super::text::map_data;
+use super::value_map::AffineValueMap;
 use super::{ForOp, LoadOp, StoreOp, VectorLoadOp, VectorStoreOp};
 use crate::loops::CountedLoop;
 use crate::memref;
@@ -11,17 +10,17 @@ use gradus_ir::affine::{AffineMap, Linear};
 use gradus_ir::{DYNAMIC, Effects, Module, Op, OpDecl, Type, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// An access to a box of elements.
+/// A read or write of a box of elements.
 struct Access {
     memory: Value,
     writes: bool,
-    /// The first element.
-    at: Applied,
-    /// How many elements in each dimension.
+    /// Subscripts of the first element.
+    at: AffineValueMap,
+    /// Number of elements per dimension.
     widths: Vec<i64>,
 }
 
-/// The accesses in a loop; `None` if there are ops that may use memory in other ways.
+/// Returns the accesses in a loop; `None` if other ops may access memory.
 fn accesses(m: &Module, root: ForOp) -> Option<Vec<Access>> {
     let mut found = Vec::new();
     for op in m.ops_under(root.0) {
@@ -33,7 +32,7 @@ fn accesses(m: &Module, root: ForOp) -> Option<Vec<Access>> {
     Some(found)
 }
 
-/// The access that a load or store is.
+/// Returns the access of a load or store.
 fn access(m: &Module, op: Op) -> Option<Access> {
     let (writes, memory, element) = if let Some(load) = LoadOp::cast(m, op) {
         (false, load.memref(m), load.result(m))
@@ -51,12 +50,12 @@ fn access(m: &Module, op: Op) -> Option<Access> {
     };
     let indices = &m.operands(op)[if writes { 2 } else { 1 }..];
     let mut at = match m.inherent_attr(op, "map") {
-        Some(map) => Applied::map(map_data(&m.ctx, map)?, indices),
-        None => Applied::map(&AffineMap::identity(indices.len() as u32), indices),
+        Some(map) => AffineValueMap::map(map_data(&m.ctx, map)?, indices),
+        None => AffineValueMap::map(&AffineMap::identity(indices.len() as u32), indices),
     };
     at.compose(m);
     let mut widths = vec![1; at.exprs.len()];
-    // Elements may be vectors themselves.
+    // Memref elements may be vectors themselves.
     if m.value_type(element) != m.ctx.element_type(m.value_type(memory)) {
         let shape = m.ctx.shape(m.value_type(element))?;
         widths.splice(widths.len().checked_sub(shape.len())?.., shape.iter().copied());
@@ -64,13 +63,13 @@ fn access(m: &Module, op: Op) -> Option<Access> {
     Some(Access { memory, writes, at, widths })
 }
 
-/// Whether the op itself uses no memory.
+/// Whether the op itself accesses no memory.
 fn is_harmless(m: &Module, op: Op) -> bool {
     m.info(op).is_some_and(|info| matches!(info.effects, Effects::Pure | Effects::MayUb | Effects::Recursive))
 }
 
-/// Whether the iterations of a perfect nest may run in any order in which none of its loops goes backwards: then it can be
-/// tiled, and its loops interchanged.
+/// Whether a perfect loop nest is fully permutable, so that it can be tiled and interchanged: no dependence has a
+/// negative distance in any of its loops.
 pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
     let Some(all) = nest.first().and_then(|&root| accesses(m, root)) else { return false };
     let vars: Vec<Value> = nest.iter().map(|l| m.block_args(l.body(m))[0]).collect();
@@ -79,11 +78,11 @@ pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
     if may_share(m, &by_memory) {
         return false;
     }
-    let space = Space { m, nest, vars };
+    let space = LoopNest { m, nest, vars };
     by_memory.values().all(|accesses| {
-        let places: Vec<Place> = accesses.iter().map(|a| space.place(a)).collect();
-        let mut kinds: Vec<(bool, &Place)> = accesses.iter().map(|a| a.writes).zip(&places).collect();
-        // Many accesses to few places are the rule; pairs of the same kinds say the same.
+        let places: Vec<AccessSubscripts> = accesses.iter().map(|a| space.place(a)).collect();
+        let mut kinds: Vec<(bool, &AccessSubscripts)> = accesses.iter().map(|a| a.writes).zip(&places).collect();
+        // Many accesses have equal subscripts; compare each pair of kinds once.
         kinds.sort_unstable();
         kinds.dedup();
         let writes = kinds.iter().filter(|(writes, _)| *writes);
@@ -92,7 +91,7 @@ pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
     })
 }
 
-/// Whether what is written through one memref may be accessed through another one as well.
+/// Whether a memref that is written may alias another one.
 fn may_share(m: &Module, by_memory: &BTreeMap<Value, Vec<&Access>>) -> bool {
     if by_memory.len() > MAX_PLACES {
         return true;
@@ -102,38 +101,38 @@ fn may_share(m: &Module, by_memory: &BTreeMap<Value, Vec<&Access>>) -> bool {
     written.into_iter().any(|memory| others(memory).any(|&other| memref::may_alias(m, memory, other)))
 }
 
-/// More memrefs, or more different places of one, than this are not compared with each other.
+/// Maximum number of memrefs, and of distinct accesses of one, that are compared pairwise.
 const MAX_PLACES: usize = 256;
 
-/// A position: for each dimension, what is known of it.
-type Place = Vec<Option<Subscript>>;
+/// The known subscript of each dimension of an access.
+type AccessSubscripts = Vec<Option<Subscript>>;
 
-/// The sum of multiples of induction variables of the nest and of values that do not change in it.
+/// An affine subscript: a linear combination of the nest's induction variables and loop-invariant values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Subscript {
-    /// Factors of the nest's induction variables, outermost first.
+    /// Coefficients of the nest's induction variables, outermost first.
     steps: Vec<i64>,
-    /// Factors of other values.
+    /// Coefficients of loop-invariant values.
     fixed: BTreeMap<Value, i64>,
     constant: i64,
-    /// How many elements are accessed at once.
+    /// Number of elements accessed at once.
     width: i64,
 }
 
-struct Space<'m> {
+struct LoopNest<'m> {
     m: &'m Module,
     nest: &'m [ForOp],
     vars: Vec<Value>,
 }
 
-impl Space<'_> {
-    fn place(&self, access: &Access) -> Place {
+impl LoopNest<'_> {
+    fn place(&self, access: &Access) -> AccessSubscripts {
         let at = &access.at;
         let sums = at.exprs.iter().map(|expr| expr.linear(at.num_dims, at.num_symbols));
         sums.zip(&access.widths).map(|(sum, &width)| self.subscript(at, sum?, width)).collect()
     }
 
-    fn subscript(&self, at: &Applied, sum: Linear, width: i64) -> Option<Subscript> {
+    fn subscript(&self, at: &AffineValueMap, sum: Linear, width: i64) -> Option<Subscript> {
         let (mut steps, mut fixed) = (vec![0; self.vars.len()], BTreeMap::new());
         for (number, factor) in sum.terms {
             let value = *at.operands.get(number as usize)?;
@@ -152,16 +151,16 @@ impl Space<'_> {
         around.is_some_and(|op| op == root || self.m.is_inside(op, root))
     }
 
-    /// Whether two accesses to the same memory, of which one writes, leave the order of the loops open: whether of each two
-    /// iterations that use the same element, one comes first in all loops.
-    fn allows(&self, a: &Place, b: &Place) -> bool {
+    /// Whether two accesses of the same memref, one of them a write, permit reordering: dependent iterations are
+    /// ordered equally by all loops.
+    fn allows(&self, a: &AccessSubscripts, b: &AccessSubscripts) -> bool {
         let mut distances: Vec<Option<i64>> = self.nest.iter().map(|l| self.runs_once(*l).then_some(0)).collect();
         for (a, b) in a.iter().zip(b) {
             let (Some(a), Some(b)) = (a, b) else { continue };
             match self.apart(a, b) {
-                Apart::Unknown => {}
-                Apart::Never => return true,
-                Apart::By(depth, distance) => {
+                Distance::Unknown => {}
+                Distance::Never => return true,
+                Distance::By(depth, distance) => {
                     if distances[depth].is_some_and(|known| known != distance) {
                         return true;
                     }
@@ -178,34 +177,34 @@ impl Space<'_> {
         }
     }
 
-    /// How far apart iterations are in which two subscripts have elements in common.
-    fn apart(&self, a: &Subscript, b: &Subscript) -> Apart {
+    /// Dependence distance of two subscripts.
+    fn apart(&self, a: &Subscript, b: &Subscript) -> Distance {
         let Some(apart) = a.constant.checked_sub(b.constant).filter(|_| a.fixed == b.fixed) else {
-            return Apart::Unknown;
+            return Distance::Unknown;
         };
         let width = a.width.max(b.width);
-        // What divides all factors divides every difference.
+        // The greatest common divisor of the coefficients divides every difference (GCD test).
         let divisor = a.steps.iter().chain(&b.steps).fold(0, |divisor, &step| gcd(divisor, step));
         if width == 1 && divisor > 0 && apart % divisor != 0 {
-            return Apart::Never;
+            return Distance::Never;
         }
         if a.steps != b.steps {
-            return Apart::Unknown;
+            return Distance::Unknown;
         }
         let mut moving = a.steps.iter().enumerate().filter(|(_, step)| **step != 0);
         match (moving.next(), moving.next()) {
-            (None, _) if apart.unsigned_abs() >= width.unsigned_abs() => Apart::Never,
+            (None, _) if apart.unsigned_abs() >= width.unsigned_abs() => Distance::Never,
             (Some((depth, &step)), None) if width == 1 => {
-                apart.checked_div(step).map_or(Apart::Unknown, |distance| Apart::By(depth, distance))
+                apart.checked_div(step).map_or(Distance::Unknown, |distance| Distance::By(depth, distance))
             }
             (Some((depth, &step)), None) if apart == 0 => {
                 let advance = self.nest[depth].bounds(self.m).and_then(|bounds| bounds.step.checked_mul(step));
                 match advance.is_some_and(|advance| advance.unsigned_abs() >= width.unsigned_abs()) {
-                    true => Apart::By(depth, 0),
-                    false => Apart::Unknown,
+                    true => Distance::By(depth, 0),
+                    false => Distance::Unknown,
                 }
             }
-            _ => Apart::Unknown,
+            _ => Distance::Unknown,
         }
     }
 
@@ -214,18 +213,18 @@ impl Space<'_> {
     }
 }
 
-/// How far apart iterations with elements in common are.
-enum Apart {
-    /// That is not known.
+/// Distance between iterations that access a common element.
+enum Distance {
+    /// Unknown.
     Unknown,
-    /// There are none.
+    /// No dependence.
     Never,
-    /// In the induction variable of the loop of that depth, so far.
+    /// Constant distance in the induction variable of the loop at a depth.
     By(usize, i64),
 }
 
-/// The size in bytes of the memory that a loop uses: of each memref, the least box around all accesses. `None` if that is
-/// not known.
+/// Returns the memory footprint of a loop in bytes: the bounding boxes of the accesses of each memref. `None` if
+/// unknown.
 pub fn footprint(m: &Module, root: ForOp) -> Option<u64> {
     let mut boxes: HashMap<Value, Vec<(i64, i64)>> = HashMap::new();
     let mut order = Vec::new();

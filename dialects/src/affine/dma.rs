@@ -1,4 +1,4 @@
-//! Copies that run beside the program: `affine.dma_start`, `affine.dma_wait`.
+//! Asynchronous copies: `affine.dma_start`, `affine.dma_wait`.
 
 use super::results;
 use super::scope::Scope;
@@ -15,7 +15,7 @@ use gradus_ir::{
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Starts to copy elements. They are there when an `affine.dma_wait` for the same tag is done.
+/// Starts an asynchronous copy, which an `affine.dma_wait` on the same tag completes.
 ///
 /// ```mlir
 /// affine.dma_start %src[%i, 3], %dst[%i + 7], %tag[0], %n : memref<10x?xf32>, memref<100xf32, 2>, memref<1xi32>
@@ -31,12 +31,12 @@ use std::ops::Range;
     patterns = &[FOLD_CAST]
 )]
 pub struct DmaStartOp {
-    /// A memref and what its map is applied to, for the source, the destination and the tag; the number of elements; and
-    /// for copies with gaps, their stride and how many elements are between gaps.
+    /// Source, destination and tag, each a memref followed by map operands; the number of elements; for strided copies,
+    /// the stride and the number of elements per stride.
     operands: Operands<ANY>,
 }
 
-/// Waits for a copy.
+/// Waits for the completion of an asynchronous copy.
 ///
 /// ```mlir
 /// affine.dma_wait %tag[%i], %n : memref<1xi32>
@@ -51,27 +51,27 @@ pub struct DmaStartOp {
     patterns = &[FOLD_CAST]
 )]
 pub struct DmaWaitOp {
-    /// The tag and what its map is applied to, and the number of elements.
+    /// Tag memref with map operands, and the number of elements.
     operands: Operands<ANY>,
 }
 
-/// A memref among the operands of an op: where it is, its map, and where the operands of the map are.
+/// A memref operand with its subscript map.
 #[derive(Clone, Debug)]
-pub struct Place<'m> {
-    /// The number of the operand.
+pub struct MemRefAccess<'m> {
+    /// Operand number of the memref.
     pub memref: usize,
-    /// From operands to an index for each dimension.
+    /// Subscript map.
     pub map: &'m AffineMap,
-    /// The operands that the map is applied to.
+    /// Operand range of the map.
     pub indices: Range<usize>,
 }
 
-/// The names of the maps of `affine.dma_start`, which are discardable attributes.
+/// Names of the map attributes of `affine.dma_start`, which are discardable.
 const MAPS: [&str; 3] = ["src_map", "dst_map", "tag_map"];
 
 impl DmaStartOp {
-    /// Source, destination and tag, and the number of the operand after them; `None` if the op is not valid.
-    pub fn places(self, m: &Module) -> Option<([Place<'_>; 3], usize)> {
+    /// Returns source, destination and tag, and the number of the next operand; `None` for an invalid op.
+    pub fn memref_accesses(self, m: &Module) -> Option<([MemRefAccess<'_>; 3], usize)> {
         let source = place(m, self.0, 0, MAPS[0])?;
         let target = place(m, self.0, source.indices.end, MAPS[1])?;
         let tag = place(m, self.0, target.indices.end, MAPS[2])?;
@@ -81,26 +81,26 @@ impl DmaStartOp {
 }
 
 impl DmaWaitOp {
-    /// The tag; `None` if the op is not valid.
-    pub fn tag(self, m: &Module) -> Option<Place<'_>> {
+    /// Returns the tag; `None` for an invalid op.
+    pub fn tag(self, m: &Module) -> Option<MemRefAccess<'_>> {
         place(m, self.0, 0, "tag_map")
     }
 }
 
-/// The memrefs of a transfer, or of waiting for one; `None` of other ops.
-pub fn places(m: &Module, op: Op) -> Option<SmallVec<[Place<'_>; 3]>> {
+/// Returns the memrefs of a DMA op; `None` for other ops.
+pub fn memref_accesses(m: &Module, op: Op) -> Option<SmallVec<[MemRefAccess<'_>; 3]>> {
     match (DmaStartOp::cast(m, op), DmaWaitOp::cast(m, op)) {
-        (Some(start), _) => Some(start.places(m)?.0.into()),
+        (Some(start), _) => Some(start.memref_accesses(m)?.0.into()),
         (_, Some(wait)) => Some(smallvec::smallvec![wait.tag(m)?]),
         _ => None,
     }
 }
 
-/// The memref that is operand `at`.
-fn place<'m>(m: &'m Module, op: Op, at: usize, map: &str) -> Option<Place<'m>> {
+/// Returns the memref at operand `at`.
+fn place<'m>(m: &'m Module, op: Op, at: usize, map: &str) -> Option<MemRefAccess<'m>> {
     let map = map_data(&m.ctx, m.attr(op, m.ctx.str(map))?)?;
     let end = at.checked_add(1)?.checked_add(map.num_inputs())?;
-    (end <= m.operands(op).len()).then(|| Place { memref: at, map, indices: at + 1..end })
+    (end <= m.operands(op).len()).then(|| MemRefAccess { memref: at, map, indices: at + 1..end })
 }
 
 /// `%src[%i], %dst[%j], %tag[0], %n : types`
@@ -108,7 +108,7 @@ const START: Directive = Directive { name: "DmaStart", parse: parse_start, print
 /// `%tag[0], %n : type`
 const WAIT: Directive = Directive { name: "DmaWait", parse: parse_wait, print: print_wait };
 
-/// `%m[%i + 1]`: appends the memref and what its map is applied to.
+/// Parses `%m[%i + 1]` and appends the memref and map operands.
 fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut Operands<'a>) -> ParseResult<()> {
     let memref = p.value()?;
     let (map, values) = subscripts(p)?;
@@ -119,7 +119,7 @@ fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut Oper
     p.expect(",")
 }
 
-/// Operands that have been read, and which of them are memrefs.
+/// Parsed operands, and which of them are memrefs.
 #[derive(Default)]
 struct Operands<'a> {
     values: Vec<ValueRef<'a>>,
@@ -127,7 +127,7 @@ struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    /// Reads the attributes and types that follow, and gives all to the op.
+    /// Parses attributes and types, and adds everything to the op.
     fn finish(self, p: &mut OpParser<'_, 'a>, to: Param) -> ParseResult<()> {
         p.attr_dict()?;
         p.expect(":")?;
@@ -173,8 +173,8 @@ fn parse_wait(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
 
 fn print_start(p: &mut OpPrinter<'_, '_>, _: &[Param]) -> std::io::Result<()> {
     let m = p.module();
-    let Some((places, rest)) = DmaStartOp(p.op).places(m) else { return Ok(()) };
-    print_places(p, &places, &MAPS, rest);
+    let Some((memref_accesses, rest)) = DmaStartOp(p.op).memref_accesses(m) else { return Ok(()) };
+    print_places(p, &memref_accesses, &MAPS, rest);
     Ok(())
 }
 
@@ -186,10 +186,10 @@ fn print_wait(p: &mut OpPrinter<'_, '_>, _: &[Param]) -> std::io::Result<()> {
     Ok(())
 }
 
-fn print_places(p: &mut OpPrinter<'_, '_>, places: &[Place<'_>], maps: &[&str], rest: usize) {
+fn print_places(p: &mut OpPrinter<'_, '_>, memref_accesses: &[MemRefAccess<'_>], maps: &[&str], rest: usize) {
     let m = p.module();
     let operands = m.operands(p.op);
-    for (place, name) in places.iter().zip(maps) {
+    for (place, name) in memref_accesses.iter().zip(maps) {
         p.value(operands[place.memref]);
         let map = m.attr(p.op, m.ctx.str(name));
         print_subscripts(p, map, &operands[place.indices.clone()]);
@@ -198,7 +198,7 @@ fn print_places(p: &mut OpPrinter<'_, '_>, places: &[Place<'_>], maps: &[&str], 
     p.values(&operands[rest..]);
     p.attr_dict_without(maps);
     p.text(" : ");
-    let types: Vec<Type> = places.iter().map(|place| m.value_type(operands[place.memref])).collect();
+    let types: Vec<Type> = memref_accesses.iter().map(|place| m.value_type(operands[place.memref])).collect();
     p.types(&types);
 }
 
@@ -207,9 +207,11 @@ fn is_memref(m: &Module, value: Value) -> bool {
 }
 
 fn verify_start(m: &Module, op: Op) -> Result<(), String> {
-    let Some((places, rest)) = DmaStartOp(op).places(m) else { return Err("incorrect number of operands".into()) };
+    let Some((memref_accesses, rest)) = DmaStartOp(op).memref_accesses(m) else {
+        return Err("incorrect number of operands".into());
+    };
     let operands = m.operands(op);
-    for (place, what) in places.iter().zip(["source", "destination", "tag"]) {
+    for (place, what) in memref_accesses.iter().zip(["source", "destination", "tag"]) {
         if !is_memref(m, operands[place.memref]) {
             return Err(format!("expected DMA {what} to be of memref type"));
         }
@@ -218,7 +220,7 @@ fn verify_start(m: &Module, op: Op) -> Result<(), String> {
         return Err("incorrect number of operands".into());
     }
     let mut scope = Scope::around(m, op);
-    for (place, what) in places.iter().zip(["src index", "dst index", "tag index"]) {
+    for (place, what) in memref_accesses.iter().zip(["src index", "dst index", "tag index"]) {
         check_indices(m, &mut scope, &operands[place.indices.clone()], what, "dma_start")?;
     }
     Ok(())
@@ -246,11 +248,11 @@ fn check_indices(m: &Module, scope: &mut Scope<'_>, indices: &[Value], what: &st
     Ok(())
 }
 
-/// The copy is done at once.
+/// Copies synchronously.
 fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    let places = args.op.and_then(|op| DmaStartOp(op).places(args.module));
-    let ([source, target, tag], rest) = places.ok_or_else(|| Trap::unsupported("a copy of nothing"))?;
-    let end = |place: &Place<'_>| -> Result<End<'_>, Trap> {
+    let memref_accesses = args.op.and_then(|op| DmaStartOp(op).memref_accesses(args.module));
+    let ([source, target, tag], rest) = memref_accesses.ok_or_else(|| Trap::unsupported("a copy of nothing"))?;
+    let end = |place: &MemRefAccess<'_>| -> Result<End<'_>, Trap> {
         let view = data[place.memref].memref()?;
         let at = match place.map.results.is_empty() {
             true => Vec::new(),
@@ -266,5 +268,5 @@ fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<D
     Ok(Vec::new())
 }
 
-/// A copy through a cast is one of what was cast.
+/// Replaces the cast memrefs of a copy by the casts' sources.
 const FOLD_CAST: Pattern = Pattern { name: "fold-cast", run: |rw, op| fold_casts(rw, op, None) };

@@ -1,10 +1,10 @@
 //! `affine.for`.
 
-use super::applied::{Applied, map_attr};
 use super::apply::fold_results;
 use super::range::drop_redundant;
 use super::scope::check_identifiers;
 use super::text::{dims_and_symbols, map_data, print_map};
+use super::value_map::{AffineValueMap, map_attr};
 use super::{MAP, YieldOp, results};
 use crate::constraint::{ANY, INDEX, kind};
 use crate::scf::verify_loop;
@@ -17,12 +17,14 @@ use gradus_ir::{
 };
 use smallvec::SmallVec;
 
-/// An integer of type `index`.
+/// An integer attribute of type `index`.
 const INDEX_ATTR: AttrKind =
     kind("index attribute", |c, a| matches!(c.attr_data(a), AttrData::Integer { ty: Type::INDEX, .. }));
 
-/// Runs its body with the induction variable going from the greatest lower bound up to the least upper bound, which is
-/// not reached, in constant steps. Values can be carried from one iteration to the next.
+/// Loop with affine bounds and a constant positive step.
+///
+/// The induction variable goes from the maximum of the lower bounds to the minimum of the upper bounds, exclusive.
+/// Loop-carried values start as `inits`, are passed to the next iteration by `affine.yield`, and become the results.
 ///
 /// ```mlir
 /// %sum = affine.for %i = 0 to affine_map<()[s0] -> (s0 * 2)>()[%n] step 2 iter_args(%acc = %init) -> (index) {
@@ -44,41 +46,41 @@ const INDEX_ATTR: AttrKind =
     patterns = PATTERNS
 )]
 pub struct ForOp {
-    /// What the loop begins at: the greatest of the results.
+    /// Lower bound map; the bound is the maximum of its results.
     #[name = "lowerBoundMap"]
     lower_bound_map: Attribute<MAP>,
-    /// What the loop ends before: the least of the results.
+    /// Upper bound map; the exclusive bound is the minimum of its results.
     #[name = "upperBoundMap"]
     upper_bound_map: Attribute<MAP>,
-    /// How far it goes at once.
+    /// Step, positive.
     step: Attribute<INDEX_ATTR>,
-    /// What the lower bounds are applied to.
+    /// Operands of the lower bound map.
     #[name = "lowerBoundOperands"]
     lower_bound_operands: Operands<INDEX>,
-    /// What the upper bounds are applied to.
+    /// Operands of the upper bound map.
     #[name = "upperBoundOperands"]
     upper_bound_operands: Operands<INDEX>,
-    /// What the carried values are at first.
+    /// Initial values of the loop-carried variables.
     inits: Operands<ANY>,
-    /// What the carried values are at last.
+    /// Final values of the loop-carried variables.
     results: OpResults<ANY>,
-    /// The body; its block has the induction variable and the carried values.
+    /// Body; its arguments are the induction variable and the loop-carried values.
     region: Region,
 }
 
-/// The bounds of a loop.
+/// Bounds and step of a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<'m> {
-    /// The loop begins at the greatest of its results.
+    /// Lower bound: the maximum of the results.
     pub lower: &'m AffineMap,
-    /// The loop ends before the least of its results.
+    /// Upper bound, exclusive: the minimum of the results.
     pub upper: &'m AffineMap,
-    /// How far it goes at once.
+    /// Step, positive.
     pub step: i64,
 }
 
 impl ForOp {
-    /// The bounds; `None` if the op is not valid.
+    /// Returns the bounds; `None` for an invalid op.
     pub fn bounds(self, m: &Module) -> Option<Bounds<'_>> {
         let (lower, upper) = (self.lower_bound_map(m)?, self.upper_bound_map(m)?);
         let step = m.ctx.as_int(self.step(m)?)?;
@@ -87,7 +89,7 @@ impl ForOp {
 }
 
 impl Bounds<'_> {
-    /// How often the body runs, if the bounds are constants.
+    /// Returns the trip count for constant bounds.
     pub fn trip_count(&self) -> Option<u64> {
         let (lower, upper) = (self.lower.single_constant()?, self.upper.single_constant()?);
         if upper <= lower {
@@ -149,7 +151,7 @@ fn parse_for(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
     Ok(())
 }
 
-/// `10`, `%n`, `affine_map<...>(%n)` or, of several results, `max affine_map<...>(%n)`.
+/// Parses a bound: `10`, `%n`, `affine_map<...>(%n)` or, with several results, `max affine_map<...>(%n)`.
 fn parse_bound(p: &mut OpParser<'_, '_>, map_to: Param, values_to: Param, lower: bool) -> ParseResult<()> {
     let prefixed = p.eat_word(if lower { "max" } else { "min" });
     let values = p.values()?;
@@ -275,7 +277,7 @@ fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
     verify_loop(m, op, &ForOp(op).inits(m), &m.block_args(body)[1..], yielded)
 }
 
-/// Before the body, inits become carried values; after it, what it yields, until they are the results.
+/// The inits enter the body as loop-carried values; the yielded values re-enter it or become the results.
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let first = m.operands(op).len() - ForOp(op).inits(m).len();
     let (out, body) = (Point::Op, Point::Region(0));
@@ -301,33 +303,32 @@ fn counted(args: &OpArgs<'_>, data: &[Datum]) -> Result<Counted, Trap> {
 }
 
 impl ForOp {
-    /// The lower and the upper bounds with their operands; `None` if the op is not valid.
-    pub fn applied_bounds(self, m: &Module) -> Option<[Applied; 2]> {
+    /// Returns lower and upper bound with their operands; `None` for an invalid op.
+    pub fn applied_bounds(self, m: &Module) -> Option<[AffineValueMap; 2]> {
         let bounds = self.bounds(m)?;
         let bound = |map: &AffineMap, operands: ValueList| {
-            (map.num_inputs() == operands.len()).then(|| Applied::map(map, &operands))
+            (map.num_inputs() == operands.len()).then(|| AffineValueMap::map(map, &operands))
         };
         let lower = bound(bounds.lower, self.lower_bound_operands(m))?;
         Some([lower, bound(bounds.upper, self.upper_bound_operands(m))?])
     }
 }
 
-/// Bounds of constants are constants; of others what they are with the applies that compute their operands taken in, and
-/// without bounds that others make redundant.
-pub fn simple_bound(m: &Module, bound: &Applied, lower: bool) -> Applied {
+/// Simplifies a bound: folds constants, composes `affine.apply` ops, and removes redundant expressions.
+pub fn simple_bound(m: &Module, bound: &AffineValueMap, lower: bool) -> AffineValueMap {
     if let Some(value) = constant_bound(m, bound, lower) {
-        return Applied::map(&AffineMap::constant(value), &[]);
+        return AffineValueMap::map(&AffineMap::constant(value), &[]);
     }
     let mut new = bound.clone();
     new.compose(m);
     new.canonicalize(m);
     drop_redundant(m, &mut new, lower);
     new.drop_duplicates();
-    // Operands alone are no reason for a change.
+    // Different operands alone do not justify a change.
     if new.to_map() == bound.to_map() { bound.clone() } else { new }
 }
 
-fn constant_bound(m: &Module, bound: &Applied, lower: bool) -> Option<i64> {
+fn constant_bound(m: &Module, bound: &AffineValueMap, lower: bool) -> Option<i64> {
     let values = fold_results(&bound.to_map(), |i| m.constant_int(bound.operands[i]))?;
     let values = values.into_iter().collect::<Option<Vec<i64>>>()?;
     if lower { values.into_iter().max() } else { values.into_iter().min() }
@@ -339,8 +340,8 @@ const PATTERNS: &[Pattern] = &[
 ];
 
 impl ForOp {
-    /// Gives the loop other bounds.
-    pub(super) fn set_bounds(self, m: &mut Module, [lower, upper]: &[Applied; 2]) {
+    /// Sets the bounds.
+    pub(super) fn set_bounds(self, m: &mut Module, [lower, upper]: &[AffineValueMap; 2]) {
         let ctx = m.ctx.clone();
         let groups = [&lower.operands[..], &upper.operands, &self.inits(m)];
         let segments = ctx.i32_array_attr(&groups.map(|group| group.len() as i32));
@@ -351,8 +352,8 @@ impl ForOp {
         m.set_operands(self.0, &operands);
     }
 
-    /// Makes a loop that carries nothing, with a body that holds only its terminator.
-    pub fn with_bounds(b: &mut Builder<'_>, loc: Loc, [lower, upper]: &[Applied; 2], step: i64) -> ForOp {
+    /// Creates a loop without loop-carried values whose body holds only a terminator.
+    pub fn with_bounds(b: &mut Builder<'_>, loc: Loc, [lower, upper]: &[AffineValueMap; 2], step: i64) -> ForOp {
         let ctx = b.module.ctx.clone();
         let (below, above) = (lower.to_attr(&ctx), upper.to_attr(&ctx));
         let step = ctx.int_attr(Type::INDEX, step);
@@ -377,8 +378,8 @@ fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 impl ForOp {
-    /// What the loop results in if that needs no loop, given how often its body runs, if that is known: a loop that does
-    /// not run gives its inits, and one that computes nothing what its yield says.
+    /// Returns the results of a loop that needs no execution: the inits if `trips` is 0, or the yielded values if the
+    /// body computes nothing.
     pub fn known_results(self, m: &Module, trips: Option<u64>) -> Option<ValueList> {
         let inits = self.inits(m);
         if trips == Some(0) {
@@ -387,7 +388,7 @@ impl ForOp {
         let entry = m.entry(self.region(m))?;
         let end = m.last_op(entry).filter(|&last| m.first_op(entry) == Some(last))?;
         let result = |(i, &value): (usize, &Value)| match m.def(value) {
-            // Computing the last value of the induction variable would take an op.
+            // Computing the last induction value would need a new op.
             Def::Arg(block, 0) if block == entry => None,
             Def::Arg(block, arg) if block == entry => {
                 let kept = arg as usize == i + 1 || trips == Some(1);

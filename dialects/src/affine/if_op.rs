@@ -1,9 +1,9 @@
 //! `affine.if`.
 
 use super::SET;
-use super::applied::Applied;
 use super::scope::check_identifiers;
 use super::text::{dims_and_symbols, print_map, set_data};
+use super::value_map::AffineValueMap;
 use crate::constraint::ANY;
 use gradus_ir::affine::{AffineExpr, IntegerSet};
 use gradus_ir::control::{Edge, Event, Next, Point};
@@ -14,7 +14,9 @@ use gradus_ir::{
 };
 use smallvec::SmallVec;
 
-/// Runs one region if its operands are in an integer set, else the other, if there is one.
+/// Conditional on membership of the operands in an integer set.
+///
+/// Runs `thenRegion` if all constraints of the set hold, else `elseRegion`, which may be empty.
 ///
 /// ```mlir
 /// affine.if affine_set<(d0)[s0] : (d0 - 1 >= 0, s0 - d0 >= 0)>(%i)[%n] {
@@ -36,16 +38,16 @@ use smallvec::SmallVec;
     patterns = PATTERNS
 )]
 pub struct IfOp {
-    /// The set.
+    /// Integer set.
     condition: Attribute<SET>,
-    /// What may be in it: dimensions, then symbols.
+    /// Operands of the set: dimensions, then symbols.
     operands: Operands<ANY>,
-    /// What the region yields.
+    /// Values yielded by the executed region.
     results: OpResults<ANY>,
-    /// What runs if the operands are in the set.
+    /// Region executed if the constraints hold.
     #[name = "thenRegion"]
     then_region: Region,
-    /// What runs if they are not; it has no block if nothing does.
+    /// Region executed otherwise; may have no block.
     #[name = "elseRegion"]
     else_region: Region,
 }
@@ -98,7 +100,7 @@ fn print_if(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> 
 }
 
 impl IfOp {
-    /// The set; `None` if the op is not valid.
+    /// Returns the set; `None` for an invalid op.
     fn set(self, m: &Module) -> Option<&IntegerSet> {
         set_data(&m.ctx, self.condition(m)?).filter(|set| set.num_inputs() == m.operands(self.0).len())
     }
@@ -121,7 +123,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
-    // Nothing goes from the operands into the regions.
+    // The regions have no arguments.
     let operands = m.operands(op).len();
     let mut edges = smallvec::smallvec![
         Edge::new(Point::Op, Point::Region(0)).carrying(operands, 0),
@@ -146,7 +148,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     let map = gradus_ir::affine::AffineMap::new(set.num_dims, set.num_symbols, exprs);
     let values = super::results(&map, data)?;
     let inside = values.iter().zip(&set.constraints).all(|(&v, c)| if c.1 { v == 0 } else { v >= 0 });
-    // An absent region has no block, and yields nothing.
+    // An absent region yields nothing.
     Ok(Next::Region(usize::from(!inside), Vec::new()))
 }
 
@@ -157,10 +159,10 @@ const PATTERNS: &[Pattern] = &[
 ];
 
 impl IfOp {
-    /// The set with its operands, with the applies that compute them taken in, in the shortest form.
+    /// Returns the set with its operands, composed with `affine.apply` ops and simplified.
     pub fn simple_condition(self, m: &Module) -> Option<(IntegerSet, Vec<Value>)> {
         let set = self.set(m)?;
-        let mut applied = Applied::set(set, m.operands(self.0));
+        let mut applied = AffineValueMap::set(set, m.operands(self.0));
         if applied.has_applies(m) {
             applied.compose(m);
         }
@@ -183,7 +185,7 @@ fn compose(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// An else region in which nothing happens is none.
+/// Removes an else region that does nothing.
 fn empty_else(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let Some(entry) = m.entry(IfOp(op).else_region(m)).filter(|_| m.num_results(op) == 0) else { return false };
@@ -194,7 +196,7 @@ fn empty_else(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A condition that always holds, or never, leaves the region that runs.
+/// Inlines the executed region of a constant condition.
 fn known(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = IfOp(op);
@@ -207,7 +209,7 @@ fn known(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Whether the constants among the constraints decide: one that fails, or all that hold.
+/// Returns the value of a constant condition: false if a constraint fails, true if all hold.
 fn always(set: &IntegerSet) -> Option<bool> {
     let holds = |(expr, equality): &(AffineExpr, bool)| {
         let value = expr.constant()?;

@@ -1,4 +1,4 @@
-//! Indices of several dimensions as one and back: `affine.linearize_index`, `affine.delinearize_index`.
+//! Linearization of multi-dimensional indices: `affine.linearize_index`, `affine.delinearize_index`.
 
 use super::index_patterns::{DELINEARIZE, LINEARIZE};
 use crate::constraint::{I64_ARRAY, INDEX, UNIT};
@@ -9,7 +9,7 @@ use gradus_ir::{
     Attr, AttrKind, AttrText, DYNAMIC, Directive, Effects, FoldResult, Folded, Module, Op, OpArgs, Traits, Type, op,
 };
 
-/// A unit attribute that a keyword before it spells entirely.
+/// A unit attribute spelled as a keyword.
 const UNIT_FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 
 /// `custom<Basis>($dynamic, $static)`: `(%n, 4)`.
@@ -28,8 +28,9 @@ const BASIS: Directive = Directive {
     },
 };
 
-/// The indices of several dimensions that a position has, given the sizes of the dimensions, the last of which is the
-/// fastest. The size of the first need not be given. If it is, a position beyond all dimensions is poison.
+/// Splits a linear index into indices of a multi-dimensional basis, last dimension fastest.
+///
+/// The size of the first dimension is optional. If it is given, an out-of-bounds linear index yields poison.
 ///
 /// ```mlir
 /// %0:3 = affine.delinearize_index %i into (2, %n, 5) : index, index, index
@@ -45,19 +46,19 @@ const BASIS: Directive = Directive {
     patterns = DELINEARIZE
 )]
 pub struct DelinearizeIndexOp {
-    /// The position.
+    /// Linear index.
     linear_index: Operand<INDEX>,
-    /// The sizes that are not constants.
+    /// Dynamic sizes.
     dynamic_basis: Operands<INDEX>,
-    /// All sizes, with placeholders.
+    /// All sizes, with placeholders for dynamic ones.
     static_basis: Attribute<I64_ARRAY>,
-    /// The indices.
+    /// Indices per dimension.
     multi_index: OpResults<INDEX>,
 }
 
-/// The position that indices of several dimensions have, given the sizes of the dimensions, the last of which is the
-/// fastest. The size of the first need not be given. Indices that are not in their dimension, if they are said to be, are
-/// poison.
+/// Combines multi-dimensional indices into a linear index, last dimension fastest.
+///
+/// The size of the first dimension is optional. With `disjoint`, an index outside its dimension yields poison.
 ///
 /// ```mlir
 /// %0 = affine.linearize_index disjoint [%i, %j, %k] by (2, %n, 5) : index
@@ -73,54 +74,54 @@ pub struct DelinearizeIndexOp {
     patterns = LINEARIZE
 )]
 pub struct LinearizeIndexOp {
-    /// The indices.
+    /// Indices per dimension.
     multi_index: Operands<INDEX>,
-    /// The sizes that are not constants.
+    /// Dynamic sizes.
     dynamic_basis: Operands<INDEX>,
-    /// All sizes, with placeholders.
+    /// All sizes, with placeholders for dynamic ones.
     static_basis: Attribute<I64_ARRAY>,
-    /// The promise that every index is in its dimension.
+    /// Whether every index is guaranteed to be in bounds.
     disjoint: OptAttribute<UNIT_FLAG>,
-    /// The position.
+    /// Linear index.
     linear_index: OpResult<INDEX>,
 }
 
 impl DelinearizeIndexOp {
-    /// The sizes that are given.
+    /// Returns the given sizes.
     pub fn basis(self, m: &Module) -> Vec<Mixed> {
         m.args(self.0).map(|args| mixed_entries(&args, "dynamic_basis", "static_basis")).unwrap_or_default()
     }
 
-    /// The sizes, one for each index.
+    /// Returns one size per index; `None` for an omitted first size.
     pub fn padded_basis(self, m: &Module) -> Vec<Option<Mixed>> {
         pad(self.basis(m), m.num_results(self.0))
     }
 }
 
 impl LinearizeIndexOp {
-    /// The sizes that are given.
+    /// Returns the given sizes.
     pub fn basis(self, m: &Module) -> Vec<Mixed> {
         m.args(self.0).map(|args| mixed_entries(&args, "dynamic_basis", "static_basis")).unwrap_or_default()
     }
 
-    /// The sizes, one for each index.
+    /// Returns one size per index; `None` for an omitted first size.
     pub fn padded_basis(self, m: &Module) -> Vec<Option<Mixed>> {
         pad(self.basis(m), self.multi_index(m).len())
     }
 
-    /// Whether every index is promised to be in its dimension.
+    /// Whether every index is guaranteed to be in bounds.
     pub fn is_disjoint(self, m: &Module) -> bool {
         self.disjoint(m).is_some()
     }
 }
 
-/// The first size may be missing.
+/// Prepends `None` for an omitted first size.
 fn pad(basis: Vec<Mixed>, indices: usize) -> Vec<Option<Mixed>> {
     let missing = std::iter::repeat_n(None, indices.saturating_sub(basis.len()));
     missing.chain(basis.into_iter().map(Some)).collect()
 }
 
-/// Checks the sizes; `indices` is how many there are, and `message` says that they do not fit.
+/// Verifies the sizes for a number of indices; `message` is the error for a mismatch.
 fn verify_basis(m: &Module, op: Op, indices: usize, message: &str) -> Result<Vec<i64>, String> {
     let args = m.args(op).ok_or("is not registered")?;
     let basis = args.ints("static_basis").unwrap_or_default();
@@ -147,7 +148,7 @@ fn verify_linearize(m: &Module, op: Op) -> Result<(), String> {
     verify_basis(m, op, LinearizeIndexOp(op).multi_index(m).len(), message).map(|_| ())
 }
 
-/// The sizes when the op is executed, `None` for the first if it is not given.
+/// Evaluates the sizes; `None` for an omitted first size.
 fn sizes(args: &OpArgs<'_>, data: &[Datum], indices: usize) -> Result<Vec<Option<i64>>, Trap> {
     let basis = runtime_entries(args, data, "dynamic_basis", "static_basis")?;
     let missing = std::iter::repeat_n(None, indices.saturating_sub(basis.len()));
@@ -166,7 +167,7 @@ fn delinearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         indices[i] = Datum::Int(rest.rem_euclid(size));
         rest = rest.div_euclid(size);
     }
-    // A size of the first dimension promises that the position is inside.
+    // A given first size guarantees that the linear index is in bounds.
     if n == 0 || sizes[0].is_some_and(|size| !(0..size).contains(&rest)) {
         return Ok(vec![Datum::Poison; n]);
     }
@@ -178,7 +179,7 @@ fn linearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let indices = &data[args.operand_range("multi_index")];
     let sizes = sizes(args, data, indices.len())?;
     let Some(strides) = strides(&sizes) else { return Ok(vec![Datum::Poison]) };
-    // The terms may be added in any order.
+    // The order of summation must not matter for overflow.
     let (mut position, mut magnitude) = (0i128, 0i128);
     for ((index, size), stride) in indices.iter().zip(&sizes).zip(strides) {
         let index = index.int()?;
@@ -192,7 +193,7 @@ fn linearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![if fits { Datum::Int(position as i64) } else { Datum::Poison }])
 }
 
-/// For each dimension the product of the sizes after it; `None` if one is no number.
+/// Product of the sizes after each dimension; `None` on overflow.
 fn strides(sizes: &[Option<i64>]) -> Option<Vec<i64>> {
     let mut strides = vec![1i64; sizes.len()];
     for i in (1..sizes.len()).rev() {
@@ -201,7 +202,7 @@ fn strides(sizes: &[Option<i64>]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// One index is the position.
+/// Folds a single index to the linear index.
 fn fold_delinearize(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     match args.result_types.len() {
         0 => None,
@@ -210,7 +211,7 @@ fn fold_delinearize(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     }
 }
 
-/// No index is position 0, and one index is the position.
+/// Folds no index to 0, and a single index to itself.
 fn fold_linearize(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     match args.operand("multi_index") {
         [] => Some(args.ctx().int_attr(Type::INDEX, 0).into()),

@@ -1,4 +1,4 @@
-//! What pairs of `affine.linearize_index` and `affine.delinearize_index` come to.
+//! Canonicalization of `affine.linearize_index` and `affine.delinearize_index`.
 
 use super::{ApplyOp, DelinearizeIndexOp, LinearizeIndexOp};
 use crate::views::{Mixed, add_mixed, fold_entries, split};
@@ -21,7 +21,7 @@ pub(super) const LINEARIZE: &[Pattern] = &[
     Pattern { name: "linearize-unit-basis", run: drop_unit_components },
 ];
 
-/// Makes `affine.delinearize_index` before `at`, of as many results as sizes and one more unless `outer`.
+/// Creates an `affine.delinearize_index` before `at`, with an extra outermost result unless `outer`.
 fn make_delinearize(rw: &mut Rewriter<'_>, at: Op, loc: Loc, index: Value, basis: &[Mixed], outer: bool) -> Option<Op> {
     let ctx = rw.module().ctx.clone();
     let mut state = OpState::new(&ctx, DelinearizeIndexOp::INFO.name, loc);
@@ -53,7 +53,7 @@ fn make_linearize(
     Some(rw.module().result(op, 0))
 }
 
-/// Sizes that are constants become part of the op.
+/// Makes constant sizes static.
 fn constant_basis(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let (mut basis, mut groups) = match (DelinearizeIndexOp::cast(m, op), LinearizeIndexOp::cast(m, op)) {
@@ -79,13 +79,13 @@ fn constant_basis(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The `affine.linearize_index` of disjoint indices that makes the position.
+/// Returns the disjoint `affine.linearize_index` that defines the linear index.
 fn disjoint_source(m: &Module, op: Op) -> Option<LinearizeIndexOp> {
     let source = LinearizeIndexOp::defining(m, DelinearizeIndexOp(op).linear_index(m))?;
     source.is_disjoint(m).then_some(source)
 }
 
-/// Takes apart by the same sizes, from the last on, what was put together: the indices are those.
+/// Cancels equal trailing sizes of a delinearization of a linearization.
 fn cancel_tail(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = DelinearizeIndexOp(op);
@@ -111,7 +111,7 @@ fn cancel_tail(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Indices of dimensions of size one are zero.
+/// Replaces indices of unit dimensions by zero.
 fn drop_units(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = DelinearizeIndexOp(op);
@@ -134,7 +134,7 @@ fn drop_units(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The last sizes have the product of the last dimension that was put together: they split that.
+/// Splits the last linearized index if the trailing sizes multiply to its size.
 fn split_last(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let Some(source) = disjoint_source(m, op) else { return false };
@@ -165,7 +165,7 @@ fn split_last(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A first index of zero adds nothing.
+/// Removes a leading zero index.
 fn drop_leading_zero(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = LinearizeIndexOp(op);
@@ -179,7 +179,7 @@ fn drop_leading_zero(rw: &mut Rewriter<'_>, op: Op) -> bool {
     rw.replace_with(op, state).is_ok()
 }
 
-/// An index of a dimension of size one adds nothing if it is zero, which it is when it is in its dimension.
+/// Removes the index of a unit dimension if it is zero or guaranteed in bounds.
 fn drop_unit_components(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = LinearizeIndexOp(op);
@@ -197,17 +197,17 @@ fn drop_unit_components(rw: &mut Rewriter<'_>, op: Op) -> bool {
     rw.replace_with(op, state).is_ok()
 }
 
-/// Indices in a row that one `affine.delinearize_index` gives in this order.
+/// Consecutive indices that are consecutive results of one `affine.delinearize_index`.
 #[derive(Clone)]
-struct Run {
+struct IndexRun {
     source: DelinearizeIndexOp,
-    /// Where they are among the indices here, among the results there, and how many.
+    /// Position among the indices, position among the results, and length.
     at: usize,
     from: usize,
     len: usize,
 }
 
-/// Puts together what was taken apart by the same sizes: it need not have been taken apart.
+/// Merges indices that were split by the same sizes.
 fn cancel_runs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = LinearizeIndexOp(op);
@@ -227,8 +227,8 @@ fn cancel_runs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     rw.replace_with(op, state).is_ok()
 }
 
-/// The first run of two or more.
-fn find_run(m: &Module, this: LinearizeIndexOp) -> Option<Run> {
+/// Returns the first run of at least two indices.
+fn find_run(m: &Module, this: LinearizeIndexOp) -> Option<IndexRun> {
     let (indices, basis) = (this.multi_index(m), this.padded_basis(m));
     let mut at = 0;
     while at < indices.len() {
@@ -239,14 +239,14 @@ fn find_run(m: &Module, this: LinearizeIndexOp) -> Option<Run> {
         let results: Vec<Value> = m.results(source.0).collect();
         let sizes = source.padded_basis(m);
         let from = results.iter().position(|&r| r == indices[at])?;
-        // The sizes of the first dimensions play no part, and what is disjoint tells a size that is not given.
+        // Outermost sizes do not matter, and `disjoint` implies an omitted size.
         let first = sizes[from] == basis[at] || (at == 0 && from == 0);
         if first || (this.is_disjoint(m) && from == 0 && sizes[0].is_none()) {
             let more =
                 indices[at + 1..].iter().zip(&basis[at + 1..]).zip(results[from + 1..].iter().zip(&sizes[from + 1..]));
             let len = 1 + more.take_while(|((i, b), (r, s))| i == r && b == s).count();
             if len > 1 {
-                return Some(Run { source, at, from, len });
+                return Some(IndexRun { source, at, from, len });
             }
         }
         at += 1;
@@ -254,7 +254,7 @@ fn find_run(m: &Module, this: LinearizeIndexOp) -> Option<Run> {
     None
 }
 
-/// The size of several dimensions together; `Some(None)` if one is not given.
+/// Returns the product of sizes; `Some(None)` if one is omitted.
 fn product(rw: &mut Rewriter<'_>, at: Op, loc: Loc, sizes: &[Option<Mixed>]) -> Option<Option<Mixed>> {
     let Some(sizes) = sizes.iter().copied().collect::<Option<Vec<Mixed>>>() else { return Some(None) };
     let mut values = Vec::new();
@@ -272,20 +272,21 @@ fn product(rw: &mut Rewriter<'_>, at: Op, loc: Loc, sizes: &[Option<Mixed>]) -> 
         return Some(Some(Mixed::Static(n)));
     }
     if values.is_empty() {
-        // The product does not fit.
+        // The product overflows.
         return None;
     }
     let ctx = rw.module().ctx.clone();
     let mut state = OpState::new(&ctx, ApplyOp::INFO.name, loc);
     state.operands.extend(values.iter().copied());
     let map = AffineMap::new(0, values.len() as u32, [product]);
-    state.inherent(&ctx, "map", Some(super::applied::map_attr(&ctx, map)));
+    state.inherent(&ctx, "map", Some(super::value_map::map_attr(&ctx, map)));
     let apply = rw.create_before(at, state).ok()?;
     Some(Some(Mixed::Dynamic(rw.module().result(apply, 0))))
 }
 
-/// Takes the source apart with the run as one dimension, which is taken apart by itself for other users. Returns its index.
-fn join(rw: &mut Rewriter<'_>, run: &Run, sizes: &[Option<Mixed>], size: Option<Mixed>) -> Option<Value> {
+/// Replaces the source by a delinearization in which the run is one dimension, split again for other users. Returns the
+/// merged index.
+fn join(rw: &mut Rewriter<'_>, run: &IndexRun, sizes: &[Option<Mixed>], size: Option<Mixed>) -> Option<Value> {
     let m = rw.module();
     let (source, index, loc) = (run.source.0, run.source.linear_index(m), m.loc(run.source.0));
     let mut outer = run.source.padded_basis(m);

@@ -1,8 +1,8 @@
 //! `affine.min` and `affine.max`.
 
-use super::applied::Applied;
 use super::apply::fold_results;
 use super::text::{APPLY, map_data};
+use super::value_map::AffineValueMap;
 use super::{ApplyOp, MAP, divides_by_constants, one_result, replace_with_map, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::{AffineExpr, Linear};
@@ -24,19 +24,19 @@ macro_rules! extreme {
             patterns = PATTERNS
         )]
         pub struct $Op {
-            /// A map of at least one result.
+            /// Map with at least one result.
             map: Attribute<MAP>,
-            /// What it is applied to: dimensions, then symbols.
+            /// Operands of the map: dimensions, then symbols.
             operands: Operands<INDEX>,
-            /// The least or greatest of the map's results.
+            /// Minimum or maximum of the map's results.
             result: OpResult<INDEX>,
         }
     )* };
 }
 
 extreme! {
-    MinOp "affine.min" "The least value of some affine expressions.\n\n```mlir\n%0 = affine.min affine_map<(d0) -> (d0, 16)>(%i)\n```" fold_min i64::min;
-    MaxOp "affine.max" "The greatest value of some affine expressions.\n\n```mlir\n%0 = affine.max affine_map<(d0) -> (d0, 0)>(%i)\n```" fold_max i64::max;
+    MinOp "affine.min" "Minimum of affine expressions.\n\n```mlir\n%0 = affine.min affine_map<(d0) -> (d0, 16)>(%i)\n```" fold_min i64::min;
+    MaxOp "affine.max" "Maximum of affine expressions.\n\n```mlir\n%0 = affine.max affine_map<(d0) -> (d0, 0)>(%i)\n```" fold_max i64::max;
 }
 
 const PATTERNS: &[Pattern] = &[
@@ -66,12 +66,12 @@ fn fold_max(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     fold(args, constants, |values| values.into_iter().max())
 }
 
-/// All expressions are constants, or the only one is an operand.
+/// Folds constant expressions, and a single expression that is an operand.
 fn fold(args: &OpArgs<'_>, constants: &[Option<Attr>], pick: fn(Vec<i64>) -> Option<i64>) -> Option<Folded> {
     let ctx = args.ctx();
     let map = map_data(ctx, args.attr("map")?)?;
     if let [result] = &*map.results
-        && let Some(value) = Applied::map(map, args.operands).value_of(result)
+        && let Some(value) = AffineValueMap::map(map, args.operands).value_of(result)
     {
         return Some(value.into());
     }
@@ -80,8 +80,8 @@ fn fold(args: &OpArgs<'_>, constants: &[Option<Attr>], pick: fn(Vec<i64>) -> Opt
     Some(ctx.int_attr(Type::INDEX, pick(values?)?).into())
 }
 
-/// The map of `affine.min` or `affine.max` with its operands; results that are constant because operands are, are.
-pub fn partly_folded(m: &Module, op: Op) -> Option<Applied> {
+/// Returns the map of `affine.min` or `affine.max` with its operands, with constant operands folded.
+pub fn folded_map(m: &Module, op: Op) -> Option<AffineValueMap> {
     let mut applied = applied(m, op)?;
     let known = fold_results(&applied.to_map(), |i| m.constant_int(applied.operands[i]));
     for (expr, value) in applied.exprs.iter_mut().zip(known.into_iter().flatten()) {
@@ -92,9 +92,9 @@ pub fn partly_folded(m: &Module, op: Op) -> Option<Applied> {
     Some(applied)
 }
 
-fn applied(m: &Module, op: Op) -> Option<Applied> {
+fn applied(m: &Module, op: Op) -> Option<AffineValueMap> {
     let map = map_data(&m.ctx, m.inherent_attr(op, "map")?)?;
-    (map.num_inputs() == m.operands(op).len()).then(|| Applied::map(map, m.operands(op)))
+    (map.num_inputs() == m.operands(op).len()).then(|| AffineValueMap::map(map, m.operands(op)))
 }
 
 /// min(a) = a
@@ -146,14 +146,14 @@ fn merge(rw: &mut Rewriter<'_>, op: Op) -> bool {
         symbols.extend(inner.symbols());
     }
     let (num_dims, num_symbols) = (dims.len() as u32, symbols.len() as u32);
-    let new = Applied { num_dims, num_symbols, exprs, operands: [dims, symbols].concat() };
+    let new = AffineValueMap { num_dims, num_symbols, exprs, operands: [dims, symbols].concat() };
     set_map(rw, op, "map", 0, &new)
 }
 
-/// More expressions than this are not put into one op: merging ops that use each other twice doubles their number.
+/// Maximum number of expressions after merging, which can double their number at each step.
 const MAX_RESULTS: usize = 1024;
 
-/// Takes in the applies that compute the operands, and simplifies.
+/// Composes the `affine.apply` ops that compute the operands, and simplifies.
 fn compose(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let Some(old) = applied(m, op) else { return false };
@@ -179,7 +179,7 @@ fn order(rw: &mut Rewriter<'_>, op: Op) -> bool {
     set_map(rw, op, "map", 0, &applied)
 }
 
-/// Compares lists of coefficients, zeros included, then the constants.
+/// Compares coefficients, zeros included, then constants.
 fn compare(a: &Linear, b: &Linear) -> Ordering {
     let (mut left, mut right) = (a.terms.iter().peekable(), b.terms.iter().peekable());
     loop {

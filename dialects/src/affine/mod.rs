@@ -1,12 +1,11 @@
-//! `affine`: loops, conditions and accesses to memory whose bounds and indices are affine expressions: sums of multiples
-//! of loop counters and of numbers that do not change meanwhile, and what they leave when divided by constants. So little
-//! is allowed that passes can know all that such a program does.
+//! `affine`: loops, conditionals and memory accesses with affine bounds and indices, that is, linear combinations of
+//! induction variables and symbols, with division and remainder by constants. The restrictions make exact dependence
+//! analysis possible.
 //!
-//! Operands are *dimensions* (induction variables and what is computed of them) or *symbols* (numbers that are fixed in
-//! the function); `scope` says which values can be which.
+//! Operands are *dimensions* (induction variables and affine functions of them) or *symbols* (invariant within the
+//! affine scope); see `scope`.
 
 mod access;
-mod applied;
 mod apply;
 mod counted;
 mod dependence;
@@ -22,20 +21,21 @@ mod reduction;
 mod scope;
 mod text;
 mod tile;
+mod value_map;
 
 pub use access::{LoadOp, PrefetchOp, StoreOp, VectorLoadOp, VectorStoreOp};
-pub use applied::Applied;
 pub use apply::ApplyOp;
 pub use dependence::{footprint, is_permutable};
 pub use dma::{DmaStartOp, DmaWaitOp};
 pub use for_loop::{Bounds, ForOp, simple_bound};
 pub use if_op::IfOp;
 pub use index::{DelinearizeIndexOp, LinearizeIndexOp};
-pub use min_max::{MaxOp, MinOp, partly_folded};
+pub use min_max::{MaxOp, MinOp, folded_map};
 pub use parallel::{GroupedBounds, ParallelOp};
 pub use reduction::{REDUCTIONS, Reduction};
 pub use scope::can_inline;
 pub use tile::{perfect_nest, tile};
+pub use value_map::AffineValueMap;
 
 use crate::constraint::{ANY, kind};
 use gradus_ir::affine::{AffineExpr, AffineMap, NoValue};
@@ -50,7 +50,7 @@ pub const MAP: AttrKind = kind("AffineMap attribute", |c, a| matches!(c.attr_dat
 /// An integer set.
 pub const SET: AttrKind = kind("IntegerSet attribute", |c, a| matches!(c.attr_data(a), AttrData::IntegerSet(_)));
 
-/// Ends a region of an affine op, and hands values to it.
+/// Terminates a region of an affine op and yields values to it.
 ///
 /// ```mlir
 /// %sum = affine.for %i = 0 to 8 iter_args(%acc = %init) -> (index) {
@@ -65,7 +65,7 @@ pub const SET: AttrKind = kind("IntegerSet attribute", |c, a| matches!(c.attr_da
     verify = verify_yield
 )]
 pub struct YieldOp {
-    /// The values.
+    /// Yielded values.
     operands: Operands<ANY>,
 }
 
@@ -84,12 +84,11 @@ fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// Bounds further from 0 are none: there is room beyond them for what passes make of bounds, such as multiples of a factor.
-/// Extreme numbers, their halves and quarters, are far from it, so that they and what is made of them are on one side.
+/// Maximum absolute value of bounds, which leaves room for the arithmetic of passes, such as rounding to multiples of a
+/// factor.
 const FURTHEST: u64 = 3 << 60;
 
-/// The results of a map for operands that something is decided by: where they have no value, the program is undefined. No
-/// list is empty.
+/// Evaluates a map whose results control execution: poison and overflow are undefined behavior. Never empty.
 fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     if data.contains(&Datum::Poison) {
         return Err(Trap::Ub("an affine map of poison".into()));
@@ -98,7 +97,7 @@ fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     values(map, data)?.filter(near).ok_or_else(|| Trap::Ub("an affine expression overflows".into()))
 }
 
-/// The results of a map for operands that it is applied to; `None` if one is too large. No list is empty.
+/// Evaluates a map; `None` on overflow. Never empty.
 fn values(map: &AffineMap, data: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
     let inputs = data.iter().map(Datum::int).collect::<Result<Vec<i64>, Trap>>()?;
     if inputs.len() != map.num_inputs() || map.results.is_empty() {
@@ -111,7 +110,7 @@ fn values(map: &AffineMap, data: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
     }
 }
 
-/// One of the results of the map in attribute `map` for all operands; poison if one is too large.
+/// Evaluates the map attribute `map` and picks a result; poison on overflow.
 fn one_result(args: &OpArgs<'_>, pick: fn(i64, i64) -> i64) -> Result<Scalar, Trap> {
     let map = args.attr("map").and_then(|a| text::map_data(args.ctx(), a));
     let map = map.ok_or_else(|| Trap::unsupported("an op without its map"))?.clone();
@@ -130,7 +129,7 @@ fn one_result(args: &OpArgs<'_>, pick: fn(i64, i64) -> i64) -> Result<Scalar, Tr
     }))
 }
 
-/// Poison for what is too large. To divide by a number below one is undefined.
+/// Maps overflow to poison, and division by a non-positive number to undefined behavior.
 fn no_value<T>(reason: NoValue) -> Result<Option<T>, Trap> {
     match reason {
         NoValue::Overflow => Ok(None),
@@ -138,14 +137,14 @@ fn no_value<T>(reason: NoValue) -> Result<Option<T>, Trap> {
     }
 }
 
-/// Whether the map in attribute `map` has a value, or poison, for all operands: it divides by positive constants alone.
+/// Whether the attribute `map` divides by positive constants only, so that evaluation is never undefined.
 fn divides_by_constants(m: &Module, op: Op) -> bool {
     let map = m.inherent_attr(op, "map").and_then(|a| text::map_data(&m.ctx, a));
     map.is_some_and(|map| map.results.iter().all(AffineExpr::divides_by_constants))
 }
 
-/// Gives an op another map, under `name`, and other operands from number `first` on.
-fn set_map(rw: &mut Rewriter<'_>, op: Op, name: &str, first: usize, applied: &Applied) -> bool {
+/// Sets the map `name` of an op and its operands from `first` on.
+fn set_map(rw: &mut Rewriter<'_>, op: Op, name: &str, first: usize, applied: &AffineValueMap) -> bool {
     let attr = applied.to_attr(&rw.module().ctx);
     let operands = [&rw.module().operands(op)[..first], &applied.operands].concat();
     rw.modify(op, |m| {
@@ -155,8 +154,8 @@ fn set_map(rw: &mut Rewriter<'_>, op: Op, name: &str, first: usize, applied: &Ap
     true
 }
 
-/// Replaces an op by op `name` of a map.
-fn replace_with_map(rw: &mut Rewriter<'_>, op: Op, name: &str, applied: &Applied) -> bool {
+/// Replaces an op by the op `name` with a map.
+fn replace_with_map(rw: &mut Rewriter<'_>, op: Op, name: &str, applied: &AffineValueMap) -> bool {
     let m = rw.module();
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
     state.operands.extend_from_slice(&applied.operands);
@@ -167,7 +166,7 @@ fn replace_with_map(rw: &mut Rewriter<'_>, op: Op, name: &str, applied: &Applied
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "affine",
-    doc: "Loops, conditions and accesses to memory with affine bounds and indices.",
+    doc: "Loops, conditionals and memory accesses with affine bounds and indices.",
     ops: &[
         ApplyOp::INFO,
         MinOp::INFO,

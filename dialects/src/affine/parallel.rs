@@ -1,9 +1,9 @@
 //! `affine.parallel`.
 
-use super::applied::Applied;
 use super::reduction::{REDUCTIONS, Reduction};
 use super::scope::check_identifiers;
 use super::text::{Names, map_data, print_exprs};
+use super::value_map::AffineValueMap;
 use super::{MAP, results};
 use crate::constraint::{ANY, INDEX, kind};
 use crate::scf::space::Space;
@@ -16,14 +16,14 @@ use gradus_ir::{
 };
 use smallvec::SmallVec;
 
-/// Kinds of reductions.
+/// A list of reduction kinds.
 const REDUCTION_LIST: AttrKind = kind("Reduction ops", |c, a| {
     let is_kind =
         |&e: &Attr| c.attr_type(e) == Some(Type::I64) && c.as_int(e).is_some_and(|k| Reduction::of(k).is_some());
     c.as_array(a).is_some_and(|list| list.iter().all(is_kind))
 });
 
-/// 32-bit integers in a dense attribute.
+/// Dense 32-bit integers.
 const GROUPS: AttrKind = kind(
     "32-bit signless integer elements attribute",
     |c, a| matches!(c.attr_data(a), AttrData::Dense(dense) if c.element_type(dense.ty) == Type::I32),
@@ -35,9 +35,10 @@ const STEPS: AttrKind = kind("64-bit integer array attribute", |c, a| {
     c.as_array(a).is_some_and(|list| list.iter().all(is_step))
 });
 
-/// Runs its body for all values of several induction variables, in any order. What the runs yield is reduced to the
-/// results. Each variable has groups of bounds: it begins at the greatest of its lower ones and ends before the least of
-/// its upper ones.
+/// Parallel loop nest over a hyper-rectangle; iterations may run in any order.
+///
+/// Each induction variable goes from the maximum of its group of lower bounds to the minimum of its group of upper
+/// bounds, exclusive. The yielded values of all iterations are reduced to the results.
 ///
 /// ```mlir
 /// %sum = affine.parallel (%i, %j) = (0, max(%a, 3)) to (10, min(%n, 20)) step (1, 2) reduce ("addf") -> (f32) {
@@ -58,42 +59,42 @@ const STEPS: AttrKind = kind("64-bit integer array attribute", |c, a| {
     patterns = &[SIMPLIFY_BOUNDS, ZERO_TRIP]
 )]
 pub struct ParallelOp {
-    /// How each result comes of what the runs yield.
+    /// Reduction kind of each result.
     reductions: Attribute<REDUCTION_LIST>,
-    /// All lower bounds.
+    /// Lower bounds of all variables.
     #[name = "lowerBoundsMap"]
     lower_bounds_map: Attribute<MAP>,
-    /// How many lower bounds each variable has.
+    /// Number of lower bounds per variable.
     #[name = "lowerBoundsGroups"]
     lower_bounds_groups: Attribute<GROUPS>,
-    /// All upper bounds.
+    /// Upper bounds of all variables.
     #[name = "upperBoundsMap"]
     upper_bounds_map: Attribute<MAP>,
-    /// How many upper bounds each variable has.
+    /// Number of upper bounds per variable.
     #[name = "upperBoundsGroups"]
     upper_bounds_groups: Attribute<GROUPS>,
-    /// How far each variable goes at once.
+    /// Step per variable.
     steps: Attribute<STEPS>,
-    /// What the bounds are applied to: operands of the lower, then of the upper ones.
+    /// Operands of the lower bound map, then of the upper bound map.
     #[name = "mapOperands"]
     map_operands: Operands<INDEX>,
-    /// The reduced values.
+    /// Reduced values.
     results: OpResults<ANY>,
-    /// The body; its block has the induction variables.
+    /// Body; its arguments are the induction variables.
     region: Region,
 }
 
-/// Bounds in groups: the map, and how many of its results each variable has.
+/// A bound map whose results are grouped by variable.
 #[derive(Clone, Debug)]
 pub struct GroupedBounds<'m> {
-    /// The bounds of all variables.
+    /// Bounds of all variables.
     pub map: &'m AffineMap,
-    /// How many there are of each.
+    /// Number of bounds per variable.
     pub groups: Vec<i64>,
 }
 
 impl GroupedBounds<'_> {
-    /// The results of the map that belong to each variable.
+    /// Returns the range of map results of each variable.
     pub fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         self.groups.iter().scan(0, |start, &n| {
             let end = *start + usize::try_from(n).unwrap_or(0);
@@ -103,17 +104,17 @@ impl GroupedBounds<'_> {
 }
 
 impl ParallelOp {
-    /// The lower and the upper bounds; `None` if the op is not valid.
+    /// Returns lower and upper bounds; `None` for an invalid op.
     pub fn bounds(self, m: &Module) -> Option<[GroupedBounds<'_>; 2]> {
         bounds(&m.args(self.0)?)
     }
 
-    /// The steps.
+    /// Returns the steps.
     pub fn step_sizes(self, m: &Module) -> Vec<i64> {
         self.steps(m).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
     }
 
-    /// The kinds of the reductions.
+    /// Returns the reduction kinds.
     pub fn kinds(self, m: &Module) -> Vec<&'static Reduction> {
         m.args(self.0).map(|args| kinds(&args)).unwrap_or_default()
     }
@@ -128,7 +129,7 @@ fn bounds<'m>(args: &OpArgs<'m>) -> Option<[GroupedBounds<'m>; 2]> {
     Some([bounds("lowerBoundsMap", "lowerBoundsGroups")?, bounds("upperBoundsMap", "upperBoundsGroups")?])
 }
 
-/// The elements of a group attribute, which must not be negative and add up to `total`.
+/// Returns the elements of a group attribute, which are nonnegative and sum to `total`.
 fn group_sizes(ctx: &Context, attr: Attr, total: usize) -> Option<Vec<i64>> {
     let sizes = ctx.dense_tensor(attr)?.to_i64()?;
     let sum = sizes.iter().try_fold(0i64, |sum, &n| if n < 0 { None } else { sum.checked_add(n) });
@@ -190,7 +191,7 @@ fn parse_kind(p: &mut OpParser<'_, '_>) -> ParseResult<i64> {
     }
 }
 
-/// `(0, max(%a, 3))`: the map, its groups, and the operands.
+/// Parses `(0, max(%a, 3))` as map, groups and operands.
 fn parse_bounds<'a>(
     p: &mut OpParser<'_, 'a>,
     map_to: Param,
@@ -308,7 +309,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-/// Which groups do not add up to the results of their map.
+/// Describes which groups do not sum to the number of map results.
 fn wrong_groups(m: &Module, this: ParallelOp) -> String {
     let sum = |attr: Option<Attr>| -> i128 {
         let sizes = attr.and_then(|a| m.ctx.dense_tensor(a)).and_then(|t| t.to_i64()).unwrap_or_default();
@@ -323,7 +324,7 @@ fn wrong_groups(m: &Module, this: ParallelOp) -> String {
 }
 
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
-    // The induction variables are made by the op, and the reduced values by all runs together.
+    // The op creates the induction variables, and the results combine all iterations.
     let (operands, vars) =
         (m.operands(op).len(), m.entry(ParallelOp(op).region(m)).map_or(0, |b| m.block_args(b).len()));
     smallvec::smallvec![
@@ -334,7 +335,7 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     ]
 }
 
-/// Runs in order, the last variable fastest. The arguments of the region are followed by what is reduced so far.
+/// Executes sequentially, last variable fastest. The reduced values follow the region's arguments.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     let [lower, upper] = bounds(args).ok_or_else(|| Trap::unsupported("a loop without bounds"))?;
     let steps = args.ints("steps").unwrap_or_default();
@@ -348,7 +349,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     let kinds = kinds(args);
     let (at, entered, yielded) = match event {
         Event::Enter => {
-            // Without an identity, as for the last value assigned, nothing is there before the first run.
+            // Without an identity, as for `assign`, there is no value before the first iteration.
             let identity = |kind: &Reduction, ty| kind.identity(args.ctx(), ty).and_then(|a| args.ctx().attr_datum(a));
             let identities =
                 kinds.iter().zip(args.result_types).map(|(k, &ty)| identity(k, ty).unwrap_or(Datum::Poison));
@@ -367,7 +368,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     Ok(Space::go_on(space.next(at)?, reduced))
 }
 
-/// The bound of each variable.
+/// Evaluates the bound of each variable.
 fn extremes(bounds: &GroupedBounds<'_>, data: &[Datum], pick: fn(&[i64]) -> Option<&i64>) -> Result<Vec<i64>, Trap> {
     if bounds.map.results.is_empty() {
         return Ok(Vec::new());
@@ -380,19 +381,21 @@ fn extremes(bounds: &GroupedBounds<'_>, data: &[Datum], pick: fn(&[i64]) -> Opti
 const SIMPLIFY_BOUNDS: Pattern = Pattern { name: "affine-parallel-bounds", run: simplify_bounds };
 
 impl ParallelOp {
-    /// The lower and the upper bounds with their operands, in the shortest form.
-    pub fn simple_bounds(self, m: &Module) -> Option<[Applied; 2]> {
+    /// Returns lower and upper bounds with their operands, simplified.
+    pub fn simple_bounds(self, m: &Module) -> Option<[AffineValueMap; 2]> {
         let [mut lower, mut upper] = self.applied_bounds(m)?;
         lower.compose(m);
         upper.compose(m);
         Some([lower, upper])
     }
 
-    fn applied_bounds(self, m: &Module) -> Option<[Applied; 2]> {
+    fn applied_bounds(self, m: &Module) -> Option<[AffineValueMap; 2]> {
         let [lower, upper] = self.bounds(m)?;
         let (operands, split) = (m.operands(self.0), lower.map.num_inputs());
         let fits = operands.len() == split + upper.map.num_inputs();
-        fits.then(|| [Applied::map(lower.map, &operands[..split]), Applied::map(upper.map, &operands[split..])])
+        fits.then(|| {
+            [AffineValueMap::map(lower.map, &operands[..split]), AffineValueMap::map(upper.map, &operands[split..])]
+        })
     }
 }
 
@@ -414,7 +417,7 @@ fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A loop that does not run and gives nothing is nothing.
+/// Erases a loop without iterations and results.
 const ZERO_TRIP: Pattern = Pattern { name: "affine-parallel-zero-trip", run: zero_trip };
 
 fn zero_trip(rw: &mut Rewriter<'_>, op: Op) -> bool {
@@ -423,7 +426,7 @@ fn zero_trip(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let constants = |bounds: &GroupedBounds<'_>, range: std::ops::Range<usize>| {
         bounds.map.results[range].iter().filter_map(gradus_ir::affine::AffineExpr::constant).collect::<Vec<i64>>()
     };
-    // One lower bound that is not below one upper bound is enough.
+    // One lower bound at or above one upper bound suffices.
     let empty = lower.ranges().zip(upper.ranges()).any(|(below, above)| {
         let (first, end) = (constants(&lower, below), constants(&upper, above));
         first.iter().max().zip(end.iter().min()).is_some_and(|(first, end)| first >= end)

@@ -1,11 +1,11 @@
-//! What is known of values by the loops that they count: ranges and divisors, and what expressions become by them.
+//! Ranges and divisors of values from loop bounds, and the simplifications that they permit.
 
-use super::applied::Applied;
 use super::scope::loop_of;
+use super::value_map::AffineValueMap;
 use gradus_ir::affine::{AffineBinOp, AffineExpr, Range};
 use gradus_ir::{Module, Value};
 
-/// The ranges of the operands, as far as constant loop bounds tell.
+/// Returns the ranges of the operands, as far as loop bounds are constant.
 pub(super) fn ranges(m: &Module, operands: &[Value]) -> Vec<Range> {
     operands.iter().map(|&v| range(m, v)).collect()
 }
@@ -24,17 +24,17 @@ fn range(m: &Module, value: Value) -> Range {
     (lower, last)
 }
 
-/// Replaces quotients and remainders that ranges and divisors of the operands make simpler.
-pub(super) fn simplify_divisions(m: &Module, applied: &mut Applied) {
+/// Simplifies quotients and remainders by the ranges and divisors of the operands.
+pub(super) fn simplify_divisions(m: &Module, applied: &mut AffineValueMap) {
     if !applied.exprs.iter().any(divides) {
         return;
     }
-    let known = Known { ranges: ranges(m, &applied.operands), m, applied };
+    let known = DivisionSimplifier { ranges: ranges(m, &applied.operands), m, applied };
     let exprs: Vec<AffineExpr> = known.applied.exprs.iter().map(|expr| known.simplify(expr)).collect();
     applied.exprs = exprs;
 }
 
-/// Whether there is a quotient or remainder in the expression.
+/// Whether the expression contains a division or remainder.
 fn divides(expr: &AffineExpr) -> bool {
     expr.fold(
         |_| Some(false),
@@ -43,19 +43,19 @@ fn divides(expr: &AffineExpr) -> bool {
     .unwrap_or(false)
 }
 
-struct Known<'a> {
+struct DivisionSimplifier<'a> {
     ranges: Vec<Range>,
     m: &'a Module,
-    applied: &'a Applied,
+    applied: &'a AffineValueMap,
 }
 
-impl Known<'_> {
+impl DivisionSimplifier<'_> {
     fn simplify(&self, expr: &AffineExpr) -> AffineExpr {
         let simple = expr.fold(
             |leaf| Some(leaf.clone()),
             |node, lhs, rhs| {
                 let expr = AffineExpr::binary(node.op(), lhs, rhs);
-                // Building it may have made it another.
+                // Construction may have simplified it.
                 let division = expr.node().and_then(|node| {
                     let by = node.rhs().constant().filter(|&by| by > 0)?;
                     let is_division = !matches!(node.op(), AffineBinOp::Add | AffineBinOp::Mul);
@@ -67,7 +67,7 @@ impl Known<'_> {
         simple.unwrap_or_else(|| expr.clone())
     }
 
-    /// The quotient or remainder in a simpler form, if there is one.
+    /// Simplifies a quotient or remainder.
     fn division(&self, op: AffineBinOp, lhs: &AffineExpr, by: i64) -> Option<AffineExpr> {
         let constant = |value| Some(AffineExpr::Constant(value));
         if let (Some(least), Some(greatest)) = lhs.range(self.applied.num_dims, &self.ranges) {
@@ -93,7 +93,7 @@ impl Known<'_> {
         }
     }
 
-    /// Splits a sum into what a number divides and what is not negative and below that number.
+    /// Splits a sum into a multiple of a divisor and a remainder in [0, divisor).
     fn quotient_and_rest(&self, sum: &AffineExpr) -> Option<(AffineExpr, AffineExpr, i64)> {
         let node = sum.node().filter(|node| node.op() == AffineBinOp::Add)?;
         let split = |multiple: &AffineExpr, rest: &AffineExpr| {
@@ -119,7 +119,7 @@ impl Known<'_> {
         least.is_some_and(|v| v >= 0) && greatest.is_some_and(|v| v < limit)
     }
 
-    /// A number that divides the expression's value.
+    /// Returns a divisor of the expression's value.
     fn divisor(&self, expr: &AffineExpr) -> i64 {
         let own = expr.known_divisor();
         if !matches!(expr, AffineExpr::Dim(_)) {
@@ -135,7 +135,7 @@ impl Known<'_> {
     }
 }
 
-/// The greatest number that divides both; 0 for two zeros.
+/// Returns the greatest common divisor; gcd(0, 0) = 0.
 pub(super) fn gcd(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
@@ -144,19 +144,19 @@ pub(super) fn gcd(a: i64, b: i64) -> i64 {
     i64::try_from(a).unwrap_or(1)
 }
 
-/// Drops the expressions that others make redundant in their maximum (`max`) or minimum, and finds constants.
-pub(super) fn drop_redundant(m: &Module, applied: &mut Applied, max: bool) {
+/// Removes expressions that are redundant in a maximum (`max`) or minimum, and folds constants.
+pub(super) fn drop_redundant(m: &Module, applied: &mut AffineValueMap, max: bool) {
     if applied.operands.is_empty() {
         return;
     }
     let inputs = ranges(m, &applied.operands);
     let bounds: Vec<Range> = applied.exprs.iter().map(|e| e.range(applied.num_dims, &inputs)).collect();
-    // What follows is about a maximum; a minimum is the same upside down.
+    // Treat a minimum as the maximum of negated ranges.
     let turned =
         |(least, greatest): Range| if max { (least, greatest) } else { (greatest.map(|v| !v), least.map(|v| !v)) };
     let turned: Vec<Range> = bounds.iter().map(|&b| turned(b)).collect();
     let Some(top) = turned.iter().filter_map(|b| b.0).max() else { return };
-    // Who is at least `top`: of constants all but the first are redundant; others make all constants so.
+    // Expressions that reach `top` make all others that cannot exceed it redundant; of equal constants the first stays.
     let reaches = |b: &Range| b.0 == Some(top);
     let is_top_constant = |b: &Range| *b == (Some(top), Some(top));
     let others = turned.iter().filter(|b| reaches(b) && !is_top_constant(b)).count();
@@ -165,7 +165,7 @@ pub(super) fn drop_redundant(m: &Module, applied: &mut Applied, max: bool) {
         Some(greatest) if greatest < top => true,
         Some(greatest) if greatest > top => false,
         Some(_) if is_top_constant(b) => others > 0 || first != Some(i),
-        // It reaches the top at most, and another always does.
+        // It never exceeds `top`, which another expression always reaches.
         Some(_) => true,
         None => false,
     };

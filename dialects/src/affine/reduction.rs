@@ -1,19 +1,19 @@
-//! How the runs of `affine.parallel` come together in its results.
+//! Reduction kinds of `affine.parallel`.
 
 use crate::memref::combining_op;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::{Attr, Context, OpArgs, OpInfo, Signedness, Type, TypeData, Value};
 
-/// A way to combine two values.
+/// A reduction kind.
 #[derive(Debug)]
 pub struct Reduction {
-    /// What the text calls it.
+    /// Keyword in the assembly format.
     pub word: &'static str,
-    /// What attributes call it.
+    /// Number in attributes.
     pub number: i64,
-    /// Which types it combines.
+    /// Supported types.
     fits: Fits,
-    /// What combining with leaves a value as it is.
+    /// Identity element.
     identity: Identity,
 }
 
@@ -31,7 +31,7 @@ enum Fits {
 enum Identity {
     Int(i64),
     Float(f64),
-    /// The least or greatest value of the integer type.
+    /// The minimum or maximum of the integer type.
     Least,
     Greatest,
     None,
@@ -41,7 +41,7 @@ const fn reduction(word: &'static str, number: i64, fits: Fits, identity: Identi
     Reduction { word, number, fits, identity }
 }
 
-/// All ways that the text knows, by their numbers.
+/// All reduction kinds, ordered by number.
 pub const REDUCTIONS: [Reduction; 16] = [
     reduction("addf", 0, Fits::Float, Identity::Float(0.0)),
     reduction("addi", 1, Fits::Integer, Identity::Int(0)),
@@ -62,12 +62,12 @@ pub const REDUCTIONS: [Reduction; 16] = [
 ];
 
 impl Reduction {
-    /// The one of that number.
+    /// Returns the kind of a number.
     pub fn of(number: i64) -> Option<&'static Reduction> {
         REDUCTIONS.get(usize::try_from(number).ok()?)
     }
 
-    /// Whether values of the type can be combined so.
+    /// Whether the reduction supports a type.
     pub(super) fn fits(&self, ctx: &Context, ty: Type) -> bool {
         let sign = match ctx.type_data(ty) {
             TypeData::Integer { sign, .. } => Some(*sign),
@@ -83,12 +83,12 @@ impl Reduction {
         }
     }
 
-    /// The op that combines two values; `None` for the one that takes the later.
+    /// Returns the op that combines two values; `None` for `assign`.
     pub fn op(&self) -> Option<&'static OpInfo> {
         combining_op(self.number)
     }
 
-    /// What combining with leaves a value of the type as it is, as an attribute; `None` if there is nothing such.
+    /// Returns the identity element of a type; `None` if there is none.
     pub fn identity(&self, ctx: &Context, ty: Type) -> Option<Attr> {
         let width = ctx.int_width(ty);
         let is_unsigned = ctx.is_unsigned(ty);

@@ -1,7 +1,7 @@
-//! Which values affine ops may use as dimensions and which as symbols.
+//! Validity of values as dimensions and symbols of affine ops.
 //!
-//! An *affine scope* is the region of an op such as a function. What is defined at its top is a symbol: a number that does
-//! not change within it. Induction variables are dimensions, and so is what affine ops compute of dimensions.
+//! An *affine scope* is the region of an op such as a function. Values defined at its top level are symbols, since they
+//! are invariant in it. Induction variables are dimensions, and so are affine functions of dimensions.
 
 use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp, dma};
 use crate::memref;
@@ -10,7 +10,7 @@ use gradus_ir::{Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region,
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// What a value can be used as.
+/// The affine class of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Class {
     Neither,
@@ -18,29 +18,29 @@ enum Class {
     Symbol,
 }
 
-/// An affine scope, and what is known of the values that are seen from it.
+/// An affine scope with cached classes of values.
 pub(super) struct Scope<'m> {
     m: &'m Module,
-    /// The region, and those around it as long as nothing isolates them: tops of any of these are symbols.
+    /// The scope's region, and the enclosing ones up to isolation: values at their top levels are symbols.
     regions: Vec<Region>,
     known: HashMap<Value, Class>,
-    /// How many more values may be looked at: every op asks for itself, and chains may be long.
+    /// Remaining budget of visited values.
     left: u32,
 }
 
-/// Values in one computation that are looked at before it is taken for a dimension unseen.
+/// Maximum number of visited values per query; beyond it, a value counts as a dimension.
 const MAX_VALUES: u32 = 1000;
 
 impl<'m> Scope<'m> {
-    /// The scope that the op is in.
+    /// Returns the innermost scope around an op.
     pub(super) fn around(m: &'m Module, op: Op) -> Scope<'m> {
         let mut regions = Vec::new();
         let mut at = op;
         while let Some(block) = m.parent_block(at) {
             let (Some(region), Some(parent)) = (m.parent_region(block), m.block_op(block)) else { break };
-            // An op that nobody declared may be a scope.
+            // An unregistered op may be a scope.
             let has = |t| m.info(parent).map_or(t == Traits::AFFINE_SCOPE, |i| i.traits.has(t));
-            // Once the scope is found, what is around it counts too unless it is isolated.
+            // Regions around the scope count too unless it is isolated.
             if has(Traits::AFFINE_SCOPE) || !regions.is_empty() {
                 regions.push(region);
                 if has(Traits::ISOLATED) {
@@ -52,12 +52,12 @@ impl<'m> Scope<'m> {
         Scope { m, regions, known: HashMap::new(), left: MAX_VALUES }
     }
 
-    /// Whether the value is a dimension; symbols are.
+    /// Whether the value is a valid dimension; symbols are.
     pub(super) fn is_dim(&mut self, value: Value) -> bool {
         self.class(value) >= Class::Dim
     }
 
-    /// Whether the value is a symbol.
+    /// Whether the value is a valid symbol.
     pub(super) fn is_symbol(&mut self, value: Value) -> bool {
         self.class(value) == Class::Symbol
     }
@@ -66,7 +66,7 @@ impl<'m> Scope<'m> {
         if let Some(class) = self.plain_class(value) {
             return class;
         }
-        // Operands first, without recursion.
+        // Visit operands first, without recursion.
         let mut stack = vec![(value, false)];
         while let Some((value, seen)) = stack.pop() {
             if self.known.contains_key(&value) {
@@ -92,7 +92,7 @@ impl<'m> Scope<'m> {
         self.known.get(&value).copied().unwrap_or(Class::Neither)
     }
 
-    /// The class of a value that says it itself; `None` if its operands must be looked at.
+    /// Returns the class of a value that does not depend on operands.
     fn plain_class(&self, value: Value) -> Option<Class> {
         let m = self.m;
         if m.value_type(value) != Type::INDEX {
@@ -113,7 +113,7 @@ impl<'m> Scope<'m> {
         m.operands(op).is_empty().then(|| self.computed_class(op))
     }
 
-    /// The class of what an op computes of its operands, which are known.
+    /// Returns the class of an op's result from its operands' classes.
     fn computed_class(&self, op: Op) -> Class {
         let m = self.m;
         let inputs = self.inputs(op);
@@ -137,7 +137,7 @@ impl<'m> Scope<'m> {
         region.is_some_and(|r| self.regions.contains(&r))
     }
 
-    /// The values that the class of what an op computes follows from.
+    /// Returns the operands that determine the class of an op's result.
     fn inputs(&self, op: Op) -> ValueList {
         match self.m.has_trait(op, Traits::EXTENT) {
             true => extent_value(self.m, op).into_iter().collect(),
@@ -145,8 +145,8 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// The class of an extent, if it does not follow from a value: a symbol if the shaped value is at the top of a scope,
-    /// or if its type states the extent.
+    /// Returns the class of a `dim` op that does not depend on operands: a symbol if the shaped value is at the top
+    /// level of a scope or the extent is static.
     fn extent_class(&self, op: Op) -> Option<Class> {
         let (m, shaped) = (self.m, *self.m.operands(op).first()?);
         if m.def_block(shaped).is_some_and(|b| is_scope(m, b)) {
@@ -161,7 +161,7 @@ impl<'m> Scope<'m> {
     }
 }
 
-/// The op that makes or views the memory whose extent `op` gives, through casts, and the dimension.
+/// Returns the op that allocates or views the memref whose extent `op` returns, through casts, and the dimension.
 fn memory_source(m: &Module, op: Op) -> Option<(Op, usize)> {
     let &[mut shaped, dim] = m.operands(op) else { return None };
     let dim = usize::try_from(m.constant_int(dim)?).ok()?;
@@ -175,7 +175,7 @@ fn memory_source(m: &Module, op: Op) -> Option<(Op, usize)> {
     Some((m.defining_op(shaped).filter(|_| known)?, dim))
 }
 
-/// The operand that states the extent which `op` gives, of the op that makes or views the memory.
+/// Returns the operand that defines the extent returned by `op`.
 fn extent_value(m: &Module, op: Op) -> Option<Value> {
     let (source, dim) = memory_source(m, op)?;
     let shape = m.ctx.shape(m.value_type(m.result(source, 0)))?;
@@ -187,7 +187,7 @@ fn extent_value(m: &Module, op: Op) -> Option<Value> {
     sizes.get(at).copied()
 }
 
-/// Whether the value is a symbol in the scope that it is defined in.
+/// Whether the value is a symbol in the scope of its definition.
 pub(super) fn is_symbol(m: &Module, value: Value) -> bool {
     match m.def(value) {
         Def::Result(op, _) => Scope::around(m, op).is_symbol(value),
@@ -195,7 +195,7 @@ pub(super) fn is_symbol(m: &Module, value: Value) -> bool {
     }
 }
 
-/// Whether the value is a dimension in the scope that it is defined in.
+/// Whether the value is a dimension in the scope of its definition.
 pub(super) fn is_dim(m: &Module, value: Value) -> bool {
     match m.def(value) {
         Def::Result(op, _) => Scope::around(m, op).is_dim(value),
@@ -203,7 +203,7 @@ pub(super) fn is_dim(m: &Module, value: Value) -> bool {
     }
 }
 
-/// Whether the op around the block opens an affine scope.
+/// Whether the block's parent op opens an affine scope.
 fn is_scope(m: &Module, block: Block) -> bool {
     m.block_op(block).is_some_and(|op| m.info(op).is_none_or(|i| i.traits.has(Traits::AFFINE_SCOPE)))
 }
@@ -215,13 +215,13 @@ pub(super) fn is_induction_var(m: &Module, value: Value) -> bool {
     ParallelOp::cast(m, op).is_some() || (i == 0 && ForOp::cast(m, op).is_some())
 }
 
-/// The `affine.for` whose induction variable the value is.
+/// Returns the `affine.for` whose induction variable is the value.
 pub(super) fn loop_of(m: &Module, value: Value) -> Option<ForOp> {
     let Def::Arg(block, 0) = m.def(value) else { return None };
     ForOp::cast(m, m.block_op(block)?)
 }
 
-/// Checks that operands can be the dimensions, of which there are `num_dims`, and symbols that they are used as.
+/// Verifies that operands are valid as dimensions (the first `num_dims`) and symbols.
 pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims: u32) -> Result<(), String> {
     let mut scope = Scope::around(m, op);
     for (i, &operand) in operands.iter().enumerate() {
@@ -236,8 +236,8 @@ pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims
     Ok(())
 }
 
-/// Whether affine ops in the first region of `callee` may use what they use once it is in the place of `call`, which opens
-/// no scope: what is defined at the top of the region is no symbol there, and its arguments are what the call passes.
+/// Whether affine ops in the first region of `callee` stay valid when inlined at `call`, whose region is no scope:
+/// top-level values are no longer symbols, and arguments become call operands.
 pub fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
     let Some(entry) = m.regions(callee).first().and_then(|&body| m.entry(body)) else { return false };
     let mut there = Scope::around(m, call);
@@ -256,10 +256,9 @@ pub fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
     })
 }
 
-/// As what an op must be able to use its operand: but for transfers, those of its one map or set are the last ones, and where
-/// they are symbols the op is simplified to take dimensions. `None` if it has several.
+/// Returns the required class of an operand. `None` if the op has several maps.
 fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<Class> {
-    if let Some(places) = dma::places(m, op) {
+    if let Some(places) = dma::memref_accesses(m, op) {
         let is_index = places.iter().any(|place| place.indices.contains(&operand));
         return Some(if is_index { Class::Dim } else { Class::Neither });
     }

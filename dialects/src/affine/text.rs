@@ -1,10 +1,10 @@
-//! The hand-written parts of affine text: maps with operands, and affine expressions of values.
+//! Custom assembly directives of affine ops: maps with operands, and affine expressions of values.
 
 use gradus_ir::affine::{AffineBinOp, AffineExpr, AffineMap, IntegerSet};
 use gradus_ir::{Attr, AttrData, Directive, OpParser, OpPrinter, ParseResult, Value, ValueRef};
 use std::collections::HashMap;
 
-/// Expressions in parentheses nested deeper than this are an error.
+/// Maximum nesting depth of parentheses.
 const MAX_DEPTH: usize = 256;
 
 /// `custom<Apply>($map, $operands)`: `affine_map<(d0)[s0] -> (d0 + s0)>(%d)[%s]`.
@@ -24,7 +24,7 @@ pub(super) const APPLY: Directive = Directive {
     },
 };
 
-/// [`APPLY`], of as many dimensions and symbols as the map has.
+/// As [`APPLY`], with numbers of dimensions and symbols that match the map.
 pub(super) const APPLY_CHECKED: Directive = Directive {
     name: "ApplyChecked",
     parse: |p, params| {
@@ -56,7 +56,7 @@ pub(super) const SUBSCRIPTS: Directive = Directive {
     },
 };
 
-/// `[...]`: a map attribute and its operands.
+/// Parses `[...]` as a map attribute and operands.
 pub(super) fn subscripts<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Attr, Vec<ValueRef<'a>>)> {
     let mut names = Names::default();
     if !p.eat("[") {
@@ -66,7 +66,7 @@ pub(super) fn subscripts<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Attr, Vec
     Ok(names.finish(p, exprs))
 }
 
-/// Writes `[...]`.
+/// Prints `[...]`.
 pub(super) fn print_subscripts(p: &mut OpPrinter<'_, '_>, map: Option<Attr>, values: &[Value]) {
     p.text("[");
     if let Some(map) = map.and_then(|a| map_data(p.ctx(), a)) {
@@ -75,7 +75,7 @@ pub(super) fn print_subscripts(p: &mut OpPrinter<'_, '_>, map: Option<Attr>, val
     p.text("]");
 }
 
-/// The operands in `(dims)[symbols]`, of which the symbols may be missing, and how many are dimensions.
+/// Parses operands in `(dims)[symbols]`, with optional symbols; returns them and the number of dimensions.
 pub(super) fn dims_and_symbols<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Vec<ValueRef<'a>>, usize)> {
     p.expect("(")?;
     let mut values = p.list(")", OpParser::value)?;
@@ -86,7 +86,7 @@ pub(super) fn dims_and_symbols<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Vec
     Ok((values, dims))
 }
 
-/// Writes a map or integer set with its operands.
+/// Prints a map or integer set with its operands.
 pub(super) fn print_map(p: &mut OpPrinter<'_, '_>, attr: Option<Attr>, values: &[Value]) {
     let Some(attr) = attr else { return };
     p.attr(attr);
@@ -106,7 +106,7 @@ pub(super) fn print_map(p: &mut OpPrinter<'_, '_>, attr: Option<Attr>, values: &
     }
 }
 
-/// Writes expressions of values, separated by commas.
+/// Prints comma-separated expressions of values.
 pub(super) fn print_exprs(p: &mut OpPrinter<'_, '_>, exprs: &[AffineExpr], num_dims: u32, values: &[Value]) {
     let mut names: HashMap<Value, String> = HashMap::new();
     let mut out = String::new();
@@ -129,7 +129,7 @@ pub(super) fn print_exprs(p: &mut OpPrinter<'_, '_>, exprs: &[AffineExpr], num_d
     });
 }
 
-/// The value that a dimension or symbol stands for.
+/// Returns the value of a dimension or symbol.
 fn operand(leaf: &AffineExpr, num_dims: u32, values: &[Value]) -> Option<Value> {
     let index = match *leaf {
         AffineExpr::Dim(dim) => dim,
@@ -139,7 +139,7 @@ fn operand(leaf: &AffineExpr, num_dims: u32, values: &[Value]) -> Option<Value> 
     values.get(index as usize).copied()
 }
 
-/// The map that an attribute is.
+/// Returns the map of an attribute.
 pub(super) fn map_data(ctx: &gradus_ir::Context, attr: Attr) -> Option<&AffineMap> {
     match ctx.attr_data(attr) {
         AttrData::AffineMap(map) => Some(map),
@@ -147,7 +147,7 @@ pub(super) fn map_data(ctx: &gradus_ir::Context, attr: Attr) -> Option<&AffineMa
     }
 }
 
-/// The integer set that an attribute is.
+/// Returns the integer set of an attribute.
 pub(super) fn set_data(ctx: &gradus_ir::Context, attr: Attr) -> Option<&IntegerSet> {
     match ctx.attr_data(attr) {
         AttrData::IntegerSet(set) => Some(set),
@@ -155,11 +155,11 @@ pub(super) fn set_data(ctx: &gradus_ir::Context, attr: Attr) -> Option<&IntegerS
     }
 }
 
-/// What is wrong when nothing follows an operator.
+/// Error for a missing right-hand operand.
 const NO_RIGHT: &str = "missing right operand of binary operator";
 
-/// Values that become dimensions and symbols in the order in which they are mentioned. One that is mentioned as both is
-/// both: so every map is read back as it was written.
+/// Values numbered as dimensions and symbols in order of first mention. A value mentioned as both gets two numbers, so
+/// that maps round-trip.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     dims: Vec<ValueRef<'a>>,
@@ -169,14 +169,14 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// The map attribute of the expressions, and its operands.
+    /// Returns the map attribute and operands.
     pub(super) fn finish(self, p: &OpParser<'_, 'a>, exprs: Vec<AffineExpr>) -> (Attr, Vec<ValueRef<'a>>) {
         let map = AffineMap::new(self.dims.len() as u32, self.symbols.len() as u32, exprs);
         let values = [self.dims, self.symbols].concat();
         (p.ctx().attr(AttrData::AffineMap(Box::new(map))), values)
     }
 
-    /// A sum.
+    /// Parses a sum.
     pub(super) fn expr(&mut self, p: &mut OpParser<'_, 'a>) -> ParseResult<AffineExpr> {
         self.sum(p, 0)
     }
@@ -197,7 +197,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A product; `missing` says what is wrong if there is nothing.
+    /// Parses a product; `missing` is the error for an absent operand.
     fn product(&mut self, p: &mut OpParser<'_, 'a>, depth: usize, missing: &str) -> ParseResult<AffineExpr> {
         let mut product = self.factor(p, depth, missing)?;
         loop {

@@ -1,12 +1,12 @@
-//! Tiling of nests of `affine.for`.
+//! Tiling of `affine.for` nests.
 
-use super::applied::Applied;
+use super::value_map::AffineValueMap;
 use super::{ForOp, IfOp, YieldOp};
 use crate::loops::CountedLoop;
 use gradus_ir::affine::{AffineExpr, AffineMap, IntegerSet};
 use gradus_ir::{AttrData, Builder, InsertPoint, Loc, Module, OpDecl, Value, ValueMap};
 
-/// The loop and those inside it, as long as each holds nothing but the next.
+/// Returns the perfect loop nest at `root`.
 pub fn perfect_nest(m: &Module, root: ForOp) -> Vec<ForOp> {
     let mut nest = vec![root];
     let inner = |this: ForOp| {
@@ -20,12 +20,12 @@ pub fn perfect_nest(m: &Module, root: ForOp) -> Vec<ForOp> {
     nest
 }
 
-/// Divides the iterations of a perfect nest into boxes of `sizes` iterations: loops over the boxes, and inside all of them
-/// loops over a box. If `separate`, full boxes and others have loops of their own. Says whether it did: loops that carry
-/// values, bounds that depend on the loops around them, and steps that become too large are left alone. Whether the order
-/// may change is the caller's business.
+/// Tiles a perfect nest by `sizes`: loops over tiles around loops within a tile. `separate` creates a separate nest for
+/// full tiles. Returns whether it did; loops that carry values, non-rectangular nests and overflowing steps are left
+/// alone. The caller checks legality.
 pub fn tile(m: &mut Module, nest: &[ForOp], sizes: &[u32], separate: bool) -> bool {
-    let Some(shape) = nest.iter().zip(sizes).map(|(&this, &size)| Shape::of(m, this, size)).collect::<Option<Vec<_>>>()
+    let Some(shape) =
+        nest.iter().zip(sizes).map(|(&this, &size)| TiledLoop::of(m, this, size)).collect::<Option<Vec<_>>>()
     else {
         return false;
     };
@@ -62,14 +62,14 @@ pub fn tile(m: &mut Module, nest: &[ForOp], sizes: &[u32], separate: bool) -> bo
     true
 }
 
-/// Makes loops, each in the one before.
+/// Creates a loop nest.
 fn loops(
     m: &mut Module,
     mut at: InsertPoint,
     loc: Loc,
-    bounds: impl IntoIterator<Item = ([Applied; 2], i64)>,
+    bounds: impl IntoIterator<Item = ([AffineValueMap; 2], i64)>,
 ) -> Vec<ForOp> {
-    let make = |(bounds, step): ([Applied; 2], i64)| {
+    let make = |(bounds, step): ([AffineValueMap; 2], i64)| {
         let made = ForOp::with_bounds(&mut Builder::at(m, at), loc, &bounds, step);
         at = InsertPoint::Start(made.body(m));
         made
@@ -77,9 +77,9 @@ fn loops(
     bounds.into_iter().map(make).collect()
 }
 
-/// What is not negative if the box that begins at `starts` is full; `None` if all are.
-fn fullness(m: &Module, shape: &[Shape], starts: &[Value]) -> Option<Applied> {
-    let mut all: Option<Applied> = None;
+/// Returns expressions that are nonnegative iff the tile at `starts` is full; `None` if all tiles are full.
+fn fullness(m: &Module, shape: &[TiledLoop], starts: &[Value]) -> Option<AffineValueMap> {
+    let mut all: Option<AffineValueMap> = None;
     for (s, &start) in shape.iter().zip(starts).filter(|(s, _)| !s.is_uniform()) {
         let [_, end] = s.full(start);
         let mut rest = s.bounds[1].and(&end);
@@ -92,8 +92,8 @@ fn fullness(m: &Module, shape: &[Shape], starts: &[Value]) -> Option<Applied> {
     Some(all)
 }
 
-/// Makes a condition, and returns where the ops go that run if it holds, and if not.
-fn choice(m: &mut Module, at: InsertPoint, loc: Loc, not_negative: &Applied) -> [InsertPoint; 2] {
+/// Creates an `affine.if`, and returns insertion points in its branches.
+fn choice(m: &mut Module, at: InsertPoint, loc: Loc, not_negative: &AffineValueMap) -> [InsertPoint; 2] {
     let constraints: Vec<(AffineExpr, bool)> = not_negative.exprs.iter().map(|expr| (expr.clone(), false)).collect();
     let set = IntegerSet::new(not_negative.num_dims, not_negative.num_symbols, constraints);
     let set = m.ctx.attr(AttrData::IntegerSet(Box::new(set)));
@@ -105,7 +105,7 @@ fn choice(m: &mut Module, at: InsertPoint, loc: Loc, not_negative: &Applied) -> 
     })
 }
 
-/// Copies the body of a nest to another.
+/// Clones the body of a nest into another.
 fn copy_body(m: &mut Module, from: &[ForOp], to: &[ForOp]) {
     let pairs = from.iter().zip(to).map(|(&from, &to)| (induction_var(m, from), induction_var(m, to)));
     let mut map: ValueMap = pairs.collect();
@@ -121,9 +121,9 @@ fn induction_var(m: &Module, this: ForOp) -> Value {
     m.block_args(this.body(m))[0]
 }
 
-/// A loop, and how many of its iterations are in a tile.
-struct Shape {
-    bounds: [Applied; 2],
+/// A loop with its tile size.
+struct TiledLoop {
+    bounds: [AffineValueMap; 2],
     step: i64,
     size: u32,
     trips: Option<u64>,
@@ -131,29 +131,29 @@ struct Shape {
     even: bool,
 }
 
-impl Shape {
-    /// `None` if the step over a tile is no number.
-    fn of(m: &Module, this: ForOp, size: u32) -> Option<Shape> {
+impl TiledLoop {
+    /// Returns `None` if the tile step overflows.
+    fn of(m: &Module, this: ForOp, size: u32) -> Option<TiledLoop> {
         let step = this.bounds(m)?.step;
         step.checked_mul(size.into())?;
         let even = this.is_multiple(m, size.into());
-        Some(Shape { bounds: this.applied_bounds(m)?, step, size, trips: this.trip_count(m), even })
+        Some(TiledLoop { bounds: this.applied_bounds(m)?, step, size, trips: this.trip_count(m), even })
     }
 
-    /// Whether all tiles have the same number of iterations, or there is one at most.
+    /// Whether all tiles have the same number of iterations.
     fn is_uniform(&self) -> bool {
         self.even || self.trips.is_some_and(|trips| trips < self.size.into())
     }
 
-    /// The bounds inside the tile that begins at `tile`, if it is full.
-    fn full(&self, tile: Value) -> [Applied; 2] {
-        let lower = Applied::map(&AffineMap::identity(1), &[tile]);
+    /// Returns the bounds within the full tile at `tile`.
+    fn full(&self, tile: Value) -> [AffineValueMap; 2] {
+        let lower = AffineValueMap::map(&AffineMap::identity(1), &[tile]);
         let trips = self.trips.filter(|&trips| trips < self.size.into()).map_or(self.size.into(), |trips| trips as i64);
-        [lower, Applied::shifted(tile, trips * self.step)]
+        [lower, AffineValueMap::shifted(tile, trips * self.step)]
     }
 
-    /// The bounds inside the tile that begins at `tile`.
-    fn inside(&self, tile: Value) -> [Applied; 2] {
+    /// Returns the bounds within the tile at `tile`.
+    fn inside(&self, tile: Value) -> [AffineValueMap; 2] {
         let [lower, end] = self.full(tile);
         if self.is_uniform() {
             return [lower, end];

@@ -1,4 +1,4 @@
-//! Every op's example is read, verified, printed and read again; some ops are executed.
+//! Tests: every op's example round-trips and verifies; some ops are executed.
 
 use super::{DIALECT, op_name};
 use gradus_ir::eval::{Datum, eval_op};
@@ -7,7 +7,7 @@ use gradus_ir::{
 };
 use std::fmt::Write as _;
 
-/// The program, which has to be right.
+/// Parses a valid program.
 fn parse(text: &str) -> Module {
     let ctx = crate::context();
     let m = parse_module(&ctx, "t.mlir", text.to_owned(), ParseOptions::default());
@@ -20,7 +20,7 @@ fn message(errors: &[gradus_ir::Diagnostic]) -> String {
     errors.iter().map(|e| e.message.clone()).collect::<Vec<_>>().join("\n")
 }
 
-/// The function around a line, with a parameter for every operand.
+/// Wraps a line in a function with a parameter for every operand.
 fn function(line: &str) -> String {
     let (_, body) = line.split_once('=').expect("a result");
     let (ops, types) = body.rsplit_once(" : ").map_or((body, ""), |(a, b)| (a, b));
@@ -36,13 +36,13 @@ fn function(line: &str) -> String {
     format!("func.func @f({params}) {{\n{line}\nreturn\n}}")
 }
 
-/// The example in an op's documentation.
+/// Returns the example in an op's documentation.
 fn example(info: &OpInfo) -> &str {
     let block = info.doc.split("```mlir\n").nth(1).and_then(|s| s.split("\n```").next());
     block.unwrap_or_else(|| panic!("{} has no example", info.name))
 }
 
-/// The first op of the program with that name.
+/// Returns the first op of that name.
 fn find(m: &Module, name: &str) -> Op {
     m.ops_under(m.root()).into_iter().find(|&op| m.name_text(op) == name).unwrap_or_else(|| panic!("no {name}"))
 }
@@ -54,12 +54,12 @@ fn eval(m: &Module, name: &str, inputs: &[Tensor]) -> Vec<Tensor> {
     results.unwrap_or_else(|e| panic!("{name}: {e}")).into_iter().map(|d| d.tensor().unwrap().clone()).collect()
 }
 
-/// The types of its results.
+/// Returns the result types of an op.
 fn types(m: &Module, name: &str) -> Vec<String> {
     m.results(find(m, name)).map(|v| m.ctx.display_type(m.value_type(v))).collect()
 }
 
-/// The types that are inferred for the first op of that name, as if it were about to be made.
+/// Infers the result types of the first op of that name, as if it were being created.
 fn inferred(text: &str, name: &str) -> Result<Vec<String>, String> {
     let m = parse_module(&crate::context(), "t.mlir", text.to_owned(), ParseOptions::default());
     let m = m.unwrap_or_else(|e| panic!("{}\n{text}", message(&e)));
@@ -83,7 +83,7 @@ fn examples_are_valid_and_complete() {
         assert_eq!(parse(&text).to_text(PrintOptions::default()), text);
         let generic = PrintOptions { generic: true, ..PrintOptions::default() };
         assert_eq!(parse(&m.to_text(generic)).to_text(PrintOptions::default()), text);
-        // The example is in the printer's own style, so that documentation and output agree.
+        // Examples are in the printer's style, so that documentation and output agree.
         let body = |line: &str| line.split_once(" = ").map(|(_, b)| b.replace(['%', ' '], "")).unwrap_or_default();
         let names = |s: &str| s.chars().filter(|c| !c.is_alphanumeric()).collect::<String>();
         let printed = text.lines().find(|l| l.contains(info.name)).unwrap_or_default();
@@ -136,7 +136,7 @@ fn executes() {
     assert_eq!((y[0].to_f64(), y[1].to_i64()), (vec![9.0], Some(vec![8])));
     let y = run("%y = graph.leaky_relu %x : tensor<2xf32>", &[tensor(&[2], &[-100f32, 1.0])]);
     assert_eq!(y[0].to_f64(), [-1.0, 1.0]);
-    // Only the upper bound: the operand in the middle is absent.
+    // Only the upper bound: the middle operand is absent.
     let y = run(
         "%y = graph.clip %x max %m : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>",
         &[tensor(&[2], &[-100f32, 9.0]), Tensor::scalar(6f32)],
@@ -205,7 +205,7 @@ fn shapes_follow_constant_operands() {
         c("[1, 0]", 2)
     );
     check(&slice, "tensor<?x0x4xf32>");
-    // What is computed from shapes and constants is as good as a constant.
+    // Values computed from shapes and constants count as constants.
     let computed = [
         "%c = graph.constant dense<[-1, 2]> : tensor<2xi64>",
         "%i = graph.constant dense<1> : tensor<1xi64>",

@@ -55,7 +55,7 @@ fn sram() {
         for (index, place) in indices(&sizes).iter().zip(row[4].split_whitespace()) {
             let found = sram.address(layout.offset(index));
             assert_eq!(format!("{},{},{}", found.offset, found.slice, found.position), place, "{}", row[0]);
-            assert_eq!(sram.element(found), layout.offset(index));
+            assert_eq!(sram.layout_offset(found), layout.offset(index));
         }
     }
 }

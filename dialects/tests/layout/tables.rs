@@ -177,9 +177,9 @@ fn hostile() {
 /// Runs that are found in tables themselves.
 #[test]
 fn runs_are_as_long_as_can_be() {
-    assert_eq!(runs(&[]), (vec![], 1));
-    assert_eq!(runs(&[3, 4, 5, 6]), (vec![3], 4));
-    assert_eq!(runs(&[0, 1, 4, 5, 8, 9]), (vec![0, 4, 8], 2));
-    assert_eq!(runs(&[0, 1, 2, 4, 5, 6, 7, 8]), (vec![0, 1, 2, 4, 5, 6, 7, 8], 1));
-    assert_eq!(runs(&[0, 1, 2, 3, 9, 10]), (vec![0, 2, 9], 2));
+    assert_eq!(split_runs(&[]), (vec![], 1));
+    assert_eq!(split_runs(&[3, 4, 5, 6]), (vec![3], 4));
+    assert_eq!(split_runs(&[0, 1, 4, 5, 8, 9]), (vec![0, 4, 8], 2));
+    assert_eq!(split_runs(&[0, 1, 2, 4, 5, 6, 7, 8]), (vec![0, 1, 2, 4, 5, 6, 7, 8], 1));
+    assert_eq!(split_runs(&[0, 1, 2, 3, 9, 10]), (vec![0, 2, 9], 2));
 }

@@ -1,13 +1,13 @@
-//! What changes places without changing results, and what can be computed beforehand.
+//! Algebraic rules: commuting movement with computation, composition, and constant folding.
 
 use gradus_ir::rules::{Rule, approx, rule};
 
 #[rustfmt::skip]
 pub(super) const ALGEBRA: &[Rule] = &[
-    // one after the other
+    // Composition.
     rule("transpose-transpose",   "transpose{* = P}(transpose{* = Q}(x: X)) => transpose{perm = both_perms(P, Q, X)}(x)"),
     rule("reshape-reshape",       "reshape(reshape(x, C), D): T => reshape(x, extents(T)): T"),
-    // through what works on each element by itself
+    // Commuting with elementwise ops.
     rule("transpose-relu",        "relu(transpose{* = P}(x)) => transpose{* = P}(relu(x))"),
     rule("relu-transpose",        "transpose{* = P}(relu(x)) => relu(transpose{* = P}(x))"),
     rule("transpose-sigmoid",     "sigmoid(transpose{* = P}(x)) => transpose{* = P}(sigmoid(x))"),
@@ -16,7 +16,7 @@ pub(super) const ALGEBRA: &[Rule] = &[
     rule("transpose-mul",         "mul(transpose{* = P}(x: T), transpose{* = P}(y: T)) => transpose{* = P}(mul(x, y))"),
     rule("reshape-relu",          "relu(reshape(x, C): T) => reshape(relu(x), extents(T)): T"),
     rule("reshape-add",           "add(reshape(x: S, C): T, reshape(y: S, D): T) => reshape(add(x, y), extents(T)): T"),
-    // of products
+    // Matrix products.
     rule("transpose-matmul",      "transpose{* = P}(matmul(a: A, b: B)) => matmul(transpose(b), transpose(a))       if matrices(A, B), reverses(P)"),
     rule("matmul-transposed",     "matmul(transpose{* = P}(a: A), transpose{* = Q}(b: B)) => transpose(matmul(b, a)) if matrices(A, B), reverses(P), reverses(Q)"),
     approx("matmul-left",         "matmul(matmul(a: A, b: B), c: C) => matmul(a, matmul(b, c))               if matrices(A, B), matrices(B, C)"),
@@ -24,7 +24,7 @@ pub(super) const ALGEBRA: &[Rule] = &[
     approx("matmul-sum-left",     "add(matmul(a, b: B), matmul(a, c: B)) => matmul(a, add(b, c))"),
     approx("matmul-sum-right",    "add(matmul(a: A, c), matmul(b: A, c)) => matmul(add(a, b), c)"),
     approx("matmul-concat",       "add(matmul(a: A, b: B), matmul(c: C, d: D)) => matmul(concat{axis = 1}(a, c), concat{axis = 0}(b, d)) if matrices(A, B), matrices(C, D)"),
-    // of constants
+    // Constants.
     approx("add-constants",       "add(add(x, C), D) => add(x, add(C, D))"),
     approx("mul-constants",       "mul(mul(x, C), D) => mul(x, mul(C, D))"),
     approx("mul-of-add-constants","mul(add(x: T, C), D): T => add(mul(x, D), mul(C, D)): T"),

@@ -1,7 +1,7 @@
-//! What shares an input is computed together, and its results are parts of what that gives. Filters and factors that are
-//! constant are put together beforehand.
+//! Merging of products and convolutions with a common input into one, whose slices are the results. Constant filters
+//! and factors are concatenated at compile time.
 //!
-//! Source: TASO (Jia et al., SOSP 2019), whose rules for products and convolutions these are.
+//! Source: TASO (Jia et al., SOSP 2019).
 
 use gradus_ir::rules::{Rule, approx, rule};
 
@@ -16,7 +16,7 @@ pub(super) const MERGE: &[Rule] = &[
     rule("conv-bias-pair",        "conv{* = P}(x, v: V, b): R, conv{* = P}(x, w: W, c): S => slice(conv{* = P}(x, concat{axis = 0}(v, w), concat{axis = 0}(b, c)), origin(R), extents(R)): R, slice(conv{* = P}(x, concat{axis = 0}(v, w), concat{axis = 0}(b, c)), beside(R), beside_end(R, S)): S if one_group(P), stack(V, W)"),
     approx("conv-sum",            "add(conv{* = P}(x, v): T, conv{* = P}(y, w): T) => conv{* = P}(concat{axis = 1}(x, y), concat{axis = 1}(v, w)): T if one_group(P)"),
     approx("conv-sum-of-filters", "add(conv{* = P}(x, v: W), conv{* = P}(x, w: W)) => conv{* = P}(x, add(v, w))"),
-    // parts of what is the same for all
+    // Slices and concatenations.
     rule("slice-whole",           "slice(x: T, S, E): T => x                                                  if known_extents(T)"),
     rule("slice-slice",           "slice(slice(x, S, E): T, F, G): R => slice(x, moved(F, S, T), moved(G, S, T)): R"),
     rule("slice-relu",            "relu(slice(x, S, E)) => slice(relu(x), S, E)"),

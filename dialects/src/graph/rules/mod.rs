@@ -1,13 +1,13 @@
-//! Rules about networks, in groups that are asked for by name.
+//! Rewrite rules for neural networks, in named groups.
 //!
-//! | group | file | what it is for |
+//! | group | file | purpose |
 //! |---|---|---|
-//! | `graph-algebra` | `algebra.rs` | transposes, reshapes and constants change places; what follows each other becomes one |
-//! | `graph-fuse` | `algebra.rs` | normalization and sums go into convolutions |
-//! | `graph-merge` | `merge.rs` | products and convolutions that share an input become one |
-//! | `mul-as-conv` | `choices.rs` | products of elements as depthwise convolutions |
-//! | `matmul-as-conv` | `choices.rs` | products of matrices as 1x1 convolutions, and back |
-//! | `conv-as-3x3` | `choices.rs` | 1x1 convolutions as 3x3 ones, which can become one with others |
+//! | `graph-algebra` | `algebra.rs` | commuting transposes, reshapes and constants with other ops; composition |
+//! | `graph-fuse` | `algebra.rs` | folding normalizations, scales and sums into convolutions |
+//! | `graph-merge` | `merge.rs` | merging products and convolutions with a common input |
+//! | `mul-as-conv` | `choices.rs` | elementwise products as depthwise convolutions |
+//! | `matmul-as-conv` | `choices.rs` | matrix products as 1x1 convolutions, and back |
+//! | `conv-as-3x3` | `choices.rs` | 1x1 convolutions as 3x3 convolutions, which can merge with others |
 
 mod algebra;
 mod choices;
@@ -22,20 +22,16 @@ use gradus_ir::rules::RuleGroup;
 pub(super) const GROUPS: &[RuleGroup] = &[
     RuleGroup {
         name: "graph-algebra",
-        doc: "transposes, reshapes and constants change places",
+        doc: "commutes transposes, reshapes and constants with other ops",
         rules: algebra::ALGEBRA,
     },
-    RuleGroup { name: "graph-fuse", doc: "normalization and sums go into convolutions", rules: algebra::FUSE },
     RuleGroup {
-        name: "graph-merge",
-        doc: "products and convolutions that share an input become one",
-        rules: merge::MERGE,
+        name: "graph-fuse",
+        doc: "folds normalizations, scales and sums into convolutions",
+        rules: algebra::FUSE,
     },
-    RuleGroup { name: "mul-as-conv", doc: "products of elements as depthwise convolutions", rules: choices::MUL },
-    RuleGroup {
-        name: "matmul-as-conv",
-        doc: "products of matrices as 1x1 convolutions, and back",
-        rules: choices::MATMUL,
-    },
-    RuleGroup { name: "conv-as-3x3", doc: "convolutions of one position as such of 3x3", rules: choices::ENLARGE },
+    RuleGroup { name: "graph-merge", doc: "merges products and convolutions with a common input", rules: merge::MERGE },
+    RuleGroup { name: "mul-as-conv", doc: "elementwise products as depthwise convolutions", rules: choices::MUL },
+    RuleGroup { name: "matmul-as-conv", doc: "matrix products as 1x1 convolutions, and back", rules: choices::MATMUL },
+    RuleGroup { name: "conv-as-3x3", doc: "1x1 convolutions as 3x3 convolutions", rules: choices::ENLARGE },
 ];

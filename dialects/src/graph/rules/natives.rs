@@ -1,4 +1,4 @@
-//! Conditions and computations of rules about networks. Shapes that are not known refuse.
+//! Conditions and computations of rules for neural networks. They fail for dynamic shapes.
 
 use super::parts;
 use gradus_ir::eval::floats_to_tensor;
@@ -16,48 +16,48 @@ const NORM_BIAS: &[ArgKind] = &[ArgKind::Attr; 6];
 
 #[rustfmt::skip]
 pub(in crate::graph) const NATIVES: &[&Native] = &[
-    &Native::test("matrices", "two matrices of known extents", TYPES, |m, x| x.iter().all(|x| dims(m, *x).is_some_and(|d| d.len() == 2))),
-    &Native::test("has_channels", "a tensor of at least three axes, the second of which are channels", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.len() >= 3 && d[1] > 0)),
+    &Native::test("matrices", "two matrices of static shape", TYPES, |m, x| x.iter().all(|x| dims(m, *x).is_some_and(|d| d.len() == 2))),
+    &Native::test("has_channels", "a tensor of rank 3 or more with nonempty channel axis 1", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.len() >= 3 && d[1] > 0)),
     &Native::test("one_element", "a tensor of one element", TYPE, |m, x| dims(m, x[0]).is_some_and(|d| d.iter().all(|&d| d == 1))),
-    &Native::test("per_channel", "a tensor that broadcasts to the second one with a number for each channel", TYPES, per_channel),
-    &Native::test("row_of", "a row of numbers, one for each element of the second one's last axis", TYPES, row_of),
-    &Native::test("pointwise", "the attributes and the type of filters of one position each, all of one group", ATTR_TYPE, pointwise),
-    &Native::test("one_group", "attributes of a convolution of one group", ATTR, |m, x| int(m, x[0], "group", 1) == 1),
-    &Native::test("inference", "attributes of a normalization by given numbers", ATTR, |m, x| int(m, x[0], "training_mode", 0) == 0),
-    &Native::test("plain_gemm", "attributes of a product that neither scales nor transposes", ATTR, |m, x| plain_gemm(m, x[0])),
-    &Native::test("reverses", "attributes of a transposition that reverses the axes", ATTR, |m, x| ints(m, x[0], "perm").is_none_or(|p| p.iter().rev().copied().eq(0..p.len() as i64))),
-    &Native::test("last_axis", "the last axis of a tensor", ATTR_TYPE, last_axis),
-    &Native::test("known_extents", "a tensor of known extents", TYPE, |m, x| dims(m, x[0]).is_some()),
-    &Native::test("stack", "filters that can be put on top of others", TYPES, parts::stack),
-    &Native::test("one_position", "filters of one position of an image", TYPE, parts::one_position),
-    &Native::attr("origin", "where a tensor starts", TYPE, parts::origin),
-    &Native::attr("below", "where what is below a tensor starts: along its first axis", TYPE, |m, x| parts::behind(m, x[0], 0)),
-    &Native::attr("below_end", "where a tensor ends that is below another", TYPES, |m, x| parts::behind_end(m, x, 0)),
-    &Native::attr("beside", "where what is beside a tensor starts: along its second axis", TYPE, |m, x| parts::behind(m, x[0], 1)),
-    &Native::attr("beside_end", "where a tensor ends that is beside another", TYPES, |m, x| parts::behind_end(m, x, 1)),
-    &Native::attr("moved", "a position in a part that starts at another, as one in the whole", PERMS, parts::moved),
-    &Native::attr("padded_by_one", "the attributes of a convolution whose filters of one position become those of 3x3", ATTR, parts::padded_by_one),
-    &Native::attr("margins", "how much is around a filter of one position that becomes one of 3x3", TYPE, parts::margins),
+    &Native::test("per_channel", "a tensor that broadcasts to the second one with one element per channel", TYPES, per_channel),
+    &Native::test("row_of", "a vector along the last axis of the second type", TYPES, row_of),
+    &Native::test("pointwise", "the attributes of an ungrouped convolution and the type of its 1x1 filters", ATTR_TYPE, pointwise),
+    &Native::test("one_group", "attributes of an ungrouped convolution", ATTR, |m, x| int(m, x[0], "group", 1) == 1),
+    &Native::test("inference", "attributes of a batch normalization in inference mode", ATTR, |m, x| int(m, x[0], "training_mode", 0) == 0),
+    &Native::test("plain_gemm", "attributes of a gemm without scaling and transposition", ATTR, |m, x| plain_gemm(m, x[0])),
+    &Native::test("reverses", "attributes of a transposition that reverses all axes", ATTR, |m, x| ints(m, x[0], "perm").is_none_or(|p| p.iter().rev().copied().eq(0..p.len() as i64))),
+    &Native::test("last_axis", "an axis attribute that is the last axis of a tensor", ATTR_TYPE, last_axis),
+    &Native::test("known_extents", "a tensor of static shape", TYPE, |m, x| dims(m, x[0]).is_some()),
+    &Native::test("stack", "filters that can be concatenated with others along their first axis", TYPES, parts::stack),
+    &Native::test("one_position", "1x1 filters", TYPE, parts::one_position),
+    &Native::attr("origin", "the zero start of a slice", TYPE, parts::origin),
+    &Native::attr("below", "the start of the second part of a concatenation along axis 0", TYPE, |m, x| parts::behind(m, x[0], 0)),
+    &Native::attr("below_end", "the end of the second part of a concatenation along axis 0", TYPES, |m, x| parts::behind_end(m, x, 0)),
+    &Native::attr("beside", "the start of the second part of a concatenation along axis 1", TYPE, |m, x| parts::behind(m, x[0], 1)),
+    &Native::attr("beside_end", "the end of the second part of a concatenation along axis 1", TYPES, |m, x| parts::behind_end(m, x, 1)),
+    &Native::attr("moved", "an index in a slice, translated to the whole tensor", PERMS, parts::moved),
+    &Native::attr("padded_by_one", "the attributes of a convolution after padding its 1x1 filters to 3x3", ATTR, parts::padded_by_one),
+    &Native::attr("margins", "the pads from a 1x1 filter to 3x3", TYPE, parts::margins),
     &Native::attr("elements", "the number of elements of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, count(&dims(m, x[0])?)?))),
     &Native::attr("channels", "the number of channels of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, *dims(m, x[0])?.get(1)?))),
     &Native::attr("extents", "the extents of a tensor", TYPE, |m, x| shape(m, &dims(m, x[0])?)),
-    &Native::attr("as_channels", "the extents of one pixel that has all elements as channels", TYPE, |m, x| shape(m, &[1, count(&dims(m, x[0])?)?, 1, 1])),
-    &Native::attr("as_kernels", "the extents of a filter of one position for each element", TYPE, |m, x| shape(m, &[count(&dims(m, x[0])?)?, 1, 1, 1])),
-    &Native::attr("channel_kernels", "the extents of a filter of one position for each channel", TYPE, |m, x| shape(m, &kernels_for(&dims(m, x[0])?)?)),
-    &Native::attr("one_kernel", "the extents of one filter of one position", TYPE, |m, x| shape(m, &vec![1; dims(m, x[0])?.len().max(3)])),
-    &Native::attr("as_pixels", "the extents of a matrix as one pixel for each row", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?))),
-    &Native::attr("as_filters", "the extents of a transposed matrix as one filter for each column", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?.into_iter().rev().collect()))),
-    &Native::attr("as_matrix", "the extents of filters of one position as a matrix", TYPE, |m, x| shape(m, dims(m, x[0])?.get(..2)?)),
-    &Native::attr("as_columns", "the extents of a tensor with all positions as one axis", TYPE, |m, x| as_columns(&dims(m, x[0])?).and_then(|d| shape(m, &d))),
-    &Native::attr("both_perms", "the order of axes after one permutation and another", PERMS, both_perms),
-    &Native::attr("per_filter", "the numbers of which there is one for each channel", ATTR_TYPE, per_filter),
-    &Native::attr("scaled", "the products of a constant with numbers for its last axis, if they are all finite", &[ArgKind::Attr; 2], scaled),
-    &Native::attr("norm_filters", "filters, scaled as a normalization does", &[ArgKind::Attr; 4], norm_filters),
-    &Native::attr("norm_bias", "what a normalization adds", NORM, |m, x| norm_bias(m, None, x)),
-    &Native::attr("norm_bias_of", "what a normalization makes of a number that is added before it, and what it adds", NORM_BIAS, |m, x| norm_bias(m, Some(x[0]), &x[1..])),
+    &Native::attr("as_channels", "the shape of one pixel with all elements as channels", TYPE, |m, x| shape(m, &[1, count(&dims(m, x[0])?)?, 1, 1])),
+    &Native::attr("as_kernels", "the shape of 1x1 filters, one per element", TYPE, |m, x| shape(m, &[count(&dims(m, x[0])?)?, 1, 1, 1])),
+    &Native::attr("channel_kernels", "the shape of 1x1 filters, one per channel", TYPE, |m, x| shape(m, &kernels_for(&dims(m, x[0])?)?)),
+    &Native::attr("one_kernel", "the shape of one 1x1 filter", TYPE, |m, x| shape(m, &vec![1; dims(m, x[0])?.len().max(3)])),
+    &Native::attr("as_pixels", "the shape of a matrix as one pixel per row", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?))),
+    &Native::attr("as_filters", "the shape of a transposed matrix as one 1x1 filter per column", TYPE, |m, x| shape(m, &with_ones(dims(m, x[0])?.into_iter().rev().collect()))),
+    &Native::attr("as_matrix", "the shape of 1x1 filters as a matrix", TYPE, |m, x| shape(m, dims(m, x[0])?.get(..2)?)),
+    &Native::attr("as_columns", "the shape of a tensor with its spatial axes flattened", TYPE, |m, x| as_columns(&dims(m, x[0])?).and_then(|d| shape(m, &d))),
+    &Native::attr("both_perms", "the composition of two permutations", PERMS, both_perms),
+    &Native::attr("per_filter", "a per-channel constant as a vector", ATTR_TYPE, per_filter),
+    &Native::attr("scaled", "the products of a constant and a vector along its last axis, if all are finite", &[ArgKind::Attr; 2], scaled),
+    &Native::attr("norm_filters", "filters scaled by a batch normalization", &[ArgKind::Attr; 4], norm_filters),
+    &Native::attr("norm_bias", "the bias of a batch normalization", NORM, |m, x| norm_bias(m, None, x)),
+    &Native::attr("norm_bias_of", "the bias of a batch normalization applied to an existing bias", NORM_BIAS, |m, x| norm_bias(m, Some(x[0]), &x[1..])),
 ];
 
-/// The extents of a type, if they are all known.
+/// Returns the extents of a type if all are static.
 pub(super) fn dims(m: &Module, ty: Arg) -> Option<Vec<i64>> {
     m.ctx.static_shape(ty.ty()).map(<[i64]>::to_vec)
 }
@@ -66,14 +66,14 @@ fn count(dims: &[i64]) -> Option<i64> {
     dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0)
 }
 
-/// Extents as the constant that ops take. An extent of 0 would be read as another.
+/// Returns extents as a constant. Fails for an extent of 0, which `graph.reshape` would interpret as a copy.
 pub(super) fn shape(m: &Module, dims: &[i64]) -> Option<Attr> {
     let ty = m.ctx.tensor_type(&[dims.len() as i64], Type::I64);
     let known = dims.iter().all(|&d| d > 0);
     known.then(|| m.ctx.dense_attr(ty, &Tensor::from_vec(&[dims.len()], dims.to_vec())))
 }
 
-/// The extents of a filter of one position for each channel of a tensor.
+/// Extents of 1x1 filters, one per channel of a tensor.
 fn kernels_for(dims: &[i64]) -> Option<Vec<i64>> {
     let mut kernels = vec![1; dims.len()];
     kernels[0] = *dims.get(1).filter(|_| dims.len() >= 3)?;
@@ -147,7 +147,7 @@ fn tensor(m: &Module, constant: Arg) -> Option<Tensor> {
     m.ctx.dense_tensor(constant.attr())
 }
 
-/// The constant that is a tensor, of the type of another with other extents.
+/// Returns a tensor as a constant of the element type of another one.
 fn constant(m: &Module, tensor: &Tensor, like: Arg) -> Option<Attr> {
     let elem = m.ctx.element_type(m.ctx.attr_type(like.attr())?);
     let dims: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
@@ -169,7 +169,7 @@ fn scaled(m: &Module, x: &[Arg]) -> Option<Attr> {
     if finite { constant(m, &product, x[0]) } else { None }
 }
 
-/// What a normalization multiplies with: `scale / sqrt(variance + epsilon)`, as ONNX defines it.
+/// Scale of a batch normalization: `scale / sqrt(variance + epsilon)`.
 fn factors(m: &Module, scale: Arg, variance: Arg, attrs: Arg) -> Option<Vec<f64>> {
     let epsilon = float(m, attrs, "epsilon", 1e-5);
     let (scale, variance) = (tensor(m, scale)?.to_f64(), tensor(m, variance)?.to_f64());
@@ -180,7 +180,7 @@ fn factors(m: &Module, scale: Arg, variance: Arg, attrs: Arg) -> Option<Vec<f64>
     all.iter().all(|f| f.is_finite()).then_some(all)
 }
 
-/// Filters, scale, variance, attributes.
+/// Arguments: filters, scale, variance, attributes.
 fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
     let (filters, factors) = (tensor(m, x[0])?, factors(m, x[1], x[2], x[3])?);
     let size = filters.len() / factors.len().max(1);
@@ -191,7 +191,7 @@ fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
     constant(m, &floats_to_tensor(filters.dtype(), filters.shape(), scaled), x[0])
 }
 
-/// Scale, bias, mean, variance, attributes.
+/// Arguments: scale, bias, mean, variance, attributes.
 fn norm_bias(m: &Module, before: Option<Arg>, x: &[Arg]) -> Option<Attr> {
     let factors = factors(m, x[0], x[3], x[4])?;
     let (bias, mean) = (tensor(m, x[1])?, tensor(m, x[2])?.to_f64());

@@ -1,26 +1,26 @@
-//! Parts of tensors: where they start and end. All axes are said, from the front.
+//! Slice bounds of merged tensors, for all axes, counted from the front.
 
 use super::natives::{dims, ints, shape};
 use gradus_ir::rules::Arg;
 use gradus_ir::{Attr, Module, Tensor, Type};
 
-/// A list of positions as the constant that ops take.
+/// Returns a list of indices as a constant.
 fn list(m: &Module, positions: Vec<i64>) -> Attr {
     let ty = m.ctx.tensor_type(&[positions.len() as i64], Type::I64);
     m.ctx.dense_attr(ty, &Tensor::from_vec(&[positions.len()], positions))
 }
 
-/// The positions that a constant lists.
+/// Returns the indices of a constant.
 fn positions(m: &Module, constant: Arg) -> Option<Vec<i64>> {
     m.ctx.dense_tensor(constant.attr())?.to_i64()
 }
 
-/// Where a tensor starts.
+/// Start of a slice: all zeros.
 pub(super) fn origin(m: &Module, x: &[Arg]) -> Option<Attr> {
     Some(list(m, vec![0; dims(m, x[0])?.len()]))
 }
 
-/// Where what follows a tensor along an axis starts.
+/// Start of the tensor that follows `first` along an axis.
 pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
     let dims = dims(m, first)?;
     let mut start = vec![0; dims.len()];
@@ -28,7 +28,7 @@ pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
     Some(list(m, start))
 }
 
-/// Where a tensor ends that follows another along an axis.
+/// End of the tensor that follows another along an axis.
 pub(super) fn behind_end(m: &Module, x: &[Arg], axis: usize) -> Option<Attr> {
     let (first, mut end) = (dims(m, x[0])?, dims(m, x[1])?);
     let last = end.get_mut(axis)?;
@@ -36,18 +36,18 @@ pub(super) fn behind_end(m: &Module, x: &[Arg], axis: usize) -> Option<Attr> {
     shape(m, &end)
 }
 
-/// Whether filters can be put on top of each other.
+/// Whether filters can be concatenated along their first axis.
 pub(super) fn stack(m: &Module, x: &[Arg]) -> bool {
     let (Some(a), Some(b)) = (dims(m, x[0]), dims(m, x[1])) else { return false };
     a.len() > 1 && a.len() == b.len() && a[1..] == b[1..]
 }
 
-/// A position in a part, as one in the whole: the position, where the part starts, and its type.
+/// Translates an index in a slice to one in the whole: index, start of the slice, type of the slice.
 pub(super) fn moved(m: &Module, x: &[Arg]) -> Option<Attr> {
     let (at, start, part) = (positions(m, x[0])?, positions(m, x[1])?, dims(m, x[2])?);
     let counted = |((&at, &start), &extent): ((&i64, &i64), &i64)| {
         let inside = if at < 0 { at.checked_add(extent)? } else { at };
-        // Extents of 0 do not say where they are.
+        // An index into an empty slice has no position in the whole.
         let known = start >= 0 && extent > 0;
         known.then(|| inside.clamp(0, extent).checked_add(start)).flatten()
     };
@@ -58,12 +58,12 @@ pub(super) fn moved(m: &Module, x: &[Arg]) -> Option<Attr> {
     all.map(|all| list(m, all))
 }
 
-/// Whether filters of images have one position.
+/// Whether filters are 1x1.
 pub(super) fn one_position(m: &Module, x: &[Arg]) -> bool {
     dims(m, x[0]).is_some_and(|d| d.len() == 4 && d[2..] == [1, 1])
 }
 
-/// The attributes of a convolution whose filters of one position become those of 3x3.
+/// Attributes of a convolution after padding its 1x1 filters to 3x3.
 pub(super) fn padded_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
     let attr = |name: &str| m.ctx.dict_get(x[0].attr(), m.ctx.str(name));
     let mode = attr("auto_pad").and_then(|a| m.ctx.as_str(a));
@@ -79,7 +79,7 @@ pub(super) fn padded_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
     Some(m.ctx.dict_attr(entries))
 }
 
-/// How much is around a filter of one position that becomes one of 3x3: all begins, then all ends.
+/// Pads from a 1x1 filter to 3x3: all begins, then all ends.
 pub(super) fn margins(m: &Module, _: &[Arg]) -> Option<Attr> {
     Some(list(m, [0, 0, 1, 1].repeat(2)))
 }

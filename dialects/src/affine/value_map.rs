@@ -1,5 +1,4 @@
-//! Affine expressions together with the values that they are applied to: what all affine ops are made of, and what is
-//! simplified alike in all of them.
+//! Affine expressions together with their operands, and the simplifications that all affine ops share.
 
 use super::scope::{is_dim, is_symbol};
 use super::{ApplyOp, range};
@@ -7,23 +6,23 @@ use gradus_ir::affine::{AffineExpr, AffineMap, IntegerSet, MAX_SIZE};
 use gradus_ir::{Attr, AttrData, Context, Module, OpDecl, Value};
 use std::collections::HashMap;
 
-/// Expressions of operands, first the dimensions, then the symbols.
+/// Affine expressions with operands: dimensions, then symbols (MLIR's `AffineValueMap`).
 #[derive(Clone, PartialEq, Debug)]
-pub struct Applied {
-    /// How many dimensions there are.
+pub struct AffineValueMap {
+    /// Number of dimensions.
     pub num_dims: u32,
-    /// How many symbols.
+    /// Number of symbols.
     pub num_symbols: u32,
-    /// The expressions.
+    /// Expressions.
     pub exprs: Vec<AffineExpr>,
-    /// The values of the dimensions and symbols.
+    /// Values of the dimensions, then of the symbols.
     pub operands: Vec<Value>,
 }
 
-impl Applied {
-    /// The results of a map.
-    pub fn map(map: &AffineMap, operands: &[Value]) -> Applied {
-        Applied {
+impl AffineValueMap {
+    /// Creates the expressions of a map.
+    pub fn map(map: &AffineMap, operands: &[Value]) -> AffineValueMap {
+        AffineValueMap {
             num_dims: map.num_dims,
             num_symbols: map.num_symbols,
             exprs: map.results.to_vec(),
@@ -31,9 +30,9 @@ impl Applied {
         }
     }
 
-    /// The left sides of a set's constraints.
-    pub fn set(set: &IntegerSet, operands: &[Value]) -> Applied {
-        Applied {
+    /// Creates the left-hand sides of a set's constraints.
+    pub fn set(set: &IntegerSet, operands: &[Value]) -> AffineValueMap {
+        AffineValueMap {
             num_dims: set.num_dims,
             num_symbols: set.num_symbols,
             exprs: set.constraints.iter().map(|c| c.0.clone()).collect(),
@@ -41,29 +40,29 @@ impl Applied {
         }
     }
 
-    /// The expressions as a map.
+    /// Returns the expressions as a map.
     pub fn to_map(&self) -> AffineMap {
         AffineMap::new(self.num_dims, self.num_symbols, self.exprs.clone())
     }
 
-    /// The expressions as a map attribute.
+    /// Returns the expressions as a map attribute.
     pub(super) fn to_attr(&self, ctx: &Context) -> Attr {
         map_attr(ctx, self.to_map())
     }
 
-    /// The expressions as the constraints of a set, as many as there were, of the same kinds.
+    /// Returns the expressions as constraints of the same kinds as those of `like`.
     pub fn to_set(&self, like: &IntegerSet) -> IntegerSet {
         let constraints: Vec<_> = self.exprs.iter().cloned().zip(like.constraints.iter().map(|c| c.1)).collect();
         IntegerSet::new(self.num_dims, self.num_symbols, constraints)
     }
 
-    /// The expressions of both, over the operands of both.
-    pub(super) fn and(&self, other: &Applied) -> Applied {
+    /// Concatenates the expressions and operands of both.
+    pub(super) fn and(&self, other: &AffineValueMap) -> AffineValueMap {
         let dims: Vec<AffineExpr> = (0..other.num_dims).map(|i| AffineExpr::Dim(self.num_dims + i)).collect();
         let symbols = (0..other.num_symbols).map(|i| AffineExpr::Symbol(self.num_symbols + i));
         let symbols: Vec<AffineExpr> = symbols.collect();
         let others = other.exprs.iter().map(|expr| expr.replace(&dims, &symbols));
-        Applied {
+        AffineValueMap {
             num_dims: self.num_dims + other.num_dims,
             num_symbols: self.num_symbols + other.num_symbols,
             exprs: self.exprs.iter().cloned().chain(others).collect(),
@@ -71,28 +70,28 @@ impl Applied {
         }
     }
 
-    /// Other expressions over the same operands.
-    pub(super) fn with_exprs(&self, exprs: Vec<AffineExpr>) -> Applied {
-        Applied { exprs, ..self.clone() }
+    /// Returns other expressions over the same operands.
+    pub(super) fn with_exprs(&self, exprs: Vec<AffineExpr>) -> AffineValueMap {
+        AffineValueMap { exprs, ..self.clone() }
     }
 
-    /// A value plus a constant, as a dimension.
-    pub(super) fn shifted(value: Value, by: i64) -> Applied {
+    /// Returns `value + by` with the value as a dimension.
+    pub(super) fn shifted(value: Value, by: i64) -> AffineValueMap {
         let expr = AffineExpr::Dim(0) + AffineExpr::Constant(by);
-        Applied { num_dims: 1, num_symbols: 0, exprs: vec![expr], operands: vec![value] }
+        AffineValueMap { num_dims: 1, num_symbols: 0, exprs: vec![expr], operands: vec![value] }
     }
 
-    /// The values of the dimensions.
+    /// Values of the dimensions.
     pub(super) fn dims(&self) -> &[Value] {
         &self.operands[..self.num_dims as usize]
     }
 
-    /// The values of the symbols.
+    /// Values of the symbols.
     pub(super) fn symbols(&self) -> &[Value] {
         &self.operands[self.num_dims as usize..]
     }
 
-    /// The value that a dimension or symbol stands for.
+    /// Returns the value of a dimension or symbol.
     pub(super) fn value_of(&self, expr: &AffineExpr) -> Option<Value> {
         match *expr {
             AffineExpr::Dim(dim) => self.dims().get(dim as usize).copied(),
@@ -107,8 +106,8 @@ impl Applied {
         }
     }
 
-    /// Gives dimensions and symbols the shortest form: what can be a symbol is one, what must be a dimension is one, and
-    /// each is used and is there once; constants become part of the expressions.
+    /// Canonicalizes the operands: promotes dimensions to symbols where valid and demotes invalid symbols, removes
+    /// unused and duplicate operands, and substitutes constants.
     pub(super) fn canonicalize(&mut self, m: &Module) {
         if !self.operands.is_empty() {
             self.sort_by_kind(m);
@@ -116,7 +115,7 @@ impl Applied {
         }
     }
 
-    /// Makes symbols of dimensions that can be symbols, and dimensions of symbols that cannot.
+    /// Promotes dimensions that are valid symbols, and demotes symbols that are not.
     fn sort_by_kind(&mut self, m: &Module) {
         let (mut dims, mut symbols) = (Vec::new(), Vec::new());
         let (mut promoted, mut demoted) = (Vec::new(), Vec::new());
@@ -124,27 +123,27 @@ impl Applied {
             list.push(value);
             list.len() as u32 - 1
         };
-        enum Place {
+        enum NewId {
             Dim(u32),
             Symbol(u32),
             Promoted(u32),
             Demoted(u32),
         }
-        let dim_places: Vec<Place> = self
+        let dim_places: Vec<NewId> = self
             .dims()
             .iter()
             .map(|&v| {
-                if is_symbol(m, v) { Place::Promoted(stays(v, &mut promoted)) } else { Place::Dim(stays(v, &mut dims)) }
+                if is_symbol(m, v) { NewId::Promoted(stays(v, &mut promoted)) } else { NewId::Dim(stays(v, &mut dims)) }
             })
             .collect();
-        let symbol_places: Vec<Place> = self
+        let symbol_places: Vec<NewId> = self
             .symbols()
             .iter()
             .map(|&v| {
                 if !is_symbol(m, v) && is_dim(m, v) {
-                    Place::Demoted(stays(v, &mut demoted))
+                    NewId::Demoted(stays(v, &mut demoted))
                 } else {
-                    Place::Symbol(stays(v, &mut symbols))
+                    NewId::Symbol(stays(v, &mut symbols))
                 }
             })
             .collect();
@@ -152,11 +151,11 @@ impl Applied {
             return;
         }
         let (own_dims, own_symbols) = (dims.len() as u32, symbols.len() as u32);
-        let expr = |place: &Place| match *place {
-            Place::Dim(i) => AffineExpr::Dim(i),
-            Place::Symbol(i) => AffineExpr::Symbol(i),
-            Place::Promoted(i) => AffineExpr::Symbol(own_symbols + i),
-            Place::Demoted(i) => AffineExpr::Dim(own_dims + i),
+        let expr = |place: &NewId| match *place {
+            NewId::Dim(i) => AffineExpr::Dim(i),
+            NewId::Symbol(i) => AffineExpr::Symbol(i),
+            NewId::Promoted(i) => AffineExpr::Symbol(own_symbols + i),
+            NewId::Demoted(i) => AffineExpr::Dim(own_dims + i),
         };
         let dim_exprs: Vec<AffineExpr> = dim_places.iter().map(expr).collect();
         let symbol_exprs: Vec<AffineExpr> = symbol_places.iter().map(expr).collect();
@@ -167,7 +166,7 @@ impl Applied {
         self.operands = [dims, symbols].concat();
     }
 
-    /// Drops dimensions and symbols that are not used, equal ones, and symbols that are constants.
+    /// Removes unused and duplicate dimensions and symbols, and substitutes constant symbols.
     fn drop_unused(&mut self, m: &Module) {
         let mut used = vec![false; self.operands.len()];
         for expr in &self.exprs {
@@ -191,7 +190,7 @@ impl Applied {
         self.operands = operands;
     }
 
-    /// Takes in the `affine.apply`s that compute the operands, as far as they can be reached, then simplifies.
+    /// Composes the `affine.apply` ops that compute the operands, then simplifies.
     pub(super) fn compose(&mut self, m: &Module) {
         self.take_in_applies(m);
         self.canonicalize(m);
@@ -232,7 +231,7 @@ impl Applied {
             dims.extend(inner.dims().iter().copied().map(Some));
             symbols.extend(inner.symbols().iter().copied().map(Some));
         }
-        // What was replaced occurs no more.
+        // Replaced operands no longer occur.
         let mut operands = Vec::new();
         let dim_exprs = keep_present(&dims, AffineExpr::Dim, &mut operands);
         self.num_dims = operands.len() as u32;
@@ -242,34 +241,34 @@ impl Applied {
         self.replace(&dim_exprs, &symbol_exprs);
     }
 
-    /// Simplifies each expression as a whole.
+    /// Simplifies each expression.
     pub(super) fn simplify(&mut self) {
         for expr in &mut self.exprs {
             *expr = expr.simplify(self.num_dims, self.num_symbols);
         }
     }
 
-    /// Composes, canonicalizes, and uses what is known of the ranges of induction variables.
+    /// Composes, canonicalizes, and simplifies by the ranges of induction variables.
     pub(super) fn simplify_all(&mut self, m: &Module) {
         self.compose(m);
         self.canonicalize(m);
         range::simplify_divisions(m, self);
     }
 
-    /// Drops expressions that occur before.
+    /// Removes duplicate expressions.
     pub(super) fn drop_duplicates(&mut self) {
         let mut seen = std::collections::HashSet::new();
         self.exprs.retain(|expr| seen.insert(expr.clone()));
     }
 }
 
-/// An affine map as an attribute.
+/// Returns an affine map as an attribute.
 pub(super) fn map_attr(ctx: &Context, map: AffineMap) -> Attr {
     ctx.attr(AttrData::AffineMap(Box::new(map)))
 }
 
-/// The first dimension or symbol that an `affine.apply` computes, and that in canonical form.
-fn next_apply(m: &Module, dims: &[Option<Value>], symbols: &[Option<Value>]) -> Option<(AffineExpr, Applied)> {
+/// Returns the first dimension or symbol that an `affine.apply` computes, and that op's map in canonical form.
+fn next_apply(m: &Module, dims: &[Option<Value>], symbols: &[Option<Value>]) -> Option<(AffineExpr, AffineValueMap)> {
     let place = |i: usize| match i.checked_sub(dims.len()) {
         None => AffineExpr::Dim(i as u32),
         Some(symbol) => AffineExpr::Symbol(symbol as u32),
@@ -283,7 +282,7 @@ fn next_apply(m: &Module, dims: &[Option<Value>], symbols: &[Option<Value>]) -> 
     Some((at, apply))
 }
 
-/// What each value becomes when only used ones are kept, each once; the kept ones are added to `operands`.
+/// Renumbers values so that only used, distinct ones are kept; kept values are appended to `operands`.
 fn keep_used(
     values: &[Value],
     used: &[bool],
