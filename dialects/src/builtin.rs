@@ -1,9 +1,9 @@
-//! `builtin`: the module, and casts between types that are being converted.
+//! `builtin`: modules, and casts of type conversions.
 
 use crate::constraint::{ANY, STRING, SYMBOL_NAME};
 use gradus_ir::{Attr, Dialect, Effects, FoldResult, Folded, Module, Op, OpArgs, OpDecl, Traits, Value, op};
 
-/// A container of ops that sees nothing outside, and a table of the symbols in it.
+/// A top-level container of ops, isolated from above, with a symbol table.
 ///
 /// ```mlir
 /// module @name {
@@ -24,16 +24,16 @@ use gradus_ir::{Attr, Dialect, Effects, FoldResult, Folded, Module, Op, OpArgs, 
     format = "($sym_name^)? attr-dict-with-keyword $bodyRegion"
 )]
 pub struct ModuleOp {
-    /// The module's own name.
+    /// Name of the module.
     sym_name: OptAttribute<SYMBOL_NAME>,
-    /// Who may refer to it.
+    /// Symbol visibility.
     sym_visibility: OptAttribute<STRING>,
-    /// The contents.
+    /// Body.
     #[name = "bodyRegion"]
     body: Region,
 }
 
-/// A cast without meaning of its own, between types of which one is being converted to the other.
+/// A temporary cast between types during dialect conversion, without semantics of its own.
 ///
 /// ```mlir
 /// %1 = builtin.unrealized_conversion_cast %0 : i32 to index
@@ -45,9 +45,9 @@ pub struct ModuleOp {
     format = "($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict"
 )]
 pub struct UnrealizedConversionCastOp {
-    /// The values.
+    /// Operands.
     inputs: Operands<ANY>,
-    /// The same values under other types.
+    /// Converted values.
     outputs: OpResults<ANY>,
 }
 
@@ -64,7 +64,7 @@ fn verify_cast(m: &Module, op: Op) -> Result<(), String> {
     if m.num_results(op) > 0 { Ok(()) } else { Err("expected at least one result for cast operation".into()) }
 }
 
-/// A cast to the same types, and one that undoes the cast before it, results in what was there before.
+/// Folds a cast to the same types, and a cast that undoes its producer.
 fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let m = args.module;
     let types = |values: &[Value]| values.iter().map(|&v| m.value_type(v)).eq(args.result_types.iter().copied());
@@ -78,7 +78,7 @@ fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "builtin",
-    doc: "What every program is made of: modules, and casts between types under conversion.",
+    doc: "Modules, and temporary casts of type conversions.",
     ops: &[ModuleOp::INFO, UnrealizedConversionCastOp::INFO],
     attrs: &[],
     constant: None,

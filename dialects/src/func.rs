@@ -7,7 +7,7 @@ use gradus_ir::{
     Traits, Type, Value, op,
 };
 
-/// A function: a name, a type, and a body unless it is defined elsewhere.
+/// Defines or declares a function.
 ///
 /// ```mlir
 /// func.func @double(%x: i32) -> i32 {
@@ -24,19 +24,19 @@ use gradus_ir::{
     verify = verify_func
 )]
 pub struct FuncOp {
-    /// The name.
+    /// Name.
     sym_name: Attribute<SYMBOL_NAME>,
-    /// Parameters and results.
+    /// Function type.
     function_type: Attribute<FUNCTION_TYPE>,
-    /// Who may call it.
+    /// Symbol visibility.
     sym_visibility: OptAttribute<STRING>,
-    /// A dictionary for each parameter.
+    /// Attribute dictionary of each parameter.
     arg_attrs: OptAttribute<DICT_ARRAY>,
-    /// A dictionary for each result.
+    /// Attribute dictionary of each result.
     res_attrs: OptAttribute<DICT_ARRAY>,
     /// Whether calls must not be inlined.
     no_inline: OptAttribute<UNIT>,
-    /// The body; empty for a declaration.
+    /// Body; empty for a declaration.
     body: Region,
 }
 
@@ -49,11 +49,11 @@ pub struct FuncOp {
     verify = verify_return
 )]
 pub struct ReturnOp {
-    /// The function's results.
+    /// Results of the function.
     operands: Operands<ANY>,
 }
 
-/// Calls a function by name.
+/// Direct call of a function by name.
 ///
 /// ```mlir
 /// %0 = func.call @double(%x) : (i32) -> i32
@@ -66,21 +66,21 @@ pub struct ReturnOp {
     verify_symbols = verify_call
 )]
 pub struct CallOp {
-    /// The function.
+    /// Callee.
     callee: Attribute<FLAT_SYMBOL>,
-    /// A dictionary for each argument.
+    /// Attribute dictionary of each argument.
     arg_attrs: OptAttribute<DICT_ARRAY>,
-    /// A dictionary for each result.
+    /// Attribute dictionary of each result.
     res_attrs: OptAttribute<DICT_ARRAY>,
     /// Whether this call must not be inlined.
     no_inline: OptAttribute<UNIT>,
-    /// The arguments.
+    /// Arguments.
     operands: Operands<ANY>,
-    /// What the function returns.
+    /// Results.
     results: OpResults<ANY>,
 }
 
-/// Calls a function by value.
+/// Indirect call of a function value.
 #[op(
     "func.call_indirect",
     effects = Effects::Unknown,
@@ -91,15 +91,15 @@ pub struct CallOp {
     patterns = &[Pattern { name: "call-known-function", run: call_known }]
 )]
 pub struct CallIndirectOp {
-    /// The function.
+    /// Callee.
     callee: Operand<FUNCTION>,
-    /// The arguments.
+    /// Arguments.
     callee_operands: Operands<ANY>,
-    /// What the function returns.
+    /// Results.
     results: OpResults<ANY>,
 }
 
-/// A function as a value.
+/// Returns a function as a value.
 #[op(
     "func.constant",
     traits = Traits::CONSTANT_LIKE,
@@ -107,13 +107,13 @@ pub struct CallIndirectOp {
     result_names = |_, _| vec![(0, "f".to_owned())]
 )]
 pub struct ConstantOp {
-    /// The function.
+    /// Callee.
     value: Attribute<FLAT_SYMBOL>,
-    /// Its value.
+    /// Function value.
     result: OpResult<ANY>,
 }
 
-/// The type of the function, which gives those of the arguments.
+/// The callee's type, which determines argument and result types.
 const CALLEE_TYPE: Directive = Directive {
     name: "CalleeType",
     parse: |p, params| {
@@ -195,7 +195,7 @@ fn verify_return(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// The function around `op` or beside those with the name most like this one.
+/// Returns the function in scope with the most similar name.
 fn nearest_function<'a>(m: &'a Module, op: Op, name: &str) -> Option<&'a str> {
     let around = std::iter::successors(m.parent_op(op), |&p| m.parent_op(p));
     let beside = around.filter_map(|p| m.parent_block(p)).flat_map(|block| m.block_ops(block));
@@ -208,7 +208,7 @@ fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Str
     let Some(callee) = CallOp(op).callee(m) else { return Ok(()) };
     let name = ctx.as_symbol(callee).map_or("", |(root, _)| ctx.text(root));
     let Some(func) = symbols.resolve(m, op, callee).and_then(|found| FuncOp::cast(m, found)) else {
-        // An op around the call that nobody declared may be a symbol table.
+        // An unregistered ancestor may be a symbol table.
         if std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).any(|p| m.info(p).is_none()) {
             return Ok(());
         }
@@ -258,7 +258,7 @@ fn verify_call_indirect(m: &Module, op: Op) -> Result<(), String> {
     check_types(&m.ctx, "operand", m.operands(op)[1..].iter().map(|&v| m.value_type(v)), inputs)
 }
 
-/// A call of a constant is a call by name.
+/// Converts an indirect call of a constant to a direct call.
 fn call_known(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let call = CallIndirectOp(op);

@@ -1,13 +1,13 @@
-//! `ub`: values and places that a program promises never to depend on.
+//! `ub`: undefined behavior.
 
 use crate::constraint::{ANY, kind};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{AttrKind, Dialect, OpArgs, OpDecl, Traits, op};
 
-/// `#ub.poison`
+/// The attribute `#ub.poison`.
 pub const POISON: AttrKind = kind("PoisonAttrInterface instance", |c, a| a == c.poison_attr());
 
-/// A value that means nothing: what is computed from it is poison too, and control flow must not depend on it.
+/// Poison value. Computations on poison yield poison; control flow that depends on poison is undefined behavior.
 ///
 /// ```mlir
 /// %0 = ub.poison : i32
@@ -19,14 +19,14 @@ pub const POISON: AttrKind = kind("PoisonAttrInterface instance", |c, a| a == c.
     format = "attr-dict (`<` $value^ `>`)? `:` type($result)"
 )]
 pub struct PoisonOp {
-    /// Which kind of poison.
+    /// Kind of poison.
     #[default = "#ub.poison"]
     value: Attribute<POISON>,
-    /// Poison.
+    /// Poison value.
     result: OpResult<ANY>,
 }
 
-/// A place that is never reached.
+/// Unreachable point of the program. Executing it is undefined behavior.
 ///
 /// ```mlir
 /// func.func @f() {
@@ -47,7 +47,7 @@ fn unreachable(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "ub",
-    doc: "Undefined behaviour: poison, and places that are never reached.",
+    doc: "Undefined behavior: poison values and unreachable points.",
     ops: &[PoisonOp::INFO, UnreachableOp::INFO],
     attrs: &[],
     constant: Some("ub.poison"),

@@ -1,4 +1,4 @@
-//! Conversions between types of one shape.
+//! Element-wise conversions.
 
 use super::OVERFLOW;
 use super::float::{floats, round_to};
@@ -11,7 +11,7 @@ use gradus_ir::{
     Attr, AttrData, AttrKind, AttrText, Context, Folded, Int, Module, Op, OpArgs, Traits, Type, TypeData, op,
 };
 
-/// How `truncf` rounds.
+/// Rounding mode of `arith.truncf`.
 pub const ROUNDING: AttrKind = AttrKind {
     text: AttrText::Cases(
         Type::I32,
@@ -32,28 +32,28 @@ macro_rules! casts {
             format = "$in attr-dict `:` type($in) `to` type($out)"
         )]
         pub struct $Op {
-            /// The value.
+            /// Operand.
             #[name = "in"]
             input: Operand<$from>,
-            /// The value under the other type.
+            /// Converted value.
             out: OpResult<$to>,
         }
     )* };
 }
 
 casts! {
-    ExtUIOp "arith.extui" "Extends an integer with zeros.\n\n```mlir\n%0 = arith.extui %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, scalar = extui;
-    ExtSIOp "arith.extsi" "Extends an integer with its sign.\n\n```mlir\n%0 = arith.extsi %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, scalar = extsi;
+    ExtUIOp "arith.extui" "Zero extension of an integer.\n\n```mlir\n%0 = arith.extui %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, scalar = extui;
+    ExtSIOp "arith.extsi" "Sign extension of an integer.\n\n```mlir\n%0 = arith.extsi %a : i8 to i32\n```" SIGNLESS_INT_LIKE -> SIGNLESS_INT_LIKE, no_fold, wider, scalar = extsi;
     UIToFPOp "arith.uitofp" "Converts an unsigned integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.uitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, scalar = uitofp;
     SIToFPOp "arith.sitofp" "Converts a signed integer to a float, rounding to nearest.\n\n```mlir\n%0 = arith.sitofp %a : i32 to f32\n```" SIGNLESS_INT_LIKE -> FLOAT_LIKE, no_fold, alike, scalar = sitofp;
-    FPToUIOp "arith.fptoui" "Converts a float to an unsigned integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptoui %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, scalar = fptoui;
-    FPToSIOp "arith.fptosi" "Converts a float to a signed integer, toward zero; poison when it does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, scalar = fptosi;
-    IndexCastOp "arith.index_cast" "Converts between index and an integer: extends with the sign, or cuts.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = index_cast;
-    IndexCastUIOp "arith.index_castui" "Converts between index and an integer: extends with zeros, or cuts.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = extui;
-    BitcastOp "arith.bitcast" "The same bits under a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_bitcast, same_width, eval = bitcast;
+    FPToUIOp "arith.fptoui" "Converts a float to an unsigned integer, rounding toward zero; poison if the result does not fit.\n\n```mlir\n%0 = arith.fptoui %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, scalar = fptoui;
+    FPToSIOp "arith.fptosi" "Converts a float to a signed integer, rounding toward zero; poison if the result does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, scalar = fptosi;
+    IndexCastOp "arith.index_cast" "Converts between index and an integer: sign extension or truncation.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = index_cast;
+    IndexCastUIOp "arith.index_castui" "Converts between index and an integer: zero extension or truncation.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = extui;
+    BitcastOp "arith.bitcast" "Reinterprets the bits as a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_bitcast, same_width, eval = bitcast;
 }
 
-/// Extends a float.
+/// Extends a float to a wider type. Exact.
 ///
 /// ```mlir
 /// %0 = arith.extf %a : f16 to f32
@@ -66,18 +66,18 @@ casts! {
     format = "$in (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
 )]
 pub struct ExtFOp {
-    /// The value.
+    /// Operand.
     #[name = "in"]
     input: Operand<FLOAT_LIKE>,
-    /// Promises about the value.
+    /// Fast-math flags.
     fastmath: OptAttribute<FASTMATH>,
-    /// The value under the wider type.
+    /// Extended value.
     out: OpResult<FLOAT_LIKE>,
 }
 
 use super::FASTMATH;
 
-/// Cuts an integer.
+/// Truncates an integer to its low bits.
 ///
 /// ```mlir
 /// %0 = arith.trunci %a overflow<nsw> : i32 to i8
@@ -90,14 +90,14 @@ use super::FASTMATH;
     format = "$in (`overflow` `` $overflowFlags^)? attr-dict `:` type($in) `to` type($out)"
 )]
 pub struct TruncIOp {
-    /// The value.
+    /// Operand.
     #[name = "in"]
     input: Operand<SIGNLESS_INT_LIKE>,
-    /// Promises that nothing is lost; breaking one gives poison.
+    /// Overflow flags: `nsw` and `nuw` yield poison if truncation changes the signed or unsigned value.
     #[name = "overflowFlags"]
     #[default = "#arith.overflow<none>"]
     overflow_flags: Attribute<OVERFLOW>,
-    /// The low bits.
+    /// Truncated value.
     out: OpResult<SIGNLESS_INT_LIKE>,
 }
 
@@ -114,14 +114,14 @@ pub struct TruncIOp {
     format = "$in ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($in) `to` type($out)"
 )]
 pub struct TruncFOp {
-    /// The value.
+    /// Operand.
     #[name = "in"]
     input: Operand<FLOAT_LIKE>,
-    /// How to round; to nearest even if absent.
+    /// Rounding mode; to nearest even when absent.
     roundingmode: OptAttribute<ROUNDING>,
-    /// Promises about the value.
+    /// Fast-math flags.
     fastmath: OptAttribute<FASTMATH>,
-    /// The rounded value.
+    /// Rounded value.
     out: OpResult<FLOAT_LIKE>,
 }
 
@@ -132,7 +132,7 @@ fn bits(ctx: &Context, ty: Type) -> Option<u32> {
     ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(FloatKind::width))
 }
 
-/// The element types of operand and result.
+/// Returns the element types of operand and result.
 fn ends(m: &Module, op: Op) -> (Type, Type) {
     (m.value_type(m.operands(op)[0]), m.value_type(m.result(op, 0)))
 }
@@ -143,7 +143,7 @@ fn incompatible(m: &Module, op: Op) -> String {
     format!("operand type '{from}' and result type '{to}' are cast incompatible")
 }
 
-/// Operand and result are alike but for their elements: dimensions, scalable ones too, and encoding.
+/// Verifies that operand and result differ in the element type only: shape, scalability and encoding are equal.
 fn alike(m: &Module, op: Op) -> Result<(), String> {
     let (from, to) = ends(m, op);
     let scalable = |t: Type| match m.ctx.type_data(t) {
@@ -199,7 +199,7 @@ fn no_fold(_: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     None
 }
 
-/// bitcast(x) to its own type = x. The bits of a constant are moved as they are: evaluation would lose what is in a NaN.
+/// bitcast(x) to its own type = x. Constant bits are copied, since evaluation would lose NaN payloads.
 fn fold_bitcast(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     let ctx = args.ctx();
     let &[to] = args.result_types else { return None };
@@ -220,7 +220,7 @@ fn fold_bitcast(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
 
 // ---- meaning
 
-/// The element type of the result, and the type that holds its tensors.
+/// Returns the element type of the result, and the storage type of its tensors.
 fn target<'a>(args: &OpArgs<'a>) -> Result<(Type, Option<gradus_ir::DType>), Trap> {
     let ty = *args.result_types.first().ok_or_else(|| Trap::unsupported("a cast without a result type"))?;
     let elem = args.ctx().element_type(ty);
@@ -230,7 +230,7 @@ fn target<'a>(args: &OpArgs<'a>) -> Result<(Type, Option<gradus_ir::DType>), Tra
     Ok((elem, args.ctx().dtype(elem)))
 }
 
-/// Converts integer to integer; `f` gets the operand and the two widths.
+/// Converts integer to integer; `f` gets the operand and both widths.
 fn int_to_int(
     args: &OpArgs<'_>,
     f: impl Fn(i64, u32, u32) -> Option<i64> + Send + Sync + 'static,
@@ -268,7 +268,7 @@ fn int_to_float(args: &OpArgs<'_>, f: impl Fn(i64) -> i128 + Send + Sync + 'stat
     Ok(Scalar::IntsToFloat(Box::new(move |x| round_to(kind, int_as_f64(f(x[0]), kind))), dtype))
 }
 
-/// `v` as `f64`, rounded directly to `f32` where going through `f64` would round twice.
+/// Converts to `f64`, rounding directly to `f32` where double rounding would differ.
 fn int_as_f64(v: i128, kind: FloatKind) -> f64 {
     if kind == FloatKind::F32 { f64::from(v as f32) } else { v as f64 }
 }
@@ -283,7 +283,7 @@ fn sitofp(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     int_to_float(args, move |v| i128::from(wrap(i128::from(v), w)))
 }
 
-/// Float to integer; poison when the truncated value is outside `low..high`.
+/// Float to integer; poison if the truncated value is outside `low..high`.
 fn float_to_int(args: &OpArgs<'_>, signed: bool) -> Result<Scalar, Trap> {
     let (elem, dtype) = target(args)?;
     let w = args.ctx().int_width(elem).unwrap_or(64);

@@ -39,7 +39,7 @@ const FLOAT_CASES: &[(&str, i64)] = &[
     ("true", 15),
 ];
 
-/// How integers are compared.
+/// Integer comparison predicate.
 pub const INT_PREDICATE: AttrKind = AttrKind {
     text: AttrText::Cases(Type::I64, INT_CASES),
     ..kind("allowed 64-bit signless integer cases: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9", |c, a| {
@@ -47,7 +47,7 @@ pub const INT_PREDICATE: AttrKind = AttrKind {
     })
 };
 
-/// How floats are compared: `o` is false for NaN, `u` true.
+/// Float comparison predicate: ordered predicates are false for NaN, unordered ones true.
 pub const FLOAT_PREDICATE: AttrKind = AttrKind {
     text: AttrText::Cases(Type::I64, FLOAT_CASES),
     ..kind("allowed 64-bit signless integer cases: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15", |c, a| {
@@ -55,7 +55,7 @@ pub const FLOAT_PREDICATE: AttrKind = AttrKind {
     })
 };
 
-/// Compares integers.
+/// Integer comparison.
 ///
 /// ```mlir
 /// %0 = arith.cmpi slt, %a, %b : i32
@@ -69,17 +69,17 @@ pub const FLOAT_PREDICATE: AttrKind = AttrKind {
     format = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
 )]
 pub struct CmpIOp {
-    /// How.
+    /// Predicate.
     predicate: Attribute<INT_PREDICATE>,
     /// Left operand.
     lhs: Operand<INT_OR_INDEX_LIKE>,
     /// Right operand.
     rhs: Operand<INT_OR_INDEX_LIKE>,
-    /// The answer.
+    /// Truth value.
     result: OpResult<BOOL_LIKE>,
 }
 
-/// Compares floats.
+/// Float comparison.
 ///
 /// ```mlir
 /// %0 = arith.cmpf olt, %a, %b : f32
@@ -92,20 +92,20 @@ pub struct CmpIOp {
     format = "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
 )]
 pub struct CmpFOp {
-    /// How.
+    /// Predicate.
     predicate: Attribute<FLOAT_PREDICATE>,
     /// Left operand.
     lhs: Operand<FLOAT_LIKE>,
     /// Right operand.
     rhs: Operand<FLOAT_LIKE>,
-    /// Promises about the operands.
+    /// Fast-math flags.
     #[default = "#arith.fastmath<none>"]
     fastmath: Attribute<FASTMATH>,
-    /// The answer.
+    /// Truth value.
     result: OpResult<BOOL_LIKE>,
 }
 
-/// One of two values; with a vector or tensor of conditions, element by element.
+/// Selects one of two values by a condition; elementwise for a vector or tensor of conditions.
 ///
 /// ```mlir
 /// %0 = arith.select %c, %a, %b : i32
@@ -121,13 +121,13 @@ pub struct CmpFOp {
     format = "$condition `,` $true_value `,` $false_value attr-dict `:` custom<ConditionTypes>($condition, $result)"
 )]
 pub struct SelectOp {
-    /// Which.
+    /// Condition.
     condition: Operand<BOOL_LIKE>,
-    /// The result where the condition holds.
+    /// Value if the condition is true.
     true_value: Operand<ANY>,
-    /// The result elsewhere.
+    /// Value if the condition is false.
     false_value: Operand<ANY>,
-    /// The result.
+    /// Selected value.
     result: OpResult<ANY>,
 }
 
@@ -153,7 +153,7 @@ fn holds_for_equal(predicate: i64) -> bool {
     matches!(predicate, 0 | 3 | 5 | 7 | 9)
 }
 
-/// cmpi(x, x) is known.
+/// cmpi(x, x) is constant.
 fn fold_cmpi(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     if args.operands[0] != args.operands[1] {
         return None;
@@ -162,8 +162,8 @@ fn fold_cmpi(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     args.ctx().uniform_attr(*args.result_types.first()?, -f64::from(holds)).map(Folded::from)
 }
 
-/// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y, and what is not poison is
-/// chosen.
+/// select(c, x, x) = x, select(true, x, y) = x, select(false, x, y) = y, and the operand that is not poison is
+/// selected.
 fn fold_select(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     let poison = Some(args.ctx().poison_attr());
     let [_, yes, no] = *args.operands else { return None };
@@ -212,8 +212,8 @@ fn cmpf(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     Ok(Scalar::FloatsToInt(Box::new(answer), Some(DType::Bool)))
 }
 
-/// Whether the predicate holds. The ordered ones are sums of equal 1, greater 2 and less 4; the others add unordered 8,
-/// but MLIR numbers `uno` after them and not before.
+/// Evaluates a predicate. Ordered predicates are bit sums of equal 1, greater 2 and less 4; the others add unordered 8,
+/// except that MLIR numbers `uno` after them.
 fn holds(predicate: i64, a: f64, b: f64) -> bool {
     let predicate = match predicate {
         0..=7 | 15 => predicate,
@@ -229,7 +229,7 @@ fn holds(predicate: i64, a: f64, b: f64) -> bool {
     predicate & bit != 0
 }
 
-/// What is not chosen may be poison.
+/// The operand that is not selected may be poison.
 fn select_of_poison(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     match data {
         [Datum::Poison, ..] | [Datum::Tensor(_), Datum::Poison, _] | [Datum::Tensor(_), _, Datum::Poison] => {

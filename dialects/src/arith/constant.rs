@@ -4,7 +4,7 @@ use crate::constraint::{ANY, TYPED_ATTR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{AttrData, Int, Module, Op, OpArgs, Traits, Type, TypeData, op};
 
-/// A constant integer, float, vector or tensor.
+/// Constant integer, float, vector or tensor.
 ///
 /// ```mlir
 /// %c4 = arith.constant 4 : i32
@@ -20,9 +20,9 @@ use gradus_ir::{AttrData, Int, Module, Op, OpArgs, Traits, Type, TypeData, op};
     result_names = result_names
 )]
 pub struct ConstantOp {
-    /// The value, whose type is the result's.
+    /// Value; its type is the result type.
     value: Attribute<TYPED_ATTR>,
-    /// The value.
+    /// Constant.
     result: OpResult<ANY>,
 }
 
@@ -61,7 +61,7 @@ fn eval(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![datum.ok_or_else(|| Trap::unsupported("a constant of this type"))?])
 }
 
-/// `c4_i32`, `c4` for an index, `true`, or `cst`: as mlir-opt names constants.
+/// Returns mlir-opt's name of a constant: `c4_i32`, `c4` for an index, `true`, or `cst`.
 fn result_names(m: &Module, op: Op) -> Vec<(usize, String)> {
     let Some(value) = m.constant(m.result(op, 0)) else { return Vec::new() };
     let name = match m.ctx.attr_data(value) {

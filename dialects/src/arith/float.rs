@@ -25,10 +25,10 @@ macro_rules! binary {
             lhs: Operand<FLOAT_LIKE>,
             /// Right operand.
             rhs: Operand<FLOAT_LIKE>,
-            /// Promises about the operands and result.
+            /// Fast-math flags.
             #[default = "#arith.fastmath<none>"]
             fastmath: Attribute<FASTMATH>,
-            /// The result.
+            /// Result.
             result: OpResult<FLOAT_LIKE>,
         }
     )* };
@@ -40,13 +40,13 @@ binary! {
     MulFOp "arith.mulf" "Float multiplication.\n\n```mlir\n%0 = arith.mulf %a, %b : f32\n```" ASSOCIATIVE, fold_mul, mul;
     DivFOp "arith.divf" "Float division.\n\n```mlir\n%0 = arith.divf %a, %b : f32\n```" Traits::SAME_TYPE, fold_div, div;
     RemFOp "arith.remf" "Remainder of float division, with the sign of the dividend.\n\n```mlir\n%0 = arith.remf %a, %b : f32\n```" Traits::SAME_TYPE, no_fold, rem;
-    MaximumFOp "arith.maximumf" "The larger of two floats; NaN if either is, and 0 is larger than -0.\n\n```mlir\n%0 = arith.maximumf %a, %b : f32\n```" ASSOCIATIVE, fold_same, maximum;
-    MinimumFOp "arith.minimumf" "The smaller of two floats; NaN if either is, and -0 is smaller than 0.\n\n```mlir\n%0 = arith.minimumf %a, %b : f32\n```" ASSOCIATIVE, fold_same, minimum;
-    MaxNumFOp "arith.maxnumf" "The larger of two floats; the other one if one is NaN.\n\n```mlir\n%0 = arith.maxnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, maxnum;
-    MinNumFOp "arith.minnumf" "The smaller of two floats; the other one if one is NaN.\n\n```mlir\n%0 = arith.minnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, minnum;
+    MaximumFOp "arith.maximumf" "Maximum of two floats; NaN if either is NaN, and 0 > -0.\n\n```mlir\n%0 = arith.maximumf %a, %b : f32\n```" ASSOCIATIVE, fold_same, maximum;
+    MinimumFOp "arith.minimumf" "Minimum of two floats; NaN if either is NaN, and -0 < 0.\n\n```mlir\n%0 = arith.minimumf %a, %b : f32\n```" ASSOCIATIVE, fold_same, minimum;
+    MaxNumFOp "arith.maxnumf" "Maximum of two floats; if one is NaN, the other one.\n\n```mlir\n%0 = arith.maxnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, maxnum;
+    MinNumFOp "arith.minnumf" "Minimum of two floats; if one is NaN, the other one.\n\n```mlir\n%0 = arith.minnumf %a, %b : f32\n```" COMMUTATIVE, fold_same, minnum;
 }
 
-/// Float negation: the sign bit flipped, of NaN too.
+/// Float negation: flips the sign bit, also of NaN.
 ///
 /// ```mlir
 /// %0 = arith.negf %a : f32
@@ -58,12 +58,12 @@ binary! {
     format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 )]
 pub struct NegFOp {
-    /// The operand.
+    /// Operand.
     operand: Operand<FLOAT_LIKE>,
-    /// Promises about the operand.
+    /// Fast-math flags.
     #[default = "#arith.fastmath<none>"]
     fastmath: Attribute<FASTMATH>,
-    /// The result.
+    /// Result.
     result: OpResult<FLOAT_LIKE>,
 }
 
@@ -112,7 +112,7 @@ fn fold_same(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
 
 // ---- meaning
 
-/// `v` rounded to a float type.
+/// Rounds `v` to a float type.
 ///
 /// One rounding of an `f64` result equals rounding the exact one for `+ - * /` of types up to `f32`, because `f64` has
 /// more than twice their precision (Figueroa, "When is double rounding innocuous?").
@@ -120,7 +120,7 @@ pub(super) fn round_to(kind: FloatKind, v: f64) -> f64 {
     to_f64(kind, from_f64(kind, v))
 }
 
-/// Floats of the result's type. `None` is poison.
+/// Returns an evaluator on floats of the result type. `None` is poison.
 pub(super) fn floats(
     args: &OpArgs<'_>,
     f: impl Fn(&[f64]) -> Option<f64> + Send + Sync + 'static,
@@ -133,7 +133,7 @@ pub(super) fn floats(
     Ok(Scalar::Floats(Box::new(move |x| f(x).map(|v| round_to(kind, v))), ctx.dtype(elem)))
 }
 
-/// Floats under the promises of `fastmath`: a NaN or infinity against them gives poison.
+/// Returns an evaluator with fast-math flags: NaN or infinity against the flags yields poison.
 pub(crate) fn promised(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> f64 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let (nnan, ninf) = super::finite_promises(args);
     floats(args, move |x| {
@@ -150,7 +150,7 @@ macro_rules! meaning {
             promised(args, |x| {
                 let ($a, $b) = (x[0], *x.get(1).unwrap_or(&0.0));
                 let out: f64 = $value;
-                // A NaN that comes from nowhere has no sign of its own; processors differ in which they give it.
+                // The sign of a newly created NaN differs between processors.
                 if out.is_nan() && !x.iter().any(|v| v.is_nan()) { f64::NAN } else { out }
             })
         }
@@ -170,7 +170,7 @@ meaning! {
     negate = |a, _b| -a;
 }
 
-/// The larger or smaller of two, NaN if either is, zeros ordered by sign.
+/// Maximum or minimum of two; NaN if either is NaN, zeros ordered by sign.
 pub(crate) fn pick(a: f64, b: f64, larger: bool) -> f64 {
     if a.is_nan() || b.is_nan() {
         return f64::NAN;

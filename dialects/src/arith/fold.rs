@@ -1,5 +1,5 @@
-//! Identities of integer arithmetic that hold whatever the operands are. Folding of constants is derived from the ops'
-//! meaning.
+//! Folds of integer arithmetic by identities that hold for all operands. Constant folding is derived from the
+//! semantics.
 
 use gradus_ir::{Attr, Folded, OpArgs};
 

@@ -11,7 +11,7 @@ use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeRelation,
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 const ASSOCIATIVE: Traits = COMMUTATIVE.and(Traits::ASSOCIATIVE);
 
-/// Ops of two integers that wrap, with promises not to.
+/// Binary ops that wrap, with overflow flags.
 macro_rules! overflowing {
     ($($Op:ident $name:literal $doc:literal $traits:expr, $fold:path, $eval:path $(, $names:path)?;)*) => { $(
         #[doc = $doc]
@@ -28,11 +28,11 @@ macro_rules! overflowing {
             lhs: Operand<INT_OR_INDEX_LIKE>,
             /// Right operand.
             rhs: Operand<INT_OR_INDEX_LIKE>,
-            /// Promises; breaking one gives poison.
+            /// Overflow flags; a violation yields poison.
             #[name = "overflowFlags"]
             #[default = "#arith.overflow<none>"]
             overflow_flags: Attribute<OVERFLOW>,
-            /// The result.
+            /// Result.
             result: OpResult<INT_OR_INDEX_LIKE>,
         }
     )* };
@@ -42,10 +42,10 @@ overflowing! {
     AddIOp "arith.addi" "Integer addition.\n\n```mlir\n%0 = arith.addi %a, %b overflow<nsw> : i32\n```" ASSOCIATIVE, fold::addi, addi;
     SubIOp "arith.subi" "Integer subtraction.\n\n```mlir\n%0 = arith.subi %a, %b : i32\n```" Traits::SAME_TYPE, fold::subi, subi;
     MulIOp "arith.muli" "Integer multiplication.\n\n```mlir\n%0 = arith.muli %a, %b : i32\n```" ASSOCIATIVE, fold::muli, muli, scaled_name;
-    ShLIOp "arith.shli" "Shift left; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shli %a, %b : i32\n```" Traits::SAME_TYPE, fold::shift, shli;
+    ShLIOp "arith.shli" "Shift left. A shift amount of at least the width yields poison.\n\n```mlir\n%0 = arith.shli %a, %b : i32\n```" Traits::SAME_TYPE, fold::shift, shli;
 }
 
-/// `c8_vscale` for eight times the machine's factor.
+/// Returns `c8_vscale` for a multiple of `vector.vscale`.
 fn scaled_name(m: &Module, op: Op) -> Vec<(usize, String)> {
     let of = |a: Value, b: Value| {
         let factor = m.constant_int(a).filter(|_| m.value_type(a) == Type::INDEX)?;
@@ -55,7 +55,7 @@ fn scaled_name(m: &Module, op: Op) -> Vec<(usize, String)> {
     of(lhs, rhs).or_else(|| of(rhs, lhs)).unwrap_or_default()
 }
 
-/// Ops of two integers that may promise to lose no bits.
+/// Binary ops with an `exact` flag.
 macro_rules! exact {
     ($($Op:ident $name:literal $doc:literal $effects:expr, $fold:path, $eval:path;)*) => { $(
         #[doc = $doc]
@@ -73,26 +73,26 @@ macro_rules! exact {
             lhs: Operand<INT_OR_INDEX_LIKE>,
             /// Right operand.
             rhs: Operand<INT_OR_INDEX_LIKE>,
-            /// The promise that nothing is lost; breaking it gives poison.
+            /// Whether the result is guaranteed exact; a violation yields poison.
             #[name = "isExact"]
             is_exact: OptAttribute<UNIT_FLAG>,
-            /// The result.
+            /// Result.
             result: OpResult<INT_OR_INDEX_LIKE>,
         }
     )* };
 }
 
-/// A unit attribute that a keyword before it spells entirely.
+/// A unit attribute spelled as a keyword.
 const UNIT_FLAG: gradus_ir::AttrKind = gradus_ir::AttrKind { text: gradus_ir::AttrText::Flag, ..UNIT };
 
 exact! {
-    DivUIOp "arith.divui" "Unsigned division, rounded toward zero; undefined for a zero divisor.\n\n```mlir\n%0 = arith.divui %a, %b : i32\n```" Effects::MayUb, fold::divide, divui;
-    DivSIOp "arith.divsi" "Signed division, rounded toward zero; undefined for a zero divisor and on overflow.\n\n```mlir\n%0 = arith.divsi %a, %b exact : i32\n```" Effects::MayUb, fold::divide, divsi;
-    ShRUIOp "arith.shrui" "Shift right, filling with zeros; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shrui %a, %b : i32\n```" Effects::Pure, fold::shift, shrui;
-    ShRSIOp "arith.shrsi" "Shift right, filling with the sign; poison when the amount is not below the width.\n\n```mlir\n%0 = arith.shrsi %a, %b : i32\n```" Effects::Pure, fold::shift, shrsi;
+    DivUIOp "arith.divui" "Unsigned division, rounded toward zero. A zero divisor is undefined behavior.\n\n```mlir\n%0 = arith.divui %a, %b : i32\n```" Effects::MayUb, fold::divide, divui;
+    DivSIOp "arith.divsi" "Signed division, rounded toward zero. A zero divisor and overflow are undefined behavior.\n\n```mlir\n%0 = arith.divsi %a, %b exact : i32\n```" Effects::MayUb, fold::divide, divsi;
+    ShRUIOp "arith.shrui" "Logical shift right. A shift amount of at least the width yields poison.\n\n```mlir\n%0 = arith.shrui %a, %b : i32\n```" Effects::Pure, fold::shift, shrui;
+    ShRSIOp "arith.shrsi" "Arithmetic shift right. A shift amount of at least the width yields poison.\n\n```mlir\n%0 = arith.shrsi %a, %b : i32\n```" Effects::Pure, fold::shift, shrsi;
 }
 
-/// Ops of two integers without promises.
+/// Binary ops without flags.
 macro_rules! plain {
     ($($Op:ident $name:literal $doc:literal $traits:expr, $effects:expr, $fold:path, $eval:path;)*) => { $(
         #[doc = $doc]
@@ -110,7 +110,7 @@ macro_rules! plain {
             lhs: Operand<INT_OR_INDEX_LIKE>,
             /// Right operand.
             rhs: Operand<INT_OR_INDEX_LIKE>,
-            /// The result.
+            /// Result.
             result: OpResult<INT_OR_INDEX_LIKE>,
         }
     )* };
@@ -122,16 +122,16 @@ plain! {
     FloorDivSIOp "arith.floordivsi" "Signed division, rounded toward negative infinity.\n\n```mlir\n%0 = arith.floordivsi %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::divide, floordivsi;
     RemUIOp "arith.remui" "Remainder of unsigned division.\n\n```mlir\n%0 = arith.remui %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::remainder, remui;
     RemSIOp "arith.remsi" "Remainder of signed division, with the sign of the dividend.\n\n```mlir\n%0 = arith.remsi %a, %b : i32\n```" Traits::SAME_TYPE, Effects::MayUb, fold::remainder, remsi;
-    AndIOp "arith.andi" "Bitwise and.\n\n```mlir\n%0 = arith.andi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::andi, andi;
-    OrIOp "arith.ori" "Bitwise or.\n\n```mlir\n%0 = arith.ori %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::ori, ori;
-    XOrIOp "arith.xori" "Bitwise exclusive or.\n\n```mlir\n%0 = arith.xori %a, %b : i32\n```" ASSOCIATIVE, Effects::Pure, fold::xori, xori;
-    MaxSIOp "arith.maxsi" "The larger of two signed integers.\n\n```mlir\n%0 = arith.maxsi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxsi;
-    MaxUIOp "arith.maxui" "The larger of two unsigned integers.\n\n```mlir\n%0 = arith.maxui %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxui;
-    MinSIOp "arith.minsi" "The smaller of two signed integers.\n\n```mlir\n%0 = arith.minsi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minsi;
-    MinUIOp "arith.minui" "The smaller of two unsigned integers.\n\n```mlir\n%0 = arith.minui %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minui;
+    AndIOp "arith.andi" "Bitwise AND.\n\n```mlir\n%0 = arith.andi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::andi, andi;
+    OrIOp "arith.ori" "Bitwise OR.\n\n```mlir\n%0 = arith.ori %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::ori, ori;
+    XOrIOp "arith.xori" "Bitwise XOR.\n\n```mlir\n%0 = arith.xori %a, %b : i32\n```" ASSOCIATIVE, Effects::Pure, fold::xori, xori;
+    MaxSIOp "arith.maxsi" "Maximum of two signed integers.\n\n```mlir\n%0 = arith.maxsi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxsi;
+    MaxUIOp "arith.maxui" "Maximum of two unsigned integers.\n\n```mlir\n%0 = arith.maxui %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, maxui;
+    MinSIOp "arith.minsi" "Minimum of two signed integers.\n\n```mlir\n%0 = arith.minsi %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minsi;
+    MinUIOp "arith.minui" "Minimum of two unsigned integers.\n\n```mlir\n%0 = arith.minui %a, %b : i32\n```" ASSOCIATIVE.and(Traits::IDEMPOTENT), Effects::Pure, fold::same_operands, minui;
 }
 
-/// Unsigned addition with the carry.
+/// Unsigned addition with carry.
 ///
 /// ```mlir
 /// %sum, %carry = arith.addui_extended %a, %b : i32, i1
@@ -150,9 +150,9 @@ pub struct AddUIExtendedOp {
     lhs: Operand<INT_OR_INDEX_LIKE>,
     /// Right operand.
     rhs: Operand<INT_OR_INDEX_LIKE>,
-    /// The wrapped sum.
+    /// Wrapped sum.
     sum: OpResult<INT_OR_INDEX_LIKE>,
-    /// Whether it wrapped.
+    /// Carry.
     overflow: OpResult<BOOL_LIKE>,
 }
 
@@ -165,17 +165,17 @@ macro_rules! extended_mul {
             lhs: Operand<INT_OR_INDEX_LIKE>,
             /// Right operand.
             rhs: Operand<INT_OR_INDEX_LIKE>,
-            /// The low half of the product.
+            /// Low half of the product.
             low: OpResult<INT_OR_INDEX_LIKE>,
-            /// The high half.
+            /// High half of the product.
             high: OpResult<INT_OR_INDEX_LIKE>,
         }
     )* };
 }
 
 extended_mul! {
-    MulSIExtendedOp "arith.mulsi_extended" "Signed multiplication of twice the width.\n\n```mlir\n%low, %high = arith.mulsi_extended %a, %b : i32\n```" mulsi_extended;
-    MulUIExtendedOp "arith.mului_extended" "Unsigned multiplication of twice the width.\n\n```mlir\n%low, %high = arith.mului_extended %a, %b : i32\n```" mului_extended;
+    MulSIExtendedOp "arith.mulsi_extended" "Signed multiplication with a result of twice the width.\n\n```mlir\n%low, %high = arith.mulsi_extended %a, %b : i32\n```" mulsi_extended;
+    MulUIExtendedOp "arith.mului_extended" "Unsigned multiplication with a result of twice the width.\n\n```mlir\n%low, %high = arith.mului_extended %a, %b : i32\n```" mului_extended;
 }
 
 fn infer_carry(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
@@ -185,7 +185,7 @@ fn infer_carry(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
 
 // ---- meaning
 
-/// The width of the operands' elements. An error beyond what evaluation holds.
+/// Returns the width of the operands' elements; an error beyond 64 bits.
 pub(crate) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
     let ctx = args.ctx();
     match ctx.int_width(ctx.element_type(args.operand_type(0))) {
@@ -194,18 +194,18 @@ pub(crate) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {
     }
 }
 
-/// `v` as a signed integer of `width` bits.
+/// Wraps `v` to a signed integer of `width` bits.
 pub(crate) fn wrap(v: i128, width: u32) -> i64 {
     let unused = 64 - width;
     (v as i64) << unused >> unused
 }
 
-/// The bits of `v` as an unsigned integer of `width` bits.
+/// Returns the low `width` bits of `v` as an unsigned integer.
 pub(crate) fn unsigned(v: i64, width: u32) -> u64 {
     v as u64 & (u64::MAX >> (64 - width))
 }
 
-/// An op of two integers; `f` gets the operands and the width, and gives `None` for poison.
+/// Returns the evaluator of a binary op; `f` gets the operands and the width, and returns `None` for poison.
 fn binary(
     args: &OpArgs<'_>,
     f: impl Fn(i64, i64, u32) -> Result<Option<i128>, Trap> + Send + Sync + 'static,
@@ -214,7 +214,7 @@ fn binary(
     Ok(Scalar::ints(move |x| Ok(f(x[0], x[1], w)?.map(|v| wrap(v, w)))))
 }
 
-/// The wrapped result, or poison when a promise is broken.
+/// Returns the wrapped result, or poison if an overflow flag is violated.
 fn promised(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let (nsw, nuw) = super::overflow_promises(args);
     if !nsw && !nuw {
@@ -255,7 +255,8 @@ fn shli(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     })
 }
 
-/// Whether a division is defined for every dividend: by 0 it never is, and by -1 the quotient may overflow.
+/// Whether a division is defined for every dividend: the divisor must be a constant other than 0 and, for signed
+/// division, -1.
 fn divides_by_constant(m: &Module, op: Op) -> bool {
     let divisor = m.operands(op)[1];
     let constant = m.constant(divisor).and_then(|attr| m.ctx.as_uniform(attr));
@@ -291,7 +292,7 @@ fn zero_divisor() -> Trap {
     Trap::Ub("division by zero".into())
 }
 
-/// Unsigned division and its kin; undefined for a zero divisor.
+/// Evaluates unsigned division and remainder; a zero divisor is undefined behavior.
 fn unsigned_division(args: &OpArgs<'_>, f: impl Fn(u64, u64) -> u64 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
     binary(args, move |a, b, w| {
@@ -303,7 +304,7 @@ fn unsigned_division(args: &OpArgs<'_>, f: impl Fn(u64, u64) -> u64 + Send + Syn
     })
 }
 
-/// Signed division and its kin; undefined for a zero divisor and when the quotient does not fit.
+/// Evaluates signed division and remainder; a zero divisor and overflow are undefined behavior.
 fn signed_division(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + Send + Sync + 'static) -> Result<Scalar, Trap> {
     let exact = is_exact(args);
     binary(args, move |a, b, w| {
@@ -373,7 +374,7 @@ fn addui_extended(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap>
     Ok(vec![low, carry])
 }
 
-/// The halves of a product, low and high.
+/// Returns the low and high half of a product.
 fn halves(args: &OpArgs<'_>, data: &[Datum], product: impl Fn(i64, i64, u32) -> i128) -> Result<Vec<Datum>, Trap> {
     let w = width(args)?;
     let low = map_int(data, None, |x| Ok(Some(wrap(product(x[0], x[1], w), w))))?;

@@ -1,7 +1,7 @@
-//! `arith`: arithmetic on integers, `index` and floats, and on vectors and tensors of them, element by element.
+//! `arith`: arithmetic on integers, `index` and floats, elementwise on vectors and tensors of them.
 //!
-//! The meaning is LLVM's: integers wrap, broken promises (`nsw`, `exact`, shifts too far) give poison, division by zero
-//! and overflow of signed division are undefined.
+//! The semantics is LLVM's: integers wrap; violated flags (`nsw`, `exact`) and too large shift amounts yield poison;
+//! division by zero and overflow of signed division are undefined behavior.
 
 mod cast;
 mod compare;
@@ -20,7 +20,7 @@ pub use int::*;
 
 use gradus_ir::{AttrData, AttrKind, AttrText, Context, Dialect, Flags, OpArgs, OpDecl, Piece, Type, TypeData};
 
-/// Promises about floats that let the compiler do more.
+/// Fast-math flags.
 pub const FASTMATH: AttrKind = AttrKind {
     summary: "Floating point fast math flags",
     check: |c, a| gradus_ir::verify::has_words(c, a, &FASTMATH.text),
@@ -32,7 +32,7 @@ pub const FASTMATH: AttrKind = AttrKind {
     },
 };
 
-/// Promises that integer arithmetic does not overflow.
+/// Integer overflow flags.
 pub const OVERFLOW: AttrKind = AttrKind {
     summary: "Integer overflow arith flags",
     check: |c, a| gradus_ir::verify::has_words(c, a, &OVERFLOW.text),
@@ -44,7 +44,7 @@ pub const OVERFLOW: AttrKind = AttrKind {
     },
 };
 
-/// Whether the enumeration attribute `name` of the op has the word.
+/// Whether the bit enum attribute `name` of the op contains the word.
 fn has_word(args: &OpArgs<'_>, name: &str, word: &str) -> bool {
     let Some(AttrData::Dialect { body, .. }) = args.attr(name).map(|attr| args.ctx().attr_data(attr)) else {
         return false;
@@ -52,18 +52,18 @@ fn has_word(args: &OpArgs<'_>, name: &str, word: &str) -> bool {
     body.iter().any(|piece| matches!(piece, Piece::Text(text) if text.split(['<', ',', '>']).any(|w| w.trim() == word)))
 }
 
-/// Whether the op promises that there are no NaNs, and no infinities.
+/// Whether the fast-math flags exclude NaNs (`nnan`), and infinities (`ninf`).
 pub(crate) fn finite_promises(args: &OpArgs<'_>) -> (bool, bool) {
     let fast = has_word(args, "fastmath", "fast");
     (fast || has_word(args, "fastmath", "nnan"), fast || has_word(args, "fastmath", "ninf"))
 }
 
-/// Whether the op promises no signed, and no unsigned overflow.
+/// Whether the op has the flags `nsw`, and `nuw`.
 fn overflow_promises(args: &OpArgs<'_>) -> (bool, bool) {
     (has_word(args, "overflowFlags", "nsw"), has_word(args, "overflowFlags", "nuw"))
 }
 
-/// The boolean type of the shape of `ty`: what a comparison of two `ty` gives.
+/// Returns the i1 type of the shape of `ty`: the result type of a comparison.
 pub fn bool_like(ctx: &Context, ty: Type) -> Type {
     match ctx.type_data(ty) {
         TypeData::Vector { .. } | TypeData::Tensor { .. } | TypeData::UnrankedTensor(_) => {
@@ -76,7 +76,7 @@ pub fn bool_like(ctx: &Context, ty: Type) -> Type {
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "arith",
-    doc: "Arithmetic on integers and floats, scalar or element by element.",
+    doc: "Arithmetic on integers and floats, scalar or elementwise.",
     ops: &[
         ConstantOp::INFO,
         AddIOp::INFO,

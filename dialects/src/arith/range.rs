@@ -1,21 +1,21 @@
-//! Between which numbers an integer is, as far as the ops say that compute it.
+//! Integer range analysis by the defining ops of a value.
 
 use gradus_ir::{Module, Type, Value};
 
-/// So many ops are looked at, one behind the other; each has at most three operands.
+/// Maximum depth of the use-def traversal; ops have at most three operands each.
 const DEPTH: u32 = 8;
 
-/// What lies between two numbers, both included: signed values of integers of up to 64 bits.
+/// A range of signed integers of up to 64 bits, bounds included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Range {
-    /// The least.
+    /// Minimum.
     pub low: i128,
-    /// The greatest.
+    /// Maximum.
     pub high: i128,
 }
 
 impl Range {
-    /// Where a value is if it is not poison, in every element; `None` if it is no integer, or `index`.
+    /// Returns the range of a value that is not poison, in every element; `None` for `index` and non-integers.
     pub fn of(m: &Module, value: Value) -> Option<Range> {
         Search { m }.range(value, DEPTH)
     }
@@ -24,7 +24,7 @@ impl Range {
         Range { low, high }
     }
 
-    /// All integers of a width.
+    /// Returns the full range of a width.
     fn all(width: u32) -> Range {
         let half = 1i128 << (width - 1);
         Range::new(-half, half - 1)
@@ -39,7 +39,7 @@ impl Range {
         self.low >= 0
     }
 
-    /// Where the same bits are as an unsigned number.
+    /// Returns the range of the same bits as unsigned integers.
     fn unsigned(self, width: u32) -> Range {
         if self.is_natural() { self } else { Range::new(0, (1 << width) - 1) }
     }
@@ -48,7 +48,7 @@ impl Range {
         Range::new(self.low.min(other.low), self.high.max(other.high))
     }
 
-    /// What an operation that grows or falls with each operand makes of the ends.
+    /// Returns the range of an operation that is monotonic in each operand.
     fn corners(self, other: Range, f: impl Fn(i128, i128) -> i128) -> Range {
         let ends = [f(self.low, other.low), f(self.low, other.high), f(self.high, other.low), f(self.high, other.high)];
         let [a, b, c, d] = ends.map(|end| Range::new(end, end));
@@ -61,25 +61,25 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    /// The bits of an integer's elements.
+    /// Returns the width of an integer's elements.
     fn width(&self, value: Value) -> Option<u32> {
         let elem = self.m.ctx.element_type(self.m.value_type(value));
         self.m.ctx.int_width(elem).filter(|width| elem != Type::INDEX && (1..=64).contains(width))
     }
 
-    /// What is known of a value by so many ops.
+    /// Returns the range of a value, within the remaining depth.
     fn range(&self, value: Value, depth: u32) -> Option<Range> {
         let width = self.width(value)?;
         let known = self.known(value, width, depth);
         Some(known.filter(|range| range.fits(width)).unwrap_or(Range::all(width)))
     }
 
-    /// `None` if nothing is known, or what comes of it if it does not wrap.
+    /// Returns `None` if unknown, else the range of the unwrapped result.
     fn known(&self, value: Value, width: u32, depth: u32) -> Option<Range> {
         let m = self.m;
         if let Some(attr) = m.constant(value) {
             let number = m.ctx.as_uniform(attr)? as i128;
-            // The only bit of a boolean is its sign, however it is written.
+            // The only bit of a boolean is its sign.
             return Some(if width == 1 {
                 Range::new(-number.abs(), -number.abs())
             } else {
@@ -116,13 +116,13 @@ impl Search<'_> {
     }
 }
 
-/// Below each of the numbers that are not negative.
+/// Upper bound of a bitwise AND: below each nonnegative operand.
 fn least(ranges: [Range; 2]) -> Option<Range> {
     let high = ranges.into_iter().filter(|range| range.is_natural()).map(|range| range.high).min()?;
     Some(Range::new(0, high))
 }
 
-/// The least number of ones only that is no less.
+/// Returns the least number of the form 2^n - 1 that is at least the argument.
 fn all_ones(number: i128) -> i128 {
     (1i128 << (128 - number.leading_zeros())) - 1
 }

@@ -1,8 +1,8 @@
-//! Identities of arithmetic that canonicalization uses, one per line, and the conditions that they need.
+//! Canonicalization rules of arithmetic, with their conditions.
 //!
-//! mlir-opt has four more for `select` with nested conditions, which turn into `andi` and `ori` of them: those are not
-//! refinements, since `false and poison` is poison where the nested select was not. It also rounds once where
-//! `truncf(sitofp(x))` rounds twice. Both are left out.
+//! mlir-opt also turns nested `select`s into `andi` and `ori` of conditions, which is not a refinement: `false and
+//! poison` is poison, but the nested select is not. It also turns `truncf(sitofp(x))`, which rounds twice, into one
+//! rounding. Both are omitted.
 
 use super::range::Range;
 use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx, rule};
@@ -10,7 +10,7 @@ use gradus_ir::{Attr, Module, Type};
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    // sums and differences of constants
+    // constants in sums and differences
     rule("add-add",        "addi(addi(x, C), D) => addi(x, addi(C, D))"),
     rule("add-sub-right",  "addi(subi(x, C), D) => addi(x, subi(D, C))"),
     rule("add-sub-left",   "addi(subi(C, x), D) => subi(addi(C, D), x)"),
@@ -20,13 +20,13 @@ pub(super) const RULES: &[Rule] = &[
     rule("sub-sub-left",   "subi(subi(C, x), D) => subi(subi(C, D), x)"),
     rule("sub-of-sub",     "subi(C, subi(x, D)) => subi(addi(C, D), x)"),
     rule("sub-of-sub-left","subi(C, subi(D, x)) => addi(x, subi(C, D))"),
-    // sums and differences that undo each other: a - b + b = a
+    // cancellation: a - b + b = a
     rule("sub-add-same",   "addi(subi(a, b), b) => a"),
     rule("add-sub-same",   "subi(addi(a, b), b) => a"),
     rule("sub-sub-same",   "subi(subi(a, b), a) => subi(0, b)"),
     rule("add-negated",    "addi(x, muli(y, -1)) => subi(x, y)                        if not_i1(x)"),
     rule("mul-mul",        "muli(muli(x, C), D) => muli(x, muli(C, D))"),
-    // bits: absorption, constants, complements
+    // bitwise: absorption, constants, complements
     rule("and-and",        "andi(andi(x, C), D) => andi(x, andi(C, D))"),
     rule("and-absorb",     "andi(a, y @ andi(a, b)) => y"),
     rule("and-not",        "andi(x, xori(x, -1)) => 0"),
@@ -36,14 +36,14 @@ pub(super) const RULES: &[Rule] = &[
     rule("xor-xor",        "xori(a, xori(a, b)) => b"),
     rule("xor-constants",  "xori(xori(x, C), D) => xori(x, xori(C, D))"),
     rule("not-compare",    "xori(cmpi{predicate = P}(a, b), -1) => cmpi{predicate = negated(P)}(a, b)"),
-    // bits of extended values: compute narrow
+    // bitwise on extended values: compute in the narrow type
     rule("and-extsi",      "andi(extsi(a: T), extsi(b: T)): R => extsi(andi(a, b)): R"),
     rule("and-extui",      "andi(extui(a: T), extui(b: T)): R => extui(andi(a, b)): R"),
     rule("or-extsi",       "ori(extsi(a: T), extsi(b: T)): R => extsi(ori(a, b)): R"),
     rule("or-extui",       "ori(extui(a: T), extui(b: T)): R => extui(ori(a, b)): R"),
     rule("xor-extsi",      "xori(extsi(a: T), extsi(b: T)): R => extsi(xori(a, b)): R"),
     rule("xor-extui",      "xori(extui(a: T), extui(b: T)): R => extui(xori(a, b)): R"),
-    // smallest and largest values
+    // minimum and maximum values
     rule("maxsi-smallest", "maxsi(x, C) => x                                          if smallest(C)"),
     rule("maxsi-largest",  "maxsi(x, C) => C                                          if largest(C)"),
     rule("minsi-smallest", "minsi(x, C) => C                                          if smallest(C)"),
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("maxui-ones",     "maxui(x, C) => C                                          if all_ones(C)"),
     rule("minui-zero",     "minui(x, C) => C                                          if zero(C)"),
     rule("minui-ones",     "minui(x, C) => x                                          if all_ones(C)"),
-    // choices
+    // selection
     rule("select-same-then",  "select(c, select(c, a, b), d) => select(c, a, d)"),
     rule("select-same-else",  "select(c, a, select(c, b, d)) => select(c, a, d)"),
     rule("select-not",        "select(xori(c, -1), a, b) => select(c, b, a)"),
@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("extui-ne-zero",  "cmpi{predicate = ne}(extui(x: T), 0) => x                 if i1(T)"),
     rule("i1-eq-true",     "cmpi{predicate = eq}(x: T, -1) => x                       if i1(T)"),
     rule("i1-ne-false",    "cmpi{predicate = ne}(x: T, 0) => x                        if i1(T)"),
-    // conversions of conversions
+    // composed conversions
     rule("extui-extui",    "extui(extui(x)): R => extui(x): R"),
     rule("extsi-extsi",    "extsi(extsi(x)): R => extsi(x): R"),
     rule("extsi-extui",    "extsi(extui(x)): R => extui(x): R"),
@@ -90,7 +90,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("index-castui-back",  "index_castui(index_castui(x: T): U): T => x           if not_narrower_int(U, T)"),
     rule("index-cast-extsi",   "index_cast(extsi(x: T)): R => index_cast(x): R        if index(R)"),
     rule("index-castui-extui", "index_castui(extui(x: T)): R => index_castui(x): R    if index(R)"),
-    // signs of floats
+    // float signs
     rule("mulf-negf-negf", "mulf(negf(a), negf(b)) => mulf(a, b)"),
     rule("divf-negf-negf", "divf(negf(a), negf(b)) => divf(a, b)"),
 ];
@@ -98,7 +98,7 @@ pub(super) const RULES: &[Rule] = &[
 pub(super) const GROUPS: &[RuleGroup] = &[
     RuleGroup {
         name: "divide-shift",
-        doc: "signed division of what is not negative by powers of two as shifts",
+        doc: "signed division of nonnegative integers by powers of two as shifts",
         rules: DIVIDE_SHIFT,
     },
     RuleGroup { name: "factor", doc: "sums of products with a common factor as products of sums", rules: FACTOR },
@@ -109,8 +109,8 @@ const DIVIDE_SHIFT: &[Rule] = &[
     rule("divide-shift",   "divsi(x, C) => shrsi(x, log2(C))                          if not_negative(x)"),
 ];
 
-/// A sum is regrouped only where two parts have a factor in common that the rest is not made of: all other ways lead to the same
-/// sums, but there are many.
+/// Sums are regrouped only if two terms share a factor that the rest does not contain; unrestricted reassociation would
+/// add many equal sums.
 #[rustfmt::skip]
 const FACTOR: &[Rule] = &[
     approx("factor",             "addf(mulf(x, a), mulf(x, b)) => mulf(x, addf(a, b))"),
@@ -122,27 +122,27 @@ const FACTOR: &[Rule] = &[
 #[rustfmt::skip]
 pub(super) const NATIVES: &[&Native] = &[
     &Native::test("i1", "a boolean, or a vector or tensor of them", ANY, |m, x| element(m, x[0]) == Type::I1),
-    &Native::test("not_i1", "anything but booleans", ANY, |m, x| element(m, x[0]) != Type::I1),
+    &Native::test("not_i1", "a value that is not boolean", ANY, |m, x| element(m, x[0]) != Type::I1),
     &Native::test("index", "`index`, or a vector or tensor of it", ANY, |m, x| element(m, x[0]) == Type::INDEX),
-    &Native::test("variable", "no constant", VALUE, |m, x| m.constant(x[0].value()).is_none()),
+    &Native::test("variable", "a value that is not constant", VALUE, |m, x| m.constant(x[0].value()).is_none()),
     &Native::test("wider_int", "two integers, neither `index`, the first with more bits", TWO, |m, x| element(m, x[0]) != Type::INDEX && element(m, x[1]) != Type::INDEX && widths(m, x).is_some_and(|(a, b)| a > b)),
     &Native::test("not_narrower_int", "two integers, the first with at least as many bits", TWO, |m, x| widths(m, x).is_some_and(|(a, b)| a >= b)),
-    &Native::test("same_shape", "two scalars, or two vectors or tensors of one shape", TYPES, |m, x| m.ctx.with_element(x[0].ty(), Type::I1) == m.ctx.with_element(x[1].ty(), Type::I1)),
-    &Native::test("zero", "an integer that is 0 everywhere", ATTR, |m, x| m.ctx.is_uniform(x[0].attr(), 0.0)),
-    &Native::test("all_ones", "an integer with all bits set, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
-    &Native::test("smallest", "the smallest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
-    &Native::test("largest", "the largest signed integer, everywhere", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
-    &Native { params: &["limit"], ..Native::test("at_least", "a number that is `limit` or more, everywhere", ATTR, at_least) },
-    &Native::test("power_of_two", "a positive integer that is a power of two, everywhere", ATTR, |m, x| exponent(m, x[0]).is_some()),
-    &Native::test("not_negative", "an integer that is not negative, as the ops say that compute it", VALUE, |m, x| Range::of(m, x[0].value()).is_some_and(|range| range.low >= 0)),
-    &Native::test("made_without", "a value that is not computed from the second one, nor is it", VALUES, made_without),
+    &Native::test("same_shape", "two types of the same shape", TYPES, |m, x| m.ctx.with_element(x[0].ty(), Type::I1) == m.ctx.with_element(x[1].ty(), Type::I1)),
+    &Native::test("zero", "the integer 0, or a splat of it", ATTR, |m, x| m.ctx.is_uniform(x[0].attr(), 0.0)),
+    &Native::test("all_ones", "the integer -1, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
+    &Native::test("smallest", "the minimum signed integer, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
+    &Native::test("largest", "the maximum signed integer, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
+    &Native { params: &["limit"], ..Native::test("at_least", "a number that is at least `limit`, or a splat of it", ATTR, at_least) },
+    &Native::test("power_of_two", "a positive power of two, or a splat of it", ATTR, |m, x| exponent(m, x[0]).is_some()),
+    &Native::test("not_negative", "an integer that range analysis proves nonnegative", VALUE, |m, x| Range::of(m, x[0].value()).is_some_and(|range| range.low >= 0)),
+    &Native::test("made_without", "a value that neither is nor depends on the second one", VALUES, made_without),
     &Native::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
-    &Native::attr("negated", "the predicate that holds when this one does not", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
+    &Native::attr("negated", "the negated predicate", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
     &Native::attr("swapped", "the predicate for swapped operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
     &Native::attr("unsigned", "the predicate for unsigned operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 6, 7, 8, 9, 6, 7, 8, 9])),
 ];
 
-/// Anything that has a type.
+/// Returns the element type of a type, or of a value or attribute.
 const ANY: &[ArgKind] = &[ArgKind::Any];
 const TWO: &[ArgKind] = &[ArgKind::Any, ArgKind::Any];
 const TYPES: &[ArgKind] = &[ArgKind::Type, ArgKind::Type];
@@ -150,7 +150,7 @@ const VALUE: &[ArgKind] = &[ArgKind::Value];
 const VALUES: &[ArgKind] = &[ArgKind::Value, ArgKind::Value];
 const ATTR: &[ArgKind] = &[ArgKind::Attr];
 
-/// So many ops are looked at.
+/// Maximum number of ops visited.
 const MOST: usize = 256;
 
 fn made_without(m: &Module, args: &[Arg]) -> bool {
@@ -178,7 +178,7 @@ fn widths(m: &Module, args: &[Arg]) -> Option<(u32, u32)> {
     Some((m.ctx.int_width(element(m, args[0]))?, m.ctx.int_width(element(m, args[1]))?))
 }
 
-/// The integer that a constant is everywhere, and its width.
+/// Returns the integer of a splat constant, and its width.
 fn signed(m: &Module, arg: Arg) -> Option<(f64, u32)> {
     Some((m.ctx.as_uniform(arg.attr())?, m.ctx.int_width(element(m, arg))?))
 }
@@ -189,13 +189,13 @@ fn at_least(m: &Module, args: &[Arg]) -> bool {
     m.ctx.as_uniform(args[0].attr()).zip(limit).is_some_and(|(value, limit)| value >= limit)
 }
 
-/// The exponent of the positive power of two that an integer is everywhere.
+/// Returns log2 of a splat power of two.
 fn exponent(m: &Module, arg: Arg) -> Option<f64> {
     let (value, width) = signed(m, arg)?;
     (0..width.saturating_sub(1)).map(f64::from).find(|exponent| exponent.exp2() == value)
 }
 
-/// Half of the number of integers of a width.
+/// Returns 2^(width - 1).
 fn half(width: u32) -> f64 {
     f64::from(width - 1).exp2()
 }

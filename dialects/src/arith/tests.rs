@@ -1,4 +1,4 @@
-//! The corners of arithmetic: poison, undefined behaviour, and what is neither.
+//! Tests of arithmetic edge cases: poison and undefined behavior.
 
 use super::*;
 use gradus_ir::eval::{Datum, Trap, eval_op};

@@ -7,7 +7,7 @@ use gradus_ir::memory::Memory;
 use gradus_ir::{Access, Effects, Module, Op, OpArgs, Pattern, PatternRewriter, Rewriter, Traits, op};
 use std::ops::Range;
 
-/// Stops the program with a message unless the condition holds.
+/// Runtime assertion: aborts with a message unless the condition holds.
 ///
 /// ```mlir
 /// cf.assert %c, "expected c to hold"
@@ -20,13 +20,13 @@ use std::ops::Range;
     format = "$arg `,` $msg attr-dict"
 )]
 pub struct AssertOp {
-    /// What must hold.
+    /// Condition.
     arg: Operand<BOOL>,
-    /// What to say otherwise.
+    /// Message of a failed assertion.
     msg: Attribute<STRING>,
 }
 
-/// Goes to another block.
+/// Unconditional branch.
 ///
 /// ```mlir
 /// func.func @f(%x: i32) -> i32 {
@@ -47,10 +47,10 @@ pub struct AssertOp {
     format = "$dest (`(` $destOperands^ `:` type($destOperands) `)`)? attr-dict"
 )]
 pub struct BranchOp {
-    /// What becomes of the block's arguments.
+    /// Block arguments of the destination.
     #[name = "destOperands"]
     dest_operands: Operands<ANY>,
-    /// The block.
+    /// Destination block.
     dest: Successor,
 }
 
@@ -75,7 +75,7 @@ fn drop_true_assert(rw: &mut Rewriter<'_>, op: Op) -> bool {
     holds
 }
 
-/// A block to which only this branch goes is the rest of the branch's block.
+/// Merges the destination into this block if the branch is its only predecessor.
 fn merge_with_dest(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let Some(home) = m.parent_block(op) else { return false };

@@ -11,10 +11,10 @@ use gradus_ir::{
 };
 use std::ops::Range;
 
-/// `[1, 2]`
+/// Branch weights, such as `[1, 2]`.
 pub const WEIGHTS: AttrKind = AttrKind { text: AttrText::Ints(Type::I32), ..I32_ARRAY };
 
-/// Goes to one of two blocks.
+/// Conditional branch.
 ///
 /// ```mlir
 /// func.func @f(%c: i1, %x: i32) -> i32 {
@@ -43,20 +43,20 @@ pub const WEIGHTS: AttrKind = AttrKind { text: AttrText::Ints(Type::I32), ..I32_
         $falseDest (`(` $falseDestOperands^ `:` type($falseDestOperands) `)`)? attr-dict"
 )]
 pub struct CondBranchOp {
-    /// Which.
+    /// Condition.
     condition: Operand<BOOL>,
-    /// What becomes of the arguments of the block for true.
+    /// Block arguments of the true destination.
     #[name = "trueDestOperands"]
     true_operands: Operands<ANY>,
-    /// What becomes of the arguments of the block for false.
+    /// Block arguments of the false destination.
     #[name = "falseDestOperands"]
     false_operands: Operands<ANY>,
     /// How often either is expected.
     branch_weights: OptAttribute<WEIGHTS>,
-    /// The block for true.
+    /// Destination if the condition is true.
     #[name = "trueDest"]
     true_dest: Successor,
-    /// The block for false.
+    /// Destination if the condition is false.
     #[name = "falseDest"]
     false_dest: Successor,
 }
@@ -110,7 +110,7 @@ fn branch_past_block(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// When both go to one block, the condition only chooses between values.
+/// Replaces a branch with equal destinations by selects and an unconditional branch.
 fn one_destination(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let [(dest, yes), (other, no)] = targets(m, op);
@@ -130,7 +130,7 @@ fn one_destination(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// In a block to which only this branch goes, the condition is known.
+/// Replaces the condition by its value in destinations with this branch as only predecessor.
 fn propagate_condition(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let condition = CondBranchOp(op).condition(m);
@@ -156,7 +156,7 @@ fn users_in(m: &Module, block: Block, value: Value) -> Vec<(Op, usize)> {
     m.block_ops(block).flat_map(operands).filter(|&(_, _, v)| v == value).map(|(op, i, _)| (op, i)).collect()
 }
 
-/// A block that is never reached is not gone to.
+/// Replaces a branch to an unreachable block by a branch to the other one.
 fn avoid_unreachable(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let [yes, no] = targets(m, op);

@@ -10,10 +10,10 @@ pub use switch::SwitchOp;
 
 use gradus_ir::{Block, Dialect, InsertPoint, Module, Op, OpDecl, PatternRewriter, Rewriter, Value, ValueList};
 
-/// A successor and what becomes of its arguments.
+/// A successor with its block arguments.
 type Target = (Block, ValueList);
 
-/// Successor `i` of a branch with what is carried there.
+/// Returns successor `i` of a branch with its operands.
 fn target(m: &Module, op: Op, i: usize) -> Target {
     let range = m.info(op).and_then(|info| info.successor_operands).map_or(0..0, |f| f(m, op, i));
     (m.successors(op)[i], m.operands(op)[range].into())
@@ -26,18 +26,19 @@ fn replace_by_branch(rw: &mut Rewriter<'_>, op: Op, (dest, values): &Target) {
     rw.erase(op);
 }
 
-/// The branch of a block that does nothing else.
+/// Returns the branch of a block that holds nothing else.
 fn only_branch(m: &Module, block: Block) -> Option<BranchOp> {
     BranchOp::cast(m, m.first_op(block)?)
 }
 
-/// Whether the block begins a row of blocks that only branch, and that never ends. Long rows are taken to be such.
+/// Whether the block starts an infinite chain of blocks that only branch. Long chains count as infinite.
 fn never_ends(m: &Module, block: Block) -> bool {
     let mut row = std::iter::successors(Some(block), |&b| only_branch(m, b).map(|branch| branch.dest(m)));
     row.nth(64).is_some()
 }
 
-/// Where a branch to `target` leads to: past a block that only branches on, if its arguments are used for nothing else.
+/// Returns the final destination of a branch to `target`, bypassing a block that only branches if its arguments have no
+/// other uses.
 fn pass_through(m: &Module, (block, values): &Target) -> Option<Target> {
     let branch = only_branch(m, *block)?;
     let dest = branch.dest(m);

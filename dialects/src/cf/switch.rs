@@ -9,13 +9,13 @@ use gradus_ir::{
 };
 use std::ops::Range;
 
-/// `dense<[1, 2]> : vector<2xi32>`
+/// Dense integer elements, such as `dense<[1, 2]> : vector<2xi32>`.
 pub const INT_ELEMENTS: AttrKind = kind(
     "integer elements attribute",
     |c, a| matches!(c.attr_data(a), AttrData::Dense(d) if c.int_width(c.element_type(d.ty)).is_some()),
 );
 
-/// Goes to the block of the case that the flag is equal to, or else to the default block.
+/// Switch: branches to the destination of the case equal to the flag, or to the default destination.
 ///
 /// ```mlir
 /// func.func @f(%flag: i32, %x: i32) -> i32 {
@@ -48,28 +48,28 @@ pub const INT_ELEMENTS: AttrKind = kind(
         custom<SwitchOpCases>($defaultOperands, $caseOperands, $case_values, $case_operand_segments) `]` attr-dict"
 )]
 pub struct SwitchOp {
-    /// Which.
+    /// Flag.
     flag: Operand<INTEGER>,
-    /// What becomes of the default block's arguments.
+    /// Block arguments of the default destination.
     #[name = "defaultOperands"]
     default_operands: Operands<ANY>,
-    /// What becomes of the arguments of the cases' blocks, one case after the other.
+    /// Block arguments of the case destinations, concatenated.
     #[name = "caseOperands"]
     case_operands: Operands<ANY>,
-    /// The values of the cases.
+    /// Case values.
     case_values: OptAttribute<INT_ELEMENTS>,
-    /// How many operands each case has.
+    /// Number of operands per case.
     case_operand_segments: Attribute<I32_ARRAY>,
-    /// Where to go when no case fits.
+    /// Default destination.
     #[name = "defaultDestination"]
     default_dest: Successor,
-    /// Where each case goes.
+    /// Case destinations.
     #[name = "caseDestinations"]
     case_dests: Successors,
 }
 
 impl SwitchOp {
-    /// A switch that carries nothing.
+    /// Builds a switch without block arguments.
     pub fn build_cases(
         b: &mut Builder<'_>,
         loc: Loc,
@@ -146,7 +146,7 @@ fn print_cases(p: &mut OpPrinter<'_, '_>, _: &[Param]) -> std::io::Result<()> {
     for (i, &value) in values.iter().enumerate() {
         p.text(",");
         p.newline();
-        // The bits as they are: MLIR prints no signs here.
+        // MLIR prints case values as unsigned.
         p.text(&format!("  {}", value as u64 & (u64::MAX >> (64 - width))));
         print_target(p, &targets[i + 1]);
     }
@@ -169,7 +169,7 @@ fn print_target(p: &mut OpPrinter<'_, '_>, (block, values): &Target) {
     }
 }
 
-/// The attribute of the cases' values; each is cut to the width of the flag.
+/// Returns the case values as an attribute, truncated to the width of the flag.
 fn values_attr(ctx: &Context, flag: Type, values: &[i64]) -> Attr {
     let size = (ctx.int_width(flag).unwrap_or(64) as usize).div_ceil(8);
     let element = |&v: &i64| {
@@ -183,7 +183,7 @@ fn values_attr(ctx: &Context, flag: Type, values: &[i64]) -> Attr {
     ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat, data: data.into() })))
 }
 
-/// The values of the cases, sign-extended.
+/// Returns the case values, sign-extended.
 fn case_values(m: &Module, op: Op) -> Vec<i64> {
     let ctx = &m.ctx;
     let Some(AttrData::Dense(dense)) = SwitchOp(op).case_values(m).map(|a| ctx.attr_data(a)) else { return Vec::new() };
@@ -236,7 +236,7 @@ fn jump(args: &OpArgs<'_>, data: &[Datum]) -> Result<usize, Trap> {
     Ok(case_of(args.module, op, flag))
 }
 
-/// The successor for a value of the flag.
+/// Returns the index of the successor for a flag value.
 fn case_of(m: &Module, op: Op, flag: i64) -> usize {
     case_values(m, op).iter().position(|&v| v == flag).map_or(0, |i| i + 1)
 }
@@ -246,7 +246,7 @@ fn carried(m: &Module, op: Op, i: usize) -> Range<usize> {
     let first = 1 + SwitchOp(op).default_operands(m).len();
     match i {
         0 => 1..first,
-        // Cases mostly carry nothing: then there is nothing to add up.
+        // Fast path: no case has operands.
         _ if first >= total => total..total,
         _ => {
             let sizes = segments(m, op);
@@ -257,7 +257,7 @@ fn carried(m: &Module, op: Op, i: usize) -> Range<usize> {
     }
 }
 
-/// The default, then the cases.
+/// Returns the default target, then the case targets.
 fn targets(m: &Module, op: Op) -> Vec<Target> {
     let default = SwitchOp(op).default_operands(m).len() as i64;
     let (mut rest, blocks) = (&m.operands(op)[1..], m.successors(op).iter());
@@ -270,7 +270,7 @@ fn targets(m: &Module, op: Op) -> Vec<Target> {
     blocks.zip(sizes).map(|(&block, size)| (block, take(size))).collect()
 }
 
-/// Gives a switch other cases; the first target is the default.
+/// Replaces the cases; the first target is the default.
 fn set_targets(rw: &mut Rewriter<'_>, op: Op, values: &[i64], targets: &[Target]) {
     let m = rw.module();
     let (ctx, flag) = (m.ctx.clone(), SwitchOp(op).flag(m));
@@ -288,7 +288,7 @@ fn set_targets(rw: &mut Rewriter<'_>, op: Op, values: &[i64], targets: &[Target]
     });
 }
 
-/// Keeps the cases for which `keep` holds, given their value and target. Whether any is dropped.
+/// Keeps the cases for which `keep` holds, given value and target. Returns whether any was dropped.
 fn keep_cases(rw: &mut Rewriter<'_>, op: Op, keep: impl Fn(i64, &Target) -> bool) -> bool {
     let m = rw.module();
     let (values, mut all) = (case_values(m, op), targets(m, op));
@@ -343,7 +343,8 @@ fn branch_past_block(rw: &mut Rewriter<'_>, op: Op) -> bool {
     changed
 }
 
-/// A switch on the same flag, in a block to which only one way of this one leads, is decided there, or has fewer cases.
+/// Simplifies a switch on the same flag in a destination with one predecessor edge: it is decided, or cases are
+/// excluded.
 fn propagate_flag(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let (values, flag, dests) = (case_values(m, op), SwitchOp(op).flag(m), m.successors(op).to_vec());

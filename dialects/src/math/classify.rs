@@ -1,4 +1,4 @@
-//! Questions about floats.
+//! Classification of floats.
 
 use crate::arith::{FASTMATH, bool_like, finite_promises};
 use crate::constraint::{BOOL_LIKE, FLOAT_LIKE};
@@ -17,12 +17,12 @@ macro_rules! questions {
             format = "$operand attr-dict `:` type($operand)"
         )]
         pub struct $Op {
-            /// The operand.
+            /// Operand.
             operand: Operand<FLOAT_LIKE>,
-            /// Promises about the operand.
+            /// Fast-math flags.
             #[default = "#arith.fastmath<none>"]
             fastmath: Attribute<FASTMATH>,
-            /// The answer.
+            /// Truth value.
             result: OpResult<BOOL_LIKE>,
         }
     )* };
@@ -42,7 +42,7 @@ questions! {
     IsNormalOp "math.isnormal" "Whether a float is neither zero, subnormal, infinite nor NaN.\n\n```mlir\n%0 = math.isnormal %a : f32\n```" |v, least| v.is_finite() && v.abs() >= least;
 }
 
-/// Answers for each float `f(value, smallest normal value)`.
+/// Returns the evaluator of a predicate on value and smallest normal value.
 fn answer(args: &OpArgs<'_>, f: fn(f64, f64) -> bool) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     let kind = ctx.float_kind(ctx.element_type(args.operand_type(0)));
@@ -55,7 +55,7 @@ fn answer(args: &OpArgs<'_>, f: fn(f64, f64) -> bool) -> Result<Scalar, Trap> {
     Ok(Scalar::FloatsToInt(Box::new(known), Some(DType::Bool)))
 }
 
-/// The smallest positive normal value of a type.
+/// Returns the smallest positive normal value of a type.
 fn min_normal(kind: FloatKind) -> Option<f64> {
     Some(match kind {
         FloatKind::F16 => 2f64.powi(-14),

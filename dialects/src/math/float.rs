@@ -1,4 +1,4 @@
-//! Functions of floats.
+//! Float functions.
 
 use crate::arith::FASTMATH;
 use crate::arith::float::promised;
@@ -18,48 +18,48 @@ macro_rules! unary {
             format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
         )]
         pub struct $Op {
-            /// The operand.
+            /// Operand.
             operand: Operand<FLOAT_LIKE>,
-            /// Promises about the operand and result.
+            /// Fast-math flags.
             #[default = "#arith.fastmath<none>"]
             fastmath: Attribute<FASTMATH>,
-            /// The function's value.
+            /// Result.
             result: OpResult<FLOAT_LIKE>,
         }
     )* };
 }
 
 unary! {
-    AbsFOp "math.absf" "The absolute value of a float.\n\n```mlir\n%0 = math.absf %a : f64\n```" f32::abs, f64::abs;
-    AcosOp "math.acos" "The arc cosine.\n\n```mlir\n%0 = math.acos %a : f64\n```" f32::acos, f64::acos;
-    AcoshOp "math.acosh" "The inverse of the hyperbolic cosine.\n\n```mlir\n%0 = math.acosh %a : f64\n```" libm::acoshf, libm::acosh;
-    AsinOp "math.asin" "The arc sine.\n\n```mlir\n%0 = math.asin %a : f64\n```" f32::asin, f64::asin;
-    AsinhOp "math.asinh" "The inverse of the hyperbolic sine.\n\n```mlir\n%0 = math.asinh %a : f64\n```" libm::asinhf, libm::asinh;
-    AtanOp "math.atan" "The arc tangent.\n\n```mlir\n%0 = math.atan %a : f64\n```" f32::atan, f64::atan;
-    AtanhOp "math.atanh" "The inverse of the hyperbolic tangent.\n\n```mlir\n%0 = math.atanh %a : f64\n```" libm::atanhf, libm::atanh;
-    CbrtOp "math.cbrt" "The cube root.\n\n```mlir\n%0 = math.cbrt %a : f64\n```" f32::cbrt, f64::cbrt;
-    CeilOp "math.ceil" "The value rounded toward infinity.\n\n```mlir\n%0 = math.ceil %a : f64\n```" f32::ceil, f64::ceil;
-    CosOp "math.cos" "The cosine.\n\n```mlir\n%0 = math.cos %a : f64\n```" f32::cos, f64::cos;
-    CoshOp "math.cosh" "The hyperbolic cosine.\n\n```mlir\n%0 = math.cosh %a : f64\n```" f32::cosh, f64::cosh;
-    ErfOp "math.erf" "The error function.\n\n```mlir\n%0 = math.erf %a : f64\n```" libm::erff, libm::erf;
-    ErfcOp "math.erfc" "One minus the error function, without cancellation.\n\n```mlir\n%0 = math.erfc %a : f64\n```" libm::erfcf, libm::erfc;
-    ExpOp "math.exp" "The exponential function.\n\n```mlir\n%0 = math.exp %a : f64\n```" f32::exp, f64::exp;
-    Exp2Op "math.exp2" "Two to the power of the value.\n\n```mlir\n%0 = math.exp2 %a : f64\n```" f32::exp2, f64::exp2;
-    ExpM1Op "math.expm1" "The exponential function minus one, without cancellation.\n\n```mlir\n%0 = math.expm1 %a : f64\n```" f32::exp_m1, f64::exp_m1;
-    FloorOp "math.floor" "The value rounded toward minus infinity.\n\n```mlir\n%0 = math.floor %a : f64\n```" f32::floor, f64::floor;
-    LogOp "math.log" "The natural logarithm.\n\n```mlir\n%0 = math.log %a : f64\n```" f32::ln, f64::ln;
-    Log10Op "math.log10" "The logarithm to base 10.\n\n```mlir\n%0 = math.log10 %a : f64\n```" f32::log10, f64::log10;
-    Log1pOp "math.log1p" "The natural logarithm of one plus the value, without cancellation.\n\n```mlir\n%0 = math.log1p %a : f64\n```" f32::ln_1p, f64::ln_1p;
-    Log2Op "math.log2" "The logarithm to base 2.\n\n```mlir\n%0 = math.log2 %a : f64\n```" f32::log2, f64::log2;
-    RoundOp "math.round" "The nearest integer; halves are rounded away from zero.\n\n```mlir\n%0 = math.round %a : f64\n```" f32::round, f64::round;
-    RoundEvenOp "math.roundeven" "The nearest integer; halves are rounded to the even one.\n\n```mlir\n%0 = math.roundeven %a : f64\n```" f32::round_ties_even, f64::round_ties_even;
-    RsqrtOp "math.rsqrt" "One divided by the square root.\n\n```mlir\n%0 = math.rsqrt %a : f64\n```" |v: f32| 1.0 / v.sqrt(), |v: f64| 1.0 / v.sqrt();
-    SinOp "math.sin" "The sine.\n\n```mlir\n%0 = math.sin %a : f64\n```" f32::sin, f64::sin;
-    SinhOp "math.sinh" "The hyperbolic sine.\n\n```mlir\n%0 = math.sinh %a : f64\n```" f32::sinh, f64::sinh;
-    SqrtOp "math.sqrt" "The square root; NaN for negative values.\n\n```mlir\n%0 = math.sqrt %a : f64\n```" f32::sqrt, f64::sqrt;
-    TanOp "math.tan" "The tangent.\n\n```mlir\n%0 = math.tan %a : f64\n```" f32::tan, f64::tan;
-    TanhOp "math.tanh" "The hyperbolic tangent.\n\n```mlir\n%0 = math.tanh %a : f64\n```" f32::tanh, f64::tanh;
-    TruncOp "math.trunc" "The value rounded toward zero.\n\n```mlir\n%0 = math.trunc %a : f64\n```" f32::trunc, f64::trunc;
+    AbsFOp "math.absf" "Absolute value of a float.\n\n```mlir\n%0 = math.absf %a : f64\n```" f32::abs, f64::abs;
+    AcosOp "math.acos" "Arccosine.\n\n```mlir\n%0 = math.acos %a : f64\n```" f32::acos, f64::acos;
+    AcoshOp "math.acosh" "Inverse hyperbolic cosine.\n\n```mlir\n%0 = math.acosh %a : f64\n```" libm::acoshf, libm::acosh;
+    AsinOp "math.asin" "Arcsine.\n\n```mlir\n%0 = math.asin %a : f64\n```" f32::asin, f64::asin;
+    AsinhOp "math.asinh" "Inverse hyperbolic sine.\n\n```mlir\n%0 = math.asinh %a : f64\n```" libm::asinhf, libm::asinh;
+    AtanOp "math.atan" "Arctangent.\n\n```mlir\n%0 = math.atan %a : f64\n```" f32::atan, f64::atan;
+    AtanhOp "math.atanh" "Inverse hyperbolic tangent.\n\n```mlir\n%0 = math.atanh %a : f64\n```" libm::atanhf, libm::atanh;
+    CbrtOp "math.cbrt" "Cube root.\n\n```mlir\n%0 = math.cbrt %a : f64\n```" f32::cbrt, f64::cbrt;
+    CeilOp "math.ceil" "Ceiling: rounds toward infinity.\n\n```mlir\n%0 = math.ceil %a : f64\n```" f32::ceil, f64::ceil;
+    CosOp "math.cos" "Cosine.\n\n```mlir\n%0 = math.cos %a : f64\n```" f32::cos, f64::cos;
+    CoshOp "math.cosh" "Hyperbolic cosine.\n\n```mlir\n%0 = math.cosh %a : f64\n```" f32::cosh, f64::cosh;
+    ErfOp "math.erf" "Error function.\n\n```mlir\n%0 = math.erf %a : f64\n```" libm::erff, libm::erf;
+    ErfcOp "math.erfc" "Complementary error function: 1 - erf(x), without cancellation.\n\n```mlir\n%0 = math.erfc %a : f64\n```" libm::erfcf, libm::erfc;
+    ExpOp "math.exp" "Exponential: e^x.\n\n```mlir\n%0 = math.exp %a : f64\n```" f32::exp, f64::exp;
+    Exp2Op "math.exp2" "Base-2 exponential: 2^x.\n\n```mlir\n%0 = math.exp2 %a : f64\n```" f32::exp2, f64::exp2;
+    ExpM1Op "math.expm1" "e^x - 1, without cancellation.\n\n```mlir\n%0 = math.expm1 %a : f64\n```" f32::exp_m1, f64::exp_m1;
+    FloorOp "math.floor" "Floor: rounds toward minus infinity.\n\n```mlir\n%0 = math.floor %a : f64\n```" f32::floor, f64::floor;
+    LogOp "math.log" "Natural logarithm.\n\n```mlir\n%0 = math.log %a : f64\n```" f32::ln, f64::ln;
+    Log10Op "math.log10" "Base-10 logarithm.\n\n```mlir\n%0 = math.log10 %a : f64\n```" f32::log10, f64::log10;
+    Log1pOp "math.log1p" "log(1 + x), without cancellation.\n\n```mlir\n%0 = math.log1p %a : f64\n```" f32::ln_1p, f64::ln_1p;
+    Log2Op "math.log2" "Base-2 logarithm.\n\n```mlir\n%0 = math.log2 %a : f64\n```" f32::log2, f64::log2;
+    RoundOp "math.round" "Rounds to the nearest integer, half away from zero.\n\n```mlir\n%0 = math.round %a : f64\n```" f32::round, f64::round;
+    RoundEvenOp "math.roundeven" "Rounds to the nearest integer, half to even.\n\n```mlir\n%0 = math.roundeven %a : f64\n```" f32::round_ties_even, f64::round_ties_even;
+    RsqrtOp "math.rsqrt" "Reciprocal square root: 1 / sqrt(x).\n\n```mlir\n%0 = math.rsqrt %a : f64\n```" |v: f32| 1.0 / v.sqrt(), |v: f64| 1.0 / v.sqrt();
+    SinOp "math.sin" "Sine.\n\n```mlir\n%0 = math.sin %a : f64\n```" f32::sin, f64::sin;
+    SinhOp "math.sinh" "Hyperbolic sine.\n\n```mlir\n%0 = math.sinh %a : f64\n```" f32::sinh, f64::sinh;
+    SqrtOp "math.sqrt" "Square root; NaN for negative values.\n\n```mlir\n%0 = math.sqrt %a : f64\n```" f32::sqrt, f64::sqrt;
+    TanOp "math.tan" "Tangent.\n\n```mlir\n%0 = math.tan %a : f64\n```" f32::tan, f64::tan;
+    TanhOp "math.tanh" "Hyperbolic tangent.\n\n```mlir\n%0 = math.tanh %a : f64\n```" f32::tanh, f64::tanh;
+    TruncOp "math.trunc" "Truncation: rounds toward zero.\n\n```mlir\n%0 = math.trunc %a : f64\n```" f32::trunc, f64::trunc;
 }
 
 macro_rules! binary {
@@ -76,22 +76,22 @@ macro_rules! binary {
             lhs: Operand<FLOAT_LIKE>,
             /// Right operand.
             rhs: Operand<FLOAT_LIKE>,
-            /// Promises about the operands and result.
+            /// Fast-math flags.
             #[default = "#arith.fastmath<none>"]
             fastmath: Attribute<FASTMATH>,
-            /// The function's value.
+            /// Result.
             result: OpResult<FLOAT_LIKE>,
         }
     )* };
 }
 
 binary! {
-    Atan2Op "math.atan2" "The angle of the point (rhs, lhs), between minus pi and pi.\n\n```mlir\n%0 = math.atan2 %y, %x : f32\n```" f32::atan2, f64::atan2;
-    CopySignOp "math.copysign" "The magnitude of the first operand with the sign of the second.\n\n```mlir\n%0 = math.copysign %a, %b : f64\n```" f32::copysign, f64::copysign;
-    PowFOp "math.powf" "The first operand to the power of the second.\n\n```mlir\n%0 = math.powf %a, %b : f64\n```" f32::powf, f64::powf;
+    Atan2Op "math.atan2" "Two-argument arctangent: the angle of the point (rhs, lhs), in [-pi, pi].\n\n```mlir\n%0 = math.atan2 %y, %x : f32\n```" f32::atan2, f64::atan2;
+    CopySignOp "math.copysign" "Magnitude of the first operand with the sign of the second.\n\n```mlir\n%0 = math.copysign %a, %b : f64\n```" f32::copysign, f64::copysign;
+    PowFOp "math.powf" "Power: lhs^rhs.\n\n```mlir\n%0 = math.powf %a, %b : f64\n```" f32::powf, f64::powf;
 }
 
-/// `a * b + c`, rounded once.
+/// Fused multiply-add: `a * b + c`, rounded once.
 ///
 /// ```mlir
 /// %0 = math.fma %a, %b, %c : f64
@@ -103,22 +103,22 @@ binary! {
     format = "$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 )]
 pub struct FmaOp {
-    /// The first factor.
+    /// First factor.
     a: Operand<FLOAT_LIKE>,
-    /// The second factor.
+    /// Second factor.
     b: Operand<FLOAT_LIKE>,
-    /// What is added.
+    /// Summand.
     c: Operand<FLOAT_LIKE>,
-    /// Promises about the operands and result.
+    /// Fast-math flags.
     #[default = "#arith.fastmath<none>"]
     fastmath: Attribute<FASTMATH>,
-    /// The sum.
+    /// Result.
     result: OpResult<FLOAT_LIKE>,
 }
 
-/// A float limited to a range.
+/// Clamps a float to a range.
 ///
-/// It is `maximum(minimum(value, max), min)`: NaN if any operand is, and `min` where the range is empty.
+/// The result is `maximum(minimum(value, max), min)`: NaN if any operand is NaN, and `min` for an empty range.
 ///
 /// ```mlir
 /// %0 = math.clampf %value to [%min, %max] : f64
@@ -130,20 +130,20 @@ pub struct FmaOp {
     format = "$value `to` ` ` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 )]
 pub struct ClampFOp {
-    /// The value.
+    /// Operand.
     value: Operand<FLOAT_LIKE>,
-    /// The lower bound.
+    /// Lower bound.
     min: Operand<FLOAT_LIKE>,
-    /// The upper bound.
+    /// Upper bound.
     max: Operand<FLOAT_LIKE>,
-    /// Promises about the operands and result.
+    /// Fast-math flags.
     #[default = "#arith.fastmath<none>"]
     fastmath: Attribute<FASTMATH>,
-    /// The value within the bounds.
+    /// Clamped value.
     result: OpResult<FLOAT_LIKE>,
 }
 
-/// A float to the power of a signed integer.
+/// Raises a float to a signed integer power.
 ///
 /// ```mlir
 /// %0 = math.fpowi %base, %exponent : f32, i32
@@ -156,18 +156,18 @@ pub struct ClampFOp {
     format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)"
 )]
 pub struct FPowIOp {
-    /// The base.
+    /// Base.
     lhs: Operand<FLOAT_LIKE>,
-    /// The exponent.
+    /// Exponent.
     rhs: Operand<INT_OR_INDEX_LIKE>,
-    /// Promises about the base and result.
+    /// Fast-math flags.
     #[default = "#arith.fastmath<none>"]
     fastmath: Attribute<FASTMATH>,
-    /// The power.
+    /// Power.
     result: OpResult<FLOAT_LIKE>,
 }
 
-/// The sine and the cosine.
+/// Sine and cosine of an angle.
 ///
 /// ```mlir
 /// %sin, %cos = math.sincos %a : f64
@@ -180,18 +180,18 @@ pub struct FPowIOp {
     format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
 )]
 pub struct SincosOp {
-    /// The angle.
+    /// Angle in radians.
     operand: Operand<FLOAT_LIKE>,
-    /// Promises about the operand and results.
+    /// Fast-math flags.
     #[default = "#arith.fastmath<none>"]
     fastmath: Attribute<FASTMATH>,
-    /// The sine.
+    /// Sine.
     sin: OpResult<FLOAT_LIKE>,
-    /// The cosine.
+    /// Cosine.
     cos: OpResult<FLOAT_LIKE>,
 }
 
-/// A function that the machine has for `f32` and `f64`; narrower types are computed in `f64` and rounded.
+/// Returns the evaluator of a function with `f32` and `f64` versions; narrower types are computed in `f64` and rounded.
 fn function(
     args: &OpArgs<'_>,
     narrow: impl Fn(&[f32]) -> f32 + Send + Sync + 'static,
@@ -224,7 +224,7 @@ fn fpowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![promised(args, |x| powi(x[0], x[1] as i64))?.map(&[data[0].clone(), exponents])?])
 }
 
-/// `base` multiplied with itself, as often as it takes by squaring.
+/// Raises `base` to a power by repeated squaring.
 fn powi(base: f64, exponent: i64) -> f64 {
     let (mut power, mut factor, mut left) = (1.0, base, exponent.unsigned_abs());
     while left > 0 {

@@ -1,4 +1,4 @@
-//! Functions of integers.
+//! Integer functions.
 
 use crate::arith::int::{unsigned, width, wrap};
 use crate::constraint::INT_OR_INDEX_LIKE;
@@ -16,24 +16,24 @@ macro_rules! unary {
             format = "$operand attr-dict `:` type($result)"
         )]
         pub struct $Op {
-            /// The operand.
+            /// Operand.
             operand: Operand<INT_OR_INDEX_LIKE>,
-            /// The function's value.
+            /// Result.
             result: OpResult<INT_OR_INDEX_LIKE>,
         }
     )* };
 }
 
 unary! {
-    AbsIOp "math.absi" "The absolute value of a signed integer; the lowest one stays as it is.\n\n```mlir\n%0 = math.absi %a : i64\n```" |v, _| i128::from(v).abs();
-    CountLeadingZerosOp "math.ctlz" "The number of zero bits above the highest one; the width for zero.\n\n```mlir\n%0 = math.ctlz %a : i32\n```" |v, w| i128::from(unsigned(v, w).leading_zeros() + w - 64);
-    CtPopOp "math.ctpop" "The number of one bits.\n\n```mlir\n%0 = math.ctpop %a : i32\n```" |v, w| i128::from(unsigned(v, w).count_ones());
-    CountTrailingZerosOp "math.cttz" "The number of zero bits below the lowest one; the width for zero.\n\n```mlir\n%0 = math.cttz %a : i32\n```" |v, w| i128::from(unsigned(v, w).trailing_zeros().min(w));
+    AbsIOp "math.absi" "Absolute value of a signed integer; the minimum value is unchanged.\n\n```mlir\n%0 = math.absi %a : i64\n```" |v, _| i128::from(v).abs();
+    CountLeadingZerosOp "math.ctlz" "Number of leading zero bits; the width for zero.\n\n```mlir\n%0 = math.ctlz %a : i32\n```" |v, w| i128::from(unsigned(v, w).leading_zeros() + w - 64);
+    CtPopOp "math.ctpop" "Population count: number of one bits.\n\n```mlir\n%0 = math.ctpop %a : i32\n```" |v, w| i128::from(unsigned(v, w).count_ones());
+    CountTrailingZerosOp "math.cttz" "Number of trailing zero bits; the width for zero.\n\n```mlir\n%0 = math.cttz %a : i32\n```" |v, w| i128::from(unsigned(v, w).trailing_zeros().min(w));
 }
 
-/// A signed integer to the power of another, wrapped.
+/// Raises a signed integer to a signed integer power; the result wraps.
 ///
-/// Powers with a negative exponent are divided: they are 0 unless the base is 1 or -1, and undefined for the base 0.
+/// A negative exponent yields 0 unless the base is 1 or -1, and is undefined behavior for base 0.
 ///
 /// ```mlir
 /// %0 = math.ipowi %base, %exponent : i32
@@ -46,11 +46,11 @@ unary! {
     format = "$lhs `,` $rhs attr-dict `:` type($result)"
 )]
 pub struct IPowIOp {
-    /// The base.
+    /// Base.
     lhs: Operand<INT_OR_INDEX_LIKE>,
-    /// The exponent.
+    /// Exponent.
     rhs: Operand<INT_OR_INDEX_LIKE>,
-    /// The power.
+    /// Power.
     result: OpResult<INT_OR_INDEX_LIKE>,
 }
 
@@ -71,7 +71,7 @@ fn ipowi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     Ok(Scalar::ints(move |x| Ok(Some(wrap(power(x[0], x[1])?.into(), w)))))
 }
 
-/// `base` to a power that is not negative, modulo 2^64.
+/// Raises `base` to a nonnegative power modulo 2^64.
 fn power(base: i64, exponent: i64) -> i64 {
     let (mut power, mut factor, mut left) = (1i64, base, exponent);
     while left > 0 {

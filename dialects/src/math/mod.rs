@@ -1,7 +1,7 @@
-//! `math`: functions of floats and integers beyond arithmetic, and of vectors and tensors of them, element by element.
+//! `math`: mathematical functions of floats and integers, elementwise on vectors and tensors of them.
 //!
-//! Values are those of the machine's own mathematical library, so that a folded constant has the bits that mlir-opt gives
-//! it and that the compiled program would compute.
+//! Results are those of the platform's math library, so folded constants equal those of mlir-opt and of the compiled
+//! program bit by bit.
 
 mod classify;
 mod float;
@@ -17,7 +17,7 @@ use gradus_ir::{Dialect, OpDecl};
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "math",
-    doc: "Mathematical functions on floats and integers, scalar or element by element.",
+    doc: "Mathematical functions of floats and integers, scalar or elementwise.",
     ops: &[
         AbsFOp::INFO,
         AcosOp::INFO,

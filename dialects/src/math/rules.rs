@@ -1,19 +1,19 @@
-//! Rules about powers and roots, in groups that are asked for by name. They round otherwise, and are about numbers that
-//! neither overflow nor underflow on the way.
+//! Approximate rules for powers and roots, in named groups. They change rounding, and assume no intermediate overflow
+//! or underflow.
 
 use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx};
 use gradus_ir::{Attr, Module};
 
 pub(super) const GROUPS: &[RuleGroup] = &[
-    RuleGroup { name: "horner", doc: "powers in polynomials, one multiplication after the other", rules: HORNER },
+    RuleGroup { name: "horner", doc: "powers in polynomials as repeated multiplication", rules: HORNER },
     RuleGroup {
         name: "fast-inverse-sqrt",
-        doc: "inverse square roots of f32, guessed from the exponent: wrong for infinity, and below 1e-38",
+        doc: "inverse square roots of f32 by the exponent bit trick; wrong for infinity and below 1e-38",
         rules: INVERSE_SQRT,
     },
 ];
 
-/// Together with the group `factor`, polynomials become Horner's form.
+/// With the group `factor`, polynomials become Horner's form.
 #[rustfmt::skip]
 const HORNER: &[Rule] = &[
     approx("power-one",         "powf(x, 1.0) => x"),
@@ -24,8 +24,8 @@ const HORNER: &[Rule] = &[
     approx("whole-power-times", "arith.mulf(c, fpowi(x, C)) => arith.mulf(x, arith.mulf(c, fpowi(x, one_less(C))))"),
 ];
 
-/// The constants are those of Walczyk and others (2016): with one step of Newton, the error is below 0.09 percent. Negative
-/// numbers and zero have no finite inverse root, so that anything may come of them.
+/// The constants are from Walczyk et al. (2016): with one Newton step, the relative error is below 0.09 percent.
+/// Results for negative numbers and zero are unspecified.
 #[rustfmt::skip]
 const INVERSE_SQRT: &[Rule] = &[
     approx("fast-inverse-sqrt", "arith.divf(1.0, sqrt(x: f32)) => arith.mulf(y @ arith.bitcast(arith.subi(1597466888: i32, arith.shrui(arith.bitcast(x): i32, 1: i32))): f32, arith.subf(1.5008789: f32, arith.mulf(arith.mulf(0.5: f32, x), arith.mulf(y, y))))"),
@@ -33,7 +33,7 @@ const INVERSE_SQRT: &[Rule] = &[
 ];
 
 pub(super) const NATIVES: &[&Native] =
-    &[&Native::attr("one_less", "a whole number from 2 to 64 everywhere, less one", &[ArgKind::Attr], one_less)];
+    &[&Native::attr("one_less", "one less than an integer from 2 to 64, or a splat of it", &[ArgKind::Attr], one_less)];
 
 fn one_less(m: &Module, x: &[Arg]) -> Option<Attr> {
     let number = m.ctx.as_uniform(x[0].attr())?;

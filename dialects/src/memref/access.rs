@@ -1,4 +1,4 @@
-//! Reading and writing elements: `load`, `store`, `copy`, `prefetch`.
+//! Element access: `load`, `store`, `copy`, `prefetch`.
 
 use super::cast::fold_casts;
 use super::types::{ALIGNMENT, BOOL, element_of_memref};
@@ -12,7 +12,7 @@ use gradus_ir::{
     op,
 };
 
-/// Reads an element. Indices outside the memref are undefined behavior.
+/// Loads an element. An index out of bounds is undefined behavior.
 ///
 /// ```mlir
 /// %0 = memref.load %m[%i, %j] : memref<8x?xf32>
@@ -28,19 +28,19 @@ use gradus_ir::{
     patterns = &[FOLD_CAST]
 )]
 pub struct LoadOp {
-    /// Where to read.
+    /// Source memref.
     memref: Operand<MEMREF>,
-    /// Which element: an index for each dimension.
+    /// Indices, one per dimension.
     indices: Operands<INDEX>,
-    /// Whether the element is not worth caching.
+    /// Whether the element has no temporal locality (nontemporal hint).
     nontemporal: OptAttribute<BOOL>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The element.
+    /// Element.
     result: OpResult<ANY>,
 }
 
-/// Writes an element. Indices outside the memref are undefined behavior.
+/// Stores an element. An index out of bounds is undefined behavior.
 ///
 /// ```mlir
 /// memref.store %v, %m[%i] : memref<8xf32>
@@ -56,19 +56,19 @@ pub struct LoadOp {
     patterns = &[FOLD_CAST_KEEPING_VALUE]
 )]
 pub struct StoreOp {
-    /// What to write.
+    /// Element to store.
     value: Operand<ANY>,
-    /// Where to write it.
+    /// Destination memref.
     memref: Operand<MEMREF>,
-    /// Which element: an index for each dimension.
+    /// Indices, one per dimension.
     indices: Operands<INDEX>,
-    /// Whether the element is not worth caching.
+    /// Whether the element has no temporal locality (nontemporal hint).
     nontemporal: OptAttribute<BOOL>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
 }
 
-/// Copies all elements to a memref of the same shape, whatever the layouts are.
+/// Copies all elements to a memref of the same shape and element type. Layouts may differ.
 ///
 /// ```mlir
 /// memref.copy %a, %b : memref<4xf32> to memref<4xf32>
@@ -86,13 +86,13 @@ pub struct StoreOp {
     ]
 )]
 pub struct CopyOp {
-    /// Where to read.
+    /// Source memref.
     source: Operand<ANY_MEMREF>,
-    /// Where to write.
+    /// Destination memref.
     target: Operand<ANY_MEMREF>,
 }
 
-/// Tells that an element will be accessed soon.
+/// Hints that an element will be accessed soon. Has no effect on semantics.
 ///
 /// ```mlir
 /// memref.prefetch %m[%i], read, locality<3>, data : memref<4xf32>
@@ -107,22 +107,22 @@ pub struct CopyOp {
     patterns = &[FOLD_CAST]
 )]
 pub struct PrefetchOp {
-    /// Where the element is.
+    /// Memref.
     memref: Operand<MEMREF>,
-    /// Which element: an index for each dimension.
+    /// Indices, one per dimension.
     indices: Operands<INDEX>,
-    /// Whether it will be written.
+    /// Whether the access will be a write.
     #[name = "isWrite"]
     is_write: Attribute<BOOL>,
-    /// How long to keep it: from 0, not at all, to 3.
+    /// Temporal locality, from 0 (none) to 3 (keep in cache).
     #[name = "localityHint"]
     locality_hint: Attribute<LOCALITY>,
-    /// Whether it is data, not instructions.
+    /// Whether the data cache is meant, rather than the instruction cache.
     #[name = "isDataCache"]
     is_data_cache: Attribute<BOOL>,
 }
 
-/// A number from 0 to 3.
+/// Temporal locality, 0 to 3.
 const LOCALITY: AttrKind =
     kind("32-bit signless integer attribute whose minimum value is 0 whose maximum value is 3", |c, a| {
         matches!(c.attr_data(a), AttrData::Integer { ty: Type::I32, value: Int::Small(0..=3) })
@@ -165,10 +165,10 @@ const PREFETCH: Directive = Directive {
     },
 };
 
-/// An access through a cast is one to what was cast.
+/// Replaces the cast memref of an access by the cast's source.
 pub(super) const FOLD_CAST: Pattern = Pattern { name: "fold-cast", run: |r, op| fold_casts(r, op, None) };
 
-/// The same for ops that store operand 0, which may be a memref itself.
+/// As [`FOLD_CAST`], except for operand 0, the stored value, which may be a memref itself.
 pub(super) const FOLD_CAST_KEEPING_VALUE: Pattern = Pattern {
     name: "fold-cast",
     run: |r, op| {
@@ -219,7 +219,7 @@ fn copy(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum
     Ok(vec![])
 }
 
-/// Of a cast to a type that says less, the source is copied, unless what is known then of both cannot be.
+/// Copies the source of a cast to a less specific type directly, unless the more specific shapes conflict.
 fn copy_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let foldable = |i: usize| {
@@ -233,7 +233,7 @@ fn copy_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Without elements there is nothing to copy.
+/// Erases copies without elements.
 fn empty_copy(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let empty = m.operands(op).iter().any(|&v| m.ctx.shape(m.value_type(v)).is_some_and(|s| s.contains(&0)));

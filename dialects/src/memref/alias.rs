@@ -1,21 +1,21 @@
-//! Whether two memrefs may share memory.
+//! Alias analysis of memrefs.
 
 use super::{DistinctObjectsOp, GetGlobalOp};
 use gradus_ir::effects::{is_memory, is_noalias};
 use gradus_ir::{Access, Attr, Def, Effects, Module, OpDecl, Traits, Value};
 
-/// Where the memory of a memref comes from.
+/// The underlying object of a memref.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// An allocation's own result.
+    /// Result of an allocation.
     Fresh(Value),
-    /// A global's name.
+    /// Global, by name.
     Global(Attr),
-    /// An argument of a function; whether it is promised to be the only name of its memory.
+    /// Function argument; whether it is `noalias`.
     Argument(Value, bool),
-    /// One of the values that an op promises to be different memory.
+    /// Result of an op that guarantees distinct objects.
     Distinct(Value),
-    /// Anything.
+    /// Unknown.
     Unknown,
 }
 
@@ -31,7 +31,7 @@ impl Origin {
             }
             match m.info(op).map(|info| info.effects) {
                 Some(Effects::Memory([(Access::Alloc, _)])) => return Origin::Fresh(memref),
-                // Without effects it makes a view, of the only memory that it knows.
+                // An op without effects is a view of its only memref operand.
                 Some(Effects::Pure | Effects::MayUb) if m.regions(op).is_empty() => {}
                 _ => return Origin::Unknown,
             }
@@ -55,9 +55,9 @@ impl Origin {
     }
 }
 
-/// Whether an element may be accessed through both memrefs: they are not known to be, or to be views of, different
-/// allocations, globals, an allocation and what was there before it, or what is promised to be different by
-/// `memref.distinct_objects` or by the argument attribute `llvm.noalias`.
+/// Whether two memrefs may alias: they are not known to be views of different allocations or globals, of an allocation
+/// and older memory, or of objects declared distinct by `memref.distinct_objects` or the argument attribute
+/// `llvm.noalias`.
 pub fn may_alias(m: &Module, a: Value, b: Value) -> bool {
     let (a, b) = (Origin::of(m, a), Origin::of(m, b));
     a == b

@@ -1,4 +1,4 @@
-//! Memory that comes and goes: `alloc`, `alloca`, `realloc`, `dealloc`.
+//! Allocation: `alloc`, `alloca`, `realloc`, `dealloc`.
 
 use super::cast::{fold_casts, replace_by_cast};
 use super::types::{ALIGNMENT, VECTOR_LIKE};
@@ -11,7 +11,7 @@ use gradus_ir::{
     Traits, Type, TypeData, Value, op,
 };
 
-/// New memory, whose contents are not defined, until it is freed.
+/// Allocates memory on the heap, to be freed by `memref.dealloc`. The contents are uninitialized.
 ///
 /// ```mlir
 /// %0 = memref.alloc(%d) : memref<8x?xf32>
@@ -27,19 +27,20 @@ use gradus_ir::{
     patterns = &[CONSTANT_SIZES, DEAD]
 )]
 pub struct AllocOp {
-    /// The extents that the type leaves open.
+    /// Dynamic extents.
     #[name = "dynamicSizes"]
     dynamic_sizes: Operands<INDEX>,
-    /// The symbols of the layout.
+    /// Symbol operands of the layout map.
     #[name = "symbolOperands"]
     symbol_operands: Operands<INDEX>,
-    /// Of the address, in bytes.
+    /// Alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The memory.
+    /// Memref.
     memref: OpResult<MEMREF>,
 }
 
-/// New memory, whose contents are not defined, until the enclosing function or scope ends.
+/// Allocates memory on the stack, freed at the end of the enclosing function or `memref.alloca_scope`. The contents are
+/// uninitialized.
 ///
 /// ```mlir
 /// %0 = memref.alloca() : memref<8xf32>
@@ -56,19 +57,19 @@ pub struct AllocOp {
     patterns = &[CONSTANT_SIZES, DEAD]
 )]
 pub struct AllocaOp {
-    /// The extents that the type leaves open.
+    /// Dynamic extents.
     #[name = "dynamicSizes"]
     dynamic_sizes: Operands<INDEX>,
-    /// The symbols of the layout.
+    /// Symbol operands of the layout map.
     #[name = "symbolOperands"]
     symbol_operands: Operands<INDEX>,
-    /// Of the address, in bytes.
+    /// Alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The memory.
+    /// Memref.
     memref: OpResult<MEMREF>,
 }
 
-/// Memory of another size with the same contents; the old memory is gone.
+/// Resizes a heap allocation. The contents are kept up to the smaller size; the source is freed.
 ///
 /// ```mlir
 /// %1 = memref.realloc %0(%d) : memref<64xf32> to memref<?xf32>
@@ -82,18 +83,18 @@ pub struct AllocaOp {
     patterns = &[DEAD]
 )]
 pub struct ReallocOp {
-    /// The old memory.
+    /// Allocation to resize.
     source: Operand<VECTOR_LIKE>,
-    /// The new size, if the type leaves it open.
+    /// New size, if dynamic.
     #[name = "dynamicResultSize"]
     dynamic_result_size: OptOperand<INDEX>,
-    /// Of the address, in bytes.
+    /// Alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The new memory.
+    /// Resized allocation.
     result: OpResult<VECTOR_LIKE>,
 }
 
-/// Frees memory from `memref.alloc`.
+/// Frees memory allocated by `memref.alloc`.
 ///
 /// ```mlir
 /// memref.dealloc %0 : memref<8xf32>
@@ -106,14 +107,14 @@ pub struct ReallocOp {
     patterns = &[Pattern { name: "fold-cast", run: |r, op| fold_casts(r, op, None) }]
 )]
 pub struct DeallocOp {
-    /// The memory.
+    /// Memref.
     memref: Operand<ANY_MEMREF>,
 }
 
-/// A constant size is part of the type.
+/// Makes constant sizes static.
 const CONSTANT_SIZES: Pattern = Pattern { name: "constant-sizes", run: constant_sizes };
 
-/// Memory that is only written and freed is not needed.
+/// Erases allocations that are only written and freed.
 const DEAD: Pattern = Pattern { name: "dead-memory", run: dead };
 
 fn dynamic_dims(m: &Module, ty: Type) -> usize {
@@ -135,7 +136,7 @@ fn verify_sizes(m: &Module, op: Op) -> Result<(), String> {
 
 fn verify_alloca(m: &Module, op: Op) -> Result<(), String> {
     let mut around = std::iter::successors(m.parent_op(op), |&p| m.parent_op(p));
-    // An op around this one that nobody declared may be a scope.
+    // An unregistered ancestor may be a scope.
     if !around.any(|p| m.info(p).is_none_or(|i| i.traits.has(Traits::ALLOCATION_SCOPE))) {
         return Err("requires an ancestor op with AutomaticAllocationScope trait".into());
     }
@@ -159,7 +160,7 @@ fn verify_realloc(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-/// The extents of a result type, those that it leaves open taken from `open`.
+/// Returns the extents of a result type, with dynamic ones taken from `open`.
 pub(super) fn sizes(args: &OpArgs<'_>, ty: Type, open: &[i64]) -> Vec<i64> {
     let mut open = open.iter();
     let shape = args.ctx().shape(ty).unwrap_or(&[]);
@@ -190,8 +191,8 @@ fn free(_: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum
     Ok(vec![])
 }
 
-/// The type of a memref with the extents that it leaves open set where they are constants among `open`, and the values of
-/// the others; `None` when nothing changes.
+/// Returns the memref type with constant extents of `open` made static, and the remaining dynamic extents; `None` if
+/// nothing changes.
 pub(super) fn fold_sizes(m: &Module, ty: Type, open: &[Value]) -> Option<(Type, Vec<Value>)> {
     let mut data = m.ctx.type_data(ty).clone();
     let TypeData::MemRef { shape, .. } = &mut data else { return None };

@@ -1,4 +1,4 @@
-//! Reading and writing an element as one step: `atomic_rmw`, `generic_atomic_rmw`.
+//! Atomic updates: `atomic_rmw`, `generic_atomic_rmw`.
 
 use super::access::FOLD_CAST_KEEPING_VALUE;
 use super::types::{NUMBER, NUMBERS, element_of_memref};
@@ -14,7 +14,7 @@ use gradus_ir::{
     TypeRelation, op,
 };
 
-/// Combines an element with a value and stores the result. Gives what was there before.
+/// Atomically combines an element with a value and stores the result. Returns the old element.
 ///
 /// ```mlir
 /// %0 = memref.atomic_rmw addf %v, %m[%i] : (f32, memref<10xf32>) -> f32
@@ -32,19 +32,19 @@ use gradus_ir::{
     patterns = &[FOLD_CAST_KEEPING_VALUE]
 )]
 pub struct AtomicRMWOp {
-    /// How they are combined.
+    /// Kind of the combination.
     kind: Attribute<ATOMIC_KIND>,
-    /// The value.
+    /// Value to combine with.
     value: Operand<NUMBER>,
-    /// Where the element is.
+    /// Memref.
     memref: Operand<NUMBERS>,
-    /// Which element: an index for each dimension.
+    /// Indices, one per dimension.
     indices: Operands<INDEX>,
-    /// The element as it was.
+    /// Old element.
     result: OpResult<NUMBER>,
 }
 
-/// Replaces an element by what the region makes of it. Gives what was there before.
+/// Atomically replaces an element by the result of a region. Returns the old element.
 ///
 /// ```mlir
 /// %0 = memref.generic_atomic_rmw %m[%i] : memref<10xf32> {
@@ -63,17 +63,17 @@ pub struct AtomicRMWOp {
     control_memory = generic
 )]
 pub struct GenericAtomicRMWOp {
-    /// Where the element is.
+    /// Memref.
     memref: Operand<NUMBERS>,
-    /// Which element: an index for each dimension.
+    /// Indices, one per dimension.
     indices: Operands<INDEX>,
-    /// The element as it was.
+    /// Old element.
     result: OpResult<NUMBER>,
-    /// From the old element to the new one.
+    /// Computes the new element from the old one; must be free of side effects.
     atomic_body: Region,
 }
 
-/// Ends the region of `memref.generic_atomic_rmw`.
+/// Terminates the region of `memref.generic_atomic_rmw`.
 #[op(
     "memref.atomic_yield",
     traits = Traits::TERMINATOR,
@@ -82,13 +82,13 @@ pub struct GenericAtomicRMWOp {
     verify = verify_yield
 )]
 pub struct AtomicYieldOp {
-    /// The new element.
+    /// New element.
     result: Operand<ANY>,
 }
 
 const ACCESS: Effects = Effects::Memory(&[(Access::Read, "memref"), (Access::Write, "memref")]);
 
-/// How an atomic op combines what is there with a value.
+/// The kind of an atomic read-modify-write.
 pub const ATOMIC_KIND: AttrKind = AttrKind {
     text: AttrText::Cases(
         Type::I64,
@@ -116,7 +116,7 @@ pub const ATOMIC_KIND: AttrKind = AttrKind {
     })
 };
 
-/// The op that combines as the atomic kind does; `None` for the one that takes the new value.
+/// Returns the op that computes an atomic kind; `None` for `assign`.
 pub fn combining_op(kind: i64) -> Option<&'static OpInfo> {
     Some(match kind {
         0 => arith::AddFOp::INFO,

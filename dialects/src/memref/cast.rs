@@ -1,4 +1,4 @@
-//! Other types for the same memory: `cast`, `memory_space_cast`.
+//! Casts: `cast`, `memory_space_cast`.
 
 use crate::constraint::ANY_MEMREF;
 use gradus_ir::eval::{Datum, Trap};
@@ -8,8 +8,8 @@ use gradus_ir::{
     Value, op,
 };
 
-/// The same memref under a type that says more or less of its sizes, offset and strides, or of its rank. What the new type
-/// says and is not so gives poison.
+/// Casts a memref to a type with more or less static information about sizes, offset, strides or rank. Yields poison if
+/// the static information is wrong.
 ///
 /// ```mlir
 /// %0 = memref.cast %m : memref<4x?xf32> to memref<?x?xf32>
@@ -24,13 +24,13 @@ use gradus_ir::{
     patterns = &[Pattern { name: "cast-of-cast", run: cast_of_cast }]
 )]
 pub struct CastOp {
-    /// The memref.
+    /// Source memref.
     source: Operand<ANY_MEMREF>,
-    /// The memref under the other type.
+    /// Cast memref.
     dest: OpResult<ANY_MEMREF>,
 }
 
-/// The same memory seen from another memory space.
+/// Casts a memref to another memory space.
 ///
 /// ```mlir
 /// %0 = memref.memory_space_cast %m : memref<4xf32, 1> to memref<4xf32>
@@ -45,15 +45,15 @@ pub struct CastOp {
     patterns = &[Pattern { name: "space-cast-of-space-cast", run: space_cast_of_space_cast }]
 )]
 pub struct MemorySpaceCastOp {
-    /// The memref.
+    /// Source memref.
     source: Operand<ANY_MEMREF>,
-    /// The memref in the other space.
+    /// Cast memref.
     dest: OpResult<ANY_MEMREF>,
 }
 
 impl CastOp {
-    /// Whether the cast goes between strided memrefs of one rank to a type that knows nothing more. Then it can be left
-    /// out before ops that accept any memref.
+    /// Whether the cast only loses static information, between strided memrefs of the same rank. Ops that accept any
+    /// memref can then use the source.
     pub fn forgets(self, m: &Module) -> bool {
         let ctx = &m.ctx;
         let (from, to) = (m.value_type(self.source(m)), m.value_type(self.dest(m)));
@@ -67,7 +67,7 @@ impl CastOp {
     }
 }
 
-/// Whether `memref.cast` converts a type to a type.
+/// Whether `memref.cast` is valid between two types.
 pub fn castable(ctx: &Context, from: Type, to: Type) -> bool {
     if ctx.element_type(from) != ctx.element_type(to) || ctx.memory_space(from) != ctx.memory_space(to) {
         return false;
@@ -88,14 +88,13 @@ pub fn castable(ctx: &Context, from: Type, to: Type) -> bool {
     compatible((&a.offset, &b.offset)) && a.strides.iter().zip(&b.strides).all(compatible)
 }
 
-/// Whether two shaped types may have one shape: an unknown extent or rank fits any.
+/// Whether two shapes are compatible; dynamic extents and unknown ranks match any.
 pub(super) fn same_shape(ctx: &Context, a: Type, b: Type) -> bool {
     let (Some(a), Some(b)) = (ctx.shape(a), ctx.shape(b)) else { return true };
     a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| a == b || a == DYNAMIC || b == DYNAMIC)
 }
 
-/// Makes the operands of `op` that are casts of ranked memrefs be what was cast, but for those that are `keep`. For ops
-/// that accept any memref.
+/// Replaces operands of `op` that are ranked casts by their sources, except for `keep`. For ops that accept any memref.
 pub fn fold_casts(r: &mut Rewriter<'_>, op: Op, keep: Option<Value>) -> bool {
     let m = r.module();
     let source = |(i, &value): (usize, &Value)| {
@@ -110,7 +109,7 @@ pub fn fold_casts(r: &mut Rewriter<'_>, op: Op, keep: Option<Value>) -> bool {
     true
 }
 
-/// Replaces `op` by `value`, cast to the type of its result if that is another one.
+/// Replaces `op` by `value`, cast to the result type if it differs.
 pub(super) fn replace_by_cast(r: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
@@ -124,7 +123,7 @@ pub(super) fn replace_by_cast(r: &mut Rewriter<'_>, op: Op, value: Value) -> boo
     r.replace_with(op, state).is_ok()
 }
 
-/// Whether the sizes, offset and strides of a memref are those that a type states.
+/// Whether sizes, offset and strides of a memref match the static ones of a type.
 pub(super) fn fits(ctx: &Context, view: &MemRef, ty: Type) -> bool {
     let Some(shape) = ctx.shape(ty) else { return true };
     let agrees = |(&stated, &have): (&i64, &i64)| stated == DYNAMIC || stated == have;
@@ -159,7 +158,7 @@ fn verify_space_cast(m: &Module, op: Op) -> Result<(), String> {
     if same { Ok(()) } else { Err(incompatible(ctx, from, to)) }
 }
 
-/// A cast to the same type is no cast.
+/// Folds casts to the same type.
 fn fold_identity(args: &OpArgs<'_>, _: &[Option<gradus_ir::Attr>]) -> Option<Folded> {
     let &[source] = args.operands else { return None };
     (args.result_types.first() == Some(&args.module.value_type(source))).then(|| source.into())

@@ -1,4 +1,4 @@
-//! Sizes: `dim`, `rank`.
+//! Shape queries: `dim`, `rank`.
 
 use super::types::WITH_DIMENSIONS;
 use super::{AllocOp, AllocaOp, CastOp, LoadOp, ReshapeOp, SubViewOp, ViewOp};
@@ -10,7 +10,7 @@ use gradus_ir::{
     Type, Value, op,
 };
 
-/// The size of a dimension. A dimension that the memref does not have is undefined behavior.
+/// Returns the size of a dimension. A dimension out of range is undefined behavior.
 ///
 /// ```mlir
 /// %0 = memref.dim %m, %c1 : memref<4x?xf32>
@@ -29,15 +29,15 @@ use gradus_ir::{
     ]
 )]
 pub struct DimOp {
-    /// The memref.
+    /// Memref.
     source: Operand<WITH_DIMENSIONS>,
-    /// Which dimension.
+    /// Dimension.
     index: Operand<INDEX>,
-    /// Its size.
+    /// Size.
     result: OpResult<INDEX>,
 }
 
-/// The number of dimensions.
+/// Returns the rank of a memref.
 ///
 /// ```mlir
 /// %0 = memref.rank %m : memref<*xf32>
@@ -49,9 +49,9 @@ pub struct DimOp {
     eval = |_, data| Ok(vec![Datum::Int(data[0].memref()?.sizes.len() as i64)])
 )]
 pub struct RankOp {
-    /// The memref.
+    /// Memref.
     memref: Operand<ANY_MEMREF>,
-    /// How many dimensions it has.
+    /// Rank.
     result: OpResult<INDEX>,
 }
 
@@ -62,7 +62,7 @@ fn dim(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         .ok_or_else(|| Trap::Ub(format!("dimension {index} of a memref of rank {}", view.sizes.len())))
 }
 
-/// What the type says, or the operand that gave the size.
+/// Folds to the static size, or to the operand that defines a dynamic size.
 fn fold_dim(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let ctx = args.ctx();
     let index = usize::try_from(ctx.as_int((*constants.get(1)?)?)?).ok()?;
@@ -79,7 +79,8 @@ fn fold_dim(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     }
 }
 
-/// The operand of the op that makes `memref` which states the size of a dimension, the one after `open` open ones.
+/// Returns the operand that defines the size of a dynamic dimension, the one after `open` dynamic ones, in the op that
+/// creates `memref`.
 fn stated_size(m: &Module, memref: Value, index: usize, open: usize) -> Option<Mixed> {
     let sizes = AllocOp::defining(m, memref)
         .map(|op| op.dynamic_sizes(m))
@@ -99,11 +100,11 @@ fn fold_rank(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     ctx.shape(args.operand_type(0)).map(|shape| ctx.int_attr(Type::INDEX, shape.len() as i64).into())
 }
 
-/// The sizes of a cast of a ranked memref are those of the memref.
+/// Queries the source of a ranked cast.
 fn dim_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(cast) = CastOp::defining(m, DimOp(op).source(m)) else { return false };
-    // As in MLIR, only for a dimension that is known and exists.
+    // As in MLIR, only for a constant dimension in range.
     let index = m.constant_int(DimOp(op).index(m)).and_then(|i| usize::try_from(i).ok());
     let shape = m.ctx.shape(m.value_type(cast.dest(m)));
     if index.is_none_or(|i| shape.is_none_or(|s| i >= s.len())) {
@@ -112,7 +113,7 @@ fn dim_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     super::cast::fold_casts(r, op, None)
 }
 
-/// The sizes of a reshape are in the memory that holds the new shape; they are read where it was.
+/// Loads the size from the shape operand of a reshape, at the position of the reshape.
 fn dim_of_reshape(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let index = DimOp(op).index(m);
@@ -138,14 +139,14 @@ fn dim_of_reshape(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// How far to look for a definition.
+/// Maximum number of ops visited in search of a definition.
 const MAX_DISTANCE: usize = 1000;
 
-/// Whether `index`, which `dim` uses, is surely defined before `reshape`.
+/// Whether `index`, used by `dim`, is known to be defined before `reshape`.
 fn is_available(m: &Module, index: Value, dim: Op, reshape: Op) -> bool {
     let (home, block) = (m.def_block(index), m.parent_block(reshape));
     if home == block {
-        // Constants are at the start of their region.
+        // Constants are placed at the start of their region.
         let Some(def) = m.defining_op(index).filter(|_| m.constant(index).is_none()) else { return true };
         let mut before = std::iter::successors(m.prev_op(reshape), |&op| m.prev_op(op)).take(MAX_DISTANCE);
         return before.any(|op| op == def);

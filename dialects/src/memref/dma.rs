@@ -1,4 +1,4 @@
-//! Copies that run beside the program: `dma_start`, `dma_wait`.
+//! Asynchronous copies: `dma_start`, `dma_wait`.
 
 use super::cast::fold_casts;
 use super::{index, indices, rank};
@@ -11,8 +11,8 @@ use gradus_ir::{
 };
 use std::ops::Range;
 
-/// Starts to copy consecutive elements; with a stride, so many of every so many in the slower memory. It is done at the
-/// latest when `memref.dma_wait` is.
+/// Starts an asynchronous copy of elements, completed by `memref.dma_wait` on the same tag. A strided copy transfers a
+/// number of elements per stride of the slower memory.
 ///
 /// ```mlir
 /// memref.dma_start %src[%i], %dst[%j], %n, %tag[%t] : memref<16xf32>, memref<16xf32, 1>, memref<1xi32>
@@ -27,12 +27,12 @@ use std::ops::Range;
     patterns = &[Pattern { name: "fold-cast", run: |r, op| fold_casts(r, op, None) }]
 )]
 pub struct DmaStartOp {
-    /// Source and its indices, destination and its indices, number of elements, tag and its indices, and perhaps the
-    /// stride and the number of elements for each.
+    /// Source and indices, destination and indices, number of elements, tag and indices; optionally stride and number
+    /// of elements per stride.
     operands: Operands<ANY>,
 }
 
-/// Waits for the copy that goes by a tag.
+/// Waits for the completion of the copy with a tag.
 ///
 /// ```mlir
 /// memref.dma_wait %tag[%t], %n : memref<1xi32>
@@ -46,18 +46,18 @@ pub struct DmaStartOp {
     patterns = &[Pattern { name: "fold-cast", run: |r, op| fold_casts(r, op, None) }]
 )]
 pub struct DmaWaitOp {
-    /// The tag.
+    /// Tag memref.
     #[name = "tagMemRef"]
     tag_memref: Operand<MEMREF>,
-    /// Which of the tags: an index for each dimension.
+    /// Indices of the tag, one per dimension.
     #[name = "tagIndices"]
     tag_indices: Operands<INDEX>,
-    /// How many elements are copied.
+    /// Number of elements copied.
     #[name = "numElements"]
     num_elements: Operand<INDEX>,
 }
 
-/// Where the parts are among the operands of `memref.dma_start`: a memref and its indices are one part.
+/// Operand ranges of `memref.dma_start`; a memref is followed by its indices.
 struct Parts {
     source: Range<usize>,
     target: Range<usize>,
@@ -66,10 +66,10 @@ struct Parts {
     stride: Option<usize>,
 }
 
-/// The parts, or why the operands have none.
+/// Splits and verifies the operands.
 fn parts(m: &Module, operands: &[Value]) -> Result<Parts, String> {
     let mut next = 0;
-    // The source, destination and tag, and the number of elements.
+    // Source, destination, tag and number of elements.
     let mut needed = 4;
     if operands.len() < needed {
         return Err("expected at least 4 operands".into());
@@ -161,7 +161,7 @@ fn parse_transfer(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()>
     Ok(())
 }
 
-/// `%memref[%i, %j]`: the number of indices, and all values.
+/// Parses `%memref[%i, %j]`; returns the number of indices, and all values.
 fn element<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(usize, Vec<ValueRef<'a>>)> {
     let mut values = vec![p.value()?];
     p.expect("[")?;
@@ -217,17 +217,17 @@ fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<D
     Ok(vec![])
 }
 
-/// Where a copy begins.
+/// Start of a copy.
 pub struct End<'a> {
-    /// The memory.
+    /// Memref.
     pub view: &'a MemRef,
-    /// The first element.
+    /// Address of the first element.
     pub address: i64,
-    /// The memory's type.
+    /// Memref type.
     pub ty: Type,
 }
 
-/// Copies `count` elements; with a stride and the number of elements for each, with gaps in the slower memory.
+/// Copies `count` elements; a strided copy has gaps in the slower memory.
 pub fn transfer(
     ctx: &Context,
     memory: &mut Memory,
@@ -250,7 +250,7 @@ pub fn transfer(
     Ok(())
 }
 
-/// The number of a memory space; the higher it is the faster the memory.
+/// Returns the number of a memory space; higher ones are faster.
 fn space(ctx: &Context, ty: Type) -> i64 {
     match ctx.memory_space(ty).map(|a| ctx.attr_data(a)) {
         Some(AttrData::Integer { value: Int::Small(n), .. }) => *n,

@@ -1,4 +1,4 @@
-//! Memory that lives as long as the program: `global`, `get_global`.
+//! Global variables: `global`, `get_global`.
 
 use super::types::{ALIGNMENT, STATIC};
 use crate::constraint::{ANY_ATTR, FLAT_SYMBOL, STRING, SYMBOL_NAME, UNIT, kind};
@@ -11,17 +11,17 @@ use gradus_ir::{
     TypeData, op,
 };
 
-/// The type of a memref.
+/// A memref type.
 const MEMREF_TYPE: AttrKind = AttrKind {
     text: AttrText::Type,
     ..kind("memref type attribute", |c, a| {
         c.as_type(a).is_some_and(|t| matches!(c.type_data(t), TypeData::MemRef { .. }))
     })
 };
-/// Whether the word `constant` is there.
+/// The keyword `constant`.
 const CONSTANT: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 
-/// A named memref, with initial contents unless they are not defined or given elsewhere.
+/// Declares or defines a global memref, optionally initialized.
 ///
 /// ```mlir
 /// memref.global "private" constant @weights : memref<2xf32> = dense<[1.0, 2.0]> {alignment = 64 : i64}
@@ -37,21 +37,21 @@ const CONSTANT: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
     global = memory
 )]
 pub struct GlobalOp {
-    /// The name.
+    /// Name.
     sym_name: Attribute<SYMBOL_NAME>,
-    /// Who may refer to it.
+    /// Symbol visibility.
     sym_visibility: OptAttribute<STRING>,
-    /// The memref's type.
+    /// Type of the memref.
     r#type: Attribute<MEMREF_TYPE>,
-    /// The contents; `unit` if they are not defined, absent if they are given elsewhere.
+    /// Initial value; `unit` if uninitialized, absent for an external declaration.
     initial_value: OptAttribute<ANY_ATTR>,
-    /// Whether it is never written.
+    /// Whether the memory is constant.
     constant: OptAttribute<CONSTANT>,
-    /// Of the address, in bytes.
+    /// Alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
 }
 
-/// The memref of a global.
+/// Returns the memref of a global.
 ///
 /// ```mlir
 /// memref.global @g : memref<2xf32>
@@ -67,13 +67,13 @@ pub struct GlobalOp {
     exec = get_global
 )]
 pub struct GetGlobalOp {
-    /// The global.
+    /// Symbol of the global.
     name: Attribute<FLAT_SYMBOL>,
-    /// Its memref.
+    /// Memref of the global.
     result: OpResult<STATIC>,
 }
 
-/// `"private"`, or nothing.
+/// An optional visibility.
 const VISIBILITY: Directive = Directive {
     name: "Visibility",
     parse: |p, params| {
@@ -130,7 +130,7 @@ const TYPE_AND_VALUE: Directive = Directive {
     },
 };
 
-/// The type of an attribute that holds elements.
+/// Returns the type of an elements attribute.
 fn elements_type(ctx: &Context, attr: Attr) -> Option<Type> {
     let elements = matches!(
         ctx.attr_data(attr),
@@ -167,7 +167,7 @@ fn verify_get_global(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(
     let Some(attr) = GetGlobalOp(op).name(m) else { return Ok(()) };
     let name = ctx.as_symbol(attr).map_or("", |(root, _)| ctx.text(root));
     let Some(global) = symbols.resolve(m, op, attr).and_then(|found| GlobalOp::cast(m, found)) else {
-        // An op around this one that nobody declared may be a symbol table.
+        // An unregistered ancestor may be a symbol table.
         if std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).any(|p| m.info(p).is_none()) {
             return Ok(());
         }
@@ -193,7 +193,7 @@ fn get_global(args: &OpArgs<'_>, _: &[Datum], memory: &mut Memory) -> Result<Vec
     Ok(vec![Datum::MemRef(Box::new(MemRef::strided(buffer, sizes, layout)))])
 }
 
-/// The memory of a global.
+/// Returns the runtime description of a global.
 fn memory(m: &Module, op: Op) -> Option<Global> {
     let (ctx, global) = (&m.ctx, GlobalOp(op));
     let ty = global.r#type(m).and_then(|a| ctx.as_type(a))?;
@@ -205,7 +205,7 @@ fn memory(m: &Module, op: Op) -> Option<Global> {
     Some(Global { ty, contents, constant: global.constant(m).is_some() })
 }
 
-/// The buffer of a global with its initial contents.
+/// Allocates and initializes the buffer of a global.
 fn initialize(m: &Module, op: Op, memory: &mut Memory) -> Result<u32, Trap> {
     let global = self::memory(m, op).ok_or_else(|| Trap::unsupported("a global with elements of this type"))?;
     let contents = global.contents.ok_or_else(|| Trap::unsupported("the global is defined elsewhere"))?;

@@ -1,5 +1,4 @@
-//! Sizes, offset and strides taken apart and put together: `extract_strided_metadata`, `reinterpret_cast`,
-//! `extract_aligned_pointer_as_index`.
+//! Strided metadata: `extract_strided_metadata`, `reinterpret_cast`, `extract_aligned_pointer_as_index`.
 
 use super::cast::replace_by_cast;
 use super::types::{STRIDED, STRIDED_0D};
@@ -15,7 +14,7 @@ use gradus_ir::{
     Value, op,
 };
 
-/// The memory, offset, sizes and strides of a memref.
+/// Decomposes a strided memref into base buffer, offset, sizes and strides.
 ///
 /// ```mlir
 /// %base, %offset, %sizes:2, %strides:2 = memref.extract_strided_metadata %m : memref<10x?xf32> -> memref<f32>, index, index, index, index, index
@@ -29,19 +28,19 @@ use gradus_ir::{
     patterns = &[Pattern { name: "simplify-metadata", run: simplify_metadata }]
 )]
 pub struct ExtractStridedMetadataOp {
-    /// The memref.
+    /// Source memref.
     source: Operand<STRIDED>,
-    /// The memory, from its beginning.
+    /// Base buffer, a 0-D memref.
     base_buffer: OpResult<STRIDED_0D>,
-    /// The offset, in elements.
+    /// Offset, in elements.
     offset: OpResult<INDEX>,
-    /// The size of each dimension.
+    /// Size of each dimension.
     sizes: OpResults<INDEX>,
-    /// The stride of each dimension, in elements.
+    /// Stride of each dimension, in elements.
     strides: OpResults<INDEX>,
 }
 
-/// The memory of a memref under another offset and other sizes and strides.
+/// Views the base buffer of a memref with another offset, sizes and strides.
 ///
 /// ```mlir
 /// %0 = memref.reinterpret_cast %m to offset: [0], sizes: [%n, 10], strides: [10, 1] : memref<*xf32> to memref<?x10xf32>
@@ -62,25 +61,25 @@ pub struct ExtractStridedMetadataOp {
     ]
 )]
 pub struct ReinterpretCastOp {
-    /// The memref, of which only the memory is taken.
+    /// Source memref, of which only the base buffer matters.
     source: Operand<ANY_MEMREF>,
-    /// The offset, if it is a value.
+    /// Dynamic offset.
     offsets: Operands<INDEX>,
-    /// The sizes that are values.
+    /// Dynamic sizes.
     sizes: Operands<INDEX>,
-    /// The strides that are values.
+    /// Dynamic strides.
     strides: Operands<INDEX>,
-    /// The offset, or a placeholder for it.
+    /// Static offset, or a placeholder.
     static_offsets: Attribute<I64_ARRAY>,
-    /// All sizes, with placeholders for values.
+    /// Static sizes, with placeholders for dynamic ones.
     static_sizes: Attribute<I64_ARRAY>,
-    /// All strides, with placeholders for values.
+    /// Static strides, with placeholders for dynamic ones.
     static_strides: Attribute<I64_ARRAY>,
-    /// The memref.
+    /// Source memref.
     result: OpResult<STRIDED>,
 }
 
-/// The address of a memref's memory. It cannot be executed: addresses are not modelled.
+/// Returns the aligned address of a memref as an index. Cannot be executed: addresses are not modelled.
 ///
 /// ```mlir
 /// %0 = memref.extract_aligned_pointer_as_index %m : memref<4xf32> -> index
@@ -91,9 +90,9 @@ pub struct ReinterpretCastOp {
     result_names = |_, _| vec![(0, "intptr".to_owned())]
 )]
 pub struct ExtractAlignedPointerAsIndexOp {
-    /// The memref.
+    /// Source memref.
     source: Operand<ANY_MEMREF>,
-    /// The address.
+    /// Address.
     aligned_pointer: OpResult<INDEX>,
 }
 
@@ -120,14 +119,14 @@ fn metadata(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(std::iter::once(Datum::MemRef(Box::new(base))).chain(numbers.map(|&n| Datum::Int(n))).collect())
 }
 
-/// What the type says about offset, sizes and strides, with placeholders.
+/// Returns static offset, sizes and strides, with placeholders.
 fn known_metadata(m: &Module, memref: Value) -> Option<Vec<i64>> {
     let ty = m.value_type(memref);
     let layout = m.ctx.strided_layout(ty)?;
     Some([&[layout.offset], m.ctx.shape(ty)?, &layout.strides].concat())
 }
 
-/// What the type says is a constant; and the metadata of a cast of a ranked memref are those of the memref.
+/// Folds static metadata to constants, and extracts metadata of a ranked cast from its source.
 fn simplify_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
     let constant = constant_metadata(r, op);
     super::cast::fold_casts(r, op, None) || constant
@@ -199,7 +198,7 @@ fn reinterpret(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![if fits { Datum::MemRef(Box::new(view)) } else { Datum::Poison }])
 }
 
-/// A cast that changes nothing.
+/// Folds a cast that changes nothing.
 fn fold_reinterpret(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let (source, ty) = (args.operands[0], *args.result_types.first()?);
     let unmoved = args.ints("static_offsets").is_some_and(|o| o == [0]);
@@ -207,7 +206,7 @@ fn fold_reinterpret(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     (same && unmoved).then(|| source.into())
 }
 
-/// Of another cast, or of a part that begins where the whole does, only the memory counts, which is that of its source.
+/// Bypasses another cast, or a subview at offset zero, since only the base buffer matters.
 fn reinterpret_of_view(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let source = ReinterpretCastOp(op).source(m);
@@ -222,7 +221,7 @@ fn reinterpret_of_view(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The entries of a cast, with what its type says and what is constant as numbers: offset, sizes, strides.
+/// Returns offset, sizes and strides of a cast, with those known from its type or constants made static.
 fn known_entries(m: &Module, op: Op) -> Option<Slice> {
     let mut slice = Slice::of(&m.args(op)?);
     let known = known_metadata(m, ReinterpretCastOp(op).result(m))?;
@@ -231,14 +230,15 @@ fn known_entries(m: &Module, op: Op) -> Option<Slice> {
         if known != DYNAMIC {
             *entry = Mixed::Static(known);
         } else if let Some(n) = constant_entry(m, *entry).filter(|&n| n >= 0) {
-            // The verifier refuses negative numbers, though nothing may ever get there.
+            // The verifier rejects negative sizes, even in unreachable code.
             *entry = Mixed::Static(n);
         }
     }
     Some(slice)
 }
 
-/// Of the memory of metadata: the memref itself when it is put together as it was, else its memory.
+/// Simplifies a cast of an extracted base buffer: to the memref itself if all metadata are its own, else to a cast of
+/// the memref.
 fn reinterpret_of_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let base = ReinterpretCastOp(op).source(m);
@@ -258,7 +258,7 @@ fn reinterpret_of_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Constants among the entries, and what the type says, are numbers of a more exact type.
+/// Makes constant and known entries static, in a more specific type.
 fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(entries) = known_entries(m, op) else { return false };

@@ -1,8 +1,8 @@
-//! `memref`: memory as the program sees it: buffers, views of them, and access to their elements.
+//! `memref`: buffers, views of them, and access to their elements.
 //!
-//! A memref is a view of a buffer: an offset, and for each dimension a size and a stride. Ops that only make views have no
-//! effect; a view that is not what its type promises, or not inside what it is a view of, is poison. Access outside a
-//! view, to memory that is freed, or at a poison address is undefined behavior. New memory is poison until it is written.
+//! A memref is a strided view of a buffer: an offset, and a size and a stride per dimension. Ops that create views have
+//! no effects; a view that contradicts its type, or exceeds its source, is poison. Access out of bounds, to freed
+//! memory, or at a poison index is undefined behavior. New memory is poison until written.
 
 mod access;
 mod alias;
@@ -40,12 +40,12 @@ pub use view::{ReshapeOp, ViewOp};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Dialect, Module, OpDecl, Value};
 
-/// The number of dimensions of a ranked memref.
+/// Returns the rank of a ranked memref.
 fn rank(m: &Module, memref: Value) -> usize {
     m.ctx.shape(m.value_type(memref)).map_or(0, <[i64]>::len)
 }
 
-/// An index. Poison is undefined behavior.
+/// Converts to an index. Poison is undefined behavior.
 fn index(datum: &Datum) -> Result<i64, Trap> {
     match datum {
         Datum::Poison => Err(Trap::Ub("memory is accessed or made with poison for an index".into())),
@@ -53,7 +53,7 @@ fn index(datum: &Datum) -> Result<i64, Trap> {
     }
 }
 
-/// Indices. Poison is undefined behavior.
+/// Converts to indices. Poison is undefined behavior.
 pub(crate) fn indices(data: &[Datum]) -> Result<Vec<i64>, Trap> {
     data.iter().map(index).collect()
 }
@@ -61,7 +61,7 @@ pub(crate) fn indices(data: &[Datum]) -> Result<Vec<i64>, Trap> {
 /// The dialect.
 pub const DIALECT: Dialect = Dialect {
     name: "memref",
-    doc: "Memory: buffers, views of them, and access to their elements.",
+    doc: "Buffers, views of them, and access to their elements.",
     ops: &[
         AllocOp::INFO,
         AllocaOp::INFO,

@@ -1,11 +1,11 @@
-//! What a program promises about memory: `assume_alignment`, `distinct_objects`.
+//! Assumptions about memory: `assume_alignment`, `distinct_objects`.
 
 use super::types::POSITIVE_I32;
 use crate::constraint::MEMREF;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, op};
 
-/// The same memref, whose address is a multiple of that many bytes.
+/// Assumes that the address of a memref is aligned. Returns the same memref.
 ///
 /// ```mlir
 /// %0 = memref.assume_alignment %m, 16 : memref<4xf32>
@@ -20,15 +20,15 @@ use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, op};
     result_names = |_, _| vec![(0, "assume_align".to_owned())]
 )]
 pub struct AssumeAlignmentOp {
-    /// The memref.
+    /// Memref.
     memref: Operand<MEMREF>,
-    /// A power of two.
+    /// Alignment in bytes, a power of two.
     alignment: Attribute<POSITIVE_I32>,
     /// The same memref.
     result: OpResult<MEMREF>,
 }
 
-/// The same memrefs, no two of which share memory. If two are in one buffer, all are poison.
+/// Assumes that memrefs do not alias each other. Yields poison if two of them are in the same buffer.
 ///
 /// ```mlir
 /// %0, %1 = memref.distinct_objects %a, %b : memref<4xf32>, memref<8xf32>
@@ -41,7 +41,7 @@ pub struct AssumeAlignmentOp {
     eval = distinct
 )]
 pub struct DistinctObjectsOp {
-    /// The memrefs.
+    /// Memrefs.
     operands: Operands<MEMREF>,
     /// The same memrefs.
     results: OpResults<MEMREF>,
@@ -52,7 +52,7 @@ fn verify_alignment(m: &Module, op: Op) -> Result<(), String> {
     if alignment.count_ones() == 1 { Ok(()) } else { Err("alignment must be power of 2".into()) }
 }
 
-/// Promised twice.
+/// Folds repeated assumptions.
 fn fold_alignment(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let source = *args.operands.first()?;
     let before = AssumeAlignmentOp::defining(args.module, source)?;

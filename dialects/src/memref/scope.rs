@@ -1,4 +1,4 @@
-//! `alloca_scope`: where memory on the stack ends.
+//! `alloca_scope`: lifetime of stack allocations.
 
 use super::AllocaOp;
 use crate::constraint::ANY;
@@ -7,7 +7,7 @@ use gradus_ir::{
     Directive, Effects, InsertPoint, Module, Op, OpDecl, Pattern, PatternRewriter, Rewriter, Traits, Value, op,
 };
 
-/// Runs its region, after which what was allocated on the stack there is gone.
+/// Executes its region once, and frees the stack allocations made in it.
 ///
 /// ```mlir
 /// memref.alloca_scope {
@@ -36,14 +36,14 @@ use gradus_ir::{
     ]
 )]
 pub struct AllocaScopeOp {
-    /// What the region yields.
+    /// Values yielded by the region.
     results: OpResults<ANY>,
-    /// What is run.
+    /// Body.
     #[name = "bodyRegion"]
     body: Region,
 }
 
-/// Ends the region of `memref.alloca_scope`.
+/// Terminates the region of `memref.alloca_scope`.
 #[op(
     "memref.alloca_scope.return",
     traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
@@ -51,7 +51,7 @@ pub struct AllocaScopeOp {
     format = "attr-dict ($results^ `:` type($results))?"
 )]
 pub struct AllocaScopeReturnOp {
-    /// The scope's results.
+    /// Results of the scope.
     results: Operands<ANY>,
 }
 
@@ -89,7 +89,7 @@ fn verify_scope(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-/// Whether some op in the scope may allocate on the stack what ends with the scope.
+/// Whether an op in the scope may allocate stack memory that the scope frees.
 fn may_allocate(m: &Module, scope: Op) -> bool {
     let mut stack = vec![scope];
     while let Some(op) = stack.pop() {
@@ -106,14 +106,14 @@ fn may_allocate(m: &Module, scope: Op) -> bool {
     false
 }
 
-/// Whether only a terminator follows, in a region of one block: what is allocated then ends at the same time.
+/// Whether only a terminator follows in a single-block region, so that lifetimes end at the same point.
 fn is_last(m: &Module, op: Op) -> bool {
     let region = m.parent_block(op).and_then(|b| m.parent_region(b));
     let end = m.parent_block(op).and_then(|b| m.terminator(b));
     region.is_some_and(|r| m.has_one_block(r)) && end.is_some() && m.next_op(op) == end
 }
 
-/// A scope that allocates nothing, or that ends together with a scope around it, is no scope.
+/// Inlines a scope without allocations, and a scope that ends together with an enclosing one.
 fn inline(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let in_scope = m.parent_op(op).is_some_and(|p| m.has_trait(p, Traits::ALLOCATION_SCOPE));
@@ -125,7 +125,7 @@ fn inline(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Moves allocations out of a scope, and out of the ops that hold it, to the scope that ends at the same time.
+/// Hoists allocations to the enclosing scope that ends at the same point.
 fn hoist(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(outermost) = outermost_holder(m, op) else { return false };
@@ -140,7 +140,7 @@ fn hoist(r: &mut Rewriter<'_>, op: Op) -> bool {
     !allocations.is_empty()
 }
 
-/// The outermost op around a scope, inside another scope, such that all of them end together.
+/// Returns the outermost ancestor of a scope within another scope that ends at the same point.
 fn outermost_holder(m: &Module, op: Op) -> Option<Op> {
     let is_scope = |op: Op| m.has_trait(op, Traits::ALLOCATION_SCOPE);
     let mut holder = m.parent_op(op).filter(|&p| is_last(m, op) && !is_scope(p))?;

@@ -1,4 +1,4 @@
-//! Dimensions joined and divided: `collapse_shape`, `expand_shape`.
+//! Reassociation of dimensions: `collapse_shape`, `expand_shape`.
 
 use super::CastOp;
 use super::cast::{castable, replace_by_cast};
@@ -14,7 +14,7 @@ use gradus_ir::layout::{StridedLayout, times};
 use gradus_ir::memory::MemRef;
 use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, op};
 
-/// Joins consecutive dimensions. Dimensions with gaps between them give poison.
+/// Collapses groups of consecutive dimensions into one each. Yields poison if a group is not contiguous.
 ///
 /// ```mlir
 /// %0 = memref.collapse_shape %m [[0, 1], [2]] : memref<?x4x5xf32> into memref<?x5xf32>
@@ -33,15 +33,16 @@ use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpState, Pattern, 
     ]
 )]
 pub struct CollapseShapeOp {
-    /// The memref.
+    /// Source memref.
     src: Operand<STRIDED>,
-    /// Which dimensions become one.
+    /// Groups of dimensions to collapse.
     reassociation: Attribute<REASSOCIATION>,
-    /// The memref with fewer dimensions.
+    /// Collapsed memref.
     result: OpResult<STRIDED>,
 }
 
-/// Divides dimensions. Sizes whose product is not that of the dimension give poison.
+/// Expands dimensions into groups of dimensions. Yields poison if the sizes of a group do not multiply to the size of
+/// the source dimension.
 ///
 /// ```mlir
 /// %0 = memref.expand_shape %m [[0, 1], [2]] output_shape [%n, 4, 5] : memref<?x5xf32> into memref<?x4x5xf32>
@@ -60,22 +61,22 @@ pub struct CollapseShapeOp {
     ]
 )]
 pub struct ExpandShapeOp {
-    /// The memref.
+    /// Source memref.
     src: Operand<STRIDED>,
-    /// Which dimensions come from one.
+    /// Groups of result dimensions, one per source dimension.
     reassociation: Attribute<REASSOCIATION>,
-    /// The sizes that are values.
+    /// Dynamic sizes of the result.
     output_shape: Operands<INDEX>,
-    /// All sizes, with placeholders for values.
+    /// Sizes of the result, with placeholders for dynamic ones.
     static_output_shape: Attribute<I64_ARRAY>,
-    /// The memref with more dimensions.
+    /// Expanded memref.
     result: OpResult<STRIDED>,
 }
 
 static RESHAPES: Reshapes =
     Reshapes { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
 
-/// Checks that the groups join `expanded` to `collapsed`.
+/// Verifies that the groups collapse `expanded` to `collapsed`.
 fn verify_groups(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Result<(), String> {
     if collapsed.len() != groups.len() {
         let (found, expected) = (groups.len(), collapsed.len());
@@ -117,7 +118,7 @@ fn verify_groups(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Re
     Ok(())
 }
 
-/// The type of `source` under another shape: without gaps if it has none, else by the layout that `layout` finds.
+/// Returns the type of `source` with another shape: identity layout is kept, others are computed by `layout`.
 fn reshaped_type(
     ctx: &Context,
     source: Type,
@@ -131,8 +132,8 @@ fn reshaped_type(
     Some(ctx.memref_type(shape, ctx.element_type(source), layout.as_ref(), ctx.memory_space(source)))
 }
 
-/// The layout of a memref whose dimensions are joined; `None` if it is known to have gaps in a group. The last dimension
-/// of a group gives its stride, unless its size is one, which leaves its stride without meaning.
+/// Returns the layout after collapsing; `None` if a group is known not to be contiguous. The stride of a group is that
+/// of its last dimension of size other than one.
 fn collapsed_layout(layout: &StridedLayout, shape: &[i64], groups: &[Vec<i64>]) -> Option<StridedLayout> {
     let mut strides = Vec::with_capacity(groups.len());
     for group in groups {
@@ -153,7 +154,7 @@ fn collapsed_layout(layout: &StridedLayout, shape: &[i64], groups: &[Vec<i64>]) 
     Some(StridedLayout { offset: layout.offset, strides: strides.into() })
 }
 
-/// The layout of a memref whose dimensions are divided into `shape`.
+/// Returns the layout after expanding dimensions to `shape`.
 fn expanded_layout(layout: &StridedLayout, shape: &[i64], groups: &[Vec<i64>]) -> StridedLayout {
     let mut strides = vec![1; shape.len()];
     for (group, &stride) in groups.iter().zip(&layout.strides) {
@@ -166,7 +167,7 @@ fn expanded_layout(layout: &StridedLayout, shape: &[i64], groups: &[Vec<i64>]) -
     StridedLayout { offset: layout.offset, strides: strides.into() }
 }
 
-/// The type of `source` with its dimensions joined, `shape` being the new one if it is known.
+/// Returns the type of `source` after collapsing, with the result shape `shape` if known.
 fn collapsed_type(ctx: &Context, source: Type, groups: &[Vec<i64>], shape: Option<&[i64]>) -> Option<Type> {
     let from = ctx.shape(source)?;
     let product = |group: &Vec<i64>| group.iter().fold(1, |n, &d| times(n, from[d as usize]));
@@ -230,7 +231,7 @@ fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-/// The product of some of the sizes; `None` where no size is so large.
+/// Returns the product of a group of sizes; `None` on overflow.
 fn product(sizes: &[i64], group: &[i64]) -> Option<i64> {
     let mut sizes = group.iter().map(|&d| sizes[d as usize]);
     if sizes.clone().any(|n| n == 0) { Some(0) } else { sizes.try_fold(1i64, i64::checked_mul) }
@@ -266,7 +267,7 @@ fn reshaped(view: &MemRef, sizes: &[i64], layout: StridedLayout) -> Datum {
     Datum::MemRef(Box::new(MemRef { bytes, ..MemRef::strided(view.buffer, sizes, layout) }))
 }
 
-/// A collapse of a cast to a type that says less is a cast of the collapse.
+/// Moves a cast to a less specific type behind the collapse.
 fn collapse_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let collapse = CollapseShapeOp(op);

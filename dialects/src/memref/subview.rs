@@ -1,4 +1,4 @@
-//! `subview`: a part of a memref.
+//! `subview`: slices of memrefs.
 
 use super::CastOp;
 use super::cast::replace_by_cast;
@@ -14,8 +14,8 @@ use gradus_ir::{
 };
 use std::collections::BTreeMap;
 
-/// The part of a memref that begins at offsets and takes so many elements of every so many. Unit dimensions can be left
-/// out. A part outside the memref is poison.
+/// Strided slice of a memref, given by offsets, sizes and strides. Unit dimensions can be dropped from the result.
+/// Yields poison if the slice is out of bounds.
 ///
 /// ```mlir
 /// %0 = memref.subview %m[%i, 0] [4, 4] [1, 2] : memref<8x8xf32> to memref<4x4xf32, strided<[8, 2], offset: ?>>
@@ -36,26 +36,26 @@ use std::collections::BTreeMap;
     ]
 )]
 pub struct SubViewOp {
-    /// The memref.
+    /// Source memref.
     source: Operand<MEMREF>,
-    /// The offsets that are values.
+    /// Dynamic offsets.
     offsets: Operands<INDEX>,
-    /// The sizes that are values.
+    /// Dynamic sizes.
     sizes: Operands<INDEX>,
-    /// The strides that are values.
+    /// Dynamic strides.
     strides: Operands<INDEX>,
-    /// All offsets, with placeholders for values.
+    /// Static offsets, with placeholders for dynamic ones.
     static_offsets: Attribute<I64_ARRAY>,
-    /// All sizes, with placeholders for values.
+    /// Static sizes, with placeholders for dynamic ones.
     static_sizes: Attribute<I64_ARRAY>,
-    /// All strides, with placeholders for values.
+    /// Static strides, with placeholders for dynamic ones.
     static_strides: Attribute<I64_ARRAY>,
-    /// The part.
+    /// Slice.
     result: OpResult<MEMREF>,
 }
 
 impl SubViewOp {
-    /// Which dimensions of the source the result leaves out.
+    /// Returns which source dimensions the result drops.
     pub fn dropped_dims(self, m: &Module) -> Option<Vec<bool>> {
         let slice = Slice::of(&m.args(self.0)?);
         let full = subview_type(&m.ctx, m.value_type(self.source(m)), &slice)?;
@@ -63,7 +63,7 @@ impl SubViewOp {
     }
 }
 
-/// The type of the whole part: sizes as given, strides multiplied, offset moved.
+/// Returns the type of a slice of full rank: given sizes, multiplied strides, moved offset.
 pub fn subview_type(ctx: &Context, source: Type, slice: &Slice) -> Option<Type> {
     let layout = ctx.strided_layout(source)?;
     let [offsets, sizes, strides] = slice.statics();
@@ -75,8 +75,7 @@ pub fn subview_type(ctx: &Context, source: Type, slice: &Slice) -> Option<Type> 
     Some(ctx.memref_type(&sizes, ctx.element_type(source), Some(&layout), ctx.memory_space(source)))
 }
 
-/// Which dimensions are left out on the way from `full` to `reduced`. Where several unit dimensions could be, the strides
-/// decide.
+/// Returns which dimensions are dropped from `full` to `reduced`. Strides disambiguate unit dimensions.
 fn dropped_dims(ctx: &Context, full: Type, reduced: Type, sizes: &[Mixed]) -> Option<Vec<bool>> {
     let (rank, want) = (ctx.shape(full)?.len(), ctx.shape(reduced)?.len());
     let mut dropped = vec![false; rank];
@@ -112,7 +111,7 @@ fn occurrences(strides: &[i64]) -> BTreeMap<i64, usize> {
     counts
 }
 
-/// The memref type without the dropped dimensions.
+/// Returns the memref type without the dropped dimensions.
 fn without(ctx: &Context, full: Type, dropped: &[bool]) -> Option<Type> {
     let layout = ctx.strided_layout(full)?;
     let keep = |list: &[i64]| -> Vec<i64> {
@@ -162,7 +161,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     slice.verify_in_bounds(ctx.shape(source).unwrap_or(&[]))
 }
 
-/// A part that is all of a memref of known sizes, and a part that is all of the part before it.
+/// Folds a slice that is all of a static memref, and a slice that is all of another slice.
 fn fold(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let (m, ctx) = (args.module, args.ctx());
     let (source, to) = (args.operands[0], *args.result_types.first()?);
@@ -183,7 +182,7 @@ fn fold(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     (slice.is_leading(m) && slice.sizes == before.sizes).then(|| source.into())
 }
 
-/// Replaces `op` by the part `slice` of `source`, cast to the old type.
+/// Replaces `op` by the slice `slice` of `source`, cast to the old type.
 fn replace(r: &mut Rewriter<'_>, op: Op, source: gradus_ir::Value, slice: &Slice, dropped: &[bool]) -> bool {
     let m = r.module();
     let full = subview_type(&m.ctx, m.value_type(source), slice);
@@ -201,7 +200,7 @@ fn replace(r: &mut Rewriter<'_>, op: Op, source: gradus_ir::Value, slice: &Slice
     replace_by_cast(r, op, value)
 }
 
-/// Constants among the entries are part of the type.
+/// Makes constant entries static.
 fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let source = SubViewOp(op).source(m);
@@ -214,7 +213,7 @@ fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace(r, op, source, &slice, &dropped)
 }
 
-/// The part of a cast to a type that says less is a cast of the part.
+/// Moves a cast to a less specific type behind the slice.
 fn subview_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(cast) = CastOp::defining(m, SubViewOp(op).source(m)).filter(|c| c.forgets(m)) else { return false };
@@ -225,12 +224,12 @@ fn subview_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let source = cast.source(m);
-    // Where nothing gets to, the part may be outside of what is known now, which the verifier would refuse.
+    // In unreachable code the slice may be statically out of bounds, which the verifier would reject.
     let shape = m.ctx.shape(m.value_type(source)).unwrap_or(&[]);
     slice.verify_in_bounds(shape).is_ok() && replace(r, op, source, &slice, &dropped)
 }
 
-/// A part that is everything is the memref itself, cast.
+/// Replaces a slice of the whole memref by a cast.
 fn whole(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let source = SubViewOp(op).source(m);
@@ -266,7 +265,7 @@ fn subview(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::MemRef(Box::new(part))])
 }
 
-/// Whether the first and the last element are in a dimension of that extent.
+/// Whether the first and last element are within an extent.
 fn is_inside(extent: i64, offset: i64, size: i64, stride: i64) -> bool {
     let inside = |at: i128| (0..i128::from(extent)).contains(&at);
     let last = i128::from(offset) + (i128::from(size) - 1) * i128::from(stride);

@@ -1,4 +1,4 @@
-//! `transpose`: dimensions in another order.
+//! `transpose`: permutation of dimensions.
 
 use super::types::STRIDED;
 use crate::constraint::kind;
@@ -17,7 +17,7 @@ const MAP: AttrKind = AttrKind {
     ..kind("AffineMap attribute", |c, a| matches!(c.attr_data(a), AttrData::AffineMap(_)))
 };
 
-/// The same elements with their dimensions in another order.
+/// Permutes the dimensions of a memref, as a view.
 ///
 /// ```mlir
 /// %0 = memref.transpose %m (i, j) -> (j, i) : memref<2x3xf32> to memref<3x2xf32, strided<[1, 3]>>
@@ -33,16 +33,16 @@ const MAP: AttrKind = AttrKind {
     patterns = &[Pattern { name: "compose-transposes", run: compose }]
 )]
 pub struct TransposeOp {
-    /// The memref.
+    /// Source memref.
     #[name = "in"]
     input: Operand<STRIDED>,
-    /// For each new dimension, the old one.
+    /// Permutation map: result dimension i is source dimension `map(i)`.
     permutation: Attribute<MAP>,
-    /// The memref with its dimensions reordered.
+    /// Transposed memref.
     result: OpResult<STRIDED>,
 }
 
-/// A map without the words around it: `(i, j) -> (j, i)`.
+/// A permutation map without the `affine_map` keyword: `(i, j) -> (j, i)`.
 const PERMUTATION: Directive = Directive {
     name: "Permutation",
     parse: |p, params| {
@@ -63,7 +63,7 @@ const PERMUTATION: Directive = Directive {
     },
 };
 
-/// For each result of a permutation its dimension; `None` for any other map.
+/// Returns the dimensions of a permutation map; `None` for other maps.
 fn order(ctx: &Context, attr: Option<Attr>) -> Option<Vec<usize>> {
     let AttrData::AffineMap(map) = ctx.attr_data(attr?) else { return None };
     let dim = |e: &AffineExpr| if let AffineExpr::Dim(i) = e { Some(*i) } else { None };
@@ -77,7 +77,7 @@ fn permuted<T: Copy>(list: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&i| list[i]).collect()
 }
 
-/// A memref type with the dimensions in that order.
+/// Returns the memref type with permuted dimensions.
 fn transposed_type(ctx: &Context, ty: Type, order: &[usize]) -> Option<Type> {
     let layout = ctx.strided_layout(ty)?;
     let layout = StridedLayout { offset: layout.offset, strides: permuted(&layout.strides, order).into() };
@@ -85,7 +85,7 @@ fn transposed_type(ctx: &Context, ty: Type, order: &[usize]) -> Option<Type> {
     Some(ctx.memref_type(&shape, ctx.element_type(ty), Some(&layout), ctx.memory_space(ty)))
 }
 
-/// The type with its layout as a map, or none if it is row-major without gaps.
+/// Returns the type with its layout as a map, or without layout if it is the identity.
 fn canonical(ctx: &Context, ty: Type) -> Type {
     let Some(layout) = ctx.strided_layout(ty) else { return ty };
     let mut data = ctx.type_data(ty).clone();
@@ -120,7 +120,7 @@ fn transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::MemRef(Box::new(MemRef { sizes, strides, ..view.clone() }))])
 }
 
-/// The order that is already there.
+/// Folds the identity permutation.
 fn fold(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let source = *args.operands.first()?;
     let order = order(args.ctx(), args.attr("permutation"))?;

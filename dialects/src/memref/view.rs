@@ -1,4 +1,4 @@
-//! Memory under another shape or element type: `view`, `reshape`.
+//! Reinterpretation of memory: `view`, `reshape`.
 
 use super::alloc::{fold_sizes, sizes};
 use super::cast::replace_by_cast;
@@ -12,7 +12,7 @@ use gradus_ir::{
     Access, Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, op,
 };
 
-/// Bytes as elements of any type, row-major from a byte on.
+/// Views a byte buffer, from a byte offset on, as a row-major memref of any element type.
 ///
 /// ```mlir
 /// %0 = memref.view %bytes[%shift][%size] : memref<2048xi8> to memref<?x4xf32>
@@ -30,17 +30,17 @@ use gradus_ir::{
     ]
 )]
 pub struct ViewOp {
-    /// The bytes.
+    /// Byte buffer.
     source: Operand<BYTES>,
-    /// The byte at which the first element begins.
+    /// Byte offset of the first element.
     byte_shift: Operand<INDEX>,
-    /// The extents that the type leaves open.
+    /// Dynamic extents.
     sizes: Operands<INDEX>,
-    /// The elements.
+    /// View.
     result: OpResult<MEMREF>,
 }
 
-/// The elements of a row-major memref under another shape, which is read from memory.
+/// Views a row-major memref with another shape, which is loaded from a memref.
 ///
 /// ```mlir
 /// %0 = memref.reshape %m(%shape) : (memref<4x1xf32>, memref<1xi32>) -> memref<4xf32>
@@ -54,11 +54,11 @@ pub struct ViewOp {
     result_names = |_, _| vec![(0, "reshape".to_owned())]
 )]
 pub struct ReshapeOp {
-    /// The memref.
+    /// Source memref.
     source: Operand<ANY_MEMREF>,
-    /// Where the extents are.
+    /// Memref that holds the target shape.
     shape: Operand<SHAPE>,
-    /// The same elements.
+    /// Reshaped memref.
     result: OpResult<ANY_MEMREF>,
 }
 
@@ -141,14 +141,14 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
     Ok(vec![Datum::MemRef(Box::new(view))])
 }
 
-/// Bytes as bytes of the same known size are the bytes.
+/// Folds a view that keeps type and size.
 fn fold_view(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let (source, ty) = (args.operands[0], *args.result_types.first()?);
     let unmoved = constants[1].and_then(|shift| args.ctx().as_int(shift)) == Some(0);
     (unmoved && args.module.value_type(source) == ty && args.ctx().static_shape(ty).is_some()).then(|| source.into())
 }
 
-/// A constant size is part of the type.
+/// Makes constant sizes static.
 fn constant_sizes(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let view = ViewOp(op);
@@ -162,7 +162,7 @@ fn constant_sizes(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_by_cast(r, op, value)
 }
 
-/// A view of an allocation that was cast is a view of the allocation.
+/// Bypasses a cast of the viewed allocation.
 fn view_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(cast) = CastOp::defining(m, ViewOp(op).source(m)) else { return false };

@@ -1,4 +1,4 @@
-//! `scf.for` as a loop that counts.
+//! `scf.for` as a [`CountedLoop`].
 
 use super::ForOp;
 use crate::arith::{AddIOp, AndIOp, CmpIOp, MulIOp, RemUIOp, SelectOp, SubIOp};
@@ -7,24 +7,24 @@ use gradus_ir::control::Count;
 use gradus_ir::{Block, Builder, Loc, Module, Op, Type, Value};
 use std::ops::Range;
 
-/// How a loop does several iterations at once.
+/// New step and bounds of an unrolled loop.
 #[derive(Clone, Copy, Debug)]
 pub struct UnrollPlan {
-    /// The step of one iteration.
+    /// Original step.
     step: Value,
-    /// The step of all of them together.
+    /// Step of the unrolled loop.
     long_step: Value,
-    /// Where whole steps end and what is left over begins.
+    /// Upper bound of the unrolled loop and lower bound of the epilogue, if there is one.
     split: Option<Value>,
 }
 
-/// The numbers of the operands.
+/// Operand numbers.
 const LOWER: usize = 0;
 const UPPER: usize = 1;
 const STEP: usize = 2;
 const INITS: usize = 3;
 
-/// Comparisons, by the numbers of their predicates.
+/// Predicates of `arith.cmpi`.
 const SLT: i64 = 2;
 const ULT: i64 = 6;
 const ULE: i64 = 7;
@@ -34,14 +34,14 @@ impl ForOp {
         m.constant_int(m.operands(self.0)[operand]).map(|value| self.count(m).number(value))
     }
 
-    /// The constant bounds and the constant step, which is positive.
+    /// Returns constant bounds and a constant positive step.
     fn constants(self, m: &Module) -> Option<[i128; 3]> {
         let step = self.constant(m, STEP).filter(|&step| step > 0)?;
         Some([self.constant(m, LOWER)?, self.constant(m, UPPER)?, step])
     }
 }
 
-/// The greatest number of the type of a loop's bounds.
+/// Returns the maximum value of the bounds' type.
 fn greatest(m: &Module, this: ForOp) -> i128 {
     let bits = m.ctx.int_width(m.value_type(this.lower_bound(m))).unwrap_or(64).min(64);
     let signed = u32::from(this.unsigned_cmp(m).is_none());
@@ -95,7 +95,7 @@ impl CountedLoop for ForOp {
             let runs = e.is_entered(self);
             return Some(UnrollPlan { step, long_step, split: Some(e.split(self, long_step, runs)) });
         }
-        // Steps that would become too large stay as they are, and all is left over.
+        // If the step would overflow, it is kept and the epilogue runs all iterations.
         let most = e.number(most)?;
         let (fits, runs) = (e.compare(ULE, step, most), e.is_entered(self));
         let longer = e.mul(step, factor);
@@ -131,7 +131,7 @@ impl CountedLoop for ForOp {
     }
 }
 
-/// Makes arithmetic of the type of a loop's bounds.
+/// Creates arithmetic on the bounds' type.
 struct Emitter<'b, 'm> {
     b: &'b mut Builder<'m>,
     loc: Loc,
@@ -140,7 +140,7 @@ struct Emitter<'b, 'm> {
 }
 
 impl Emitter<'_, '_> {
-    /// A constant; `None` if the type does not have it.
+    /// Creates a constant; `None` if it does not fit the type.
     fn number(&mut self, number: i128) -> Option<Value> {
         let attr = self.b.module.ctx.int_attr(self.ty, self.count.value(number)?);
         self.b.constant(attr, self.ty, "arith", self.loc)
@@ -170,7 +170,7 @@ impl Emitter<'_, '_> {
         SelectOp::build(self.b, self.loc, condition, yes, no, &[self.ty]).result(self.b.module)
     }
 
-    /// Whether the body runs at all.
+    /// Creates the condition that the loop has an iteration.
     fn is_entered(&mut self, this: ForOp) -> Value {
         let m = &*self.b.module;
         let predicate = if this.unsigned_cmp(m).is_some() { ULT } else { SLT };
@@ -178,8 +178,8 @@ impl Emitter<'_, '_> {
         self.compare(predicate, lower, upper)
     }
 
-    /// The upper bound less what is left over of whole steps; the lower one if there are none. The distance is a number
-    /// without sign: it may be larger than the numbers that have one.
+    /// Creates the bound between the unrolled loop and the epilogue; the lower bound if the loop does not run. The
+    /// distance is unsigned, since it may exceed the signed range.
     fn split(&mut self, this: ForOp, long_step: Value, runs: Value) -> Value {
         let (lower, upper) = (this.lower_bound(self.b.module), this.upper_bound(self.b.module));
         let distance = self.sub(upper, lower);

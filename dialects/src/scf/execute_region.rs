@@ -13,7 +13,7 @@ use gradus_ir::{
 };
 use smallvec::smallvec;
 
-/// Runs a region once. The region may have several blocks where the op itself must be in one.
+/// Executes a region of one or more blocks exactly once, where the parent region must have a single block.
 ///
 /// ```mlir
 /// %0 = scf.execute_region -> i32 {
@@ -39,11 +39,11 @@ use smallvec::smallvec;
     format = "custom<ExecuteRegion>($no_inline, $results, $region) attr-dict"
 )]
 pub struct ExecuteRegionOp {
-    /// Whether the region must stay one.
+    /// Whether the region must not be inlined.
     no_inline: OptAttribute<UNIT>,
-    /// What the region yields.
+    /// Values yielded by the region.
     results: OpResults<ANY>,
-    /// The region.
+    /// Region to execute.
     region: Region,
 }
 
@@ -99,7 +99,7 @@ fn inline_block(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Where there may be several blocks, those of the region are put between two halves of the op's block.
+/// Inlines a region of several blocks between two halves of the parent block.
 fn inline_blocks(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ExecuteRegionOp(op);

@@ -11,9 +11,9 @@ use gradus_ir::{
 };
 use smallvec::{SmallVec, smallvec};
 
-/// A loop over the integers from a lower bound up to, and without, an upper bound.
+/// Counted loop over [lower bound, upper bound) with a positive step.
 ///
-/// Values that an iteration hands to the next one are arguments of the region after the induction variable.
+/// The region's arguments are the induction variable and the loop-carried values, whose next values `scf.yield` passes.
 ///
 /// ```mlir
 /// func.func @sum(%lb: index, %ub: index, %s: index, %init: index) -> index {
@@ -39,35 +39,35 @@ use smallvec::{SmallVec, smallvec};
     format = "custom<For>($lowerBound, $upperBound, $step, $initArgs, $unsignedCmp, $region, $results) attr-dict"
 )]
 pub struct ForOp {
-    /// The first value of the induction variable.
+    /// Lower bound, inclusive.
     #[name = "lowerBound"]
     lower_bound: Operand<INT_OR_INDEX>,
-    /// The induction variable stays below it.
+    /// Upper bound, exclusive.
     #[name = "upperBound"]
     upper_bound: Operand<INT_OR_INDEX>,
-    /// How much larger the induction variable is in the next iteration; positive.
+    /// Step, positive.
     step: Operand<INT_OR_INDEX>,
-    /// What the first iteration gets.
+    /// Initial values of the loop-carried variables.
     #[name = "initArgs"]
     init_args: Operands<ANY>,
-    /// Whether the bounds and the step are unsigned.
+    /// Whether bounds and step are unsigned.
     #[name = "unsignedCmp"]
     unsigned_cmp: OptAttribute<UNIT>,
-    /// What the last iteration yields.
+    /// Final values of the loop-carried variables.
     results: OpResults<ANY>,
-    /// The body.
+    /// Body.
     region: Region,
 }
 
 const FOR: Directive = Directive { name: "For", parse, print };
 
 impl ForOp {
-    /// The induction variable.
+    /// Returns the induction variable.
     pub fn induction_var(self, m: &Module) -> Value {
         m.block_args(m.only_block(self.region(m)))[0]
     }
 
-    /// How the loop counts.
+    /// Returns bounds, step and signedness.
     pub fn count(self, m: &Module) -> Count {
         Count::new(&m.ctx, m.value_type(self.lower_bound(m)), self.unsigned_cmp(m).is_some())
     }
@@ -159,12 +159,12 @@ fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// What a loop begins with, hands from iteration to iteration, yields and results in fits together.
+/// Verifies that inits, region arguments, yielded values and results agree.
 pub fn verify_loop(m: &Module, op: Op, inits: &[Value], args: &[Value], yielded: &[Value]) -> Result<(), String> {
     let results: Vec<Value> = m.results(op).collect();
     let counts = [
         ("inits and region iter_args", inits.len(), args.len()),
-        // A body that yields nothing at all is complained about with the edge that it is on.
+        // A missing yield is reported with its control-flow edge.
         (
             "region iter_args and yielded values",
             args.len(),

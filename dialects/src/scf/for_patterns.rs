@@ -1,4 +1,4 @@
-//! What becomes simpler about `scf.for`.
+//! Canonicalization of `scf.for`.
 
 use super::ForOp;
 use crate::arith::AddIOp;
@@ -12,8 +12,8 @@ pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "inline-or-drop-trivial-loop", run: trivial },
 ];
 
-/// A loop that never runs is what it begins with, one that runs once is its body, and one that only yields what does not
-/// change is that.
+/// Replaces a loop without iterations by its inits, a loop of one iteration by its body, and a loop that only yields
+/// invariant values by these.
 fn trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ForOp(op);
@@ -40,14 +40,14 @@ fn trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// How often the loop runs, if that is known: exactly for none and one, at least two for more.
+/// Returns the trip count if known: 0, 1, or 2 for at least two.
 fn trip_count(m: &Module, op: ForOp) -> Option<u8> {
     let (lower, upper) = (op.lower_bound(m), op.upper_bound(m));
     if lower == upper {
         return Some(0);
     }
     let (count, step) = (op.count(m), m.constant_int(op.step(m)));
-    // Undefined, were it to run.
+    // A zero step would be undefined behavior.
     if step == Some(0) {
         return Some(0);
     }
@@ -62,7 +62,7 @@ fn trip_count(m: &Module, op: ForOp) -> Option<u8> {
     Some(if step >= distance { 1 } else { 2 })
 }
 
-/// The constant that `upper` adds to `lower`, when it promises not to overflow.
+/// Returns c if `upper` is `lower + c` without overflow.
 fn distance_by_sum(m: &Module, op: ForOp, lower: Value, upper: Value) -> Option<i128> {
     let sum = AddIOp::defining(m, upper)?;
     let flags = sum.overflow_flags(m).map(|a| m.ctx.display_attr(a)).unwrap_or_default();

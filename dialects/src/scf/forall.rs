@@ -1,4 +1,4 @@
-//! `scf.forall` and how its iterations put parts into shared results.
+//! `scf.forall` and its shared outputs.
 
 use super::space::Space;
 use super::text::{arrow_types, assignments, print_arrow_types, print_assignments, same_count, value_list};
@@ -13,15 +13,15 @@ use gradus_ir::{
 };
 use smallvec::{SmallVec, smallvec};
 
-/// Attributes of dialects that say which unit of a device runs a dimension.
+/// Device mapping attributes: the processing unit that runs each dimension.
 pub const MAPPING: AttrKind = kind("Device Mapping array attribute", |c, a| {
     c.as_array(a).is_some_and(|list| list.iter().all(|&e| matches!(c.attr_data(e), AttrData::Dialect { .. })))
 });
 
-/// A loop nest whose iterations may run at once. The ops in its terminator put parts that each iteration computes into
-/// tensors that all share.
+/// Parallel loop nest with shared output tensors, whose iterations may run concurrently. The ops in its terminator
+/// insert slices computed by the iterations into the shared tensors.
 ///
-/// Bounds and steps that are known are in attributes, which have a placeholder for those that are operands.
+/// Static bounds and steps are in attributes, with placeholders for operands.
 ///
 /// ```mlir
 /// func.func @check(%n: index, %c: i1) {
@@ -48,35 +48,35 @@ pub const MAPPING: AttrKind = kind("Device Mapping array attribute", |c, a| {
         $dynamicStep, $staticStep, $outputs, $results, $region) attr-dict"
 )]
 pub struct ForallOp {
-    /// The first values of induction variables.
+    /// Dynamic lower bounds.
     #[name = "dynamicLowerBound"]
     dynamic_lower: Operands<INDEX>,
-    /// What induction variables stay below.
+    /// Dynamic upper bounds, exclusive.
     #[name = "dynamicUpperBound"]
     dynamic_upper: Operands<INDEX>,
-    /// How far the values of induction variables are apart; positive.
+    /// Dynamic steps, positive.
     #[name = "dynamicStep"]
     dynamic_step: Operands<INDEX>,
-    /// What the shared tensors begin with.
+    /// Initial values of the shared tensors.
     outputs: Operands<RANKED_TENSOR>,
-    /// The lower bounds.
+    /// Static lower bounds.
     #[name = "staticLowerBound"]
     static_lower: Attribute<I64_ARRAY>,
-    /// The upper bounds.
+    /// Static upper bounds.
     #[name = "staticUpperBound"]
     static_upper: Attribute<I64_ARRAY>,
-    /// The steps.
+    /// Static steps.
     #[name = "staticStep"]
     static_step: Attribute<I64_ARRAY>,
-    /// What runs each dimension.
+    /// Processing unit of each dimension.
     mapping: OptAttribute<MAPPING>,
-    /// The shared tensors when all iterations are done.
+    /// Shared tensors after all iterations.
     results: OpResults<RANKED_TENSOR>,
-    /// The body; its arguments are the induction variables and the shared tensors.
+    /// Body; its arguments are the induction variables and the shared tensors.
     region: Region,
 }
 
-/// Ends an iteration of `scf.forall`: the ops in its region put parts into the shared tensors.
+/// Terminates the body of `scf.forall`; the ops in its region insert slices into the shared tensors.
 #[op(
     "scf.forall.in_parallel",
     traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE).and(Traits::SINGLE_BLOCK).and(Traits::NO_TERMINATOR),
@@ -87,40 +87,40 @@ pub struct ForallOp {
     format = "$region attr-dict"
 )]
 pub struct InParallelOp {
-    /// What puts parts into shared tensors.
+    /// Insertions into the shared tensors.
     region: Region,
 }
 
 const FORALL: Directive = Directive { name: "Forall", parse, print };
 
-/// The bounds and steps: for messages, of the attribute, and of the operand group.
+/// Bounds and steps: name in messages, attribute, and operand group.
 pub const CONTROLS: [(&str, &str, usize); 3] =
     [("lower bound", "staticLowerBound", 0), ("upper bound", "staticUpperBound", 1), ("step", "staticStep", 2)];
 
 impl ForallOp {
-    /// The one block of the body.
+    /// Returns the body block.
     pub fn body(self, m: &Module) -> Block {
         m.only_block(self.region(m))
     }
 
-    /// How many induction variables there are.
+    /// Returns the number of induction variables.
     pub fn rank(self, m: &Module) -> usize {
         self.statics(m, 0).len()
     }
 
-    /// The entries of control `i`.
+    /// Returns the static entries of control `i`.
     pub fn statics(self, m: &Module, i: usize) -> Vec<i64> {
         m.inherent_attr(self.0, CONTROLS[i].1).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
     }
 
-    /// The ops that put parts into the shared tensors, and which of them each is for. `None` when that is not known.
+    /// Returns the insertion ops with the index of their shared tensor. `None` if unknown.
     pub fn combining(self, m: &Module) -> Option<Vec<(Op, usize)>> {
         let end = m.last_op(self.body(m)).and_then(|end| InParallelOp::cast(m, end))?;
         let block = m.entry(end.region(m))?;
         m.block_ops(block).map(|op| Some((op, self.output_of(m, combined_dest(m, op)?)?))).collect()
     }
 
-    /// The number of the shared tensor that an argument of the body stands for.
+    /// Returns the index of the shared tensor that a body argument stands for.
     fn output_of(self, m: &Module, value: Value) -> Option<usize> {
         match m.def(value) {
             Def::Arg(block, i) if block == self.body(m) => (i as usize).checked_sub(self.rank(m)),
@@ -129,7 +129,7 @@ impl ForallOp {
     }
 }
 
-/// What a combining op puts its part into.
+/// Returns the destination of an insertion op.
 pub fn combined_dest(m: &Module, op: Op) -> Option<Value> {
     if m.has_trait(op, Traits::COMBINING) { m.args(op)?.opt_operand("dest") } else { None }
 }
@@ -250,7 +250,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-/// The region holds ops that put parts into shared tensors. Of unregistered ones nobody knows that they do not.
+/// The region holds insertions. Unregistered ops might be insertions.
 fn verify_in_parallel(m: &Module, op: Op) -> Result<(), String> {
     one_block_each(m, op, 0..1)?;
     let mut ops = m.block_ops(m.only_block(InParallelOp(op).region(m)));
@@ -260,7 +260,7 @@ fn verify_in_parallel(m: &Module, op: Op) -> Result<(), String> {
     Err("expected only ParallelCombiningOpInterface ops".into())
 }
 
-/// Nothing is carried: iterations see what all share, and the terminator changes it.
+/// No values are carried: iterations see the shared tensors, and the terminator updates them.
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let (at, body) = (Point::Op, Point::Region(0));
     let args = m.entry(ForallOp(op).region(m)).map_or(0, |b| m.block_args(b).len());
@@ -273,7 +273,7 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     ]
 }
 
-/// The iterations run in order, and see what earlier ones put into the shared tensors.
+/// Executes sequentially; iterations see earlier insertions.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     let op = args.op.map(ForallOp).ok_or_else(|| Trap::unsupported("a loop that is not in a program"))?;
     let m = args.module;

@@ -1,4 +1,4 @@
-//! What becomes simpler about `scf.forall`.
+//! Canonicalization of `scf.forall`.
 
 use super::ForallOp;
 use super::forall::CONTROLS;
@@ -12,7 +12,7 @@ pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "known-induction-variables", run: known_ivs },
 ];
 
-/// A bound or step: known, or a value.
+/// A static or dynamic bound or step.
 #[derive(Clone, Copy)]
 enum Bound {
     Known(i64),
@@ -28,7 +28,7 @@ impl Bound {
     }
 }
 
-/// Lower bounds, upper bounds and steps; values that are constant are known.
+/// Returns lower bounds, upper bounds and steps; constant operands are static.
 fn bounds(m: &Module, op: ForallOp) -> [Vec<Bound>; 3] {
     [0, 1, 2].map(|i| {
         let group = m.operand_group(op.0, i);
@@ -41,7 +41,7 @@ fn bounds(m: &Module, op: ForallOp) -> [Vec<Bound>; 3] {
     })
 }
 
-/// How often each dimension runs; none at all if a bound is the other one.
+/// Returns the trip counts of the dimensions; 0 for equal bounds.
 fn trips(bounds: &[Vec<Bound>; 3]) -> Vec<Option<u8>> {
     let dim = |i: usize| match (bounds[0][i], bounds[1][i]) {
         (Bound::Value(a), Bound::Value(b)) if a == b => Some(0),
@@ -50,7 +50,7 @@ fn trips(bounds: &[Vec<Bound>; 3]) -> Vec<Option<u8>> {
     (0..bounds[0].len()).map(dim).collect()
 }
 
-/// Gives the op other bounds and steps.
+/// Sets bounds and steps.
 fn set_bounds(rw: &mut Rewriter<'_>, op: ForallOp, bounds: &[Vec<Bound>; 3]) {
     let m = rw.module();
     let ctx = m.ctx.clone();
@@ -86,7 +86,7 @@ fn known_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A shared tensor into which nothing is put stays what it was; one that nobody wants is dropped with what is put there.
+/// Removes shared tensors without insertions, and unused ones with their insertions.
 fn drop_outputs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ForallOp(op);
@@ -113,7 +113,7 @@ fn drop_outputs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The value of a bound, before the op.
+/// Returns a bound as a value before the op.
 fn value_of(rw: &mut Rewriter<'_>, op: Op, bound: Bound) -> Option<Value> {
     match bound {
         Bound::Value(value) => Some(value),
@@ -124,7 +124,7 @@ fn value_of(rw: &mut Rewriter<'_>, op: Op, bound: Bound) -> Option<Value> {
     }
 }
 
-/// A loop that never runs is what it begins with; a dimension that runs once, on no unit of its own, is its lower bound.
+/// Replaces a loop without iterations by its inits, and unmapped dimensions of one iteration by their lower bounds.
 fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ForallOp(op);
@@ -159,10 +159,10 @@ fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// What puts a part into a shared tensor, and the op that puts it into a tensor.
+/// Insertion ops of shared tensors, and their sequential counterparts.
 const IN_ORDER: &[(&str, &str)] = &[("tensor.parallel_insert_slice", "tensor.insert_slice")];
 
-/// Replaces a loop that runs once by its body, and what puts parts into shared tensors by what puts them into tensors.
+/// Inlines a loop of one iteration, with sequential insertions.
 fn inline(rw: &mut Rewriter<'_>, op: ForallOp, ivs: &[Value]) -> bool {
     let m = rw.module();
     let Some(parts) = op.combining(m) else { return false };
@@ -188,7 +188,7 @@ fn inline(rw: &mut Rewriter<'_>, op: ForallOp, ivs: &[Value]) -> bool {
     true
 }
 
-/// In a dimension that runs once on a unit of its own, the induction variable is the lower bound.
+/// Replaces the induction variable of a mapped dimension of one iteration by its lower bound.
 fn known_ivs(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ForallOp(op);

@@ -12,7 +12,7 @@ use gradus_ir::{
 };
 use smallvec::{SmallVec, smallvec};
 
-/// Runs one of two regions.
+/// Conditional: executes one of two regions.
 ///
 /// ```mlir
 /// func.func @choose(%c: i1, %x: i32, %y: i32) -> i32 {
@@ -37,14 +37,14 @@ use smallvec::{SmallVec, smallvec};
     format = "custom<If>($condition, $results, $thenRegion, $elseRegion) attr-dict"
 )]
 pub struct IfOp {
-    /// Which.
+    /// Condition.
     condition: Operand<BOOL>,
-    /// What the region that runs yields.
+    /// Values yielded by the executed region.
     results: OpResults<ANY>,
-    /// Runs if the condition holds.
+    /// Region executed if the condition is true.
     #[name = "thenRegion"]
     then_region: Region,
-    /// Runs otherwise; may have no block, if there are no results.
+    /// Region executed otherwise; may be empty if there are no results.
     #[name = "elseRegion"]
     else_region: Region,
 }
@@ -52,17 +52,17 @@ pub struct IfOp {
 const IF: Directive = Directive { name: "If", parse, print };
 
 impl IfOp {
-    /// The block that runs if the condition holds.
+    /// Returns the then block.
     pub fn then_block(self, m: &Module) -> Block {
         m.only_block(self.then_region(m))
     }
 
-    /// The block that runs otherwise, if there is one.
+    /// Returns the else block, if any.
     pub fn else_block(self, m: &Module) -> Option<Block> {
         m.entry(self.else_region(m))
     }
 
-    /// What the two blocks yield.
+    /// Returns the values yielded by both blocks.
     pub fn yielded(self, m: &Module) -> [&[Value]; 2] {
         [Some(self.then_block(m)), self.else_block(m)]
             .map(|block| block.and_then(|b| m.last_op(b)).map_or(&[][..], |end| m.operands(end)))
@@ -133,7 +133,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     Ok(if has_else { Next::Region(1, Vec::new()) } else { Next::Done(Vec::new()) })
 }
 
-/// What `value` negates.
+/// Returns the value that `value` negates.
 pub fn negated(m: &Module, value: Value) -> Option<Value> {
     let not = XOrIOp::defining(m, value)?;
     let is_true = |v: Value| ConstantOp::defining(m, v).is_some_and(|c| c.value(m) == Some(Attr::TRUE));

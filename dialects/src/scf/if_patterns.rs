@@ -1,4 +1,4 @@
-//! What becomes simpler about `scf.if`.
+//! Canonicalization of `scf.if`.
 
 use super::if_op::negated;
 use super::{IfOp, is_outside, uses_inside};
@@ -54,7 +54,7 @@ fn propagate_condition(rw: &mut Rewriter<'_>, op: Op) -> bool {
     changed
 }
 
-/// A result that is one of two values from outside is selected.
+/// Replaces results whose yielded values are defined outside by `arith.select`.
 fn select_instead(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = IfOp(op);
@@ -72,7 +72,7 @@ fn select_instead(rw: &mut Rewriter<'_>, op: Op) -> bool {
     !outside.is_empty()
 }
 
-/// Whether the block does nothing but end.
+/// Whether the block holds only a terminator.
 fn is_empty(m: &Module, block: Block) -> bool {
     m.first_op(block) == m.last_op(block)
 }
@@ -98,7 +98,7 @@ fn swap_for_negated(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Some in a row on one condition or its opposite are one.
+/// Merges consecutive conditionals on the same or the negated condition.
 fn combine_row(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let row = row(rw.module(), IfOp(op));
     if row.len() < 2 {
@@ -111,7 +111,7 @@ fn combine_row(rw: &mut Rewriter<'_>, op: Op) -> bool {
     state.operands.push(IfOp(op).condition(m));
     state.result_types = row.iter().flat_map(|(op, _)| m.results(op.0)).map(|v| m.value_type(v)).collect();
     let mut n = m.num_results(op);
-    // The last is where the results of all are known.
+    // All results are available at the last one.
     let whole = rw.rebuild_before(op, last.0, state, (0..n).map(|i| (i, i)));
     for (part, opposite) in row.into_iter().skip(1) {
         for side in [0, 1] {
@@ -125,7 +125,7 @@ fn combine_row(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The ops from `first` on that follow each other directly and have its condition, or, with a 1, its opposite.
+/// Returns the directly consecutive conditionals from `first` on with the same condition (0) or its negation (1).
 fn row(m: &Module, first: IfOp) -> Vec<(IfOp, usize)> {
     let condition = first.condition(m);
     let opposite = negated(m, condition);
@@ -138,12 +138,12 @@ fn row(m: &Module, first: IfOp) -> Vec<(IfOp, usize)> {
     std::iter::successors(Some((first, 0)), next).collect()
 }
 
-/// Inside of later ones of a row, what an earlier one results in is what that yields there.
+/// Forwards results of earlier conditionals into the matching regions of later ones.
 fn forward_in_row(rw: &mut Rewriter<'_>, row: &[(IfOp, usize)]) {
     let m = rw.module();
     let block = m.parent_block(row[0].0.0);
     let place: HashMap<Op, usize> = row.iter().map(|(op, opposite)| (op.0, *opposite)).collect();
-    // The side of the row's first op on which an op runs, if it runs in one of the row.
+    // The region of the row's first op that is executed together with the given op.
     let side = |m: &Module, user: Op| {
         let (mut at, mut region) = (user, None);
         while m.parent_block(at) != block {
@@ -165,7 +165,7 @@ fn forward_in_row(rw: &mut Rewriter<'_>, row: &[(IfOp, usize)]) {
     }
 }
 
-/// Does what `source` does after what `dest` does, and yields what both yield. Either may have no block.
+/// Appends the ops of `source` to `dest`, and concatenates the yielded values. Either may be absent.
 fn append_region(rw: &mut Rewriter<'_>, dest: Region, source: Region) {
     let m = rw.module();
     let Some(block) = m.entry(source) else { return };
@@ -177,7 +177,8 @@ fn append_region(rw: &mut Rewriter<'_>, dest: Region, source: Region) {
     rw.modify(last, |m| m.set_operands(last, &values));
 }
 
-/// One that holds nothing but another, when both do the same otherwise, is one on both conditions.
+/// Merges a conditional nested directly in another with equal else results, into one with the conjunction of
+/// conditions.
 fn combine_nested(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = IfOp(op);
@@ -195,7 +196,7 @@ fn combine_nested(rw: &mut Rewriter<'_>, op: Op) -> bool {
     if !same_otherwise {
         return false;
     }
-    // The second condition may be poison where it is not looked at, which a conjunction would spread.
+    // The inner condition may be poison where it is not evaluated; a plain conjunction would spread that.
     let (a, b, loc) = (this.condition(m), inner.condition(m), m.loc(op));
     let both = rw.build(InsertPoint::Before(op), |builder| {
         SelectOp::build(builder, loc, a, b, a, &[Type::I1]).result(builder.module)

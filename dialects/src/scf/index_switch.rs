@@ -11,7 +11,7 @@ use gradus_ir::{
 };
 use smallvec::SmallVec;
 
-/// Runs the region of the case that the argument is equal to, or else the default region.
+/// Switch on an index: executes the region of the equal case, or the default region.
 ///
 /// ```mlir
 /// func.func @two(%i: index, %x: i32, %y: i32) -> i32 {
@@ -43,16 +43,16 @@ use smallvec::SmallVec;
     format = "$arg attr-dict (`->` type($results)^)? custom<SwitchCases>($cases, $defaultRegion)"
 )]
 pub struct IndexSwitchOp {
-    /// Which.
+    /// Index.
     arg: Operand<INDEX>,
-    /// The values of the cases.
+    /// Case values.
     cases: Attribute<I64_ARRAY>,
-    /// What the region that runs yields.
+    /// Values yielded by the executed region.
     results: OpResults<ANY>,
-    /// Runs when no case fits.
+    /// Region executed if no case matches.
     #[name = "defaultRegion"]
     default_region: Region,
-    /// The cases.
+    /// Regions of the cases.
     #[name = "caseRegions"]
     case_regions: Regions,
 }
@@ -129,7 +129,7 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     regions.flat_map(|r| [Edge::new(Point::Op, r).carrying(1, 0), Edge::new(r, Point::Op)]).collect()
 }
 
-/// The number of the region for a value of the argument.
+/// Returns the index of the region for a value.
 fn region_for(cases: &[i64], value: i64) -> usize {
     cases.iter().position(|&case| case == value).map_or(0, |i| i + 1)
 }

@@ -1,7 +1,7 @@
-//! `scf`: structured control flow. Loops, branches and parallel loops whose bodies are regions.
+//! `scf`: structured control flow: loops, conditionals and parallel loops with regions as bodies.
 //!
-//! A loop step that is not positive, an induction variable that leaves its type, and control flow that depends on poison
-//! are undefined.
+//! Undefined behavior: a non-positive loop step, overflow of an induction variable, and control flow that depends on
+//! poison.
 
 mod counted;
 mod execute_region;
@@ -31,7 +31,7 @@ pub use while_loop::WhileOp;
 
 use gradus_ir::{Dialect, Module, Op, OpDecl, Region, Value};
 
-/// Regions `range` of the op have one block each.
+/// Verifies that the regions in `range` have one block each.
 fn one_block_each(m: &Module, op: Op, range: std::ops::Range<usize>) -> Result<(), String> {
     let specs = m.info(op).map_or(&[][..], |info| info.regions);
     for i in range {
@@ -43,15 +43,15 @@ fn one_block_each(m: &Module, op: Op, range: std::ops::Range<usize>) -> Result<(
     Ok(())
 }
 
-/// Whether the value is defined outside of the regions of `op`.
+/// Whether the value is defined outside the regions of `op`.
 fn is_outside(m: &Module, value: Value, op: Op) -> bool {
     m.def_block(value).and_then(|b| m.block_op(b)).is_some_and(|around| around != op && !m.is_inside(around, op))
 }
 
-/// More uses than this are not followed; what uses a value is looked for in the region instead.
+/// Maximum number of uses to follow; beyond it, the region is searched for uses.
 const MANY_USES: usize = 256;
 
-/// The uses of a value in a region and all that it holds.
+/// Returns the uses of a value in a region, nested regions included.
 fn uses_inside(m: &Module, value: Value, region: Region) -> Vec<(Op, usize)> {
     let in_region = |&(user, _): &(Op, usize)| {
         let mut around = m.parent_block(user).and_then(|b| m.parent_region(b));

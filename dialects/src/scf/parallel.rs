@@ -1,4 +1,4 @@
-//! `scf.parallel` and how it reduces.
+//! `scf.parallel` and its reductions.
 
 use super::space::Space;
 use super::text::{arrow_types, print_optional_arrow_types, print_value_list, same_count, value_list};
@@ -11,7 +11,8 @@ use gradus_ir::{
 };
 use smallvec::{SmallVec, smallvec};
 
-/// A loop nest whose iterations may run in any order, or at once. Each hands values to `scf.reduce`, which combines them.
+/// Parallel loop nest whose iterations may run in any order. Each iteration passes values to `scf.reduce`, which
+/// combines them.
 ///
 /// ```mlir
 /// func.func @sum(%lb: index, %ub: index, %s: index, %init: index) -> index {
@@ -42,24 +43,24 @@ use smallvec::{SmallVec, smallvec};
     format = "custom<Parallel>($lowerBound, $upperBound, $step, $initVals, $results, $region) attr-dict"
 )]
 pub struct ParallelOp {
-    /// The first value of each induction variable.
+    /// Lower bounds, inclusive.
     #[name = "lowerBound"]
     lower_bound: Operands<INDEX>,
-    /// Each induction variable stays below it.
+    /// Upper bounds, exclusive.
     #[name = "upperBound"]
     upper_bound: Operands<INDEX>,
-    /// How far the values of each induction variable are apart; positive.
+    /// Steps, positive.
     step: Operands<INDEX>,
-    /// What the reductions begin with.
+    /// Initial values of the reductions.
     #[name = "initVals"]
     init_vals: Operands<ANY>,
-    /// The reduced values.
+    /// Reduced values.
     results: OpResults<ANY>,
-    /// The body.
+    /// Body.
     region: Region,
 }
 
-/// Ends an iteration of `scf.parallel`: a region for each value says how two of them are combined.
+/// Terminates the body of `scf.parallel`, with one reduction region per value.
 #[op(
     "scf.reduce",
     traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE).and(Traits::SINGLE_BLOCK),
@@ -70,13 +71,13 @@ pub struct ParallelOp {
     format = "(`(` $operands^ `:` type($operands) `)`)? $reductions attr-dict"
 )]
 pub struct ReduceOp {
-    /// What this iteration contributes.
+    /// Values contributed by the iteration.
     operands: Operands<ANY>,
-    /// What combines two values; the arguments are in any order.
+    /// Reduction regions, which combine two values in any order.
     reductions: Regions,
 }
 
-/// Ends a region of `scf.reduce`.
+/// Terminates a region of `scf.reduce`.
 #[op(
     "scf.reduce.return",
     traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
@@ -85,19 +86,19 @@ pub struct ReduceOp {
     format = "$result attr-dict `:` type($result)"
 )]
 pub struct ReduceReturnOp {
-    /// Both values in one.
+    /// Combined value.
     result: Operand<ANY>,
 }
 
 const PARALLEL: Directive = Directive { name: "Parallel", parse, print };
 
 impl ParallelOp {
-    /// The one block of the body.
+    /// Returns the body block.
     pub fn body(self, m: &Module) -> Block {
         m.only_block(self.region(m))
     }
 
-    /// The end of the body.
+    /// Returns the terminator of the body.
     pub fn reduce(self, m: &Module) -> ReduceOp {
         ReduceOp(m.last_op(self.body(m)).expect("the body has a terminator"))
     }
@@ -251,7 +252,7 @@ fn verify_reduce_return(m: &Module, op: Op) -> Result<(), String> {
     Err(format!("must have type '{}' (the type of the reduction inputs)", m.ctx.display_type(ty)))
 }
 
-/// Nothing is carried: the induction variables are made by the op, and the results by the reductions.
+/// No values are carried: the op creates the induction variables, and the reductions create the results.
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let (at, body) = (Point::Op, Point::Region(0));
     let (operands, args, results) = (m.operands(op).len(), ParallelOp(op).step(m).len(), m.num_results(op));
@@ -264,8 +265,8 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     ]
 }
 
-/// The iterations run in order. The body gets the reductions so far after its induction variables, and a reduction, after
-/// the two values, all that the next one and the next iteration need.
+/// Executes sequentially. The body's state is its induction variables and partial reductions; a reduction's state is
+/// its two values and everything that later reductions and iterations need.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     let bounds = |name: &str| data[args.operand_range(name)].iter().map(Datum::decide).collect::<Result<Vec<_>, _>>();
     let space = Space::new(bounds("lowerBound")?, bounds("upperBound")?, bounds("step")?)?;
@@ -277,7 +278,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     if region == 0 && yielded.is_empty() {
         return Ok(Space::go_on(space.next(&state[..rank])?, Vec::new()));
     }
-    // The induction variables, the reductions so far, and what this iteration contributes.
+    // Induction variables, partial reductions, and contributions of this iteration.
     let mut all = if region == 0 { [state, yielded].concat() } else { state[2..].to_vec() };
     if region > 0 {
         all[rank + region - 1] = yielded[0].clone();

@@ -1,4 +1,4 @@
-//! What becomes simpler about `scf.parallel`.
+//! Canonicalization of `scf.parallel`.
 
 use super::ParallelOp;
 use super::space::trip_count;
@@ -9,15 +9,15 @@ pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "merge-nested", run: merge_nested },
 ];
 
-/// How often each dimension runs.
+/// Returns the trip counts of the dimensions.
 fn trips(m: &Module, op: ParallelOp) -> Vec<Option<u8>> {
     let (lower, upper, step) = (op.lower_bound(m), op.upper_bound(m), op.step(m));
     let known = |v: Value| m.constant_int(v);
     (0..step.len()).map(|i| trip_count(known(lower[i]), known(upper[i]), known(step[i]))).collect()
 }
 
-/// A loop that never runs is what it begins with; a dimension that runs once is its lower bound. A step that turns out not
-/// to be positive has no meaning, and the verifier does not let it stay.
+/// Replaces a loop without iterations by its inits, and dimensions of one iteration by their lower bounds. A constant
+/// non-positive step is undefined behavior and rejected by the verifier.
 fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = ParallelOp(op);
@@ -47,7 +47,7 @@ fn drop_trivial(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Replaces a loop that runs once by its body, and the reductions by theirs.
+/// Inlines a loop of one iteration and its reductions.
 fn inline(rw: &mut Rewriter<'_>, op: ParallelOp, ivs: &[Value]) {
     let m = rw.module();
     let (reduce, inits, body) = (op.reduce(m), op.init_vals(m), op.body(m));
@@ -66,7 +66,7 @@ fn inline(rw: &mut Rewriter<'_>, op: ParallelOp, ivs: &[Value]) {
     rw.erase(reduce.0);
 }
 
-/// A loop that holds nothing but another one, with bounds that do not change, is one with the dimensions of both.
+/// Merges perfectly nested loops with invariant bounds.
 fn merge_nested(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let outer = ParallelOp(op);

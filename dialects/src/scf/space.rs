@@ -1,20 +1,20 @@
-//! What parallel loops run over.
+//! Iteration spaces of parallel loops.
 
 use gradus_ir::control::Next;
 use gradus_ir::eval::{Datum, Trap};
 
-/// The points of a grid, the last dimension fastest.
+/// A grid of iteration points, last dimension fastest.
 pub struct Space {
     pub lower: Vec<i64>,
     pub upper: Vec<i64>,
     pub step: Vec<i64>,
-    /// The steps of the dimensions before the first one that has none, if there is such a one.
+    /// Product of the trip counts before the first empty dimension, if there is one.
     idle: u64,
 }
 
 impl Space {
-    /// Undefined are steps that are not positive, bounds whose distance type `index` does not hold, and dimensions that
-    /// cannot count over their upper bound: a nest of loops that does the same needs all of these numbers.
+    /// Creates an iteration space. Undefined behavior: non-positive steps, a distance of bounds that overflows `index`,
+    /// and an induction variable that overflows, as in the equivalent sequential loop nest.
     pub fn new(lower: Vec<i64>, upper: Vec<i64>, step: Vec<i64>) -> Result<Space, Trap> {
         let bounds = lower.iter().zip(&upper).zip(&step);
         let trips =
@@ -24,7 +24,7 @@ impl Space {
         Ok(Space { lower, upper, step, idle })
     }
 
-    /// What a loop does first: its body runs with the first point and other arguments, or it is done with these.
+    /// Returns the first control transfer: the body at the first point, or the exit, with other arguments.
     pub fn enter(&self, others: Vec<Datum>) -> Next {
         match self.first() {
             None => Next::Idle(self.idle, others),
@@ -32,7 +32,7 @@ impl Space {
         }
     }
 
-    /// What a loop does at a point, or if there is no further one.
+    /// Returns the control transfer to a point, or the exit.
     pub fn go_on(at: Option<Vec<i64>>, others: Vec<Datum>) -> Next {
         match at {
             Some(at) => Next::Region(0, at.into_iter().map(Datum::Int).chain(others).collect()),
@@ -40,13 +40,13 @@ impl Space {
         }
     }
 
-    /// The first point, if there is any.
+    /// Returns the first point, if any.
     fn first(&self) -> Option<Vec<i64>> {
         let full = self.lower.iter().zip(&self.upper).all(|(lower, upper)| lower < upper);
         full.then(|| self.lower.clone())
     }
 
-    /// The point after `at`.
+    /// Returns the successor of a point.
     pub fn next(&self, at: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
         let mut point: Vec<i64> = at.iter().map(Datum::int).collect::<Result<_, _>>()?;
         for dim in (0..point.len()).rev() {
@@ -60,7 +60,7 @@ impl Space {
     }
 }
 
-/// How often a dimension runs.
+/// Returns the trip count of a dimension.
 fn trips(lower: i64, upper: i64, step: i64) -> Result<u64, Trap> {
     if step <= 0 {
         return Err(Trap::Ub(format!("a loop step must be positive, but is {step}")));
@@ -78,7 +78,7 @@ fn trips(lower: i64, upper: i64, step: i64) -> Result<u64, Trap> {
     }
 }
 
-/// How often a dimension runs, if that is known: exactly for none and one, at least two for more.
+/// Returns the trip count if known: 0, 1, or 2 for at least two.
 pub fn trip_count(lower: Option<i64>, upper: Option<i64>, step: Option<i64>) -> Option<u8> {
     let distance = i128::from(upper?) - i128::from(lower?);
     if distance <= 0 {

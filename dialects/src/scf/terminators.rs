@@ -3,7 +3,7 @@
 use crate::constraint::{ANY, BOOL};
 use gradus_ir::{Traits, op};
 
-/// Ends a region of the dialect, with what the op around, or its next iteration, gets.
+/// Terminates a region of an scf op and passes values to the parent op or its next iteration.
 ///
 /// ```mlir
 /// %0 = scf.execute_region -> i32 {
@@ -17,11 +17,12 @@ use gradus_ir::{Traits, op};
     format = "attr-dict ($results^ `:` type($results))?"
 )]
 pub struct YieldOp {
-    /// The values.
+    /// Values.
     results: Operands<ANY>,
 }
 
-/// Ends the first region of a `scf.while`: whether the second one runs, and what it, or else the loop, gets.
+/// Terminates the before region of `scf.while`: decides whether to execute the after region, and passes values to it or
+/// to the results.
 ///
 /// ```mlir
 /// %0 = scf.while (%a = %x) : (i32) -> i32 {
@@ -39,8 +40,8 @@ pub struct YieldOp {
     format = "`(` $condition `)` attr-dict ($args^ `:` type($args))?"
 )]
 pub struct ConditionOp {
-    /// Whether to go on.
+    /// Whether to continue.
     condition: Operand<BOOL>,
-    /// The values.
+    /// Values.
     args: Operands<ANY>,
 }

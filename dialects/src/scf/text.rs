@@ -1,8 +1,8 @@
-//! What the custom forms of `scf` have in common.
+//! Assembly directives shared by scf ops.
 
 use gradus_ir::{OpParser, OpPrinter, ParseResult, Type, Value, ValueRef};
 
-/// `(%a = %x, %b = %y)`: arguments of a region and the values that they begin with.
+/// Parses `(%a = %x, %b = %y)`: region arguments and their initial values.
 pub fn assignments<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Vec<ValueRef<'a>>, Vec<ValueRef<'a>>)> {
     p.expect("(")?;
     let pairs = p.list(")", |p| {
@@ -13,7 +13,7 @@ pub fn assignments<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Vec<ValueRef<'a
     Ok(pairs.into_iter().unzip())
 }
 
-/// Writes them.
+/// Prints region arguments and their initial values.
 pub fn print_assignments(p: &mut OpPrinter<'_, '_>, args: &[Value], values: &[Value]) {
     p.text("(");
     p.list(args.iter().zip(values), |p, (&arg, &value)| {
@@ -24,25 +24,25 @@ pub fn print_assignments(p: &mut OpPrinter<'_, '_>, args: &[Value], values: &[Va
     p.text(")");
 }
 
-/// `(%a, %b)`
+/// Parses `(%a, %b)`.
 pub fn value_list<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<Vec<ValueRef<'a>>> {
     p.expect("(")?;
     p.list(")", OpParser::value)
 }
 
-/// Writes it.
+/// Prints `(%a, %b)`.
 pub fn print_value_list(p: &mut OpPrinter<'_, '_>, values: &[Value]) {
     p.text("(");
     p.values(values);
     p.text(")");
 }
 
-/// `-> types`, or nothing.
+/// Parses optional `-> types`.
 pub fn arrow_types(p: &mut OpParser<'_, '_>) -> ParseResult<Vec<Type>> {
     if p.eat("->") { p.result_types() } else { Ok(Vec::new()) }
 }
 
-/// Writes ` -> types`, always in parentheses; nothing when there are none.
+/// Prints ` -> types` in parentheses; nothing for no types.
 pub fn print_arrow_types(p: &mut OpPrinter<'_, '_>, types: &[Type]) {
     if !types.is_empty() {
         p.text(" -> (");
@@ -51,7 +51,7 @@ pub fn print_arrow_types(p: &mut OpPrinter<'_, '_>, types: &[Type]) {
     }
 }
 
-/// Writes ` -> type` for one type, with parentheses for several; nothing when there are none.
+/// Prints ` -> type`, with parentheses for several types; nothing for no types.
 pub fn print_optional_arrow_types(p: &mut OpPrinter<'_, '_>, types: &[Type]) {
     if !types.is_empty() {
         p.text(" -> ");
@@ -59,7 +59,7 @@ pub fn print_optional_arrow_types(p: &mut OpPrinter<'_, '_>, types: &[Type]) {
     }
 }
 
-/// Fails, at the op or a byte of the text, unless there are as many values as types.
+/// Checks that the numbers of values and types agree; reports errors at the op or a byte offset.
 pub fn same_count(p: &OpParser<'_, '_>, at: Option<usize>, values: usize, types: usize) -> ParseResult<()> {
     if values == types {
         return Ok(());

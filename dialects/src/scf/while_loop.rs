@@ -10,7 +10,7 @@ use gradus_ir::{
 };
 use smallvec::{SmallVec, smallvec};
 
-/// A loop that decides in its first region whether its second region and another iteration follow.
+/// While loop: the before region decides whether the after region and another iteration follow.
 ///
 /// ```mlir
 /// %0 = scf.while (%a = %x) : (i32) -> i32 {
@@ -35,20 +35,20 @@ use smallvec::{SmallVec, smallvec};
     format = "custom<While>($inits, $results, $before, $after) attr-dict-with-keyword"
 )]
 pub struct WhileOp {
-    /// What the first iteration gets.
+    /// Initial arguments of the before region.
     inits: Operands<ANY>,
-    /// What the last condition was given.
+    /// Values passed by the last `scf.condition`.
     results: OpResults<ANY>,
-    /// Decides whether to go on; ends with `scf.condition`.
+    /// Before region, terminated by `scf.condition`.
     before: Region,
-    /// Runs between two decisions; ends with `scf.yield`.
+    /// After region, terminated by `scf.yield`.
     after: Region,
 }
 
 const WHILE: Directive = Directive { name: "While", parse, print };
 
 impl WhileOp {
-    /// The end of the first region.
+    /// Returns the terminator of the before region.
     pub fn condition(self, m: &Module) -> ConditionOp {
         ConditionOp(m.last_op(m.only_block(self.before(m))).expect("the region has a terminator"))
     }

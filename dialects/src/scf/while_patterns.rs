@@ -1,4 +1,4 @@
-//! What becomes simpler about `scf.while`.
+//! Canonicalization of `scf.while`.
 
 use super::{IfOp, WhileOp, is_outside, uses_inside};
 use crate::arith::CmpIOp;
@@ -18,13 +18,13 @@ pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "pass-in-order", run: pass_in_order },
 ];
 
-/// The arguments of the second region, with what the condition passes for them.
+/// Returns the arguments of the after region paired with the values that the condition passes.
 fn passed(m: &Module, op: WhileOp) -> Vec<(Value, Value)> {
     let after = m.block_args(m.only_block(op.after(m)));
     after.iter().copied().zip(op.condition(m).args(m)).collect()
 }
 
-/// The second region runs only if the condition holds.
+/// Replaces the condition by true in the after region.
 fn condition_holds_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let condition = WhileOp(op).condition(m).condition(m);
@@ -38,10 +38,10 @@ fn condition_holds_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// For each predicate the number of the one that holds where it does not.
+/// The negation of each predicate.
 const OPPOSITE: [i64; 10] = [1, 0, 5, 4, 3, 2, 9, 8, 7, 6];
 
-/// What the condition compares is known to compare so in the second region, and not to compare the opposite way.
+/// Replaces comparisons in the after region that equal or negate the loop condition.
 fn comparison_holds_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let Some(comparison) = CmpIOp::defining(m, WhileOp(op).condition(m).condition(m)) else { return false };
@@ -75,13 +75,13 @@ fn comparison_holds_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     changed
 }
 
-/// A condition that passes all arguments of its region passes them in their order.
+/// Removes a permutation of arguments passed by the condition.
 fn pass_in_order(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = WhileOp(op);
     let (condition, before) = (this.condition(m), m.only_block(this.before(m)));
     let (args, passed) = (m.block_args(before).to_vec(), condition.args(m));
-    // Where each argument is among those that are passed.
+    // Position of each argument among the passed values.
     let order: Vec<usize> = args.iter().filter_map(|arg| passed.iter().position(|v| v == arg)).collect();
     if order.len() != args.len() || passed.len() != args.len() || order.is_sorted() {
         return false;
@@ -103,7 +103,8 @@ fn pass_in_order(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// What runs last before the decision, and only if that is to go on, runs first afterwards.
+/// Rotates a conditional that is executed last in the before region, on the loop condition, to the start of the after
+/// region.
 fn move_if_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let this = WhileOp(op);
@@ -163,12 +164,12 @@ fn move_if_after(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Whether an op uses one of the values in an affine map or set, which takes no arguments of such loops.
+/// Whether an op uses one of the values in an affine map or set, which forbids arguments of such loops.
 fn restricts_operands(m: &Module, op: Op, values: &[Value]) -> bool {
     has_map(m, op) && m.operands(op).iter().any(|v| values.contains(v))
 }
 
-/// The values of the first region that the body of `last` uses or yields.
+/// Returns the values of the before region that the body of `last` uses or yields.
 fn captured(m: &Module, before: Block, last: IfOp, yielded: &[Value]) -> Vec<Value> {
     let ops = m.block_ops(last.then_block(m)).flat_map(|op| m.ops_under(op));
     let used = ops.flat_map(|op| m.operands(op).iter().copied()).chain(yielded.iter().copied());
@@ -176,7 +177,7 @@ fn captured(m: &Module, before: Block, last: IfOp, yielded: &[Value]) -> Vec<Val
     used.filter(|&v| m.def_block(v) == Some(before) && seen.insert(v)).collect()
 }
 
-/// Moves what `last` does if its condition holds to the start of a block.
+/// Moves the then branch of `last` to the start of a block.
 fn move_body(rw: &mut Rewriter<'_>, last: IfOp, after: Block) {
     let m = rw.module();
     let first = m.first_op(after).expect("the block has a terminator");
