@@ -1,4 +1,4 @@
-//! `affine-loop-tile`.
+//! `affine-loop-tile`: loop tiling of affine loop nests.
 
 use gradus_dialects::affine::{ForOp, footprint, is_permutable, perfect_nest, tile};
 use gradus_dialects::loops::CountedLoop;
@@ -61,14 +61,14 @@ Linear in the number of ops, and quadratic in the number of different places tha
     ..PassInfo::DEFAULT
 };
 
-/// What the size is where nothing says another.
+/// Default tile size.
 const DEFAULT_SIZE: u32 = 4;
 
-/// Larger ones are not chosen: their divisors would be looked for one by one.
+/// Maximum tile size chosen from the cache size, since divisors are searched one by one.
 const MAX_CHOSEN_SIZE: u32 = 1 << 16;
 
 struct Tile {
-    /// In bytes.
+    /// Cache size in bytes.
     cache: u64,
     size: Option<u32>,
     sizes: Vec<u32>,
@@ -93,7 +93,7 @@ impl Tile {
         })
     }
 
-    /// How many iterations of each loop of a nest are in a box.
+    /// Returns the tile size of each loop of a nest.
     fn sizes(&self, m: &Module, nest: &[ForOp]) -> Vec<u32> {
         if let Some(size) = self.size {
             return vec![size; nest.len()];
@@ -104,7 +104,7 @@ impl Tile {
         let Some(bytes) = footprint(m, nest[0]) else {
             return nest.iter().map(|&l| divisor(m, l, DEFAULT_SIZE)).collect();
         };
-        // How many boxes there must be at least: their number is that of the loops' boxes multiplied.
+        // Minimum number of tiles, which is the product over the loops.
         let excess = bytes.div_ceil(self.cache);
         if excess <= 1 {
             return vec![1; nest.len()];
@@ -117,7 +117,7 @@ impl Tile {
     }
 }
 
-/// The greatest number, not above `size` nor half the number of iterations, that divides the latter.
+/// The greatest divisor of the trip count that is at most `size` and half the trip count.
 fn divisor(m: &Module, this: ForOp, size: u32) -> u32 {
     let size = size.min(MAX_CHOSEN_SIZE);
     let Some(trips) = this.trip_count(m) else { return size };
@@ -132,7 +132,7 @@ impl Pass for Tile {
             let Some(root) = ForOp::cast(m, op).filter(|_| at_top) else { continue };
             let nest = perfect_nest(m, root);
             let sizes = self.sizes(m, &nest);
-            // Boxes that are a row of one loop's iterations, the innermost one's, come in the old order.
+            // Tiles that extend only along the innermost loop keep the order of iterations.
             let keeps_order = sizes[..sizes.len() - 1].iter().all(|&size| size == 1);
             if !keeps_order && !is_permutable(m, &nest) {
                 cx.emit(Diagnostic::remark(m.loc(op), "tiling nest is invalid due to dependences"));

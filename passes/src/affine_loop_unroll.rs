@@ -1,4 +1,4 @@
-//! `affine-loop-unroll`.
+//! `affine-loop-unroll`: loop unrolling of affine loops.
 
 use gradus_dialects::affine::ForOp;
 use gradus_dialects::loops::{CountedLoop, Unroller, innermost_loops, loops_post_order};
@@ -49,7 +49,7 @@ Linear in the size of the result.",
         },
         PassOption {
             name: "unroll-full-threshold",
-            doc: "Unroll all loops with trip count less than or equal to this; below zero, innermost loops of any",
+            doc: "Unroll all loops with trip count less than or equal to this; negative for all innermost loops",
             kind: OptionKind::Int(-1),
         },
         PassOption {
@@ -59,7 +59,7 @@ Linear in the size of the result.",
         },
         PassOption {
             name: "cleanup-unroll",
-            doc: "Fully unroll loops of which something would be left over, when possible",
+            doc: "Fully unroll loops that would leave a remainder, if possible",
             kind: OptionKind::Bool(false),
         },
     ],
@@ -69,7 +69,7 @@ Linear in the size of the result.",
 };
 
 struct Unroll {
-    /// `None` for all iterations.
+    /// The unroll factor; `None` unrolls fully.
     factor: Option<u64>,
     up_to_factor: bool,
     threshold: Option<u64>,

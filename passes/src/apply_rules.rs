@@ -1,4 +1,4 @@
-//! `apply-rules`.
+//! `apply-rules`: greedy application of rewrite rules.
 
 use gradus_cost::{CostModel, given, keep_named};
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "apply-rules",
-    doc: "Applies the rules of a file, and those in the program, until none fits.
+    doc: "Apply rewrite rules of files and of the program greedily
 
 # Before / After
 
@@ -30,9 +30,8 @@ func.func @f(%a: i32) -> i32 {
 
 # Does
 
-Takes the rules that `--rules=FILE` names, and the `rewrite.rule` ops directly in the program's module, and lets the driver of
-`canonicalize` apply them: those of more benefit first, round after round. The driver folds constants and drops what is
-unused, as it always does, but applies no patterns and no other rules.
+Applies the rules of `--rules=FILE` and the `rewrite.rule` ops of the module with the greedy driver of `canonicalize`, in order of
+benefit, to a fixpoint. The driver also folds constants and erases dead ops; other patterns and rules are not applied.
 
 With a `target`, the rules that `saturate` takes for it are there too, and each is applied only where the program then costs
 less: what the rule makes costs less than what nobody needs any more. So this ends where no single step helps, and `saturate`
@@ -53,9 +52,9 @@ Linear in the number of ops and of changes.",
             doc: "Max. number of rewrites within an iteration; negative for four times the number of ops and a thousand more",
             kind: OptionKind::Int(-1),
         },
-        PassOption { name: "rules", doc: "Names of the rules that are applied; all if there are none", kind: OptionKind::List },
-        PassOption { name: "target", doc: "The target that a rule must pay for, as of 'saturate'; empty for none", kind: OptionKind::Text("") },
-        PassOption { name: "floats", doc: "exact, or approx to use rules that round otherwise; empty as the target says", kind: OptionKind::Text("") },
+        PassOption { name: "rules", doc: "Names of the rules to apply; all if empty", kind: OptionKind::List },
+        PassOption { name: "target", doc: "Apply a rule only where it lowers the cost on this target, see 'saturate'", kind: OptionKind::Text("") },
+        PassOption { name: "floats", doc: "exact, or approx to also use rules that round differently; empty for the default of the target", kind: OptionKind::Text("") },
     ],
     statistics: &[("num-changes", "Number of changes")],
     make: |options| {
@@ -75,7 +74,7 @@ struct ApplyRules {
 }
 
 impl ApplyRules {
-    /// The rules that are to be applied.
+    /// The selected rules.
     fn rules(&self, m: &Module, op: Op) -> Result<Vec<Compiled>, Diagnostic> {
         if let Some(target) = self.target {
             let mut all = target.rules(m, op, &self.names)?;

@@ -1,9 +1,9 @@
-//! Passes that are a list of patterns, which the greedy driver applies.
+//! Passes that consist of a list of patterns for the greedy driver.
 
 use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, Pattern};
 
-/// A pass that applies patterns until none applies, and counts `num-changes`.
+/// A pass that applies patterns until none matches, and counts `num-changes`.
 pub(crate) struct ByPatterns(pub(crate) &'static [Pattern]);
 
 impl Pass for ByPatterns {

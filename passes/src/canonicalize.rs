@@ -1,4 +1,4 @@
-//! `canonicalize`.
+//! `canonicalize`: folding, canonicalization patterns and rules.
 
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, Options, PassOption};
@@ -8,7 +8,7 @@ use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 pub const INFO: PassInfo = PassInfo {
     name: "canonicalize",
     class: "Canonicalizer",
-    doc: "Folds constants and applies every op's own simplifications until nothing changes.
+    doc: "Fold constants and apply canonicalization patterns and rules to a fixpoint
 
 # Before / After
 
@@ -19,10 +19,9 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Evaluates ops whose operands are constants, applies folders and canonicalization patterns, drops ops without effect whose
-results are unused, and keeps one copy of each constant at the start of the region that holds it. Then, as
-`region-simplify` says, it removes blocks that cannot be reached and block arguments that matter to nobody, and begins
-again if there were any.
+Folds ops with constant operands, applies folders, canonicalization patterns and rules, erases dead ops, and keeps one copy of
+each constant at the start of its region. Then simplifies the control flow as `region-simplify` selects (unreachable blocks,
+unused block arguments) and repeats if that changed anything.
 
 # Refuses
 
@@ -55,12 +54,12 @@ Linear in the number of ops and of changes.",
                 "normal",
                 &[
                     ("disabled", "Don't run any control-flow simplification"),
-                    ("normal", "Remove unreachable blocks and block arguments that are not needed"),
-                    ("aggressive", "Merge equal blocks, too, and replace block arguments that are always one value"),
+                    ("normal", "Remove unreachable blocks and unused block arguments"),
+                    ("aggressive", "Also merge equal blocks and replace block arguments that always have the same value"),
                 ],
             ),
         ),
-        option("test-convergence", "Fail when the limits are reached before nothing changes", OptionKind::Bool(false)),
+        option("test-convergence", "Fail if the limits are reached before a fixpoint", OptionKind::Bool(false)),
         option("top-down", "Seed the worklist in general top-down order", OptionKind::Bool(true)),
     ],
     statistics: &[("num-changes", "Number of changes")],
@@ -109,7 +108,7 @@ impl Pass for Canonicalize {
         Ok(())
     }
 
-    /// A limit on all rewrites is none on those of a part.
+    /// A global rewrite limit cannot be divided among functions.
     fn is_function_local(&self) -> bool {
         self.options.max_rewrites.is_none()
     }

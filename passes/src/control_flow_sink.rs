@@ -1,4 +1,4 @@
-//! `control-flow-sink`.
+//! `control-flow-sink`: sinking of ops into regions that run conditionally.
 
 use gradus_ir::affine::has_map;
 use gradus_ir::control::is_loop;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 pub const INFO: PassInfo = PassInfo {
     name: "control-flow-sink",
     class: "ControlFlowSink",
-    doc: "Moves ops into the one branch that needs them.
+    doc: "Sink ops into the conditional region that uses them
 
 # Before / After
 
@@ -24,12 +24,12 @@ scf.if %c {
 
 # Does
 
-An op whose results are used in one region only, which runs at most once each time control comes by, moves to the start of
-that region.
+Moves an op whose results are used in a single region, which runs at most once per execution of its parent op, to the start of that
+region.
 
 # Refuses
 
-To move ops with effects on memory, into loops, and what its users need to be further out, such as affine symbols.
+Ops with memory effects, loop bodies, and values that their users require to be defined outside, such as affine symbols.
 
 # Cost
 
@@ -73,8 +73,8 @@ fn sink_into(m: &mut Module, around: Op, region: Region, cx: &mut PassContext<'_
     }
 }
 
-/// Moves an op to the start of a block, unless users ask for a value from further out, as affine ops do for symbols; they are
-/// asked if there are `maps` around.
+/// Moves an op to the start of a block, unless a user requires a value from outside, as affine ops do for symbols; this
+/// is verified if the function contains affine `maps`.
 fn sink(m: &mut Module, op: Op, entry: Block, maps: bool) -> bool {
     let Some(next) = m.next_op(op) else { return false };
     match m.first_op(entry) {
@@ -88,7 +88,7 @@ fn sink(m: &mut Module, op: Op, entry: Block, maps: bool) -> bool {
     valid
 }
 
-/// Whether the users of an op are valid, and theirs where these may be sizes or positions too.
+/// Whether the users of an op are valid, transitively where their results may also be symbols or dimensions.
 fn users_are_valid(m: &Module, op: Op) -> bool {
     let (mut stack, mut seen) = (vec![op], FxHashSet::default());
     while let Some(op) = stack.pop() {
@@ -107,7 +107,7 @@ fn users_are_valid(m: &Module, op: Op) -> bool {
     true
 }
 
-/// Whether the op is outside of the region, and all that uses it inside.
+/// Whether the op is outside the region and all of its users are inside.
 fn can_sink(m: &Module, op: Op, around: Op, region: Region) -> bool {
     let inside = |user: Op| {
         let mut at = Some(user);

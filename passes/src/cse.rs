@@ -1,4 +1,4 @@
-//! `cse`.
+//! `cse`: common subexpression elimination.
 
 use gradus_ir::dominance::{Dominance, is_graph};
 use gradus_ir::effects::{Access, Effects, for_each_access, is_dead};
@@ -13,24 +13,24 @@ use std::hash::BuildHasherDefault;
 pub const INFO: PassInfo = PassInfo {
     name: "cse",
     class: "CSE",
-    doc: "Computes equal things once.
+    doc: "Eliminate common subexpressions
 
 # Before / After
 
 ```mlir
 %0 = arith.addi %a, %b : i32
-%1 = arith.addi %a, %b : i32        // dropped; uses of %1 become uses of %0
+%1 = arith.addi %a, %b : i32        // erased; uses of %1 become uses of %0
 ```
 
 # Does
 
-Replaces an op by an equal one (name, operands, attributes, result types, regions) that dominates it, and drops dead ops.
-Operands of commutative ops may be in any order. An op that only reads memory is merged with an earlier one of its block if
-nothing in between may write.
+Replaces an op by an equal one (name, operands, attributes, result types, regions) that dominates it, and erases dead ops. Operands
+of commutative ops may be in any order. An op that only reads memory is merged with an earlier one in its block if no op in between
+may write.
 
 # Refuses
 
-To merge ops with other effects, with regions of several blocks, or that are not registered.
+Ops with other effects, regions with several blocks, and unregistered ops.
 
 # Cost
 
@@ -42,7 +42,7 @@ Linear in the number of ops.",
 
 struct Cse;
 
-/// What makes two ops equal, but for their regions.
+/// The structure of an op without its regions; equal keys are candidates for merging.
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Key {
     name: OpName,
@@ -50,13 +50,13 @@ struct Key {
     attrs: Attr,
     operands: smallvec::SmallVec<[Value; 3]>,
     results: smallvec::SmallVec<[Type; 1]>,
-    /// For ops that read memory: the block, and how many writes came before in it.
+    /// For ops that read memory: the block and the number of preceding writes in it.
     epoch: Option<(Block, u32)>,
 }
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<rustc_hash::FxHasher>>;
 
-/// The ops that dominate the place being looked at, and what to forget when a scope closes.
+/// The ops that dominate the current op, with an undo log for scopes.
 #[derive(Default)]
 struct Known {
     ops: Map<Key, Op>,
@@ -89,7 +89,7 @@ impl Pass for Cse {
         let Walk { cx, dead, merged, dropped, .. } = walk;
         cx.count("num-cse'd", merged);
         cx.count("num-dce'd", dropped);
-        // Erased at the end, so that keys are not reused while they are in the tables; users before what they use.
+        // Erased at the end, users before definitions, so that entities in the tables are not reused.
         for op in dead.into_iter().rev() {
             m.erase_op(op);
         }
@@ -112,12 +112,12 @@ struct Walk<'m, 'c> {
 }
 
 impl Walk<'_, '_> {
-    /// Visits the blocks of a region, each with what its dominators know. Returns what its ops do to memory.
+    /// Visits the blocks of a region in dominator-tree order. Returns the effects of its ops.
     fn region(&mut self, region: Region) -> Touched {
         let mark = self.known.log.len();
         let graph = is_graph(self.m, region);
         let mut touched = Touched::NOTHING;
-        // Blocks that are open: their ops are known while what they dominate is visited.
+        // Blocks whose dominated blocks are not all visited.
         let mut open: Vec<(Block, usize)> = Vec::new();
         for block in self.dominance.preorder(self.m, region) {
             while let Some(&(top, mark)) = open.last() {
@@ -140,7 +140,7 @@ impl Walk<'_, '_> {
             let inner_dead = self.dead.len();
             let touched = self.op_touches(op);
             if self.is_dead(op, touched) && self.cx.allows("erase-dead-op", self.m, op) {
-                // What is inside goes with it.
+                // Nested dead ops are erased with the op.
                 self.dead.truncate(inner_dead);
                 self.dropped += 1;
                 self.dead.push(op);
@@ -160,7 +160,7 @@ impl Walk<'_, '_> {
         all
     }
 
-    /// Visits an op's regions, and finds what it does to memory.
+    /// Visits an op's regions and returns its effects.
     fn op_touches(&mut self, op: Op) -> Touched {
         let mut inner = Touched::NOTHING;
         for region in self.m.regions(op).to_vec() {
@@ -199,7 +199,7 @@ impl Walk<'_, '_> {
         !kept && touched <= Touched::from(Access::Read) && m.results(op).all(|v| m.is_unused(v))
     }
 
-    /// Replaces an op by an equal one that is known, or makes it known. `inner_dead`: how many dead ops there were before its
+    /// Replaces an op by an equal dominating one, or records it. `inner_dead` is the number of dead ops before its
     /// regions were visited.
     fn merge(&mut self, op: Op, epoch: Option<(Block, u32)>, inner_dead: usize) {
         let m = &mut *self.m;
@@ -220,7 +220,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The most that is done to memory: nothing, an [`Access`], or anything.
+/// The strongest memory effect: none, an [`Access`], or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Touched(u8);
 
@@ -235,7 +235,7 @@ impl From<Access> for Touched {
     }
 }
 
-/// Whether the op is of a shape that can be merged with an equal one.
+/// Whether the op may be merged with an equal one.
 fn can_merge(m: &Module, op: Op) -> bool {
     let simple = |&r: &Region| m.entry(r).is_none() || m.has_one_block(r);
     !m.has_trait(op, Traits::TERMINATOR) && m.num_results(op) > 0 && m.regions(op).iter().all(simple)

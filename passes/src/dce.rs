@@ -1,4 +1,4 @@
-//! `dce`.
+//! `dce`: dead code elimination.
 
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
@@ -8,21 +8,21 @@ use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Value};
 pub const INFO: PassInfo = PassInfo {
     name: "dce",
     class: "DCE",
-    doc: "Drops ops without effect whose results nobody uses.
+    doc: "Erase dead ops
 
 # Before / After
 
 ```mlir
-%0 = arith.addi %a, %b : i32        // dropped when %0 has no use
+%0 = arith.addi %a, %b : i32        // erased if %0 has no uses
 ```
 
 # Does
 
-Drops dead ops, and those that only dead ops used.
+Erases ops without effects and uses, transitively.
 
 # Refuses
 
-To drop ops that are not declared to be free of effects, unregistered ones among them.
+Ops that may have effects, including unregistered ops.
 
 # Cost
 
@@ -36,7 +36,7 @@ struct Dce;
 
 impl Pass for Dce {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        // Users come after what they use, so one walk from the end meets nearly everything when it is dead already.
+        // Users follow definitions, so a backward walk finds most dead ops in one pass.
         let mut erased = SideTable::new(false);
         let mut ops = m.ops_under(op);
         ops.remove(0);

@@ -1,4 +1,4 @@
-//! `inline`.
+//! `inline`: inlining of function calls.
 
 use gradus_dialects::affine;
 use gradus_ir::greedy::GreedyOptions;
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub const INFO: PassInfo = PassInfo {
     name: "inline",
     class: "Inliner",
-    doc: "Puts the bodies of functions in the place of their calls.
+    doc: "Inline function calls
 
 # Before / After
 
@@ -24,14 +24,14 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Walks the call graph from callees to callers. Each function is canonicalized, then its calls are replaced by copies of the
-callees' bodies, and so on until nothing changes or the limit of iterations is reached. Private functions that are not used
-any more are dropped; the last call of one takes its body instead of a copy.
+Visits the call graph bottom-up. Each function is canonicalized and its calls are replaced by copies of the callees' bodies, until
+nothing changes or the iteration limit is reached. Unreferenced private functions are erased; the last call of a private function
+takes its body instead of a copy.
 
 # Refuses
 
-Recursive calls, calls and functions marked `no_inline`, functions without body, and callees of several blocks where only one
-block may be.
+Recursive calls, calls and functions marked `no_inline`, functions without a body, and callees with several blocks in single-block
+regions.
 
 # Cost
 
@@ -42,7 +42,7 @@ Linear in the size of the result, which can be exponential in the size of the in
     ..PassInfo::DEFAULT
 };
 
-/// Rounds of canonicalizing and inlining per strongly connected component.
+/// Maximum number of iterations of canonicalization and inlining per strongly connected component.
 const MAX_ITERATIONS: usize = 4;
 
 struct Inline;
@@ -50,7 +50,7 @@ struct Inline;
 impl Pass for Inline {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut graph = CallGraph::new(m, op);
-        // Most functions call nobody: their order does not matter.
+        // Leaf functions are independent of each other.
         let leaves: Vec<Op> = graph.functions.iter().copied().filter(|&f| graph.is_leaf(m, op, f)).collect();
         cx.each_function(m, op, &leaves, |m, f| {
             GreedyOptions::default().run(m, f, None);
@@ -77,19 +77,19 @@ impl Pass for Inline {
     }
 }
 
-/// Functions, and who calls them.
+/// The call graph.
 struct CallGraph {
     tables: SymbolTables,
     refs: SymbolRefs,
     functions: Vec<Op>,
-    /// How often each private function is referred to.
+    /// Number of references to each private function.
     uses: FxHashMap<Op, u64>,
     calls: DiGraph<Op, ()>,
-    /// Functions that refer to some symbol.
+    /// Functions that contain symbol references.
     refer: FxHashSet<Op>,
-    /// The number of each function's strongly connected component.
+    /// Index of each function's strongly connected component.
     component: FxHashMap<Op, usize>,
-    /// Bodies that were moved to their last call.
+    /// Functions whose body was moved to their only remaining call.
     taken: FxHashSet<Op>,
 }
 
@@ -128,13 +128,13 @@ impl CallGraph {
         graph
     }
 
-    /// Whether the function is directly in `root`, alive and refers to nothing.
+    /// Whether the function is a direct child of `root`, alive, and without symbol references.
     fn is_leaf(&self, m: &Module, root: Op, function: Op) -> bool {
         let has_body = m.regions(function).first().is_some_and(|&body| m.entry(body).is_some());
         has_body && m.parent_op(function) == Some(root) && !self.refer.contains(&function) && !self.is_dead(function)
     }
 
-    /// Strongly connected components, callees before callers; functions of one in the order of the text.
+    /// Strongly connected components in bottom-up order; functions within one in source order.
     fn components(&self) -> Vec<Vec<Op>> {
         let mut components: Vec<Vec<NodeIndex>> = tarjan_scc(&self.calls);
         components.iter_mut().for_each(|scc| scc.sort_unstable());
@@ -149,7 +149,7 @@ impl CallGraph {
         self.tables.resolve(m, call, callee).filter(|&f| m.has_trait(f, Traits::FUNCTION))
     }
 
-    /// Counts what an op refers to, and returns how many references there are.
+    /// Adds `change` to the count of each symbol that an op refers to. Returns the number of references.
     fn count_references(&mut self, m: &Module, op: Op, change: i64) -> usize {
         let refs = self.refs.of_op(m, op);
         for &symbol in &refs {
@@ -160,7 +160,7 @@ impl CallGraph {
         refs.len()
     }
 
-    /// Canonicalizes a function, which may drop calls.
+    /// Canonicalizes a function, which may erase calls.
     fn simplify(&mut self, m: &mut Module, function: Op) {
         if self.is_dead(function) {
             return;
@@ -176,13 +176,13 @@ impl CallGraph {
         }
     }
 
-    /// Whether nobody can call the function any more.
+    /// Whether the function is private and unreferenced.
     fn is_dead(&self, function: Op) -> bool {
         self.taken.contains(&function) || self.uses.get(&function) == Some(&0)
     }
 
-    /// Replaces the calls in a function that can be, and returns how many. Calls that come with a body are looked at too,
-    /// but not recursive ones, nor those of a function whose body the call came from: that would not end.
+    /// Inlines calls in a function and returns their number. Calls inside inlined bodies are considered, except
+    /// recursive ones and calls of functions that the body was inlined from.
     fn inline_calls(&mut self, m: &mut Module, function: Op) -> u64 {
         if self.is_dead(function) {
             return 0;
@@ -207,7 +207,7 @@ impl CallGraph {
         inlined
     }
 
-    /// Replaces a call by the callee's body and returns the ops that came with it.
+    /// Replaces a call by the callee's body and returns the inlined ops.
     fn inline_call(&mut self, m: &mut Module, call: Op, callee: Op) -> Vec<Op> {
         self.count_references(m, call, -1);
         let last = self.is_dead(callee);
@@ -255,7 +255,7 @@ fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
     (m.has_one_block(body) || !one_block_only) && (in_scope || affine::can_inline(m, call, callee))
 }
 
-/// Makes the locations of inlined ops and arguments say that they were called from `caller`.
+/// Wraps locations of inlined ops and arguments in a call-site location.
 fn relocate(m: &mut Module, shell: Op, ops: &[Op], caller: Loc) {
     let caller = caller.to_attr(&m.ctx);
     let mut known: FxHashMap<Loc, Loc> = FxHashMap::default();
@@ -278,7 +278,7 @@ fn relocate(m: &mut Module, shell: Op, ops: &[Op], caller: Loc) {
     }
 }
 
-/// Moves the blocks of `body` to the place of `call`, which is erased.
+/// Splices the blocks of `body` in place of `call`, which is erased.
 fn splice(m: &mut Module, call: Op, body: Region) {
     let blocks: Vec<Block> = m.region_blocks(body).collect();
     let entry = blocks[0];

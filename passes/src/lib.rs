@@ -1,6 +1,6 @@
-//! Passes that stay on their level, one file each.
+//! Passes within a level, one file each.
 //!
-//! [`PASSES`] is the registry: to add a pass, write its file and add two lines here, the module and the entry.
+//! [`PASSES`] is the registry. To add a pass, write its file and add two lines here: the module and the entry.
 
 use gradus_ir::PassInfo;
 
@@ -25,7 +25,7 @@ mod scf_parallel_loop_tiling;
 mod strip_debuginfo;
 mod symbol_dce;
 
-/// All passes, alphabetically. The order is that of listings; nothing else depends on it.
+/// All passes, alphabetically. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
     &affine_loop_tile::INFO,
     &affine_loop_unroll::INFO,

@@ -1,4 +1,4 @@
-//! `loop-invariant-code-motion`.
+//! `loop-invariant-code-motion`: hoisting of loop-invariant ops.
 
 use gradus_ir::control::is_loop;
 use gradus_ir::effects::is_speculatable;
@@ -8,7 +8,7 @@ use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Tra
 pub const INFO: PassInfo = PassInfo {
     name: "loop-invariant-code-motion",
     class: "LoopInvariantCodeMotion",
-    doc: "Moves what a loop computes again and again in front of it.
+    doc: "Hoist loop-invariant ops
 
 # Before / After
 
@@ -20,12 +20,12 @@ scf.for %i = %a to %b step %c {
 
 # Does
 
-Takes loops from the inside out. An op of a loop's body whose operands are made outside of the loop moves before it, with
-its regions; so do ops that only such ops kept inside.
+Visits loops from the inside out. Moves an op of a loop body whose operands are defined outside the loop, with its regions, before
+the loop; transitively.
 
 # Refuses
 
-To move ops that read or write memory, or that are undefined for some operands: the loop might not run at all.
+Ops with memory effects, and ops that may be undefined for some operands, since the loop may not run at all.
 
 # Cost
 
@@ -39,7 +39,7 @@ struct Licm;
 
 impl Pass for Licm {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        // Ops come before those in their regions, so from the end inner loops come first.
+        // Parents precede nested ops, so the reverse order visits inner loops first.
         for op in m.ops_under(op).into_iter().rev() {
             for i in 0..m.regions(op).len() {
                 if is_loop(m, op, i) {
@@ -63,7 +63,7 @@ fn hoist_from(m: &mut Module, around: Op, body: Region, cx: &mut PassContext<'_>
     }
 }
 
-/// Whether the op, and the ops in its regions, only use values from outside of `body` or from the op itself.
+/// Whether the op and its nested ops use only values defined outside `body` or inside the op.
 fn is_invariant(m: &Module, op: Op, body: Region) -> bool {
     let outside = |&v: &Value| !is_defined_in(m, v, body) || m.def_block(v).is_some_and(|b| block_inside(m, b, op));
     m.ops_under(op).into_iter().all(|inner| m.operands(inner).iter().all(outside))

@@ -1,4 +1,4 @@
-//! `mem2reg`.
+//! `mem2reg`: promotion of memory slots to SSA values.
 
 use gradus_ir::control::{carried_group, carry_also};
 use gradus_ir::dominance::{Dominance, is_graph, successors};
@@ -12,25 +12,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub const INFO: PassInfo = PassInfo {
     name: "mem2reg",
     class: "Mem2Reg",
-    doc: "Turns memory that holds one value into values.
+    doc: "Promote memory slots to SSA values
 
 # Before / After
 
 ```mlir
 %m = memref.alloca() : memref<i32>
 memref.store %a, %m[] : memref<i32>
-%0 = memref.load %m[] : memref<i32>       // all three go; uses of %0 become uses of %a
+%0 = memref.load %m[] : memref<i32>       // all three are erased; uses of %0 become uses of %a
 ```
 
 # Does
 
-Promotes allocations of a single element that are only loaded from and stored to in the region that they are in. Where
-paths with different values meet, blocks get arguments (SSA construction by dominance frontiers: Cytron et al., 1991), only
-where the value is read later. What was never written is poison.
+Promotes allocations of a single element that are only loaded from and stored to in their own region. Block arguments are placed at
+the iterated dominance frontier of the stores where the slot is live (pruned SSA: Cytron et al., 1991). An uninitialized slot reads
+as poison.
 
 # Refuses
 
-Slots whose address is used otherwise or in nested regions, and branches that cannot carry more operands.
+Slots whose address escapes or is used in nested regions, and branches that do not declare their successor operands.
 
 # Cost
 
@@ -50,7 +50,7 @@ impl Pass for Mem2Reg {
                 if is_graph(m, region) {
                     continue;
                 }
-                // What slots that are gone held the addresses of others.
+                // A promoted slot may have held the address of another.
                 while let promoted @ 1.. = promote_region(m, region, &dominance) {
                     cx.count("num-promoted", promoted);
                 }
@@ -60,11 +60,11 @@ impl Pass for Mem2Reg {
     }
 }
 
-/// A slot that becomes values.
+/// A memory slot under promotion.
 struct Slot {
     alloc: Op,
     ty: Type,
-    /// Poison, made when something is read that was not written.
+    /// Poison for reads of an uninitialized slot, created on demand.
     unwritten: Option<Value>,
 }
 
@@ -72,7 +72,7 @@ fn role(m: &Module, op: Op) -> Option<SlotRole> {
     m.info(op)?.slot
 }
 
-/// The type of what a promotable slot holds.
+/// The element type of a promotable slot.
 fn promotable(m: &Module, alloc: Op, region: Region) -> Option<Type> {
     if role(m, alloc) != Some(SlotRole::Alloc) {
         return None;
@@ -115,16 +115,16 @@ fn promote_region(m: &mut Module, region: Region, dominance: &Dominance) -> u64 
     n
 }
 
-/// Whether every branch between the blocks says what it carries, so that it can carry more.
+/// Whether all branches between the blocks declare their successor operands, so that operands can be added.
 fn branches_can_carry(m: &Module, region: Region) -> bool {
     let branch = |op: Op| (0..m.successors(op).len()).all(|i| carried_group(m, op, i).is_some());
     m.region_blocks(region).filter_map(|b| m.last_op(b)).all(branch)
 }
 
-/// Blocks that need arguments, with the slots they are for and the arguments.
+/// New block arguments: for each block, the slots and arguments.
 type Arguments = FxHashMap<Block, Vec<(usize, Value)>>;
 
-/// Adds arguments where the values of different stores meet and are read later.
+/// Adds block arguments at the iterated dominance frontier of stores, where the slot is live.
 fn place_arguments(
     m: &mut Module,
     order: &[Block],
@@ -164,7 +164,7 @@ fn place_arguments(
     args
 }
 
-/// For each slot, the blocks that read it before they write it, and those that write it.
+/// For each slot, the blocks that read it before writing it, and the blocks that write it.
 fn accesses(
     m: &Module,
     order: &[Block],
@@ -193,7 +193,7 @@ fn accesses(
     (reads, writes)
 }
 
-/// The blocks at whose start the slot's value is still wanted.
+/// The blocks at whose start the slot is live.
 fn live_blocks(reads: &[Block], writes: &[Block], preds: &FxHashMap<Block, Vec<Block>>) -> FxHashSet<Block> {
     let writes: FxHashSet<Block> = writes.iter().copied().collect();
     let mut live: FxHashSet<Block> = FxHashSet::default();
@@ -206,7 +206,7 @@ fn live_blocks(reads: &[Block], writes: &[Block], preds: &FxHashMap<Block, Vec<B
     live
 }
 
-/// For each block, the blocks where what it dominates ends.
+/// The dominance frontier of each block.
 fn frontiers(
     order: &[Block],
     dominance: &Dominance,
@@ -238,17 +238,17 @@ struct Rename<'m> {
     slots: Vec<Slot>,
     index: FxHashMap<Value, usize>,
     args: Arguments,
-    /// What each slot holds at the place being looked at.
+    /// The current value of each slot.
     current: Vec<Option<Value>>,
-    /// What slots held before they were set, to go back to.
+    /// Undo log of `current`.
     log: Vec<(usize, Option<Value>)>,
     dead: Vec<Op>,
 }
 
 impl Rename<'_> {
-    /// Visits blocks with what their dominators left in the slots.
+    /// Renames in dominator-tree order.
     fn run(&mut self, region: Region, order: &[Block], dominance: &Dominance) {
-        // Blocks that are open, and how long the log was before them.
+        // Open blocks with the length of the undo log before them.
         let mut open: Vec<(Block, usize)> = Vec::new();
         for &block in order {
             while let Some(&(_, mark)) = open.last().filter(|o| !dominance.block_dominates(o.0, block)) {
@@ -302,7 +302,7 @@ impl Rename<'_> {
         self.carry(block);
     }
 
-    /// Gives the block's branch the values that its successors have new arguments for.
+    /// Adds operands for the new arguments of a block's successors.
     fn carry(&mut self, block: Block) {
         let Some(branch) = self.m.last_op(block) else { return };
         for i in 0..self.m.successors(branch).len() {

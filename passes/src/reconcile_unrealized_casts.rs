@@ -1,4 +1,4 @@
-//! `reconcile-unrealized-casts`.
+//! `reconcile-unrealized-casts`: removal of conversion casts that cancel.
 
 use gradus_ir::conversion::{CAST, reconcile_casts};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
@@ -6,23 +6,23 @@ use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "reconcile-unrealized-casts",
-    doc: "Removes casts between types under conversion that lead back to where they came from.
+    doc: "Remove conversion casts that cancel
 
 # Before / After
 
 ```mlir
 %0 = builtin.unrealized_conversion_cast %a : i32 to i64
-%1 = builtin.unrealized_conversion_cast %0 : i64 to i32      // uses of %1 become uses of %a; both casts go
+%1 = builtin.unrealized_conversion_cast %0 : i64 to i32      // uses of %1 become uses of %a; both casts are erased
 ```
 
 # Does
 
-Follows chains of `builtin.unrealized_conversion_cast`, replaces each that ends in the types of a value before it by that
-value, and drops casts that nothing else uses. Run it after the conversions that left such casts.
+Replaces a chain of `builtin.unrealized_conversion_cast` that returns to its original types by the original values, and erases
+unused casts. Run it after the conversions that left such casts.
 
 # Refuses
 
-Nothing: casts that do not cancel out stay.
+Nothing; casts that do not cancel stay.
 
 # Cost
 

@@ -1,4 +1,4 @@
-//! `sccp`.
+//! `sccp`: sparse conditional constant propagation (Wegman and Zadeck, 1991), across regions and calls.
 
 use gradus_ir::control::{CountedFn, Edge, Event, Next, Point};
 use gradus_ir::effects::is_dead;
@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 pub const INFO: PassInfo = PassInfo {
     name: "sccp",
     class: "SCCP",
-    doc: "Finds values that are constant on every path that can be taken, and replaces them.
+    doc: "Propagate constants along executable control-flow edges
 
 # Before / After
 
@@ -28,14 +28,13 @@ cf.cond_br %true, ^bb1(%c1), ^bb1(%c2)
 
 # Does
 
-Sparse conditional constant propagation (Wegman and Zadeck, 1991) through branches, structured control flow and calls of
-private functions: values begin as unknown, blocks as unreached, and only what can be reached is looked at. Then constant
-values are replaced, and ops that nobody needs any more dropped.
+Sparse conditional constant propagation (Wegman and Zadeck, 1991) through branches, structured control flow and calls of private
+functions: values start as unreached, and only executable edges are followed. Constant values are then replaced, and dead ops are
+erased.
 
 # Refuses
 
-To look into functions that can be called from elsewhere with anything but unknown arguments, and through ops that are not
-registered. Unreached blocks are left to `canonicalize`.
+Arguments of public functions and results of unregistered ops are unknown. Unreached blocks are left to `canonicalize`.
 
 # Cost
 
@@ -57,7 +56,7 @@ impl Pass for Sccp {
     }
 }
 
-/// Replaces constant values and drops what is dead then. Returns how many were replaced.
+/// Replaces constant values and erases dead ops. Returns the number of replaced values.
 fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 {
     let mut constants = Constants { values, known: FxHashMap::default(), replaced: 0 };
     let mut blocks = blocks_of(m, root);
@@ -77,7 +76,7 @@ fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 
             constants.replace(m, block, arg);
         }
     }
-    // Inner ops come after the ops around them, users after what they use.
+    // The reverse order visits nested ops before their parents and users before definitions.
     for &op in m.ops_under(root)[1..].iter().rev() {
         if m.num_results(op) > 0 && m.regions(op).is_empty() && is_dead(m, op) {
             m.erase_op(op);
@@ -86,13 +85,13 @@ fn replace(m: &mut Module, root: Op, values: &SideTable<Value, Lattice>) -> u64 
     constants.replaced
 }
 
-/// The blocks of an op's regions, to be taken from the end: the last region first, but its blocks in order.
+/// The blocks of an op's regions as a stack: last region first, its blocks in order.
 fn blocks_of(m: &Module, op: Op) -> Vec<Block> {
     let reversed = |&region: &Region| m.region_blocks(region).collect::<Vec<_>>().into_iter().rev();
     m.regions(op).iter().flat_map(reversed).collect()
 }
 
-/// Constants, of which there is one each at the start of the region that holds them.
+/// The unique constants at the start of each region.
 struct Constants<'a> {
     values: &'a SideTable<Value, Lattice>,
     known: FxHashMap<(Region, Attr, Type), Value>,
@@ -100,7 +99,7 @@ struct Constants<'a> {
 }
 
 impl Constants<'_> {
-    /// Replaces a value of `block` by the constant that it always is.
+    /// Replaces a value of `block` by its constant.
     fn replace(&mut self, m: &mut Module, block: Block, value: Value) {
         let Lattice::Constant(attr) = self.values[value] else { return };
         if m.is_unused(value) {
@@ -118,7 +117,7 @@ impl Constants<'_> {
     }
 }
 
-/// The constant at the start of a region that `value` is equal to: itself, if it is one.
+/// Returns the equal constant at the start of a region, possibly `value` itself.
 fn first_constant(m: &mut Module, region: Region, attr: Attr, value: Value) -> Option<Value> {
     let (entry, ty) = (m.entry(region)?, m.value_type(value));
     let Some(op) = m.defining_op(value) else {
@@ -134,10 +133,10 @@ fn first_constant(m: &mut Module, region: Region, attr: Attr, value: Value) -> O
     Builder::at_start(m, entry).constant(attr, ty, &dialect, loc)
 }
 
-/// What is known of a value; only ever goes down this list.
+/// The lattice of a value; it only descends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lattice {
-    /// Nothing has reached it.
+    /// Unreached (top).
     Unknown,
     Constant(Attr),
     Varying,
@@ -150,9 +149,9 @@ struct Solver<'m> {
     work: Vec<Op>,
     queued: SideTable<Op, bool>,
     tables: SymbolTables,
-    /// Private functions all of whose callers are known, with their calls.
+    /// Private functions whose callers are all known, with their calls.
     callers: FxHashMap<Op, Vec<Op>>,
-    /// Ops that are equal to a value without using it, such as a size to what a tensor was made with.
+    /// Ops that equal a value without using it, such as `tensor.dim` and the size operand of the tensor's definition.
     equal_to: FxHashMap<Value, SmallVec<[Op; 2]>>,
 }
 
@@ -214,7 +213,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// A region is entered with arguments that nobody knows.
+    /// Enters a region whose arguments are unknown.
     fn enter_unknown(&mut self, region: Region) {
         let Some(entry) = self.m.entry(region) else { return };
         for &arg in self.m.block_args(entry) {
@@ -285,7 +284,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// Looks at an op again when a value changes that it is equal to.
+    /// Revisits an op when a value that it equals changes.
     fn follow_value(&mut self, op: Op, value: Value) {
         if !self.m.operands(op).contains(&value) {
             let all = self.equal_to.entry(value).or_default();
@@ -295,7 +294,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// Which operands are constant; `None` while any is unknown.
+    /// The constant operands; `None` while any operand is unreached.
     fn constants(&self, operands: &[Value]) -> Option<SmallVec<[Option<Attr>; 4]>> {
         let constant = |&v: &Value| match self.values[v] {
             Lattice::Unknown => None,
@@ -343,7 +342,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// Control is at `op`, or at the end of one of its regions; follows the edges from there.
+    /// Follows the control-flow edges from `op`, or from the end of one of its regions.
     fn structured(&mut self, op: Op, from: Point) {
         let m = self.m;
         let Some(edges) = m.info(op).and_then(|i| i.edges) else { return };
@@ -352,7 +351,7 @@ impl<'m> Solver<'m> {
             Point::Region(i) => self.yielded(m.regions(op)[i]),
         };
         let edges: SmallVec<[Edge; 4]> = edges(m, op).into_iter().filter(|edge| edge.from == from).collect();
-        // Regions of the terminator, such as reductions, are on no edge: where control goes after them is not known here.
+        // Regions of a terminator, such as reductions, are on no edge, so the successor is unknown.
         let only = self.next(op, from, &sources).filter(|to| edges.iter().any(|edge| edge.to == *to));
         for edge in edges {
             if only.is_none_or(|to| to == edge.to) {
@@ -361,7 +360,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// Where control goes, if what is constant decides it. The rest is poison here, on which nothing can be decided.
+    /// The next region, if constant operands decide it. Other operands are poison here, which decides nothing.
     fn next(&self, op: Op, from: Point, sources: &[Lattice]) -> Option<Point> {
         let m = self.m;
         let datum = |lattice: &Lattice| match *lattice {
@@ -381,7 +380,7 @@ impl<'m> Solver<'m> {
                 if known.is_empty() {
                     return None;
                 }
-                // Loops may take along more than their regions see: what they began with, and what they have so far.
+                // A loop may carry more values than its region has arguments: initial values and results so far.
                 let args = m.entry(m.regions(op)[region]).map_or(0, |entry| m.block_args(entry).len());
                 let args = vec![Datum::Poison; args + operands.len() + m.num_results(op)];
                 next(Event::Left { region, args: &args, yielded: &known })
@@ -393,7 +392,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// What the reached terminators of a region hand out.
+    /// The operands of the reached terminators of a region, joined.
     fn yielded(&self, region: Region) -> SmallVec<[Lattice; 4]> {
         let m = self.m;
         let last = |b: Block| m.last_op(b).filter(|&op| self.reached[b] && m.successors(op).is_empty());
@@ -427,7 +426,7 @@ impl<'m> Solver<'m> {
         }
     }
 
-    /// A terminator hands its operands to the op around it, or to the calls of the function around it.
+    /// Forwards a terminator's operands to the enclosing op, or to the calls of the enclosing function.
     fn leave_region(&mut self, op: Op) {
         let m = self.m;
         let Some(parent) = m.parent_op(op) else { return };
@@ -454,13 +453,13 @@ impl<'m> Solver<'m> {
             self.join(arg, self.values[operand]);
         }
         self.reach(entry);
-        // What the callee already returned.
+        // Returns that were reached before.
         let returns = m.region_blocks(m.regions(callee)[0]).filter(|&b| self.reached[b]).filter_map(|b| m.last_op(b));
         returns.collect::<Vec<_>>().into_iter().filter(|&r| m.successors(r).is_empty()).for_each(|r| self.push(r));
     }
 }
 
-/// Private functions with a body that are only referred to by calls, and these calls.
+/// Private functions with a body that are referenced only by calls, with these calls.
 fn known_callers(m: &Module, root: Op, tables: &mut SymbolTables) -> FxHashMap<Op, Vec<Op>> {
     let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
     let ops = m.ops_under(root);
@@ -486,8 +485,8 @@ fn known_callers(m: &Module, root: Op, tables: &mut SymbolTables) -> FxHashMap<O
     callers
 }
 
-/// Where control goes in a loop that counts. That a loop ends after its first iteration is found, as in MLIR, only where no
-/// operand is needed for it.
+/// The next region of a counted loop. As in MLIR, a loop is known to end after its first iteration only if no operand
+/// is needed to decide it.
 fn next_of_loop(m: &Module, op: Op, counted: CountedFn, from: Point, mut operands: Vec<Datum>) -> Option<Point> {
     if from != Point::Op {
         operands.fill(Datum::Poison);

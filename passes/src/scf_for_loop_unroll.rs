@@ -1,4 +1,4 @@
-//! `scf-for-loop-unroll`.
+//! `scf-for-loop-unroll`: loop unrolling of `scf.for`.
 
 use gradus_dialects::loops::{Unroller, innermost_loops};
 use gradus_dialects::scf::ForOp;
@@ -51,7 +51,7 @@ Linear in the size of the result.",
 };
 
 struct Unroll {
-    /// `None` for all iterations.
+    /// The unroll factor; `None` unrolls fully.
     factor: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! `scf-parallel-loop-tiling`.
+//! `scf-parallel-loop-tiling`: tiling of parallel loops.
 
 use gradus_dialects::affine::MinOp;
 use gradus_dialects::arith::{AddIOp, AndIOp, CmpIOp, MulIOp};
@@ -57,7 +57,7 @@ Linear in the number of ops.",
     ..PassInfo::DEFAULT
 };
 
-/// The comparison "less than", by the number of its predicate.
+/// The `slt` predicate of `arith.cmpi`.
 const SLT: i64 = 2;
 
 struct TileParallel {
@@ -88,7 +88,7 @@ impl Pass for TileParallel {
     }
 }
 
-/// The parallel loops that hold no others.
+/// The innermost parallel loops.
 fn innermost(m: &Module, root: Op) -> Vec<ParallelOp> {
     let (mut holders, mut found) = (FxHashSet::default(), Vec::new());
     for op in m.ops_under(root).into_iter().rev() {
@@ -102,7 +102,7 @@ fn innermost(m: &Module, root: Op) -> Vec<ParallelOp> {
     found
 }
 
-/// A dimension of the loop that is tiled.
+/// A tiled dimension.
 #[derive(Clone, Copy)]
 struct Dim {
     lower: Value,
@@ -112,23 +112,23 @@ struct Dim {
 }
 
 impl Dim {
-    /// Whether all boxes are full.
+    /// Whether the tile size divides the trip count.
     fn is_even(&self, m: &Module) -> bool {
         let constants = m.constant_int(self.lower).zip(m.constant_int(self.upper)).zip(m.constant_int(self.step));
         let Some(((lower, upper), step @ 1..)) = constants else { return false };
         let distance = (i128::from(upper) - i128::from(lower)).max(0);
-        // The number of steps, rounded up.
+        // The trip count, rounded up.
         (distance + i128::from(step) - 1) / i128::from(step) % i128::from(self.size) == 0
     }
 
-    /// Whether the step over a box is a number, as far as it is known.
+    /// Whether the product of step and tile size does not overflow, if the step is constant.
     fn has_step(&self, m: &Module) -> bool {
         m.constant_int(self.step).is_none_or(|step| step.checked_mul(self.size).is_some())
     }
 }
 
 impl TileParallel {
-    /// Says whether it did.
+    /// Tiles a loop; returns whether it did.
     fn tile(&self, m: &mut Module, this: ParallelOp) -> bool {
         let loc = m.loc(this.0);
         let sizes = self.sizes.iter().copied().chain(std::iter::repeat(1));
@@ -158,7 +158,7 @@ impl TileParallel {
         true
     }
 
-    /// What the induction variable of a box that begins at `at` stays below, counted from there.
+    /// The upper bound of a tile that starts at `at`, relative to `at`.
     fn box_end(&self, b: &mut Builder<'_>, loc: Loc, dim: &Dim, step: Value, at: Value) -> Value {
         if self.checks || dim.is_even(b.module) {
             return step;
@@ -170,8 +170,7 @@ impl TileParallel {
     }
 }
 
-/// Moves the body of `from` to the loop over a box that begins at `at`; if there are `checked` dimensions, into a condition
-/// that says that it is inside their bounds.
+/// Moves the body of `from` into the loop over a tile at `at`, guarded by the bounds of the `checked` dimensions.
 fn fill(m: &mut Module, from: ParallelOp, to: ParallelOp, at: &[Value], checked: &[Dim]) {
     let (loc, body) = (m.loc(from.0), from.body(m));
     let (args, own): (ValueList, ValueList) = (m.block_args(body).into(), m.block_args(to.body(m)).into());
@@ -209,7 +208,7 @@ fn fill(m: &mut Module, from: ParallelOp, to: ParallelOp, at: &[Value], checked:
     }
 }
 
-/// A loop that reduces nothing, with a body that holds only its end.
+/// Creates a loop without reductions and with an empty body.
 fn parallel(b: &mut Builder<'_>, loc: Loc, lower: &[Value], upper: &[Value], step: &[Value]) -> ParallelOp {
     let this = ParallelOp::build(b, loc, lower, upper, step, &[], &[]);
     let m = &mut *b.module;

@@ -1,4 +1,4 @@
-//! `strip-debuginfo`.
+//! `strip-debuginfo`: removal of locations.
 
 use gradus_ir::{Diagnostic, Loc, Module, Op, Pass, PassContext, PassInfo};
 
@@ -6,7 +6,7 @@ use gradus_ir::{Diagnostic, Loc, Module, Op, Pass, PassContext, PassInfo};
 pub const INFO: PassInfo = PassInfo {
     name: "strip-debuginfo",
     class: "StripDebugInfo",
-    doc: "Forgets where everything comes from.
+    doc: "Remove all locations
 
 # Before / After
 
@@ -16,7 +16,7 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Makes the location of every op and block argument unknown.
+Sets the location of every op and block argument to `unknown`.
 
 # Refuses
 

@@ -1,4 +1,4 @@
-//! `symbol-dce`.
+//! `symbol-dce`: elimination of unreferenced private symbols.
 
 use gradus_ir::entity::SideTable;
 use gradus_ir::symbols::{SymbolRefs, SymbolTables, is_private, is_unknown_table};
@@ -8,23 +8,22 @@ use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Traits};
 pub const INFO: PassInfo = PassInfo {
     name: "symbol-dce",
     class: "SymbolDCE",
-    doc: "Drops symbols that nobody can see or uses.
+    doc: "Erase unreferenced private symbols
 
 # Before / After
 
 ```mlir
-func.func private @helper() { return }      // dropped when nothing refers to @helper
+func.func private @helper() { return }      // erased if @helper has no references
 ```
 
 # Does
 
-Starts from what is visible from outside and from ops that are no symbols, follows symbol references, and drops every
-private symbol that is not reached, in this symbol table and in those inside it. In a table that itself cannot be seen
-from outside, public symbols count as private ones.
+Follows symbol references from public symbols and from ops other than symbols, and erases the private symbols that are not reached,
+in this symbol table and nested ones. In a symbol table that is not visible from outside, public symbols count as private.
 
 # Refuses
 
-To run on an op that is no symbol table, or where an unregistered op with one region may be a symbol table.
+An op that is not a symbol table, and unregistered ops with one region, which may be symbol tables.
 
 # Cost
 
@@ -65,7 +64,7 @@ impl Pass for SymbolDce {
     }
 }
 
-/// The ops directly in the regions of a symbol table.
+/// The direct children of a symbol table.
 fn members(m: &Module, table: Op) -> impl Iterator<Item = Op> + '_ {
     m.regions(table).iter().flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b))
 }
@@ -75,12 +74,12 @@ struct Liveness<'m> {
     refs: SymbolRefs,
     tables: SymbolTables,
     live: SideTable<Op, bool>,
-    /// Symbol tables that are themselves live.
+    /// Live symbol tables.
     visited: Vec<Op>,
 }
 
 impl Liveness<'_> {
-    /// Finds what is live because of `root`, a symbol table. `hidden`: nobody outside of it can refer into it.
+    /// Marks the live symbols of the symbol table `root`. `hidden`: it cannot be referenced from outside.
     fn table(&mut self, root: Op, hidden: bool) -> Result<(), Diagnostic> {
         let m = self.m;
         let mut pending = vec![(root, hidden)];
@@ -104,7 +103,7 @@ impl Liveness<'_> {
         Ok(())
     }
 
-    /// Marks what an op, or an op in its regions that is in the same symbol table, refers to.
+    /// Marks the symbols referenced by an op and by its nested ops in the same symbol table.
     fn references(&mut self, root: Op, work: &mut Vec<Op>) -> Result<(), Diagnostic> {
         let m = self.m;
         let mut stack = vec![root];
