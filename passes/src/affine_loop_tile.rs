@@ -23,21 +23,19 @@ affine.for %i = 0 to 64 {           // becomes:   affine.for %ii = 0 to 64 step 
 
 # Does
 
-Divides the iterations of nests in which each loop holds nothing but the next into boxes. Only loops at the top of functions
-are roots of nests. Without sizes they are chosen so that what a box uses fits into the cache, and so that they divide the
-numbers of iterations; where it is not known what a box uses, they are 4. If told to, full boxes have loops of their own,
-whose bounds are simple, and a condition chooses.
+Tiles perfect loop nests whose outermost loop is at the top level of a function. Without given sizes, tile sizes are chosen such
+that the footprint of a tile fits in the cache and that they divide the trip counts; they are 4 if the footprint is unknown. With
+`separate`, full tiles have loops of their own with simple bounds, selected by a condition.
 
 # Refuses
 
-Loops that carry values, bounds that depend on the loops around them, and nests in which iterations depend on each other in
-another order than that of boxes, or may do so: a remark says so. Different memrefs may be the same memory, unless they are,
-or are views of, different allocations, globals, an allocation and an argument, results of one `memref.distinct_objects`, or
-arguments of which one has the attribute `llvm.noalias`. Ops that are not declared may do anything.
+Loops with carried values, bounds that depend on outer loops, and nests with a dependence that tiling may violate, with a remark.
+Distinct memrefs may alias unless they are (views of) different allocations or globals, an allocation and an argument, results of
+one `memref.distinct_objects`, or arguments of which one has `llvm.noalias`. Unregistered ops may have any effect.
 
 # Cost
 
-Linear in the number of ops, and quadratic in the number of different places that a nest accesses.",
+Linear in the number of ops, and quadratic in the number of distinct accesses of a nest.",
     options: &[
         PassOption {
             name: "cache-size",

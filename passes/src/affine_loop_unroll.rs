@@ -24,14 +24,13 @@ affine.for %i = 0 to 10 {           // becomes:   affine.for %i = 0 to 8 step 4 
 
 # Does
 
-Makes innermost loops do several iterations at once. What is left over of the iterations is done by a loop behind. A loop
-that runs once becomes its body. Where a loop might not run at all, the loop behind it begins at the greater of both lower
-bounds.
+Unrolls innermost loops. Remaining iterations run in an epilogue loop. A loop with trip count 1 is replaced by its body. If a loop
+may not run at all, the epilogue loop starts at the maximum of both lower bounds.
 
 # Refuses
 
-Loops that hold nothing, that run fewer times than the factor says, whose number of iterations is a least or greatest of
-several that the factor need not divide, and loops that would add too much: a million ops all together.
+Empty loops, loops with a trip count below the factor, loops whose trip count is a minimum or maximum that the factor may not divide,
+and loops whose unrolling would exceed a total of a million ops.
 
 # Cost
 

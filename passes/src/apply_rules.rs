@@ -33,14 +33,12 @@ func.func @f(%a: i32) -> i32 {
 Applies the rules of `--rules=FILE` and the `rewrite.rule` ops of the module with the greedy driver of `canonicalize`, in order of
 benefit, to a fixpoint. The driver also folds constants and erases dead ops; other patterns and rules are not applied.
 
-With a `target`, the rules that `saturate` takes for it are there too, and each is applied only where the program then costs
-less: what the rule makes costs less than what nobody needs any more. So this ends where no single step helps, and `saturate`
-goes on from there.
+With a `target`, the rules that `saturate` uses for it are included, and a rule applies only where it lowers the cost: the new ops
+cost less than the ops that become dead. The result is a local optimum; `saturate` searches globally.
 
 # Refuses
 
-A program without rules, and names of rules that there are none of. Rules that undo each other, or that match what they
-make, stop at `max-num-rewrites` with a warning.
+A program without rules, and unknown rule names. A rule set that does not terminate stops at `max-num-rewrites` with a warning.
 
 # Cost
 
@@ -49,7 +47,7 @@ Linear in the number of ops and of changes.",
     options: &[
         PassOption {
             name: "max-num-rewrites",
-            doc: "Max. number of rewrites within an iteration; negative for four times the number of ops and a thousand more",
+            doc: "Max. number of rewrites within an iteration; negative for 4 * (number of ops) + 1000",
             kind: OptionKind::Int(-1),
         },
         PassOption { name: "rules", doc: "Names of the rules to apply; all if empty", kind: OptionKind::List },

@@ -25,14 +25,13 @@ scf.for %i = %c0 to %c9 step %c1 {  // becomes:   scf.for %i = %c0 to %c8 step %
 
 # Does
 
-Makes innermost loops do several iterations at once. What is left over of the iterations is done by a loop behind. A loop
-that runs once becomes its body. Bounds and steps that are not constant are computed before the loop, so that a loop that
-does not run still does not.
+Unrolls innermost loops. Remaining iterations run in an epilogue loop. A loop with trip count 1 is replaced by its body. Non-constant
+bounds and steps are computed before the loop such that a loop with trip count 0 still does not run.
 
 # Refuses
 
-Loops that hold nothing, that run fewer times than the factor says, whose step would become too large for its type, and
-loops that would add too much: a million ops all together.
+Empty loops, loops with a trip count below the factor, loops whose unrolled step would overflow its type, and loops whose unrolling
+would exceed a total of a million ops.
 
 # Cost
 

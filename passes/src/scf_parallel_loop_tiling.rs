@@ -30,12 +30,12 @@ scf.parallel (%i) = (%a) to (%b) step (%s) {    // becomes:   %t = arith.muli %s
 
 # Does
 
-Divides the iterations of innermost parallel loops into boxes. Where the last box is smaller, either the bound says so, or,
-if told to, every box has the full size and a condition asks what is inside. Dimensions without a size have size 1.
+Tiles innermost parallel loops. A partial last tile has a smaller bound or, with `no-min-max-bounds`, the full size and a condition in
+its body. Dimensions without a given size have tile size 1.
 
 # Refuses
 
-Loops that reduce values. That a step times its size fits type `index` is not checked unless it is constant.
+Loops with reductions. Overflow of step times tile size is checked only for constant steps.
 
 # Cost
 
