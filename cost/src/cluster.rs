@@ -1,7 +1,7 @@
-//! Five clusters of sixteen cores, in cycles.
+//! Cost model of five clusters of sixteen cores, in cycles.
 //!
-//! Source: the machine of the seed on many-cluster processors: 8 products a cycle and core at an efficiency of 0.5 to 0.75,
-//! 300 cycles for a task, 24 bytes a cycle from memory, which reads the parameters of an op once.
+//! Source: the machine of the seed on many-cluster processors: 8 products per cycle and core at an efficiency of 0.5 to
+//! 0.75, 300 cycles per task, 24 bytes per cycle from memory, from which the parameters of an op are read once.
 
 use gradus_ir::work::{Contraction, Way, Work};
 use gradus_ir::{Module, Op};
@@ -9,13 +9,13 @@ use gradus_ir::{Module, Op};
 pub(super) const DOC: &str = "cycles of five clusters of sixteen cores";
 
 const CORES: u64 = 80;
-/// Products a cycle of a core.
+/// Products per cycle and core.
 const PRODUCTS: u64 = 8;
-/// Starting a task.
+/// Cycles to start a task.
 const TASK: u64 = 300;
-/// Bytes a cycle from memory.
+/// Bytes per cycle from memory.
 const MEMORY: u64 = 24;
-/// Bytes a cycle and core in its cluster's memory.
+/// Bytes per cycle and core from the cluster's memory.
 const LOCAL: u64 = 32;
 const ELEMENT: u64 = 4;
 

@@ -1,27 +1,27 @@
-//! A core with 512-bit vectors, in cycles.
+//! Cost model of a core with 512-bit vectors, in cycles.
 //!
-//! Source: measurements of such a core at 2.5 GHz: 151.6 GFLOP/s of multiply-adds are 30 products a cycle, loads from the
-//! second cache 117 GB/s are 46 bytes a cycle; convolutions at 60 % of the peak, depthwise ones at 10 %; code with
-//! immediates at 75 % of it for each factor that is not zero, compressed rows at 35 %. The overhead of an op is assumed.
+//! Source: measurements of such a core at 2.5 GHz: 151.6 GFLOP/s of multiply-adds are 30 products per cycle, 117 GB/s
+//! from the L2 cache are 46 bytes per cycle; convolutions at 60 % of the peak, depthwise ones at 10 %; code with
+//! immediates at 75 % per nonzero, compressed sparse rows at 35 %. The overhead per op is assumed.
 
 use gradus_ir::work::{Contraction, Sparse, Way, Work};
 use gradus_ir::{Module, Op};
 
 pub(super) const DOC: &str = "cycles of a core with 512-bit vectors";
 
-/// Calling a kernel.
+/// Cycles to call a kernel.
 const OVERHEAD: u64 = 200;
-/// Products a cycle at the peak.
+/// Products per cycle at the peak.
 const PEAK: u64 = 30;
-/// Bytes a cycle from the second cache.
+/// Bytes per cycle from the L2 cache.
 const BYTES: u64 = 46;
-/// Bytes of an element.
+/// Bytes per element.
 const ELEMENT: u64 = 4;
-/// Numbers in a vector.
+/// Elements per vector.
 const LANES: u64 = 16;
-/// Bytes of code that a factor becomes.
+/// Bytes of code per nonzero.
 const CODE: u64 = 8;
-/// Functions that patterns choose among are called for each so many columns of the sparse operand.
+/// Number of columns of the sparse operand per pattern-dispatched function.
 const PATTERN: u64 = 8;
 
 pub(super) fn cost(m: &Module, op: Op) -> u64 {
@@ -35,7 +35,7 @@ pub(super) fn cost(m: &Module, op: Op) -> u64 {
 fn contract(c: &Contraction) -> u64 {
     let products = c.products();
     match c.way {
-        // As long as all of both operands is read, if each factor is used but a few times.
+        // Bound by memory bandwidth if each element is used only a few times.
         Way::Dense => {
             let read = c.groups.saturating_mul((c.rows + c.columns).saturating_mul(c.depth)).saturating_mul(ELEMENT);
             let share = if c.groups > 1 && c.depth == c.taps { 10 } else { 60 };
@@ -46,14 +46,14 @@ fn contract(c: &Contraction) -> u64 {
     }
 }
 
-/// Vectors run along the dense operand; where that is one column, each factor takes an instruction by itself.
+/// Vectors run along the dense operand; if it has one column, each nonzero takes a scalar instruction.
 fn sparse(c: &Contraction, form: Sparse, factors: u64) -> u64 {
     if factors == u64::MAX {
         return crate::NEVER;
     }
     let dense = c.rows.min(c.columns);
     let vectors = dense.div_ceil(LANES);
-    // Two multiply-adds a cycle.
+    // Two multiply-adds per cycle.
     let steps = factors.saturating_mul(vectors).div_ceil(2);
     match form {
         Sparse::Unrolled => (steps.saturating_mul(100) / 75).max(factors.saturating_mul(CODE) / BYTES),

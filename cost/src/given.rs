@@ -1,18 +1,18 @@
-//! The rules that users give, and choosing among rules by name.
+//! Rules from the user, and selection of rules by name.
 
 use gradus_dialects::rewrite::rules_of;
 use gradus_ir::diag::suggest;
 use gradus_ir::rules::Compiled;
 use gradus_ir::{Diagnostic, Module, Op};
 
-/// The rules that `--rules` names, and those in the program.
+/// The rules of `--rules` files and of the program.
 pub fn given(m: &Module) -> Result<Vec<Compiled>, Diagnostic> {
     let mut all = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
     all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));
     Ok(all)
 }
 
-/// Keeps the rules of these names; all if there are none. Names of no rule are an error at `op`.
+/// Keeps the rules with the given names; all if `names` is empty. Unknown names are errors at `op`.
 pub fn keep_named(m: &Module, op: Op, all: &mut Vec<Compiled>, names: &[String]) -> Result<(), Diagnostic> {
     for name in names {
         let mut known = all.iter().map(|rule| m.ctx.text(rule.name));

@@ -1,7 +1,7 @@
-//! What ops cost, for each target, and which rules a target asks for.
+//! Cost models of targets, and the rule groups that they use.
 //!
-//! What an op does is declared beside it ([`Work`]); what that costs is said here, in a file for each machine. The
-//! constants of a machine are those of its description; where that is silent, they are assumed, and marked so.
+//! An op declares its cost descriptor ([`Work`]); a cost model, one file per machine, prices descriptors with the
+//! constants of the machine's description. Constants without a source are marked as assumed.
 
 mod cluster;
 mod cpu;
@@ -16,24 +16,22 @@ use gradus_ir::rules::{Compiled, Price};
 use gradus_ir::work::{Way, Work};
 use gradus_ir::{Diagnostic, Module, Op};
 
-/// A way to tell what programs cost. Constants, what is computed of constants only, and what stays where it is cost
-/// nothing.
+/// A cost model. Constants, values computed only from constants, and ops that stay in place are free.
 pub struct CostModel {
-    /// The target, or what is counted.
+    /// Name of the target or of the counted quantity.
     pub name: &'static str,
-    /// What it is, with its unit.
+    /// Description with unit.
     pub doc: &'static str,
-    /// What an op costs; at least 1, so that what needs less is less.
+    /// The cost of an op, at least 1, so that fewer ops are cheaper.
     pub cost: Price,
-    /// The groups of rules that it asks for, besides the rules that canonicalize.
+    /// The rule groups to use, besides the canonicalization rules.
     pub groups: &'static [&'static str],
-    /// Whether floats may come out otherwise than before, a little, unless somebody says otherwise: networks are computed
-    /// so by all who compute them fast.
+    /// Whether rules that change floats by rounding are used by default, as usual for networks.
     pub approx: bool,
 }
 
 impl CostModel {
-    /// The model of that name.
+    /// Returns the model of a name.
     pub fn named(name: &str) -> Result<&'static CostModel, String> {
         MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
             let near = suggest(name, MODELS.iter().map(|m| m.name));
@@ -43,7 +41,7 @@ impl CostModel {
         })
     }
 
-    /// Whether floats may come out otherwise, if the option `floats` is this.
+    /// Whether rules that round are used, given the option `floats`.
     pub fn rounds(&self, floats: &str) -> Result<bool, String> {
         match floats {
             "" => Ok(self.approx),
@@ -53,8 +51,8 @@ impl CostModel {
         }
     }
 
-    /// Of the rules that canonicalize, those that users give and those of groups, the ones with these names, or of groups
-    /// with these names; if there are none, all but those of groups that the target does not ask for.
+    /// Returns the rules or rule groups with the given names; without names, the canonicalization rules, the rules from
+    /// the user, and the groups of the target.
     pub fn rules(&self, m: &Module, root: Op, names: &[String]) -> Result<Vec<Compiled>, Diagnostic> {
         let declared = m.ctx.declared_rules().rules().iter().cloned();
         let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
@@ -73,7 +71,7 @@ impl CostModel {
     }
 }
 
-/// All cost models. The first is the default.
+/// All cost models; the first is the default.
 pub const MODELS: &[CostModel] = &[
     CostModel { name: "ops", doc: "the number of ops", cost: |_, _| 1, groups: &[], approx: false },
     CostModel {
@@ -135,10 +133,10 @@ pub const MODELS: &[CostModel] = &[
     },
 ];
 
-/// What a target cannot do costs more than any program that it can do.
+/// The cost of an op without implementation on a target, above that of any program with one.
 const NEVER: u64 = 1 << 40;
 
-/// What takes longer than one cycle, by the latencies of common processors.
+/// Latency in cycles, for ops that take more than one on common processors.
 fn scalar(m: &Module, op: Op) -> u64 {
     match m.name_text(op) {
         "arith.muli" | "arith.mulsi_extended" | "arith.mului_extended" => 3,
@@ -151,7 +149,7 @@ fn scalar(m: &Module, op: Op) -> u64 {
     }
 }
 
-/// Multiplications that need not be done are not counted; moving elements costs nothing.
+/// Number of necessary multiplications and additions; data movement is free.
 fn flops(m: &Module, op: Op) -> u64 {
     match Work::of(m, op) {
         Work::View | Work::Move(_) => 1,

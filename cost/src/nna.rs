@@ -1,28 +1,28 @@
-//! The 3x3 convolution engine with its scalar processor, in cycles.
+//! Cost model of the 3x3 convolution engine with its scalar processor, in cycles.
 //!
-//! Source: the machine of the seed on products of matrices on a convolution engine: 9 cycles for an output block and 8 to
-//! fill and drain; 144 writes for the weights of a kernel of 32x32 channels and 12 for two patches of nine pixels; of the
-//! outputs of a step every other one is a patch. One product a cycle on the scalar side is assumed.
+//! Source: the machine of the seed on matrix products on a convolution engine: 9 cycles per output block plus 8 to fill
+//! and drain; 144 writes for the weights of a kernel of 32x32 channels and 12 for two patches of nine pixels; every
+//! other output of a step is a patch. One product per cycle on the scalar side is assumed.
 
 use gradus_ir::work::{Contraction, Patches, Way, Work};
 use gradus_ir::{Module, Op};
 
 pub(super) const DOC: &str = "cycles of an engine for 3x3 convolutions and its scalar processor";
 
-/// Channels of a pixel.
+/// Channels per pixel.
 const CHANNELS: u64 = 32;
-/// Pixels under a filter.
+/// Pixels under the 3x3 filter.
 const TAPS: u64 = 9;
-/// Patches in a step of the second engine.
+/// Patches per step of engine version 2.
 const PATCHES: u64 = 4;
-/// A step: an output block, filling and draining.
+/// Cycles of a step: output block, fill and drain.
 const STEP: u64 = 17;
-/// Writing the weights of a kernel, and the pixels of a step.
+/// Cycles to write the weights of a kernel, and the pixels of a step.
 const WEIGHTS: u64 = 144;
 const PIXELS: u64 = 24;
-/// Starting anything.
+/// Cycles to start an instruction.
 const OVERHEAD: u64 = 100;
-/// Elements of a vector register.
+/// Elements per vector register.
 const LANES: u64 = 16;
 
 pub(super) fn cost(m: &Module, op: Op) -> u64 {
@@ -35,7 +35,7 @@ pub(super) fn cost(m: &Module, op: Op) -> u64 {
 
 fn contract(c: &Contraction) -> u64 {
     match c.way {
-        // What the engine was made for: 3x3 filters over pixels of 32 channels.
+        // Native convolution: a 3x3 filter over pixels of 32 channels.
         Way::Dense if c.taps == TAPS => {
             let blocks = c.groups * c.rows.div_ceil(CHANNELS) * (c.depth / TAPS).div_ceil(CHANNELS);
             blocks.saturating_mul(WEIGHTS.max(STEP * c.columns.div_ceil(2 * PATCHES)))

@@ -1,30 +1,31 @@
-//! The multiplier array with two-dimensional SRAM, in cycles.
+//! Cost model of the multiplier array with two-dimensional SRAM, in cycles.
 //!
-//! Source: its description: 8 kernels by 8 channels at 4 positions are 256 products a cycle, depthwise 8 channels at 4
-//! positions; 64 bytes a cycle within SRAM; 3.75 bytes a cycle to memory, which takes 500 cycles to read and 250 to write.
-//! It has no multiplication of elements: what it cannot do goes to memory, to another processor, and back.
+//! Source: its description: 8 kernels by 8 channels at 4 positions are 256 products per cycle, depthwise 8 channels at
+//! 4 positions; 64 bytes per cycle within SRAM; 3.75 bytes per cycle to memory, with a latency of 500 cycles to read
+//! and 250 to write. It has no elementwise multiply: an op without implementation goes through memory to another
+//! processor and back.
 
 use gradus_ir::work::{Contraction, Way, Work};
 use gradus_ir::{Module, Op};
 
 pub(super) const DOC: &str = "cycles of a multiplier array with SRAM of its own";
 
-/// Kernels and channels at an address, and positions at once.
+/// Kernels per address, channels per address, and positions per cycle.
 const KERNELS: u64 = 8;
 const DEPTH: u64 = 8;
 const POSITIONS: u64 = 4;
-/// Bytes of a move within SRAM in a cycle.
+/// Bytes per cycle of a move within SRAM.
 const MOVE: u64 = 64;
-/// Starting an instruction.
+/// Cycles to start an instruction.
 const START: u64 = 16;
-/// Reading from memory, writing to it.
+/// Latency in cycles of reading from and writing to memory.
 const MEMORY: u64 = 750;
 
 pub(super) fn cost(m: &Module, op: Op) -> u64 {
     match Work::of(m, op) {
         Work::View => 1,
         Work::Move(n) => START + n.div_ceil(MOVE),
-        // Two operands and a result, 15 bytes in four cycles.
+        // Two operands and a result at 15 bytes per four cycles.
         Work::Map(n) => MEMORY + n.saturating_mul(3 * 4).div_ceil(15),
         Work::Contract(c) => START + contract(&c),
     }

@@ -1,39 +1,39 @@
-//! Which rules may be used to saturate: those that are equations.
+//! Selection of the rules that are equations.
 //!
-//! A rule only promises that its right side *refines* its left side: it may be defined where the left side is poison. In a
-//! class everything stands for everything, so that both sides must be defined alike.
+//! A rule promises that its right side *refines* its left side: it may be defined where the left side is poison. In an
+//! e-class every node may replace every other, so both sides have to be defined alike.
 
 use gradus_ir::rules::{AttrTerm, Compiled, OpTerm, Term, Var};
 use gradus_ir::{Attr, AttrSpec, Context, OpName, Str, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Rules that are equations.
+/// The equations among some rules.
 pub struct Equations {
     /// The rules.
     pub rules: Vec<Compiled>,
     specs: FxHashMap<OpName, Vec<Spec>>,
 }
 
-/// An attribute that ops of a name can have.
+/// A declared attribute of an op.
 pub struct Spec {
     /// Its name.
     pub key: Str,
-    /// What an op has that does not say otherwise; of those that must say it, there is none.
+    /// Its default.
     pub usual: Usual,
 }
 
-/// What an attribute is unless an op says otherwise.
+/// The default of an attribute.
 pub enum Usual {
-    /// This.
+    /// A value.
     Is(Attr),
-    /// It is absent.
+    /// Absent.
     Absent,
-    /// It must be there, and can be anything.
+    /// None: the attribute is required.
     Any,
 }
 
 impl Equations {
-    /// Those of the rules that are equations, and why the others are none.
+    /// Returns the equations among the rules. Other rules are errors if they were selected by name.
     pub fn of(
         ctx: &Context,
         rules: impl IntoIterator<Item = Compiled>,
@@ -50,12 +50,12 @@ impl Equations {
         (all, refused)
     }
 
-    /// The attributes that ops of a name can have.
+    /// The declared attributes of an op.
     pub fn specs(&self, name: OpName) -> &[Spec] {
         self.specs.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    /// Why a rule is no equation.
+    /// The reason why a rule is not an equation.
     fn why_not(&mut self, ctx: &Context, rule: &Compiled, approx: bool) -> Option<&'static str> {
         let (mut left, mut right) = (Side::default(), Side::default());
         rule.roots.iter().for_each(|root| left.op(root));
@@ -72,7 +72,7 @@ impl Equations {
             op.attrs.iter().any(|&(key, attr)| match attr {
                 AttrTerm::Is(attr) => !open(key) && !usual(key, attr),
                 AttrTerm::Var(_) => !open(key),
-                // Whoever takes all attributes answers for what they say.
+                // A variable for all remaining attributes carries their promises over.
                 AttrTerm::Others(_) => false,
             })
         };
@@ -93,7 +93,7 @@ impl Equations {
     }
 }
 
-/// Whether ops of a name may be defined though an operand is poison.
+/// Whether an op may be defined although an operand is poison.
 fn is_lazy(ctx: &Context, name: OpName) -> bool {
     ctx.op_info(name).is_none_or(|info| info.eval.is_none() || info.exec.is_some())
 }
@@ -112,7 +112,7 @@ fn specs(ctx: &Context, name: OpName) -> Vec<Spec> {
     attrs.iter().map(one).chain(sizes).collect()
 }
 
-/// What a side of a rule consists of.
+/// The ops and variables of one side of a rule.
 #[derive(Default)]
 struct Side<'r> {
     values: FxHashSet<Var>,

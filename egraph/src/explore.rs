@@ -1,4 +1,4 @@
-//! Applying all rules to an e-graph until nothing new is equal, or a limit is reached.
+//! The saturation loop: applies all rules until nothing new is equal or a limit is reached.
 
 use crate::apply::{Applied, apply};
 use crate::equation::Equations;
@@ -13,37 +13,37 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How far to go.
+/// Limits of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How often all rules are tried.
+    /// Maximum number of iterations.
     pub iterations: usize,
-    /// How many different nodes there may be.
+    /// Maximum number of distinct e-nodes.
     pub nodes: usize,
-    /// How many matches of a rule are used in an iteration.
+    /// Maximum number of matches of a rule per iteration.
     pub matches: usize,
-    /// How long it may take, if that is bounded.
+    /// Time limit, if any.
     pub time: Option<Duration>,
-    /// Compares with what is found by looking everywhere.
+    /// Whether incremental search is compared with exhaustive search.
     pub compares: bool,
 }
 
-/// Why it ended.
+/// The reason why the search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// Nothing new is equal, after so many iterations.
+    /// Saturated after this number of iterations.
     Saturated(usize),
-    /// All iterations were used.
+    /// The iteration limit.
     Iterations(usize),
-    /// There were too many nodes, after so many iterations.
+    /// The node limit, after this number of iterations.
     Nodes(usize),
-    /// After so many iterations only rules that match too often could say more.
+    /// The match limit, after this number of iterations: only rules with too many matches remain.
     Matches(usize),
-    /// It took too long, after so many iterations.
+    /// The time limit, after this number of iterations.
     Time(usize),
-    /// Rules make equal what is not: one is wrong.
+    /// Two different constants or types became equal, so a rule is wrong.
     Conflict,
-    /// A rule, by its number, matches where nothing had changed: the search is wrong.
+    /// The rule with this index matches in an unchanged class, so incremental search is wrong.
     Missed(usize),
 }
 
@@ -61,52 +61,52 @@ impl fmt::Display for End {
     }
 }
 
-/// A rule that matches too often rests for so many iterations, the next time for twice as many.
+/// Number of iterations for which a rule with too many matches is skipped (backoff); doubled each time.
 const REST: usize = 2;
 
-/// Nodes that became equal to others take up memory too: there may be so many times more of both.
+/// Maximum ratio of all e-nodes, including merged duplicates, to distinct ones.
 const STALE: usize = 8;
 
-/// So many matches are applied between two looks at the clock.
+/// Number of applications between checks of the time limit.
 const BETWEEN_LOOKS: usize = 16;
 
-/// How a rule fared.
+/// Statistics of a rule.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Record {
-    /// Its matches.
+    /// Number of matches.
     pub matches: usize,
-    /// Those that made something equal that was not.
+    /// Number of matches that made something new equal.
     pub applied: usize,
-    /// Those for which there is no right side.
+    /// Number of matches whose right side is ill-typed.
     pub refused: usize,
-    /// How often it had too many matches, which were left alone.
+    /// Number of times that the rule was skipped for having too many matches.
     pub rests: u32,
     /// The iteration from which on it is tried again.
     rests_until: usize,
-    /// When it last looked everywhere.
+    /// Time of its last complete search.
     looked: u32,
-    /// How deep it looks.
+    /// Depth of its pattern.
     depth: Option<usize>,
 }
 
-/// What came of an iteration.
+/// Statistics of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Iteration {
-    /// The different nodes after it.
+    /// Number of distinct e-nodes after it.
     pub nodes: usize,
-    /// Their classes.
+    /// Number of e-classes after it.
     pub classes: usize,
-    /// The matches of all rules.
+    /// Number of matches of all rules.
     pub matches: usize,
 }
 
-/// How it went.
+/// The result of the search.
 pub struct Exploration {
-    /// Why it ended.
+    /// The reason why it ended.
     pub end: End,
-    /// Its iterations; the first is what there was before.
+    /// Its iterations; the first entry is the initial state.
     pub iterations: Vec<Iteration>,
-    /// Of each rule.
+    /// Statistics per rule.
     pub rules: Vec<Record>,
 }
 
@@ -134,14 +134,14 @@ pub fn explore(program: &mut Program<'_>, equations: &Equations, limits: &Limits
     Exploration { end, iterations: explorer.iterations, rules: explorer.rules }
 }
 
-/// Notes that nodes are put together; `false` if one of them is already.
+/// Records that nodes are merged by a rule with several roots; `false` if one of them already was.
 fn take(taken: &mut FxHashSet<Id>, nodes: &[Id]) -> bool {
     let free = nodes.iter().all(|node| !taken.contains(node));
     taken.extend(nodes.iter().filter(|_| free));
     free
 }
 
-/// Matches of rules, by their numbers.
+/// Matches per rule index.
 type Found = Vec<(usize, Vec<Match>)>;
 
 struct Explorer<'e, 'm> {
@@ -153,12 +153,12 @@ struct Explorer<'e, 'm> {
     touched: Touched,
     deadline: Option<Instant>,
     known: Option<Known>,
-    /// The nodes that each rule has put together with others, if it does that.
+    /// For each rule with several roots, the nodes that it has merged.
     taken: Vec<FxHashSet<Id>>,
 }
 
 impl Explorer<'_, '_> {
-    /// Tries all rules. Says if that was the last time.
+    /// Runs one iteration. Returns the reason to stop, if any.
     fn iteration(&mut self, iteration: usize) -> Option<End> {
         let (found, all_tried) = match self.search(iteration) {
             Ok(found) => found,
@@ -181,7 +181,7 @@ impl Explorer<'_, '_> {
         if all_tried {
             return Some(End::Saturated(iteration + 1));
         }
-        // The others have nothing to say until those that rest are tried again.
+        // Only skipped rules can still match, so all are tried again.
         self.rules.iter_mut().for_each(|rule| rule.rests_until = 0);
         (iteration + 1 == self.limits.iterations).then_some(End::Matches(iteration + 1))
     }
@@ -195,7 +195,7 @@ impl Explorer<'_, '_> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The matches of all rules in what was touched since they last looked, and whether that is all that could be found.
+    /// Searches all rules in the classes touched since their last search. Returns whether no rule was skipped.
     fn search(&mut self, iteration: usize) -> Result<(Found, bool), End> {
         let (mut found, mut all_tried) = (Found::new(), true);
         let mut classes: FxHashMap<OpName, Vec<Id>> = FxHashMap::default();
@@ -236,10 +236,10 @@ impl Explorer<'_, '_> {
         Ok((found, all_tried))
     }
 
-    /// Applies rules where they match. Says whether something new is equal, and why it was not done to the end.
+    /// Applies the matches. Returns whether anything new is equal, and the limit that was reached, if any.
     fn apply(&mut self, iteration: usize, found: Found) -> (bool, Option<End>) {
         let mut changed = false;
-        // Nodes are counted where they are all different, and until then all that are added.
+        // The number of distinct nodes is exact after a rebuild; in between, added nodes are counted.
         let mut counted = (self.program.num_nodes(), self.program.graph.nodes().len());
         let all = found.into_iter().flat_map(|(rule, matches)| matches.into_iter().map(move |one| (rule, one)));
         for (i, (rule, one)) in all.enumerate() {

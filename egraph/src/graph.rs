@@ -1,7 +1,7 @@
-//! The e-graph: what is equal, as classes of nodes.
+//! The e-graph.
 //!
-//! Every node that is an op stands for a real one: of the program, or made in a block of its own. So types are inferred, ops
-//! verified and folded, and facts asked for, by the declarations of the ops, as everywhere else.
+//! Every e-node of an op has a real op: one of the program, or one in a scratch block. So inference, verification,
+//! folding and facts come from the declarations.
 
 use crate::journal::Journal;
 use egg::{DidMerge, EGraph, Id, Justification, Language};
@@ -10,18 +10,18 @@ use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// An e-graph of a program's values.
+/// The e-graph of a program's values.
 pub type Graph = EGraph<Node, Facts>;
 
-/// Operands, as classes.
+/// Operands, as e-classes.
 pub type Children = SmallVec<[Id; 4]>;
 
-/// What a node is, but for its operands.
+/// An e-node without its operands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Key {
-    /// A value that is made by something that stays where it is.
+    /// A value defined by an op outside the e-graph.
     Leaf(Value),
-    /// An op; if it has several results, all of them together.
+    /// An op, with all of its results together.
     Op {
         /// Its name.
         name: OpName,
@@ -29,46 +29,46 @@ pub enum Key {
         props: Attr,
         /// Its other attributes.
         attrs: Attr,
-        /// The type of its result; of several, the type of a function with these results.
+        /// The result type; for several results, a function type with these results.
         ty: Type,
     },
-    /// One of several results of an op.
+    /// The projection to one of several results.
     Result(u32),
 }
 
-/// A node.
+/// An e-node.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// What it is.
     pub key: Key,
     /// Its operands.
     pub children: Children,
-    /// Whether the order of its operands does not matter. They are sorted then.
+    /// Whether operands are kept sorted because the op is commutative.
     pub commutative: bool,
-    /// The op that it stands for.
+    /// The op that it represents.
     pub op: Option<Op>,
-    /// Its number. Of nodes that became the same, one of theirs.
+    /// Its id; merged duplicates keep one of theirs.
     pub id: Id,
 }
 
 impl Node {
-    /// A value that stays as it is.
+    /// Creates a leaf.
     pub fn leaf(value: Value) -> Node {
         Node { key: Key::Leaf(value), children: Children::new(), commutative: false, op: None, id: Id::from(0) }
     }
 
-    /// One of several results.
+    /// Creates a projection.
     pub fn result(i: u32, of: Id) -> Node {
         Node { key: Key::Result(i), children: smallvec::smallvec![of], commutative: false, op: None, id: Id::from(0) }
     }
 
-    /// An op of these operands.
+    /// Creates the node of an op.
     pub fn op(m: &Module, op: Op, children: Children) -> Node {
         let commutative = m.has_trait(op, Traits::COMMUTATIVE) && children.len() == 2;
         Node { op: Some(op), ..Node::of(key_of(m, op), children, commutative) }
     }
 
-    /// What would be the same as an op of this key.
+    /// Creates a node from a key.
     pub fn of(key: Key, children: Children, commutative: bool) -> Node {
         let mut node = Node { key, children, commutative, op: None, id: Id::from(0) };
         node.sort();
@@ -86,7 +86,7 @@ impl Node {
     }
 }
 
-/// What an op is, but for its operands.
+/// The key of an op.
 fn key_of(m: &Module, op: Op) -> Key {
     let types: SmallVec<[Type; 2]> = m.results(op).map(|v| m.value_type(v)).collect();
     let ty = match types[..] {
@@ -110,7 +110,7 @@ impl PartialOrd for Node {
     }
 }
 
-// Nodes of one discriminant must be neighbours when sorted: names come before all else that tells ops apart.
+// Nodes with equal discriminants have to be adjacent when sorted, so names come first.
 impl Ord for Node {
     fn cmp(&self, other: &Node) -> Ordering {
         self.identity().cmp(&other.identity())
@@ -123,14 +123,14 @@ impl Hash for Node {
     }
 }
 
-/// By which nodes are found.
+/// The discriminant by which nodes are found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     /// Any leaf.
     Leaf,
     /// Ops of a name.
     Op(OpName),
-    /// Any result.
+    /// Any projection.
     Result,
 }
 
@@ -163,34 +163,34 @@ impl Language for Node {
     }
 }
 
-/// What is known of every value of a class.
+/// The analysis data of an e-class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fact {
-    /// One of them, for those who look at values; a constant if there is any. `None` for several results together.
+    /// A representative value, preferably a constant; `None` for several results together.
     pub value: Option<Value>,
-    /// Their type; of several results together, the type of a function with these results.
+    /// The type; for several results together, a function type with these results.
     pub ty: Type,
-    /// What they are, if that is known.
+    /// The constant value, if known.
     pub constant: Option<Attr>,
-    /// The node of which this is known.
+    /// The node from which the facts come.
     pub node: Id,
 }
 
 impl Fact {
-    /// What is known of a node that is about to be added.
+    /// Creates the facts of a node that is about to be added.
     pub fn new(value: Option<Value>, ty: Type, constant: Option<Attr>) -> Fact {
         Fact { value, ty, constant, node: Id::from(0) }
     }
 }
 
-/// Facts of classes. Whoever adds a node says first what is known of it.
+/// The analysis. The facts of a node are set before it is added.
 #[derive(Default, Debug)]
 pub struct Facts {
-    /// What is known of the node that is added next.
+    /// Facts of the node that is added next.
     pub next: Option<Fact>,
-    /// Classes that became one and must not have: some rule is wrong.
+    /// Facts of two merged classes that contradict each other: a rule is wrong.
     pub conflict: Option<(Fact, Fact)>,
-    /// What was made equal, and why.
+    /// The record of all merges.
     pub journal: Journal,
 }
 
@@ -219,7 +219,7 @@ impl egg::Analysis<Node> for Facts {
         if to.constant.is_none() && from.constant.is_some() {
             *to = from;
         }
-        // No fact follows from facts about operands, so that nobody has to be told.
+        // No fact depends on facts of operands, so parents need no update.
         DidMerge(false, false)
     }
 }

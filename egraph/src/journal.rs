@@ -1,9 +1,9 @@
-//! What was made equal, by which rule, in order.
+//! The journal of merges, for explanations.
 //!
-//! Each node that was ever added has a number and is a term: its operands are nodes that were there before it. A *join* makes
-//! two classes one, by an application of a rule (a *step*) or since their nodes have equal operands, and names a node of
-//! each. So joins are the edges of a forest, and between two equal nodes there is one path, which was complete when its
-//! last join was made: [`Paths`] finds it. Why operands are equal is asked the same way, and ends, for it was so before.
+//! Every added e-node has an id and is a term: its operands were added before it. A *join* merges two classes, by a
+//! rule application (a *step*) or by congruence, and names a node of each. Joins are the edges of a forest, so two
+//! equal nodes are connected by one path, which existed when its last join was made: [`Paths`] finds it. The equality
+//! of operands is explained recursively by earlier joins, so the recursion ends.
 
 use crate::graph::Graph;
 use egg::Id;
@@ -12,62 +12,62 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Who makes something equal.
+/// The cause of an equality.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum By {
-    /// A rule, by its number.
+    /// The rule with this index.
     Rule(u32),
-    /// Something that is no rule, by its name.
+    /// A built-in cause, by name.
     Other(&'static str),
 }
 
-/// An application of a rule that made something equal.
+/// A rule application that made something new equal.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// The rule.
     pub by: By,
-    /// The iteration in which it was applied, from 0.
+    /// The 0-based iteration.
     pub iteration: u32,
-    /// The node that it matched.
+    /// The matched node.
     pub left: Id,
-    /// What it made of that.
+    /// The node of the right side.
     pub right: Id,
-    /// Where, among all, those equalities are without which the nodes were no two sides of the rule.
+    /// Range of its premises: the equalities without which the rule would not have matched.
     premises: (u32, u32),
 }
 
-/// Why classes became one.
+/// The reason for a join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// By a step, by its number.
+    /// The step with this index.
     Step(u32),
-    /// Two nodes of them differ in nothing but operands, which are equal.
+    /// Congruence: equal keys and equal operands.
     Operands,
 }
 
-/// Two classes that became one.
+/// A merge of two classes.
 #[derive(Clone, Copy, Debug)]
 pub struct Join {
-    /// A node of each.
+    /// A node of each class.
     pub nodes: [Id; 2],
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
-/// Nodes that must be equal for a rule to match: an operand, and what was found in its class.
+/// Pairs of an operand and the node matched in its class.
 pub type Premises = SmallVec<[(Id, Id); 4]>;
 
 /// All steps and joins, in order.
 #[derive(Debug)]
 pub struct Journal {
-    /// The steps.
+    /// The rule applications.
     pub steps: Vec<Step>,
-    /// The joins.
+    /// The merges.
     pub joins: Vec<Join>,
     premises: Vec<(Id, Id)>,
-    /// The application that goes on: its rule, iteration and premises.
+    /// The current application: cause, iteration and premises.
     now: (By, u32, (u32, u32)),
-    /// Nodes that are about to be joined, and whether because of their operands.
+    /// Nodes that are about to be merged, and whether by congruence.
     next: Cell<Option<([Id; 2], bool)>>,
 }
 
@@ -79,25 +79,25 @@ impl Default for Journal {
 }
 
 impl Journal {
-    /// Until the end it is this application of a rule, in this iteration, that makes nodes equal.
+    /// Starts an application; joins until [`end`](Journal::end) belong to it.
     pub fn begin(&mut self, by: By, iteration: u32, premises: impl IntoIterator<Item = (Id, Id)>) {
         let from = self.premises.len();
         self.premises.extend(premises);
         self.now = (by, iteration, (from as u32, self.premises.len() as u32));
     }
 
-    /// The application is over.
+    /// Ends the application.
     pub fn end(&mut self) {
         let used = self.steps.last().map_or(0, |step| step.premises.1);
         self.premises.truncate(used as usize);
     }
 
-    /// Two nodes will be joined, if they are not yet.
+    /// Announces that two nodes will be merged, unless they are equal.
     pub fn announce(&self, nodes: [Id; 2], by_operands: bool) {
         self.next.set(Some((nodes, by_operands)));
     }
 
-    /// The nodes that were announced are joined.
+    /// Records the announced merge.
     pub fn join(&mut self) {
         let Some((nodes, by_operands)) = self.next.take() else { return };
         let why = if by_operands { Why::Operands } else { Why::Step(self.steps.len() as u32) };
@@ -108,35 +108,35 @@ impl Journal {
         }
     }
 
-    /// What a step relies on.
+    /// The premises of a step.
     pub fn premises(&self, step: u32) -> &[(Id, Id)] {
         let (from, to) = self.steps[step as usize].premises;
         &self.premises[Range { start: from as usize, end: to as usize }]
     }
 }
 
-/// A node's way towards the root of its tree.
+/// A node's edge toward the root of its tree.
 #[derive(Clone, Copy)]
 struct Up {
     parent: u32,
-    /// The join by which they are neighbours.
+    /// Index of the join.
     join: u32,
     depth: u32,
 }
 
-/// Finds out why nodes are equal.
+/// Explains equalities of nodes.
 pub struct Paths<'g> {
     graph: &'g Graph,
     up: Vec<Up>,
-    /// How many joins were looked at.
+    /// Number of joins visited.
     looked_at: usize,
 }
 
-/// No more joins are looked at for an explanation.
+/// Maximum number of joins visited for an explanation.
 const MAX_LOOKED_AT: usize = 5_000_000;
 
 impl<'g> Paths<'g> {
-    /// Of all that was joined so far.
+    /// Builds the forest of all joins so far.
     pub fn new(graph: &'g Graph) -> Paths<'g> {
         let (size, joins) = (graph.nodes().len(), &graph.analysis.journal.joins);
         let mut starts = vec![0u32; size + 1];
@@ -174,7 +174,7 @@ impl<'g> Paths<'g> {
         Paths { graph, up, looked_at: 0 }
     }
 
-    /// The joins between two nodes, from the first to the second; `None` if they are not equal.
+    /// The joins on the path between two nodes; `None` if they are not equal.
     fn joins(&mut self, a: Id, b: Id) -> Option<Vec<u32>> {
         let (mut a, mut b) = (usize::from(a), usize::from(b));
         let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -194,17 +194,17 @@ impl<'g> Paths<'g> {
         Some(first)
     }
 
-    /// How many joins there were when two nodes became equal.
+    /// The number of joins when two nodes became equal.
     fn since(&mut self, a: Id, b: Id) -> u32 {
         self.joins(a, b).map_or(u32::MAX, |joins| joins.iter().max().map_or(0, |last| last + 1))
     }
 
-    /// Whether no more can be found out.
+    /// Whether the limit on visited joins is reached.
     pub fn is_exhausted(&self) -> bool {
         self.looked_at > MAX_LOOKED_AT
     }
 
-    /// The steps that lie between two nodes, in the order of the way; those that made operands equal among them.
+    /// The steps between two nodes in path order, including those that made operands equal.
     pub fn steps(&mut self, a: Id, b: Id) -> Vec<u32> {
         let (mut found, mut open) = (Vec::new(), vec![(a, b)]);
         let mut known = FxHashSet::default();
@@ -226,7 +226,7 @@ impl<'g> Paths<'g> {
         found
     }
 
-    /// The pairs of operands that made two nodes equal by the time of a join.
+    /// The pairs of operands that made two nodes congruent at the time of a join.
     fn operands(&mut self, [a, b]: [Id; 2], join: u32) -> Vec<(Id, Id)> {
         let nodes = self.graph.nodes();
         let [a, b] = [a, b].map(|id| &nodes[usize::from(id)]);

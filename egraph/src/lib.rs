@@ -1,20 +1,19 @@
-//! The e-graph: `saturate`, a pass that chooses the cheapest of the programs that rules make equal.
+//! Equality saturation: the pass `saturate` chooses the cheapest of the programs that rules make equal.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `graph.rs` | the e-graph: nodes, and what is known of their classes |
-//! | `by_class.rs` | what is known of each class |
-//! | `program.rs` | a program's values as an e-graph |
-//! | `equation.rs` | which rules may be used |
-//! | `search.rs`, `apply.rs` | where a rule matches, and what it makes equal |
-//! | `explore.rs`, `touched.rs` | applying all rules, within limits, where something changed |
-//! | `journal.rs` | which rule made what equal, and why two nodes are |
-//! | `known.rs` | checking that nothing is overlooked |
-//! | `associate/` | what is equal because ops are associative |
-//! | `saturate.rs` | the pass |
-//! | `extract/` | which nodes are cheapest together |
-//! | `report/` | what came of it, for people and tools |
-//! | `write_back.rs` | chosen nodes as a program again |
+//! | `graph.rs` | e-graph, e-nodes and class facts |
+//! | `by_class.rs` | dense maps from e-classes |
+//! | `program.rs` | translation of a program into an e-graph |
+//! | `equation.rs` | selection of equations among rules |
+//! | `search.rs`, `apply.rs` | matching and application of rules |
+//! | `explore.rs`, `touched.rs` | the saturation loop, incremental by changed classes |
+//! | `journal.rs` | the record of merges, for explanations |
+//! | `known.rs` | a check that incremental search misses no match |
+//! | `associate/` | associativity without rules |
+//! | `extract/` | extraction of the cheapest nodes |
+//! | `report/` | reports for people and tools |
+//! | `write_back.rs` | translation of the chosen nodes into a program |
 
 use gradus_ir::PassInfo;
 

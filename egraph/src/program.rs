@@ -1,4 +1,4 @@
-//! A program's values as an e-graph, and what stays outside of it.
+//! Translation of a program into an e-graph.
 
 use crate::graph::{Children, Fact, Graph, Key, Kind, Node};
 use egg::Id;
@@ -13,37 +13,37 @@ use gradus_ir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// The values of an op's regions as classes. Ops that only compute are nodes; all others stay, and their results are leaves.
+/// The values of an op's regions as e-classes. Ops without effects are nodes; other ops stay in place, and their
+/// results are leaves.
 pub struct Program<'m> {
-    /// The module that it is in.
+    /// The module.
     pub m: &'m mut Module,
-    /// What is equal.
+    /// The e-graph.
     pub graph: Graph,
-    /// A node of the class of each value.
+    /// A node of each value's class.
     classes: FxHashMap<Value, Id>,
     /// The ops that are nodes.
     pub nodes: FxHashSet<Op>,
-    /// All that was met, definitions before uses.
+    /// Blocks and ops in an order in which definitions precede uses.
     pub steps: Vec<Step>,
-    /// Where ops are made that stand for nodes only.
+    /// A scratch block for ops that exist only as nodes.
     workshop: Block,
-    /// What ops of one result became nodes of which key; and whether the order of their operands does not matter.
+    /// The key of single-result ops by shape, and whether they are commutative.
     shapes: FxHashMap<Shape, (Key, bool)>,
-    /// What ops of constants are.
+    /// Folded ops on constants.
     folded: FxHashMap<(Shape, SmallVec<[Attr; 4]>), Id>,
-    /// The nodes of constants that were made.
+    /// Constants created by folding.
     constants: FxHashMap<(Attr, Type), Id>,
 }
 
 /// The results of an op.
 pub type Results = SmallVec<[Value; 4]>;
 
-/// What decides on an op, but for which its operands are: its name, attributes, the types of its results as far as they are
-/// said, and those of its operands.
+/// The identity of an op up to the choice of operands: name, attributes, given result types, operand types.
 type Shape = (OpName, Vec<(Str, Attr)>, SmallVec<[Type; 2]>, SmallVec<[Type; 4]>);
 
 impl<'m> Program<'m> {
-    /// Enters what is in the regions of an op that is isolated from above.
+    /// Enters the regions of an op that is isolated from above.
     pub fn new(m: &'m mut Module, root: Op) -> Program<'m> {
         let steps = in_order(m, root);
         let workshop = m.create_block();
@@ -79,12 +79,12 @@ impl<'m> Program<'m> {
         self.classes.get(&value).map(|&id| self.graph.find(id))
     }
 
-    /// The node that a value was entered as.
+    /// The node as which a value was entered.
     pub fn entered(&self, value: Value) -> Option<Id> {
         self.classes.get(&value).copied()
     }
 
-    /// The value of the program that a node is, the first of several.
+    /// The program value of a node, the first of several.
     pub fn value_of(&self, node: &Node) -> Option<Value> {
         match (node.key, node.op) {
             (Key::Leaf(value), _) => Some(value),
@@ -93,7 +93,7 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// The classes that ops use which stay.
+    /// The classes used by ops that stay in place.
     pub fn roots(&self) -> Vec<Id> {
         let users = self.steps.iter().filter_map(|step| match step {
             Step::Op(op) if !self.nodes.contains(op) => Some(*op),
@@ -105,7 +105,7 @@ impl<'m> Program<'m> {
         roots
     }
 
-    /// The nodes that an op of the program is: one, and for several results one for each as well; of an op that stays, leaves.
+    /// The nodes of an op: one, plus a projection for each of several results; leaves for an op that stays in place.
     pub fn nodes_of(&self, op: Op) -> Vec<Node> {
         let results = || self.m.results(op);
         if !self.nodes.contains(&op) {
@@ -120,7 +120,7 @@ impl<'m> Program<'m> {
         std::iter::once(node).chain(ones).collect()
     }
 
-    /// The node that an op of the program was entered as, its operands as they were then.
+    /// The node as which an op was entered, with its original operands.
     pub fn node_of(&self, op: Op) -> Option<&Node> {
         let entered = |id: Id| &self.graph.nodes()[usize::from(id)];
         let node = entered(self.entered(self.m.results(op).next()?)?);
@@ -162,14 +162,14 @@ impl<'m> Program<'m> {
         results.into_iter().enumerate().map(one).collect()
     }
 
-    /// The number of a node, which stays what it is when its class becomes another.
+    /// Adds a node and returns its id, which stays valid when its class is merged.
     fn add(&mut self, node: Node, fact: Fact) -> Id {
         self.graph.analysis.next = Some(fact);
         self.graph.add_uncanonical(Node { id: Id::from(self.graph.nodes().len()), ..node })
     }
 
-    /// Makes an op of what the classes are, and gives the classes of its results. A constant that it is equal to comes
-    /// instead. `None` if there is no such op.
+    /// Creates an op with classes as operands and returns the classes of its results, folded to constants where
+    /// possible. Returns `None` if the op is ill-typed or invalid.
     pub fn make(&mut self, state: OpState, operands: Children) -> Option<Children> {
         let types = state.operands.iter().map(|&value| self.m.value_type(value)).collect();
         let shape = (state.name, state.props.clone(), state.result_types.clone(), types);
@@ -201,7 +201,7 @@ impl<'m> Program<'m> {
         Some(results)
     }
 
-    /// The node that an op would be, if it is there. Then no op has to be made, inferred and verified to see that.
+    /// The existing node of an op, found without creating, inferring and verifying the op.
     fn existing(&mut self, shape: &Shape, operands: &Children) -> Option<Id> {
         let &(key, commutative) = self.shapes.get(shape)?;
         let node = Node::of(key, operands.clone(), commutative);
@@ -222,7 +222,7 @@ impl<'m> Program<'m> {
         Some(id)
     }
 
-    /// Enters an op of the workshop, which goes again if there was one like it.
+    /// Adds an op of the scratch block, which is erased if an equal node exists.
     fn made(&mut self, op: Op, operands: Children) -> Children {
         let count = self.graph.nodes().len();
         let ids = self.add_op(op, operands);
@@ -232,7 +232,7 @@ impl<'m> Program<'m> {
         ids
     }
 
-    /// The classes that hold nodes of a kind, in order.
+    /// The classes with nodes of a kind, in order.
     pub fn classes_of(&self, kind: Kind) -> Vec<Id> {
         let mut ids: Vec<Id> =
             self.graph.classes_for_op(&kind).into_iter().flatten().map(|id| self.graph.find(id)).collect();
@@ -241,12 +241,12 @@ impl<'m> Program<'m> {
         ids
     }
 
-    /// How many different nodes there are.
+    /// Number of distinct nodes.
     pub fn num_nodes(&self) -> usize {
         self.graph.classes().map(egg::EClass::len).sum()
     }
 
-    /// Drops the workshop with what was made there; if the program was changed, also what nobody uses any more.
+    /// Erases the scratch block and, if the program was changed, dead ops.
     pub fn close(self, changed: bool) {
         let ops: Vec<Op> = self.m.block_ops(self.workshop).collect();
         ops.into_iter().rev().for_each(|op| self.m.erase_op(op));
@@ -262,12 +262,12 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Whether an op does something else where it is than it would do elsewhere.
+/// Whether an op is masked, so that it means something else in another place.
 pub fn is_masked(m: &Module, op: Op) -> bool {
     m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::MASKING))
 }
 
-/// Whether an op is all that its operands and attributes say, wherever it is.
+/// Whether an op depends only on its operands and attributes.
 fn only_computes(m: &Module, op: Op) -> bool {
     !is_masked(m, op)
         && m.regions(op).is_empty()
@@ -278,10 +278,11 @@ fn only_computes(m: &Module, op: Op) -> bool {
         && is_speculatable(m, op)
 }
 
-/// Larger constants are computed once it is known that they are needed: of constants, rules make many.
+/// Maximum number of elements of constants folded during search; rules create many of them. Larger ones are folded
+/// after extraction.
 const SMALL: u64 = 1 << 16;
 
-/// What an op of constants is, if it has at most so many elements.
+/// The constant value of an op on constants, if it has at most `most` elements.
 pub fn constant_of(m: &Module, op: Op, most: u64) -> Option<(Attr, Type)> {
     let operands = m.operands(op);
     if operands.is_empty() || m.num_results(op) != 1 || operands.iter().any(|&v| m.constant(v).is_none()) {
@@ -299,16 +300,16 @@ pub fn constant_of(m: &Module, op: Op, most: u64) -> Option<(Attr, Type)> {
     }
 }
 
-/// What is met on the way through regions.
+/// An item of the traversal of regions.
 #[derive(Clone, Copy)]
 pub enum Step {
-    /// A block begins.
+    /// The start of a block.
     Block(Block),
     /// An op.
     Op(Op),
 }
 
-/// All under an op such that definitions come before uses. What is in graph regions or cannot be reached is left out.
+/// Everything under an op in an order in which definitions precede uses, without graph regions and unreachable blocks.
 fn in_order(m: &Module, root: Op) -> Vec<Step> {
     let dominance = Dominance::new(m, root);
     let regions = |op: Op| m.regions(op).iter().rev().copied().map(Work::Region);

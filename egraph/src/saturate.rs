@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "saturate",
-    doc: "Chooses the cheapest of the programs that rules make equal
+    doc: "Choose the cheapest program among all that the rules make equal (equality saturation)
 
 # Before / After
 
@@ -28,59 +28,57 @@ func.func @f(%a: i32, %b: i32, %c: i32) -> i32 {   // becomes:
 
 # Does
 
-Enters all ops that only compute into an e-graph, for each function one, applies rules to it until nothing new is equal or a
-limit is reached, and takes from each class what costs least together. Rules are those that canonicalize, those of
-`--rules=FILE`, the `rewrite.rule` ops in the program, and the groups that the target asks for (`gradus list rules`); or those
-that are named. Only *equations* are used: where one side of a rule may be poison and the other is not, it is no equation, and
-`canonicalize` or `apply-rules` applies it. What costs no less stays as it was.
+Builds one e-graph per function from all ops without effects, applies rules until it is saturated or a limit is reached, and extracts
+one node per needed class with least total cost. The rules are the named ones, or without names the canonicalization rules, those
+of `--rules=FILE`, the `rewrite.rule` ops of the program, and the groups of the target (`gradus list rules`). Only *equations* are
+used: a rule with one side that may be poison where the other is not is left to `canonicalize` and `apply-rules`. Functions whose
+cost does not decrease stay unchanged.
 
-Rules that round floats otherwise are used for targets that compute networks, unless `floats=exact`; for others only with
-`floats=approx`.
+Rules that round differently are used by default for targets that compute networks; `floats=exact` excludes them, and
+`floats=approx` includes them for other targets.
 
-What ops are that are declared to be associative is found without rules, at once: a chain of matrix products is split at all
-places, sums are sorted so that they are equal in any order, what two of them have in common is computed once, and sums of up to
-four operands are grouped in all ways. Ops that promise something (`overflow<nsw>`) stay as they are; floats round, so that
-theirs are grouped only where that does not matter. A chain for which there is no room within `max-nodes` stays as it is, and
-the report names it: n operands take n³/6 nodes, 66 of them fit by default.
+Associativity needs no rules. A chain of matrix products is split at all positions, sums are sorted, common parts of two sums become
+classes, and sums of up to four operands are grouped in all ways. Ops with promises (`overflow<nsw>`) are excluded, and floats are
+regrouped only where rounding is allowed. n operands of a chain need n³/6 nodes; a chain that exceeds `max-nodes` (more than 66
+operands by default) stays unchanged and is named in the report.
 
-Nodes are chosen such that they cost least together, where what is shared counts once, and what is made of constants only counts
-nothing. The report says what the program cost and costs, and that this is optimal among all that is equal, or a lower bound and
-what is between in percent; more `max-steps` make that less.
+The cost of an extraction counts shared nodes once and values computed only from constants as free. The report has the costs before
+and after, and whether the result is proved optimal in the e-graph, or else a lower bound and the gap in percent; a larger
+`max-steps` narrows the gap.
 
 # Refuses
 
-Names of rules and cost models that there are none of. Ops with regions or effects stay where they are; what they compute is
-taken as it is.
+Unknown names of rules and cost models. Ops with regions or effects stay in place, and their results are leaves.
 
 # Cost
 
-For each function, linear in the number of nodes times iterations; the limits bound both. Choosing is almost linear where nothing
-is shared or the first choice proves to be the best; finding the optimum otherwise is exponential, and `max-steps` bounds it.",
+Per function, linear in nodes times iterations, both bounded by limits. Extraction is nearly linear if nothing is shared or the first
+choice is proved optimal; otherwise exponential, bounded by `max-steps`.",
     options: &[
-        PassOption { name: "target", doc: "What costs are counted for: ops, scalar, flops, cpu, nna, npu, cluster or arbitrary", kind: OptionKind::Text("ops") },
-        PassOption { name: "rules", doc: "Names of the rules, or groups of them, that are applied; if there are none, what the target asks for", kind: OptionKind::List },
-        PassOption { name: "floats", doc: "exact, or approx to use rules that round otherwise; empty as the target says", kind: OptionKind::Text("") },
-        PassOption { name: "associate", doc: "Group the operands of associative ops in other ways", kind: OptionKind::Bool(true) },
-        PassOption { name: "max-iterations", doc: "Max. number of times that all rules are tried", kind: OptionKind::Int(15) },
-        PassOption { name: "max-nodes", doc: "Max. number of different nodes", kind: OptionKind::Int(50_000) },
-        PassOption { name: "max-matches", doc: "Max. number of matches of a rule in an iteration", kind: OptionKind::Int(2_000) },
+        PassOption { name: "target", doc: "Cost model: ops, scalar, flops, cpu, nna, npu, cluster or arbitrary", kind: OptionKind::Text("ops") },
+        PassOption { name: "rules", doc: "Names of rules or rule groups to apply; if empty, those of the target", kind: OptionKind::List },
+        PassOption { name: "floats", doc: "exact, or approx to also use rules that round differently; empty for the default of the target", kind: OptionKind::Text("") },
+        PassOption { name: "associate", doc: "Add all groupings of associative ops", kind: OptionKind::Bool(true) },
+        PassOption { name: "max-iterations", doc: "Max. number of iterations", kind: OptionKind::Int(15) },
+        PassOption { name: "max-nodes", doc: "Max. number of distinct e-nodes", kind: OptionKind::Int(50_000) },
+        PassOption { name: "max-matches", doc: "Max. number of matches per rule and iteration", kind: OptionKind::Int(2_000) },
         PassOption {
             name: "max-seconds",
-            doc: "Max. time for a function; 0 for any. With a limit, results may differ from run to run",
+            doc: "Max. time per function; 0 for no limit. With a limit, results may differ between runs",
             kind: OptionKind::Int(0),
         },
         PassOption {
             name: "compare-search",
-            doc: "Check that looking where something changed finds all that looking everywhere does",
+            doc: "Check that incremental search finds all matches",
             kind: OptionKind::Bool(false),
         },
-        PassOption { name: "max-steps", doc: "Max. number of steps to choose nodes, and to prove that none cost less", kind: OptionKind::Int(200_000) },
-        PassOption { name: "report", doc: "Say what was chosen, and why it ended", kind: OptionKind::Bool(false) },
+        PassOption { name: "max-steps", doc: "Max. number of steps of extraction and of its proof of optimality", kind: OptionKind::Int(200_000) },
+        PassOption { name: "report", doc: "Emit a remark with costs and the reason why the search ended", kind: OptionKind::Bool(false) },
     ],
     statistics: &[
-        ("num-functions", "Number of functions that became cheaper"),
-        ("num-nodes", "Number of nodes of all e-graphs"),
-        ("num-saturated", "Number of functions about which the rules say no more"),
+        ("num-functions", "Number of functions whose cost decreased"),
+        ("num-nodes", "Number of e-nodes"),
+        ("num-saturated", "Number of saturated functions"),
     ],
     make: |options| {
         let model = CostModel::named(options.text("target"))?;
@@ -125,7 +123,7 @@ impl Pass for Saturate {
 }
 
 impl Saturate {
-    /// The equations among the rules that are to be used.
+    /// The equations among the selected rules.
     fn equations(&self, m: &Module, root: Op) -> Result<Equations, Diagnostic> {
         let all = self.model.rules(m, root, &self.names)?;
         let (equations, refused) = Equations::of(&m.ctx, all, self.approx);

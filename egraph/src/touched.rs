@@ -1,35 +1,34 @@
-//! Which classes changed, so that a rule need not look again where it has looked before.
+//! Change tracking of e-classes, for incremental search.
 //!
-//! What matches at a class depends on its nodes and on the classes below it, as far down as the pattern reaches: its variables
-//! count, for what is known of what they stand for. So for each depth it is kept when a class, or one at most so far below,
-//! last got a node or became one with another. Rules of several roots are not bound to what is below the first, and look
-//! everywhere.
+//! A match at a class depends on its nodes and on the classes below it, down to the depth of the pattern, variables
+//! included because conditions read their facts. So for each depth and class the table has the last time at which the
+//! class, or one at most that far below it, gained a node or was merged. Rules with several roots search everywhere.
 
 use crate::graph::Graph;
 use egg::Id;
 use gradus_ir::rules::{Compiled, OpTerm, Term};
 
-/// When classes were touched. The first time is 1.
+/// Times of change, starting at 1.
 #[derive(Default)]
 pub struct Touched {
-    /// By depth and class.
+    /// Times by depth and class.
     times: Vec<Vec<u32>>,
-    /// How many nodes and joins were seen.
+    /// Numbers of nodes and joins processed so far.
     nodes: usize,
     joins: usize,
 }
 
 impl Touched {
-    /// For patterns that reach at most so deep.
+    /// Creates a table for patterns of at most this depth.
     pub fn new(depth: usize) -> Touched {
         Touched { times: vec![Vec::new(); depth + 1], ..Touched::default() }
     }
 
-    /// Takes in what happened to the graph since the last time.
+    /// Processes the changes of the graph since the last call.
     pub fn update(&mut self, graph: &Graph, now: u32) {
         let (size, joins) = (graph.nodes().len(), &graph.analysis.journal.joins);
         if self.nodes == 0 {
-            // All is new.
+            // Initially everything is new.
             (self.nodes, self.joins) = (size, joins.len());
             return self.times.iter_mut().for_each(|times| times.resize(size, now));
         }
@@ -50,13 +49,13 @@ impl Touched {
         }
     }
 
-    /// Whether a class, or one at most so far below, was touched after a time.
+    /// Whether a class, or one at most `depth` below it, changed after a time.
     pub fn is_after(&self, time: u32, class: Id, depth: Option<usize>) -> bool {
         depth.is_none_or(|depth| self.times[depth][usize::from(class)] > time)
     }
 }
 
-/// How far below its root a rule looks; `None` if it looks elsewhere too.
+/// The depth of a rule's pattern; `None` if it has several roots.
 pub fn depth(rule: &Compiled) -> Option<usize> {
     match &rule.roots[..] {
         [root] if root.results.len() == 1 => Some(below(root)),
@@ -66,7 +65,7 @@ pub fn depth(rule: &Compiled) -> Option<usize> {
 
 fn below(op: &OpTerm) -> usize {
     let operand = |term: &Term| match term {
-        // Between an op and one of its several results there is a node more.
+        // Between a multi-result op and its result there is a projection.
         Term::Op { op, .. } => below(op) + 1 + usize::from(op.results.len() != 1),
         _ => 1,
     };

@@ -1,8 +1,8 @@
-//! Chosen nodes as a program again.
+//! Translation of the chosen nodes into a program.
 //!
-//! The program is walked in an order in which definitions come before uses. What an op computed is computed at the same
-//! place, by the chosen nodes, unless it is there already; so nothing moves into a loop. Where a chosen node needs what is
-//! not there yet, the use keeps what it had: all original ops stay until [`Program::close`].
+//! The program is visited in an order in which definitions precede uses. The chosen nodes of an op's class are created
+//! where the op was, unless they are available; so nothing moves into a loop. If an operand of a chosen node is not
+//! available, the original op is used: all original ops stay until [`Program::close`].
 
 use crate::by_class::{ByClass, Classes};
 use crate::extract::Choice;
@@ -13,7 +13,7 @@ use gradus_ir::dominance::Dominance;
 use gradus_ir::{Block, Builder, InsertPoint, Module, Op, OpState, Value, ValueList};
 use smallvec::SmallVec;
 
-/// Makes the program of the chosen nodes that are needed for the roots.
+/// Creates the chosen nodes that the roots need.
 pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &[Id]) {
     let needed = reachable(program, choice, roots);
     let mut writer = Writer {
@@ -35,7 +35,7 @@ pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &
     program.steps = steps;
 }
 
-/// The constant that comes instead of an op of constants, however large.
+/// Folds an op on constants to a constant of any size.
 fn computed(m: &mut Module, op: Op) -> Option<Value> {
     let (attr, ty) = constant_of(m, op, u64::MAX)?;
     let loc = m.loc(op);
@@ -44,7 +44,7 @@ fn computed(m: &mut Module, op: Op) -> Option<Value> {
     Some(value)
 }
 
-/// The classes of which the roots are made.
+/// The classes reachable from the roots through chosen nodes.
 fn reachable(program: &Program<'_>, choice: &Choice, roots: &[Id]) -> Classes {
     let mut seen = Classes::new(&program.graph);
     let mut stack: Vec<Id> = roots.iter().map(|&id| program.graph.find(id)).collect();
@@ -61,11 +61,11 @@ struct Writer<'w, 'm> {
     dominance: Dominance,
     program: &'w mut Program<'m>,
     choice: &'w Choice,
-    /// The values that can be used here; of several results together, the first.
+    /// The available value of each class; the first of several results.
     values: ByClass<Value>,
-    /// Entries of `values` that come back when blocks are left.
+    /// Undo log of `values`, for leaving blocks.
     hidden: Vec<(Id, Option<Value>)>,
-    /// The blocks around here, and how many entries were hidden when they were entered.
+    /// The enclosing blocks, with the length of the undo log at their start.
     blocks: Vec<(Block, usize)>,
 }
 
@@ -75,7 +75,7 @@ impl Writer<'_, '_> {
         self.hidden.push((class, old));
     }
 
-    /// Leaves blocks until one is around here.
+    /// Leaves blocks until one dominates the current block.
     fn leave_until(&mut self, is_around: impl Fn(&Module, &Dominance, Block) -> bool) {
         while let Some(&(block, hidden)) = self.blocks.last() {
             if is_around(self.program.m, &self.dominance, block) {
@@ -104,7 +104,7 @@ impl Writer<'_, '_> {
         self.leave_until(|_, _, block| Some(block) == own);
     }
 
-    /// A value that stays is there from here on.
+    /// Makes the value of a leaf available.
     fn leaf(&mut self, value: Value) {
         let Some(class) = self.program.class(value) else { return };
         if self.chosen(class).is_some_and(|node| node.key == Key::Leaf(value)) {
@@ -116,13 +116,13 @@ impl Writer<'_, '_> {
         self.choice.get(class).map(|i| &self.program.graph[class].nodes[i as usize])
     }
 
-    /// An op that stays.
+    /// Updates the operands of an op that stays in place.
     fn user(&mut self, op: Op) {
         self.enter(op);
         for i in 0..self.program.m.operands(op).len() {
             let old = self.program.m.operands(op)[i];
             let Some(class) = self.program.class(old) else { continue };
-            // Among ops that are masked none is made that is not.
+            // Creates no unmasked op in a masked region.
             let value = match is_masked(self.program.m, op) {
                 true => self.values.get(class),
                 false => self.value(class, op),
@@ -135,7 +135,7 @@ impl Writer<'_, '_> {
         results.into_iter().for_each(|v| self.leaf(v));
     }
 
-    /// An op that is a node: what it computed is computed here, if it is needed.
+    /// Creates the chosen node of an op's class in its place, if needed.
     fn node(&mut self, op: Op, needed: &Classes) {
         self.enter(op);
         let results: Results = self.program.m.results(op).collect();
@@ -146,7 +146,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The value of a class in front of an op, made if it is not there. `None` if that cannot be.
+    /// Returns an available value of a class, or creates one before `at`. `None` if that is not possible.
     fn value(&mut self, class: Id, at: Op) -> Option<Value> {
         let mut stack: SmallVec<[Id; 8]> = smallvec::smallvec![class];
         while let Some(&class) = stack.last() {
@@ -167,7 +167,7 @@ impl Writer<'_, '_> {
         self.values.get(class)
     }
 
-    /// Makes a node of values that are there.
+    /// Creates a node from available operands.
     fn make(&mut self, class: Id, node: &Node, at: Op) -> Option<Value> {
         let graph = &self.program.graph;
         let operands: ValueList =
@@ -190,7 +190,7 @@ impl Writer<'_, '_> {
         Some(computed(m, op).unwrap_or_else(|| m.result(op, 0)))
     }
 
-    /// The operands of the op at the place itself, in its own order, if it is this node.
+    /// The operands of the op at this place in their original order, if the op is this node.
     fn as_it_was(&self, class: Id, node: &Node, at: Op) -> Option<ValueList> {
         let m = &*self.program.m;
         if !self.program.nodes.contains(&at) {

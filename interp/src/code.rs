@@ -1,4 +1,4 @@
-//! Functions in the form that is executed: values are places in a frame, and what can be looked up beforehand is.
+//! The executable form of functions: values are slots of a frame, and everything static is resolved.
 
 use gradus_ir::access::ElementAccess;
 use gradus_ir::control::{CountedFn, JumpFn};
@@ -9,24 +9,24 @@ use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{Block, Module, Op, OpArgs, OpInfo, Region, Traits, Type, Value};
 use std::ops::Range;
 
-/// The body of a function. Everything in it is named by its number in one of these lists.
+/// The executable form of a function. Regions, blocks and ops refer to each other by index.
 pub(super) struct Code {
-    /// How many places a frame has.
+    /// Number of slots in a frame.
     pub places: usize,
-    /// The body is the first.
+    /// The regions; the function body is the first.
     pub regions: Vec<RegionCode>,
     pub blocks: Vec<BlockCode>,
     pub ops: Vec<OpCode>,
     reads: Vec<Read>,
     writes: Vec<u32>,
-    /// The types of what is written.
+    /// The types of results.
     types: Vec<Type>,
 }
 
 pub(super) struct RegionCode {
-    /// The first block; `None` if there is none.
+    /// Index of the entry block; `None` for an empty region.
     pub entry: Option<usize>,
-    /// Whether what is allocated on the stack lives until the region is left.
+    /// Whether stack allocations live until the region ends.
     pub is_scope: bool,
 }
 
@@ -42,38 +42,38 @@ pub(super) struct OpCode {
     pub does: Does,
 }
 
-/// What an op does.
+/// The kind of execution of an op.
 pub(super) enum Does {
-    /// Its result is always the same.
+    /// A constant.
     Constant(Datum),
-    /// It computes a number of at most [`MAX_NUMBERS`].
+    /// Scalar computation with at most [`MAX_NUMBERS`] operands.
     Scalar(Scalar),
-    /// It reads or writes an element of memory.
+    /// A load or store of one element.
     Access(ElementAccess),
-    /// What its declaration says, and whether that leaves the region.
+    /// Evaluation through the declaration, and whether the op terminates its region.
     Declared(&'static OpInfo, bool),
-    /// It combines something with what is in this place.
+    /// A reduction step with the accumulator in this slot.
     Combine(&'static OpInfo, Option<u32>),
-    /// Its operands leave the region.
+    /// A terminator that yields its operands.
     Leave,
-    /// It goes to one of these: blocks, and the operands that they get.
+    /// A branch to one of these blocks, with the range of operands for each.
     Branch(&'static OpInfo, Option<JumpFn>, Box<[(usize, Range<usize>)]>),
-    /// It runs its regions and those of the terminator of the last one.
+    /// Structured control flow over these regions, and whether the terminator of the last one has regions.
     Control(&'static OpInfo, Box<[usize]>, bool),
-    /// It runs its region for each number.
+    /// A counted loop.
     Count(&'static OpInfo, CountedFn, Option<usize>),
-    /// It calls a function, if that exists.
+    /// A call; `None` if the callee does not exist.
     Call(Option<Op>),
-    /// Nobody declared it.
+    /// An unregistered op.
     Unregistered,
-    /// Nobody declared where it goes.
+    /// An unregistered terminator with successors.
     UnregisteredBranch,
 }
 
-/// Ops of more numbers are not [`Does::Scalar`].
+/// Maximum number of operands of a specialized scalar op.
 pub(super) const MAX_NUMBERS: usize = 4;
 
-/// A value that is read: its place, and whether nobody reads it afterwards.
+/// An operand: its slot, and whether this is the last read.
 #[derive(Clone, Copy)]
 pub(super) struct Read(u32);
 
@@ -89,15 +89,15 @@ impl Read {
     }
 }
 
-/// The place of what nobody reads.
+/// The slot of an unused value.
 const NOWHERE: u32 = u32::MAX;
 
-/// The values of one call. A value that is used in its own block only is dropped when its last use has read it, so that a
-/// network's activations do not pile up.
+/// The values of one call. A value used only in its own block is dropped at its last use, so that activations of a
+/// network do not accumulate.
 pub(super) type Frame = [Option<Datum>];
 
 impl Code {
-    /// A function with a body.
+    /// Translates a function with a body.
     pub fn of(m: &Module, function: Op, symbols: &mut SymbolTables) -> Code {
         let code = Code {
             places: 0,
@@ -128,7 +128,7 @@ impl Code {
         &self.reads[op.reads.clone()]
     }
 
-    /// Calls `f` with the view of an op that declarations get.
+    /// Calls `f` with the [`OpArgs`] of an op.
     pub fn with_args<R>(&self, m: &Module, op: &OpCode, info: &'static OpInfo, f: impl FnOnce(&OpArgs<'_>) -> R) -> R {
         f(&OpArgs {
             module: m,
@@ -140,12 +140,12 @@ impl Code {
         })
     }
 
-    /// Defines an op's results.
+    /// Writes an op's results to their slots.
     pub fn define(&self, frame: &mut Frame, op: &OpCode, results: &mut [Datum]) {
         write(&self.writes[op.writes.clone()], frame, results);
     }
 
-    /// Defines an op's first result.
+    /// Writes an op's first result.
     #[inline]
     pub fn define_one(&self, frame: &mut Frame, op: &OpCode, result: Datum) {
         if let Some(&place) = self.writes.get(op.writes.start).filter(|&&place| place != NOWHERE) {
@@ -153,12 +153,12 @@ impl Code {
         }
     }
 
-    /// Defines a block's arguments.
+    /// Writes a block's arguments.
     pub fn enter(&self, frame: &mut Frame, block: usize, args: &mut [Datum]) {
         write(&self.writes[self.blocks[block].args.clone()], frame, args);
     }
 
-    /// Defines the arguments of a loop's body.
+    /// Writes the arguments of a loop body.
     pub fn enter_loop(&self, frame: &mut Frame, block: usize, number: i64, args: &mut [Datum]) {
         if let Some((first, others)) = self.writes[self.blocks[block].args.clone()].split_first() {
             write(std::slice::from_ref(first), frame, &mut [Datum::Int(number)]);
@@ -175,7 +175,7 @@ fn write(places: &[u32], frame: &mut Frame, values: &mut [Datum]) {
     }
 }
 
-/// Takes a value away. A number may stay: it is copied, which is quicker.
+/// Moves a value out. Numbers are copied, which is faster.
 #[inline]
 fn take(datum: &mut Datum) -> Datum {
     match datum {
@@ -185,22 +185,22 @@ fn take(datum: &mut Datum) -> Datum {
     }
 }
 
-/// Makes code.
+/// The translation of one function.
 struct Maker<'a> {
     m: &'a Module,
     symbols: &'a mut SymbolTables,
     code: Code,
     places: SideTable<Value, u32>,
-    /// The numbers of blocks.
+    /// Block indices.
     numbers: SideTable<Block, u32>,
-    /// Whether something was found to read a value, from the end of a block.
+    /// Whether a later read was seen, in backward order.
     seen: SideTable<Value, bool>,
-    /// Regions that are not made yet, with their numbers.
+    /// Regions that are not translated yet, with their indices.
     left: Vec<(Region, usize)>,
 }
 
 impl Maker<'_> {
-    /// Gives regions numbers.
+    /// Assigns indices to regions.
     fn regions(&mut self, regions: &[Region]) -> Box<[usize]> {
         let numbered = regions.iter().map(|&region| {
             let is_scope = self.m.region_op(region).is_some_and(|op| self.m.has_trait(op, Traits::ALLOCATION_SCOPE));
@@ -232,7 +232,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Where nobody reads a value afterwards. A value that is read in other blocks stays until the call ends.
+    /// Marks last reads. A value that other blocks read lives until the call ends.
     fn mark_last_reads(&mut self, block: Block, reads: usize) {
         let m = self.m;
         let mut at = self.code.reads.len();
@@ -312,7 +312,7 @@ impl Maker<'_> {
     }
 }
 
-/// What an op does that is done often and quickly.
+/// The specialized execution of a frequent, cheap op.
 fn simple(m: &Module, op: Op, info: &'static OpInfo) -> Option<Does> {
     let is_number = |value: Value| {
         let ty = m.value_type(value);

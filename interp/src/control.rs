@@ -1,4 +1,4 @@
-//! Regions: functions, loops, and other ops that run what is in them.
+//! Regions, loops and calls.
 
 use crate::code::{Code, Frame, OpCode};
 use crate::{Interpreter, Stop};
@@ -6,13 +6,13 @@ use gradus_ir::control::{CountedFn, Event, Next};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Op, OpInfo, Traits};
 
-/// Regions in regions and calls in calls get more stack when less than this is left, as much as that.
+/// Remaining stack in bytes below which nested regions and calls continue on a new segment, and the size of that
+/// segment.
 const STACK_LEFT: usize = 128 << 10;
 const MORE_STACK: usize = 2 << 20;
 
 impl Interpreter<'_> {
-    /// Runs a region with what is on the stack from `start` on until a terminator leaves it. The terminator's operands are
-    /// there afterwards.
+    /// Runs a region with its arguments on the stack from `start` on. The terminator's operands replace them.
     pub(super) fn region(&mut self, code: &Code, frame: &mut Frame, region: usize, start: usize) -> Result<(), Stop> {
         match code.regions[region].entry {
             Some(entry) => {
@@ -38,8 +38,8 @@ impl Interpreter<'_> {
         done
     }
 
-    /// Calls a function with what is on the stack from `start` on. Its results are there afterwards, unless they are
-    /// returned, where somebody outside made them.
+    /// Calls a function with its arguments on the stack from `start` on. The results replace them, or are returned if
+    /// an external handler produced them.
     pub(super) fn callee(&mut self, op: &OpCode, callee: Option<Op>, start: usize) -> Result<Option<Vec<Datum>>, Stop> {
         let missing = || Stop { op: op.op, trap: Trap::unsupported("the callee does not exist") };
         let (m, callee) = (self.module, callee.ok_or_else(missing)?);
@@ -49,7 +49,7 @@ impl Interpreter<'_> {
         stacker::maybe_grow(STACK_LEFT, MORE_STACK, || self.call_with(callee, start)).map(|()| None)
     }
 
-    /// Runs a loop that counts, with its operands on the stack from `start` on. What it gives is there afterwards.
+    /// Runs a counted loop with its operands on the stack from `start` on. The results replace them.
     #[allow(clippy::too_many_arguments, reason = "what an op does, and where")]
     pub(super) fn counted(
         &mut self,
@@ -99,7 +99,7 @@ impl Interpreter<'_> {
         let operands = start..self.stack.len();
         let mut left: Option<(usize, usize)> = None;
         loop {
-            // The stack holds the operands, the arguments of the region that ran, and what it yielded.
+            // The stack holds the operands, the arguments of the region that ran, and its yielded values.
             let event = match left {
                 None => Event::Enter,
                 Some((region, yielded)) => {

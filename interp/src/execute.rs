@@ -1,4 +1,4 @@
-//! The ops of blocks, one after the other.
+//! Execution of the ops of blocks.
 
 use crate::code::{Code, Does, Frame, MAX_NUMBERS, OpCode, Read};
 use crate::{Interpreter, Stop};
@@ -9,19 +9,18 @@ use gradus_ir::scalar::Scalar;
 use gradus_ir::{OpInfo, Traits};
 use std::ops::Range;
 
-/// What happens after an op.
+/// The continuation after an op.
 enum After {
-    /// The op behind it runs.
+    /// The next op.
     Next,
-    /// A block runs.
+    /// A block.
     Block(usize),
-    /// The region is left.
+    /// The end of the region.
     Left,
 }
 
 impl Interpreter<'_> {
-    /// Runs blocks until a terminator leaves their region. What leaves it is on the stack from `start` on, where nothing is
-    /// at first.
+    /// Runs blocks until a terminator ends their region. The yielded values are on the stack from `start` on.
     pub(super) fn blocks(
         &mut self,
         code: &Code,
@@ -119,14 +118,14 @@ impl Interpreter<'_> {
         Ok(After::Next)
     }
 
-    /// Defines an op's results, which are on the stack from `start` on.
+    /// Writes an op's results, which are on the stack from `start` on.
     fn define(&mut self, code: &Code, frame: &mut Frame, op: &OpCode, start: usize) -> After {
         code.define(frame, op, &mut self.stack[start..]);
         self.stack.truncate(start);
         After::Next
     }
 
-    /// Puts an op's operands on the stack, and returns where they begin there.
+    /// Pushes an op's operands and returns their start on the stack.
     pub(super) fn read_all(&mut self, code: &Code, frame: &mut Frame, op: &OpCode) -> Result<usize, Stop> {
         let start = self.stack.len();
         for read in code.reads(op) {
@@ -141,7 +140,7 @@ impl Interpreter<'_> {
         Ok(start)
     }
 
-    /// What an op of numbers gives whose operands are not all numbers: of poison.
+    /// Executes a scalar op with a poison operand.
     #[cold]
     fn unusual(&mut self, code: &Code, frame: &mut Frame, op: &OpCode) -> Result<Datum, Stop> {
         let start = self.read_all(code, frame, op)?;
@@ -215,7 +214,7 @@ fn undefined(op: &OpCode) -> Stop {
     Stop { op: op.op, trap: Trap::unsupported("an operand has no value here") }
 }
 
-/// The number that an op computes; `None` if its operands are not all numbers.
+/// Evaluates a scalar op; `None` unless all operands are numbers.
 #[inline]
 fn compute(scalar: &Scalar, reads: &[Read], frame: &Frame) -> Result<Option<Datum>, Trap> {
     let (mut ints, mut floats) = ([0; MAX_NUMBERS], [0.0; MAX_NUMBERS]);
@@ -238,8 +237,7 @@ fn compute(scalar: &Scalar, reads: &[Read], frame: &Frame) -> Result<Option<Datu
     }))
 }
 
-/// How many operands there are, once they are all read; `None` if one is no number, or is poison, which some ops may not
-/// have.
+/// Number of operands, read into `numbers`; `None` if one is not a number or is poison.
 #[inline]
 fn numbers<T>(
     reads: &[Read],
@@ -253,7 +251,7 @@ fn numbers<T>(
     Some(reads.len())
 }
 
-/// So many elements are made in the time of an op.
+/// Elements charged as one op of fuel.
 const ELEMENTS_PER_OP: u64 = 256;
 
 fn elements(datum: &Datum) -> u64 {

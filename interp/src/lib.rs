@@ -1,5 +1,5 @@
-//! The reference interpreter: runs programs by the meaning that each op's declaration gives. It is for checking and for
-//! small inputs, not for speed.
+//! The reference interpreter: executes programs by the semantics in each op's declaration. It serves checking and small
+//! inputs, not speed.
 
 mod code;
 mod control;
@@ -12,61 +12,60 @@ use gradus_ir::{Diagnostic, Module, Op, OpArgs, Traits};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Calls nested deeper than this are an error, not a stack overflow.
+/// Maximum depth of nested calls, against stack overflow.
 const MAX_CALLS: usize = 256;
 
-/// After so many ops somebody is told, even if none takes long.
+/// Number of ops between progress callbacks.
 const NOW_AND_THEN: u64 = 1 << 12;
 
-/// What happens where the program calls what it has no body of: an external function, or an op that nobody declared. Gets
-/// the op and its operands.
+/// The handler of external functions and unregistered ops. Receives the op and its operands.
 pub type External<'m> = Box<dyn FnMut(&'m Module, Op, &[Datum], &mut Memory) -> Result<Vec<Datum>, Trap> + 'm>;
 
-/// The results of an op by other means than its declaration, such as the kernels of a machine; `None` where there are none
-/// for it. Gets the op and its operands. Constants and ops with effects never get here.
+/// Kernels that replace reference evaluation. Receive the op and its operands and return `None` if they do not
+/// implement it. Constants and ops with effects are never passed.
 pub type OpKernels<'m> = Box<dyn FnMut(&OpArgs<'_>, &[Datum]) -> Option<Result<Vec<Datum>, Trap>> + 'm>;
 
-/// Why a call has no results.
+/// An execution that ended without results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stop {
-    /// The op that could not go on.
+    /// The op that failed.
     pub op: Op,
     /// The reason.
     pub trap: Trap,
 }
 
 impl Stop {
-    /// An error that points at the op.
+    /// Returns an error at the op.
     pub fn diagnostic(&self, m: &Module) -> Diagnostic {
         Diagnostic::error(m.loc(self.op), format!("'{}' {}", m.name_text(self.op), self.trap))
     }
 }
 
-/// Runs functions of one program. What is called often is prepared once, so one interpreter for many runs is quicker than one
-/// for each.
+/// An interpreter for the functions of one program. Functions are translated on first call, so reuse it for several
+/// runs.
 pub struct Interpreter<'m> {
     module: &'m Module,
-    /// What the program allocated and wrote.
+    /// The memory of the program.
     pub memory: Memory,
-    /// Called now and then with how many ops have run; for progress.
+    /// Progress callback with the number of executed ops.
     on_op: Option<Box<dyn FnMut(u64) + 'm>>,
     external: Option<External<'m>>,
     kernels: Option<OpKernels<'m>>,
     /// The number of evaluations that `kernels` declined, by op name.
     declined: FxHashMap<&'static str, u64>,
-    /// The functions that were called.
+    /// Translated functions.
     functions: FxHashMap<Op, Arc<Code>>,
-    /// Operands and results that are under way, those of inner ops last.
+    /// Operands and results in flight, those of inner ops last.
     stack: Vec<Datum>,
     executed: u64,
-    /// The elements of tensors that ops made, counted as ops.
+    /// Fuel charged for tensor elements, in ops.
     made: u64,
     fuel: u64,
     depth: usize,
 }
 
 impl<'m> Interpreter<'m> {
-    /// An interpreter of a program, which must be valid.
+    /// Creates an interpreter of a valid program.
     pub fn new(module: &'m Module) -> Self {
         Interpreter {
             module,
@@ -89,47 +88,47 @@ impl<'m> Interpreter<'m> {
         self.module
     }
 
-    /// Calls `f` with the number of ops executed so far, before each op that may take a while, and now and then.
+    /// Sets a callback with the number of executed ops, called before ops that may take long and at regular intervals.
     pub fn on_op(mut self, f: impl FnMut(u64) + 'm) -> Self {
         self.on_op = Some(Box::new(f));
         self
     }
 
-    /// What happens at external calls, which otherwise cannot be executed.
+    /// Sets the handler of external calls; without it they are unsupported.
     pub fn on_external(mut self, external: External<'m>) -> Self {
         self.external = Some(external);
         self
     }
 
-    /// Evaluates ops by these kernels, and by their declarations where there is no kernel.
+    /// Evaluates ops by kernels where there are any.
     pub fn with_kernels(mut self, kernels: OpKernels<'m>) -> Self {
         self.kernels = Some(kernels);
         self
     }
 
-    /// The number of reference evaluations of ops for which the kernels had nothing, by op name, in all calls.
+    /// Number of reference evaluations that the kernels declined, by op name, over all calls.
     pub fn declined(&self) -> &FxHashMap<&'static str, u64> {
         &self.declined
     }
 
-    /// Gives up after that many ops. Every 256 elements of tensors that are made count as an op.
+    /// Limits the number of ops. Every 256 elements of created tensors count as an op.
     pub fn fuel(mut self, ops: u64) -> Self {
         self.fuel = ops;
         self
     }
 
-    /// The function of that name in the outermost symbol table.
+    /// Returns the function of that name in the outermost symbol table.
     pub fn function(&mut self, name: &str) -> Option<Op> {
         let found = self.memory.symbols.lookup(self.module, self.module.root(), self.module.ctx.str(name))?;
         self.module.has_trait(found, Traits::FUNCTION).then_some(found)
     }
 
-    /// How many ops were executed.
+    /// Number of executed ops.
     pub fn executed(&self) -> u64 {
         self.executed
     }
 
-    /// Begins anew: with no memory, and with all the fuel.
+    /// Resets memory and fuel.
     pub fn reset(&mut self) {
         self.memory.reset();
         (self.executed, self.made) = (0, 0);
@@ -144,7 +143,7 @@ impl<'m> Interpreter<'m> {
         done.map(|()| results)
     }
 
-    /// Calls a function with what is on the stack from `start` on. Its results are there afterwards.
+    /// Calls a function with its arguments on the stack from `start` on. The results replace them.
     fn call_with(&mut self, function: Op, start: usize) -> Result<(), Stop> {
         let m = self.module;
         let fail = |trap: Trap| Stop { op: function, trap };
@@ -196,7 +195,7 @@ impl<'m> Interpreter<'m> {
         Stop { op, trap: Trap::Limit(format!("still running after {} ops", self.fuel)) }
     }
 
-    /// Lets somebody outside do what the program has no body of, with the operands on the stack from `start` on.
+    /// Passes an op to the external handler, with its operands on the stack from `start` on.
     fn outside(&mut self, op: Op, start: usize, otherwise: &str) -> Result<Vec<Datum>, Stop> {
         let m = self.module;
         match &mut self.external {

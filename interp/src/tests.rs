@@ -1,4 +1,4 @@
-//! What running costs and leaves behind.
+//! Fuel and memory of executions.
 
 use super::*;
 use gradus_ir::{DType, ParseOptions, Tensor, parse_module};
@@ -31,7 +31,7 @@ const LOOP: &str = "func.func @main(%n: index) -> i64 {
 #[test]
 fn ops_are_counted_and_limited() {
     let m = module(LOOP);
-    // Three constants, the loop, and for each iteration its entry and one op.
+    // Three constants, the loop, and one op plus the entry for each iteration.
     assert_eq!(run(&m, 24, &[Datum::Int(10)]), (Ok(vec![Datum::Int(33)]), 24));
     assert!(matches!(run(&m, 23, &[Datum::Int(10)]), (Err(Trap::Limit(_)), 24)));
     assert_eq!(run(&m, 24, &[Datum::Int(-1)]), (Ok(vec![Datum::Int(3)]), 4));
@@ -77,14 +77,14 @@ func.func @main(%x: tensor<2xi32>, %c: i1) -> tensor<2xi32> {
 }
 ",
     );
-    // The bytes know how many have them, unlike those of a vector that is lent.
+    // `Bytes` has a reference count, unlike a borrowed vector.
     let raw = [1i32, 2].iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let tensor = Tensor::new(DType::I32, vec![2], raw.into()).expect("two numbers");
     let bytes = tensor.bytes().clone();
     let seen = Rc::new(Cell::new(0));
     let counter = seen.clone();
     let mut interpreter = Interpreter::new(&m).on_external(Box::new(move |_, _, _, _| {
-        // The first call is before the use, the second one behind it.
+        // The first call precedes the last use, the second one follows it.
         assert_eq!(bytes.is_unique(), counter.get() == 1);
         counter.set(counter.get() + 1);
         Ok(vec![])

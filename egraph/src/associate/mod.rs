@@ -1,16 +1,15 @@
-//! What is equal because an op is associative: `(x op y) op z = x op (y op z)`, without a rule that finds one step at a time.
+//! Associativity, `(x op y) op z = x op (y op z)`, without single rewrite steps.
 //!
-//! A region is what one op computes with the associative ops of its kind that it is made of: a list of operands. If order
-//! matters, as in a chain of matrix products, each interval of operands becomes one class, with a node for each place where
-//! it can be split: n³/6 nodes, each made once. If it does not, as in a sum, operands are sorted, so that equal sums become
-//! one class in whatever order they were, and what two sums have in common becomes a class too; so do all parts of sums of
-//! four, but not of longer ones: there would be 3ⁿ/2.
+//! A *region* is a maximal tree of ops of one associative kind, as a list of operands. If order matters, as in a chain
+//! of matrix products, each interval of operands is one class with a node per split: n³/6 nodes, each created once. If
+//! the op is commutative, operands are sorted, so equal sums are one class in any order; common parts of two sums are
+//! classes too, as are all parts of sums of up to four operands (longer ones would have 3ⁿ/2).
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `region.rs` | which ops are in a region |
-//! | `chain.rs` | where order matters |
-//! | `sum.rs` | where it does not |
+//! | `region.rs` | the ops of a region |
+//! | `chain.rs` | non-commutative regions |
+//! | `sum.rs` | commutative regions |
 
 mod chain;
 mod region;
@@ -26,14 +25,14 @@ use gradus_ir::{Loc, Op, OpName, OpState};
 use region::Regions;
 use std::fmt;
 
-/// An op whose operands were not grouped otherwise, since there are too many ways.
+/// A region that was skipped because of the node limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LeftOut {
-    /// The op.
+    /// The root op.
     pub op: Op,
-    /// How many operands it has, with those of the ops that it is made of.
+    /// Number of operands of the region.
     pub operands: usize,
-    /// How many nodes there would be.
+    /// Number of nodes that it would add.
     pub nodes: usize,
 }
 
@@ -47,8 +46,8 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Makes equal what is associative, as long as there are no more nodes than `max_nodes`. With `approx`, also what is
-/// associative but for rounding.
+/// Adds all groupings of associative regions while the graph has at most `max_nodes` nodes. `approx` includes ops that
+/// are associative up to rounding.
 pub fn associate(program: &mut Program<'_>, approx: bool, max_nodes: usize) -> Vec<LeftOut> {
     let mut regions = Regions::of(program, approx);
     let mut left_out = Vec::new();
@@ -79,7 +78,7 @@ pub fn associate(program: &mut Program<'_>, approx: bool, max_nodes: usize) -> V
     left_out
 }
 
-/// The class of two operands together.
+/// The class of an op on two operands.
 fn pair(program: &mut Program<'_>, name: OpName, a: Id, b: Id) -> Option<Id> {
     let mut state = OpState::of(name, Loc::UNKNOWN);
     for id in [a, b] {
@@ -92,7 +91,7 @@ fn pair(program: &mut Program<'_>, name: OpName, a: Id, b: Id) -> Option<Id> {
     }
 }
 
-/// Makes the classes of two nodes one if their types allow it.
+/// Merges the classes of two nodes if their types are equal.
 fn unite(program: &mut Program<'_>, a: Id, b: Id) {
     if program.graph[a].data.ty == program.graph[b].data.ty {
         program.graph.analysis.journal.begin(By::Other("associativity"), 0, []);

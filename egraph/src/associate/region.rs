@@ -1,38 +1,38 @@
-//! Which ops are in a region.
+//! Associative regions of a program.
 
 use crate::program::{Program, Step};
 use egg::Id;
 use gradus_ir::{Attr, Module, Op, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A sum of more operands is left as it is.
+/// Maximum number of operands of a sum.
 const MAX_OPERANDS: usize = 1 << 16;
 
-/// The op that computes what a region does.
+/// The root op of a region.
 #[derive(Clone, Copy)]
 pub struct Root {
     /// The op.
     pub op: Op,
-    /// How many operands it has, with those of the ops in the region.
+    /// Number of operands of the region.
     pub operands: usize,
-    /// Whether their order does not matter.
+    /// Whether the op is commutative.
     pub commutative: bool,
-    /// Whether it is in no other region.
+    /// Whether it belongs to no larger region.
     pub is_whole: bool,
 }
 
-/// The regions of a program, those that are made of others first.
+/// The regions of a program, inner ones first.
 pub struct Regions {
-    /// The associative ops, and how many operands they have with those of the ops that they are made of.
+    /// The associative ops with the number of operands of their regions.
     operands: FxHashMap<Op, usize>,
-    /// In the order of the program.
+    /// Ops in program order.
     ops: Vec<Op>,
-    /// Those that compute what a region does; `true` for those that are in no other region.
+    /// Root ops; `true` for those in no larger region.
     roots: FxHashMap<Op, bool>,
 }
 
 impl Regions {
-    /// The regions of a program. With `approx`, rounding does not matter.
+    /// Finds the regions. `approx` ignores rounding.
     pub fn of(program: &Program<'_>, approx: bool) -> Regions {
         let mut all = Regions { operands: FxHashMap::default(), ops: Vec::new(), roots: FxHashMap::default() };
         let mut inner = FxHashSet::default();
@@ -59,7 +59,7 @@ impl Regions {
         all
     }
 
-    /// The next root, with more than two operands.
+    /// The next root with more than two operands.
     pub fn next(&mut self, m: &Module) -> Option<Root> {
         loop {
             let op = self.ops.pop()?;
@@ -72,7 +72,7 @@ impl Regions {
         }
     }
 
-    /// Leaves an op as it is; what it is made of becomes roots.
+    /// Skips an op; the ops of its region become roots.
     pub fn divide(&mut self, program: &Program<'_>, op: Op) {
         for &value in program.m.operands(op) {
             if let Some(inner) = self.inner(program, op, value) {
@@ -81,7 +81,7 @@ impl Regions {
         }
     }
 
-    /// The operands of a region, in order. There must not be too many.
+    /// The operands of a region, in order. `None` above the limit.
     pub fn operands(&self, program: &Program<'_>, root: Op) -> Option<Vec<Id>> {
         if self.operands[&root] > MAX_OPERANDS {
             return None;
@@ -97,7 +97,7 @@ impl Regions {
         Some(operands)
     }
 
-    /// The op of the same kind that a value is computed by.
+    /// The defining op of a value, if it is of the same kind.
     fn inner(&self, program: &Program<'_>, user: Op, value: Value) -> Option<Op> {
         let m = &*program.m;
         let same = |&op: &Op| m.name(op) == m.name(user) && self.operands.contains_key(&op) && alike(m, op, user);
@@ -105,7 +105,7 @@ impl Regions {
     }
 }
 
-/// Whether an op is associative, with others of its name and of such types.
+/// Whether an op is associative with ops of its name and types.
 fn is_associative(m: &Module, op: Op, approx: bool) -> bool {
     let is_binary = m.operands(op).len() == 2 && m.num_results(op) == 1;
     let rounds = |ty: Type| m.ctx.float_kind(m.ctx.element_type(ty)).is_some();
@@ -117,8 +117,8 @@ fn is_associative(m: &Module, op: Op, approx: bool) -> bool {
         && alike(m, op, op)
 }
 
-/// Whether operands and results of both are of one type, or tensors of one rank that is no less than 2: with vectors among
-/// them, a matrix product is not associative.
+/// Whether operands and results of both ops have one type, or are tensors of equal rank at least 2: matrix products
+/// with vectors are not associative.
 fn alike(m: &Module, a: Op, b: Op) -> bool {
     let mut all = types(m, a).chain(types(m, b));
     let first = m.value_type(m.result(a, 0));
@@ -131,8 +131,7 @@ fn types(m: &Module, op: Op) -> impl Iterator<Item = Type> + '_ {
     m.operands(op).iter().copied().chain(m.results(op)).map(|value| m.value_type(value))
 }
 
-/// Whether all attributes are what they are on an op that does not say otherwise. What is promised of some sums is not of
-/// others.
+/// Whether all attributes are defaults. A promise about one sum does not hold for others.
 fn promises_nothing(m: &Module, op: Op) -> bool {
     let info = m.info(op);
     m.ctx.dict_entries(m.props(op)).iter().all(|&(key, attr)| {

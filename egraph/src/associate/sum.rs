@@ -1,4 +1,4 @@
-//! Associative ops where order does not matter: sorted operands, and what two of them have in common.
+//! Commutative associative ops: sorted operands, and common parts of sums.
 
 use super::region::{Regions, Root};
 use super::{LeftOut, is_constant, pair, unite};
@@ -7,29 +7,30 @@ use egg::Id;
 use gradus_ir::{Op, OpName, Type};
 use rustc_hash::FxHashMap;
 
-/// A sum is compared with so many others that have an operand in common, the next ones.
+/// Maximum number of sums with a common operand that a sum is compared with.
 const MAX_COMPARED: usize = 16;
 
-/// Sums of no more operands are grouped in all ways, so that rules find any two of them together: of four in 25.
+/// Maximum number of operands of sums that are grouped in all ways, so that rules see any two operands together; four
+/// operands have 25 groupings.
 const MAX_GROUPED: usize = 4;
 
-/// A part of all nodes that there is room for is for such groups: one in so many.
+/// Divisor of the node limit that gives the share of such groupings.
 const GROUPED_PART: usize = 4;
 
-/// What an op adds up, or multiplies, or compares.
+/// A sum, product, minimum or the like, as a list of operands.
 struct Sum {
     name: OpName,
-    /// The node of the root.
+    /// Node of the root.
     node: Id,
     ty: Type,
-    /// Sorted, constants last.
+    /// Sorted, with constants last.
     operands: Vec<Operand>,
 }
 
 type Operand = (bool, Id);
 
-/// Makes equal sums one class, and splits them where others are the same, as long as there is room for nodes. Gives those for
-/// which there is none. `roots` are in the order of the program, so that sums of what is equal are equal.
+/// Merges equal sums and splits sums at common parts, within the node budget. Returns the sums for which the budget was
+/// too small. `roots` are in program order, so that sums of equal operands become equal.
 pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budget: &mut usize) -> Vec<LeftOut> {
     let (mut left_out, mut sums) = (Vec::new(), Vec::new());
     for root in roots {
@@ -64,7 +65,7 @@ pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budge
     left_out
 }
 
-/// Makes all ways equal in which few operands can be grouped; constants are together first, since they may round otherwise.
+/// Adds all groupings of few operands; constants are grouped together first, since they may round differently.
 fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
     let constants = sum.operands.iter().position(|(constant, _)| *constant).unwrap_or(sum.operands.len());
     let (others, constants) = sum.operands.split_at(constants);
@@ -79,7 +80,7 @@ fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
         return;
     }
     *budget -= nodes;
-    // Sets of operands, as bits.
+    // Sets of operands as bit masks.
     let mut classes: Vec<Option<Id>> = vec![None; 1 << len];
     operands.iter().enumerate().for_each(|(i, &id)| classes[1 << i] = Some(id));
     for set in (3..1_usize << len).filter(|set| !set.is_power_of_two()) {
@@ -110,7 +111,7 @@ fn sort(program: &Program<'_>, operands: &mut [Operand]) {
     operands.sort_unstable();
 }
 
-/// Pairs of sums of a kind with an operand in common, each once.
+/// Pairs of sums of a kind with a common operand, each once.
 fn neighbours(sums: &[Sum]) -> Vec<(usize, usize)> {
     let mut with: FxHashMap<(OpName, Type, Operand), Vec<usize>> = FxHashMap::default();
     let mut pairs = Vec::new();
@@ -128,7 +129,7 @@ fn neighbours(sums: &[Sum]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// What both sorted lists have, as often as both have it.
+/// The multiset intersection of two sorted lists.
 fn common(a: &[Operand], b: &[Operand]) -> Vec<Operand> {
     let (mut i, mut j, mut all) = (0, 0, Vec::new());
     while i < a.len() && j < b.len() {
@@ -144,7 +145,7 @@ fn common(a: &[Operand], b: &[Operand]) -> Vec<Operand> {
     all
 }
 
-/// A sum is a part of it and the rest.
+/// Splits a sum into a part and the rest.
 fn divide(program: &mut Program<'_>, sum: &Sum, part: &[Operand]) {
     let (mut rest, mut taken) = (Vec::new(), part.iter().peekable());
     for operand in &sum.operands {
@@ -162,7 +163,7 @@ fn divide(program: &mut Program<'_>, sum: &Sum, part: &[Operand]) {
     }
 }
 
-/// The class of a sum, one operand after the other; of constants only once all of them are together.
+/// The class of a sum, built left to right; constants enter only when all of them are together.
 fn add(program: &mut Program<'_>, name: OpName, operands: &[Operand]) -> Option<Id> {
     let (constants, others): (Vec<Operand>, Vec<Operand>) = operands.iter().partition(|(constant, _)| *constant);
     let mut sum: Option<Id> = None;

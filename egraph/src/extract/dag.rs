@@ -1,17 +1,17 @@
-//! Changing one choice after the other, where what is shared counts once.
+//! Local search on DAG cost: one choice is changed at a time, and shared nodes count once.
 
 use super::problem::{Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::trees::shared_trees;
 use indexmap::IndexMap;
 
-/// All choices are tried again so often.
+/// Maximum number of rounds over all choices.
 const MAX_ROUNDS: usize = 10;
 
-/// So often all choices are made anew, by what was shared before.
+/// Maximum number of restarts with costs divided by the previous number of uses.
 const MAX_SHARED: usize = 4;
 
-/// A choice and its cost, from one with trees for all classes.
+/// Searches from a start that has a tree for all classes. Returns the choice and its cost.
 pub fn search(problem: &Problem, start: Chosen, steps: &mut Steps) -> (Chosen, Cost) {
     let mut dag = Dag::new(problem, start);
     dag.descend(steps);
@@ -37,7 +37,7 @@ enum State {
     Done,
 }
 
-/// Chooses again what a start has, wherever that costs no more, so that nothing changes for nothing.
+/// Restores the choices of `start` wherever that costs no more, so that nothing changes without a gain.
 pub fn restore(problem: &Problem, chosen: Chosen, start: &Chosen, steps: &mut Steps) -> Chosen {
     let mut dag = Dag::new(problem, chosen);
     for class in 0..problem.num_classes() as u32 {
@@ -50,15 +50,15 @@ pub fn restore(problem: &Problem, chosen: Chosen, start: &Chosen, steps: &mut St
     dag.chosen
 }
 
-/// The chosen nodes that are used.
+/// The nodes in use under a choice.
 struct Dag<'p> {
     problem: &'p Problem,
-    /// Classes that are not used have one too, if there is any.
+    /// The choice; unused classes have one too, if there is any.
     chosen: Chosen,
-    /// How often each class is used, by chosen nodes and as a root.
+    /// Number of uses of each class, by chosen nodes and as a root.
     uses: Vec<u32>,
     cost: Cost,
-    /// Numbers of classes that grow from what is chosen to what it is made of, as long as no change broke them.
+    /// A topological numbering of classes, valid until a change violates it.
     depths: Vec<u32>,
     stack: Vec<u32>,
 }
@@ -78,7 +78,7 @@ impl<'p> Dag<'p> {
         self.problem.children(self.chosen[class as usize])
     }
 
-    /// Numbers all classes: what a class is made of is numbered first, from above.
+    /// Numbers all classes topologically, children first.
     fn order(&mut self) {
         let mut state = vec![State::New; self.problem.num_classes()];
         let mut next = self.problem.num_classes() as u32;
@@ -101,7 +101,7 @@ impl<'p> Dag<'p> {
         }
     }
 
-    /// One more use of a class. Gives the number of classes that are used for the first time.
+    /// Adds a use of a class. Returns the number of classes that become used.
     fn acquire(&mut self, class: u32) -> usize {
         let mut count = 0;
         self.stack.push(class);
@@ -117,7 +117,7 @@ impl<'p> Dag<'p> {
         count
     }
 
-    /// One use less. Gives the number of classes that are not used any more.
+    /// Removes a use of a class. Returns the number of classes that become unused.
     fn release(&mut self, class: u32) -> usize {
         let mut count = 0;
         self.stack.push(class);
@@ -133,7 +133,7 @@ impl<'p> Dag<'p> {
         count
     }
 
-    /// Changes choices until no change of one pays.
+    /// Changes single choices until none lowers the cost.
     fn descend(&mut self, steps: &mut Steps) {
         for _ in 0..MAX_ROUNDS {
             let before = self.cost;
@@ -153,8 +153,8 @@ impl<'p> Dag<'p> {
         }
     }
 
-    /// Makes several classes of one that they could share, wherever that pays: of what ops become that were put together,
-    /// one of them alone has no use.
+    /// Changes several classes at once to share a class, wherever that lowers the cost: results of merged ops pay only
+    /// together.
     fn share(&mut self, steps: &mut Steps) {
         for shared in 0..self.problem.num_classes() as u32 {
             let users = self.problem.users(shared);
@@ -164,7 +164,7 @@ impl<'p> Dag<'p> {
         }
     }
 
-    /// Chooses such of the nodes as can be, of each class one, if the whole costs less then.
+    /// Chooses all of these nodes that are possible, one per class, if the total cost decreases.
     fn attempt_all(&mut self, nodes: &[u32], steps: &mut Steps) {
         let (before, mut switched) = (self.cost, IndexMap::new());
         for &node in nodes {
@@ -180,7 +180,7 @@ impl<'p> Dag<'p> {
         }
     }
 
-    /// Chooses another node if the whole costs no more than `most` then. Says whether it did.
+    /// Chooses another node if the total cost is then at most `most`. Returns whether it did.
     fn attempt(&mut self, class: u32, node: u32, most: Cost, steps: &mut Steps) -> bool {
         let old = self.chosen[class as usize];
         let known = |&child: &u32| self.chosen[child as usize] != NONE;
@@ -195,7 +195,8 @@ impl<'p> Dag<'p> {
         pays
     }
 
-    /// Gives the number of classes whose use began or ended. The class stays used, even if it is made of itself for a while.
+    /// Switches the node of a class and returns the number of classes whose use began or ended. The class stays in use
+    /// even if it is temporarily cyclic.
     fn switch(&mut self, class: u32, to: u32) -> usize {
         let old = self.chosen[class as usize];
         self.cost = self.cost + self.problem.cost(to) - self.problem.cost(old);
@@ -205,7 +206,7 @@ impl<'p> Dag<'p> {
         begun + ended
     }
 
-    /// Whether a class is made of itself. The others are not, but through it.
+    /// Whether a class depends on itself. A cycle can only pass through this class.
     fn is_cyclic(&mut self, class: u32, steps: &mut Steps) -> bool {
         let depth = |class: u32| self.depths[class as usize];
         if self.children(class).iter().all(|&child| depth(child) > depth(class)) {
@@ -221,7 +222,7 @@ impl<'p> Dag<'p> {
                 stack.extend_from_slice(self.children(at));
             }
         }
-        // The numbers do not hold any more: nothing is known without a walk until they are made anew.
+        // The numbering is violated; later tests need a traversal until it is rebuilt.
         self.depths.fill(0);
         false
     }

@@ -1,18 +1,18 @@
-//! A lower bound by what cannot be shared: where nothing that one operand is made of can be in another, their costs add up.
+//! A lower bound from disjointness: if no two operands can share a node, their costs add up.
 //!
-//! Two classes can share something only if they share one of the last classes that both lead to, so that sets of these are
-//! compared. Of operands that overlap a few that do not are taken, the dearest first. Where nothing overlaps, as in a matrix
-//! chain, the cheapest tree is the optimum.
+//! Two classes can share a node only if they share one of the sinks that both reach, so sets of sinks are compared.
+//! Among overlapping operands, a disjoint subset is chosen greedily, most expensive first. Without overlaps, as in a
+//! matrix chain, the cheapest tree is optimal.
 
 use super::problem::{Cost, Problem};
 use super::trees::settle;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// Bits for the sets of all classes. With more nothing is known to be disjoint.
+/// Maximum total size of the sets in bits; above it nothing is known to be disjoint.
 const MAX_BITS: usize = 1 << 28;
 
-/// The bound.
+/// Computes the bound.
 pub fn bound(problem: &Problem) -> Cost {
     let mut lasts = Lasts::of(problem);
     let trees = settle(problem, |node, costs| {
@@ -21,9 +21,9 @@ pub fn bound(problem: &Problem) -> Cost {
     lasts.pack(&problem.roots, &trees.costs)
 }
 
-/// To which of the last classes each class leads.
+/// The sinks that each class reaches.
 struct Lasts {
-    /// Words of a set; none if the sets would be too large.
+    /// Number of words per set; 0 if the sets would be too large.
     words: usize,
     sets: Vec<u64>,
     taken: Vec<u64>,
@@ -36,7 +36,7 @@ impl Lasts {
         let edges =
             (0..problem.num_classes() as u32).flat_map(|class| successors(class).map(move |child| (class, child)));
         let graph: DiGraph<(), ()> = DiGraph::from_edges(edges);
-        // Those that others lead to come first.
+        // Strongly connected components in topological order.
         let mut components = kosaraju_scc(&graph);
         let known = graph.node_count() as u32;
         components.extend((known..problem.num_classes() as u32).map(|class| vec![NodeIndex::new(class as usize)]));
@@ -69,7 +69,7 @@ impl Lasts {
         Lasts { words, sets: by_class, taken: vec![0; words], order: Vec::new() }
     }
 
-    /// What some of the classes cost together that share nothing.
+    /// The total cost of a disjoint subset of the classes.
     fn pack(&mut self, classes: &[u32], costs: &[Cost]) -> Cost {
         let cost = |class: u32| costs[class as usize];
         if self.words == 0 || classes.len() < 2 {

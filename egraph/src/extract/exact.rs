@@ -1,8 +1,8 @@
-//! The optimum, by branch and bound.
+//! Optimal extraction by branch and bound.
 //!
-//! Every choice has a node of each landmark, so that one landmark after the other is divided into cases: it is the first
-//! node, or not the first but the second, and so on. In each case landmarks are looked for again. A case is closed when they
-//! cost as much as the best choice that is known; so is each node that would make them cost as much.
+//! Every choice contains a node of each landmark, so the search branches on the nodes of one landmark: the first node;
+//! not the first but the second; and so on. Landmarks are recomputed in each branch. A branch is pruned when they cost
+//! as much as the best known choice, and so is each node that would raise them to that cost.
 
 use super::dag;
 use super::landmarks::{Found, Landmarks, OUT};
@@ -10,20 +10,20 @@ use super::problem::{Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::trees::settle;
 
-/// The best choice that is known, and a bound.
+/// The best known choice and a lower bound.
 pub struct Best {
     /// The choice.
     pub chosen: Chosen,
-    /// What it costs.
+    /// Its cost.
     pub cost: Cost,
-    /// No choice costs less.
+    /// A lower bound of all choices.
     pub bound: Cost,
 }
 
-/// So often, for each case, choices are changed one by one to make them better.
+/// Number of steps of local search per branch.
 const IMPROVING_STEPS: usize = 20_000;
 
-/// Improves a choice, and the bound, until they meet or the steps are used up.
+/// Improves choice and bound until they meet or the steps are exhausted.
 pub fn improve(problem: &Problem, best: &mut Best, steps: &mut Steps) {
     let states = vec![State::Open; problem.num_nodes()];
     let goals = problem.roots.clone();
@@ -40,7 +40,7 @@ pub fn improve(problem: &Problem, best: &mut Best, steps: &mut Steps) {
         if search.best.cost == search.best.bound {
             return;
         }
-        // What has no more cases is closed.
+        // A branch without remaining nodes is complete.
         while let Some(case) = cases.last_mut() {
             search.back_to(&case.mark);
             if case.next < case.nodes.len() {
@@ -68,14 +68,14 @@ enum State {
     Out,
 }
 
-/// A landmark, of which one node after the other is tried.
+/// A branching landmark.
 struct Case {
     nodes: Vec<u32>,
     next: usize,
     mark: Mark,
 }
 
-/// How things were.
+/// A state to return to.
 struct Mark {
     trail: usize,
     goals: usize,
@@ -83,11 +83,11 @@ struct Mark {
 }
 
 enum Looked {
-    /// No choice is better here.
+    /// The branch is pruned.
     Closed,
-    /// One of these nodes is in each choice that is better.
+    /// Every better choice contains one of these nodes.
     Open(Vec<u32>),
-    /// There are no more steps.
+    /// The steps are exhausted.
     Stopped,
 }
 
@@ -95,9 +95,9 @@ struct Search<'p, 'b> {
     problem: &'p Problem,
     landmarks: Landmarks<'p>,
     states: Vec<State>,
-    /// Nodes that were open before.
+    /// Undo log of excluded and chosen nodes.
     trail: Vec<u32>,
-    /// What the nodes cost that are chosen.
+    /// Cost of the chosen nodes.
     paid: Cost,
     /// The classes that are needed.
     goals: Vec<u32>,
@@ -122,7 +122,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Its class is this node, and is needed.
+    /// Chooses a node, whose class is then needed.
     fn choose(&mut self, node: u32) {
         self.set(node, State::Chosen);
         self.paid += self.problem.cost(node);
@@ -131,7 +131,7 @@ impl Search<'_, '_> {
         self.problem.nodes(class).for_each(|other| self.set(other, State::Out));
     }
 
-    /// Looks for landmarks; chooses nodes that alone are one. `is_all`: this is no case, but all choices.
+    /// Computes landmarks and chooses nodes that alone are one. `is_all` marks the root of the search.
     fn look(&mut self, is_all: bool, steps: &mut Steps) -> Looked {
         loop {
             if self.paid >= self.best.cost {
@@ -170,7 +170,7 @@ impl Search<'_, '_> {
         self.states.iter().enumerate().map(cost).collect()
     }
 
-    /// Makes a choice of what costs nothing any more.
+    /// Records a choice of zero remaining cost.
     fn record(&mut self, steps: &mut Steps) {
         let (problem, left) = (self.problem, &self.landmarks.left);
         let total = |node: u32, costs: &[Cost]| {
@@ -192,7 +192,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Excludes nodes with which the bound would not be below the best choice. Gives those without which there is no choice.
+    /// Excludes nodes that raise the bound to the best known cost. Returns the nodes without which there is no choice.
     fn fix(&mut self, found: &Found, bound: Cost) -> Vec<u32> {
         let room = self.best.cost - bound;
         for node in 0..self.problem.num_nodes() as u32 {
@@ -207,17 +207,17 @@ impl Search<'_, '_> {
         let mut single: Vec<u32> = found.landmarks.iter().filter_map(|landmark| only(&landmark.nodes)).collect();
         single.sort_unstable();
         single.dedup();
-        // Of one class only one can be chosen; the next look notices that there is no choice.
+        // A class has one chosen node; the next look finds contradictions.
         single.dedup_by_key(|node| self.problem.class(*node));
         single
     }
 
-    /// Open nodes among some, no more than so many.
+    /// The first `most` open nodes among some.
     fn open(&self, nodes: &[u32], most: usize) -> Vec<u32> {
         nodes.iter().copied().filter(|&node| self.states[node as usize] == State::Open).take(most).collect()
     }
 
-    /// The landmark with the fewest nodes, the dearest of those; first comes what the best choice has.
+    /// Selects the landmark with the fewest nodes, then the most expensive; nodes of the best known choice first.
     fn divide(&self, found: Found) -> Looked {
         let all = found.landmarks.into_iter().map(|landmark| (self.open(&landmark.nodes, usize::MAX), landmark.cost));
         let Some((mut nodes, _)) = all.min_by_key(|(nodes, cost)| (nodes.len(), Cost::MAX - cost)) else {

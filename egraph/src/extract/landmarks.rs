@@ -1,10 +1,10 @@
-//! A lower bound by landmarks: sets of nodes of which every choice has one.
+//! A lower bound from landmarks: sets of nodes of which every choice contains one.
 //!
-//! Take any set of classes with a root in it. In what a choice makes of them, some class comes first, made of classes
-//! outside of the set only. So every choice has a node of a class of the set that is made of classes outside: those nodes
-//! are a landmark, and the cheapest of them is a bound. What it costs is taken off all of them, and with what is left the next
-//! landmark is looked for; the bounds add up. Which sets are good, the dearest chain of nodes from nothing to a root tells,
-//! where each class is made as cheaply as it can: as in planning, where this is known as LM-cut (Helmert and Domshlak, 2009).
+//! Take any set of classes that contains a root. Some class of the set comes first in a choice, made only from classes
+//! outside the set. So every choice contains a node of a class in the set whose children are all outside: these nodes
+//! are a landmark, and the cheapest is a bound. Its cost is subtracted from all of them, and the next landmark is
+//! computed from the remaining costs; the bounds add up. Good sets follow from the most expensive chain to a root,
+//! where each class is made as cheaply as possible: LM-cut in planning (Helmert and Domshlak, 2009).
 
 use super::problem::{Cost, NONE, Problem};
 use super::steps::Steps;
@@ -12,47 +12,47 @@ use super::trees::settle;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a node costs that must not be used.
+/// The cost of an excluded node.
 pub const OUT: Cost = Cost::MAX;
 
-/// In problems with more nodes, landmarks are looked for close to the roots only.
+/// Number of nodes above which landmarks are searched only close to the roots.
 const MAX_THOROUGH: usize = 20_000;
 
-/// A set of nodes of which every choice has one.
+/// A set of nodes of which every choice contains one.
 pub struct Landmark {
-    /// What was taken off all of them.
+    /// The cost subtracted from all of them.
     pub cost: Cost,
     /// The nodes.
     pub nodes: Vec<u32>,
 }
 
-/// Looks for landmarks.
+/// The landmark search.
 pub struct Landmarks<'p> {
     problem: &'p Problem,
-    /// What each node still costs; [`OUT`] if it must not be used.
+    /// Remaining cost of each node; [`OUT`] if excluded.
     pub left: Vec<Cost>,
-    /// What the dearest chain to each class costs, at least.
+    /// Cost of the most expensive chain to each class.
     values: Vec<Cost>,
-    /// The dearest child of each node; [`NONE`] if it has none.
+    /// The most expensive child of each node; [`NONE`] for leaves.
     dearest: Vec<u32>,
     in_zone: Vec<bool>,
-    /// How many children each node has, and how many of them are not made yet.
+    /// Number of children of each node, and number of those not reached yet.
     counts: Vec<u32>,
     missing: Vec<u32>,
 }
 
-/// How a search for landmarks ended.
+/// The result of a landmark search.
 pub struct Found {
-    /// All of them.
+    /// The landmarks.
     pub landmarks: Vec<Landmark>,
-    /// What they cost together: no choice costs less.
+    /// The sum of their costs, a lower bound of all choices.
     pub bound: Cost,
-    /// Whether no more were found: the roots can be made of what costs nothing any more.
+    /// Whether the roots can be made from nodes of zero remaining cost.
     pub is_complete: bool,
 }
 
 impl<'p> Landmarks<'p> {
-    /// For a problem.
+    /// Creates a search.
     pub fn new(problem: &'p Problem) -> Landmarks<'p> {
         let nodes = problem.num_nodes();
         Landmarks {
@@ -66,8 +66,7 @@ impl<'p> Landmarks<'p> {
         }
     }
 
-    /// Looks for landmarks that every choice has from which `goals` can be made, until they cost `enough`. `None` if there
-    /// is no choice.
+    /// Finds landmarks of all choices for `goals`, until they cost `enough`. `None` if there is no choice.
     pub fn find(&mut self, costs: Vec<Cost>, goals: &[u32], enough: Cost, steps: &mut Steps) -> Option<Found> {
         self.left = costs;
         self.start();
@@ -98,7 +97,7 @@ impl<'p> Landmarks<'p> {
         }
     }
 
-    /// The dearest chains.
+    /// Computes the most expensive chains.
     fn start(&mut self) {
         let (problem, left) = (self.problem, &self.left);
         let dearest = |node: u32, values: &[Cost]| {
@@ -114,7 +113,7 @@ impl<'p> Landmarks<'p> {
         }
     }
 
-    /// The classes from which a dearest chain leads to the goal for nothing.
+    /// The classes from which a most expensive chain reaches the goal at zero cost.
     fn zone(&mut self, goal: u32) -> Vec<u32> {
         let mut zone = vec![goal];
         self.in_zone[goal as usize] = true;
@@ -131,7 +130,7 @@ impl<'p> Landmarks<'p> {
         zone
     }
 
-    /// The nodes of the zone that are made of nothing in it.
+    /// The nodes of the zone without children in it.
     fn close(&self, zone: &[u32]) -> Vec<u32> {
         let outside = |&&child: &&u32| !self.in_zone[child as usize] && self.values[child as usize] < OUT;
         let enters = |&node: &u32| {
@@ -141,7 +140,7 @@ impl<'p> Landmarks<'p> {
         zone.iter().flat_map(|&class| self.problem.nodes(class)).filter(enters).collect()
     }
 
-    /// The nodes of the zone that can be made without it.
+    /// The nodes of the zone that can be made from classes outside it.
     fn thorough(&mut self) -> Vec<u32> {
         let problem = self.problem;
         self.missing.copy_from_slice(&self.counts);
@@ -165,7 +164,7 @@ impl<'p> Landmarks<'p> {
         }
     }
 
-    /// Takes a cost off some nodes. Gives the number of nodes that were looked at.
+    /// Subtracts a cost from some nodes. Returns the number of visited nodes.
     fn lower(&mut self, nodes: &[u32], by: Cost) -> usize {
         let mut queue = BinaryHeap::new();
         for &node in nodes {
@@ -190,7 +189,7 @@ impl<'p> Landmarks<'p> {
         looked_at
     }
 
-    /// A class gets cheaper if a node of it did.
+    /// Lowers the value of a class after one of its nodes became cheaper.
     fn offer(&mut self, node: u32, queue: &mut BinaryHeap<Reverse<(Cost, u32)>>) {
         let below = self.dearest[node as usize];
         let below = if below == NONE { 0 } else { self.values[below as usize] };

@@ -1,13 +1,13 @@
-//! Which node of each class the program is made of: those that cost least together, where what is shared counts once.
+//! Extraction: one node per needed class such that the total cost is least, with shared nodes counted once (DAG cost).
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `problem.rs` | the question as nothing but numbers |
-//! | `reduce.rs` | without what cannot matter, in parts |
-//! | `trees.rs`, `dag.rs` | good choices: the cheapest trees; changing one choice after the other |
+//! | `problem.rs` | the optimization problem as numbers |
+//! | `reduce.rs` | preprocessing and decomposition |
+//! | `trees.rs`, `dag.rs` | heuristics: cheapest trees, local search |
 //! | `disjoint.rs`, `landmarks.rs` | lower bounds |
-//! | `exact.rs` | the optimum |
-//! | `steps.rs` | how far a search goes |
+//! | `exact.rs` | branch and bound |
+//! | `steps.rs` | the step limit |
 
 mod dag;
 mod disjoint;
@@ -30,42 +30,41 @@ use problem::{Candidate, Chosen, Cost, NONE, Problem};
 use std::fmt;
 use steps::Steps;
 
-/// So many steps for each node are taken to keep what need not change.
+/// Number of steps per node for restoring original choices.
 const RESTORING_STEPS: usize = 10;
 
-/// The numbers of the chosen nodes in their classes. Those that are not needed have one too if a class that is needed could be
-/// made of them; none is made of itself.
+/// Index of the chosen node in each class. Classes that are not needed have one too if possible; the choice is acyclic.
 pub type Choice = ByClass<u32>;
 
-/// What was chosen.
+/// The result of an extraction.
 pub struct Extraction {
     /// The choice.
     pub choice: Choice,
-    /// What the program cost.
+    /// Cost of the original program.
     pub before: Cost,
-    /// What the choice costs: no more.
+    /// Cost of the choice, at most that of the original.
     pub cost: Cost,
-    /// Of what the rules make equal, nothing costs less.
+    /// A lower bound of all choices in the e-graph.
     pub bound: Cost,
-    /// What found it.
+    /// The method that found the choice.
     pub method: Method,
 }
 
-/// What found a choice: of several parts, what was most work.
+/// The method that found a choice; the most expensive one of several components.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Method {
-    /// The ops of the program, each once.
+    /// The ops of the program.
     Start,
     /// The cheapest trees.
     Trees,
-    /// Changing one choice after the other.
+    /// Local search.
     Search,
     /// Branch and bound.
     Exact,
 }
 
 impl Extraction {
-    /// Whether it is known that nothing costs less.
+    /// Whether the choice is proved optimal.
     pub fn is_optimal(&self) -> bool {
         self.cost == self.bound
     }
@@ -93,7 +92,7 @@ impl fmt::Display for Method {
     }
 }
 
-/// The cheapest nodes that are found within so many steps from which the roots can be made: never dearer than the program is.
+/// Extracts the cheapest nodes for the roots found within `max_steps`, never more expensive than the program.
 pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id], max_steps: usize) -> Extraction {
     let before = cost_before(program, cost);
     if let Some((choice, cost)) = only(program, cost, roots) {
@@ -104,7 +103,7 @@ pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id],
     let mut numbers = reduced.free;
     let mut all = Extraction { choice: Choice::new(&program.graph), before, cost: 0, bound: 0, method: Method::Start };
     let mut parts = reduced.parts;
-    // What small ones leave is for the large ones.
+    // Steps left by small components go to large ones.
     parts.sort_by_key(|part| part.problem.num_nodes());
     let (mut left, count) = (max_steps, parts.len());
     for (i, part) in parts.iter().enumerate() {
@@ -124,7 +123,7 @@ pub fn extract(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id],
     all
 }
 
-/// The choice, and what it costs, if no class has several nodes: so it is where no rule found anything.
+/// The only choice and its cost, if every class has one node: the common case where no rule matched.
 fn only(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Option<(Choice, Cost)> {
     let graph = &program.graph;
     if graph.classes().any(|class| class.len() > 1) {
@@ -141,7 +140,7 @@ fn only(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Opt
     Some((choice, total))
 }
 
-/// A good choice, if there are enough steps the best. `start` is a choice for the classes that it needs, or none at all.
+/// Solves a component, optimally if the steps suffice. `start` is a choice for the classes that it needs, or empty.
 fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method) {
     let trees = trees::trees(problem).chosen;
     let (trees_cost, bound) = (problem.cost_of(&trees), disjoint::bound(problem));
@@ -176,13 +175,12 @@ fn solve(problem: &Problem, start: &Chosen, steps: &mut Steps) -> (Best, Method)
     (best, method)
 }
 
-/// Chooses nodes of the classes that have none. What is chosen already is made of nothing else, so that nothing is made of
-/// itself.
+/// Completes a choice for classes without one; chosen classes depend only on chosen ones, so it stays acyclic.
 fn complete(chosen: &mut Chosen, by: &Chosen) {
     chosen.iter_mut().zip(by).filter(|(node, _)| **node == NONE).for_each(|(node, by)| *node = *by);
 }
 
-/// The classes that the roots may need, as numbers.
+/// The classes reachable from the roots, as numbers.
 struct Gathered {
     ids: Vec<Id>,
     numbers: ByClass<u32>,
@@ -190,7 +188,7 @@ struct Gathered {
     roots: Vec<u32>,
 }
 
-/// What each node costs: nothing if it is an op that is made of constants only, since it is one as soon as it is folded.
+/// The cost function: zero for an op on constants only, which is folded afterwards.
 pub fn costs<'p>(program: &'p Program<'_>, model: &'p CostModel) -> impl Fn(&Node) -> u64 + 'p {
     let fixed = fixed(program);
     move |node| match (node.key, node.op) {
@@ -215,7 +213,7 @@ impl Gathered {
         all
     }
 
-    /// Chooses the cheapest trees for classes that have no node yet.
+    /// Chooses the cheapest trees for classes without a node.
     fn complete(&self, numbers: &mut Chosen) {
         if numbers.contains(&NONE) {
             let problem = Problem::new(&self.classes, self.roots.clone());
@@ -236,7 +234,7 @@ impl Gathered {
         })
     }
 
-    /// The program as it is: for each class the first op that computes it, so that none is made of itself.
+    /// The original program as a choice: the first op of each class, which is acyclic.
     fn own(&self, program: &Program<'_>) -> Vec<u32> {
         let mut own = vec![NONE; self.classes.len()];
         for &step in &program.steps {
@@ -255,7 +253,7 @@ impl Gathered {
     }
 }
 
-/// What all ops of the program cost.
+/// Total cost of the ops of the program.
 fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
     let ops = program.steps.iter().filter_map(|step| match step {
         Step::Op(op) if program.nodes.contains(op) => Some(*op),
@@ -264,7 +262,7 @@ fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
     ops.filter_map(|op| program.node_of(op)).map(|node| Cost::from(cost(node))).sum()
 }
 
-/// The classes that are constants, or made of constants only.
+/// The classes that are constants or computed only from constants.
 fn fixed(program: &Program<'_>) -> Classes {
     let (graph, mut fixed) = (&program.graph, Classes::new(&program.graph));
     let constants = graph.classes().filter(|class| class.data.constant.is_some());
@@ -280,7 +278,7 @@ fn fixed(program: &Program<'_>) -> Classes {
     fixed
 }
 
-/// Whether a node is a constant, or made of constants only.
+/// Whether a node is a constant or computed only from constants.
 fn is_fixed(program: &Program<'_>, fixed: &Classes, node: &Node) -> bool {
     let m = &*program.m;
     match node.op {
@@ -290,7 +288,7 @@ fn is_fixed(program: &Program<'_>, fixed: &Classes, node: &Node) -> bool {
     }
 }
 
-/// The class of a node, and its number in it.
+/// The class of a node and its index in the class.
 fn position(graph: &Graph, node: Node) -> Option<(Id, usize)> {
     let node = node.map_children(|child| graph.find(child));
     let class = graph.find(graph.lookup(node.clone())?);

@@ -1,45 +1,44 @@
-//! Which node is best for each class, as nothing but numbers.
+//! The extraction problem as numbers.
 
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Sums of costs: of fewer than 2^64 nodes that cost less than 2^64 each, so that they are exact.
+/// Sums of costs; exact for fewer than 2^64 nodes of cost below 2^64.
 pub type Cost = u128;
 
-/// Numbers of nodes or classes.
+/// Indices of nodes or classes.
 pub type Numbers = SmallVec<[u32; 4]>;
 
-/// What a class can be.
+/// A node of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
-    /// What it costs, without what it is made of.
+    /// Its own cost.
     pub cost: u64,
-    /// The classes that it is made of.
+    /// Its operand classes.
     pub children: Numbers,
 }
 
 /// No node.
 pub const NONE: u32 = u32::MAX;
 
-/// A node for each class that is needed, by its number; [`NONE`] for the others.
+/// The chosen node of each class; [`NONE`] for classes that are not needed.
 pub type Chosen = Vec<u32>;
 
-/// Classes of nodes that are made of classes. Wanted is one node for each class that is needed, such that no class is made of
-/// itself and the nodes cost least together.
+/// Classes of nodes over classes. A solution is an acyclic choice of one node per needed class with least total cost.
 #[derive(Debug)]
 pub struct Problem {
-    /// Where the nodes of each class begin.
+    /// Start of the nodes of each class.
     starts: Vec<u32>,
     classes: Vec<u32>,
     costs: Vec<u64>,
     children: Lists,
     users: Lists,
-    /// The classes that are needed in any case.
+    /// The classes that every solution needs.
     pub roots: Vec<u32>,
 }
 
 impl Problem {
-    /// The problem of these classes.
+    /// Creates a problem.
     pub fn new(classes: &[Vec<Candidate>], roots: Vec<u32>) -> Problem {
         let of = |(class, all): (usize, &Vec<Candidate>)| vec![class as u32; all.len()];
         let mut starts = vec![0];
@@ -59,12 +58,12 @@ impl Problem {
         }
     }
 
-    /// How many classes there are.
+    /// Number of classes.
     pub fn num_classes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn num_nodes(&self) -> usize {
         self.classes.len()
     }
@@ -79,27 +78,27 @@ impl Problem {
         self.classes[node as usize]
     }
 
-    /// What a node costs.
+    /// The own cost of a node.
     pub fn cost(&self, node: u32) -> Cost {
         Cost::from(self.costs[node as usize])
     }
 
-    /// The classes that a node is made of, each once.
+    /// The distinct operand classes of a node.
     pub fn children(&self, node: u32) -> &[u32] {
         self.children.get(node)
     }
 
-    /// The nodes that are made of a class.
+    /// The nodes with this operand class.
     pub fn users(&self, class: u32) -> &[u32] {
         self.users.get(class)
     }
 
-    /// The nodes that are made of nothing.
+    /// The nodes without operands.
     pub fn leaves(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.num_nodes() as u32).filter(|&node| self.children(node).is_empty())
     }
 
-    /// The classes that the roots are made of.
+    /// The classes needed by the roots under a choice.
     pub fn needed(&self, chosen: &Chosen) -> Vec<u32> {
         let (mut seen, mut needed) = (vec![false; self.num_classes()], Vec::new());
         let mut stack = self.roots.clone();
@@ -112,13 +111,13 @@ impl Problem {
         needed
     }
 
-    /// What the chosen nodes cost from which the roots are made.
+    /// The total cost of a choice.
     pub fn cost_of(&self, chosen: &Chosen) -> Cost {
         self.needed(chosen).into_iter().map(|class| self.cost(chosen[class as usize])).sum()
     }
 }
 
-/// Lists of numbers, in one array.
+/// Lists of numbers in one array.
 #[derive(Debug)]
 pub struct Lists {
     starts: Vec<u32>,
@@ -139,7 +138,7 @@ impl Lists {
         &self.items[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
     }
 
-    /// For each number below `len` the lists that it is in.
+    /// For each number below `len`, the lists that contain it.
     fn inverse(&self, len: usize) -> Lists {
         let mut starts = vec![0; len + 1];
         self.items.iter().for_each(|&item| starts[item as usize + 1] += 1);

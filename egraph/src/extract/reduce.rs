@@ -1,39 +1,39 @@
-//! What is left of a problem without what cannot matter, in parts that have nothing to do with each other.
+//! Preprocessing: removal of dominated nodes and free classes, and decomposition into independent components.
 
 use super::problem::{Candidate, Chosen, NONE, Numbers, Problem};
 
-/// Among more nodes of a class only equal ones are looked for, not all that others make needless.
+/// Number of nodes of a class above which only duplicates are removed.
 const MAX_COMPARED: usize = 64;
 
-/// A problem, and what its numbers stand for.
+/// An independent component, with its mapping to the whole problem.
 pub struct Part {
     /// The problem.
     pub problem: Problem,
-    /// What its classes are in the whole.
+    /// Class indices in the whole problem.
     classes: Vec<u32>,
-    /// What its nodes are in their classes in the whole.
+    /// Node indices within their classes in the whole problem.
     nodes: Vec<u32>,
-    /// A choice for those of its classes that the start needs; [`NONE`] for the others.
+    /// The original choice for the classes that it needs; [`NONE`] for others.
     pub start: Chosen,
 }
 
 impl Part {
-    /// The chosen nodes, as numbers in their classes of the whole.
+    /// A choice as (class, node) indices of the whole problem.
     pub fn in_whole<'p>(&'p self, chosen: &'p Chosen) -> impl Iterator<Item = (u32, u32)> + 'p {
         let all = self.classes.iter().zip(chosen).filter(|(_, node)| **node != NONE);
         all.map(|(&class, &node)| (class, self.nodes[node as usize]))
     }
 }
 
-/// A problem without what costs nothing and what others make needless.
+/// A problem without free classes and dominated nodes.
 pub struct Reduced {
-    /// The nodes of classes that cost nothing, all told, by their numbers in their classes; [`NONE`] for the others.
+    /// The chosen node of each class that can be made at zero cost; [`NONE`] for others.
     pub free: Vec<u32>,
-    /// The rest.
+    /// The components.
     pub parts: Vec<Part>,
 }
 
-/// Reduces a problem. `start` has the numbers of nodes in their classes, from which the roots can be made.
+/// Reduces a problem. `start` has the original node index of each class.
 pub fn reduce(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32]) -> Reduced {
     let free = free(classes);
     let kept: Vec<Kept> = classes
@@ -56,7 +56,7 @@ pub fn reduce(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32]) -> Reduc
     Reduced { free, parts }
 }
 
-/// The nodes of the classes that can be made for nothing.
+/// The nodes of classes that can be made at zero cost.
 fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
     let mut free = vec![NONE; classes.len()];
     let mut users: Vec<Numbers> = vec![Numbers::new(); classes.len()];
@@ -80,13 +80,13 @@ fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
     free
 }
 
-/// The nodes of a class that matter.
+/// The nodes of a class that remain.
 #[derive(Default)]
 struct Kept {
     nodes: Vec<Candidate>,
-    /// Their numbers in the class.
+    /// Their indices in the class.
     numbers: Vec<u32>,
-    /// For each node of the class the one that stands for it, among those that are kept.
+    /// For each node of the class, the remaining node that dominates it.
     stand_ins: Vec<u32>,
 }
 
@@ -101,7 +101,7 @@ impl Kept {
         let all: Vec<Candidate> = all.iter().map(reduced).collect();
         let mut order: Vec<u32> =
             (0..all.len() as u32).filter(|&i| !all[i as usize].children.contains(&class)).collect();
-        // What stands for others comes before them: it costs less, has fewer children, or is what the start has.
+        // Dominating nodes come first: lower cost, fewer children, then the original choice.
         order.sort_by_key(|&i| (all[i as usize].cost, all[i as usize].children.len(), i != own, i));
         let mut kept = Kept { stand_ins: vec![NONE; all.len()], ..Kept::default() };
         for i in order {
@@ -116,14 +116,14 @@ impl Kept {
         kept
     }
 
-    /// One that costs no more and is made of nothing else.
+    /// A remaining node of at most the cost and with a subset of the children.
     fn stand_in(&self, node: &Candidate) -> Option<u32> {
         let within = |other: &Candidate| other.children.iter().all(|child| node.children.contains(child));
         self.nodes.iter().take(MAX_COMPARED).position(within).map(|i| i as u32)
     }
 }
 
-/// The classes that the roots may need, in sets that have nothing to do with each other, each in order.
+/// The reachable classes, grouped into independent components, each in order.
 struct Components {
     sets: Vec<Vec<u32>>,
     set_of: Vec<u32>,
@@ -151,7 +151,7 @@ impl Components {
     }
 }
 
-/// The classes that the roots may need, in order. Those that are connected get one leader, the first of them.
+/// The reachable classes in order. Connected classes get the same leader, the first of them.
 fn reached(kept: &[Kept], roots: &[u32], leaders: &mut [u32]) -> Vec<u32> {
     let (mut seen, mut all, mut stack) = (vec![false; kept.len()], Vec::new(), roots.to_vec());
     while let Some(class) = stack.pop() {

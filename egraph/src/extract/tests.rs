@@ -1,10 +1,10 @@
-//! What is found against all choices there are, on problems small enough to try them.
+//! Extraction against exhaustive enumeration on small problems.
 
 use super::problem::{Candidate, Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::{disjoint, exact, landmarks, reduce, solve, trees};
 
-/// Numbers that look random.
+/// A pseudo-random sequence.
 struct Random(u64);
 
 impl Random {
@@ -18,8 +18,8 @@ fn node(cost: u64, children: &[u32]) -> Candidate {
     Candidate { cost, children: children.iter().copied().collect() }
 }
 
-/// Classes with up to three nodes; the first of each is made of classes before it, so that there is a choice. The others may
-/// be made of any, also of their own.
+/// Random classes with up to three nodes; the first node of each uses only earlier classes, so that a choice exists.
+/// Others may use any class, including their own.
 fn random_classes(random: &mut Random, count: u32, costs: u32) -> Vec<Vec<Candidate>> {
     let mut classes = Vec::new();
     for class in 0..count {
@@ -35,7 +35,7 @@ fn random_classes(random: &mut Random, count: u32, costs: u32) -> Vec<Vec<Candid
     classes
 }
 
-/// The cost of the best of all choices, by trying all.
+/// The least cost of all choices, by enumeration.
 fn cheapest(classes: &[Vec<Candidate>], roots: &[u32]) -> Cost {
     let mut numbers = vec![0; classes.len()];
     let mut best = Cost::MAX;
@@ -47,7 +47,7 @@ fn cheapest(classes: &[Vec<Candidate>], roots: &[u32]) -> Cost {
     }
 }
 
-/// What a choice costs; nothing if a class that is needed is made of itself.
+/// The cost of a choice; `None` if it is cyclic.
 fn cost(classes: &[Vec<Candidate>], roots: &[u32], numbers: &[usize]) -> Option<Cost> {
     fn visit(classes: &[Vec<Candidate>], class: u32, numbers: &[usize], state: &mut [u8]) -> Option<Cost> {
         match std::mem::replace(&mut state[class as usize], 1) {
@@ -70,7 +70,7 @@ fn cost(classes: &[Vec<Candidate>], roots: &[u32], numbers: &[usize]) -> Option<
     roots.iter().try_fold(0, |sum, &root| Some(sum + visit(classes, root, numbers, &mut state)?))
 }
 
-/// What comes out, after reducing: the numbers of the nodes in their classes, the cost and the bound.
+/// The result after preprocessing: node indices, cost and bound.
 fn extracted(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32], steps: usize) -> (Vec<usize>, Cost, Cost) {
     let reduced = reduce::reduce(classes, roots, start);
     let mut numbers = reduced.free;
@@ -104,7 +104,7 @@ fn the_best_of_all_choices_is_found() {
         let (numbers, found, bound) = extracted(&classes, &roots, &none, usize::MAX);
         assert_eq!((found, bound), (best, best), "{classes:?} {roots:?}");
         assert_eq!(cost(&classes, &roots, &numbers), Some(best), "{classes:?} {roots:?}");
-        // With few steps it may be dearer, but says so.
+        // With few steps the result may be more expensive, and reports a gap.
         let (numbers, found, bound) = extracted(&classes, &roots, &none, 10);
         assert_eq!(cost(&classes, &roots, &numbers), Some(found));
         assert!(bound <= best && best <= found, "{bound} {best} {found}: {classes:?} {roots:?}");
@@ -137,7 +137,7 @@ fn bounds_hold() {
     assert!(tight > 900 && better > 100, "{tight} {better}");
 }
 
-/// Products of intervals: what is left and what is right of a split share nothing, so that nothing need be searched.
+/// Interval products: the two sides of a split share nothing, so no search is needed.
 #[test]
 fn the_cheapest_tree_of_disjoint_operands_is_the_optimum() {
     let (len, mut random) = (12, Random(5));
@@ -155,7 +155,7 @@ fn the_cheapest_tree_of_disjoint_operands_is_the_optimum() {
     assert_eq!(found, bound);
 }
 
-/// Each of two sums is cheaper by itself with a part of its own, but both can share one.
+/// Each of two sums alone is cheaper with a private part, but together they are cheaper with a shared one.
 #[test]
 fn what_is_shared_counts_once() {
     let classes = [
@@ -171,7 +171,7 @@ fn what_is_shared_counts_once() {
     assert_eq!((&numbers[..2], found, bound), (&[0, 0][..], 11, 11));
 }
 
-/// Two classes that are cheap only if each is made of the other.
+/// Two classes that are cheap only if each is made from the other.
 #[test]
 fn nothing_is_made_of_itself() {
     let classes = [vec![node(1, &[1]), node(10, &[])], vec![node(1, &[0]), node(12, &[])]];
@@ -193,7 +193,7 @@ fn costs_may_be_huge() {
     assert!(bound >= 100 * Cost::from(all), "{bound}");
 }
 
-/// What was there before is a choice too, also when all else is bad.
+/// The original program is a choice, even if all others are worse.
 #[test]
 fn it_never_gets_dearer() {
     let mut random = Random(3);
@@ -209,7 +209,7 @@ fn it_never_gets_dearer() {
     }
 }
 
-/// A cover of points by sets: hard, with a known optimum.
+/// A set cover problem: hard, with a known optimum.
 #[test]
 fn many_points_are_covered_by_few_sets() {
     let (points, sets) = (40, 25);
@@ -229,7 +229,7 @@ fn many_points_are_covered_by_few_sets() {
     assert!(best.cost < before && best.cost == best.bound, "{before} {} {}", best.cost, best.bound);
 }
 
-/// Of three ways that cost the same, that of the start is kept, though something else gets cheaper.
+/// Among choices of equal cost the original one is kept, even if another part becomes cheaper.
 #[test]
 fn what_costs_the_same_stays() {
     let classes = [

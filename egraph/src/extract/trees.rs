@@ -1,22 +1,22 @@
-//! The cheapest trees, where what is shared counts as often as it is used.
+//! Cheapest trees, where shared nodes count once per use (Knuth's generalization of Dijkstra's algorithm).
 //!
-//! Classes are settled from the cheapest to the dearest, each by a node whose children are settled: so no class is made of
-//! itself, and each node is looked at once.
+//! Classes are settled in order of cost, each by a node whose children are settled, so the choice is acyclic and each
+//! node is visited once.
 
 use super::problem::{Chosen, Cost, NONE, Problem};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What the cheapest tree of each class costs, where it has any, and the node that it begins with.
+/// The cost and root node of the cheapest tree of each class.
 pub struct Trees {
-    /// By class.
+    /// Cost by class.
     pub costs: Vec<Cost>,
-    /// By class.
+    /// Root node by class.
     pub chosen: Chosen,
 }
 
-/// Settles all classes. `total` says what a node costs with all that it is made of, from what classes cost that are settled;
-/// `None` for nodes that must not be used.
+/// Settles all classes. `total` returns the cost of a node including its children from the costs of settled classes;
+/// `None` excludes the node.
 pub fn settle(problem: &Problem, mut total: impl FnMut(u32, &[Cost]) -> Option<Cost>) -> Trees {
     let mut missing: Vec<u32> = (0..problem.num_nodes() as u32).map(|n| problem.children(n).len() as u32).collect();
     let mut trees = Trees { costs: vec![Cost::MAX; problem.num_classes()], chosen: vec![NONE; problem.num_classes()] };
@@ -46,7 +46,7 @@ pub fn settle(problem: &Problem, mut total: impl FnMut(u32, &[Cost]) -> Option<C
     trees
 }
 
-/// The cheapest trees.
+/// Computes the cheapest trees.
 pub fn trees(problem: &Problem) -> Trees {
     settle(problem, |node, costs| {
         let children = problem.children(node).iter();
@@ -54,7 +54,7 @@ pub fn trees(problem: &Problem) -> Trees {
     })
 }
 
-/// Trees where those who use a class share what it costs: so many as `uses` says.
+/// Computes cheapest trees with the cost of each class divided by its number of uses.
 pub fn shared_trees(problem: &Problem, uses: &[u32]) -> Chosen {
     let shared = settle(problem, |node, costs| {
         let part = |&child: &u32| costs[child as usize] / Cost::from(uses[child as usize].max(1));

@@ -1,4 +1,4 @@
-//! What else could have been chosen, and what it would have cost.
+//! Alternatives to the extracted nodes, with their costs.
 
 use super::{Candidate, Choice as Choices, NodeId, Whole};
 use crate::by_class::{ByClass, Classes};
@@ -10,27 +10,27 @@ use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// So many nodes of a class are listed.
+/// Maximum number of listed nodes per class.
 const MAX_CANDIDATES: usize = 12;
 
-/// Looking at what candidates would cost stops after so many nodes.
+/// Maximum number of nodes visited to cost candidates.
 const MAX_LOOKED_AT: usize = 4_000_000;
 
-/// The nodes of a program, what they cost, and which of them are chosen.
+/// An extraction, with the data to cost alternatives.
 pub struct Chosen<'c, 'm> {
     /// The program.
     pub program: &'c Program<'m>,
-    /// The chosen nodes, and in classes that are not needed those that would be.
+    /// The chosen nodes; classes that are not needed have a node to be chosen if they were.
     pub choice: &'c Choice,
-    /// What a node costs.
+    /// The cost of a node.
     pub cost: &'c dyn Fn(&Node) -> u64,
     /// The classes that are needed.
     pub roots: &'c [Id],
-    /// How many nodes were looked at.
+    /// Number of visited nodes.
     pub looked_at: usize,
 }
 
-/// A choice with nodes for all other classes too: of each, what is cheapest to add to what is chosen.
+/// Extends a choice to all other classes, by the nodes that are cheapest to add.
 pub fn fill(program: &Program<'_>, choice: &Choice, cost: &dyn Fn(&Node) -> u64) -> Choice {
     let graph = &program.graph;
     let mut whole = choice.clone();
@@ -67,7 +67,7 @@ impl Chosen<'_, '_> {
         node.children.iter().map(|&child| self.program.graph.find(child)).collect()
     }
 
-    /// The classes of the result, operands before those that use them.
+    /// The needed classes, operands before users.
     pub fn needed(&self) -> Vec<Id> {
         let (mut seen, mut order) = (Classes::new(&self.program.graph), Vec::new());
         let mut stack: Vec<(Id, bool)> =
@@ -83,8 +83,8 @@ impl Chosen<'_, '_> {
         order
     }
 
-    /// What is chosen with all that it needs from some classes on, if in one class another node is. `None` if that needs
-    /// itself, or what cannot be made.
+    /// The cost of everything that some classes need, with another node in class `at`. `None` if that is cyclic or
+    /// impossible.
     fn total(&mut self, from: &[Id], at: Id, other: &Node) -> Option<u64> {
         let mut seen = FxHashSet::default();
         let (mut stack, mut sum) = (from.to_vec(), 0u64);
@@ -100,7 +100,7 @@ impl Chosen<'_, '_> {
         Some(sum)
     }
 
-    /// Whether a class would be made of itself if it were this node.
+    /// Whether a class with this node would depend on itself.
     fn is_cyclic(&mut self, class: Id, node: &Node) -> bool {
         let mut seen = FxHashSet::default();
         let mut stack = self.children(node);
@@ -116,7 +116,7 @@ impl Chosen<'_, '_> {
         false
     }
 
-    /// The nodes of a class of the result, if there are several.
+    /// The nodes of a needed class, if there are several.
     pub fn candidates(&mut self, class: Id) -> Option<Choices> {
         let nodes = &self.program.graph[class].nodes;
         let mut all: Vec<Candidate> =

@@ -1,9 +1,9 @@
-//! The e-graph for Graphviz: classes as boxes with their nodes in them, chosen nodes filled.
+//! The e-graph in Graphviz's language: classes as boxes of nodes, chosen nodes filled.
 
 use super::{Class, Report, terms::label};
 use std::fmt::Write as _;
 
-/// All classes of functions, as one graph.
+/// All classes of several functions in one graph.
 pub fn dot(reports: &[Report]) -> String {
     let mut out = String::from(
         "digraph saturated {\n  compound=true; rankdir=BT; fontname=\"monospace\";\n  \
@@ -19,12 +19,12 @@ pub fn dot(reports: &[Report]) -> String {
     out + "}\n"
 }
 
-/// What stands above the picture of a function.
+/// The title of a function's picture.
 pub(super) fn title(report: &Report) -> String {
     format!("{}: cost {}, then {}; {}", report.function, report.before, report.after, report.end)
 }
 
-/// What stands above a class.
+/// The caption of a class.
 pub(super) fn caption(class: &Class) -> String {
     match &class.name {
         Some(name) => format!("{name} : {}", class.ty),
@@ -50,7 +50,7 @@ fn edges(report: &Report, i: usize, class: &Class, out: &mut String) {
         for (position, operand) in operands.iter().enumerate() {
             let Ok(at) = report.classes.binary_search_by_key(operand, |class| class.id) else { continue };
             let Some((first, _)) = report.classes[at].nodes.first() else { continue };
-            // An edge to a class ends at its border, which Graphviz does not draw inside of one.
+            // An edge to a class ends at its border; Graphviz does not draw one from inside the same class.
             let head =
                 if *operand == class.id { String::new() } else { format!("ltail=\"cluster_f{i}_c{operand}\", ") };
             let _ = writeln!(out, "  f{i}_n{first} -> f{i}_n{node} [{head}label=\"{position}\"];");

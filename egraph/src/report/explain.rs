@@ -1,4 +1,4 @@
-//! Which rules led from the program to what was chosen.
+//! The rule applications that lead from the program to the extracted nodes.
 
 use super::{NodeId, Step};
 use crate::extract::Choice;
@@ -9,10 +9,11 @@ use gradus_ir::Op;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, VecDeque};
 
-/// No more steps are looked for.
+/// Maximum number of steps.
 const MAX_STEPS: usize = 5_000;
 
-/// Pairs of what the program has and what is chosen in its place: operands of what stays, so many, then those of chosen nodes.
+/// Pairs of an original node and its chosen replacement: first the operands of ops that stay in place (their number is
+/// returned), then those of chosen nodes.
 pub fn replaced(program: &Program<'_>, choice: &Choice) -> (Vec<(Id, Id)>, usize) {
     let stays = |met: &Met| match met {
         Met::Op(op) if !program.nodes.contains(op) => Some(*op),
@@ -37,7 +38,7 @@ pub fn replaced(program: &Program<'_>, choice: &Choice) -> (Vec<(Id, Id)>, usize
     (pairs, results)
 }
 
-/// The steps that make all pairs equal, in order, and whether some were not looked for.
+/// The steps that make all pairs equal, in order, and whether the list is truncated.
 pub fn steps(program: &Program<'_>, rules: &[String], pairs: &[(Id, Id)]) -> (Vec<Step>, bool) {
     let journal = &program.graph.analysis.journal;
     let mut paths = Paths::new(&program.graph);

@@ -1,4 +1,4 @@
-//! A report from the state of a saturated program.
+//! Construction of a report from a saturated program.
 
 use super::choices::{self, Chosen};
 use super::{Class, ClassId, NodeId, Report, Terms, explain, terms};
@@ -11,36 +11,36 @@ use egg::Id;
 use gradus_ir::{Context, Diagnostic, Op, ValueNames, symbol_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a report is made of.
+/// The inputs of a report.
 pub struct Gather<'g, 'm> {
-    /// The program, which is still what it was.
+    /// The program, before write-back.
     pub program: &'g Program<'m>,
-    /// The op that it is of.
+    /// The op whose regions were saturated.
     pub scope: Op,
     /// The rules.
     pub equations: &'g Equations,
-    /// How it went.
+    /// The result of the search.
     pub explored: &'g Exploration,
-    /// What is chosen.
+    /// The extraction.
     pub choice: &'g Choice,
     /// The classes that are needed.
     pub roots: &'g [Id],
-    /// What a node costs.
+    /// The cost of a node.
     pub cost: &'g dyn Fn(&Node) -> u64,
-    /// What costs are counted for.
+    /// Name of the cost model.
     pub target: &'static str,
-    /// What the program costs.
+    /// Cost of the original program.
     pub before: u64,
-    /// What the chosen nodes cost.
+    /// Cost of the chosen nodes.
     pub after: u64,
-    /// No choice costs less, if that is known.
+    /// A lower bound of all choices, if known.
     pub bound: Option<u64>,
-    /// Whether the program will be what is chosen.
+    /// Whether the extraction replaces the program.
     pub changed: bool,
 }
 
 impl Gather<'_, '_> {
-    /// The report; all classes are in it if they are asked for.
+    /// Builds the report, with all classes on request.
     pub fn report(&self, all_classes: bool) -> Report {
         let (program, m) = (self.program, &*self.program.m);
         let value_names = ValueNames::new(m, self.scope);
@@ -98,7 +98,7 @@ impl Gather<'_, '_> {
         }
     }
 
-    /// What the program calls classes: as the first of their values.
+    /// Names classes after the first of their values in the program.
     fn named(&self, value_names: &ValueNames) -> FxHashMap<ClassId, String> {
         let mut named = FxHashMap::default();
         for (node, number) in self.program.graph.nodes().iter().zip(0..) {
@@ -141,10 +141,10 @@ fn names(ctx: &Context, equations: &Equations) -> Vec<String> {
     equations.rules.iter().map(|rule| ctx.text(rule.name).to_owned()).collect()
 }
 
-/// So many steps are shown that led to a conflict.
+/// Maximum number of steps shown for a conflict.
 const MAX_NOTES: usize = 8;
 
-/// That different constants or types became equal, and by which rules.
+/// The error for contradicting constants or types, with the rules that led to it.
 pub fn conflict(program: &Program<'_>, scope: Op, equations: &Equations) -> Option<Diagnostic> {
     let (a, b) = program.graph.analysis.conflict.as_ref()?;
     let (ctx, loc) = (&program.m.ctx, program.m.loc(scope));

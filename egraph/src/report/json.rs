@@ -1,10 +1,10 @@
-//! Reports for tools.
+//! Reports as JSON.
 
 use super::{Candidate, Choice, Class, Report, Step, Term, TermKind, Whole};
 use crate::explore::{Iteration, Record};
 use std::fmt::Write as _;
 
-/// A value of JSON.
+/// A JSON value.
 enum Json {
     Null,
     Bool(bool),
@@ -14,7 +14,7 @@ enum Json {
     Object(Vec<(&'static str, Json)>),
 }
 
-/// What came of functions: `{"functions": [...]}`.
+/// Formats reports as `{"functions": [...]}`.
 pub fn json(reports: &[Report]) -> String {
     let functions = reports.iter().map(report).collect();
     let mut out = String::new();
@@ -40,7 +40,7 @@ impl Json {
         of.map_or(Json::Null, one)
     }
 
-    /// What holds other lists or objects has a line for each of them.
+    /// Whether the value contains lists or objects, which are printed one per line.
     fn is_long(&self) -> bool {
         let inner = |json: &Json| matches!(json, Json::List(l) if !l.is_empty()) || matches!(json, Json::Object(_));
         match self {

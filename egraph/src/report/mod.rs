@@ -1,8 +1,7 @@
-//! What saturating a function came to, for people and for tools: what it cost, which rules led where, what else could have
-//! been chosen, what is equal.
+//! Reports of saturation: costs, search statistics, explanations, alternatives, and the e-graph.
 //!
-//! A report is plain data that needs no program, so that those of many functions can be put together. [`text`], [`json`],
-//! [`dot`] and [`svg`] write them.
+//! A report is plain data without references to the program, so reports of several functions can be combined. [`text`],
+//! [`json`], [`dot`] and [`svg`] format them.
 
 mod choices;
 mod dot;
@@ -22,73 +21,74 @@ pub use text::text;
 use crate::explore::{Iteration, Record};
 use std::collections::BTreeMap;
 
-/// The name under which a report is asked for, and a picture of the e-graph with it.
+/// Name of the report, and of the report with the e-graph.
 pub const REPORT: &str = "saturate-report";
 /// See [`REPORT`].
 pub const GRAPH: &str = "saturate-graph";
 
-/// The number of a node.
+/// Id of an e-node.
 pub type NodeId = u32;
-/// The number of a class: that of one of its nodes.
+/// Id of an e-class: the id of one of its nodes.
 pub type ClassId = u32;
 
-/// Nodes by their numbers.
+/// E-nodes by id.
 pub type Terms = BTreeMap<NodeId, Term>;
 
-/// What came of a function.
+/// The report on a function.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What is saturated: the name of a function, or of the op.
+    /// Name of the function, or of the op.
     pub function: String,
-    /// What costs are counted for.
+    /// Name of the cost model.
     pub target: String,
-    /// What it cost.
+    /// Cost of the original program.
     pub before: u64,
-    /// What the chosen nodes cost together.
+    /// Cost of the chosen nodes.
     pub after: u64,
-    /// No choice costs less, if that is known.
+    /// A lower bound of all choices, if known.
     pub bound: Option<u64>,
-    /// Whether the program became what was chosen.
+    /// Whether the program was replaced.
     pub changed: bool,
-    /// Why it ended.
+    /// The reason why the search ended.
     pub end: String,
-    /// Whether the rules say no more.
+    /// Whether the e-graph is saturated.
     pub saturated: bool,
-    /// The iterations, and before them what there was.
+    /// The iterations; the first entry is the initial state.
     pub iterations: Vec<Iteration>,
-    /// The rules that matched, by name.
+    /// Statistics of the rules that matched, by name.
     pub rules: Vec<(String, Record)>,
-    /// What is used by what stays, as it was and as it is chosen; operands of both may stand for what is equal to them.
+    /// For each value used by ops that stay in place, the original and the chosen node. Operands may be any nodes of
+    /// their classes.
     pub results: Vec<(NodeId, NodeId)>,
-    /// The steps from the program to what was chosen, in the order in which they were made.
+    /// The steps from the program to the chosen nodes, in order.
     pub steps: Vec<Step>,
-    /// Whether there are steps that were not looked for, as there are too many.
+    /// Whether the list of steps is truncated.
     pub is_cut: bool,
-    /// The classes of the result that had several nodes, operands before those that use them.
+    /// The needed classes with several nodes, operands before users.
     pub choices: Vec<Choice>,
-    /// All classes, if they were asked for.
+    /// All classes, if requested.
     pub classes: Vec<Class>,
-    /// The nodes that the others mention, and what they are made of.
+    /// All referenced nodes and their operands.
     pub terms: Terms,
 }
 
-/// A node, as it was when it was added.
+/// An e-node, with the operands with which it was added.
 #[derive(Clone, Debug)]
 pub struct Term {
-    /// What it is.
+    /// Its kind.
     pub kind: TermKind,
     /// Its operands.
     pub operands: Vec<NodeId>,
     /// The types of its results.
     pub types: Vec<String>,
-    /// What the program calls it, if it is in the program.
+    /// Its name in the program, if it is a value of the program.
     pub name: Option<String>,
 }
 
-/// What a node is.
+/// The kind of an e-node.
 #[derive(Clone, Debug)]
 pub enum TermKind {
-    /// A value that is made by something that stays where it is.
+    /// A value defined by an op outside the e-graph.
     Leaf,
     /// An op.
     Op {
@@ -96,90 +96,90 @@ pub enum TermKind {
         op: String,
         /// Its inherent attributes, as a dictionary.
         properties: String,
-        /// Its other attributes, as a dictionary.
+        /// Its discardable attributes, as a dictionary.
         attributes: String,
-        /// Those of them that are not what they usually are, for people; of constants, the value.
+        /// Its non-default attributes, for people; the value of a constant.
         shown: String,
         /// Whether it is a constant.
         constant: bool,
-        /// Whether the order of its operands does not matter.
+        /// Whether it is commutative.
         commutative: bool,
     },
-    /// One of several results.
+    /// The projection to one of several results.
     Result(u32),
 }
 
-/// A rule that was applied.
+/// A rule application.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The rule.
     pub rule: String,
-    /// The iteration, from 1; 0 for what was made equal before.
+    /// The 1-based iteration; 0 for equalities before the search.
     pub iteration: u32,
-    /// What it matched. Other nodes of the same classes may be what the rule says.
+    /// The matched node. The rule may have matched through other nodes of its operand classes.
     pub left: NodeId,
-    /// What is equal to that.
+    /// The node of the right side.
     pub right: NodeId,
-    /// The steps, by their places in the list, that made it match.
+    /// Indices of the steps without which it would not have matched.
     pub needs: Vec<usize>,
 }
 
-/// A class of the result.
+/// A needed class with alternatives.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The class.
     pub class: ClassId,
-    /// What the program calls it, if it is in the program.
+    /// Its name in the program, if any.
     pub name: Option<String>,
-    /// Its nodes; the chosen one first, then the cheapest.
+    /// Its nodes: the chosen one, then by cost.
     pub candidates: Vec<Candidate>,
-    /// How many more there are.
+    /// Number of nodes that are not listed.
     pub more: usize,
 }
 
-/// A node that could be chosen.
+/// An alternative.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The node.
     pub node: NodeId,
     /// The chosen nodes of its operands.
     pub operands: Vec<NodeId>,
-    /// What it costs by itself.
+    /// Its own cost.
     pub own: u64,
-    /// What it costs with all that it needs, if nothing of that is there.
+    /// Its cost with all operands, if nothing is shared.
     pub alone: Option<u64>,
-    /// What the function would cost with it, all else chosen as it is.
+    /// The cost of the function with it, all other choices unchanged.
     pub whole: Whole,
 }
 
-/// What a function would cost.
+/// The cost of a function with an alternative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Whole {
-    /// This is chosen.
+    /// The alternative is chosen.
     Chosen,
-    /// So much.
+    /// A cost.
     Cost(u64),
-    /// It was not looked at, as there are too many.
+    /// Not computed because of the limit.
     Unknown,
-    /// It would be made of itself.
+    /// The alternative would be cyclic.
     Itself,
 }
 
-/// A class.
+/// An e-class.
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// The class.
+    /// Its id.
     pub id: ClassId,
-    /// What the program calls it, if it is in the program.
+    /// Its name in the program, if any.
     pub name: Option<String>,
     /// The type of its nodes.
     pub ty: String,
-    /// Whether something that stays uses it.
+    /// Whether an op outside the e-graph uses it.
     pub is_root: bool,
-    /// Whether it is part of the result.
+    /// Whether the result needs it.
     pub is_needed: bool,
-    /// Its nodes, with the classes of their operands.
+    /// Its nodes with their operand classes.
     pub nodes: Vec<(NodeId, Vec<ClassId>)>,
-    /// The chosen one, by its place; where the class is no part of the result, the one that would be.
+    /// Index of the chosen node; for classes that are not needed, the one to be chosen if they were.
     pub chosen: Option<usize>,
 }

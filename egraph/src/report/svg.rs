@@ -1,26 +1,26 @@
-//! The e-graph as a picture: classes as boxes with their nodes in them, in layers, operands below those that use them.
+//! The e-graph as a picture: classes as boxes of nodes in layers, operands below users.
 
 use super::dot::{caption, title};
 use super::{Class, Report, terms::label};
 use gradus_ir::svg::{document, escape};
 use std::fmt::Write as _;
 
-/// More classes than so many are no picture.
+/// Maximum number of classes.
 pub const MAX_CLASSES: usize = 400;
 
-/// Sizes in pixels: of a letter, a line, and what is left between boxes.
+/// Sizes in pixels: letter, line, distance of boxes.
 const LETTER: usize = 7;
 const LINE: usize = 16;
 const GAP: [usize; 2] = [24, 56];
 
-/// The ends of lines.
+/// Arrow heads.
 const ARROW: &str = "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" \
      orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"gray\"/></marker></defs>\n";
 
-/// How often classes are moved nearer to what they are used by, or use.
+/// Number of sweeps that reduce edge crossings.
 const SWEEPS: usize = 6;
 
-/// All classes of functions, one function below the other. The error says why there is no picture.
+/// Draws all classes of several functions, one function below the other. The error states why there is no picture.
 pub fn svg(reports: &[Report]) -> Result<String, String> {
     let classes: usize = reports.iter().map(|report| report.classes.len()).sum();
     if classes > MAX_CLASSES {
@@ -42,7 +42,7 @@ pub fn svg(reports: &[Report]) -> Result<String, String> {
     Ok(document([width, height], ARROW, &body))
 }
 
-/// A class with its place.
+/// A class with its position.
 struct Placed {
     lines: Vec<String>,
     layer: usize,
@@ -79,7 +79,7 @@ impl<'r> Picture<'r> {
         self.report.classes.binary_search_by_key(&class, |class| class.id).ok()
     }
 
-    /// The classes of the operands of a class: those of its chosen node, or of all.
+    /// The operand classes of a class's chosen node, or of all of its nodes.
     fn below(&self, class: usize, chosen: bool) -> Vec<usize> {
         let own = &self.report.classes[class];
         let wanted = |place: usize| !chosen || own.chosen == Some(place);
@@ -87,7 +87,7 @@ impl<'r> Picture<'r> {
         nodes.flat_map(|(_, (_, operands))| operands).filter_map(|&operand| self.place_of(operand)).collect()
     }
 
-    /// A class is above all that its chosen node needs. Chosen nodes are not made of themselves, so that this ends.
+    /// Places each class above the operands of its chosen node; chosen nodes are acyclic, so this terminates.
     fn choose_layers(&mut self) {
         for _ in 0..self.placed.len() {
             let mut changed = false;
@@ -102,7 +102,7 @@ impl<'r> Picture<'r> {
         }
     }
 
-    /// The classes of each layer, the lowest first, such that few lines cross.
+    /// The classes of each layer, bottom to top, ordered to reduce crossings.
     fn layers(&self) -> Vec<Vec<usize>> {
         let top = self.placed.iter().map(|placed| placed.layer).max().map_or(0, |top| top + 1);
         let mut layers = vec![Vec::new(); top];
@@ -150,7 +150,7 @@ impl<'r> Picture<'r> {
     }
 
     fn draw(&self, out: &mut String) {
-        // What is chosen is drawn over what is not.
+        // Chosen edges are drawn on top.
         for chosen in [false, true] {
             let classes = self.report.classes.iter().zip(&self.placed);
             classes.for_each(|(class, placed)| self.lines_from(class, placed, chosen, out));
@@ -183,7 +183,7 @@ impl<'r> Picture<'r> {
         }
     }
 
-    /// Lines from the nodes of a class to the classes of their operands.
+    /// Draws the edges from the nodes of a class.
     fn lines_from(&self, class: &Class, placed: &Placed, chosen: bool, out: &mut String) {
         let wanted = |i: usize| (class.is_needed && class.chosen == Some(i)) == chosen;
         for (_, (_, operands)) in class.nodes.iter().enumerate().filter(|(i, _)| wanted(*i)) {

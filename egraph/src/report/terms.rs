@@ -1,4 +1,4 @@
-//! Nodes as data, and as text for people.
+//! E-nodes as data and as text.
 
 use super::{NodeId, Report, Term, TermKind, Terms};
 use crate::graph::{Key, Node};
@@ -6,7 +6,7 @@ use crate::program::Program;
 use gradus_ir::{Attr, Op, OpName, ValueNames};
 use std::fmt::Write as _;
 
-/// Adds nodes, and all that they are made of.
+/// Adds nodes with their operands, transitively.
 pub fn add(program: &Program<'_>, names: &ValueNames, ids: Vec<NodeId>, terms: &mut Terms) {
     let mut open = ids;
     while let Some(id) = open.pop() {
@@ -43,7 +43,7 @@ fn term(program: &Program<'_>, names: &ValueNames, node: &Node) -> Term {
             }
         }
     };
-    // Of several results together the name is that of all.
+    // The name of several results together has no index.
     let whole = |name: String| match node.key {
         Key::Op { .. } => name.split('#').next().unwrap_or_default().to_owned(),
         _ => name,
@@ -52,14 +52,14 @@ fn term(program: &Program<'_>, names: &ValueNames, node: &Node) -> Term {
     Term { kind, operands, types, name }
 }
 
-/// The value of an op that is a constant.
+/// The value of a constant op.
 fn constant(program: &Program<'_>, op: Op) -> Option<Attr> {
     let m = &*program.m;
     let is_leaf = m.operands(op).is_empty() && m.num_results(op) == 1;
     is_leaf.then(|| m.constant(m.result(op, 0))).flatten()
 }
 
-/// The attributes that are not what they are unless a program says otherwise.
+/// The non-default attributes.
 fn unusual(program: &Program<'_>, name: OpName, props: Attr) -> String {
     let ctx = &program.m.ctx;
     let specs = ctx.op_info(name).map_or(&[][..], |info| info.attrs);
@@ -72,16 +72,16 @@ fn unusual(program: &Program<'_>, name: OpName, props: Attr) -> String {
     if texts.is_empty() { String::new() } else { format!("{{{}}}", texts.join(", ")) }
 }
 
-/// Longer texts of attributes are cut.
+/// Maximum length of printed attributes.
 const LONGEST: usize = 60;
 
-/// A node by its operands, so many levels down; below these, by its name.
+/// Formats a node with operands down to `levels` levels; below, by name.
 pub fn show(terms: &Terms, id: NodeId, levels: u32) -> String {
     let operands = terms.get(&id).map_or(&[][..], |term| &term.operands);
     show_with(terms, id, operands, levels)
 }
 
-/// A node with other operands.
+/// Formats a node with other operands.
 pub fn show_with(terms: &Terms, id: NodeId, operands: &[NodeId], levels: u32) -> String {
     let Some(term) = terms.get(&id) else { return format!("#{id}") };
     let mut text = match &term.kind {
@@ -104,12 +104,12 @@ fn is_constant(terms: &Terms, id: NodeId) -> bool {
     terms.get(&id).is_some_and(|term| matches!(term.kind, TermKind::Op { constant: true, .. }))
 }
 
-/// A name without its dialect, as rules have them.
+/// An op name without its dialect, as in rules.
 pub fn short(op: &str) -> &str {
     op.split_once('.').map_or(op, |(_, name)| name)
 }
 
-/// A constant: if it is long, its name, or its type if the program does not name it.
+/// Formats a constant: by value, or if that is long by name or type.
 fn number(term: &Term, shown: &str) -> String {
     if shown.chars().count() <= LONGEST {
         return shown.to_owned();
@@ -124,7 +124,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What stands for a node in a picture.
+/// The label of a node in a picture.
 pub fn label(report: &Report, id: NodeId) -> String {
     match report.terms.get(&id).map(|term| &term.kind) {
         Some(TermKind::Op { shown, constant: true, .. }) => number(&report.terms[&id], shown),

@@ -1,12 +1,12 @@
-//! Reports for people.
+//! Reports as text.
 
 use super::{Choice, Report, Step, Whole, terms::show, terms::show_with};
 use std::fmt::Write as _;
 
-/// So many levels of a node are shown.
+/// Number of levels of operands that are printed.
 const LEVELS: u32 = 3;
 
-/// What came of functions, one after the other.
+/// Formats reports, one after the other.
 pub fn text(reports: &[Report]) -> String {
     let texts: Vec<String> = reports.iter().map(one).collect();
     texts.join("\n")
