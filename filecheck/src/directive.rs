@@ -1,4 +1,4 @@
-//! Finding the directives in a check file.
+//! Parsing of directives in a check file.
 
 use crate::near_miss;
 use crate::number;
@@ -8,20 +8,20 @@ use crate::variables::Variables;
 use crate::{Options, Text};
 use std::collections::BTreeSet;
 
-/// What a directive asks for.
+/// The kind of a directive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// `CHECK:`, or `CHECK-COUNT-n:` for more than once: somewhere behind the match before.
+    /// `CHECK:`, or `CHECK-COUNT-n:` for repetitions: anywhere after the previous match.
     Plain(u32),
     /// On the next line.
     Next,
     /// On the same line.
     Same,
-    /// Not between the matches before and after.
+    /// Absent between the previous and the next match.
     Not,
-    /// In any order with its neighbours of this kind.
+    /// In any order with adjacent directives of this kind.
     Dag,
-    /// Divides the input into parts that are checked each for itself.
+    /// Splits the input into parts that are checked independently.
     Label,
     /// The next line is empty.
     Empty,
@@ -29,7 +29,7 @@ pub enum Kind {
     End,
 }
 
-/// The names of kinds in directives, with what their annotations in the dump are called.
+/// The suffixes of directives, and the names of their annotations in the dump.
 pub const SUFFIXES: [(&str, Kind); 6] = [
     ("NEXT", Kind::Next),
     ("SAME", Kind::Same),
@@ -40,7 +40,7 @@ pub const SUFFIXES: [(&str, Kind); 6] = [
 ];
 
 impl Kind {
-    /// `-NEXT`; nothing for the plain kind.
+    /// The suffix such as `-NEXT`; empty for the plain kind.
     pub fn suffix(self) -> String {
         match self {
             Kind::Plain(1) => String::new(),
@@ -54,28 +54,27 @@ impl Kind {
 /// A directive.
 pub struct Directive {
     pub kind: Kind,
-    /// `CHECK-NEXT{LITERAL}`
+    /// Name such as `CHECK-NEXT{LITERAL}`.
     pub name: String,
     pub pattern: Pattern,
-    /// The line in the check file, from 1; for an implicit check, its number, from 1.
+    /// 1-based line in the check file; for an implicit check, its 1-based number.
     pub line: usize,
 }
 
-/// A directive that finds something at one place, with those directives before it whose matches have no place of their
-/// own in the order.
+/// A positional directive, with the preceding directives that have no position of their own (`-NOT`, `-DAG`).
 pub struct Step {
     pub before: Vec<usize>,
     pub directive: usize,
 }
 
-/// A check file that was read.
+/// A parsed check file.
 pub struct CheckFile {
     pub directives: Vec<Directive>,
     pub steps: Vec<Step>,
     pub variables: Variables,
 }
 
-/// What stands behind a prefix, when it is a directive.
+/// The text between a prefix and the pattern.
 enum Head {
     Comment,
     Directive(Kind, bool),
@@ -84,7 +83,7 @@ enum Head {
     BadCount,
 }
 
-/// A place at which there is a directive: `start` of its prefix, and `end` of what introduces the pattern.
+/// A directive in the text: `start` of its prefix, and `end` of the text before its pattern.
 struct Hit {
     prefix: usize,
     head: Head,
@@ -92,7 +91,7 @@ struct Hit {
     end: usize,
 }
 
-/// Reads the check file and the definitions on the command line. Errors are about these.
+/// Parses the check file and the definitions on the command line.
 pub fn read(options: &Options, sources: &mut Sources) -> Result<CheckFile, Vec<Message>> {
     if !options.allow_near_misses {
         let errors = near_miss::find(options, sources.get(CHECKS));
@@ -107,7 +106,7 @@ pub fn read(options: &Options, sources: &mut Sources) -> Result<CheckFile, Vec<M
     Ok(file)
 }
 
-/// `-DNAME=VALUE` and `-D#FORMAT,NAME=EXPR`.
+/// Parses `-DNAME=VALUE` and `-D#FORMAT,NAME=EXPR`.
 fn define_on_command_line(options: &Options, sources: &mut Sources, vars: &mut Variables) -> Result<(), Vec<Message>> {
     let mut errors = Vec::new();
     for define in &options.defines {
@@ -161,7 +160,7 @@ impl CheckFile {
         self.directives.len() - 1
     }
 
-    /// `--implicit-check-not`: the first directives.
+    /// Adds `--implicit-check-not` directives, which come first.
     fn implicit_nots(&mut self, options: &Options, sources: &mut Sources) -> Result<(), Message> {
         for (i, text) in options.implicit_check_not.iter().enumerate() {
             let intro = "-implicit-check-not='";
@@ -222,7 +221,7 @@ impl CheckFile {
         Ok(())
     }
 
-    /// What is left over is checked up to the end of the input.
+    /// Adds an end-of-input step for the remaining directives.
     fn end(&mut self, before: Vec<usize>, prefix: &str, offset: usize) {
         if before.is_empty() {
             return;
@@ -247,7 +246,7 @@ impl CheckFile {
     }
 }
 
-/// From behind the blanks after a directive's colon to the end of the line.
+/// The pattern: from after the blanks behind the colon to the end of the line.
 fn pattern_range(options: &Options, text: &[u8], colon: usize) -> (usize, usize) {
     let len = text[colon..].iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(text.len() - colon);
     let end = colon + len;
@@ -262,14 +261,14 @@ fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'-' || b == b'_'
 }
 
-/// All directives and comments, in the order of the text. Those of comments have the numbers behind the prefixes'.
+/// All directives and comments in text order. Comment prefixes are numbered after the directive prefixes.
 fn hits(options: &Options, text: &[u8]) -> Vec<Hit> {
     let (checks, comments) = (options.prefixes(), options.comments());
     let prefixes: Vec<&[u8]> = checks.iter().chain(&comments).map(|p| p.as_bytes()).collect();
     let mut found = Vec::new();
     let mut pos = 0;
     while pos < text.len() {
-        // A prefix begins a word, so one look at the start of each word finds them all.
+        // A prefix starts a word, so only word starts are tested.
         if !is_word(text[pos]) {
             pos += 1;
             continue;
@@ -291,7 +290,7 @@ fn hits(options: &Options, text: &[u8]) -> Vec<Hit> {
     found
 }
 
-/// What stands at `pos`, behind a prefix, and where it ends.
+/// The directive head at `pos`, after a prefix, and its end.
 fn head(text: &[u8], pos: usize, comment: bool) -> Option<(Head, usize)> {
     let rest = &text[pos..];
     if comment {
@@ -308,7 +307,7 @@ fn head(text: &[u8], pos: usize, comment: bool) -> Option<(Head, usize)> {
     Some((if misspelled { Head::Misspelled } else { head }, end))
 }
 
-/// What stands at `pos`, behind a prefix and a hyphen.
+/// The directive head at `pos`, after a prefix and a hyphen.
 fn suffix(text: &[u8], pos: usize) -> Option<(Head, usize)> {
     let rest = &text[pos..];
     if let Some(count) = rest.strip_prefix(b"COUNT-") {
@@ -338,7 +337,7 @@ fn suffix(text: &[u8], pos: usize) -> Option<(Head, usize)> {
     Some((Head::Directive(*kind, literal), pos + name.len() + len))
 }
 
-/// `:` or `{LITERAL}:`: whether it is literal, and the length.
+/// Parses `:` or `{LITERAL}:`; returns whether it is literal, and its length.
 fn modifiers(rest: &[u8]) -> Option<(bool, usize)> {
     if rest.starts_with(b":") {
         return Some((false, 1));
@@ -360,20 +359,20 @@ fn modifiers(rest: &[u8]) -> Option<(bool, usize)> {
     rest[i..].starts_with(b"}:").then_some((true, i + 2))
 }
 
-/// The lines, from 0, in which directives and comments of the run begin.
+/// The 0-based lines in which directives and comments of the run start.
 pub fn lines_with_directives(options: &Options, source: &Source) -> BTreeSet<usize> {
     hits(options, &source.bytes).iter().map(|hit| source.line_col(hit.start).0).collect()
 }
 
-/// A directive's place in a check file.
+/// The position of a directive in a check file.
 pub struct Location {
-    /// The line, from 0.
+    /// 0-based line.
     pub line: usize,
-    /// The first byte of the prefix in its line.
+    /// Byte offset of the prefix in its line.
     pub column: usize,
 }
 
-/// Where the directives of a run are, without comments.
+/// The positions of the directives of a run, without comments.
 pub fn directive_places(options: &Options, checks: Text<'_>) -> Vec<Location> {
     let exact = Options { strict_whitespace: true, ..options.clone() };
     let source = Source::read(checks, &exact);

@@ -1,5 +1,5 @@
-//! FileCheck: whether a text fulfils the `CHECK` lines of a file. Syntax, meaning and exit status are those of LLVM 22's
-//! tool, and it is stricter: what looks like a directive but is none is an error (see [`near_miss`]).
+//! FileCheck: whether a text matches the `CHECK` lines of a file. Syntax, semantics and exit status are those of LLVM
+//! 22's tool; in addition, misspelt directives are errors (see [`near_miss`]).
 //!
 //! ```
 //! use gradus_filecheck::{Options, Text, Verdict, check};
@@ -9,9 +9,9 @@
 //! assert_eq!(check(&Options::default(), checks, input).verdict, Verdict::Pass);
 //! ```
 //!
-//! A check file is read into [`directive`]s, whose patterns ([`pattern`]) are sequences of text, regular expressions,
-//! and variables; [`number`] holds the numeric ones. [`run`] then looks for one after the other in the input, and
-//! [`report`] says what went wrong.
+//! A check file is parsed into [`directive`]s, whose patterns ([`pattern`]) are sequences of text, regular expressions
+//! and variables; [`number`] has the numeric ones. [`run`] matches them in order against the input, and [`report`]
+//! formats failures.
 
 mod directive;
 pub mod ere;
@@ -30,7 +30,7 @@ pub use directive::{Location, directive_places};
 use report::Report;
 use source::{Source, Sources};
 
-/// A text and what it is called in messages.
+/// A text with its name in messages.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     /// The name.
@@ -39,30 +39,30 @@ pub struct Text<'a> {
     pub bytes: &'a [u8],
 }
 
-/// When the input is shown around what went wrong.
+/// The conditions under which the annotated input is dumped.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Dump {
     /// Never.
     Never,
-    /// When a check failed.
+    /// If a check failed.
     #[default]
     Fail,
-    /// All of it, in any case.
+    /// Always, in full.
     Always,
 }
 
-/// Which lines of the input are shown.
+/// The lines of the input to dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filter {
-    /// All.
+    /// All lines.
     All,
-    /// Those with an annotation, and those around.
+    /// Annotated lines with context.
     Annotation,
-    /// Those with an error, and those around.
+    /// Lines with errors, with context.
     Error,
 }
 
-/// What the flags of the command say; each has the flag's name.
+/// The command-line options; each field has the flag's name.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the command's help says what they mean")]
 pub struct Options {
@@ -79,7 +79,7 @@ pub struct Options {
     pub allow_deprecated_dag_overlap: bool,
     pub allow_near_misses: bool,
     pub dump_input: Dump,
-    /// Errors unless given; all lines when the input is always shown.
+    /// Default: errors, or all lines if the input is always dumped.
     pub dump_input_filter: Option<Filter>,
     pub dump_input_context: usize,
     pub verbose: bool,
@@ -114,7 +114,7 @@ impl Options {
         or_default(&self.check_prefixes, &["CHECK"])
     }
 
-    /// The prefixes that make the rest of a line a comment.
+    /// The prefixes that turn the rest of a line into a comment.
     pub fn comments(&self) -> Vec<&str> {
         or_default(&self.comment_prefixes, &["COM", "RUN"])
     }
@@ -124,23 +124,23 @@ fn or_default<'a>(given: &'a [String], default: &[&'a str]) -> Vec<&'a str> {
     if given.is_empty() { default.to_vec() } else { given.iter().map(String::as_str).collect() }
 }
 
-/// How a check ended; the numbers are the exit status.
+/// The result of a check; the discriminants are exit statuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The input is as the checks say.
+    /// The input matches.
     Pass = 0,
-    /// It is not.
+    /// The input does not match.
     Fail = 1,
-    /// The checks cannot be read, or there is nothing to check.
+    /// The check file is invalid, or there is nothing to check.
     Unusable = 2,
 }
 
-/// What a check came to.
+/// The result of a check with its report.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How it ended.
+    /// The result.
     pub verdict: Verdict,
-    /// What there is to say, ready to be printed.
+    /// The printable report.
     pub report: String,
 }
 

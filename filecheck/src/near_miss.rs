@@ -1,20 +1,19 @@
-//! What looks like a directive but is none. LLVM's tool takes such a line for a comment, and a test that was meant to
-//! check something checks nothing.
+//! Detection of misspelt directives. LLVM's tool treats such a line as a comment, so the test checks nothing.
 //!
-//! At the start of a comment, or of a line, these are near misses of the prefix `CHECK`:
+//! At the start of a comment or line, these are near misses of the prefix `CHECK`:
 //!
-//! - `CHECK foo`, `CHECK-NEXT foo`, `CHECK :`: the colon is missing, or not where it belongs;
-//! - `CHECK_NEXT:`, `CHECK-NXT:`, `CHECKNEXT:`, `CHECK-NEXT{LITRAL}:`: no directive ends like this;
-//! - `CHEKC:`, `CHCK-NEXT:`: one slip away from the prefix.
+//! - `CHECK foo`, `CHECK-NEXT foo`, `CHECK :`: missing or misplaced colon;
+//! - `CHECK_NEXT:`, `CHECK-NXT:`, `CHECKNEXT:`, `CHECK-NEXT{LITRAL}:`: invalid suffix;
+//! - `CHEKC:`, `CHCK-NEXT:`: edit distance 1 from the prefix.
 //!
-//! Words that other runs of the file use as prefixes are no misses, nor is what stands behind a comment prefix (`COM:`).
+//! Prefixes of other runs of the file and text after a comment prefix (`COM:`) are not near misses.
 
 use crate::Options;
 use crate::directive::{SUFFIXES, lines_with_directives};
 use crate::source::{CHECKS, Message, Place, Source};
 use strsim::osa_distance;
 
-/// All near misses.
+/// Returns all near misses.
 pub fn find(options: &Options, source: &Source) -> Vec<Message> {
     let taken = lines_with_directives(options, source);
     let known = known_prefixes(options, source);
@@ -32,7 +31,7 @@ pub fn find(options: &Options, source: &Source) -> Vec<Message> {
     errors
 }
 
-/// Where comments begin in a line, after blanks; the line itself is like a comment.
+/// The starts of comments in a line, and of the line itself, after blanks.
 fn comment_starts(line: &[u8]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::new();
     let marks = (0..line.len()).filter(|&i| line[i..].starts_with(b"//") || matches!(line[i], b'#' | b';'));
@@ -50,7 +49,7 @@ fn word(text: &[u8]) -> &[u8] {
     &text[..len]
 }
 
-/// What is wrong with the word at the start of a comment.
+/// The error about the word at the start of a comment, if it is a near miss.
 fn near_miss(options: &Options, known: &[String], text: &[u8]) -> Option<String> {
     let word = std::str::from_utf8(word(text)).expect("ASCII");
     let after = text[word.len()..].trim_ascii_start();
@@ -67,7 +66,7 @@ fn near_miss(options: &Options, known: &[String], text: &[u8]) -> Option<String>
         if rest.is_empty() || (rest.starts_with(['-', '_']) && base == prefix) {
             return Some(missing_colon(word, after));
         }
-        // Another run's prefix may begin with this one.
+        // The prefix of another run may start with this one.
         if known.iter().any(|k| k == word || k == base) {
             return None;
         }
@@ -104,7 +103,7 @@ fn unknown_suffix(prefix: &str, word: &str, suffix: &str) -> String {
     }
 }
 
-/// The word without the ending that makes it a directive of a certain kind.
+/// The word without its directive suffix.
 fn without_suffix(word: &str) -> &str {
     let names = SUFFIXES.iter().map(|s| s.0);
     let ending = names.filter_map(|name| word.strip_suffix(name)?.strip_suffix('-')).next();
@@ -115,7 +114,7 @@ fn without_suffix(word: &str) -> &str {
     ending.or_else(count).unwrap_or(word)
 }
 
-/// The prefixes of this run, and those that RUN lines in the file name.
+/// The prefixes of this run, and those of RUN lines in the file.
 fn known_prefixes(options: &Options, source: &Source) -> Vec<String> {
     let mut known: Vec<String> = options.prefixes().into_iter().map(str::to_owned).collect();
     let mut commands = String::new();

@@ -2,12 +2,12 @@
 
 use crate::variables::{NumberId, Variables};
 
-/// Parentheses in expressions may be nested this deep.
+/// Maximum nesting depth of parentheses in expressions.
 const MAX_DEPTH: u32 = 100;
-/// The most digits that a format may ask for; regular expressions count no further.
+/// Maximum precision of a format, which is the largest repetition count of regular expressions.
 const MAX_PRECISION: u32 = 255;
 
-/// How a number is written.
+/// The base and case of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Style {
     #[default]
@@ -18,7 +18,7 @@ pub enum Style {
     HexUpper,
 }
 
-/// How a number is written, with how many digits at least, and whether with `0x`.
+/// The format of a number: style, minimum number of digits, and `0x` prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Format {
     pub style: Style,
@@ -39,7 +39,7 @@ impl Format {
         }
     }
 
-    /// A regular expression for all numbers of this format.
+    /// A regular expression that matches all numbers of this format.
     pub fn wildcard(self) -> String {
         let prefix = if self.alternate { "0x" } else { "" };
         let (sign, first, digit) = match self.style {
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// The number as text; `None` when the format has no way to write it.
+    /// Formats a number; `None` if the format cannot represent it.
     pub fn write(self, value: i128) -> Option<String> {
         if self.style != Style::Signed && value < 0 {
             return None;
@@ -69,7 +69,7 @@ impl Format {
         Some(format!("{sign}{prefix}{digits:0>width$}", width = self.precision as usize))
     }
 
-    /// The value of what [`Format::wildcard`] matched; `None` when it does not fit into 128 bits.
+    /// Parses text that [`Format::wildcard`] matched; `None` above 128 bits.
     pub fn read(self, text: &[u8]) -> Option<i128> {
         let text = std::str::from_utf8(text).ok()?;
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |t| (true, t));
@@ -80,10 +80,10 @@ impl Format {
     }
 }
 
-/// What computes two operands; `None` for overflow and division by zero.
+/// A binary operation; `None` for overflow and division by zero.
 type Binary = fn(i128, i128) -> Option<i128>;
 
-/// A step of an expression, operands first.
+/// An element of an expression in postfix notation.
 #[derive(Clone, Debug)]
 enum Step {
     Value(i128),
@@ -95,9 +95,9 @@ enum Step {
 #[derive(Clone, Debug)]
 pub struct Expr(Vec<Step>);
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 pub enum EvalError {
-    /// These variables, each with its place, have none.
+    /// Undefined variables with their positions.
     Undefined(Vec<(usize, String)>),
     Overflow,
 }
@@ -130,7 +130,7 @@ impl Expr {
     }
 }
 
-/// A block: the expression that is substituted, if there is one, how it is written, and the variable that it defines.
+/// A numeric block: optional expression, format, and the variable that it defines.
 #[derive(Debug)]
 pub struct Block {
     pub expr: Option<Expr>,
@@ -138,7 +138,7 @@ pub struct Block {
     pub define: Option<(String, NumberId)>,
 }
 
-/// A name at the start of a text: its length, and whether it begins with `@`. An error is an offset and a message.
+/// Parses a name: its length, and whether it starts with `@`. An error is an offset and a message.
 pub fn name(text: &[u8]) -> Result<(usize, bool), (usize, &'static str)> {
     let Some(first) = text.first() else { return Err((0, "empty variable name")) };
     let pseudo = *first == b'@';
@@ -152,9 +152,9 @@ pub fn name(text: &[u8]) -> Result<(usize, bool), (usize, &'static str)> {
     Ok((rest.map_or(text.len(), |n| start + n), pseudo))
 }
 
-/// Reads the block `text[start..end]`, without brackets and `#`. `line` is the directive's, `None` for a definition on
-/// the command line; a `legacy` block is `@LINE`, and a number to add or subtract. An error is an offset in the text and
-/// a message.
+/// Parses the block `text[start..end]`, without brackets and `#`. `line` is the line of the directive, or `None` for a
+/// definition on the command line; a `legacy` block is `@LINE` plus or minus a number. An error is an offset and a
+/// message.
 pub fn block(
     text: &[u8],
     (start, end): (usize, usize),
@@ -192,18 +192,18 @@ pub fn block(
 }
 
 struct Parser<'a> {
-    /// Up to the block's end.
+    /// The text up to the end of the block.
     text: &'a [u8],
     pos: usize,
     line: Option<usize>,
     variables: &'a mut Variables,
     steps: Vec<Step>,
-    /// The first place at which operands are written differently.
+    /// The first position at which operands have different formats.
     conflict: Option<(usize, String)>,
     depth: u32,
 }
 
-/// What an operand may be.
+/// The operands that are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Allowed {
     Any,
@@ -211,7 +211,7 @@ enum Allowed {
     Literal,
 }
 
-/// An error is an offset and a message.
+/// The result of parsing; an error is an offset and a message.
 type Parsed<T> = Result<T, (usize, String)>;
 
 impl Parser<'_> {
@@ -235,7 +235,7 @@ impl Parser<'_> {
         Err((self.pos, message.into()))
     }
 
-    /// `%#.8X`, up to `end`.
+    /// Parses a format such as `%#.8X`, up to `end`.
     fn format(&mut self, end: usize) -> Parsed<Format> {
         self.blanks();
         if self.pos >= end || !self.eat("%") {
@@ -268,7 +268,7 @@ impl Parser<'_> {
         Ok(format)
     }
 
-    /// Reads `== expr` to the end of the block; returns how its operands are written.
+    /// Parses `== expr` to the end of the block; returns the format of its operands.
     fn constraint_and_expr(&mut self, legacy: bool) -> Parsed<Format> {
         self.blanks();
         let constraint = self.eat("==");
@@ -295,7 +295,7 @@ impl Parser<'_> {
         Ok(format)
     }
 
-    /// Reads an operator and its right side.
+    /// Parses an operator and its right operand.
     fn binary(&mut self, start: usize, left: Format, legacy: bool) -> Parsed<Format> {
         let left_end = self.pos;
         let operator: Binary = match self.peek() {
@@ -317,7 +317,7 @@ impl Parser<'_> {
         Ok(self.joined(left, (start, left_end), right, (right_start, self.pos)))
     }
 
-    /// How a computation is written whose operands are written like this.
+    /// The format of an operation, from the formats of its operands.
     fn joined(&mut self, left: Format, l: (usize, usize), right: Format, r: (usize, usize)) -> Format {
         let none = |f: Format| f.style == Style::None;
         if !none(left) && !none(right) && left != right && self.conflict.is_none() {
@@ -373,7 +373,7 @@ impl Parser<'_> {
         result
     }
 
-    /// Digits in a radix; 0 stands for the one that the prefix says. `None` when there are none, or too many.
+    /// Parses digits in a radix; 0 selects the radix by prefix. `None` without digits or on overflow.
     fn digits(&mut self, radix: u32) -> Option<i128> {
         let rest = &self.text[self.pos..];
         let (radix, skip) = match (radix, rest) {
@@ -434,7 +434,7 @@ impl Parser<'_> {
         Ok(format)
     }
 
-    /// `add(a, b)`; the parenthesis is next.
+    /// Parses a call such as `add(a, b)` from its parenthesis on.
     fn call(&mut self, name: &str, start: usize) -> Parsed<Format> {
         let function: Binary = match name {
             "add" => i128::checked_add,
@@ -483,7 +483,7 @@ impl Parser<'_> {
         if self.eat(")") { Ok((format, count)) } else { self.fail("missing ')' at end of call expression") }
     }
 
-    /// The variable that the text from `start` to the colon names.
+    /// Parses the name of the variable to define, from `start` to the colon.
     fn definition(&mut self, start: usize, colon: usize, format: Format) -> Parsed<(String, NumberId)> {
         self.pos = start;
         self.blanks();

@@ -1,4 +1,4 @@
-//! What comes after a directive's colon: text, `{{regular expressions}}`, `[[variables]]`, `[[#numbers]]`.
+//! Patterns of directives: text, `{{regular expressions}}`, `[[variables]]`, `[[#numbers]]`.
 
 use crate::Options;
 use crate::directive::Kind;
@@ -7,10 +7,10 @@ use crate::number::{self, EvalError, Expr, Format};
 use crate::source::{Message, Place, Sources};
 use crate::variables::{NumberId, Variables};
 
-/// LLVM's regular expressions cannot refer to further groups, and neither can tests that are to pass there.
+/// Maximum group number of back-references in LLVM's regular expressions.
 const MAX_BACK_REFERENCE: u32 = 9;
 
-/// Where a pattern stands and what it belongs to.
+/// The position of a pattern and its directive.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub kind: Kind,
@@ -20,20 +20,20 @@ pub struct Site<'a> {
     pub place: Place,
     /// The byte behind it.
     pub end: usize,
-    /// The line of the directive from 1, for `@LINE`.
+    /// The 1-based line of the directive, for `@LINE`.
     pub line: usize,
 }
 
 /// A pattern.
 pub struct Pattern {
     parts: Vec<Part>,
-    /// The variables that a match defines, with their groups; the last of a name counts.
+    /// The variables that a match defines, with their groups; the last definition of a name wins.
     strings: Vec<(String, u32)>,
     numbers: Vec<(String, NumberId, Format, u32)>,
-    /// The expression, when no variable must be put in.
+    /// The compiled expression, if it needs no substitution.
     ready: Option<Regex>,
     ignore_case: bool,
-    /// An empty line is matched with the newline before it, which does not belong to the match.
+    /// Length of the newline before an empty line, which is matched but not part of the match.
     skip: usize,
     /// The first byte of the pattern.
     pub place: Place,
@@ -44,11 +44,11 @@ enum Part {
     Node(Node),
     /// A string variable, by name.
     String(Place, String),
-    /// A number that is computed.
+    /// A computed number.
     Number(Number),
 }
 
-/// A numeric expression, how its value is written, and the group that takes it.
+/// A numeric block, with the group that captures it.
 struct Number {
     place: Place,
     text: String,
@@ -57,7 +57,7 @@ struct Number {
     group: Option<u32>,
 }
 
-/// Where a pattern was found.
+/// The position of a match.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     pub start: usize,
@@ -65,7 +65,7 @@ pub struct Found {
 }
 
 impl Pattern {
-    /// Reads a pattern. An error is one that LLVM's tool reports too.
+    /// Parses a pattern. Errors are those of LLVM's tool.
     pub fn parse(
         site: Site<'_>,
         options: &Options,
@@ -108,18 +108,18 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// What matches the end of the input only.
+    /// A pattern that matches only at the end of the input.
     pub fn at_end(place: Place) -> Pattern {
         let (parts, strings, numbers) = (Vec::new(), Vec::new(), Vec::new());
         Pattern { parts, strings, numbers, ready: None, ignore_case: false, skip: 0, place, line: 0 }
     }
 
-    /// Whether a match depends on variables of other patterns.
+    /// Whether a match depends on variables of other directives.
     fn substitutes(&self) -> bool {
         self.parts.iter().any(|p| !matches!(p, Part::Node(_)))
     }
 
-    /// Whether it defines a string or substitutes anything: labels must not.
+    /// Whether it defines a string variable or substitutes any, which labels must not.
     pub fn has_variable(&self) -> bool {
         self.substitutes() || !self.strings.is_empty()
     }
@@ -135,7 +135,7 @@ impl Pattern {
         Regex::new(nodes, &wanted, true).map_err(|e| Message::error(self.place, format!("invalid regex: {e}")))
     }
 
-    /// The expression with the values that variables have now.
+    /// The expression with the current values of variables.
     fn nodes(&self, variables: &Variables) -> Result<Vec<Node>, Vec<Message>> {
         let (mut nodes, mut errors) = (Vec::new(), Vec::new());
         for part in &self.parts {
@@ -157,7 +157,7 @@ impl Pattern {
         if errors.is_empty() { Ok(nodes) } else { Err(errors) }
     }
 
-    /// Finds the first match in `buffer` and sets the variables that it defines. An error is about the pattern.
+    /// Finds the first match in `buffer` and defines its variables.
     pub fn find(&self, buffer: &[u8], variables: &mut Variables) -> Result<Option<Found>, Vec<Message>> {
         variables.set_line(self.line);
         let fresh;
@@ -166,7 +166,7 @@ impl Pattern {
             None => {
                 let nodes = self.nodes(variables)?;
                 if nodes.iter().all(|n| *n == Node::EMPTY) {
-                    // A variable that stands for nothing, alone, is found nowhere by LLVM.
+                    // As in LLVM, a pattern that consists of an empty variable never matches.
                     return Ok(None);
                 }
                 fresh = self.compile(&nodes).map_err(|m| vec![m])?;
@@ -195,7 +195,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// What is put in now, for messages: the text in the block, and the value.
+    /// The current substitutions, for messages: block text and value.
     pub fn substitutions(&self, variables: &Variables) -> Vec<(String, String)> {
         let mut list: Vec<(String, String)> = Vec::new();
         for part in &self.parts {
@@ -212,7 +212,7 @@ impl Pattern {
         list
     }
 
-    /// A text that would match as far as that is known: what is not literal is left out.
+    /// A text similar to a match, from the literal parts of the pattern.
     pub fn example(&self, variables: &Variables) -> String {
         let mut text = Vec::new();
         for part in &self.parts {
@@ -227,7 +227,7 @@ impl Pattern {
 }
 
 impl Number {
-    /// The value now, as it is written.
+    /// The current value, formatted.
     fn value(&self, variables: &Variables) -> Result<String, Vec<Message>> {
         let overflow = || {
             let text = "unable to substitute variable or numeric expression: overflow error";
@@ -260,13 +260,13 @@ fn literal(text: &[u8], ignore_case: bool) -> Node {
     Node::Concat(text.iter().map(set).collect())
 }
 
-/// Reads the parts of a pattern.
+/// A parser of patterns.
 struct Reader<'a> {
     pattern: &'a mut Pattern,
     text: &'a [u8],
     at: Place,
     end: usize,
-    /// How many groups there are so far.
+    /// Number of groups so far.
     groups: u32,
     variables: &'a mut Variables,
 }
@@ -288,7 +288,7 @@ impl Reader<'_> {
         self.pattern.parts.push(Part::Node(node));
     }
 
-    /// Reads all, with what must be around it when whole lines are to match.
+    /// Parses the pattern, anchored if whole lines have to match.
     fn lines(&mut self, options: &Options, kind: Kind) -> Result<(), Message> {
         let whole = options.match_full_lines && kind != Kind::Not;
         let blanks = || {
@@ -346,7 +346,7 @@ impl Reader<'_> {
         let Some(len) = self.text[start..self.end].windows(2).position(|w| w == b"}}") else {
             return self.error(self.at.offset, "found start of regex string with no end '}}'");
         };
-        // LLVM puts parentheses around when there is an alternative, which counts for the numbers of groups.
+        // LLVM adds a group around alternatives, which affects group numbers.
         let group = self.rest().contains(&b'|');
         self.groups += u32::from(group);
         let number = self.groups;
@@ -370,7 +370,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where `]]` closes the block that begins at `start`: not in brackets, and not behind a backslash.
+    /// The `]]` that closes the block at `start`, outside brackets and not escaped.
     fn block_end(&self, start: usize) -> Result<Option<usize>, Message> {
         let (mut i, mut depth) = (start, 0);
         while i < self.end {

@@ -1,4 +1,4 @@
-//! Saying what went wrong, where, and what was there instead.
+//! Formatting of failures: messages, hints, and the annotated input.
 
 use crate::directive::{Directive, Kind};
 use crate::source::{CHECKS, INPUT, Message, Source, Sources};
@@ -6,12 +6,12 @@ use crate::{Dump, Filter, Options};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How far from where a search begins lines are compared with what was searched for.
+/// Number of bytes after the start of a search that are compared for a similar line.
 const NEAR_BYTES: usize = 16 << 10;
-/// Only so much of a line, and of a pattern, is compared.
+/// Number of bytes of a line and of a pattern that are compared.
 const NEAR_LINE: usize = 200;
 
-/// What an annotation in the dump says.
+/// The meaning of an annotation in the dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     Found,
@@ -43,7 +43,7 @@ struct Annotation {
     mark: Mark,
 }
 
-/// What there is to say about a run.
+/// The report of a run.
 #[derive(Default)]
 pub struct Report {
     /// The messages so far.
@@ -75,7 +75,7 @@ impl Report {
         self.annotations.push(Annotation { label: format!("{kind}:{}", directive.line), start, end, mark });
     }
 
-    /// Adds the input with its annotations: what is near errors, or all of it.
+    /// Appends the annotated input, restricted by the filter.
     pub fn dump(&mut self, options: &Options, sources: &Sources) {
         let input = sources.get(INPUT);
         let default = if options.dump_input == Dump::Always { Filter::All } else { Filter::Error };
@@ -95,7 +95,7 @@ impl Report {
         let width = self.annotations.iter().map(|a| a.label.len()).max().unwrap_or(0).max(8);
         let mut out = String::new();
         let mut left_out = false;
-        // One line more than there is, for what is at the end.
+        // One line beyond the last, for annotations at the end.
         for line in 0..=input.num_lines() {
             let marks = by_line.get(&line).map(Vec::as_slice).unwrap_or_default();
             if (line == input.num_lines() && marks.is_empty()) || !(filter == Filter::All || near(line)) {
@@ -128,12 +128,12 @@ fn dump_line(input: &Source, line: usize, marks: &[&Annotation], width: usize, o
     }
 }
 
-/// A line as it can be printed.
+/// A line with unprintable bytes replaced.
 fn shown(line: &[u8]) -> String {
     String::from_utf8_lossy(line).replace(|c: char| c.is_control(), " ")
 }
 
-/// The start of the text in the line behind `from` that is most like `example`, if one is like it at all.
+/// The start of the most similar line after `from`, if any line is similar.
 pub fn most_like(example: &str, input: &[u8], from: usize, to: usize) -> Option<usize> {
     let want: Vec<u8> = example.trim().bytes().take(NEAR_LINE).collect();
     let end = to.min(from + NEAR_BYTES);
@@ -152,9 +152,9 @@ pub fn most_like(example: &str, input: &[u8], from: usize, to: usize) -> Option<
     best.filter(|(distance, _)| distance * 2 < want.len()).map(|(_, at)| at)
 }
 
-/// How many bytes of `want` are not in `line`, in order, and half as much for what is in between.
+/// The edit distance in which missing bytes of `want` cost 1 and extra bytes of `line` 1/2.
 fn distance(want: &[u8], line: &[u8]) -> usize {
-    // Twice the cost of each start of the line.
+    // Twice the distance to each prefix of the line.
     let mut row: Vec<usize> = vec![0; line.len() + 1];
     for (i, w) in want.iter().enumerate() {
         let mut diagonal = row[0];
@@ -165,6 +165,6 @@ fn distance(want: &[u8], line: &[u8]) -> usize {
             row[j + 1] = same.min(row[j + 1] + 2).min(row[j] + 1);
         }
     }
-    // What follows in the line costs nothing.
+    // The rest of the line is free.
     row.into_iter().min().unwrap_or(0) / 2
 }

@@ -1,4 +1,4 @@
-//! Looking for the directives in the input, one after the other.
+//! Matching of directives against the input.
 
 use crate::Options;
 use crate::directive::{CheckFile, Directive, Kind, Step};
@@ -7,7 +7,7 @@ use crate::report::{Mark, Report};
 use crate::source::{INPUT, Message, Place, Sources};
 use crate::variables::Variables;
 
-/// Whether the input fulfils all checks. What does not is reported.
+/// Returns whether the input matches all directives, and reports failures.
 pub fn run(options: &Options, sources: &Sources, file: CheckFile, report: &mut Report) -> bool {
     let input = &sources.get(INPUT).bytes;
     let CheckFile { directives, steps, variables } = file;
@@ -15,7 +15,7 @@ pub fn run(options: &Options, sources: &Sources, file: CheckFile, report: &mut R
     let mut passed = true;
     let (mut from, mut first) = (0, 0);
     while first < steps.len() {
-        // The steps up to the next label, and the input up to where it is.
+        // The steps up to the next label, and the input up to its match.
         let label = (first..steps.len()).find(|&i| directives[steps[i].directive].kind == Kind::Label);
         let to = match label {
             None => input.len(),
@@ -56,7 +56,7 @@ struct Run<'a> {
 type Span = (usize, usize);
 
 impl Run<'_> {
-    /// Checks one step between `from` and `to`; returns where its match ends.
+    /// Matches one step between `from` and `to`; returns the end of its match.
     fn step(&mut self, step: &Step, from: usize, to: usize) -> Option<usize> {
         let mut nots = Vec::new();
         let start = self.unordered(&step.before, from, to, &mut nots)?;
@@ -75,7 +75,7 @@ impl Run<'_> {
         (good && self.none_of(&nots, start, first)).then_some(end)
     }
 
-    /// Where the directive matches; its absence is reported. `which` is the number of a repetition, of how many.
+    /// Matches a directive and reports its absence. `which` is the index and count of a repetition.
     fn find(&mut self, directive: &Directive, from: usize, to: usize, which: Option<(u32, u32)>) -> Option<Span> {
         match self.search(directive, from, to) {
             Ok(Some((start, end))) => Some((start, end)),
@@ -105,7 +105,7 @@ impl Run<'_> {
         Ok(found.map(|Found { start, len }| (from + start, from + start + len)))
     }
 
-    /// Helps to see why something is not found: the values of variables, and the line that is most like it.
+    /// Adds hints to a failure: values of variables and the most similar line.
     fn hints(&mut self, directive: &Directive, from: usize, to: usize) {
         for (name, value) in directive.pattern.substitutions(&self.variables) {
             self.say(&Message::note(input(from), format!("with \"{name}\" equal to \"{value}\"")));
@@ -117,8 +117,8 @@ impl Run<'_> {
         }
     }
 
-    /// Checks what `-NEXT`, `-EMPTY` and `-SAME` say about the lines between the match before, which ended at `start`,
-    /// and this one.
+    /// Checks the line constraint of `-NEXT`, `-EMPTY` and `-SAME` relative to the previous match, which ended at
+    /// `start`.
     fn on_right_line(&mut self, directive: &Directive, start: usize, found: Span) -> bool {
         let between = &self.input[start..found.0];
         let lines = newlines(between);
@@ -140,7 +140,7 @@ impl Run<'_> {
         false
     }
 
-    /// Checks that none of the excluded strings is between `from` and `to`.
+    /// Checks that no excluded string occurs between `from` and `to`.
     fn none_of(&mut self, nots: &[usize], from: usize, to: usize) -> bool {
         let mut good = true;
         for &not in nots {
@@ -163,11 +163,11 @@ impl Run<'_> {
         good
     }
 
-    /// Checks the directives without a place in the order. A group of `-DAG`s matches in any order without overlapping;
-    /// `-NOT`s divide groups. Returns where the last group ends, and the `-NOT`s behind it.
+    /// Matches directives without a fixed order. A group of `-DAG`s matches in any order without overlap; `-NOT`s
+    /// separate groups. Returns the end of the last group and the `-NOT`s after it.
     fn unordered(&mut self, list: &[usize], from: usize, to: usize, nots: &mut Vec<usize>) -> Option<usize> {
         let mut start = from;
-        // The matches of the group, in order.
+        // The matches of the group, in order of position.
         let mut group: Vec<Span> = Vec::new();
         for (i, &index) in list.iter().enumerate() {
             let directive = &self.directives[index];
@@ -192,7 +192,7 @@ impl Run<'_> {
         Some(start)
     }
 
-    /// Finds a match that overlaps none of the group, and adds it.
+    /// Finds a match that overlaps no other of the group, and adds it.
     fn dag(&mut self, directive: &Directive, start: usize, to: usize, group: &mut Vec<Span>) -> Option<Span> {
         let mut pos = start;
         loop {
@@ -231,7 +231,7 @@ fn input(offset: usize) -> Place {
     Place { source: INPUT, offset }
 }
 
-/// How many lines end in the text, and where the first of them does.
+/// Number of newlines in the text, and position of the first.
 fn newlines(text: &[u8]) -> (usize, Option<usize>) {
     let (mut count, mut first, mut i) = (0, None, 0);
     while i < text.len() {

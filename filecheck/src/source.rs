@@ -1,21 +1,20 @@
-//! The texts that patterns and messages point into.
+//! Source texts for patterns and messages.
 
 use crate::{Options, Text};
 
-/// A place: a text by its number, and a byte in it.
+/// A position: the index of a text, and a byte offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     pub source: usize,
     pub offset: usize,
 }
 
-/// The number of the check file.
+/// Index of the check file.
 pub const CHECKS: usize = 0;
-/// The number of the input.
+/// Index of the input.
 pub const INPUT: usize = 1;
 
-/// A text in the form in which it is compared: newlines are `\n`, and unless blanks matter, each run of them is one
-/// space.
+/// A text in canonical form: newlines are `\n`, and runs of blanks are one space unless whitespace is significant.
 pub struct Source {
     pub name: String,
     pub bytes: Vec<u8>,
@@ -39,30 +38,30 @@ impl Source {
         Source::new(text.name, bytes)
     }
 
-    /// A text that is compared as it is.
+    /// Creates a text without canonicalization.
     pub fn new(name: &str, bytes: Vec<u8>) -> Source {
         let newlines = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n');
         let lines = std::iter::once(0).chain(newlines.map(|(i, _)| i + 1)).collect();
         Source { name: name.to_owned(), bytes, lines }
     }
 
-    /// The line and the column of a byte, both from 0.
+    /// The 0-based line and column of a byte.
     pub fn line_col(&self, offset: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|start| *start <= offset) - 1;
         (line, offset - self.lines[line])
     }
 
-    /// How many lines there are; a newline at the end begins none.
+    /// Number of lines; a trailing newline starts none.
     pub fn num_lines(&self) -> usize {
         self.lines.len() - usize::from(self.lines.last() == Some(&self.bytes.len()))
     }
 
-    /// The first byte of a line, from 0.
+    /// Offset of a 0-based line.
     pub fn start_of(&self, line: usize) -> usize {
         self.lines[line]
     }
 
-    /// A line, from 0, without its newline.
+    /// A 0-based line without its newline.
     pub fn line(&self, line: usize) -> &[u8] {
         let end = self.lines.get(line + 1).map_or(self.bytes.len(), |next| next - 1);
         &self.bytes[self.lines[line]..end]
@@ -77,7 +76,7 @@ impl Sources {
         Sources(vec![checks, input])
     }
 
-    /// Adds a text and returns its number.
+    /// Adds a text and returns its index.
     pub fn add(&mut self, source: Source) -> usize {
         self.0.push(source);
         self.0.len() - 1
@@ -88,12 +87,12 @@ impl Sources {
     }
 }
 
-/// Something to say about a place.
+/// A message about a position.
 #[derive(Debug)]
 pub struct Message {
     pub severity: &'static str,
     pub place: Place,
-    /// How many bytes are meant, for underlining.
+    /// Number of bytes to underline.
     pub len: usize,
     pub text: String,
 }
@@ -107,7 +106,7 @@ impl Message {
         Message { severity: "note", ..Message::error(place, text) }
     }
 
-    /// Underlines so many bytes.
+    /// Sets the number of bytes to underline.
     pub fn over(mut self, len: usize) -> Message {
         self.len = len;
         self

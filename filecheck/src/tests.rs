@@ -1,8 +1,8 @@
-//! What is said when something is wrong; which decision is right is tested against LLVM's tool (`tests/filecheck`).
+//! Reports of failures; verdicts are tested against LLVM's tool in `tests/filecheck`.
 
 use super::*;
 
-/// The report of a check, with the verdict in front.
+/// The report of a check, preceded by the verdict.
 fn report(checks: &str, input: &str) -> String {
     let text = |name, text: &'static str| Text { name, bytes: text.as_bytes() };
     let leak = |s: &str| -> &'static str { Box::leak(s.to_owned().into_boxed_str()) };

@@ -1,14 +1,13 @@
-//! What the variables of patterns stand for.
+//! The values of variables.
 
 use crate::number::Format;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A numeric variable. Its number stays when the variable is forgotten, so that patterns that were read before see the
-/// next value.
+/// A numeric variable. Its index is stable when the variable is cleared, so that parsed patterns see its next value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NumberId(usize);
 
-/// What is known of a numeric variable.
+/// The state of a numeric variable.
 pub struct Number {
     pub value: Option<i128>,
     pub format: Format,
@@ -16,10 +15,10 @@ pub struct Number {
     pub line: Option<usize>,
 }
 
-/// The variables of a run. Names that begin with `$` are global.
+/// The variables of a run. Names that start with `$` are global.
 pub struct Variables {
     strings: BTreeMap<String, Vec<u8>>,
-    /// Strings that some pattern that was read defines.
+    /// String variables that some parsed pattern defines.
     defined_strings: BTreeSet<String>,
     numbers: Vec<Number>,
     names: BTreeMap<String, NumberId>,
@@ -29,7 +28,7 @@ pub struct Variables {
 const LINE: NumberId = NumberId(0);
 
 impl Variables {
-    /// No variables but `@LINE`.
+    /// Creates variables with only `@LINE`.
     pub fn new() -> Variables {
         let (strings, defined_strings) = (BTreeMap::new(), BTreeSet::new());
         let mut variables = Variables { strings, defined_strings, numbers: Vec::new(), names: BTreeMap::new() };
@@ -50,7 +49,7 @@ impl Variables {
         self.strings.insert(name.to_owned(), value.to_vec());
     }
 
-    /// Remembers that a pattern defines the string.
+    /// Declares that a pattern defines a string variable.
     pub fn declare_string(&mut self, name: &str) {
         self.defined_strings.insert(name.to_owned());
     }
@@ -79,7 +78,7 @@ impl Variables {
         self.names.entry(name.to_owned()).or_insert(id);
     }
 
-    /// Forgets all that is not global.
+    /// Clears all local variables.
     pub fn clear_locals(&mut self) {
         self.strings.retain(|name, _| name.starts_with('$'));
         let local = |n: &&String| !n.starts_with(['$', '@']);

@@ -1,16 +1,16 @@
-//! Finding an expression in a text: an automaton that follows all possibilities at once finds where the leftmost, longest
-//! match is; which part matched what is found afterwards, by trying for each part the longest text first.
+//! Matching: a simulation of the nondeterministic automaton finds the leftmost-longest match; captures are
+//! reconstructed afterwards by backtracking, longest alternatives first.
 
 use super::{Assert, Node, Set};
 
-/// Programs with more instructions are refused.
+/// Maximum number of instructions of a program.
 const MAX_PROGRAM: usize = 1 << 17;
 
-/// Matching needs more steps than seem worthwhile.
+/// The error that matching exceeded the step limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooComplex;
 
-/// Where the groups of a match are, by number from 1; number 0 is the whole match.
+/// The groups of a match, numbered from 1; group 0 is the whole match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Captures(Vec<Option<(usize, usize)>>);
 
@@ -20,31 +20,31 @@ impl Captures {
         *self.0.get(group as usize)?
     }
 
-    /// Start and end of all that matched.
+    /// Start and end of the whole match.
     pub fn whole(&self) -> (usize, usize) {
         self.0[0].expect("a match is somewhere")
     }
 }
 
-/// An instruction. After those that do not say otherwise comes the next one.
+/// An instruction; by default the next one follows.
 #[derive(Clone, Copy)]
 enum Inst {
     Byte(u8),
     Set(u32),
     Assert(Assert),
-    /// Goes on here and there.
+    /// Continues at both targets.
     Split(u32, u32),
     Jump(u32),
 }
 
-/// A stretch of the program: from its first instruction to behind its last one.
+/// A half-open range of instructions.
 #[derive(Clone, Copy)]
 struct Range {
     start: u32,
     end: u32,
 }
 
-/// A part of the outermost sequence.
+/// An element of the outermost sequence.
 #[derive(Clone, Copy)]
 enum Item {
     Part(Range),
@@ -53,12 +53,12 @@ enum Item {
     Back(u32),
 }
 
-/// An expression that is ready to be found.
+/// A compiled expression.
 pub struct Regex {
     program: Vec<Inst>,
     sets: Vec<Set>,
     items: Vec<Item>,
-    /// What a match can begin with, when it cannot be empty and nothing else is asked of its place.
+    /// The possible first bytes of a match, if it is nonempty and starts without assertion.
     first: Option<Set>,
     newline: bool,
     groups: usize,
@@ -66,8 +66,8 @@ pub struct Regex {
 }
 
 impl Regex {
-    /// Prepares a sequence of parts. The groups with numbers in `wanted` and those that are referred to must not be
-    /// inside of alternatives or repetitions; that, and an expression that is too big, is an error.
+    /// Compiles a sequence. Groups in `wanted` and referenced groups must not be inside alternatives or repetitions;
+    /// violations and oversized expressions are errors.
     pub fn new(nodes: &[Node], wanted: &[u32], newline: bool) -> Result<Regex, String> {
         let mut back = Vec::new();
         nodes.iter().for_each(|n| referred(n, &mut back));
@@ -89,7 +89,7 @@ impl Regex {
         Ok(regex)
     }
 
-    /// The leftmost match in the text, and of those the longest.
+    /// Finds the leftmost-longest match.
     pub fn find(&self, text: &[u8]) -> Result<Option<Captures>, TooComplex> {
         let mut run = Run::new(self, text);
         let mut from = 0;
@@ -133,7 +133,7 @@ impl Regex {
     }
 }
 
-/// The groups that are referred to.
+/// The referenced groups.
 fn referred(node: &Node, found: &mut Vec<u32>) {
     match node {
         Node::Literal(_) | Node::Byte(_) | Node::Assert(_) => {}
@@ -143,16 +143,16 @@ fn referred(node: &Node, found: &mut Vec<u32>) {
     }
 }
 
-/// A program that is being written.
+/// A program under construction.
 struct Program<'a> {
     insts: Vec<Inst>,
     sets: Vec<Set>,
-    /// The complete groups of the outermost sequence: what a back-reference may stand for at most.
+    /// The complete groups of the outermost sequence, to which back-references may refer.
     groups: Vec<(u32, &'a Node)>,
 }
 
 impl<'a> Program<'a> {
-    /// Adds a part of the outermost sequence. Only what must be known separately becomes several items.
+    /// Compiles an element of the outermost sequence, split only where captures are needed.
     fn item(&mut self, node: &'a Node, needed: &impl Fn(u32) -> bool, items: &mut Vec<Item>) -> Result<(), String> {
         match node {
             Node::Concat(list) if node.mentions(needed) => {
@@ -168,7 +168,8 @@ impl<'a> Program<'a> {
                 let Some((_, group)) = self.groups.iter().rev().find(|g| g.0 == *n) else {
                     return Err("invalid backreference number".into());
                 };
-                // For the automaton this is the group once more; whether it is the same text is seen afterwards.
+                // The automaton approximates a back-reference by its group's expression; equality is verified
+                // afterwards.
                 self.node(group)?;
                 items.push(Item::Back(*n));
             }
@@ -215,7 +216,7 @@ impl<'a> Program<'a> {
                 let next = self.here() + 1;
                 self.insts.push(Inst::Split(start, next));
             }
-            // An item of its own, or refused before.
+            // Compiled as an item of its own, or rejected.
             Node::Back(_) => {}
         }
         Ok(())
@@ -241,7 +242,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// A choice that was made: an item, where it starts, and where else it could end.
+/// A backtracking choice: an item, its start, and its remaining ends.
 struct Frame {
     pos: usize,
     ends: Vec<usize>,
@@ -252,7 +253,7 @@ struct Run<'a> {
     regex: &'a Regex,
     text: &'a [u8],
     steps: u64,
-    /// By instruction, the number of the last position at which it was reached.
+    /// For each instruction, the last step at which it was reached.
     marks: Vec<u64>,
     mark: u64,
     work: Vec<u32>,
@@ -282,8 +283,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Follows all instructions that take no byte from `pc` on. Gives those that take one, and `end` when it is reached;
-    /// what was reached at this position before is left out.
+    /// Follows the instructions reachable from `pc` without consuming a byte. Passes on those that consume one, and
+    /// `end`; each once per position.
     fn follow(&mut self, pc: u32, end: u32, pos: usize, mut reach: impl FnMut(u32)) -> Result<(), TooComplex> {
         self.work.push(pc);
         while let Some(pc) = self.work.pop() {
@@ -314,11 +315,11 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Start and end of the leftmost, longest match that starts at `from` or later.
+    /// The leftmost-longest match that starts at or after `from`.
     fn leftmost(&mut self, from: usize) -> Result<Option<(usize, usize)>, TooComplex> {
         let end = self.regex.program.len() as u32;
         let mut best: Option<(usize, usize)> = None;
-        // Instructions that wait for a byte, with where their match would start, the earliest first.
+        // Threads: instructions that wait for a byte, with the start of their match, earliest first.
         let (mut now, mut next) = (Vec::<(u32, usize)>::new(), Vec::new());
         let mut pos = from;
         loop {
@@ -327,7 +328,7 @@ impl<'a> Run<'a> {
             let fresh = if best.is_none() { Some((0, pos)) } else { None };
             let byte = pos.checked_sub(1).map(|i| self.text[i]);
             for (pc, start) in now.drain(..).chain(fresh) {
-                // `fresh` has not waited for a byte.
+                // A fresh thread has consumed no byte.
                 let is_fresh = start == pos;
                 if best.is_some_and(|b| start > b.0) || !(is_fresh || byte.is_some_and(|b| self.takes(pc, b))) {
                     continue;
@@ -354,7 +355,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Where a stretch of the program that starts at `pos` can end, up to `limit`, in ascending order.
+    /// The possible ends, up to `limit` and ascending, of a program range that starts at `pos`.
     fn ends(&mut self, range: Range, pos: usize, limit: usize) -> Result<Vec<usize>, TooComplex> {
         let (mut found, mut now, mut next) = (Vec::new(), vec![], vec![]);
         self.mark += 1;
@@ -388,8 +389,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The places of the groups when the whole is from `start` to `end`: each item takes the longest text with which
-    /// the others can still match.
+    /// The captures of a match from `start` to `end`: each item takes the longest text with which the rest matches.
     fn captures(&mut self, start: usize, end: usize) -> Result<Option<Captures>, TooComplex> {
         let items = &self.regex.items;
         let mut frames: Vec<Frame> = Vec::new();
@@ -416,7 +416,7 @@ impl<'a> Run<'a> {
                     break;
                 }
                 let frame = frames.pop().expect("there is a last one");
-                // What failed fails again, unless it depends on what a group was.
+                // A failure repeats unless it depends on captures.
                 if !self.regex.has_back {
                     failed.insert((frames.len(), frame.pos));
                 }
@@ -424,7 +424,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Where a group is, by the choices that were made.
+    /// The position of a group under the current choices.
     fn group(&self, n: u32, frames: &[Frame]) -> Option<(usize, usize)> {
         let items = &self.regex.items;
         let at = |is: &dyn Fn(&Item) -> bool| items.iter().rposition(is).and_then(|i| frames.get(i)).map(|f| f.pos);

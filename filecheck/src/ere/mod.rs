@@ -1,10 +1,9 @@
-//! POSIX extended regular expressions as LLVM's `Regex` reads them: over bytes, leftmost, then longest, with
-//! back-references. FileCheck's patterns and `expected-error-re` are made of these, so a crate with Perl's rules (the
-//! first alternative that fits, no back-references) would accept and capture other things than LLVM does.
+//! POSIX extended regular expressions as in LLVM's `Regex`: on bytes, leftmost-longest, with back-references. FileCheck
+//! patterns and `expected-error-re` use them; a crate with Perl semantics (first matching alternative, no
+//! back-references) would match and capture differently.
 //!
-//! A pattern is a list of [`Node`]s, which may come from [`parse`] or be put together by hand. Matching takes time in the
-//! text's length times the pattern's size, except for what back-references cost, and gives up with [`TooComplex`] rather
-//! than take forever.
+//! A pattern is a list of [`Node`]s, from [`parse`] or built directly. Matching takes time O(text length · pattern
+//! size) apart from back-references, and fails with [`TooComplex`] above a step limit.
 
 mod matcher;
 mod parse;
@@ -17,7 +16,7 @@ pub use parse::parse;
 pub struct Set([u64; 4]);
 
 impl Set {
-    /// No byte.
+    /// The empty set.
     pub const EMPTY: Set = Set([0; 4]);
 
     /// Adds a byte.
@@ -25,24 +24,24 @@ impl Set {
         self.0[usize::from(b >> 6)] |= 1 << (b & 63);
     }
 
-    /// Takes a byte out.
+    /// Removes a byte.
     pub fn remove(&mut self, b: u8) {
         self.0[usize::from(b >> 6)] &= !(1 << (b & 63));
     }
 
-    /// Whether the byte is in.
+    /// Whether the set contains a byte.
     #[inline]
     pub fn has(&self, b: u8) -> bool {
         self.0[usize::from(b >> 6)] >> (b & 63) & 1 == 1
     }
 
-    /// All other bytes.
+    /// The complement.
     #[must_use]
     pub fn inverted(self) -> Set {
         Set(self.0.map(|word| !word))
     }
 
-    /// With each letter the same in the other case.
+    /// The closure under change of case.
     #[must_use]
     pub fn both_cases(mut self) -> Set {
         for b in b'a'..=b'z' {
@@ -59,7 +58,7 @@ impl Set {
     }
 }
 
-/// A condition on a place between bytes.
+/// A zero-width assertion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assert {
     /// `^`
@@ -75,29 +74,29 @@ pub enum Assert {
 /// A part of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Node {
-    /// These bytes; the empty list matches everywhere.
+    /// These bytes; the empty list matches the empty text.
     Literal(Vec<u8>),
     /// Any one byte of a set.
     Byte(Set),
-    /// Nothing, at certain places.
+    /// A zero-width assertion.
     Assert(Assert),
-    /// Something whose place can be asked for or referred to, by its number from 1.
+    /// A group with its 1-based number.
     Group(u32, Box<Node>),
-    /// One after the other.
+    /// A sequence.
     Concat(Vec<Node>),
-    /// The longest of these.
+    /// Alternatives.
     Alt(Vec<Node>),
-    /// Once or more.
+    /// One or more repetitions.
     Plus(Box<Node>),
-    /// The same text as a group before.
+    /// A back-reference.
     Back(u32),
 }
 
 impl Node {
-    /// What matches the empty text.
+    /// The expression that matches the empty text.
     pub const EMPTY: Node = Node::Literal(Vec::new());
 
-    /// Whether any group in here, itself included, fulfils a condition; a back-reference counts as what it refers to.
+    /// Whether a group in this expression satisfies a condition; a back-reference counts as its group.
     fn mentions(&self, is: &impl Fn(u32) -> bool) -> bool {
         match self {
             Node::Literal(_) | Node::Byte(_) | Node::Assert(_) => false,
@@ -109,7 +108,7 @@ impl Node {
     }
 }
 
-/// How an expression is read.
+/// Options of parsing.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Flags {
     /// Letters stand for both cases.

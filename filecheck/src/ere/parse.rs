@@ -1,20 +1,19 @@
-//! Reading an expression. The messages are LLVM's.
+//! Parsing of expressions. The messages are LLVM's.
 
 use super::{Assert, Flags, Node, Set};
 
-/// Parentheses nested deeper than this are an error, so that hostile patterns cannot use up the stack.
+/// Maximum nesting depth of parentheses, against stack overflow.
 const MAX_DEPTH: u32 = 200;
 /// The largest count in braces.
 const MAX_COUNT: u32 = 255;
-/// Counted repetitions are written out; more parts than this are an error.
+/// Maximum number of nodes; counted repetitions are expanded.
 const MAX_SIZE: usize = 1 << 16;
 
 type Result<T> = std::result::Result<T, &'static str>;
 
-/// Reads an expression whose first group has the number `first_group`. Returns it with the number of its groups.
+/// Parses an expression whose first group has the number `first_group`. Returns it with its number of groups.
 ///
-/// A back-reference must name a group that is complete in this text, counted from 1; in the result it stands as it is
-/// written.
+/// A back-reference has to name a complete group of this text, counted from 1; it is kept as written.
 pub fn parse(text: &[u8], first_group: u32, flags: Flags) -> Result<(Node, u32)> {
     let mut p = Parser { text, pos: 0, first_group, groups: 0, complete: Vec::new(), depth: 0, size: 0, flags };
     let node = p.alternatives(None)?;
@@ -26,10 +25,10 @@ struct Parser<'a> {
     pos: usize,
     first_group: u32,
     groups: u32,
-    /// By group from 1 on, whether its closing parenthesis was read.
+    /// For each group, whether its closing parenthesis was parsed.
     complete: Vec<bool>,
     depth: u32,
-    /// How many parts were made.
+    /// Number of nodes so far.
     size: usize,
     flags: Flags,
 }
@@ -51,7 +50,7 @@ impl Parser<'_> {
         found
     }
 
-    /// Whether a repetition operator comes: an open brace is one before a digit only.
+    /// Whether a repetition operator follows: `{` is one only before a digit.
     fn at_repetition(&self) -> bool {
         match self.peek() {
             Some(b'*' | b'+' | b'?') => true,
@@ -267,7 +266,7 @@ impl Parser<'_> {
         self.next().ok_or("brackets ([ ]) not balanced")
     }
 
-    /// The text before `end`, which is read too.
+    /// Returns the text before `end` and consumes both.
     fn until(&mut self, end: &str, message: &'static str) -> Result<&[u8]> {
         let rest = &self.text[self.pos..];
         let Some(n) = rest.windows(2).position(|w| w == end.as_bytes()) else {
@@ -304,7 +303,7 @@ fn class(name: &[u8]) -> Option<Set> {
     Some(set)
 }
 
-/// Adds a part, and joins literals.
+/// Appends a node and merges literals.
 fn push(list: &mut Vec<Node>, node: Node) {
     match (list.last_mut(), node) {
         (Some(Node::Literal(text)), Node::Literal(more)) => text.extend(more),
