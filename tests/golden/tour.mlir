@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --canonicalize --cse
 
-// Constants are folded, equal things are computed once, and what is left is one addition.
+// Constants are folded, common subexpressions are eliminated, and one addition remains.
 func.func @tour(%x: i32) -> (i32, i32) {
   %c2 = arith.constant 2 : i32
   %c3 = arith.constant 3 : i32

@@ -1,7 +1,7 @@
 // RUN: gradus opt %s | FileCheck %s --check-prefixes=BOTH,BEFORE
 // RUN: gradus opt %s --cse | FileCheck %s --check-prefixes=BOTH,AFTER --implicit-check-not=arith.divsi
 
-// One text for two runs: what is the same, and what cse takes away.
+// One text for two runs: the common lines, and the ops that cse removes.
 
 // BOTH-LABEL: func.func @products(
 // BOTH-SAME:    [[A:%.*]]: i32, [[B:%.*]]: i32)
@@ -17,7 +17,7 @@ func.func @products(%a: i32, %b: i32) -> i32 {
   return %2 : i32
 }
 
-// The order of independent ops is of no interest.
+// The order of independent ops does not matter.
 // BOTH-LABEL: func.func @unordered(
 // BOTH-SAME:    [[A:%.*]]: i32)
 // BOTH-DAG:     [[NEG:%.*]] = arith.subi {{.*}}, [[A]]
