@@ -1,4 +1,4 @@
-//! Tensors under other types.
+//! `tensor.cast` and `tensor.bitcast`.
 
 use super::types::{self, NUMBER_TENSOR, castable, join, shape};
 use super::{data, names};
@@ -11,8 +11,8 @@ use gradus_ir::{
     Type, op,
 };
 
-/// A tensor under a type that knows more or less of its extents. They are undefined behaviour where they are not as the
-/// type says.
+/// Casts a tensor to a type with more or less static extents. Static extents that do not match at run time are
+/// undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.cast %a : tensor<4x?xf32> to tensor<?x8xf32>
@@ -28,13 +28,13 @@ use gradus_ir::{
     format = "$source attr-dict `:` type($source) `to` type($dest)"
 )]
 pub struct CastOp {
-    /// The tensor.
+    /// Tensor.
     source: Operand<TENSOR>,
-    /// The same tensor.
+    /// Cast tensor.
     dest: OpResult<TENSOR>,
 }
 
-/// The same bits as elements of another type of the same width.
+/// Reinterprets the elements as another type of the same width.
 ///
 /// ```mlir
 /// %0 = tensor.bitcast %a : tensor<4xui32> to tensor<4xi32>
@@ -50,16 +50,16 @@ pub struct CastOp {
     format = "$source attr-dict `:` type($source) `to` type($dest)"
 )]
 pub struct BitcastOp {
-    /// The tensor.
+    /// Tensor.
     source: Operand<NUMBER_TENSOR>,
-    /// Its bits.
+    /// Reinterpreted tensor.
     dest: OpResult<NUMBER_TENSOR>,
 }
 
-/// A cast of a cast is one cast, unless the one between knows more than the others: it may be wrong.
+/// Merges two casts, unless the intermediate type has more static extents than the others, which might not match.
 const CHAINED_CASTS: Pattern = Pattern { name: "chained casts", run: chained_casts };
 
-/// A slice that is cast to a type that knows more is such a slice at once.
+/// Propagates the static extents of a cast into its slice.
 const CAST_OF_SLICE: Pattern = Pattern { name: "cast of slice", run: cast_of_slice };
 
 const CHAINED_BITCASTS: Pattern = Pattern { name: "chained bitcasts", run: chained_bitcasts };
@@ -142,7 +142,7 @@ fn cast_of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
         }
     }
     let source = slice.source(m);
-    // Where nothing gets to, the sizes may be too large for what is known, which the verifier would refuse.
+    // In unreachable code the sizes may exceed the static extents, which the verifier would reject.
     if lists.verify_in_bounds(shape(&m.ctx, m.value_type(source))).is_err() {
         return false;
     }

@@ -9,7 +9,7 @@ use gradus_ir::{
     Tensor, Traits, Type, Value, op,
 };
 
-/// Tensors one after the other along a dimension. Other extents that are not all equal are undefined behaviour.
+/// Concatenates tensors along a dimension. Other extents that differ are undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.concat dim(0) %a, %b : (tensor<3x6xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
@@ -26,21 +26,21 @@ use gradus_ir::{
     format = "`dim` `` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"
 )]
 pub struct ConcatOp {
-    /// Along which dimension.
+    /// Dimension of the concatenation.
     dim: Attribute<I64>,
-    /// The tensors.
+    /// Tensors.
     inputs: Operands<RANKED_TENSOR>,
-    /// All of them.
+    /// Concatenated tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// One tensor is itself, under another type.
+/// Replaces the concatenation of one tensor by a cast.
 const SINGLE_INPUT: Pattern = Pattern { name: "single input", run: single_input };
 
-/// What one input, or the result, knows of the extents that all share the inputs know too.
+/// Propagates static extents among inputs and from the result to the inputs.
 const KNOWN_INPUTS: Pattern = Pattern { name: "known inputs", run: known_inputs };
 
-/// What the inputs know of its extents the result knows too.
+/// Propagates static extents from the inputs to the result.
 const KNOWN_RESULT: Pattern = Pattern { name: "known result", run: known_result };
 
 fn parts(m: &Module, op: Op) -> (usize, Vec<Type>, Type) {
@@ -76,7 +76,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// The shape that the inputs make.
+/// Returns the result shape implied by the inputs.
 fn inferred(ctx: &Context, dim: usize, inputs: &[Type]) -> Result<Vec<i64>, String> {
     let mut all: Vec<i64> = shape(ctx, inputs[0]).to_vec();
     for &ty in &inputs[1..] {
@@ -107,7 +107,7 @@ fn single_input(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The shape of the op, as far as its inputs and its type know, if they agree.
+/// Returns the result shape known from inputs and type, if they agree.
 fn known_shape(ctx: &Context, dim: usize, inputs: &[Type], result: Type) -> Option<Vec<i64>> {
     let mut known = inferred(ctx, dim, inputs).ok()?;
     for (a, &b) in known.iter_mut().zip(shape(ctx, result)) {

@@ -1,4 +1,4 @@
-//! Tensors from sizes and scalars.
+//! Creation of tensors from sizes and scalars.
 
 use super::types::{self, STATIC_TENSOR, dynamic_dims, ranked_element, shape, with_shape};
 use super::{CastOp, data, names};
@@ -10,7 +10,7 @@ use gradus_ir::{
     Type, TypeRelation, Value, op,
 };
 
-/// A tensor of a shape; its elements are poison until they are replaced.
+/// Tensor of a shape with uninitialized elements, which are poison.
 ///
 /// ```mlir
 /// %0 = tensor.empty(%n) : tensor<4x?xf32>
@@ -23,14 +23,14 @@ use gradus_ir::{
     format = "`(` $dynamicSizes `)` attr-dict `:` type($result)"
 )]
 pub struct EmptyOp {
-    /// The extents that the type does not have.
+    /// Dynamic extents.
     #[name = "dynamicSizes"]
     dynamic_sizes: Operands<INDEX>,
-    /// The tensor.
+    /// Tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// A tensor all of whose elements are one scalar.
+/// Tensor with all elements equal to a scalar.
 ///
 /// ```mlir
 /// %0 = tensor.splat %s[%n] : tensor<4x?xf32>
@@ -52,16 +52,16 @@ pub struct EmptyOp {
     format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
 )]
 pub struct SplatOp {
-    /// The element.
+    /// Element.
     input: Operand<ANY>,
-    /// The extents that the type does not have.
+    /// Dynamic extents.
     #[name = "dynamicSizes"]
     dynamic_sizes: Operands<INDEX>,
-    /// The tensor.
+    /// Tensor.
     aggregate: OpResult<RANKED_TENSOR>,
 }
 
-/// A tensor of scalars, the last dimension fastest.
+/// Tensor of scalars in row-major order.
 ///
 /// ```mlir
 /// %0 = tensor.from_elements %a, %b : tensor<2xf32>
@@ -81,21 +81,21 @@ pub struct SplatOp {
     format = "$elements attr-dict `:` type($result)"
 )]
 pub struct FromElementsOp {
-    /// The elements.
+    /// Elements.
     elements: Operands<ANY>,
-    /// The tensor.
+    /// Tensor.
     result: OpResult<STATIC_TENSOR>,
 }
 
 const MATCHING: &str = "operand types match result element type";
 
-/// Sizes that are constant are in the type.
+/// Makes constant sizes static.
 const CONSTANT_SIZES: Pattern = Pattern { name: "constant sizes", run: constant_sizes };
 
-/// An empty tensor that is cast to a type that knows more is of that type at once.
+/// Propagates the static extents of a cast into `tensor.empty`.
 pub(super) const CAST_OF_EMPTY: Pattern = Pattern { name: "cast of empty", run: cast_of_empty };
 
-/// Checks that there are as many sizes as the type of `result` leaves open.
+/// Verifies the number of sizes against the dynamic extents of `result`.
 pub(super) fn verify_sizes(m: &Module, given: usize, result: Value) -> Result<(), String> {
     let needed = dynamic_dims(shape(&m.ctx, m.value_type(result)));
     if given == needed {
@@ -110,7 +110,7 @@ fn verify_from_elements(m: &Module, op: Op) -> Result<(), String> {
     if count == op.elements(m).len() as i64 { Ok(()) } else { Err(format!("failed to verify that {MATCHING}")) }
 }
 
-/// The extents of the type `ty`, with `sizes` for those that it leaves open.
+/// Returns the extents of `ty`, with dynamic ones taken from `sizes`.
 fn mixed_sizes(ctx: &Context, ty: Type, sizes: &[Value]) -> Vec<Mixed> {
     let mut sizes = sizes.iter();
     let entry = |&d: &i64| match if d == DYNAMIC { sizes.next() } else { None } {
@@ -120,7 +120,7 @@ fn mixed_sizes(ctx: &Context, ty: Type, sizes: &[Value]) -> Vec<Mixed> {
     shape(ctx, ty).iter().map(entry).collect()
 }
 
-/// The type `ty` and values with those that are constant sizes in the type; `None` when none are.
+/// Makes constant sizes of `ty` static; returns the type and remaining values, or `None` if nothing changes.
 pub(super) fn folded_sizes(m: &Module, ty: Type, sizes: &[Value]) -> Option<(Type, Vec<Value>)> {
     let mut list = mixed_sizes(&m.ctx, ty, sizes);
     if !fold_entries(m, &mut list, false) {
@@ -159,18 +159,18 @@ fn cast_of_empty(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-/// A splat of a constant is one, even of more elements than are ever computed.
+/// Folds a splat of a constant, of any number of elements.
 fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     data::splat_constant(args.ctx(), constants[0]?, *args.result_types.first()?).map(Folded::from)
 }
 
-/// Constant scalars are a constant tensor, of any element type that has numbers.
+/// Folds constant scalars to a dense constant, for any numeric element type.
 fn fold_from_elements(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let elements: Option<Vec<Attr>> = constants.iter().copied().collect();
     data::constant_of(args.ctx(), &elements?, *args.result_types.first()?).map(Folded::from)
 }
 
-/// A tensor without elements, of which none is poison, if these are the sizes of one. It knows its extents.
+/// Returns an empty tensor, which has no poison elements, if a size is zero. It has static extents.
 fn no_elements(args: &OpArgs<'_>, sizes: &[Datum]) -> Option<Datum> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let shape = data::sizes_of(ctx, ty, sizes).ok().filter(|shape| shape.contains(&0))?;

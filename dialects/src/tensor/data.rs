@@ -1,4 +1,4 @@
-//! Tensors at run time: elements, and copies of parts.
+//! Run-time tensors: elements, and copies of slices.
 
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::float::FloatKind;
@@ -6,10 +6,10 @@ use gradus_ir::tensor::checked_len;
 use gradus_ir::{Attr, Dense};
 use gradus_ir::{AttrData, Context, DType, DYNAMIC, Int, Tensor, Type, TypeData};
 
-/// Tensors of more elements are refused.
+/// Maximum number of elements of a tensor.
 const MAX_ELEMENTS: usize = 1 << 26;
 
-/// The shape that `sizes` make. Negative ones are undefined behaviour, too many elements not supported.
+/// Converts `sizes` to a shape. Negative sizes are undefined behavior, too large ones unsupported.
 pub(crate) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
     let one = |&n: &i64| usize::try_from(n).map_err(|_| Trap::Ub(format!("a tensor of the negative extent {n}")));
     let shape: Vec<usize> = sizes.iter().map(one).collect::<Result<_, _>>()?;
@@ -19,7 +19,7 @@ pub(crate) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
     }
 }
 
-/// The extents of the type `ty`, with `sizes` for those that are not known.
+/// Returns the extents of `ty`, with dynamic ones taken from `sizes`.
 pub(crate) fn sizes_of(ctx: &Context, ty: Type, sizes: &[Datum]) -> Result<Vec<usize>, Trap> {
     let mut sizes = sizes.iter();
     let known = |&dim: &i64| match if dim == DYNAMIC { sizes.next() } else { None } {
@@ -30,19 +30,19 @@ pub(crate) fn sizes_of(ctx: &Context, ty: Type, sizes: &[Datum]) -> Result<Vec<u
     extents(&all)
 }
 
-/// Whether a tensor of this shape is of the type `ty`. An op that promised so gives poison where it is not: nothing else is
-/// wrong, and other ops may be moved over it.
+/// Whether a shape matches the type `ty`. An op whose result does not match yields poison rather than undefined
+/// behavior, so that ops can be reordered.
 pub(crate) fn has_type(ctx: &Context, ty: Type, shape: &[usize]) -> bool {
     let fits = |(&d, &n): (&i64, &usize)| d == DYNAMIC || usize::try_from(d) == Ok(n);
     ctx.shape(ty).is_none_or(|want| want.len() == shape.len() && want.iter().zip(shape).all(fits))
 }
 
-/// How tensors of the type `ty` hold their elements.
+/// Returns the storage type of the elements of `ty`.
 pub(crate) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
     ctx.dtype(ctx.element_type(ty)).ok_or_else(|| Trap::unsupported("tensors of this element type"))
 }
 
-/// The number of the element at `indices`. Indices outside the shape are undefined behaviour.
+/// Returns the linear index of `indices`. Out-of-bounds indices are undefined behavior.
 pub(crate) fn position(shape: &[usize], indices: &[i64]) -> Result<usize, Trap> {
     let mut at = 0;
     for (dim, (&size, &index)) in shape.iter().zip(indices).enumerate() {
@@ -53,14 +53,14 @@ pub(crate) fn position(shape: &[usize], indices: &[i64]) -> Result<usize, Trap> 
     Ok(at)
 }
 
-/// Element number `at`.
+/// Returns the element at a linear index.
 pub(crate) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
     let one = take(tensor, &[], [at]);
     if tensor.dtype().is_float() {
         return Ok(Datum::Float(one.to_f64()[0]));
     }
     let bits = match tensor.dtype() {
-        // One bit is its own sign, as it is for scalars.
+        // A bit is its own sign, as for scalars.
         DType::Bool => -i64::from(one.bytes()[0]),
         DType::U64 => one.as_slice::<u64>()[0] as i64,
         _ => one.to_i64().map_or(0, |v| v[0]),
@@ -68,7 +68,7 @@ pub(crate) fn element(tensor: &Tensor, at: usize) -> Result<Datum, Trap> {
     Ok(Datum::Int(bits))
 }
 
-/// A tensor of scalars.
+/// Creates a tensor of scalars.
 pub(crate) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> Result<Tensor, Trap> {
     if checked_len(shape) != Some(scalars.len()) {
         return Err(Trap::unsupported(format!("{} elements for the shape {shape:?}", scalars.len())));
@@ -81,7 +81,7 @@ pub(crate) fn from_scalars(dtype: DType, shape: &[usize], scalars: &[Datum]) -> 
     Ok(ints_to_tensor(dtype, shape, &ints?))
 }
 
-/// The tensor of the elements with these numbers.
+/// Returns the tensor of the elements at linear indices.
 pub(crate) fn take(from: &Tensor, shape: &[usize], numbers: impl IntoIterator<Item = usize>) -> Tensor {
     let (size, bytes) = (from.dtype().size(), from.bytes());
     let mut out = Vec::with_capacity(size * checked_len(shape).unwrap_or(0));
@@ -89,7 +89,7 @@ pub(crate) fn take(from: &Tensor, shape: &[usize], numbers: impl IntoIterator<It
     Tensor::new(from.dtype(), shape.to_vec(), out.into()).expect("there are as many numbers as elements")
 }
 
-/// `to` with the elements with these numbers replaced by those of `from`, in order.
+/// Returns `to` with the elements at linear indices replaced by those of `from`, in order.
 pub(crate) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = usize>) -> Tensor {
     let size = to.dtype().size();
     let mut out = to.bytes().to_vec();
@@ -99,8 +99,7 @@ pub(crate) fn put(from: &Tensor, to: &Tensor, numbers: impl IntoIterator<Item = 
     Tensor::new(to.dtype(), to.shape().to_vec(), out.into()).expect("the shape is as before")
 }
 
-/// The numbers of the elements of a part of a tensor of this shape, row by row. A part that is not inside is undefined
-/// behaviour.
+/// Returns the linear indices of a slice, row by row. An out-of-bounds slice is undefined behavior.
 pub(crate) fn part(shape: &[usize], [offsets, sizes, strides]: &[Vec<i64>; 3]) -> Result<Vec<usize>, Trap> {
     let counts = extents(sizes)?;
     let mut numbers = vec![0; usize::from(!counts.contains(&0))];
@@ -117,7 +116,7 @@ pub(crate) fn part(shape: &[usize], [offsets, sizes, strides]: &[Vec<i64>; 3]) -
     Ok(numbers)
 }
 
-/// Element number `at` of a constant tensor, of any element type that has numbers.
+/// Returns the element at a linear index of a dense constant, for any numeric element type.
 pub(crate) fn constant_element(ctx: &Context, tensor: Attr, at: usize) -> Option<Attr> {
     match ctx.attr_data(tensor) {
         AttrData::Dense(dense) => dense_element(ctx, dense, at),
@@ -141,7 +140,7 @@ fn dense_element(ctx: &Context, dense: &Dense, at: usize) -> Option<Attr> {
     (width <= 64).then(|| ctx.int_attr(elem, bits as i64))
 }
 
-/// The value whose row of indices names element `at`; zero if none does.
+/// Returns the value whose row of indices selects element `at` of a sparse constant; zero if there is none.
 fn sparse_element(ctx: &Context, ty: Type, (indices, values): (Attr, Attr), at: usize) -> Option<Attr> {
     let (shape, rows) = (ctx.static_shape(ty)?, ctx.dense_tensor(indices)?.to_i64()?);
     let names = |row: &[i64]| row.iter().zip(shape).fold(0i64, |n, (&i, &d)| n.wrapping_mul(d).wrapping_add(i));
@@ -160,7 +159,7 @@ fn zero(ctx: &Context, ty: Type) -> Option<Attr> {
     }
 }
 
-/// The dense constant of type `ty` that has the elements of `tensor`; of a splat, any number of them.
+/// Returns the elements of `tensor` as a dense constant of type `ty`; a splat may have any number of elements.
 pub(crate) fn retyped_constant(ctx: &Context, tensor: Attr, ty: Type, splat_only: bool) -> Option<Attr> {
     let AttrData::Dense(dense) = ctx.attr_data(tensor) else { return None };
     ctx.static_shape(ty)?;
@@ -168,7 +167,7 @@ pub(crate) fn retyped_constant(ctx: &Context, tensor: Attr, ty: Type, splat_only
         .then(|| ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat: dense.splat, data: dense.data.clone() }))))
 }
 
-/// The bytes of one element that is the scalar `value`, of any type that has numbers.
+/// Returns the bytes of an element with the scalar `value`, for any numeric type.
 fn scalar_bytes(ctx: &Context, value: Attr, out: &mut Vec<u8>) -> Option<()> {
     let (width, bits) = match ctx.attr_data(value) {
         AttrData::Float { ty, bits } => (ctx.float_kind(*ty)?.width(), u128::from(bits[0]) | u128::from(bits[1]) << 64),
@@ -182,7 +181,7 @@ fn scalar_bytes(ctx: &Context, value: Attr, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The constant of type `ty` whose elements are `scalars`.
+/// Returns a constant of type `ty` with the elements `scalars`.
 pub(crate) fn constant_of(ctx: &Context, scalars: &[Attr], ty: Type) -> Option<Attr> {
     let mut data = Vec::new();
     scalars.iter().try_for_each(|&scalar| scalar_bytes(ctx, scalar, &mut data))?;
@@ -193,7 +192,7 @@ pub(crate) fn constant_of(ctx: &Context, scalars: &[Attr], ty: Type) -> Option<A
     Some(ctx.attr(AttrData::Dense(Box::new(Dense { ty, splat, data: data.into() }))))
 }
 
-/// The constant of type `ty` all of whose elements are `scalar`.
+/// Returns a splat constant of type `ty`.
 pub(crate) fn splat_constant(ctx: &Context, scalar: Attr, ty: Type) -> Option<Attr> {
     ctx.static_shape(ty)?;
     let mut data = Vec::new();

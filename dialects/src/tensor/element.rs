@@ -1,4 +1,4 @@
-//! Single elements.
+//! `tensor.extract` and `tensor.insert`.
 
 use super::types::{before_cast, ranked_element, replace_and_cast, shape};
 use super::{CastOp, FromElementsOp, GenerateOp, SplatOp, data, names};
@@ -9,7 +9,7 @@ use gradus_ir::{
     Traits, TypeRelation, ValueMap, op,
 };
 
-/// An element of a tensor. Indices outside its shape are undefined behaviour.
+/// Extracts an element. Out-of-bounds indices are undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.extract %a[%i, %j] : tensor<4x?xf32>
@@ -31,15 +31,15 @@ use gradus_ir::{
     format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
 )]
 pub struct ExtractOp {
-    /// The tensor.
+    /// Tensor.
     tensor: Operand<RANKED_TENSOR>,
-    /// Where, for each dimension.
+    /// Indices, one per dimension.
     indices: Operands<INDEX>,
-    /// The element.
+    /// Element.
     result: OpResult<ANY>,
 }
 
-/// A tensor with one element replaced. Indices outside its shape are undefined behaviour.
+/// Returns a copy of a tensor with one element replaced. Out-of-bounds indices are undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.insert %s into %a[%i, %j] : tensor<4x?xf32>
@@ -70,26 +70,26 @@ pub struct ExtractOp {
     format = "$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"
 )]
 pub struct InsertOp {
-    /// The element.
+    /// Element.
     scalar: Operand<ANY>,
-    /// The tensor before.
+    /// Destination tensor.
     dest: Operand<RANKED_TENSOR>,
-    /// Where, for each dimension.
+    /// Indices, one per dimension.
     indices: Operands<INDEX>,
-    /// The tensor after.
+    /// Updated tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// A cast changes no element.
+/// Extracts from the source of a cast.
 const EXTRACT_FROM_CAST: Pattern = Pattern { name: "extract from cast", run: extract_from_cast };
 
-/// An element of a generated tensor is what the body computes for it.
+/// Extracts from `tensor.generate` by inlining its body.
 const EXTRACT_FROM_GENERATE: Pattern = Pattern { name: "extract from generate", run: extract_from_generate };
 
-/// An element of a tensor of converted integers is the converted element.
+/// Extracts from an index cast by casting the extracted element.
 const EXTRACT_FROM_INDEX_CAST: Pattern = Pattern { name: "extract from index cast", run: extract_from_index_cast };
 
-/// What is inserted into a tensor that forgot extents is inserted before they are forgotten.
+/// Inserts into the source of a cast, and casts the result.
 const INSERT_INTO_CAST: Pattern = Pattern { name: "insert into cast", run: insert_into_cast };
 
 fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
@@ -133,7 +133,7 @@ fn fold_extract(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded>
     data::constant_element(ctx, constants[0]?, at).map(Folded::from)
 }
 
-/// A scalar that every element of the tensor is changes nothing.
+/// Folds the insertion of a scalar into a splat of the same scalar.
 fn fold_insert(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let splat = data::splat_constant(args.ctx(), constants[0]?, args.operand_type(1))?;
     (constants[1] == Some(splat)).then(|| args.operands[1].into())
@@ -194,7 +194,7 @@ fn insert_into_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_and_cast(r, op, state)
 }
 
-/// The number of the element at indices given as data.
+/// Returns the linear index of run-time indices.
 fn position(shape: &[usize], indices: &[Datum]) -> Result<usize, Trap> {
     let indices: Vec<i64> = indices.iter().map(Datum::int).collect::<Result<_, _>>()?;
     data::position(shape, &indices)

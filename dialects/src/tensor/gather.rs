@@ -1,4 +1,4 @@
-//! Slices of one element in some dimensions, as many as there are coordinates.
+//! `tensor.gather` and `tensor.scatter`.
 
 use super::types::{INDEX_TENSOR, shape, with_shape};
 use super::{data, names};
@@ -9,10 +9,11 @@ use gradus_ir::{
     op,
 };
 
-/// For each row of a tensor of coordinates, the slice of a tensor at it, which is of one element in the dimensions that the
-/// coordinates are for. The type has the shape of the tensor of coordinates without its last dimension, then that of a
-/// slice, with or without the dimensions of one element. Coordinates outside are undefined behaviour, and so are equal ones
-/// when they are promised to be `unique`.
+/// Gathers slices of a tensor at rows of coordinates.
+///
+/// The gathered dimensions have extent 1 in a slice. The result shape is the shape of `indices` without its last
+/// dimension, followed by the slice shape, with or without its gathered dimensions. Out-of-bounds coordinates, and
+/// equal ones if `unique`, are undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.gather %a[%coordinates] gather_dims([0, 2]) unique : (tensor<4x5x6xf32>, tensor<7x2xindex>) -> tensor<7x5xf32>
@@ -30,19 +31,20 @@ use gradus_ir::{
               `:` functional-type(operands, results)"
 )]
 pub struct GatherOp {
-    /// The tensor.
+    /// Tensor.
     source: Operand<RANKED_TENSOR>,
-    /// The coordinates.
+    /// Coordinates.
     indices: Operand<INDEX_TENSOR>,
-    /// The dimensions that they are for.
+    /// Gathered dimensions.
     gather_dims: Attribute<I64_ARRAY>,
-    /// Whether no two rows are equal.
+    /// Whether coordinates are guaranteed unique.
     unique: OptAttribute<UNIQUE>,
-    /// The slices.
+    /// Slices.
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// A tensor with slices replaced: the other way round of `tensor.gather`. The coordinates must be unique.
+/// Returns a copy of a tensor with slices at rows of coordinates replaced; the inverse of `tensor.gather`. Coordinates
+/// must be unique.
 ///
 /// ```mlir
 /// %0 = tensor.scatter %s into %a[%coordinates] scatter_dims([0, 2]) unique : (tensor<7x5xf32>, tensor<4x5x6xf32>, tensor<7x2xindex>) -> tensor<4x5x6xf32>
@@ -59,17 +61,17 @@ pub struct GatherOp {
               attr-dict `:` functional-type(operands, results)"
 )]
 pub struct ScatterOp {
-    /// The slices.
+    /// Slices.
     source: Operand<RANKED_TENSOR>,
-    /// The tensor before.
+    /// Destination tensor.
     dest: Operand<RANKED_TENSOR>,
-    /// The coordinates.
+    /// Coordinates.
     indices: Operand<INDEX_TENSOR>,
-    /// The dimensions that they are for.
+    /// Gathered dimensions.
     scatter_dims: Attribute<I64_ARRAY>,
-    /// That no two rows are equal.
+    /// Guarantee that coordinates are unique.
     unique: OptAttribute<UNIQUE>,
-    /// The tensor after.
+    /// Updated tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
@@ -143,7 +145,7 @@ fn verify_dims(m: &Module, dims: &[i64], indices: Type, whole: Type, (op, of): (
     Ok(())
 }
 
-/// Checks the type of the slices of `whole`, which may have or leave out the dimensions of one element.
+/// Verifies the type of slices of `whole`, which may omit unit dimensions.
 fn verify_slices(
     m: &Module,
     dims: &[i64],
@@ -165,12 +167,12 @@ fn verify_slices(
     Err(format!("{which} type mismatch: expected '{full}' or its rank-reduced variant '{reduced}' (got: '{slices}')"))
 }
 
-/// Slices of a tensor whose elements are all equal have those elements.
+/// Folds gathering from a splat.
 fn fold_gather(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     data::retyped_constant(args.ctx(), constants[0]?, *args.result_types.first()?, true).map(Folded::from)
 }
 
-/// The numbers of the elements of all slices of a tensor of this shape, one slice after the other.
+/// Returns the linear indices of all slices, concatenated.
 fn numbers(shape: &[usize], indices: &Tensor, dims: &[i64], unique: bool) -> Result<Vec<usize>, Trap> {
     let rows = indices.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
     let mut numbers = Vec::new();
@@ -191,7 +193,7 @@ fn numbers(shape: &[usize], indices: &Tensor, dims: &[i64], unique: bool) -> Res
     Ok(numbers)
 }
 
-/// The shape of the slices under the type `ty`, whose unknown extents are those of the coordinates' rows or of `whole`.
+/// Returns the shape of the slices of type `ty`; dynamic extents are those of the coordinates or of `whole`.
 fn slices_shape(args: &OpArgs<'_>, ty: Type, whole: &[usize], indices: &[usize], dims: &[i64]) -> Vec<usize> {
     let want = shape(args.ctx(), ty);
     let rows = indices.split_last().map_or(&[][..], |(_, rows)| rows);

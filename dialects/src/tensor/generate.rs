@@ -1,4 +1,4 @@
-//! Tensors whose elements a region computes one by one.
+//! `tensor.generate`.
 
 use super::create::{folded_sizes, verify_sizes};
 use super::types::{dynamic_dims, ranked_element, shape};
@@ -11,7 +11,7 @@ use gradus_ir::{
     Type, op,
 };
 
-/// A tensor whose elements a region computes from their indices.
+/// Tensor with elements computed by a region from their indices.
 ///
 /// ```mlir
 /// %0 = tensor.generate %n {
@@ -33,16 +33,16 @@ use gradus_ir::{
     format = "$dynamicExtents $body attr-dict `:` type($result)"
 )]
 pub struct GenerateOp {
-    /// The extents that the type does not have.
+    /// Dynamic extents.
     #[name = "dynamicExtents"]
     dynamic_extents: Operands<INDEX>,
-    /// Computes an element from its indices.
+    /// Computes the element at the given indices.
     body: Region,
-    /// The tensor.
+    /// Tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// The element that a region computes.
+/// Terminates a region with the computed element.
 #[op(
     "tensor.yield",
     traits = Traits::TERMINATOR.and(Traits::RETURN_LIKE),
@@ -50,16 +50,16 @@ pub struct GenerateOp {
     format = "$value attr-dict `:` type($value)"
 )]
 pub struct YieldOp {
-    /// The element.
+    /// Element.
     value: Operand<ANY>,
 }
 
-/// Extents that are constant are in the type.
+/// Makes constant extents static.
 const CONSTANT_EXTENTS: Pattern = Pattern { name: "constant extents", run: constant_extents };
 
-/// A region that is run any number of times, each for one element.
+/// Control-flow edges of a region executed once per element.
 pub(super) fn element_edges() -> smallvec::SmallVec<[Edge; 4]> {
-    // No values travel along: the op makes the region's arguments and its own result.
+    // No values are carried: the op creates the region's arguments and its own result.
     let (op, body) = (Point::Op, Point::Region(0));
     let made = |from, to| Edge::new(from, to).carrying(usize::MAX, usize::MAX);
     smallvec::smallvec![made(op, body), made(body, body), made(body, op), made(op, op)]
@@ -129,7 +129,7 @@ fn generate(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next,
     elements.finish(&shape).map(|result| Next::Done(vec![result]))
 }
 
-/// The indices of element number `at`.
+/// Returns the indices of a linear index.
 pub(super) fn indices(shape: &[usize], mut at: usize) -> Vec<Datum> {
     let mut indices = vec![Datum::Int(0); shape.len()];
     for (index, &extent) in indices.iter_mut().zip(shape).rev() {
@@ -139,15 +139,15 @@ pub(super) fn indices(shape: &[usize], mut at: usize) -> Vec<Datum> {
     indices
 }
 
-/// The elements that were computed so far. They travel behind the region's arguments, in chunks whose lengths are falling
-/// powers of two, so that adding one copies few.
+/// The elements computed so far. They follow the region's arguments as chunks of decreasing powers of two, so that
+/// appending costs O(log n) amortized.
 pub(super) struct Elements {
     pub(super) chunks: Vec<Datum>,
     dtype: DType,
 }
 
 impl Elements {
-    /// Those before the region ran, and the one that it yielded; `rank` is the number of the region's own arguments.
+    /// Returns the elements before the region ran, plus the yielded one; `rank` is the number of region arguments.
     pub(super) fn after(event: Event<'_>, rank: usize, dtype: DType) -> Result<Elements, Trap> {
         let Event::Left { args, yielded, .. } = event else { return Ok(Elements { chunks: Vec::new(), dtype }) };
         let mut elements = Elements { chunks: args.get(rank..).unwrap_or(&[]).to_vec(), dtype };
@@ -160,7 +160,7 @@ impl Elements {
         Ok(elements)
     }
 
-    /// How many there are.
+    /// Number of elements.
     pub(super) fn len(&self) -> usize {
         let count = |chunk: &Datum| match chunk {
             Datum::Tensor(t) => t.len(),
@@ -170,7 +170,7 @@ impl Elements {
         self.chunks.iter().map(count).sum()
     }
 
-    /// Adds elements.
+    /// Appends elements.
     pub(super) fn push(&mut self, mut next: Tensor) {
         if let [Datum::Poison, Datum::Int(count)] = &mut self.chunks[..] {
             *count += next.len() as i64;
@@ -184,7 +184,7 @@ impl Elements {
         self.chunks.push(Datum::Tensor(next));
     }
 
-    /// The tensor of all of them.
+    /// Returns the tensor of all elements.
     pub(super) fn finish(self, shape: &[usize]) -> Result<Datum, Trap> {
         if self.chunks.first() == Some(&Datum::Poison) {
             return Ok(Datum::Poison);
@@ -194,7 +194,7 @@ impl Elements {
     }
 }
 
-/// The elements of several tensors, one after the other.
+/// Concatenates the elements of tensors.
 fn joined(dtype: DType, shape: &[usize], parts: &[Tensor]) -> Tensor {
     let bytes: Vec<u8> = parts.iter().flat_map(|t| t.bytes().iter().copied()).collect();
     Tensor::new(dtype, shape.to_vec(), bytes.into()).expect("the parts make up the shape")

@@ -1,4 +1,4 @@
-//! Parts of tensors replaced.
+//! `tensor.insert_slice` and `tensor.parallel_insert_slice`.
 
 use super::slice::{is_whole, part_type, same_slice, verify_slice, with_constants};
 use super::types::{before_cast, cast_before, replace_and_cast, shape, with_shape};
@@ -12,8 +12,8 @@ use gradus_ir::{
     TypeRelation, Value, op,
 };
 
-/// A tensor with a part replaced by another tensor, which may leave out dimensions of size one. A part that is not inside
-/// is undefined behaviour.
+/// Returns a copy of a tensor with a strided slice replaced. The source may omit unit dimensions. An out-of-bounds
+/// slice is undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.insert_slice %s into %a[0, %i] [4, 1] [1, 1] : tensor<4xf32> into tensor<8x16xf32>
@@ -40,27 +40,27 @@ use gradus_ir::{
               attr-dict `:` type($source) `into` type($dest)"
 )]
 pub struct InsertSliceOp {
-    /// The part.
+    /// Source tensor.
     source: Operand<RANKED_TENSOR>,
-    /// The tensor before.
+    /// Destination tensor.
     dest: Operand<RANKED_TENSOR>,
-    /// Where the part begins.
+    /// Dynamic offsets.
     offsets: Operands<INDEX>,
-    /// How many elements it has.
+    /// Dynamic sizes.
     sizes: Operands<INDEX>,
-    /// Every how many elements it takes one.
+    /// Dynamic strides.
     strides: Operands<INDEX>,
-    /// All offsets, with placeholders for those that are operands.
+    /// Static offsets, with placeholders for dynamic ones.
     static_offsets: Attribute<I64_ARRAY>,
-    /// All sizes.
+    /// Static sizes, with placeholders.
     static_sizes: Attribute<I64_ARRAY>,
-    /// All strides.
+    /// Static strides, with placeholders.
     static_strides: Attribute<I64_ARRAY>,
-    /// The tensor after.
+    /// Updated tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// Replaces a part of a tensor that the threads of a parallel loop make together, as `tensor.insert_slice` does.
+/// Inserts a slice into a tensor shared by the iterations of a parallel loop; otherwise as `tensor.insert_slice`.
 #[op(
     "tensor.parallel_insert_slice",
     traits = Traits::OPERAND_SEGMENTS.and(Traits::COMBINING),
@@ -76,31 +76,31 @@ pub struct InsertSliceOp {
               attr-dict `:` type($source) `into` type($dest)"
 )]
 pub struct ParallelInsertSliceOp {
-    /// The part.
+    /// Source tensor.
     source: Operand<RANKED_TENSOR>,
-    /// The tensor.
+    /// Shared tensor.
     dest: Operand<RANKED_TENSOR>,
-    /// Where the part begins.
+    /// Dynamic offsets.
     offsets: Operands<INDEX>,
-    /// How many elements it has.
+    /// Dynamic sizes.
     sizes: Operands<INDEX>,
-    /// Every how many elements it takes one.
+    /// Dynamic strides.
     strides: Operands<INDEX>,
-    /// All offsets, with placeholders for those that are operands.
+    /// Static offsets, with placeholders for dynamic ones.
     static_offsets: Attribute<I64_ARRAY>,
-    /// All sizes.
+    /// Static sizes, with placeholders.
     static_sizes: Attribute<I64_ARRAY>,
-    /// All strides.
+    /// Static strides, with placeholders.
     static_strides: Attribute<I64_ARRAY>,
 }
 
-/// Constants among offsets, sizes and strides are in the attributes, and sizes in the type of the part.
+/// Makes constant offsets, sizes and strides static, and casts the source accordingly.
 const CONSTANT_ENTRIES: Pattern = Pattern { name: "constant entries", run: constant_entries };
 
-/// What is inserted where something was inserted before replaces it.
+/// Bypasses an earlier insertion at the same slice.
 const INSERT_OVER_INSERT: Pattern = Pattern { name: "insert over insert", run: insert_over_insert };
 
-/// Parts and tensors that forgot extents are taken as they were before.
+/// Uses the sources of casts that lose static extents.
 const INSERT_OF_CAST: Pattern = Pattern { name: "insert of cast", run: insert_of_cast };
 
 /// The operands that both ops have.
@@ -127,7 +127,7 @@ fn fold_insert_slice(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     same_slice(m, &slice, &Slice::of(&m.args(extract.0)?)).then(|| dest.into())
 }
 
-/// Replaces `op` by the same op on other operands, its result cast to the type that it had.
+/// Replaces `op` by the same op on other operands, with a cast to the old result type.
 fn rebuild(r: &mut Rewriter<'_>, op: Op, source: Value, dest: Value, slice: &Slice) -> bool {
     let m = r.module();
     let mut state = OpState::new(&m.ctx, m.name_text(op), m.loc(op));
@@ -193,7 +193,7 @@ fn insert_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     fits && rebuild(r, op, new_source, new_dest, &slice)
 }
 
-/// Whether a tensor of this shape has the sizes of a slice, but for dimensions of size 1 that it leaves out.
+/// Whether a shape equals the sizes of a slice, except for omitted unit dimensions.
 fn has_sizes(shape: &[usize], sizes: &[i64]) -> bool {
     let mut left = shape.iter().map(|&extent| extent as i64).peekable();
     sizes.iter().all(|&size| left.next_if_eq(&size).is_some() || size == 1) && left.peek().is_none()

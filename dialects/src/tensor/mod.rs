@@ -1,7 +1,7 @@
-//! `tensor`: tensors as values, made of scalars, of each other's parts, and under other shapes.
+//! `tensor`: tensors as values: creation, elements, slices, reshapes and casts.
 //!
-//! What a type says of a tensor's shape holds: a cast to a type that does not fit, a slice or an index outside are
-//! undefined. Elements that nothing was put into are poison; until tensors can hold single poison elements, such a tensor is
+//! Static extents are guarantees: a cast that does not match, and an out-of-bounds slice or index, are undefined
+//! behavior. Uninitialized elements are poison; since tensors cannot hold single poison elements yet, such a tensor is
 //! poison as a whole.
 
 mod cast;
@@ -32,12 +32,12 @@ pub use slice::ExtractSliceOp;
 
 use gradus_ir::{Dialect, Module, OpDecl, Value};
 
-/// The name of an op's one result.
+/// Returns the name of an op's result.
 fn names(name: &str) -> Vec<(usize, String)> {
     vec![(0, name.to_owned())]
 }
 
-/// The tensor that the op that makes `value` writes into: one of the same shape.
+/// Returns the destination operand of the op that defines `value`, which has the same shape.
 fn destination(m: &Module, value: Value) -> Option<Value> {
     let insert = InsertOp::defining(m, value).map(|op| op.dest(m));
     let slice = || InsertSliceOp::defining(m, value).map(|op| op.dest(m));

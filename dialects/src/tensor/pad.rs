@@ -1,4 +1,4 @@
-//! Tensors with margins.
+//! `tensor.pad`.
 
 mod fold;
 
@@ -15,8 +15,8 @@ use gradus_ir::{
     AttrKind, AttrText, Context, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, Region, Tensor, Traits, Type, Value, op,
 };
 
-/// A tensor with elements added before and after it in each dimension, or, where a number is negative, taken away. A region
-/// computes the added elements from their indices in the result. `nofold` keeps the op even if it adds nothing.
+/// Pads a tensor with elements computed by a region from their indices in the result. Negative padding crops. `nofold`
+/// keeps the op even if the padding is empty.
 ///
 /// ```mlir
 /// %0 = tensor.pad %a low[0, %n] high[1, 0] {
@@ -42,32 +42,32 @@ use gradus_ir::{
               $region attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct PadOp {
-    /// The tensor.
+    /// Tensor.
     source: Operand<RANKED_TENSOR>,
-    /// How many elements come before it.
+    /// Dynamic low padding.
     low: Operands<INDEX>,
-    /// How many elements come after it.
+    /// Dynamic high padding.
     high: Operands<INDEX>,
-    /// All numbers of elements before it, with placeholders for those that are operands.
+    /// Static low padding, with placeholders for dynamic entries.
     static_low: Attribute<I64_ARRAY>,
-    /// All numbers of elements after it.
+    /// Static high padding, with placeholders for dynamic entries.
     static_high: Attribute<I64_ARRAY>,
-    /// Whether the op stays even if it adds nothing.
+    /// Whether the op is kept even if the padding is empty.
     nofold: OptAttribute<NOFOLD>,
-    /// Computes an added element from its indices.
+    /// Computes a padding element from its indices.
     region: Region,
-    /// The tensor with its margins.
+    /// Padded tensor.
     result: OpResult<RANKED_TENSOR>,
 }
 
 const NOFOLD: AttrKind = AttrKind { text: AttrText::Flag, ..crate::constraint::UNIT };
 
-/// The margins of an op: before and after.
+/// Returns the low and high padding of an op.
 fn margins(args: &OpArgs<'_>) -> [Vec<Mixed>; 2] {
     [mixed_entries(args, "low", "static_low"), mixed_entries(args, "high", "static_high")]
 }
 
-/// The type of `from` with margins.
+/// Returns the type of `from` after padding.
 fn padded_type(ctx: &Context, from: Type, [low, high]: &[Vec<Mixed>; 2]) -> Option<Type> {
     let sum = |((&d, l), h): ((&i64, &Mixed), &Mixed)| match (d, l.or_placeholder(), h.or_placeholder()) {
         (DYNAMIC, ..) | (_, DYNAMIC, _) | (.., DYNAMIC) => Some(DYNAMIC),
@@ -81,7 +81,7 @@ fn padded_type(ctx: &Context, from: Type, [low, high]: &[Vec<Mixed>; 2]) -> Opti
     Some(with_shape(ctx, from, &sums?))
 }
 
-/// Whether there is such a tensor whatever the operands are: no extent can be negative, or another than the type says.
+/// Whether the op cannot fail for any operands: no extent can be negative or contradict the type.
 fn is_defined(m: &Module, op: Op) -> bool {
     let pad = PadOp(op);
     let Some(margins) = m.with_args(op, margins) else { return false };
@@ -94,13 +94,13 @@ fn is_defined(m: &Module, op: Op) -> bool {
         && margins.iter().all(|list| list.iter().enumerate().all(adds))
 }
 
-/// Whether nobody can see how often the region runs.
+/// Whether the number of executions of the region is unobservable.
 fn only_computes(m: &Module, region: Region) -> bool {
     let ops = m.region_blocks(region).flat_map(|b| m.block_ops(b));
     ops.into_iter().all(|op| m.has_trait(op, Traits::TERMINATOR) || is_speculatable(m, op))
 }
 
-/// The value that a region yields for every element, if it does not compute it, nor do anything else that shows.
+/// Returns the value that the region yields for every element, if it is defined outside and the region has no effects.
 fn padding_value(m: &Module, region: Region) -> Option<Value> {
     let block = m.entry(region).filter(|_| only_computes(m, region))?;
     let value = YieldOp::cast(m, m.last_op(block)?)?.value(m);
@@ -159,7 +159,7 @@ fn verify_region(m: &Module, region: Region, rank: usize, elem: Type) -> Result<
     Ok(())
 }
 
-/// Where the elements of the result come from.
+/// Mapping from result elements to source elements.
 struct Layout<'a> {
     source: &'a Tensor,
     low: Vec<i64>,
@@ -180,7 +180,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The element of the source that element `at` of the result is, unless it is an added one.
+    /// Returns the source element of result element `at`; `None` for padding.
     fn inner(&self, at: &[Datum]) -> Option<usize> {
         let shifted = at.iter().zip(&self.low).map(|(i, low)| i.int().map_or(-1, |i| i.saturating_sub(*low)));
         data::position(self.source.shape(), &shifted.collect::<Vec<_>>()).ok()

@@ -1,4 +1,4 @@
-//! Dimensions joined and split.
+//! `tensor.collapse_shape` and `tensor.expand_shape`.
 
 use super::types::{before_cast, castable, dynamic_dims, is_tensor, replace_and_cast, shape, with_shape};
 use super::{CastOp, FromElementsOp, SplatOp, data, names};
@@ -11,7 +11,7 @@ use gradus_ir::{
     Type, Value, op,
 };
 
-/// A tensor with groups of neighbouring dimensions joined.
+/// Collapses groups of adjacent dimensions into one each.
 ///
 /// ```mlir
 /// %0 = tensor.collapse_shape %a [[0, 1], [2]] : tensor<2x3x4xf32> into tensor<6x4xf32>
@@ -27,15 +27,16 @@ use gradus_ir::{
     format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
 )]
 pub struct CollapseShapeOp {
-    /// The tensor.
+    /// Tensor.
     src: Operand<TENSOR>,
-    /// Which dimensions become one.
+    /// Groups of dimensions to collapse.
     reassociation: Attribute<REASSOCIATION>,
-    /// The tensor of lower rank.
+    /// Collapsed tensor.
     result: OpResult<TENSOR>,
 }
 
-/// A tensor with dimensions split. Extents whose product is not the one that is split are undefined behaviour.
+/// Expands dimensions into groups of dimensions. Extents of a group that do not multiply to the source extent are
+/// undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.expand_shape %a [[0, 1], [2]] output_shape [%n, 3, 4] : tensor<?x4xf32> into tensor<?x3x4xf32>
@@ -53,22 +54,22 @@ pub struct CollapseShapeOp {
               attr-dict `:` type($src) `into` type($result)"
 )]
 pub struct ExpandShapeOp {
-    /// The tensor.
+    /// Tensor.
     src: Operand<TENSOR>,
-    /// The extents that are not known.
+    /// Dynamic extents of the result.
     output_shape: Operands<INDEX>,
-    /// Which dimensions one becomes.
+    /// Groups of result dimensions, one per source dimension.
     reassociation: Attribute<REASSOCIATION>,
-    /// All extents, with placeholders for those that are operands.
+    /// Extents of the result, with placeholders for dynamic ones.
     static_output_shape: Attribute<I64_ARRAY>,
-    /// The tensor of higher rank.
+    /// Expanded tensor.
     result: OpResult<TENSOR>,
 }
 
 const OPS: Reshapes =
     Reshapes { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
 
-/// Two reshapes of a kind in a row are one.
+/// Merges two consecutive collapses or expansions.
 const COMPOSE: Pattern = Pattern { name: "compose reshapes", run: |r, op| views::compose_reshapes(r, op) };
 
 const COLLAPSE_OF_EXPAND: Pattern =
@@ -77,13 +78,13 @@ const COLLAPSE_OF_EXPAND: Pattern =
 const EXPAND_OF_COLLAPSE: Pattern =
     Pattern { name: "expand of collapse", run: |r, op| views::expand_of_collapse(r, op, &OPS) };
 
-/// A tensor that forgot extents is collapsed before they are forgotten.
+/// Collapses the source of a cast that loses static extents.
 const COLLAPSE_OF_CAST: Pattern = Pattern { name: "collapse of cast", run: collapse_of_cast };
 
-/// Extents that are constant are in the type, where the source knows that they are.
+/// Makes constant extents static where the source permits it.
 const CONSTANT_EXTENTS: Pattern = Pattern { name: "constant extents", run: constant_extents };
 
-/// A tensor of given scalars, or of one scalar, is made in its shape at once.
+/// Creates `tensor.from_elements` and `tensor.splat` directly in the reshaped type.
 const RESHAPE_OF_SCALARS: Pattern = Pattern { name: "reshape of scalars", run: reshape_of_scalars };
 
 // ---- verification
@@ -125,7 +126,7 @@ fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
     verify_groups(ctx, expanded, collapsed, &groups)
 }
 
-/// Checks that `groups` are all dimensions of `expanded` in order, and that they make up the dimensions of `collapsed`.
+/// Verifies that `groups` partition the dimensions of `expanded` in order, and match the dimensions of `collapsed`.
 fn verify_groups(ctx: &Context, expanded: Type, collapsed: Type, groups: &[Vec<i64>]) -> Result<(), String> {
     let (Some(fine), Some(coarse)) = (ctx.shape(expanded), ctx.shape(collapsed)) else {
         return Err("requires ranked tensors".into());
@@ -171,7 +172,7 @@ fn verify_extent(i: usize, have: i64, want: i64) -> Result<(), String> {
     }
 }
 
-/// The extent that a group of dimensions makes.
+/// Returns the extent of a collapsed group.
 fn joined(shape: &[i64], group: &[i64]) -> i64 {
     let extents = group.iter().filter_map(|&i| shape.get(usize::try_from(i).ok()?));
     extents.fold(1, |n, &d| if n == DYNAMIC || d == DYNAMIC { DYNAMIC } else { n.saturating_mul(d) })
@@ -258,7 +259,7 @@ fn reshape_of_scalars(r: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn run_time_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     let stated = views::runtime_entries(args, data, "output_shape", "static_output_shape")?;
-    // What the type knows goes before what the list says.
+    // Static extents of the type take precedence.
     let known = shape(args.ctx(), args.result_types[0]).iter();
     Ok(known.zip(stated).map(|(&d, n)| if d == DYNAMIC { n } else { d }).collect())
 }

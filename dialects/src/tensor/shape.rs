@@ -1,4 +1,4 @@
-//! Shapes as values: extents, ranks, and reshapes by a tensor that holds the shape.
+//! `tensor.dim`, `tensor.rank` and `tensor.reshape`.
 
 use super::types::{SHAPE_TENSOR, SIZED_TENSOR, before_cast, shape};
 use super::{ExtractOp, FromElementsOp, GenerateOp, data, names};
@@ -9,7 +9,7 @@ use gradus_ir::{
     Type, TypeData, Value, op,
 };
 
-/// An extent of a tensor. A dimension that it does not have is undefined behaviour.
+/// Returns the extent of a dimension. A dimension out of range is undefined behavior.
 ///
 /// ```mlir
 /// %0 = tensor.dim %a, %i : tensor<4x?xf32>
@@ -25,15 +25,15 @@ use gradus_ir::{
     format = "attr-dict $source `,` $index `:` type($source)"
 )]
 pub struct DimOp {
-    /// The tensor.
+    /// Tensor.
     source: Operand<SIZED_TENSOR>,
-    /// Which dimension.
+    /// Dimension.
     index: Operand<INDEX>,
-    /// Its extent.
+    /// Extent.
     result: OpResult<INDEX>,
 }
 
-/// The number of dimensions of a tensor.
+/// Returns the rank of a tensor.
 ///
 /// ```mlir
 /// %0 = tensor.rank %a : tensor<*xf32>
@@ -46,13 +46,13 @@ pub struct DimOp {
     format = "$tensor attr-dict `:` type($tensor)"
 )]
 pub struct RankOp {
-    /// The tensor.
+    /// Tensor.
     tensor: Operand<TENSOR>,
-    /// How many dimensions it has.
+    /// Rank.
     result: OpResult<INDEX>,
 }
 
-/// The elements of a tensor, in order, under the shape that another tensor holds.
+/// Reshapes a tensor to the shape held by another tensor.
 ///
 /// ```mlir
 /// %0 = tensor.reshape %a(%shape) : (tensor<4x1xf32>, tensor<2xi32>) -> tensor<2x2xf32>
@@ -68,15 +68,15 @@ pub struct RankOp {
     format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
 )]
 pub struct ReshapeOp {
-    /// The tensor.
+    /// Tensor.
     source: Operand<TENSOR>,
-    /// The extents.
+    /// Target shape.
     shape: Operand<SHAPE_TENSOR>,
-    /// The elements under that shape.
+    /// Reshaped tensor.
     result: OpResult<TENSOR>,
 }
 
-/// A cast changes no extent.
+/// Queries the source of a cast.
 const DIM_OF_CAST: Pattern = Pattern {
     name: "dim of cast",
     run: |r, op| {
@@ -86,7 +86,7 @@ const DIM_OF_CAST: Pattern = Pattern {
     },
 };
 
-/// An op that writes into a tensor gives one of the same extents.
+/// Queries the destination of a destination-style op.
 const DIM_OF_DESTINATION: Pattern = Pattern {
     name: "dim of destination",
     run: |r, op| {
@@ -95,10 +95,10 @@ const DIM_OF_DESTINATION: Pattern = Pattern {
     },
 };
 
-/// The extents of a reshaped tensor are in the tensor that holds the shape.
+/// Extracts the extent from the shape operand of a reshape.
 const DIM_OF_RESHAPE: Pattern = Pattern { name: "dim of reshape", run: dim_of_reshape };
 
-/// Only the last of several reshapes counts.
+/// Merges consecutive reshapes.
 const RESHAPE_OF_RESHAPE: Pattern = Pattern {
     name: "reshape of reshape",
     run: |r, op| {
@@ -144,7 +144,7 @@ fn fold_dim(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     if extent != DYNAMIC {
         return Some(ctx.int_attr(Type::INDEX, extent).into());
     }
-    // Which of the unknown extents it is.
+    // Position among the dynamic extents.
     let unknown = shape(ctx, args.operand_type(0))[..index].iter().filter(|&&d| d == DYNAMIC).count();
     let sizes = match (GenerateOp::defining(m, source), super::EmptyOp::defining(m, source)) {
         (Some(generate), _) => generate.dynamic_extents(m),
@@ -182,7 +182,7 @@ fn fold_reshape(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded>
     same.then(|| source.into())
 }
 
-/// Whether the shape operand has the extents of the source.
+/// Whether the shape operand equals the source's extents.
 fn states_shape(args: &OpArgs<'_>, extents: &[i64]) -> bool {
     let m = args.module;
     let Some(elements) = FromElementsOp::defining(m, args.operands[1]).map(|op| op.elements(m)) else { return false };

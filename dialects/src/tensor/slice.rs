@@ -1,4 +1,4 @@
-//! Parts of tensors taken out.
+//! `tensor.extract_slice`.
 
 use super::types::{before_cast, replace_and_cast, shape, with_shape};
 use super::{DimOp, InsertSliceOp, data, names};
@@ -10,8 +10,8 @@ use gradus_ir::{
     Attr, Context, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, Value, op,
 };
 
-/// The part of a tensor that begins at some indices and takes every so many elements. Dimensions of size one may be left
-/// out of its type. A part that is not inside the tensor is undefined behaviour.
+/// Extracts a strided slice. Unit dimensions may be omitted from the result type. An out-of-bounds slice is undefined
+/// behavior.
 ///
 /// ```mlir
 /// %0 = tensor.extract_slice %a[0, %i] [4, 1] [1, 1] : tensor<8x16xf32> to tensor<4xf32>
@@ -33,33 +33,33 @@ use gradus_ir::{
               attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct ExtractSliceOp {
-    /// The tensor.
+    /// Tensor.
     source: Operand<RANKED_TENSOR>,
-    /// Where the part begins.
+    /// Dynamic offsets.
     offsets: Operands<INDEX>,
-    /// How many elements it has.
+    /// Dynamic sizes.
     sizes: Operands<INDEX>,
-    /// Every how many elements it takes one.
+    /// Dynamic strides.
     strides: Operands<INDEX>,
-    /// All offsets, with placeholders for those that are operands.
+    /// Static offsets, with placeholders for dynamic ones.
     static_offsets: Attribute<I64_ARRAY>,
-    /// All sizes.
+    /// Static sizes, with placeholders.
     static_sizes: Attribute<I64_ARRAY>,
-    /// All strides.
+    /// Static strides, with placeholders.
     static_strides: Attribute<I64_ARRAY>,
-    /// The part.
+    /// Slice.
     result: OpResult<RANKED_TENSOR>,
 }
 
-/// Constants among offsets, sizes and strides are in the attributes, and sizes in the type.
+/// Makes constant offsets, sizes and strides static, and the result type accordingly.
 const CONSTANT_ENTRIES: Pattern = Pattern { name: "constant entries", run: constant_entries };
 
-/// A part of a tensor that forgot extents is a part of the tensor before.
+/// Slices the source of a cast that loses static extents.
 const SLICE_OF_CAST: Pattern = Pattern { name: "slice of cast", run: slice_of_cast };
 
 // ---- what ops on slices share
 
-/// Checks the lists of a slice of `whole`, and that `part` is its type, or one without some unit dimensions.
+/// Verifies the lists of a slice of `whole`, and that `part` is its type, possibly rank-reduced.
 pub(super) fn verify_slice(args: &OpArgs<'_>, whole: Type, part: Type) -> Result<(), String> {
     let ctx = args.ctx();
     let extents = shape(ctx, whole);
@@ -77,7 +77,7 @@ pub(super) fn verify_slice(args: &OpArgs<'_>, whole: Type, part: Type) -> Result
     slice.verify_in_bounds(extents)
 }
 
-/// Whether two slices are the same, as far as is known.
+/// Whether two slices are known to be equal.
 pub(super) fn same_slice(m: &Module, a: &Slice, b: &Slice) -> bool {
     let same =
         |(&x, &y): (&Mixed, &Mixed)| x == y || constant_entry(m, x).is_some_and(|n| constant_entry(m, y) == Some(n));
@@ -85,7 +85,7 @@ pub(super) fn same_slice(m: &Module, a: &Slice, b: &Slice) -> bool {
     lists.iter().all(|(x, y)| x.len() == y.len() && x.iter().zip(*y).all(same))
 }
 
-/// Whether a slice is the whole of `tensor`.
+/// Whether a slice is known to be the whole `tensor`.
 pub(super) fn is_whole(m: &Module, slice: &Slice, tensor: Value) -> bool {
     let extents = shape(&m.ctx, m.value_type(tensor));
     let covers = |(dim, (&size, &extent)): (usize, (&Mixed, &i64))| match (constant_entry(m, size), size) {
@@ -97,7 +97,7 @@ pub(super) fn is_whole(m: &Module, slice: &Slice, tensor: Value) -> bool {
     slice.is_leading(m) && slice.sizes.iter().zip(extents).enumerate().all(covers)
 }
 
-/// The slice of `whole` with constants among its values as numbers, as long as it is inside; `None` if there are none.
+/// Returns the slice with constant operands made static, if it is in bounds; `None` if nothing changes.
 pub(super) fn with_constants(m: &Module, slice: &Slice, whole: Type) -> Option<Slice> {
     let extents = shape(&m.ctx, whole);
     let lists: [fn(&mut Slice) -> &mut Vec<Mixed>; 3] = [|s| &mut s.offsets, |s| &mut s.sizes, |s| &mut s.strides];
@@ -116,8 +116,7 @@ pub(super) fn with_constants(m: &Module, slice: &Slice, whole: Type) -> Option<S
     changed.then_some(best)
 }
 
-/// The type of a part of `whole`, without the unit dimensions that `reduced`, the type of the part before its sizes were
-/// folded, leaves out.
+/// Returns the type of a slice of `whole`, rank-reduced as `reduced`, the type before folding of sizes, is.
 pub(super) fn part_type(ctx: &Context, before: &Slice, after: &Slice, whole: Type, reduced: Type) -> Option<Type> {
     let dropped = dropped_dims(&before.statics()[1], shape(ctx, reduced))?;
     let sizes =
@@ -134,7 +133,7 @@ fn verify_extract_slice(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn infer_extract_slice(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
-    // A part may leave out unit dimensions; its type is checked by `verify`.
+    // The result may be rank-reduced; `verify` checks the type.
     if let [part] = *args.result_types {
         return Ok(vec![part]);
     }
@@ -184,7 +183,7 @@ fn slice_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The shape of a part of these sizes under a type that may leave out unit dimensions.
+/// Returns the shape of a slice of these sizes, for a possibly rank-reduced type.
 fn part_shape(ctx: &Context, sizes: &[i64], statics: &[i64], part: Type) -> Result<Vec<usize>, Trap> {
     let dropped =
         dropped_dims(statics, shape(ctx, part)).ok_or_else(|| Trap::unsupported("a slice of another type"))?;

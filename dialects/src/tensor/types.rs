@@ -1,4 +1,4 @@
-//! Tensor types: which can be cast to which, and what is known of both.
+//! Tensor types: constraints, cast compatibility and joins.
 
 use gradus_ir::{
     Attr, Context, DYNAMIC, Module, Op, OpDecl, OpState, PatternRewriter, Rewriter, Traits, Type, TypeConstraint,
@@ -7,14 +7,14 @@ use gradus_ir::{
 
 use super::CastOp;
 
-/// Tensors whose extents are all known.
+/// Tensors of static shape.
 pub(super) const STATIC_TENSOR: TypeConstraint = TypeConstraint {
     summary: "statically shaped tensor of any type values",
     check: |c, t| matches!(c.type_data(t), TypeData::Tensor { .. }) && c.static_shape(t).is_some(),
     only: None,
 };
 
-/// Tensors that have an extent to ask for.
+/// Tensors of rank 1 or more, or of unknown rank.
 pub(super) const SIZED_TENSOR: TypeConstraint = TypeConstraint {
     summary: "non-0-ranked or unranked tensor",
     check: |c, t| match c.type_data(t) {
@@ -34,7 +34,7 @@ pub(super) const NUMBER_TENSOR: TypeConstraint = TypeConstraint {
     only: None,
 };
 
-/// Tensors that hold indices.
+/// Tensors of indices.
 pub(super) const INDEX_TENSOR: TypeConstraint = TypeConstraint {
     summary: "ranked tensor of signless integer or index values",
     check: |c, t| matches!(c.type_data(t), TypeData::Tensor { .. }) && is_signless_or_index(c, c.element_type(t)),
@@ -56,17 +56,17 @@ fn is_signless_or_index(ctx: &Context, ty: Type) -> bool {
     (crate::constraint::INT_OR_INDEX.check)(ctx, ty)
 }
 
-/// The extents of a ranked tensor; none of any other type.
+/// Returns the extents of a ranked tensor; empty for other types.
 pub(super) fn shape(ctx: &Context, ty: Type) -> &[i64] {
     ctx.shape(ty).unwrap_or(&[])
 }
 
-/// How many extents are not known.
+/// Number of dynamic extents.
 pub(super) fn dynamic_dims(shape: &[i64]) -> usize {
     shape.iter().filter(|&&d| d == DYNAMIC).count()
 }
 
-/// The element type of a ranked tensor; for type relations.
+/// Returns the element type of a ranked tensor, for type relations.
 pub(super) fn ranked_element(ctx: &Context, ty: Type) -> Option<Type> {
     match ctx.type_data(ty) {
         TypeData::Tensor { elem, .. } => Some(*elem),
@@ -74,7 +74,7 @@ pub(super) fn ranked_element(ctx: &Context, ty: Type) -> Option<Type> {
     }
 }
 
-/// The attribute after the element type.
+/// Returns the encoding attribute.
 fn encoding(ctx: &Context, ty: Type) -> Option<Attr> {
     match ctx.type_data(ty) {
         TypeData::Tensor { encoding, .. } => *encoding,
@@ -82,13 +82,13 @@ fn encoding(ctx: &Context, ty: Type) -> Option<Attr> {
     }
 }
 
-/// A tensor of the element type and encoding of `ty`.
+/// Returns a tensor type with the element type and encoding of `ty`.
 pub(super) fn with_shape(ctx: &Context, ty: Type, shape: &[i64]) -> Type {
     let (elem, encoding) = (ctx.element_type(ty), encoding(ctx, ty));
     ctx.ty(TypeData::Tensor { shape: shape.into(), elem, encoding })
 }
 
-/// What is known when a tensor has both types; `None` when none can have.
+/// Returns the most specific type of a tensor that has both types; `None` if they are incompatible.
 pub(super) fn join(ctx: &Context, a: Type, b: Type) -> Option<Type> {
     if !is_tensor(ctx, a) || !is_tensor(ctx, b) || ctx.element_type(a) != ctx.element_type(b) {
         return None;
@@ -105,12 +105,12 @@ pub(super) fn join(ctx: &Context, a: Type, b: Type) -> Option<Type> {
     Some(ctx.tensor_type(&joined?, ctx.element_type(a)))
 }
 
-/// Whether `tensor.cast` can go from one type to the other.
+/// Whether `tensor.cast` is valid between two types.
 pub(super) fn castable(ctx: &Context, from: Type, to: Type) -> bool {
     join(ctx, from, to).is_some()
 }
 
-/// Whether every extent that `from` knows `to` knows too; both are of one rank, element type and encoding.
+/// Whether `to` has all static extents of `from`; both have the same rank, element type and encoding.
 pub(super) fn keeps_extents(ctx: &Context, from: Type, to: Type) -> bool {
     let (Some(x), Some(y)) = (ctx.shape(from), ctx.shape(to)) else { return false };
     is_tensor(ctx, from)
@@ -121,13 +121,13 @@ pub(super) fn keeps_extents(ctx: &Context, from: Type, to: Type) -> bool {
         && x.iter().zip(y).all(|(&a, &b)| a == DYNAMIC || b != DYNAMIC)
 }
 
-/// What a cast that only forgets extents is of: its users may as well take that.
+/// Returns the source of a cast that only loses static extents, which its users can use instead.
 pub(super) fn before_cast(m: &Module, value: Value) -> Option<Value> {
     let source = CastOp::defining(m, value)?.source(m);
     keeps_extents(&m.ctx, m.value_type(value), m.value_type(source)).then_some(source)
 }
 
-/// `value` under the type `ty`, cast before `op` if it has another one.
+/// Returns `value` with the type `ty`, by a cast before `op` if necessary.
 pub(super) fn cast_before(r: &mut Rewriter<'_>, op: Op, value: Value, ty: Type) -> Option<Value> {
     let m = r.module();
     if m.value_type(value) == ty {
@@ -136,13 +136,13 @@ pub(super) fn cast_before(r: &mut Rewriter<'_>, op: Op, value: Value, ty: Type) 
     let mut state = OpState::new(&m.ctx, CastOp::INFO.name, m.loc(op));
     state.operand_group(&[value]);
     state.result_types.push(ty);
-    // Ops that combine stand where no other ops may.
+    // Insertion ops are in terminators, where other ops are not allowed.
     let at = if m.has_trait(op, Traits::COMBINING) { m.parent_op(op)? } else { op };
     let cast = r.create_before(at, state).ok()?;
     Some(r.module().result(cast, 0))
 }
 
-/// Replaces `op` by a new op that may know more of its result, cast back to the type that `op` had.
+/// Replaces `op` by a new op with a more specific result type, cast back to the old type.
 pub(super) fn replace_and_cast(r: &mut Rewriter<'_>, op: Op, state: OpState) -> bool {
     let ty = r.module().value_type(r.module().result(op, 0));
     let Ok(new) = r.create_before(op, state) else { return false };

@@ -1,11 +1,11 @@
-//! Ops of the dialect that patterns make.
+//! Builders of vector ops for patterns.
 
 use super::types::{scalable, shape, without_leading};
 use super::{BroadcastOp, ExtractOp, ShapeCastOp};
 use crate::views::{Mixed, add_mixed};
 use gradus_ir::{Context, Module, Op, OpDecl, OpState, PatternRewriter, Rewriter, Type, Value};
 
-/// The value of an op of one operand, made before `op`.
+/// Creates a unary op before `op` and returns its result.
 pub(super) fn unary(r: &mut Rewriter<'_>, op: Op, name: &str, source: Value, ty: Type) -> Option<Value> {
     let state = unary_state(r.module(), op, name, source, ty);
     let new = r.create_before(op, state).ok()?;
@@ -19,7 +19,7 @@ fn unary_state(m: &Module, op: Op, name: &str, source: Value, ty: Type) -> OpSta
     state
 }
 
-/// Replaces `op` by an op `name` of one operand with a result of the same type, or by the operand if that is of the type.
+/// Replaces `op` by a unary op `name` with a result of the same type, or by the operand if it has that type.
 fn replace_by(r: &mut Rewriter<'_>, op: Op, name: &str, source: Value) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
@@ -31,17 +31,17 @@ fn replace_by(r: &mut Rewriter<'_>, op: Op, name: &str, source: Value) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-/// Replaces `op` by `source`, repeated.
+/// Replaces `op` by a broadcast of `source`.
 pub(super) fn replace_by_broadcast(r: &mut Rewriter<'_>, op: Op, source: Value) -> bool {
     replace_by(r, op, BroadcastOp::INFO.name, source)
 }
 
-/// Replaces `op` by `source` under the shape of its result.
+/// Replaces `op` by a shape cast of `source`.
 pub(super) fn replace_by_shape_cast(r: &mut Rewriter<'_>, op: Op, source: Value) -> bool {
     replace_by(r, op, ShapeCastOp::INFO.name, source)
 }
 
-/// Replaces `op` by the part of `source` at those positions, if that is of the type of its result.
+/// Replaces `op` by the sub-vector of `source` at static positions, if the types agree.
 pub(super) fn replace_by_extract(r: &mut Rewriter<'_>, op: Op, source: Value, at: &[Mixed]) -> bool {
     let m = r.module();
     let (from, ty) = (m.value_type(source), m.value_type(m.result(op, 0)));
@@ -53,7 +53,7 @@ pub(super) fn replace_by_extract(r: &mut Rewriter<'_>, op: Op, source: Value, at
     fits && r.replace_with(op, extract_state(r.module(), op, source, at)).is_ok()
 }
 
-/// The part of `source` at those positions, made before `op`.
+/// Creates an extract of `source` at static positions before `op`.
 pub(super) fn extract(r: &mut Rewriter<'_>, op: Op, source: Value, at: &[Mixed]) -> Option<Value> {
     let state = extract_state(r.module(), op, source, at);
     let new = r.create_before(op, state).ok()?;
@@ -82,12 +82,12 @@ pub(super) fn replace_by_constant(r: &mut Rewriter<'_>, op: Op, value: gradus_ir
     true
 }
 
-/// Positions that are numbers.
+/// Converts static positions.
 pub(super) fn numbers(at: &[i64]) -> Vec<Mixed> {
     at.iter().map(|&n| Mixed::Static(n)).collect()
 }
 
-/// The number of the first element at a position in leading dimensions, of a vector of this shape.
+/// Returns the linear index of the first element at a position in the leading dimensions.
 pub(super) fn linear(extents: &[i64], at: &[i64]) -> i64 {
     extents
         .iter()
@@ -95,7 +95,7 @@ pub(super) fn linear(extents: &[i64], at: &[i64]) -> i64 {
         .fold(0i64, |n, (i, &d)| n.saturating_mul(d).saturating_add(at.get(i).copied().unwrap_or(0)))
 }
 
-/// The position in these dimensions of row number `n`.
+/// Returns the position of linear index `n` in these dimensions.
 pub(super) fn delinearize(extents: &[i64], mut n: i64) -> Vec<i64> {
     let mut at = vec![0; extents.len()];
     for (i, &d) in at.iter_mut().zip(extents).rev() {
@@ -105,12 +105,12 @@ pub(super) fn delinearize(extents: &[i64], mut n: i64) -> Vec<i64> {
     at
 }
 
-/// Whether `outer` is the shape `inner` with other dimensions before it.
+/// Whether `outer` is `inner` with additional leading dimensions.
 pub(super) fn ends_with(ctx: &Context, outer: Type, inner: Type) -> bool {
     shape(ctx, outer).ends_with(shape(ctx, inner)) && scalable(ctx, outer).ends_with(scalable(ctx, inner))
 }
 
-/// The scalar that a value is a broadcast of.
+/// Returns the scalar that a value is a broadcast of.
 pub(super) fn splat_of(m: &Module, value: Value) -> Option<Value> {
     let source = BroadcastOp::defining(m, value)?.source(m);
     (!m.ctx.is_shaped(m.value_type(source))).then_some(source)

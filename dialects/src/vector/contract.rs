@@ -1,4 +1,4 @@
-//! Products that are summed up: `contract`, `outerproduct`, `fma`.
+//! Contractions: `contract`, `outerproduct`, `fma`.
 
 use super::contract_text::{CONTRACT, OUTER_PRODUCT};
 use super::contract_verify::{verify_contract, verify_outer_product};
@@ -14,8 +14,9 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
 use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelation, op};
 
-/// Products of elements of two vectors, combined along dimensions that the result does not have. Each operand, and the
-/// result, says with a map which of all dimensions are its own.
+/// Generalized contraction of two vectors: multiplies elements and combines products along reduction dimensions.
+///
+/// An indexing map per operand and the accumulator assigns iteration dimensions to vector dimensions.
 ///
 /// ```mlir
 /// %0 = vector.contract {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>,
@@ -39,24 +40,24 @@ use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Type, TypeRelat
     format = "custom<Contract>($indexing_maps, $iterator_types, $kind, $lhs, $rhs, $acc, type($result))"
 )]
 pub struct ContractionOp {
-    /// The first factors.
+    /// Left operand.
     lhs: Operand<RANKED_VECTOR>,
-    /// The second factors.
+    /// Right operand.
     rhs: Operand<RANKED_VECTOR>,
-    /// What the products are combined with.
+    /// Accumulator.
     acc: Operand<ANY>,
-    /// Which dimensions the operands have.
+    /// Indexing maps of the operands and the accumulator.
     indexing_maps: Attribute<MAPS>,
-    /// Which dimensions the result has.
+    /// Iterator type of each dimension: parallel or reduction.
     iterator_types: Attribute<ITERATOR_TYPES>,
-    /// How products are combined.
+    /// Combining kind.
     #[default = "#vector.kind<add>"]
     kind: Attribute<KIND>,
-    /// The sums.
+    /// Result.
     result: OpResult<ANY>,
 }
 
-/// The products of all elements of one vector with all of another, or with a scalar, combined with `acc` if there is one.
+/// Outer product of two vectors, or product of a vector and a scalar, combined with `acc` if present.
 ///
 /// ```mlir
 /// %0 = vector.outerproduct %a, %b : vector<4xf32>, vector<8xf32>
@@ -71,20 +72,20 @@ pub struct ContractionOp {
     format = "custom<OuterProduct>($lhs, $rhs, $acc, $kind, type($result))"
 )]
 pub struct OuterProductOp {
-    /// The first factors.
+    /// Left operand.
     lhs: Operand<RANKED_VECTOR>,
-    /// The second factors, or factor.
+    /// Right operand, a vector or scalar.
     rhs: Operand<ANY>,
-    /// What the products are combined with.
+    /// Accumulator.
     acc: OptOperand<ANY>,
-    /// How.
+    /// Combining kind.
     #[default = "#vector.kind<add>"]
     kind: Attribute<KIND>,
-    /// The products.
+    /// Result.
     result: OpResult<RANKED_VECTOR>,
 }
 
-/// A product and a sum, rounded once.
+/// Fused multiply-add: `lhs * rhs + acc`, rounded once.
 ///
 /// ```mlir
 /// %0 = vector.fma %a, %b, %c : vector<4xf32>
@@ -96,17 +97,17 @@ pub struct OuterProductOp {
     format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)"
 )]
 pub struct FMAOp {
-    /// A factor.
+    /// Factor.
     lhs: Operand<FLOAT_VECTOR>,
-    /// A factor.
+    /// Factor.
     rhs: Operand<FLOAT_VECTOR>,
-    /// What is added.
+    /// Summand.
     acc: Operand<FLOAT_VECTOR>,
-    /// The sum.
+    /// Result.
     result: OpResult<FLOAT_VECTOR>,
 }
 
-/// The map that an attribute is.
+/// Returns the map of an attribute.
 pub(super) fn map_of(ctx: &Context, attr: Attr) -> Option<&AffineMap> {
     match ctx.attr_data(attr) {
         AttrData::AffineMap(map) => Some(map),
@@ -114,13 +115,13 @@ pub(super) fn map_of(ctx: &Context, attr: Attr) -> Option<&AffineMap> {
     }
 }
 
-/// The maps that an attribute lists.
+/// Returns the maps of an attribute.
 pub(super) fn maps_of(ctx: &Context, attr: Option<Attr>) -> Vec<&AffineMap> {
     let list = attr.and_then(|a| ctx.as_array(a)).unwrap_or(&[]);
     list.iter().filter_map(|&a| map_of(ctx, a)).collect()
 }
 
-/// The dimension that each result of a map is; `None` for a result that is none.
+/// Returns the dimension of each map result; `None` for other expressions.
 pub(super) fn dims(map: &AffineMap) -> Vec<Option<usize>> {
     use gradus_ir::affine::AffineExpr;
     let dim = |e: &AffineExpr| match e {
@@ -134,7 +135,7 @@ fn fma(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     eval_op(&OpArgs { info: crate::math::FmaOp::INFO, ..*args }, data)
 }
 
-/// The op that makes elements of type `to` of elements of type `from` that are multiplied.
+/// Returns the op that extends factors of type `from` to accumulators of type `to`.
 fn promotion(ctx: &Context, from: Type, to: Type) -> Option<&'static OpInfo> {
     let (a, b) = (super::reshape::width(ctx, from), super::reshape::width(ctx, to));
     let floats = [from, to].map(|t| ctx.float_kind(t).is_some());
@@ -145,7 +146,7 @@ fn promotion(ctx: &Context, from: Type, to: Type) -> Option<&'static OpInfo> {
     }
 }
 
-/// An element of a factor as one of the type of the sums.
+/// Extends a factor element to the accumulator type.
 fn promoted(args: &OpArgs<'_>, factor: usize, to: Type, value: Datum) -> Result<Datum, Trap> {
     let ctx = args.ctx();
     let from = ctx.element_type(args.operand_type(factor));
@@ -157,7 +158,7 @@ fn promoted(args: &OpArgs<'_>, factor: usize, to: Type, value: Datum) -> Result<
     data::apply(&args, info, Attr::EMPTY_DICT, to, &[value])
 }
 
-/// The extent of each dimension of a contraction.
+/// Returns the extent of each dimension of a contraction.
 fn loops(args: &OpArgs<'_>, maps: &[&AffineMap]) -> Result<Vec<usize>, Trap> {
     let mut extents = vec![1; maps[0].num_dims as usize];
     for (i, map) in maps.iter().take(2).enumerate() {
@@ -171,7 +172,7 @@ fn loops(args: &OpArgs<'_>, maps: &[&AffineMap]) -> Result<Vec<usize>, Trap> {
     Ok(extents)
 }
 
-/// Contractions of more products are refused.
+/// Maximum number of products that evaluation computes.
 const MAX_PRODUCTS: usize = 1 << 24;
 
 fn contract_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {

@@ -1,4 +1,4 @@
-//! The custom forms of `contract` and `outerproduct`.
+//! Assembly formats of `contract` and `outerproduct`.
 
 use super::types::{scalable, shape, vector, vector_type};
 use gradus_ir::{AttrData, Directive, OpParser, OpPrinter, Param, ParseResult};
@@ -6,7 +6,7 @@ use gradus_ir::{AttrData, Directive, OpParser, OpPrinter, Param, ParseResult};
 /// `{indexing_maps = ..., iterator_types = ["parallel", ...], kind = ...} %a, %b, %c {...} : lhs, rhs into result`
 pub(super) const CONTRACT: Directive = Directive { name: "Contract", parse: parse_contract, print: print_contract };
 
-/// `%a, %b, %c {...} : lhs, rhs`; the types of the others follow.
+/// `%a, %b, %c {...} : lhs, rhs`; the other types are inferred.
 pub(super) const OUTER_PRODUCT: Directive =
     Directive { name: "OuterProduct", parse: parse_outer_product, print: print_outer_product };
 
@@ -119,7 +119,7 @@ fn parse_outer_product(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResul
 fn print_outer_product(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     let operands: Vec<_> = params[..3].iter().flat_map(|&group| p.group(group)).collect();
     p.values(&operands);
-    // MLIR leaves them out where there is nothing to combine with.
+    // MLIR omits them without an accumulator.
     if operands.len() > 2 {
         match p.inherent(params[3]) {
             Some(kind) => {

@@ -1,4 +1,4 @@
-//! What `contract` and `outerproduct` are checked for.
+//! Verifiers of `contract` and `outerproduct`.
 
 use super::contract::{ContractionOp, OuterProductOp, dims, maps_of};
 use super::reduce::{is_supported, kind_of};
@@ -33,7 +33,7 @@ pub(super) fn verify_contract(m: &Module, op: Op) -> Result<(), String> {
     verify_all_used(ctx, &maps)
 }
 
-/// Which dimensions of a contraction are combined along.
+/// Returns which dimensions are reductions.
 pub(super) fn reductions(m: &Module, op: Op) -> Vec<bool> {
     let types = m.inherent_attr(op, "iterator_types").and_then(|a| m.ctx.as_array(a)).unwrap_or(&[]);
     types.iter().map(|&a| super::types::word(&m.ctx, a) == "reduction").collect()
@@ -50,7 +50,7 @@ fn verify_map(map: &AffineMap, i: usize, inputs: usize, rank: usize) -> Result<(
     })
 }
 
-/// Dimensions that both factors have: combined along, or else those that the result has too. As positions in each.
+/// Returns the dimensions common to both factors, either contracted or batch, as positions in each.
 fn shared_dims(maps: &[&AffineMap], reductions: &[bool], combined: bool) -> Vec<(usize, usize)> {
     let [lhs, rhs, out] = [0, 1, 2].map(|i| dims(maps[i]));
     let shared = |(i, d): (usize, &Option<usize>)| {
@@ -61,7 +61,7 @@ fn shared_dims(maps: &[&AffineMap], reductions: &[bool], combined: bool) -> Vec<
     lhs.iter().enumerate().filter_map(shared).collect()
 }
 
-/// The extent of each dimension of a contraction, and whether it is scalable.
+/// Returns the extent of each dimension of a contraction, and whether it is scalable.
 pub(super) fn loop_extents(ctx: &Context, maps: &[&AffineMap], types: &[Type]) -> Vec<Option<(i64, bool)>> {
     let mut extents = vec![None; maps.first().map_or(0, |map| map.num_dims as usize)];
     for (map, &ty) in maps.iter().zip(types).take(2) {
@@ -104,7 +104,7 @@ fn verify_output(
     })
 }
 
-/// Checks that every dimension is one of an operand's.
+/// Verifies that every dimension occurs in an operand.
 fn verify_all_used(ctx: &Context, maps: &[&AffineMap]) -> Result<(), String> {
     let used: Vec<Option<usize>> = maps.iter().flat_map(|map| dims(map)).collect();
     check((0..maps[0].num_dims as usize).all(|d| used.contains(&Some(d))), || {

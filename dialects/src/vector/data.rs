@@ -1,6 +1,6 @@
-//! Vectors at run time. Scalable ones are refused: how long they are, the machine says.
+//! Run-time vectors. Scalable vectors are unsupported, since their length is machine-dependent.
 //!
-//! Vectors cannot hold single poison elements yet: a vector with one is poison as a whole.
+//! Vectors cannot hold single poison elements yet: one poison element makes the vector poison.
 
 use super::types;
 pub(super) use crate::tensor::data::{element, from_scalars, position, put, take};
@@ -8,7 +8,7 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::tensor::checked_len;
 use gradus_ir::{Attr, Context, DType, EvalFn, Folded, OpArgs, OpDecl, OpInfo, Tensor, Type};
 
-/// The extents of a vector; none of any other type.
+/// Returns the extents of a vector; empty for other types.
 pub(super) fn extents(ctx: &Context, ty: Type) -> Result<Vec<usize>, Trap> {
     if types::is_scalable(ctx, ty) {
         return Err(Trap::unsupported("vectors whose length depends on the machine"));
@@ -20,15 +20,15 @@ pub(super) fn extents(ctx: &Context, ty: Type) -> Result<Vec<usize>, Trap> {
     }
 }
 
-/// Vectors of more elements are refused.
+/// Maximum number of elements of a vector.
 const MAX_ELEMENTS: usize = 1 << 22;
 
-/// How vectors of a type hold their elements.
+/// Returns the storage type of vector elements.
 pub(super) fn dtype(ctx: &Context, ty: Type) -> Result<DType, Trap> {
     ctx.dtype(ctx.element_type(ty)).ok_or_else(|| Trap::unsupported("vectors of this element type"))
 }
 
-/// The value of a vector or scalar type with those elements; poison if one of them is.
+/// Creates a vector or scalar from elements; poison if one is poison.
 pub(super) fn value_of(ctx: &Context, ty: Type, elements: &[Datum]) -> Result<Datum, Trap> {
     if elements.contains(&Datum::Poison) {
         return Ok(Datum::Poison);
@@ -39,7 +39,7 @@ pub(super) fn value_of(ctx: &Context, ty: Type, elements: &[Datum]) -> Result<Da
     }
 }
 
-/// The elements of a vector, or the scalar; `None` for poison.
+/// Returns the elements of a vector or scalar; `None` for poison.
 pub(super) fn elements(datum: &Datum) -> Result<Option<Vec<Datum>>, Trap> {
     match datum {
         Datum::Poison => Ok(None),
@@ -48,7 +48,7 @@ pub(super) fn elements(datum: &Datum) -> Result<Option<Vec<Datum>>, Trap> {
     }
 }
 
-/// The value of a type with the elements of `from` that have those numbers: an element, if it is no vector.
+/// Creates a vector, or a scalar, of the elements of `from` at linear indices.
 pub(super) fn pick(
     ctx: &Context,
     ty: Type,
@@ -62,7 +62,7 @@ pub(super) fn pick(
     }
 }
 
-/// All indices of a shape, the last dimension fastest.
+/// Returns all indices of a shape, last dimension fastest.
 pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
     let count = shape.iter().product();
     (0..count).map(move |mut n| {
@@ -75,18 +75,17 @@ pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ 
     })
 }
 
-/// The number of the element at indices that are inside the shape.
+/// Returns the linear index of in-bounds indices.
 pub(super) fn number(shape: &[usize], index: impl IntoIterator<Item = usize>) -> usize {
     shape.iter().zip(index).fold(0, |n, (&d, i)| n * d + i)
 }
 
-/// Combines two values of one type as `kind` says, element by element. Vectors and scalars of it are what the first
-/// operand of `args` is.
+/// Combines two values elementwise by `kind`; their type is that of the first operand of `args`.
 pub(super) fn combine(args: &OpArgs<'_>, ty: Type, kind: &str, a: Datum, b: Datum) -> Result<Datum, Trap> {
     combine_with(args, Attr::EMPTY_DICT, ty, kind, a, b)
 }
 
-/// [`combine`], under the promises that are among the properties `props`.
+/// [`combine`] with flags from the properties `props`.
 pub(super) fn combine_with(
     args: &OpArgs<'_>,
     props: Attr,
@@ -99,7 +98,7 @@ pub(super) fn combine_with(
     apply(args, info, props, ty, &[a, b])
 }
 
-/// Computes an op of `arith` or `math` on values whose elements are what those of the first operand of `args` are.
+/// Evaluates an `arith` or `math` op on values with the element type of the first operand of `args`.
 pub(super) fn apply(
     args: &OpArgs<'_>,
     info: &'static OpInfo,
@@ -111,7 +110,7 @@ pub(super) fn apply(
     eval_op(&args, data)?.pop().ok_or_else(|| Trap::unsupported("an op without a result"))
 }
 
-/// The op that combines as `#vector.kind<...>` says.
+/// Returns the op of a `#vector.kind<...>`.
 pub(super) fn combining_op(kind: &str) -> Option<&'static OpInfo> {
     use crate::arith;
     Some(match kind {
@@ -134,8 +133,8 @@ pub(super) fn combining_op(kind: &str) -> Option<&'static OpInfo> {
     })
 }
 
-/// What an op that puts a part into a constant comes to, if the part is constant too. Vectors that are longer than a few
-/// registers stay as they are: many such ops in a row would make as many large constants.
+/// Folds an insertion of a constant into a constant. Larger vectors are left alone, since chains of insertions would
+/// create many large constants.
 pub(super) fn fold_small(args: &OpArgs<'_>, constants: &[Option<Attr>], eval: EvalFn) -> Option<Folded> {
     let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
     if types::count(ctx, ty) > MAX_FOLDED_ELEMENTS {

@@ -1,4 +1,4 @@
-//! Parts of vectors by position: `extract`, `insert`.
+//! `vector.extract` and `vector.insert`.
 
 use super::data;
 use super::element_fold::{fold_extract, fold_insert};
@@ -10,8 +10,8 @@ use crate::views::{Mixed, mixed_entries, runtime_entries};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
 
-/// A part of a vector, or an element: what is at a position in its first dimensions. A position of -1, or outside, is
-/// poison.
+/// Extracts the element or sub-vector at a position in the leading dimensions. The position -1, or one out of bounds,
+/// yields poison.
 ///
 /// ```mlir
 /// %0 = vector.extract %v[1, %i] : f32 from vector<4x8xf32>
@@ -28,18 +28,18 @@ use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
     format = "$source `` custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict `:` type($result) `from` type($source)"
 )]
 pub struct ExtractOp {
-    /// The vector.
+    /// Vector.
     source: Operand<VECTOR>,
-    /// The positions that are not known statically.
+    /// Dynamic positions.
     dynamic_position: Operands<INDEX>,
-    /// All positions, with placeholders for those that are operands.
+    /// Static positions, with placeholders for dynamic ones.
     static_position: Attribute<I64_ARRAY>,
-    /// The part.
+    /// Element or sub-vector.
     result: OpResult<ANY>,
 }
 
-/// A vector with a part, or an element, replaced: what is at a position in its first dimensions. A position of -1, or
-/// outside, makes it poison.
+/// Returns a copy of a vector with the element or sub-vector at a position in the leading dimensions replaced. The
+/// position -1, or one out of bounds, yields poison.
 ///
 /// ```mlir
 /// %0 = vector.insert %s, %v[1, %i] : f32 into vector<4x8xf32>
@@ -58,25 +58,25 @@ pub struct ExtractOp {
     format = "$valueToStore `,` $dest custom<DynamicIndexList>($dynamic_position, $static_position) attr-dict `:` type($valueToStore) `into` type($dest)"
 )]
 pub struct InsertOp {
-    /// The part.
+    /// Element or sub-vector.
     #[name = "valueToStore"]
     value_to_store: Operand<ANY>,
-    /// The vector before.
+    /// Destination vector.
     dest: Operand<VECTOR>,
-    /// The positions that are not known statically.
+    /// Dynamic positions.
     dynamic_position: Operands<INDEX>,
-    /// All positions, with placeholders for those that are operands.
+    /// Static positions, with placeholders for dynamic ones.
     static_position: Attribute<I64_ARRAY>,
-    /// The vector after.
+    /// Updated vector.
     result: OpResult<VECTOR>,
 }
 
-/// The positions of an op, numbers and values.
+/// Returns the positions of an op, static and dynamic.
 pub(super) fn positions(m: &Module, op: Op) -> Vec<Mixed> {
     m.with_args(op, |args| mixed_entries(args, "dynamic_position", "static_position")).unwrap_or_default()
 }
 
-/// The positions, if all are known and none is poison.
+/// Returns the positions if all are static and not poison.
 pub(super) fn static_positions(m: &Module, op: Op) -> Option<Vec<i64>> {
     let known = |p: Mixed| match p {
         Mixed::Static(n) if n >= 0 => Some(n),
@@ -90,7 +90,7 @@ fn infer_extract(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![without_leading(args.ctx(), args.operand_type(0), positions.len())])
 }
 
-/// Checks that there is an operand for each placeholder.
+/// Verifies that there is an operand per placeholder.
 fn verify_placeholders(args: &OpArgs<'_>) -> Result<(), String> {
     let positions = args.ints("static_position").unwrap_or_default();
     let placeholders = positions.iter().filter(|&&n| n == DYNAMIC).count();
@@ -123,7 +123,7 @@ fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
         })?;
     }
     let want = without_leading(ctx, m.value_type(source), positions.len());
-    // A vector of one element may stand for it.
+    // A vector of one element may stand for the element.
     let one = vector(ctx, have).is_some_and(|v| v.0 == [1] && !v.1[0] && v.2 == want);
     check(want == have || one, || {
         let (want, have) = (ctx.display_type(want), ctx.display_type(have));
@@ -168,14 +168,14 @@ fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// Which elements a position names, of a vector of this shape; `None` for a position outside.
+/// Returns the linear index range of a position; `None` out of bounds.
 fn part(extents: &[usize], positions: &[i64]) -> Option<std::ops::Range<usize>> {
     let at = data::position(extents.get(..positions.len())?, positions).ok()?;
     let len: usize = extents[positions.len()..].iter().product();
     Some(at * len..(at + 1) * len)
 }
 
-/// The positions when the op is executed; `None` if one is poison.
+/// Evaluates the positions; `None` if one is poison.
 fn positions_at_run_time(args: &OpArgs<'_>, data: &[Datum]) -> Result<Option<Vec<i64>>, Trap> {
     let dynamic = data.get(args.operand_range("dynamic_position")).unwrap_or(&[]);
     if dynamic.contains(&Datum::Poison) {

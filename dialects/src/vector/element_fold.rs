@@ -1,4 +1,4 @@
-//! What `extract` and `insert` are equal to, without new ops.
+//! Folds of `extract` and `insert`.
 
 use super::data::fold_small;
 use super::element::{insert, positions};
@@ -13,7 +13,7 @@ pub(super) fn fold_extract(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Opt
     if at.is_empty() && m.value_type(source) == m.value_type(m.result(op, 0)) {
         return Some(source.into());
     }
-    // Of equal elements it does not matter which one.
+    // Equal elements are interchangeable.
     if let Some(AttrData::Dense(dense)) = constants[0].map(|c| ctx.attr_data(c))
         && dense.splat
     {
@@ -38,7 +38,7 @@ pub(super) fn fold_insert(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Opti
     if m.value_type(value) == m.value_type(dest) && positions(m, op).is_empty() {
         return Some(value.into());
     }
-    // What is inserted is there already: all elements are one scalar.
+    // The destination is a splat of the inserted scalar.
     let same = |scalar| scalar == value || build::splat_of(m, value) == Some(scalar);
     if build::splat_of(m, dest).is_some_and(same) {
         return Some(dest.into());

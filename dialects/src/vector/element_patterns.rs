@@ -1,4 +1,4 @@
-//! Canonicalization of `extract` and `insert`: what is taken out of vectors that were just made.
+//! Canonicalization of `extract` and `insert`.
 
 use super::build::{
     self, delinearize, linear, numbers, replace_by_broadcast, replace_by_constant, replace_by_extract,
@@ -36,12 +36,12 @@ pub(super) const INSERT: &[Pattern] = &[
     Pattern { name: "inserts to elements", run: to_elements },
 ];
 
-/// The op that defines the vector that is taken apart, if it is one of these, and the positions.
+/// Returns the defining op of the source vector if it is one of these, and the positions.
 pub(super) fn source_and_positions<T: OpDecl>(m: &Module, op: Op) -> Option<(T, Vec<Mixed>)> {
     Some((T::defining(m, ExtractOp(op).source(m))?, positions(m, op)))
 }
 
-/// Positions that are constants inside the vector are in the attribute.
+/// Makes constant in-bounds positions static.
 fn constant_positions(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let before = positions(m, op);
@@ -145,7 +145,7 @@ fn of_shape_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_by_extract(r, op, source, &numbers(&own))
 }
 
-/// What is inserted where something was inserted before replaces it.
+/// Bypasses an earlier insertion at the same position.
 fn over_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(first) = InsertOp::defining(m, InsertOp(op).dest(m)) else { return false };
@@ -157,7 +157,7 @@ fn over_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A part that is the whole vector is the vector.
+/// Replaces an insertion of the whole vector by the vector.
 fn to_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let (value, ty) = (InsertOp(op).value_to_store(m), m.value_type(m.result(op, 0)));
@@ -167,7 +167,7 @@ fn to_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     whole && inside && broadcastable(&m.ctx, from, ty).is_ok() && replace_by_broadcast(r, op, value)
 }
 
-/// Inserts of all elements, of which only the last one matters to others, are a vector of elements.
+/// Replaces a chain of insertions of all elements by `vector.from_elements`.
 fn to_elements(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
@@ -196,11 +196,11 @@ fn to_elements(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-/// Longer vectors are not made of single elements.
+/// Maximum number of elements for conversion to `vector.from_elements`.
 const MAX_ELEMENTS: usize = 1024;
 
-/// The parts that a chain of inserts puts into a vector, last one first, until every element is from one of them, and
-/// where they go. `None` if some elements are from before.
+/// Returns the sub-vectors inserted by a chain, last one first, with their positions. `None` if they do not cover the
+/// vector.
 fn inserted_parts(m: &Module, last: InsertOp, total: usize) -> Option<Vec<(Value, std::ops::Range<usize>)>> {
     let (mut parts, mut known, mut missing) = (Vec::new(), vec![false; total], total);
     let mut insert = last;
@@ -221,7 +221,7 @@ fn inserted_parts(m: &Module, last: InsertOp, total: usize) -> Option<Vec<(Value
     }
 }
 
-/// Replaces `op` by a mask that is false everywhere, or true everywhere.
+/// Replaces `op` by an all-false or all-true mask.
 pub(super) fn replace_by_uniform(r: &mut Rewriter<'_>, op: Op, truth: bool) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));

@@ -1,4 +1,4 @@
-//! Vectors from scalars and back: `from_elements`, `to_elements`, `step`.
+//! `vector.from_elements`, `vector.to_elements` and `vector.step`.
 
 use super::data;
 use super::elements_fold as patterns;
@@ -7,7 +7,7 @@ use crate::constraint::ANY;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, op};
 
-/// A vector of scalars, the last dimension fastest.
+/// Vector of scalars in row-major order.
 ///
 /// ```mlir
 /// %0 = vector.from_elements %a, %b : vector<2xf32>
@@ -28,13 +28,13 @@ use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, op};
     format = "$elements attr-dict `:` type($dest)"
 )]
 pub struct FromElementsOp {
-    /// The elements.
+    /// Elements.
     elements: Operands<ANY>,
-    /// The vector.
+    /// Vector.
     dest: OpResult<FIXED_VECTOR>,
 }
 
-/// The elements of a vector, the last dimension fastest.
+/// Decomposes a vector into scalars in row-major order.
 ///
 /// ```mlir
 /// %0:2 = vector.to_elements %v : vector<2xf32>
@@ -50,20 +50,20 @@ pub struct FromElementsOp {
     format = "$source attr-dict `:` type($source)"
 )]
 pub struct ToElementsOp {
-    /// The vector.
+    /// Vector.
     source: Operand<FIXED_VECTOR>,
-    /// The elements.
+    /// Elements.
     elements: OpResults<ANY>,
 }
 
-/// The numbers from 0 on.
+/// Vector of the indices 0, 1, 2, ...
 ///
 /// ```mlir
 /// %0 = vector.step : vector<4xindex>
 /// ```
 #[op("vector.step", eval = step, patterns = super::step_patterns::STEP, format = "attr-dict `:` type($result)")]
 pub struct StepOp {
-    /// The numbers.
+    /// Indices.
     result: OpResult<STEP_VECTOR>,
 }
 
@@ -79,7 +79,7 @@ fn infer_to_elements(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![ctx.element_type(ty); n.ok_or("has too many elements")?])
 }
 
-/// Vectors of more elements are not taken apart.
+/// Maximum number of elements to decompose.
 const MAX_RESULTS: usize = 1 << 20;
 
 fn verify_to_elements(m: &Module, op: Op) -> Result<(), String> {

@@ -16,7 +16,7 @@ pub(super) const FROM_ELEMENTS: &[Pattern] = &[
 
 pub(super) const TO_ELEMENTS: &[Pattern] = &[Pattern { name: "elements of broadcast", run: elements_of_broadcast }];
 
-/// The vector whose elements these are, all and in order.
+/// Returns the vector whose elements these are, all and in order.
 fn taken_apart(m: &Module, elements: &[Value]) -> Option<Value> {
     let op = ToElementsOp::defining(m, *elements.first()?)?;
     let in_order = |(i, &v): (usize, &Value)| m.def(v) == Def::Result(op.0, i as u32);
@@ -51,7 +51,7 @@ fn of_vector(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_by_shape_cast(r, op, source)
 }
 
-/// Elements that follow each other in a vector are a part of it.
+/// Replaces consecutive elements of a vector by a slice.
 fn of_extracts(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let (ctx, elements) = (&m.ctx, m.operands(op));
@@ -80,7 +80,7 @@ fn of_extracts(r: &mut Rewriter<'_>, op: Op) -> bool {
     })
 }
 
-/// The elements of what is repeated.
+/// Decomposes a broadcast into the elements of its source.
 fn elements_of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(broadcast) = BroadcastOp::defining(m, ToElementsOp(op).source(m)) else { return false };

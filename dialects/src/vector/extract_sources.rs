@@ -1,4 +1,4 @@
-//! `extract` from vectors made of slices, elements, rows of others, and masks.
+//! Canonicalization of `extract` from slices, elements, shuffles, and masks.
 
 use super::build::{numbers, replace_by_extract, replace_by_poison};
 use super::element::static_positions;
@@ -79,7 +79,7 @@ pub(super) fn of_shuffle(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_by_extract(r, op, source, &numbers(if scalars { &[] } else { &at }))
 }
 
-/// A row of a mask is a mask, if it is known whether the row is inside at all.
+/// Replaces a row of a mask by a mask, if it is known whether the row is in bounds.
 pub(super) fn of_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some((mask, at)) = source_and_positions::<CreateMaskOp>(m, op) else { return false };

@@ -1,4 +1,4 @@
-//! Elements all over memory: `gather`, `scatter`.
+//! `vector.gather` and `vector.scatter`.
 
 use super::data;
 use super::mask::surrounding;
@@ -13,8 +13,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, op};
 
-/// Reads the elements for which a mask is true, each at its own distance in the last dimension; the others are those of
-/// `pass_thru`.
+/// Masked gather: loads the elements with true mask at individual offsets in the last dimension. Other elements are
+/// those of `pass_thru`.
 ///
 /// ```mlir
 /// %0 = vector.gather %m[%i] [%d], %k, %p
@@ -29,23 +29,23 @@ use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, op};
     format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct GatherOp {
-    /// Where.
+    /// Memref or tensor.
     base: Operand<TENSOR_OR_MEMREF>,
-    /// The element that distance 0 names.
+    /// Indices of the base element.
     offsets: Operands<INDEX>,
-    /// The distances.
+    /// Offsets from the base element.
     indices: Operand<INDEX_VECTOR>,
-    /// Which elements are read.
+    /// Mask of the elements to load.
     mask: Operand<RANKED_MASK>,
-    /// What the others are.
+    /// Elements where the mask is false.
     pass_thru: Operand<RANKED_VECTOR>,
-    /// A promise about addresses, in bytes.
+    /// Guaranteed alignment of addresses, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The elements.
+    /// Vector.
     result: OpResult<RANKED_VECTOR>,
 }
 
-/// Writes the elements for which a mask is true, each at its own distance in the last dimension, the first one first.
+/// Masked scatter: stores the elements with true mask at individual offsets in the last dimension, in order.
 ///
 /// ```mlir
 /// vector.scatter %m[%i] [%d], %k, %v : memref<?xf32>, vector<8xi32>, vector<8xi1>, vector<8xf32>
@@ -59,20 +59,20 @@ pub struct GatherOp {
     format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($valueToStore) (`->` type($result)^)?"
 )]
 pub struct ScatterOp {
-    /// Where.
+    /// Memref or tensor.
     base: Operand<TENSOR_OR_MEMREF>,
-    /// The element that distance 0 names.
+    /// Indices of the base element.
     offsets: Operands<INDEX>,
-    /// The distances.
+    /// Offsets from the base element.
     indices: Operand<INDEX_VECTOR>,
-    /// Which elements are written.
+    /// Mask of the elements to store.
     mask: Operand<RANKED_MASK>,
-    /// The elements.
+    /// Vector.
     #[name = "valueToStore"]
     value_to_store: Operand<RANKED_VECTOR>,
-    /// A promise about addresses, in bytes.
+    /// Guaranteed alignment of addresses, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The tensor after, if it is one.
+    /// Updated tensor, for a tensor destination.
     result: OptResult<RANKED_TENSOR>,
 }
 
@@ -97,7 +97,7 @@ fn verify_scatter(m: &Module, op: Op) -> Result<(), String> {
     same_shape(m, this.value_to_store(m), this.mask(m), "expected valueToStore dim to match mask dim")
 }
 
-/// Where each element is; poison distances are undefined behaviour.
+/// Returns the address of each element; poison offsets are undefined behavior.
 fn places(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Vec<i64>>, Trap> {
     let at = indices(group(args, data, "offsets"))?;
     let distances = data::elements(one(args, data, "indices")?)?;
@@ -111,7 +111,7 @@ fn places(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Vec<i64>>, Trap> {
     distances.iter().map(place).collect()
 }
 
-/// The number of a tensor's element at a place.
+/// Returns the linear index of a tensor element.
 fn number(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
     data::position(tensor.shape(), place)
 }

@@ -1,4 +1,4 @@
-//! Masks, and ops under them: `create_mask`, `constant_mask`, `mask`, `yield`.
+//! Masks and masked ops: `create_mask`, `constant_mask`, `mask`, `yield`.
 
 use super::data;
 use super::mask_fold as patterns;
@@ -12,8 +12,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Value, op};
 
-/// A mask that is true in a block that begins at the first element, of sizes that are known at run time. Negative ones
-/// are none, too large ones all.
+/// Mask that is true in a block at the origin with dynamic sizes, which are clamped to the extents.
 ///
 /// ```mlir
 /// %0 = vector.create_mask %i, %j : vector<4x8xi1>
@@ -27,13 +26,13 @@ use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Value, op};
     format = "$operands attr-dict `:` type($result)"
 )]
 pub struct CreateMaskOp {
-    /// How many in each dimension.
+    /// Size of the block per dimension.
     operands: Operands<INDEX>,
-    /// The mask.
+    /// Mask.
     result: OpResult<MASK>,
 }
 
-/// A mask that is true in a block that begins at the first element.
+/// Mask that is true in a block at the origin with static sizes.
 ///
 /// ```mlir
 /// %0 = vector.constant_mask [2, 8] : vector<4x8xi1>
@@ -45,14 +44,13 @@ pub struct CreateMaskOp {
     format = "$mask_dim_sizes attr-dict `:` type($result)"
 )]
 pub struct ConstantMaskOp {
-    /// How many in each dimension.
+    /// Size of the block per dimension.
     mask_dim_sizes: Attribute<I64_LIST>,
-    /// The mask.
+    /// Mask.
     result: OpResult<MASK>,
 }
 
-/// An op that only works on the elements for which a mask is true. Elements of its result that it does not work on are
-/// those of `passthru`, if that is given.
+/// Executes an op under a mask. Result elements with false mask are those of `passthru`, if present.
 ///
 /// ```mlir
 /// %0 = vector.mask %m { vector.reduction <add>, %v : vector<4xf32> into f32 } : vector<4xi1> -> f32
@@ -68,18 +66,18 @@ pub struct ConstantMaskOp {
     format = "custom<Masked>($mask, $passthru, $maskRegion, type($results))"
 )]
 pub struct MaskOp {
-    /// Which elements.
+    /// Mask of the active elements.
     mask: Operand<RANKED_MASK>,
-    /// What the others of the result are.
+    /// Elements where the mask is false.
     passthru: OptOperand<ANY>,
-    /// The op, and a `vector.yield` of its results.
+    /// Masked op, and a `vector.yield` of its results.
     #[name = "maskRegion"]
     mask_region: Region,
-    /// The results of the op.
+    /// Results of the masked op.
     results: OpResults<ANY>,
 }
 
-/// Ends a region of the dialect, with what the op around gives.
+/// Terminates a region of a vector op and yields values to it.
 ///
 /// ```mlir
 /// %0 = vector.mask %m { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>
@@ -90,7 +88,7 @@ pub struct MaskOp {
     format = "attr-dict ($operands^ `:` type($operands))?"
 )]
 pub struct YieldOp {
-    /// The values.
+    /// Yielded values.
     operands: Operands<ANY>,
 }
 
@@ -124,7 +122,7 @@ fn verify_constant(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-/// The mask that is true at indices below `sizes`.
+/// Returns the mask that is true at indices below `sizes`.
 fn leading(args: &OpArgs<'_>, sizes: &[i64]) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let extents = data::extents(ctx, ty)?;
@@ -145,7 +143,7 @@ fn constant_mask(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     leading(args, &args.ints("mask_dim_sizes").unwrap_or_default())
 }
 
-/// The op in the region looks at the mask by itself. If that is poison, so are results that no memory decides about.
+/// The masked op applies the mask. A poison mask makes its results poison, unless memory is accessed.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
     let Event::Left { yielded, .. } = event else {
         if data[0] == Datum::Poison && args.op.is_some_and(|op| is_memory_free(args.module, op)) {
@@ -158,7 +156,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Mem
     Ok(Next::Done(yielded.to_vec()))
 }
 
-/// `control` where there is no op that could look: the mask chooses between what is yielded and what is passed through.
+/// As `control`, without a masked op: the mask selects between yielded and pass-through values.
 fn choose(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
     let next = control(args, data, event, memory)?;
     let alone = args.op.is_some_and(|op| is_empty(args.module, op));
@@ -173,15 +171,15 @@ fn choose(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memo
     data::value_of(args.ctx(), args.result_types[0], &chosen).map(|v| Next::Done(vec![v]))
 }
 
-/// The mask that an op is under.
+/// The mask of an op.
 pub(super) struct Surrounding {
-    /// For each element, whether the op works on it.
+    /// Whether each element is active.
     pub(super) mask: Vec<bool>,
-    /// What the others of the result are.
+    /// Elements where the mask is false.
     pub(super) passthru: Option<Datum>,
 }
 
-/// The mask that an op that is executed is under, if any. Poison is undefined behaviour.
+/// Returns the mask of an executed op, if any. Poison is undefined behavior.
 pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<Surrounding>, Trap> {
     if !args.op.is_some_and(|op| is_masked(args.module, op)) {
         return Ok(None);
@@ -192,25 +190,25 @@ pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<S
     Ok(Some(Surrounding { mask, passthru: around.get(1).cloned() }))
 }
 
-/// What an op without effect computes that is not under a mask; under one it must know it, and constant operands are not
+/// Evaluator for ops without effects outside of a mask; a masked op depends on its mask, so constant operands are not
 /// enough.
 pub(super) fn unmasked(args: &OpArgs<'_>) -> Result<(), Trap> {
     let masked = args.op.is_some_and(|op| is_masked(args.module, op));
     if masked { Err(Trap::unsupported("an op without the mask that it is under")) } else { Ok(()) }
 }
 
-/// Whether an op is under a mask: then it is not what it would be without.
+/// Whether an op is masked, so that it cannot be treated as unmasked.
 pub(super) fn is_masked(m: &Module, op: Op) -> bool {
     m.parent_op(op).is_some_and(|parent| MaskOp::cast(m, parent).is_some())
 }
 
-/// Whether no op is masked.
+/// Whether the region masks no op.
 pub(super) fn is_empty(m: &Module, op: Op) -> bool {
     let block = m.entry(MaskOp(op).mask_region(m));
     block.is_none_or(|b| m.block_ops(b).count() <= 1)
 }
 
-/// Whether a mask is known to be true everywhere, or false everywhere.
+/// Returns the value of a uniform mask.
 pub(super) fn truth(m: &Module, mask: Value) -> Option<bool> {
     let ctx = &m.ctx;
     if let Some(constant) = m.constant(mask) {

@@ -1,4 +1,4 @@
-//! Canonicalization of masks: bounds that are known, masks that are true everywhere, and nothing to mask.
+//! Canonicalization of masks: constant bounds, uniform masks, and empty regions.
 
 use super::element_patterns::replace_by_uniform;
 use super::mask::{is_empty, truth};
@@ -12,18 +12,18 @@ pub(super) const CREATE: &[Pattern] = &[Pattern { name: "constant bounds", run: 
 pub(super) const MASKED: &[Pattern] =
     &[Pattern { name: "nothing to mask", run: nothing_to_mask }, Pattern { name: "mask that is true", run: true_mask }];
 
-/// What is known of a bound of a mask.
+/// Known information on a mask bound.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// Nothing is inside.
+    /// Empty.
     Nothing,
-    /// So many are, and there are more.
+    /// A proper prefix of the extent.
     Some(i64),
-    /// Everything is.
+    /// The whole extent.
     All,
 }
 
-/// The bound of a dimension; of a scalable one it is known only whether all of it, or nothing, is inside.
+/// Returns the bound of a dimension; for scalable dimensions only empty and whole are known.
 fn bound(m: &Module, value: Value, extent: i64, scalable: bool) -> Option<Bound> {
     if let Some(n) = m.constant_int(value) {
         return match n {
@@ -40,10 +40,10 @@ fn bound(m: &Module, value: Value, extent: i64, scalable: bool) -> Option<Bound>
     m.constant_int(factor).filter(|&n| times && n >= extent && n < MAX_FACTOR).map(|_| Bound::All)
 }
 
-/// Products of larger numbers with the machine's factor may overflow.
+/// Largest multiple of `vscale` that cannot overflow.
 const MAX_FACTOR: i64 = 1 << 32;
 
-/// With constant bounds it is a constant mask; one that is true, or false, everywhere is a constant.
+/// Folds constant bounds to a constant mask, and uniform masks to a constant.
 fn constant_bounds(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
@@ -74,7 +74,7 @@ fn yielded(r: &Rewriter<'_>, op: Op) -> Vec<Value> {
     end.map_or(Vec::new(), |end| m.operands(end).to_vec())
 }
 
-/// Without an op there are the values; what is passed through is chosen by the mask.
+/// Replaces a mask without op by the yielded values or a select.
 fn nothing_to_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_empty(r.module(), op) {
         return false;
@@ -91,7 +91,7 @@ fn nothing_to_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     m.ctx.is_shaped(m.value_type(value)) && r.replace_with(op, state).is_ok()
 }
 
-/// Under a mask that is true everywhere an op does what it does without.
+/// Removes an all-true mask.
 fn true_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     if truth(m, MaskOp(op).mask(m)) != Some(true) || is_empty(m, op) {

@@ -1,4 +1,4 @@
-//! The custom form of `mask`.
+//! Assembly format of `mask`.
 
 use super::mask::{MaskOp, YieldOp};
 use gradus_ir::{Directive, OpDecl, OpParser, OpPrinter, Param, ParseResult};

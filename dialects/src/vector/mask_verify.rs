@@ -1,4 +1,4 @@
-//! What `mask` is checked for, and which ops can be under a mask.
+//! Verifier of `mask`, and the maskable ops.
 
 use super::contract::{ContractionOp, OuterProductOp, maps_of};
 use super::contract_verify::loop_extents;
@@ -9,15 +9,15 @@ use super::transfer::{TransferReadOp, TransferWriteOp, mask_type};
 use super::types::{check, vector, vector_type};
 use gradus_ir::{Context, Module, Op, OpDecl, Type, Value};
 
-/// An op that can be under a mask.
+/// A maskable op.
 struct Maskable {
-    /// The mask's type.
+    /// Mask type.
     mask: Type,
-    /// Whether what the rest of the result is can be given.
+    /// Whether a pass-through value is supported.
     passthru: bool,
 }
 
-/// The mask that a vector of a type takes.
+/// Returns the mask type of a vector type.
 pub(super) fn mask_for(ctx: &Context, ty: Type) -> Type {
     ctx.with_element(ty, Type::I1)
 }

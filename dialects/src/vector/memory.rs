@@ -1,5 +1,4 @@
-//! Vectors in memory, one row after the other: `load`, `store`, `maskedload`, `maskedstore`, `expandload`,
-//! `compressstore`, `type_cast`.
+//! Contiguous memory access: `load`, `store`, `maskedload`, `maskedstore`, `expandload`, `compressstore`, `type_cast`.
 
 use super::memory_exec::{compress, expand, load, masked_load, masked_store, store};
 use super::memory_patterns as patterns;
@@ -12,7 +11,7 @@ use gradus_ir::{Access, Effects, op};
 const READS: Effects = Effects::Memory(&[(Access::Read, "base")]);
 const WRITES: Effects = Effects::Memory(&[(Access::Write, "base")]);
 
-/// Reads a vector: its dimensions are the last ones of the memory.
+/// Loads a vector; its dimensions are the trailing dimensions of the memref.
 ///
 /// ```mlir
 /// %0 = vector.load %m[%i, %j] : memref<16x?xf32>, vector<8xf32>
@@ -26,19 +25,19 @@ const WRITES: Effects = Effects::Memory(&[(Access::Write, "base")]);
     format = "$base `[` $indices `]` attr-dict `:` type($base) `,` type($result)"
 )]
 pub struct LoadOp {
-    /// Where.
+    /// Memref.
     base: Operand<MEMREF>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// Whether it is not worth caching.
+    /// Whether the access has no temporal locality (nontemporal hint).
     nontemporal: OptAttribute<BOOL>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The vector.
+    /// Vector.
     result: OpResult<VECTOR>,
 }
 
-/// Writes a vector: its dimensions are the last ones of the memory.
+/// Stores a vector; its dimensions are the trailing dimensions of the memref.
 ///
 /// ```mlir
 /// vector.store %v, %m[%i, %j] : memref<16x?xf32>, vector<8xf32>
@@ -52,20 +51,20 @@ pub struct LoadOp {
     format = "$valueToStore `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($valueToStore)"
 )]
 pub struct StoreOp {
-    /// The vector.
+    /// Vector.
     #[name = "valueToStore"]
     value_to_store: Operand<VECTOR>,
-    /// Where.
+    /// Memref.
     base: Operand<MEMREF>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// Whether it is not worth caching.
+    /// Whether the access has no temporal locality (nontemporal hint).
     nontemporal: OptAttribute<BOOL>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
 }
 
-/// Reads the elements for which a mask is true; the others are those of `pass_thru`.
+/// Loads the elements with true mask; others are those of `pass_thru`.
 ///
 /// ```mlir
 /// %0 = vector.maskedload %m[%i], %k, %p : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
@@ -79,21 +78,21 @@ pub struct StoreOp {
     format = "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct MaskedLoadOp {
-    /// Where.
+    /// Memref.
     base: Operand<MEMREF>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// Which elements are read.
+    /// Mask of the elements to load.
     mask: Operand<RANKED_MASK>,
-    /// What the others are.
+    /// Elements where the mask is false.
     pass_thru: Operand<RANKED_VECTOR>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The vector.
+    /// Vector.
     result: OpResult<RANKED_VECTOR>,
 }
 
-/// Writes the elements for which a mask is true.
+/// Stores the elements with true mask.
 ///
 /// ```mlir
 /// vector.maskedstore %m[%i], %k, %v : memref<?xf32>, vector<8xi1>, vector<8xf32>
@@ -107,20 +106,20 @@ pub struct MaskedLoadOp {
     format = "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($mask) `,` type($valueToStore)"
 )]
 pub struct MaskedStoreOp {
-    /// Where.
+    /// Memref.
     base: Operand<MEMREF>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// Which elements are written.
+    /// Mask of the elements to store.
     mask: Operand<RANKED_MASK>,
-    /// The vector.
+    /// Vector.
     #[name = "valueToStore"]
     value_to_store: Operand<RANKED_VECTOR>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
 }
 
-/// Reads as many elements as a mask has trues, to where these are; the others are those of `pass_thru`.
+/// Expanding load: loads consecutive elements into the positions with true mask; others are those of `pass_thru`.
 ///
 /// ```mlir
 /// %0 = vector.expandload %m[%i], %k, %p : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
@@ -134,21 +133,21 @@ pub struct MaskedStoreOp {
     format = "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct ExpandLoadOp {
-    /// Where.
+    /// Memref.
     base: Operand<MEMREF>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// Where the elements go.
+    /// Mask of the positions to fill.
     mask: Operand<FIXED_MASK>,
-    /// What the others are.
+    /// Elements where the mask is false.
     pass_thru: Operand<RANKED_VECTOR>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
-    /// The vector.
+    /// Vector.
     result: OpResult<RANKED_VECTOR>,
 }
 
-/// Writes the elements for which a mask is true, one after the other.
+/// Compressing store: stores the elements with true mask consecutively.
 ///
 /// ```mlir
 /// vector.compressstore %m[%i], %k, %v : memref<?xf32>, vector<8xi1>, vector<8xf32>
@@ -162,28 +161,28 @@ pub struct ExpandLoadOp {
     format = "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($mask) `,` type($valueToStore)"
 )]
 pub struct CompressStoreOp {
-    /// Where.
+    /// Memref.
     base: Operand<MEMREF>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// Which elements are written.
+    /// Mask of the elements to store.
     mask: Operand<FIXED_MASK>,
-    /// The vector.
+    /// Vector.
     #[name = "valueToStore"]
     value_to_store: Operand<RANKED_VECTOR>,
-    /// A promise about the address, in bytes.
+    /// Guaranteed alignment of the address, in bytes.
     alignment: OptAttribute<ALIGNMENT>,
 }
 
-/// The same memory as one vector.
+/// Casts a memref to a memref of one vector.
 ///
 /// ```mlir
 /// %0 = vector.type_cast %m : memref<4x8xf32> to memref<vector<4x8xf32>>
 /// ```
 #[op("vector.type_cast", verify = verify::type_cast, format = "$memref attr-dict `:` type($memref) `to` type($result)")]
 pub struct TypeCastOp {
-    /// The memory.
+    /// Source memref.
     memref: Operand<STATIC>,
-    /// The memory as a vector.
+    /// Memref of one vector.
     result: OpResult<MEMREF>,
 }

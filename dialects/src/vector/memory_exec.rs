@@ -1,4 +1,4 @@
-//! The meaning of ops on memory. Access outside is undefined behaviour, as is a mask that is poison.
+//! Execution of memory ops. Out-of-bounds access and a poison mask are undefined behavior.
 
 use super::data;
 use crate::memref::indices;
@@ -6,7 +6,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory};
 use gradus_ir::{OpArgs, Type};
 
-/// Calls `f` with the number of each element of a vector at `at`, and its indices in memory.
+/// Calls `f` with the linear index of each element of a vector at `at`, and its indices in memory.
 fn for_each(
     args: &OpArgs<'_>,
     ty: Type,
@@ -26,34 +26,34 @@ fn for_each(
     Ok(())
 }
 
-/// The operands of a group.
+/// Returns the operands of a group.
 pub(super) fn group<'d>(args: &OpArgs<'_>, data: &'d [Datum], name: &str) -> &'d [Datum] {
     data.get(args.operand_range(name)).unwrap_or(&[])
 }
 
-/// The one operand of a group.
+/// Returns the operand of a group of one.
 pub(super) fn one<'d>(args: &OpArgs<'_>, data: &'d [Datum], name: &str) -> Result<&'d Datum, Trap> {
     group(args, data, name).first().ok_or_else(|| Trap::unsupported("an operand is missing"))
 }
 
-/// A mask's elements. Poison is undefined behaviour: it would decide about accesses.
+/// Returns the elements of a mask. Poison is undefined behavior, since it would control accesses.
 pub(super) fn mask(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<bool>, Trap> {
     let mask = data::elements(one(args, data, "mask")?)?;
     let mask = mask.ok_or_else(|| Trap::Ub("an access to memory under a poison mask".into()))?;
     Ok(mask.iter().map(|m| *m != Datum::Int(0)).collect())
 }
 
-/// The elements of a vector that is written; all poison if it is poison.
+/// Returns the elements to store; all poison for a poison vector.
 pub(super) fn stored(value: &Datum, n: usize) -> Result<Vec<Datum>, Trap> {
     Ok(data::elements(value)?.unwrap_or_else(|| vec![Datum::Poison; n]))
 }
 
-/// The memory, and where the vector begins.
+/// Returns the memref and the indices of the vector.
 fn place<'d>(args: &OpArgs<'_>, data: &'d [Datum]) -> Result<(&'d MemRef, Vec<i64>), Trap> {
     Ok((one(args, data, "base")?.memref()?, indices(group(args, data, "indices"))?))
 }
 
-/// Whether the memory holds vectors.
+/// Whether the memref has vector elements.
 fn in_vectors(args: &OpArgs<'_>, base: usize) -> bool {
     let ctx = args.ctx();
     super::types::vector(ctx, ctx.element_type(args.operand_type(base))).is_some()
@@ -103,7 +103,7 @@ pub(super) fn masked_store(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memor
     Ok(Vec::new())
 }
 
-/// The place of number `n` after a place, in the last dimension.
+/// Returns the indices `n` positions later in the last dimension.
 fn after(at: &[i64], n: usize) -> Result<Vec<i64>, Trap> {
     let mut at = at.to_vec();
     let last = at.last_mut().ok_or_else(|| Trap::unsupported("a row of memory without dimensions"))?;

@@ -1,4 +1,4 @@
-//! Canonicalization of ops on memory: masks that are true or false everywhere, elements in a row, and casts of memory.
+//! Canonicalization of memory ops: uniform masks, contiguous offsets, and memref casts.
 
 use super::StepOp;
 use super::gather::{GatherOp, ScatterOp};
@@ -22,17 +22,17 @@ pub(super) const GATHER: &[Pattern] =
 pub(super) const SCATTER: &[Pattern] =
     &[CONSTANT_MASK, Pattern { name: "scatter to a row", run: |r, op| row(r, op, MaskedStoreOp::INFO.name) }];
 
-/// The operand of that name.
+/// Returns the operand `name`.
 fn operand(m: &Module, op: Op, name: &str) -> Option<Value> {
     m.with_args(op, |args| args.opt_operand(name)).flatten()
 }
 
-/// The operands of the group of that name.
+/// Returns the operand group `name`.
 fn operands(m: &Module, op: Op, name: &str) -> Vec<Value> {
     m.with_args(op, |args| args.operand(name).to_vec()).unwrap_or_default()
 }
 
-/// Under a mask that is false nothing is accessed; under one that is true everything in a row is.
+/// Removes an access with an all-false mask, and unmasks a contiguous access with an all-true mask.
 fn known_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     if is_masked(m, op) {
@@ -56,7 +56,7 @@ fn known_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Whether the elements can be anywhere.
+/// Whether the op accesses individual addresses.
 fn is_spread(m: &Module, op: Op) -> bool {
     GatherOp::cast(m, op).is_some() || ScatterOp::cast(m, op).is_some()
 }
@@ -76,7 +76,7 @@ fn unmasked(r: &mut Rewriter<'_>, op: Op) -> bool {
     fits && if stored.is_some() { replace_effect(r, op, state) } else { r.replace_with(op, state).is_ok() }
 }
 
-/// Whether a row of the memory is one in the last dimension, as ops without masks want it.
+/// Whether the innermost stride is one, as unmasked ops require.
 fn unit_stride(m: &Module, op: Op, base: Value) -> bool {
     let layout = m.ctx.strided_layout(m.value_type(base));
     let value = operand(m, op, "valueToStore").or_else(|| m.results(op).next());
@@ -93,7 +93,7 @@ fn replace_effect(r: &mut Rewriter<'_>, op: Op, state: OpState) -> bool {
     made
 }
 
-/// Whether the distances are 0, 1, 2, ...
+/// Whether the offsets are 0, 1, 2, ...
 fn in_a_row(m: &Module, distances: Value) -> bool {
     if shape(&m.ctx, m.value_type(distances)).len() != 1 {
         return false;
@@ -105,7 +105,7 @@ fn in_a_row(m: &Module, distances: Value) -> bool {
     constant.is_some_and(|list| list.iter().zip(0..).all(|(&n, want)| n == want))
 }
 
-/// Elements that follow each other in memory are a row.
+/// Replaces accesses at consecutive offsets by a contiguous access.
 fn row(r: &mut Rewriter<'_>, op: Op, name: &str) -> bool {
     let m = r.module();
     if is_masked(m, op) {

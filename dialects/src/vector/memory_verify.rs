@@ -1,10 +1,10 @@
-//! What ops on memory are checked for.
+//! Verifiers of memory ops.
 
 use super::memory::{CompressStoreOp, ExpandLoadOp, LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp, TypeCastOp};
 use super::types::{check, count, is_scalable, shape, vector};
 use gradus_ir::{Context, Module, Op, Type, Value, ValueList};
 
-/// Checks an access to `base` of elements of the vector `value`.
+/// Verifies an access of elements of the vector `value` to `base`.
 pub(super) fn access(m: &Module, base: Value, value: Value, indices: &ValueList, what: &str) -> Result<(), String> {
     let elem = |v: Value| m.ctx.element_type(m.value_type(v));
     check(elem(base) == elem(value), || format!("base and {what} element type should match"))?;
@@ -16,7 +16,7 @@ fn rank(m: &Module, base: Value, indices: &ValueList) -> Result<(), String> {
     check(indices.len() == rank, || format!("requires {rank} indices"))
 }
 
-/// Checks that neighbours of a row are neighbours in memory.
+/// Verifies that the innermost stride is one.
 fn unit_stride(ctx: &Context, base: Type, value: Type) -> Result<(), String> {
     if !is_scalable(ctx, value) && count(ctx, value) == 1 {
         return Ok(());
@@ -27,7 +27,7 @@ fn unit_stride(ctx: &Context, base: Type, value: Type) -> Result<(), String> {
     })
 }
 
-/// What `load` and `store` say in their words.
+/// Operand names of `load` and `store` in messages.
 struct Words {
     rank: &'static str,
     vectors: &'static str,
@@ -67,18 +67,18 @@ pub(super) fn store(m: &Module, op: Op) -> Result<(), String> {
     whole(m, this.base(m), this.value_to_store(m), &this.indices(m), &words)
 }
 
-/// Checks that two vectors have the same shape.
+/// Verifies that two vectors have the same shape.
 pub(super) fn same_shape(m: &Module, a: Value, b: Value, message: &str) -> Result<(), String> {
     let [a, b] = [a, b].map(|v| m.ctx.with_element(m.value_type(v), Type::I1));
     check(a == b, || message.to_owned())
 }
 
-/// Checks that two values have the same type.
+/// Verifies that two values have the same type.
 pub(super) fn same_type(m: &Module, a: Value, b: Value, message: &str) -> Result<(), String> {
     check(m.value_type(a) == m.value_type(b), || message.to_owned())
 }
 
-/// What is wrong with what is passed through.
+/// Error for a wrong pass-through type.
 pub(super) const PASS_THRU: &str = "expected pass_thru of same type as result type";
 
 pub(super) fn masked_load(m: &Module, op: Op) -> Result<(), String> {

@@ -1,22 +1,22 @@
-//! What depends on the machine, and output: `vscale`, `scalable.extract`, `scalable.insert`, `print`.
+//! `vscale`, `scalable.extract`, `scalable.insert` and `print`.
 
 use super::types::{PRINTABLE, PUNCTUATION, SCALABLE_1D, VECTOR_1D, check, shape};
 use crate::constraint::{I64, INDEX, STRING};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Effects, Module, Op, OpArgs, TypeRelation, Value, op};
 
-/// How many times as long as their types say scalable vectors are: the machine says.
+/// Runtime multiple of the length of scalable vectors (`vscale`).
 ///
 /// ```mlir
 /// %vscale = vector.vscale
 /// ```
 #[op("vector.vscale", eval = machine, result_names = |_, _| vec![(0, "vscale".to_owned())], format = "attr-dict")]
 pub struct VectorScaleOp {
-    /// The factor.
+    /// Multiple.
     res: OpResult<INDEX>,
 }
 
-/// A part of a scalable vector. The position is multiplied by the machine's factor if the part is scalable.
+/// Extracts a sub-vector of a scalable vector. The position is scaled by `vscale` if the result is scalable.
 ///
 /// ```mlir
 /// %0 = vector.scalable.extract %v[4] : vector<4xf32> from vector<[8]xf32>
@@ -28,15 +28,15 @@ pub struct VectorScaleOp {
     format = "$source `[` $pos `]` attr-dict `:` type($res) `from` type($source)"
 )]
 pub struct ScalableExtractOp {
-    /// The vector.
+    /// Vector.
     source: Operand<SCALABLE_1D>,
-    /// Where the part begins.
+    /// Position of the sub-vector.
     pos: Attribute<I64>,
-    /// The part.
+    /// Sub-vector.
     res: OpResult<VECTOR_1D>,
 }
 
-/// A scalable vector with a part replaced. The position is multiplied by the machine's factor if the part is scalable.
+/// Inserts a sub-vector into a scalable vector. The position is scaled by `vscale` if the sub-vector is scalable.
 ///
 /// ```mlir
 /// %0 = vector.scalable.insert %p, %v[4] : vector<4xf32> into vector<[8]xf32>
@@ -49,18 +49,18 @@ pub struct ScalableExtractOp {
     format = "$valueToStore `,` $dest `[` $pos `]` attr-dict `:` type($valueToStore) `into` type($dest)"
 )]
 pub struct ScalableInsertOp {
-    /// The part.
+    /// Sub-vector.
     #[name = "valueToStore"]
     value_to_store: Operand<VECTOR_1D>,
-    /// The vector before.
+    /// Destination vector.
     dest: Operand<SCALABLE_1D>,
-    /// Where the part begins.
+    /// Position of the sub-vector.
     pos: Attribute<I64>,
-    /// The vector after.
+    /// Updated vector.
     res: OpResult<SCALABLE_1D>,
 }
 
-/// Prints a number, a vector, a string or only punctuation.
+/// Prints a number, a vector, a string or punctuation.
 ///
 /// ```mlir
 /// vector.print %v : vector<4xf32>
@@ -75,12 +75,12 @@ pub struct ScalableInsertOp {
     format = "($source^ `:` type($source))? (`str` $stringLiteral^)? (`punctuation` $punctuation^)? attr-dict"
 )]
 pub struct PrintOp {
-    /// What is printed.
+    /// Value to print.
     source: OptOperand<PRINTABLE>,
-    /// What is printed after it.
+    /// Punctuation after the value.
     #[default = "#vector.punctuation<newline>"]
     punctuation: Attribute<PUNCTUATION>,
-    /// What is printed instead.
+    /// String to print instead of a value.
     #[name = "stringLiteral"]
     string_literal: OptAttribute<STRING>,
 }

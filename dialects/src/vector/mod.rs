@@ -1,9 +1,8 @@
-//! `vector`: vectors as values, of one or more dimensions, on their way to machine registers.
+//! `vector`: multi-dimensional vectors as values, an abstraction of machine registers.
 //!
-//! A vector is a value, as a tensor is, but of static shape: parts, shapes and orders of dimensions change without memory.
-//! Elements can be poison; until vectors can hold single poison elements, such a vector is poison as a whole when a program
-//! is executed. How long scalable vectors are, the machine says: they are only text and types here, and execution refuses
-//! them. Masks that are poison, and access to memory outside, are undefined behaviour.
+//! Vectors have static shapes, and are sliced, reshaped and transposed without memory. Since vectors cannot hold single
+//! poison elements yet, one poison element makes the vector poison in execution. Scalable vectors are supported in IR
+//! only, not in execution. Poison masks and out-of-bounds accesses are undefined behavior.
 
 mod build;
 mod contract;

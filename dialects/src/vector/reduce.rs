@@ -1,4 +1,4 @@
-//! Elements combined into fewer: `reduction`, `multi_reduction`, `scan`.
+//! Reductions: `reduction`, `multi_reduction`, `scan`.
 
 use super::data;
 use super::mask::{surrounding, unmasked};
@@ -11,7 +11,7 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
 use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, declared_names, op};
 
-/// All elements of a vector of one dimension combined, in order, after `acc` if there is one.
+/// Reduces a 1-D vector to a scalar, in order, starting from `acc` if present.
 ///
 /// ```mlir
 /// %0 = vector.reduction <add>, %v, %s : vector<4xf32> into f32
@@ -31,20 +31,20 @@ use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRel
     format = "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) `into` type($dest)"
 )]
 pub struct ReductionOp {
-    /// How they are combined.
+    /// Combining kind.
     kind: Attribute<KIND>,
-    /// The elements.
+    /// Vector.
     vector: Operand<VECTOR>,
-    /// What they are combined with.
+    /// Accumulator.
     acc: OptOperand<ANY>,
-    /// Promises about the elements.
+    /// Fast-math flags.
     #[default = "#arith.fastmath<none>"]
     fastmath: Attribute<FASTMATH>,
-    /// All of them.
+    /// Reduced value.
     dest: OpResult<ANY>,
 }
 
-/// The elements of a vector combined along some dimensions, in order, after those of `acc`.
+/// Reduces a vector along dimensions, in order, starting from `acc`.
 ///
 /// ```mlir
 /// %0 = vector.multi_reduction <add>, %v, %acc [1] : vector<4x8xf32> to vector<4xf32>
@@ -60,19 +60,19 @@ pub struct ReductionOp {
     format = "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
 )]
 pub struct MultiDimReductionOp {
-    /// How they are combined.
+    /// Combining kind.
     kind: Attribute<KIND>,
-    /// The elements.
+    /// Vector.
     source: Operand<RANKED_VECTOR>,
-    /// What they are combined with.
+    /// Accumulator.
     acc: Operand<ANY>,
-    /// Along which dimensions.
+    /// Reduced dimensions.
     reduction_dims: Attribute<I64_LIST>,
-    /// The rest of the dimensions.
+    /// Reduced vector or scalar.
     dest: OpResult<ANY>,
 }
 
-/// The elements of a vector along a dimension, each combined with all before it.
+/// Scan along a dimension: combines each element with all preceding ones.
 ///
 /// ```mlir
 /// %0:2 = vector.scan <add>, %v, %s {inclusive = true, reduction_dim = 0 : i64} : vector<4x8xi32>, vector<8xi32>
@@ -90,23 +90,23 @@ pub struct MultiDimReductionOp {
     format = "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
 )]
 pub struct ScanOp {
-    /// How they are combined.
+    /// Combining kind.
     kind: Attribute<KIND>,
-    /// The elements.
+    /// Vector.
     source: Operand<RANKED_VECTOR>,
-    /// What an exclusive scan begins with.
+    /// Initial value.
     initial_value: Operand<VECTOR>,
-    /// Along which dimension.
+    /// Scanned dimension.
     reduction_dim: Attribute<I64>,
-    /// Whether each element is combined into its own place, too.
+    /// Whether the scan is inclusive.
     inclusive: Attribute<BOOL>,
-    /// All partial results.
+    /// Partial results.
     dest: OpResult<RANKED_VECTOR>,
-    /// The last one.
+    /// Final accumulator.
     accumulated_value: OpResult<VECTOR>,
 }
 
-/// Whether elements of a type can be combined so.
+/// Whether a kind supports an element type.
 pub(super) fn is_supported(ctx: &Context, kind: &str, elem: Type) -> bool {
     let (int, float) = (ctx.int_width(elem).is_some(), ctx.float_kind(elem).is_some());
     match kind {
@@ -116,7 +116,7 @@ pub(super) fn is_supported(ctx: &Context, kind: &str, elem: Type) -> bool {
     }
 }
 
-/// How an op combines.
+/// Returns the combining kind of an op.
 pub(super) fn kind_of(m: &Module, op: Op) -> String {
     m.inherent_attr(op, "kind").map_or_else(|| "add".to_owned(), |a| word(&m.ctx, a))
 }
@@ -132,7 +132,7 @@ fn verify_reduction(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-/// The type of what is left of a vector without some dimensions.
+/// Returns the type of a vector without some dimensions.
 fn reduced(ctx: &Context, ty: Type, dims: &[i64]) -> Type {
     let (extents, flags) = (shape(ctx, ty), scalable(ctx, ty));
     let kept: Vec<usize> = (0..extents.len()).filter(|&i| !dims.contains(&(i as i64))).collect();
@@ -169,7 +169,7 @@ fn verify_scan(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-/// The kind of an op that is executed; `addf` and `mulf` for floats.
+/// Returns the kind of an executed op, as `addf` and `mulf` for floats.
 pub(super) fn kind_at_run_time(args: &OpArgs<'_>, ty: Type) -> String {
     let ctx = args.ctx();
     let kind = args.attr("kind").map_or_else(|| "add".to_owned(), |a| word(ctx, a));
@@ -177,7 +177,7 @@ pub(super) fn kind_at_run_time(args: &OpArgs<'_>, ty: Type) -> String {
     if float && (kind == "add" || kind == "mul") { kind + "f" } else { kind }
 }
 
-/// Promises of `fastmath` are kept by treating what breaks them as poison.
+/// Violated fast-math flags yield poison.
 fn promises(args: &OpArgs<'_>) -> Attr {
     let ctx = args.ctx();
     let flags = args.attr("fastmath");
@@ -190,7 +190,7 @@ fn reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     combine_all(args, data.get(1).cloned().into_iter().chain(elements))
 }
 
-/// Values combined in order.
+/// Combines values in order.
 fn combine_all(args: &OpArgs<'_>, mut all: impl Iterator<Item = Datum>) -> Result<Vec<Datum>, Trap> {
     let ty = args.result_types[0];
     let kind = kind_at_run_time(args, ty);
@@ -210,7 +210,7 @@ fn reduction_under_mask(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) 
     combine_all(args, data.get(1).cloned().into_iter().chain(kept))
 }
 
-/// The parts of a vector for each index along the dimensions `dims`, in order.
+/// Returns the sub-vectors along the dimensions `dims`, in order.
 fn slices<'a>(
     ctx: &'a Context,
     source: &'a Tensor,

@@ -1,4 +1,4 @@
-//! Canonicalization of reductions of single elements, and of sums with products.
+//! Canonicalization of reductions of single elements, and of sums with contractions.
 
 use super::build::{extract, numbers, replace_by_extract};
 use super::data::combining_op;
@@ -14,7 +14,7 @@ pub(super) const REDUCTION: &[Pattern] = &[Pattern { name: "reduction of one ele
 pub(super) const MULTI_REDUCTION: &[Pattern] = &[Pattern { name: "reduction of unit dimensions", run: of_unit_dims }];
 pub(super) const CONTRACT: &[Pattern] = &[Pattern { name: "sum of contract", run: sum_of_contract }];
 
-/// The op that combines elements of a type as an op of the dialect does.
+/// Returns the op that combines elements of a type by a kind.
 fn combining(m: &Module, op: Op, ty: Type) -> Option<&'static OpInfo> {
     let float = m.ctx.float_kind(m.ctx.element_type(ty)).is_some();
     match kind_of(m, op).as_str() {
@@ -23,7 +23,7 @@ fn combining(m: &Module, op: Op, ty: Type) -> Option<&'static OpInfo> {
     }
 }
 
-/// Replaces `op` by two values combined as it does.
+/// Replaces `op` by the combination of two values.
 fn replace_by_combined(r: &mut Rewriter<'_>, op: Op, values: [Value; 2]) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
@@ -64,7 +64,7 @@ fn of_unit_dims(r: &mut Rewriter<'_>, op: Op) -> bool {
     let (from, ty) = (m.value_type(source), m.value_type(this.dest(m)));
     let (extents, dims) = (shape(&m.ctx, from), ints(m, op, "reduction_dims"));
     let unit = |&d: &i64| usize::try_from(d).ok().and_then(|d| extents.get(d)) == Some(&1);
-    // In a row as long as the elements, no part would be scalable.
+    // If the row has as many elements as the vector, no part is scalable.
     if is_scalable(&m.ctx, from) || !dims.iter().all(unit) {
         return false;
     }
@@ -77,8 +77,7 @@ fn of_unit_dims(r: &mut Rewriter<'_>, op: Op) -> bool {
     part.is_some_and(|part| replace_by_combined(r, op, [acc, part]))
 }
 
-/// An integer that is added to a contraction that begins with zero is what the contraction begins with. Of floats the sum
-/// would be rounded in another order.
+/// Moves an integer added to a contraction into its zero accumulator. For floats this would change the rounding order.
 fn sum_of_contract(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     if is_masked(m, op) {

@@ -1,4 +1,4 @@
-//! The same elements under other shapes: `broadcast`, `shape_cast`, `bitcast`, `transpose`.
+//! Shape changes: `broadcast`, `shape_cast`, `bitcast`, `transpose`.
 
 use super::data;
 use super::reshape_patterns as patterns;
@@ -8,7 +8,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{Context, DType, Module, Op, OpArgs, Tensor, Traits, Type, op};
 
-/// An element or vector repeated along new leading dimensions, and along those of size one.
+/// Broadcasts a scalar or vector along new leading dimensions and unit dimensions.
 ///
 /// ```mlir
 /// %0 = vector.broadcast %s : f32 to vector<4xf32>
@@ -23,13 +23,13 @@ use gradus_ir::{Context, DType, Module, Op, OpArgs, Tensor, Traits, Type, op};
     format = "$source attr-dict `:` type($source) `to` type($vector)"
 )]
 pub struct BroadcastOp {
-    /// What is repeated.
+    /// Source.
     source: Operand<ANY>,
-    /// The vector.
+    /// Vector.
     vector: OpResult<VECTOR>,
 }
 
-/// The same elements in the same order as a vector of another shape.
+/// Reshapes a vector, with elements in row-major order.
 ///
 /// ```mlir
 /// %0 = vector.shape_cast %v : vector<4x1x8xf32> to vector<32xf32>
@@ -43,13 +43,13 @@ pub struct BroadcastOp {
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct ShapeCastOp {
-    /// The vector.
+    /// Vector.
     source: Operand<VECTOR>,
-    /// Its elements.
+    /// Reshaped vector.
     result: OpResult<VECTOR>,
 }
 
-/// The same bits as elements of another type; rows stay rows.
+/// Reinterprets the bits of each row as elements of another type.
 ///
 /// ```mlir
 /// %0 = vector.bitcast %v : vector<2x4xf32> to vector<2x2xi64>
@@ -64,13 +64,13 @@ pub struct ShapeCastOp {
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct BitCastOp {
-    /// The vector.
+    /// Vector.
     source: Operand<VECTOR>,
-    /// Its bits.
+    /// Reinterpreted vector.
     result: OpResult<VECTOR>,
 }
 
-/// A vector with its dimensions in another order.
+/// Permutes the dimensions of a vector.
 ///
 /// ```mlir
 /// %0 = vector.transpose %v, [1, 0] : vector<2x4xf32> to vector<4x2xf32>
@@ -84,20 +84,20 @@ pub struct BitCastOp {
     format = "$vector `,` $permutation attr-dict `:` type($vector) `to` type($result)"
 )]
 pub struct TransposeOp {
-    /// The vector.
+    /// Vector.
     vector: Operand<VECTOR>,
-    /// For each dimension of the result, which one it was.
+    /// Permutation: result dimension i is source dimension `permutation[i]`.
     permutation: Attribute<I64_LIST>,
-    /// The vector in the other order.
+    /// Transposed vector.
     result: OpResult<VECTOR>,
 }
 
-/// An extent with its brackets.
+/// Formats an extent, with brackets if scalable.
 fn extent(size: i64, scalable: bool) -> String {
     if scalable { format!("[{size}]") } else { size.to_string() }
 }
 
-/// Why an element or vector cannot be repeated to be a vector of type `to`.
+/// Returns why a broadcast to type `to` is invalid.
 pub(super) fn broadcastable(ctx: &Context, from: Type, to: Type) -> Result<(), String> {
     let Some((sizes, flags, _)) = vector(ctx, from) else {
         return check(!ctx.is_shaped(from), || "source type is not a vector".into());
@@ -130,7 +130,7 @@ fn verify_shape_cast(m: &Module, op: Op) -> Result<(), String> {
     check(n == k, || format!("has different number of scalable dims at source ({n}) and result ({k})"))
 }
 
-/// The bits of an element; an index has those of an address.
+/// Returns the bit width of an element; an index has the width of an address.
 pub(super) fn width(ctx: &Context, ty: Type) -> i64 {
     let elem = ctx.element_type(ty);
     ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(FloatKind::width)).map_or(0, i64::from)
@@ -170,7 +170,7 @@ fn verify_transpose(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// The permutation of a `vector.transpose`.
+/// Returns the permutation of a `vector.transpose`.
 pub(super) fn permutation(m: &Module, op: Op) -> Vec<i64> {
     super::slice::ints(m, op, "permutation")
 }

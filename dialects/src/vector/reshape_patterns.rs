@@ -31,12 +31,12 @@ pub(super) const TRANSPOSE: &[Pattern] = &[
     Pattern { name: "transpose of elements", run: transpose_of_elements },
 ];
 
-/// An op whose result has the type of its operand is its operand.
+/// Folds an op whose result type is the operand type.
 fn unchanged(args: &OpArgs<'_>) -> Option<Folded> {
     (args.result_types.first() == Some(&args.operand_type(0))).then(|| args.operands[0].into())
 }
 
-/// Equal elements are equal elements under every shape; they need not be looked at one by one.
+/// Folds a shape change of a splat.
 pub(super) fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
     match ctx.attr_data(constants[0]?) {
@@ -58,7 +58,7 @@ pub(super) fn fold_broadcast(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> O
 
 pub(super) fn fold_shape_cast(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     unchanged(args).or_else(|| fold_splat(args, constants)).or_else(|| {
-        // There and back again.
+        // Inverse of the producer.
         let source = ShapeCastOp::defining(args.module, args.operands[0])?.source(args.module);
         (Some(&args.module.value_type(source)) == args.result_types.first()).then(|| source.into())
     })
@@ -73,7 +73,7 @@ pub(super) fn fold_bitcast(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Opt
     if let Some(source) = back.filter(|&v| Some(&m.value_type(v)) == args.result_types.first()) {
         return Some(source.into());
     }
-    // There are no constants of integers with a sign.
+    // Signed integer types have no constants.
     let signless = (INT_OR_INDEX_LIKE.check)(ctx, *args.result_types.first()?);
     let number = signless || (FLOAT_LIKE.check)(ctx, *args.result_types.first()?);
     if number { fold_small(args, constants, bitcast) } else { None }
@@ -102,7 +102,7 @@ fn broadcast_of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_by_broadcast(r, op, source)
 }
 
-/// Dimensions of size one before the others come with being repeated.
+/// Removes unit dimensions that a broadcast adds anyway.
 fn broadcast_of_shape_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(cast) = ShapeCastOp::defining(m, BroadcastOp(op).source(m)) else { return false };
@@ -123,7 +123,7 @@ fn cast_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// What is repeated as a whole still is under another shape that ends with its own.
+/// Merges a broadcast with a shape cast whose result ends with the source shape.
 fn cast_of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(broadcast) = BroadcastOp::defining(m, ShapeCastOp(op).source(m)) else { return false };
@@ -139,7 +139,7 @@ fn cast_of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     fits && replace_by_broadcast(r, op, source)
 }
 
-/// Whether a permutation only moves dimensions of size one: the elements stay in order.
+/// Whether a permutation only moves unit dimensions, which keeps the order of elements.
 fn keeps_order(extents: &[i64], flags: &[bool], order: &[i64]) -> bool {
     let long = |&&d: &&i64| extents[d as usize] != 1 || flags[d as usize];
     order.iter().filter(long).is_sorted()
@@ -154,7 +154,7 @@ fn cast_of_transpose(r: &mut Rewriter<'_>, op: Op) -> bool {
     kept && replace_by_shape_cast(r, op, source)
 }
 
-/// The bounds of a mask, as numbers where they are.
+/// Bounds of a mask, static where possible.
 enum Bounds {
     Values(Vec<Value>),
     Numbers(Vec<i64>),
@@ -167,7 +167,7 @@ fn bounds_of(m: &Module, mask: Value) -> Option<Bounds> {
     ConstantMaskOp::defining(m, mask).map(|mask| Bounds::Numbers(ints(m, mask.0, "mask_dim_sizes")))
 }
 
-/// Replaces `op` by a mask with the bounds that `choose` takes.
+/// Replaces `op` by a mask with the bounds selected by `choose`.
 fn replace_by_mask(r: &mut Rewriter<'_>, op: Op, bounds: &Bounds, kept: &[usize]) -> bool {
     let m = r.module();
     let mut state;
@@ -186,7 +186,7 @@ fn replace_by_mask(r: &mut Rewriter<'_>, op: Op, bounds: &Bounds, kept: &[usize]
     r.replace_with(op, state).is_ok()
 }
 
-/// A mask without its last dimensions, if they are of size one and true.
+/// Drops trailing unit dimensions of a mask that are true.
 fn cast_of_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let source = ShapeCastOp(op).source(m);
@@ -221,7 +221,7 @@ fn transpose_of_transpose(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Dimensions that all look alike can be in any order.
+/// Removes a transposition of equal dimensions.
 fn transpose_of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(broadcast) = BroadcastOp::defining(m, TransposeOp(op).vector(m)) else { return false };
@@ -268,7 +268,7 @@ fn transpose_of_elements(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-/// Whether all elements of a value are one scalar.
+/// Whether all elements of a value are equal.
 pub(super) fn same_splat(m: &Module, a: Value, b: Value) -> Option<Value> {
     let scalar = splat_of(m, a)?;
     (splat_of(m, b) == Some(scalar)).then_some(scalar)

@@ -1,4 +1,4 @@
-//! Elements chosen from two vectors: `shuffle`, `interleave`, `deinterleave`.
+//! `shuffle`, `interleave`, `deinterleave`.
 
 use super::data;
 use super::shuffle_patterns as patterns;
@@ -7,7 +7,7 @@ use crate::constraint::VECTOR;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, declared_names, op};
 
-/// A vector of rows of two vectors, which are counted on from the first to the second; -1 is poison.
+/// Selects rows of the concatenation of two vectors; index -1 is poison.
 ///
 /// ```mlir
 /// %0 = vector.shuffle %a, %b [0, 5, 2, 7] : vector<4xf32>, vector<4xf32>
@@ -23,17 +23,17 @@ use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, declare
     format = "$v1 `,` $v2 $mask attr-dict `:` type($v1) `,` type($v2)"
 )]
 pub struct ShuffleOp {
-    /// The first vector.
+    /// First vector.
     v1: Operand<FIXED_VECTOR>,
-    /// The second vector.
+    /// Second vector.
     v2: Operand<FIXED_VECTOR>,
-    /// Which rows.
+    /// Row indices.
     mask: Attribute<I64_LIST>,
-    /// The rows.
+    /// Selected rows.
     vector: OpResult<RANKED_VECTOR>,
 }
 
-/// The elements of two vectors in turn, along the last dimension.
+/// Interleaves the elements of two vectors along the last dimension.
 ///
 /// ```mlir
 /// %0 = vector.interleave %a, %b : vector<4xf32> -> vector<8xf32>
@@ -54,15 +54,15 @@ pub struct ShuffleOp {
     format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
 )]
 pub struct InterleaveOp {
-    /// The even elements.
+    /// Even elements.
     lhs: Operand<VECTOR>,
-    /// The odd elements.
+    /// Odd elements.
     rhs: Operand<VECTOR>,
-    /// All elements.
+    /// Interleaved elements.
     result: OpResult<RANKED_VECTOR>,
 }
 
-/// The even and the odd elements of a vector, along the last dimension.
+/// Splits a vector into even and odd elements along the last dimension.
 ///
 /// ```mlir
 /// %even, %odd = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>
@@ -77,11 +77,11 @@ pub struct InterleaveOp {
     format = "$source attr-dict `:` type($source) `->` type($res1)"
 )]
 pub struct DeinterleaveOp {
-    /// All elements.
+    /// Interleaved elements.
     source: Operand<RANKED_VECTOR>,
-    /// The even elements.
+    /// Even elements.
     res1: OpResult<RANKED_VECTOR>,
-    /// The odd elements.
+    /// Odd elements.
     res2: OpResult<RANKED_VECTOR>,
 }
 
@@ -112,7 +112,7 @@ fn verify_shuffle(m: &Module, op: Op) -> Result<(), String> {
     outside.map_or(Ok(()), |i| Err(format!("mask index #{} out of range", i + 1)))
 }
 
-/// Twice as many elements in each row.
+/// Returns the type with a doubled last dimension.
 fn doubled(ctx: &Context, ty: Type) -> Option<Type> {
     let (mut extents, mut flags) = (shape(ctx, ty).to_vec(), scalable(ctx, ty).to_vec());
     match extents.last_mut() {

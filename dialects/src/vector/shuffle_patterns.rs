@@ -13,7 +13,7 @@ pub(super) const SHUFFLE: &[Pattern] = &[
     Pattern { name: "shuffle of one element", run: of_one },
 ];
 
-/// Rows in order are the vector that they are from.
+/// Replaces an identity shuffle by the operand.
 pub(super) fn fold_shuffle(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let mask = args.ints("mask")?;
     let rows = shape(args.ctx(), args.operand_type(0)).first().copied()?;
@@ -23,7 +23,7 @@ pub(super) fn fold_shuffle(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Fold
     same.then(|| args.operands[source].into())
 }
 
-/// Rows of one scalar are that scalar.
+/// Folds a shuffle of a splat.
 fn of_splats(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let this = ShuffleOp(op);
@@ -49,7 +49,7 @@ fn to_interleave(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-/// One element, from a vector without dimensions.
+/// Extracts the element of a 0-D vector.
 fn of_one(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let (this, mask) = (ShuffleOp(op), ints(m, op, "mask"));

@@ -1,4 +1,4 @@
-//! Blocks of vectors: `extract_strided_slice`, `insert_strided_slice`.
+//! `extract_strided_slice` and `insert_strided_slice`.
 
 use super::data;
 use super::slice_patterns as patterns;
@@ -6,7 +6,7 @@ use super::types::{INT_ARRAY, RANKED_VECTOR, check, same_element, scalable, shap
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, op};
 
-/// A block of a vector: so many elements from so far on in each of its first dimensions.
+/// Extracts a block of a vector, given by offsets and sizes in the leading dimensions.
 ///
 /// ```mlir
 /// %0 = vector.extract_strided_slice %v {offsets = [1], sizes = [2], strides = [1]} : vector<4x8xf32> to vector<2x8xf32>
@@ -20,19 +20,19 @@ use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, op};
     format = "$source attr-dict `:` type($source) `to` type($result)"
 )]
 pub struct ExtractStridedSliceOp {
-    /// The vector.
+    /// Vector.
     source: Operand<RANKED_VECTOR>,
-    /// Where the block begins.
+    /// Offsets.
     offsets: Attribute<INT_ARRAY>,
-    /// How many elements it has.
+    /// Sizes.
     sizes: Attribute<INT_ARRAY>,
-    /// Every how many elements it takes one: always 1.
+    /// Strides; always 1.
     strides: Attribute<INT_ARRAY>,
-    /// The block.
+    /// Block.
     result: OpResult<RANKED_VECTOR>,
 }
 
-/// A vector with a block replaced: one in its last dimensions, as many as the block has.
+/// Inserts a block into a vector, aligned with its trailing dimensions.
 ///
 /// ```mlir
 /// %0 = vector.insert_strided_slice %b, %v {offsets = [0, 2], strides = [1, 1]} : vector<2x4xf32> into vector<4x8xf32>
@@ -49,25 +49,25 @@ pub struct ExtractStridedSliceOp {
     format = "$valueToStore `,` $dest attr-dict `:` type($valueToStore) `into` type($dest)"
 )]
 pub struct InsertStridedSliceOp {
-    /// The block.
+    /// Block.
     #[name = "valueToStore"]
     value_to_store: Operand<RANKED_VECTOR>,
-    /// The vector before.
+    /// Destination vector.
     dest: Operand<RANKED_VECTOR>,
-    /// Where the block begins.
+    /// Offsets.
     offsets: Attribute<INT_ARRAY>,
-    /// At what distance its elements are: always 1.
+    /// Strides; always 1.
     strides: Attribute<INT_ARRAY>,
-    /// The vector after.
+    /// Updated vector.
     result: OpResult<RANKED_VECTOR>,
 }
 
-/// An integer list attribute of an op.
+/// Returns an integer list attribute of an op.
 pub(super) fn ints(m: &Module, op: Op, name: &str) -> Vec<i64> {
     m.inherent_attr(op, name).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
 }
 
-/// Checks that every number is at least `low` and at most as large as the extent, or below it if `below`.
+/// Verifies that every number is at least `low` and at most the extent, or below it if `below`.
 fn confined(numbers: &[i64], extents: &[i64], name: &str, low: i64, below: bool) -> Result<(), String> {
     for (i, (&n, &extent)) in numbers.iter().zip(extents).enumerate() {
         let end = extent.saturating_add(i64::from(!below));
@@ -80,7 +80,7 @@ fn unit_strides(strides: &[i64]) -> Result<(), String> {
     check(strides.iter().all(|&s| s == 1), || "expected strides to be confined to [1, 2)".into())
 }
 
-/// Checks that blocks end inside.
+/// Verifies that blocks end in bounds.
 fn sums(offsets: &[i64], sizes: &[i64], extents: &[i64], what: &str) -> Result<(), String> {
     for (i, ((&offset, &size), &extent)) in offsets.iter().zip(sizes).zip(extents).enumerate() {
         let end = extent.saturating_add(1);
@@ -99,7 +99,7 @@ fn whole_scalable(i: usize, size: i64, extent: i64) -> Result<(), String> {
     })
 }
 
-/// The type of a block of the first dimensions.
+/// Returns the type of a block in the leading dimensions.
 pub(super) fn block_type(m: &Module, source: Type, sizes: &[i64]) -> Type {
     let ctx = &m.ctx;
     let extents = shape(ctx, source);
@@ -157,13 +157,13 @@ fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-/// The numbers of the elements of a block of a vector of this shape, row by row.
+/// Returns the linear indices of a block, row by row.
 pub(super) fn block(extents: &[usize], offsets: &[usize], sizes: &[usize]) -> Vec<usize> {
     let at = |index: Vec<usize>| data::number(extents, index.into_iter().zip(offsets).map(|(i, o)| i + o));
     data::indices(sizes).map(at).collect()
 }
 
-/// Numbers as extents; errors when there is no such block.
+/// Converts to extents; an error if negative.
 fn sizes(numbers: Option<Vec<i64>>) -> Result<Vec<usize>, Trap> {
     let numbers = numbers.ok_or_else(|| Trap::unsupported("a block without a place"))?;
     numbers.into_iter().map(|n| usize::try_from(n).map_err(|_| Trap::unsupported("a block outside"))).collect()

@@ -18,7 +18,7 @@ pub(super) const EXTRACT: &[Pattern] = &[
 
 pub(super) const INSERT: &[Pattern] = &[];
 
-/// The whole of a vector, or what was just put there.
+/// Folds a slice of the whole vector, or of a block that was just inserted.
 pub(super) fn fold_extract(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let (m, source) = (args.module, args.operands[0]);
     if args.result_types.first() == Some(&args.operand_type(0)) {
@@ -48,7 +48,7 @@ pub(super) fn fold_insert(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Opti
     put_back(args).or_else(|| fold_small(args, constants, insert))
 }
 
-/// What was taken from a place is there already.
+/// Folds the insertion of a block extracted from the same position.
 fn put_back(args: &OpArgs<'_>) -> Option<Folded> {
     let (m, part, dest) = (args.module, args.operands[0], args.operands[1]);
     let extract = ExtractStridedSliceOp::defining(m, part).filter(|e| e.source(m) == dest)?;
@@ -73,7 +73,7 @@ fn slice_state(m: &Module, op: Op, source: Value, offsets: &[i64], sizes: &[i64]
     state
 }
 
-/// Offsets and sizes in all dimensions.
+/// Returns offsets and sizes in all dimensions.
 fn all_dims(m: &Module, op: Op) -> (Vec<i64>, Vec<i64>) {
     let extents = shape(&m.ctx, m.value_type(ExtractStridedSliceOp(op).source(m)));
     let (mut offsets, mut sizes) = (ints(m, op, "offsets"), ints(m, op, "sizes"));
@@ -91,7 +91,7 @@ fn of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-/// A block of what is repeated is a block of that, repeated.
+/// Moves a broadcast behind the slice.
 fn of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(broadcast) = BroadcastOp::defining(m, ExtractStridedSliceOp(op).source(m)) else { return false };
@@ -110,7 +110,7 @@ fn of_broadcast(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_by_broadcast(r, op, block)
 }
 
-/// A block of a mask is a mask.
+/// Replaces a slice of a mask by a mask.
 fn of_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(mask) = ConstantMaskOp::defining(m, ExtractStridedSliceOp(op).source(m)) else { return false };
@@ -127,7 +127,7 @@ fn of_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-/// A block that has nothing of the one that was inserted is one of the vector before.
+/// Bypasses an insertion that does not overlap the slice.
 fn beside_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(insert) = InsertStridedSliceOp::defining(m, ExtractStridedSliceOp(op).source(m)) else { return false };
@@ -147,7 +147,7 @@ fn beside_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A block of the one that was inserted.
+/// Slices the inserted block directly.
 fn inside_insert(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(insert) = InsertStridedSliceOp::defining(m, ExtractStridedSliceOp(op).source(m)) else { return false };

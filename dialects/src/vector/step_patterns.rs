@@ -10,10 +10,10 @@ use gradus_ir::{AttrData, FoldResult, Folded, Op, OpDecl, Pattern, Rewriter};
 
 pub(super) const STEP: &[Pattern] = &[Pattern { name: "compared step", run: compared }];
 
-/// Longer ones are not compared.
+/// Maximum length for folding comparisons.
 const MAX_ELEMENTS: i64 = 1 << 16;
 
-/// A comparison that comes to the same for all numbers is a constant.
+/// Folds a comparison with the same result for all indices.
 fn compared(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let ty = m.value_type(StepOp(op).result(m));

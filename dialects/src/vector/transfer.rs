@@ -1,5 +1,5 @@
-//! Vectors read from and written to memory or tensors, of any order of dimensions, beyond the end too: `transfer_read`,
-//! `transfer_write`.
+//! Transfers between vectors and memrefs or tensors, with permutation, broadcast, masks and out-of-bounds padding:
+//! `transfer_read`, `transfer_write`.
 
 use super::transfer_exec::{read, write};
 use super::transfer_patterns as patterns;
@@ -10,9 +10,10 @@ use crate::constraint::{ANY, INDEX, RANKED_TENSOR, VECTOR};
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::{Access, Context, Effects, Module, Op, Traits, Type, op};
 
-/// Reads a vector. The map says which dimension of the memory or tensor each of its own runs along; one for which it says
-/// 0 repeats the same elements. Elements beyond the end, unless `in_bounds` promises that there are none, and those for
-/// which the mask is false are the padding.
+/// Reads a vector from a memref or tensor.
+///
+/// The permutation map assigns a source dimension to each vector dimension; 0 broadcasts. Elements that are out of
+/// bounds (unless `in_bounds`) or have false mask are the padding value.
 ///
 /// ```mlir
 /// %0 = vector.transfer_read %m[%i, %j], %s {in_bounds = [true, false]} : memref<?x?xf32>, vector<4x8xf32>
@@ -30,24 +31,26 @@ use gradus_ir::{Access, Context, Effects, Module, Op, Traits, Type, op};
     format = "custom<TransferRead>($base, $indices, $padding, $mask, $permutation_map, $in_bounds, type($vector))"
 )]
 pub struct TransferReadOp {
-    /// Where.
+    /// Memref or tensor.
     base: Operand<SHAPED>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// What elements beyond the end are.
+    /// Padding value.
     padding: Operand<ANY>,
-    /// Which elements are read.
+    /// Mask of the elements to read.
     mask: OptOperand<MASK>,
-    /// From the dimensions of the memory or tensor to those of the vector.
+    /// Permutation map from source to vector dimensions.
     permutation_map: Attribute<MAP>,
-    /// For each dimension of the vector, whether it does not go beyond the end.
+    /// Whether each vector dimension is guaranteed in bounds.
     in_bounds: Attribute<BOOL_ARRAY>,
-    /// The vector.
+    /// Vector.
     vector: OpResult<VECTOR>,
 }
 
-/// Writes a vector. The map says which dimension of the memory or tensor each of its own runs along. Elements beyond the
-/// end, unless `in_bounds` promises that there are none, and those for which the mask is false are not written.
+/// Writes a vector to a memref or tensor.
+///
+/// The permutation map assigns a destination dimension to each vector dimension. Elements that are out of bounds
+/// (unless `in_bounds`) or have false mask are not written.
 ///
 /// ```mlir
 /// vector.transfer_write %v, %m[%i, %j] : vector<4x8xf32>, memref<?x?xf32>
@@ -65,31 +68,31 @@ pub struct TransferReadOp {
     format = "custom<TransferWrite>($valueToStore, $base, $indices, $mask, $permutation_map, $in_bounds, type($result))"
 )]
 pub struct TransferWriteOp {
-    /// The vector.
+    /// Vector.
     #[name = "valueToStore"]
     value_to_store: Operand<VECTOR>,
-    /// Where.
+    /// Memref or tensor.
     base: Operand<SHAPED>,
-    /// The first element.
+    /// Indices of the first element.
     indices: Operands<INDEX>,
-    /// Which elements are written.
+    /// Mask of the elements to write.
     mask: OptOperand<MASK>,
-    /// From the dimensions of the memory or tensor to those of the vector.
+    /// Permutation map from source to vector dimensions.
     permutation_map: Attribute<MAP>,
-    /// For each dimension of the vector, whether it does not go beyond the end.
+    /// Whether each vector dimension is guaranteed in bounds.
     in_bounds: Attribute<BOOL_ARRAY>,
-    /// The tensor after, if it is one.
+    /// Updated tensor, for a tensor destination.
     result: OptResult<RANKED_TENSOR>,
 }
 
-/// The map of an op, and for each dimension of its vector whether it does not go beyond the end.
+/// Returns the permutation map of an op, and which vector dimensions are in bounds.
 pub(super) fn map_and_bounds(m: &Module, op: Op) -> Option<(&AffineMap, Vec<bool>)> {
     let map = super::contract::map_of(&m.ctx, m.inherent_attr(op, "permutation_map")?)?;
     let bounds = m.ctx.as_array(m.inherent_attr(op, "in_bounds")?)?;
     Some((map, bounds.iter().map(|&b| m.ctx.as_bool(b) == Some(true)).collect()))
 }
 
-/// The map that a vector has that runs along the last dimensions; `None` when there are too few.
+/// Returns the minor identity map; `None` if the source rank is too small.
 pub(super) fn minor_identity(ctx: &Context, source: Type, ty: Type) -> Option<AffineMap> {
     let (rank, extents) = (ctx.shape(source)?.len(), shape(ctx, ty));
     let in_elements = shape(ctx, ctx.element_type(source)).len();
@@ -97,7 +100,7 @@ pub(super) fn minor_identity(ctx: &Context, source: Type, ty: Type) -> Option<Af
     Some(AffineMap::new(rank as u32, 0, (first..rank).map(|d| AffineExpr::Dim(d as u32)).collect::<Vec<_>>()))
 }
 
-/// Whether a map is to the last dimensions, in order.
+/// Whether a map is the minor identity.
 pub(super) fn is_minor_identity(map: &AffineMap) -> bool {
     let first = (map.num_dims as usize).checked_sub(map.results.len());
     let is_dim =
@@ -105,8 +108,7 @@ pub(super) fn is_minor_identity(map: &AffineMap) -> bool {
     first.is_some() && map.num_symbols == 0 && map.results.iter().enumerate().all(is_dim)
 }
 
-/// The type of the mask of a vector with that map: it has the dimensions that the vector runs along, in the order of the
-/// memory or tensor.
+/// Returns the mask type for a permutation map: the transferred dimensions, in source order.
 pub(super) fn mask_of(ctx: &Context, ty: Type, map: &AffineMap) -> Option<Type> {
     let (extents, flags, _) = vector(ctx, ty)?;
     let dims = super::contract::dims(map);
@@ -122,13 +124,13 @@ pub(super) fn mask_of(ctx: &Context, ty: Type, map: &AffineMap) -> Option<Type> 
     Some(vector_type(ctx, &sizes, &flags, Type::I1))
 }
 
-/// The type of the mask that the op can have.
+/// Returns the mask type of the op.
 pub(super) fn mask_type(m: &Module, op: Op) -> Option<Type> {
     let (map, _) = map_and_bounds(m, op)?;
     mask_of(&m.ctx, vector_of(m, op)?, map)
 }
 
-/// The type of the vector that is read or written.
+/// Returns the vector type of the op.
 pub(super) fn vector_of(m: &Module, op: Op) -> Option<Type> {
     use gradus_ir::OpDecl;
     let read = TransferReadOp::cast(m, op).map(|r| r.vector(m));

@@ -1,4 +1,4 @@
-//! The meaning of `transfer_read` and `transfer_write`.
+//! Execution of `transfer_read` and `transfer_write`.
 
 use super::contract::dims;
 use super::data;
@@ -11,17 +11,17 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{OpArgs, Type};
 
-/// What an op does with one element of its vector.
+/// The source of one vector element.
 enum Place {
-    /// It is at these indices.
+    /// In bounds, at these indices.
     At(Vec<i64>),
-    /// It is beyond the end.
+    /// Out of bounds.
     Nowhere,
-    /// The mask is false.
+    /// Masked off.
     Masked,
 }
 
-/// The extents of the memory or tensor.
+/// Returns the extents of the memref or tensor.
 fn sizes(base: &Datum) -> Result<Vec<i64>, Trap> {
     match base {
         Datum::Tensor(tensor) => Ok(tensor.shape().iter().map(|&d| d as i64).collect()),
@@ -29,8 +29,8 @@ fn sizes(base: &Datum) -> Result<Vec<i64>, Trap> {
     }
 }
 
-/// Where each element of a vector of type `ty` is. A promise about the end that does not hold, and a first element
-/// outside along dimensions that the vector does not run along, are undefined behaviour.
+/// Returns the source of each element of a vector of type `ty`. A violated `in_bounds`, and an out-of-bounds first
+/// element along other dimensions, are undefined behavior.
 fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) -> Result<Vec<Place>, Trap> {
     let op = args.op.ok_or_else(|| Trap::unsupported("an op that does not exist"))?;
     let (map, bounds) = map_and_bounds(args.module, op).ok_or_else(|| Trap::unsupported("a transfer without a map"))?;
@@ -67,7 +67,7 @@ fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) 
     data::indices(&extents).map(place).collect()
 }
 
-/// Elements of other types than the memory's are not computed with.
+/// Elements of a type other than the memref's are opaque.
 fn same_elements(args: &OpArgs<'_>, source: Type, ty: Type) -> Result<(), Trap> {
     let ctx = args.ctx();
     if ctx.element_type(source) == ctx.element_type(ty) {

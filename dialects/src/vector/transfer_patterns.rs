@@ -24,7 +24,7 @@ pub(super) const READ: &[Pattern] = &[
 pub(super) const WRITE: &[Pattern] =
     &[IN_BOUNDS, TRUE_MASK, FOLD_CAST, Pattern { name: "write over write", run: write_over_write }];
 
-/// The tensor or memory of a transfer, and its indices.
+/// Returns the memref or tensor of a transfer, and its indices.
 fn place(m: &Module, op: Op) -> (Option<Value>, Vec<Value>) {
     m.with_args(op, |args| (args.opt_operand("base"), args.operand("indices").to_vec())).unwrap_or_default()
 }
@@ -37,7 +37,7 @@ fn is_tensor(m: &Module, value: Value) -> bool {
     matches!(m.ctx.type_data(m.value_type(value)), TypeData::Tensor { .. })
 }
 
-/// What is read where a vector was just written is that vector.
+/// Forwards a written vector to a read of the same elements.
 pub(super) fn fold_read(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let (m, op) = (args.module, args.op?);
     let write = TransferWriteOp::defining(m, args.operands[0])?;
@@ -46,7 +46,7 @@ pub(super) fn fold_read(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded>
     same.then(|| value.into())
 }
 
-/// Whether two transfers are of the same elements, all of them there.
+/// Whether two transfers access the same elements, all in bounds.
 fn same_place(m: &Module, a: Op, b: Op) -> bool {
     let (Some((map, bounds)), Some((its, its_bounds))) = (map_and_bounds(m, a), map_and_bounds(m, b)) else {
         return false;
@@ -55,7 +55,7 @@ fn same_place(m: &Module, a: Op, b: Op) -> bool {
     map == its && inside && mask(m, a).is_none() && mask(m, b).is_none() && place(m, a).1 == place(m, b).1
 }
 
-/// What is written where it was just read changes nothing.
+/// Folds a write of elements just read from the same position.
 pub(super) fn fold_write(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let (m, op) = (args.module, args.op?);
     let (value, base) = (args.operands[0], args.operands[1]);
@@ -63,7 +63,7 @@ pub(super) fn fold_write(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded
     same_place(m, op, read.0).then(|| base.into())
 }
 
-/// Promises that follow from sizes and constant indices.
+/// Sets `in_bounds` where sizes and constant indices imply it.
 fn known_bounds(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some((map, before)) = map_and_bounds(m, op) else { return false };
@@ -111,7 +111,7 @@ fn true_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A tensor that forgot extents is read as it was before.
+/// Reads the source of a cast that loses static extents.
 fn read_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(cast) = tensor::CastOp::defining(m, TransferReadOp(op).base(m)) else { return false };
@@ -125,7 +125,7 @@ fn read_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// What is read where a vector was just written, with more dimensions along which it repeats.
+/// Forwards a written vector to a read that broadcasts it.
 fn read_after_write(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     if is_masked(m, op) {
@@ -149,7 +149,7 @@ fn read_after_write(r: &mut Rewriter<'_>, op: Op) -> bool {
     same && broadcastable(&m.ctx, m.value_type(value), ty).is_ok() && replace_by_broadcast(r, op, value)
 }
 
-/// What is written where something was written before, and nobody saw that, replaces it.
+/// Removes an earlier write to the same elements that nothing reads.
 fn write_over_write(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     if is_masked(m, op) {

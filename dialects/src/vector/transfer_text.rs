@@ -1,4 +1,4 @@
-//! The custom forms of `transfer_read` and `transfer_write`.
+//! Assembly formats of `transfer_read` and `transfer_write`.
 
 use super::contract::map_of;
 use super::transfer::{is_minor_identity, mask_of, minor_identity};
@@ -12,7 +12,7 @@ pub(super) const TRANSFER_READ: Directive = Directive { name: "TransferRead", pa
 pub(super) const TRANSFER_WRITE: Directive =
     Directive { name: "TransferWrite", parse: parse_write, print: print_write };
 
-/// Two types, and where they are.
+/// Two types with their source position.
 fn types(p: &mut OpParser<'_, '_>) -> ParseResult<(usize, Vec<Type>)> {
     p.expect(":")?;
     let at = p.offset();
@@ -23,7 +23,7 @@ fn types(p: &mut OpParser<'_, '_>) -> ParseResult<(usize, Vec<Type>)> {
     if types.len() == 2 { Ok((at, types)) } else { p.error_in_op(at, "requires two types") }
 }
 
-/// Checks the type of a memory or tensor, and of a vector.
+/// Checks the types of source and vector.
 fn check_types(p: &OpParser<'_, '_>, at: usize, source: Type, ty: Type) -> ParseResult<()> {
     if !matches!(p.ctx().type_data(source), TypeData::MemRef { .. } | TypeData::Tensor { .. }) {
         return p.error_in_op(at, "requires memref or ranked tensor type");
@@ -34,7 +34,7 @@ fn check_types(p: &OpParser<'_, '_>, at: usize, source: Type, ty: Type) -> Parse
     Ok(())
 }
 
-/// What the attributes leave out follows from the types: the map, and that nothing is promised. Gives the mask's type.
+/// Completes omitted attributes: the minor identity map and no `in_bounds`. Returns the mask type.
 fn complete(
     p: &mut OpParser<'_, '_>,
     (at, source, ty): (usize, Type, Type),
@@ -75,12 +75,12 @@ fn complete(
     Ok(mask_of(ctx, ty, map).into_iter().collect())
 }
 
-/// The dictionary that comes next, if any.
+/// Parses an optional attribute dictionary.
 fn dictionary(p: &mut OpParser<'_, '_>) -> ParseResult<Attr> {
     if p.peek() == b'{' { p.attr() } else { Ok(Attr::EMPTY_DICT) }
 }
 
-/// `%m[%i, %j]`
+/// Parses `%m[%i, %j]`.
 fn place<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(ValueRef<'a>, Vec<ValueRef<'a>>)> {
     let base = p.value()?;
     p.expect("[")?;
@@ -134,7 +134,7 @@ fn parse_write(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
     Ok(())
 }
 
-/// The attributes, without what can be left out.
+/// Returns the attributes to print, without defaults.
 fn print_attrs(p: &mut OpPrinter<'_, '_>, [map, bounds]: [Param; 2]) {
     let ctx = p.ctx();
     let mut entries = ctx.dict_entries(p.module().attrs(p.op)).to_vec();

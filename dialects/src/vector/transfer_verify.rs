@@ -1,4 +1,4 @@
-//! What `transfer_read` and `transfer_write` are checked for.
+//! Verifiers of `transfer_read` and `transfer_write`.
 
 use super::contract::dims;
 use super::reshape::width;
@@ -12,12 +12,12 @@ fn verify_indices(m: &Module, base: Value, given: usize) -> Result<(), String> {
     check(given == rank, || format!("requires {rank} indices"))
 }
 
-/// The bits of a row of elements of a type, which may be vectors.
+/// Returns the bits of the innermost row of a possibly vector element type.
 fn row_bits(m: &Module, ty: Type) -> i64 {
     width(&m.ctx, ty).saturating_mul(shape(&m.ctx, ty).last().copied().unwrap_or(1))
 }
 
-/// Checks that elements of the vector are made of whole elements of the source.
+/// Verifies that vector elements consist of whole source elements.
 fn verify_bits(m: &Module, source: Type, ty: Type) -> Result<(), String> {
     let elem = m.ctx.element_type(source);
     let (own, whole) = (row_bits(m, elem), row_bits(m, ty));
@@ -57,7 +57,7 @@ fn verify_transfer(m: &Module, op: Op, source: Type, ty: Type, mask: Option<Valu
     })
 }
 
-/// Checks that every result is a dimension, none of them twice, or 0.
+/// Verifies that every map result is 0 or a distinct dimension.
 fn verify_map(map: &AffineMap) -> Result<(), String> {
     let dims = dims(map);
     for (i, (dim, result)) in dims.iter().zip(&map.results).enumerate() {

@@ -1,4 +1,4 @@
-//! Margins that are known, empty, or one around the other.
+//! Canonicalization of `tensor.pad`.
 
 use super::{PadOp, margins, only_computes, padded_type, padding_value};
 use crate::tensor::generate::replace_with_body;
@@ -19,14 +19,14 @@ pub(super) const PATTERNS: &[Pattern] = &[
     Pattern { name: "orthogonal pads of slices", run: orthogonal_pads },
 ];
 
-/// Margins that leave a tensor of one known shape as it is are empty, or there is no telling what they do.
+/// Makes dynamic padding that keeps a static shape zero; nonzero padding would contradict the type.
 pub(super) fn fold_pad(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     let ty = args.operand_type(0);
     let same = args.result_types == [ty] && args.ctx().static_shape(ty).is_some();
     (same && args.attr("nofold").is_none()).then(|| args.operands[0].into())
 }
 
-/// An op before it exists, with the region of another one to come.
+/// An op to be created with the region of another op.
 fn pad(m: &Module, at: PadOp, source: Value, margins: &[Vec<Mixed>; 2], ty: Type) -> OpState {
     let ctx = &m.ctx;
     let mut state = OpState::new(ctx, PadOp::INFO.name, m.loc(at.0));
@@ -46,7 +46,7 @@ fn result_type(m: &Module, op: PadOp) -> Type {
     m.value_type(op.result(m))
 }
 
-/// A tensor without margins is itself, maybe under another type.
+/// Replaces empty padding by a cast.
 fn empty_margins(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let pad = PadOp(op);
@@ -60,7 +60,7 @@ fn empty_margins(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A tensor that forgot extents is padded before they are forgotten.
+/// Pads the source of a cast that loses static extents.
 fn pad_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let this = PadOp(op);
@@ -72,7 +72,7 @@ fn pad_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_with_body(r, op, state, region)
 }
 
-/// What is known of the result of padding `source`, by the op's type or by the margins.
+/// Returns the most specific result type, from the op's type and the padding.
 fn known_type(m: &Module, op: PadOp, source: Value, margins: &[Vec<Mixed>; 2]) -> Option<Type> {
     let padded = padded_type(&m.ctx, m.value_type(source), margins)?;
     let old = result_type(m, op);
@@ -81,8 +81,8 @@ fn known_type(m: &Module, op: PadOp, source: Value, margins: &[Vec<Mixed>; 2]) -
     Some(crate::tensor::types::with_shape(&m.ctx, old, &extents.collect::<Vec<_>>()))
 }
 
-/// A padded tensor that only a cast to a type that knows more uses is of that type at once. If that turns out wrong, it does
-/// before the region runs.
+/// Propagates the static extents of a cast, the only use, into the op. A mismatch is then undefined behavior before the
+/// region runs.
 fn cast_of_pad(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let this = PadOp(op);
@@ -107,7 +107,7 @@ fn cast_of_pad(r: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Constants among the margins are in the attributes, and the extents that follow in the type, if any do.
+/// Makes constant padding static, and the result type accordingly.
 fn constant_margins(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let this = PadOp(op);
@@ -126,7 +126,7 @@ fn constant_margins(r: &mut Rewriter<'_>, op: Op) -> bool {
     replace_with_body(r, op, state, region)
 }
 
-/// Margins of one value around margins of the same value are wider margins.
+/// Merges nested padding with the same value.
 fn pads_in_a_row(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let this = PadOp(op);
@@ -139,7 +139,7 @@ fn pads_in_a_row(r: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let (Some(outer), Some(inner)) = (margins_of(m, this), margins_of(m, first)) else { return false };
-    // Elements that one op takes away are not those that the other one adds.
+    // Cropping by one op and padding by the other do not cancel.
     let all = outer.iter().chain(&inner).flatten();
     if all.clone().any(|e| matches!(e, Mixed::Static(..0))) {
         return false;
@@ -182,7 +182,7 @@ fn value(r: &mut Rewriter<'_>, op: Op, entry: Mixed) -> Option<Value> {
     }
 }
 
-/// A slice, padded after it, sliced and padded again in other dimensions, is one slice, padded in all of them.
+/// Merges slice, pad, slice, pad of disjoint dimensions into one slice and one pad.
 fn orthogonal_pads(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let last = PadOp(op);
@@ -204,8 +204,8 @@ fn part(ctx: &Context, whole: Type, slice: &Slice) -> Type {
     crate::tensor::types::with_shape(ctx, whole, &slice.statics()[1])
 }
 
-/// Slice, pad, slice, pad: the tensor that the first slice is of, the slices, what is added after each, and the shape
-/// between.
+/// A chain of slice, pad, slice, pad: source of the first slice, slices, high padding after each, and intermediate
+/// shape.
 struct Chain<'m> {
     source: Value,
     slices: [Slice; 2],
@@ -236,7 +236,7 @@ impl<'m> Chain<'m> {
         plain.then(|| Chain { source: first.source(m), slices, high: [high1, high2], between })
     }
 
-    /// The one slice, and what is added after it.
+    /// Returns the merged slice and high padding.
     fn combined(&self, m: &Module) -> Option<(Slice, Vec<Mixed>)> {
         let [first, second] = &self.slices;
         let (mut slice, mut high) = (second.clone(), self.high[1].clone());
