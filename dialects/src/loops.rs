@@ -18,10 +18,10 @@ pub trait CountedLoop: OpDecl + Copy {
     /// Returns the body block.
     fn body(self, m: &Module) -> Block;
 
-    /// Operand range of the initial loop-carried values.
+    /// Returns the operand range of the initial loop-carried values.
     fn init_operands(self, m: &Module) -> Range<usize>;
 
-    /// The trip count, if it is constant.
+    /// Returns the trip count, if it is constant.
     fn trip_count(self, m: &Module) -> Option<u64>;
 
     /// Whether the trip count is known to be a multiple of `factor`.
@@ -145,7 +145,7 @@ impl Unroller {
     }
 }
 
-/// Upper bound on the number of ops after unrolling a loop of `size` ops by `factor`.
+/// Returns an upper bound on the number of ops after unrolling a loop of `size` ops by `factor`.
 fn unrolled_size(size: usize, factor: u64) -> Option<usize> {
     usize::try_from(factor).ok()?.checked_mul(size)
 }

@@ -180,7 +180,7 @@ fn lower_for(m: &mut Module, op: Op) -> Result<(), String> {
     let (lower, upper) = (simple_bound(m, &lower, true), simple_bound(m, &upper, false));
     let (inits, types) = (this.inits(m), result_types(m, op));
     let trips = Bounds { lower: &lower.to_map(), upper: &upper.to_map(), step }.trip_count();
-    if let Some(values) = this.known_results(m, trips).filter(|_| !types.is_empty()) {
+    if let Some(values) = this.trivial_results(m, trips).filter(|_| !types.is_empty()) {
         replace(m, op, &values);
         return Ok(());
     }

@@ -112,7 +112,7 @@ fn soft_cap(x: &Tensor, cap: f64) -> KernelResult {
     mul(&tanh(&super::binary::div(x, &cap)?)?, &cap)
 }
 
-/// Summand of the scores `[B, H, S, T]`: the mask, and minus infinity for invisible keys.
+/// Returns the summand of the scores `[B, H, S, T]`: the mask, and minus infinity for invisible keys.
 fn bias(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs, dims: [usize; 4], dtype: DType) -> KernelResult {
     let [b, h, s, total] = dims;
     let lengths = inputs.lengths.map(|l| l.to_i64().filter(|l| l.len() == b));
@@ -146,7 +146,7 @@ fn bias(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs, dims: [usize; 4], 
     Ok(from_f64s(dtype, &[batch, heads, s, total], out))
 }
 
-/// A mask as summands of shape `[B or 1, H or 1, S, T]`.
+/// Returns a mask as summands of shape `[B or 1, H or 1, S, T]`.
 fn full_mask(mask: &Tensor, [_, _, s, total]: [usize; 4]) -> KernelResult {
     let hidden = Tensor::scalar(f64::NEG_INFINITY);
     let numbers = match mask.dtype() {
@@ -162,7 +162,7 @@ fn full_mask(mask: &Tensor, [_, _, s, total]: [usize; 4]) -> KernelResult {
     if full.shape()[2..] == [s, total] { Ok(full) } else { Err(format!("a mask of {mask:?} for {s} queries")) }
 }
 
-/// Softmax of the scores; zeros for queries without visible keys.
+/// Returns the softmax of the scores; zeros for queries without visible keys.
 fn probabilities(scores: &Tensor, bias: &Tensor, precision: Option<DType>) -> KernelResult {
     let dtype = scores.dtype();
     let soft = softmax(&cast(scores, precision.unwrap_or(dtype))?, -1, false)?;
@@ -235,7 +235,7 @@ mod tests {
         AttentionAttrs { scale, is_causal: false, heads, softcap: 0.0, softmax_precision, window, score_output: 0 }
     }
 
-    /// Two queries and four keys of one element, with zero scores.
+    /// Runs two queries and four keys of one element, with zero scores.
     fn run(attrs: &AttentionAttrs, mask: Option<&Tensor>, lengths: Option<&Tensor>) -> [Tensor; 4] {
         let query = Tensor::from_vec(&[1, 1, 2, 1], vec![0f32; 2]);
         let value = Tensor::from_vec(&[1, 1, 4, 1], vec![1f32, 3.0, 8.0, 20.0]);

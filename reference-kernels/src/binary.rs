@@ -97,7 +97,7 @@ pub fn pow(a: &Tensor, b: &Tensor) -> KernelResult {
     })
 }
 
-/// Power, with fast paths for squares and roots.
+/// Computes a power, with fast paths for squares and roots.
 fn power(x: f64, e: f64) -> f64 {
     match e {
         2.0 => x * x,

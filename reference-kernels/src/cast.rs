@@ -53,7 +53,7 @@ fn map<S: Elem, R: Elem>(x: &Tensor, f: impl Fn(S) -> R) -> Tensor {
     Tensor::from_vec(x.shape(), x.as_slice::<S>().iter().map(|&v| f(v)).collect())
 }
 
-/// Elements of an integer tensor; those beyond `i64` wrap.
+/// Returns the elements of an integer tensor; those beyond `i64` wrap.
 fn wrapped(x: &Tensor) -> Vec<i64> {
     match x.dtype() {
         DType::U64 => x.as_slice::<u64>().iter().map(|v| v.cast_signed()).collect(),
@@ -107,13 +107,13 @@ pub fn cast_with(x: &Tensor, to: DType, saturate: bool, round: RoundMode) -> Ker
     }
 }
 
-/// The largest finite value of an 8-bit float.
+/// Returns the largest finite value of an 8-bit float.
 fn largest(kind: FloatKind) -> f64 {
     let all = (0..=255).map(|bits| float::to_f64(kind, bits));
     all.filter(|v| v.is_finite()).fold(0.0, f64::max)
 }
 
-/// The exponent of `v`, rounded, as `f8E8M0FNU` bits. The sign is ignored.
+/// Returns the exponent of `v`, rounded, as `f8E8M0FNU` bits. The sign is ignored.
 fn power_of_two(v: f32, saturate: bool, round: RoundMode) -> u8 {
     const NAN: u8 = 0xff;
     let bits = v.to_bits();

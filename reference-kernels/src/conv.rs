@@ -128,7 +128,7 @@ impl<'a> Taps<'a> {
         Taps { window, offsets: (0..count).map(offset).collect(), image: window.input.iter().product(), width }
     }
 
-    /// Start of the input row that a tap reads for output row `row`; `None` in the padding.
+    /// Returns the start of the input row that a tap reads for output row `row`; `None` in the padding.
     fn row_start(&self, offset: &[isize], row: usize) -> Option<usize> {
         let last = offset.len() - 1;
         let (mut rest, mut base, mut step) = (row, 0, self.window.input[last]);
@@ -145,7 +145,7 @@ impl<'a> Taps<'a> {
         Some(base)
     }
 
-    /// Range of positions along the last output axis, within `columns`, at which a tap is inside the input.
+    /// Returns the range of positions along the last output axis, within `columns`, at which a tap is inside the input.
     fn inside(&self, offset: &[isize], columns: Range<usize>) -> Range<usize> {
         let last = offset.len() - 1;
         let valid = valid_range(offset[last], self.window.strides[last], self.window.input[last]);
@@ -173,7 +173,7 @@ impl<'a> Taps<'a> {
         }
     }
 
-    /// Convolution of one input channel with one filter, where a matrix product does not pay off.
+    /// Convolves one input channel with one filter, where a matrix product does not pay off.
     fn depthwise<T: Num, C>(&self, input: &[T], filter: &[T], out: &mut [C], add: &impl Fn(&mut C, T)) {
         let last = self.window.strides.len() - 1;
         let stride = self.window.strides[last];
@@ -205,7 +205,7 @@ impl<'a> Taps<'a> {
     }
 }
 
-/// Range of `i` with `offset + i * stride` in `0..extent`.
+/// Returns the range of `i` with `offset + i * stride` in `0..extent`.
 pub(super) fn valid_range(offset: isize, stride: usize, extent: usize) -> Range<usize> {
     let before = if offset < 0 { offset.unsigned_abs() } else { 0 };
     let room = extent.saturating_add_signed(-offset);

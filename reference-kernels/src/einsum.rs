@@ -132,7 +132,7 @@ impl LabeledTensor {
         moved.reshape(labels.iter().map(|l| at(l).map_or(1, |i| self.tensor.shape()[i])).collect())
     }
 
-    /// Extents of labels; 1 for missing ones.
+    /// Returns the extents of labels; 1 for missing ones.
     fn extents(&self, labels: &[Label]) -> Vec<usize> {
         let extent = |l| self.labels.iter().position(|k| k == l).map_or(1, |i| self.tensor.shape()[i]);
         labels.iter().map(extent).collect()

@@ -39,7 +39,7 @@ pub fn range(start: &Tensor, limit: &Tensor, delta: &Tensor) -> KernelResult {
     Ok(from_f64s(start.dtype(), &[count], (0..count).map(|i| first + i as f64 * step).collect()))
 }
 
-/// The number of elements of an integer range.
+/// Returns the number of elements of an integer range.
 fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, String> {
     if delta == 0 {
         return Err("range with a step of 0".into());
@@ -49,7 +49,7 @@ fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, String> {
     usize::try_from(count).ok().filter(|&c| c <= MAX_ELEMENTS).ok_or_else(|| "range above 2^27 elements".into())
 }
 
-/// The number of elements of a float range.
+/// Returns the number of elements of a float range.
 fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, String> {
     let count = ((limit - start) / delta).ceil();
     if count.is_nan() || count > MAX_ELEMENTS as f64 {

@@ -7,12 +7,12 @@ use crate::movement::{around, buffer, from_bytes};
 use crate::shape::{normalize_axis, product, strides};
 use gradus_ir::tensor::{Tensor, checked_len};
 
-/// The elements of an index tensor.
+/// Returns the elements of an index tensor.
 fn indices_of(t: &Tensor) -> Result<Vec<i64>, String> {
     t.to_i64().ok_or_else(|| format!("indices should be integers, not {}", t.dtype()))
 }
 
-/// One index into an axis of extent `n`, counted from the back when negative.
+/// Normalizes an index into an axis of extent `n`; negative ones count from the end.
 fn resolve(index: i64, n: usize) -> Result<usize, String> {
     normalize_axis(index, n).map_err(|_| format!("index {index} is out of range for an extent of {n}"))
 }
@@ -37,7 +37,7 @@ pub fn gather(x: &Tensor, indices: &Tensor, axis: i64) -> KernelResult {
     from_bytes(x.dtype(), &shape, out)
 }
 
-/// The flat position in `x` of every element of an index tensor that replaces coordinates along `axis`.
+/// Returns the flat position in `x` of every element of an index tensor that replaces coordinates along `axis`.
 fn element_positions(x: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, String> {
     let fits = indices.rank() == x.rank() && (0..x.rank()).all(|i| i == axis || indices.shape()[i] <= x.shape()[i]);
     if !fits {
@@ -64,7 +64,8 @@ pub fn gather_elements(x: &Tensor, indices: &Tensor, axis: i64) -> KernelResult 
     from_bytes(x.dtype(), indices.shape(), out)
 }
 
-/// Flat start of every slice selected by `indices` after `batch` leading axes, and the number of elements per slice.
+/// Returns the flat start of every slice selected by `indices` after `batch` leading axes, and the number of elements
+/// per slice.
 fn slice_positions(x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, usize), String> {
     let wrong = || format!("indices of {:?} do not fit {:?} with {batch} batch axes", indices.shape(), x.shape());
     let (&depth, rows) = indices.shape().split_last().ok_or_else(wrong)?;

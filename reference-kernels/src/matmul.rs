@@ -22,7 +22,7 @@ pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
     })
 }
 
-/// Product of two matrices without the products with zeros of the sparse operand.
+/// Returns the product of two matrices without the products with zeros of the sparse operand.
 pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelResult {
     let (&[m, k], &[l, n]) = (a.shape(), b.shape()) else { return Err(format!("a product of {a:?} and {b:?}")) };
     if k != l || a.dtype() != b.dtype() {
@@ -44,7 +44,7 @@ pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelRes
     })
 }
 
-/// Batched matrix product, accumulated onto `start`; zero for empty sums.
+/// Computes a batched matrix product, accumulated onto `start`; zero for empty sums.
 pub(super) fn stacked<T: Num, C: Clone + Default>(
     a: &[T],
     a_shape: &[usize],
@@ -131,7 +131,7 @@ impl Default for GemmAttrs {
     }
 }
 
-/// The shape of [`gemm`] of matrices of shapes `a` and `b`.
+/// Returns the shape of [`gemm`] of matrices of shapes `a` and `b`.
 pub fn gemm_output_dims(a: &[usize], b: &[usize], trans_a: bool, trans_b: bool) -> Result<Vec<usize>, String> {
     let (&[r, s], &[t, u]) = (a, b) else {
         return Err(format!("gemm needs matrices, not {a:?} and {b:?}"));

@@ -19,7 +19,7 @@ pub(super) fn buffer(dtype: DType, shape: &[usize]) -> Result<Vec<u8>, String> {
     Ok(Vec::with_capacity(checked_elements(shape)? * dtype.size()))
 }
 
-/// Row-major strides as signed numbers.
+/// Returns row-major strides as signed numbers.
 pub(super) fn signed_strides(shape: &[usize]) -> Vec<isize> {
     strides(shape).into_iter().map(usize::cast_signed).collect()
 }
@@ -163,7 +163,7 @@ pub fn slice(x: &Tensor, starts: &[i64], ends: &[i64], axes: &[i64], steps: &[i6
     copy_view(x, &shape, &view, offset)
 }
 
-/// Start index and number of elements of a slice along an axis of extent `n`, by NumPy's rules.
+/// Returns the start index and number of elements of a slice along an axis of extent `n`, by NumPy's rules.
 pub fn slice_axis(n: usize, start: i64, end: i64, step: i64) -> Result<(usize, usize), String> {
     let n = i64::try_from(n).map_err(|e| e.to_string())?;
     // Only a descending slice may end before the first element, at -1.

@@ -10,7 +10,7 @@ use crate::shape::{broadcast_shapes, normalize_axis};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
-/// A float vector of `n` elements, as `f64`.
+/// Returns a float vector of `n` elements, as `f64`.
 fn vector(op: &str, name: &str, t: &Tensor, n: usize) -> Result<Vec<f64>, String> {
     if t.shape() != [n] || !t.dtype().is_float() {
         return Err(format!("{op}: {name} should be a float vector of {n} elements, not {t:?}"));
@@ -18,7 +18,7 @@ fn vector(op: &str, name: &str, t: &Tensor, n: usize) -> Result<Vec<f64>, String
     Ok(t.to_f64())
 }
 
-/// Number of channels (the extent of axis 1) and of elements per channel.
+/// Returns the number of channels (the extent of axis 1) and of elements per channel.
 fn channels(op: &str, x: &Tensor) -> Result<(usize, usize), String> {
     if x.rank() < 2 {
         return Err(format!("{op} needs [N, C, ...], not {:?}", x.shape()));
@@ -107,7 +107,7 @@ pub fn batch_normalization_training(
     Ok(BatchStatistics { y, mean, var: update(var, &old_var, &|i| batch[i].1) })
 }
 
-/// Mean and `1 / sqrt(variance + epsilon)` of some elements.
+/// Returns the mean and `1 / sqrt(variance + epsilon)` of some elements.
 fn statistics<T: Num>(row: &[T], epsilon: f64) -> (f64, f64) {
     let n = row.len() as f64;
     let mean = row.iter().map(|v| v.to_f64()).sum::<f64>() / n;

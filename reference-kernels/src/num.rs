@@ -31,12 +31,13 @@ macro_rules! dispatch {
 }
 pub(super) use dispatch;
 
-/// Error for an element type that an operation does not support.
+/// Returns the error for an element type that an operation does not support.
 pub(super) fn unsupported(op: &str, dtype: DType) -> String {
     format!("{op} is not defined for {dtype} tensors")
 }
 
-/// The compute type of `dtype`: arithmetic in it, rounded or truncated to `dtype`, equals arithmetic in `dtype`.
+/// Returns the compute type of `dtype`: arithmetic in it, rounded or truncated to `dtype`, equals arithmetic in
+/// `dtype`.
 pub(super) fn compute_type(dtype: DType) -> DType {
     match dtype {
         DType::Bool | DType::F64 | DType::U64 | DType::I64 => dtype,
@@ -78,15 +79,15 @@ pub(super) trait Num: Elem {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// Division; integers truncate towards zero. The caller excludes integer zeros.
+    /// Divides; integers truncate towards zero. The caller excludes integer zeros.
     fn div(self, other: Self) -> Self;
-    /// The remainder with the sign of the dividend.
+    /// Returns the remainder with the sign of the dividend.
     fn rem_trunc(self, other: Self) -> Self;
-    /// The remainder with the sign of the divisor.
+    /// Returns the remainder with the sign of the divisor.
     fn rem_floor(self, other: Self) -> Self;
-    /// Minimum; NaN if either is NaN.
+    /// Returns the minimum; NaN if either is NaN.
     fn min(self, other: Self) -> Self;
-    /// Maximum; NaN if either is NaN.
+    /// Returns the maximum; NaN if either is NaN.
     fn max(self, other: Self) -> Self;
     fn abs(self) -> Self;
     fn neg(self) -> Self;
@@ -94,7 +95,7 @@ pub(super) trait Num: Elem {
     fn is_negative(self) -> bool {
         self < Self::ZERO
     }
-    /// Sign: -1, 0 or 1; NaN for NaN.
+    /// Returns the sign: -1, 0 or 1; NaN for NaN.
     fn sign(self) -> Self;
     fn to_f64(self) -> f64;
     /// Rounds to nearest even for floats; truncates and saturates for integers, with 0 for NaN.

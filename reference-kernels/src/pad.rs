@@ -50,7 +50,7 @@ pub fn pad(x: &Tensor, pads: &[i64], axes: &[i64], mode: PadMode, value: Option<
     from_bytes(x.dtype(), &shape, out)
 }
 
-/// The shape after padding; `axes` are normalized.
+/// Returns the shape after padding; `axes` are normalized.
 pub fn pad_dims(input: &[usize], pads: &[i64], axes: &[usize]) -> Result<Vec<usize>, String> {
     let mut shape = input.to_vec();
     for (i, &axis) in axes.iter().enumerate() {

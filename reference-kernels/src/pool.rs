@@ -96,7 +96,7 @@ fn each_window<T: Num, R: Clone + Default>(
     Ok(out)
 }
 
-/// The shape of a pooled tensor.
+/// Returns the shape of a pooled tensor.
 fn out_shape(x: &Tensor, window: &Window) -> Vec<usize> {
     [&x.shape()[..2], window.output.as_slice()].concat()
 }

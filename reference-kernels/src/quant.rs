@@ -29,7 +29,7 @@ fn centered(op: &str, x: &Tensor, zero: Option<&Tensor>, shape: &[usize]) -> Res
     Ok(zip_map(&BroadcastWalk::new([x.shape(), shape])?, &values(x)?, &values(zero)?, |v, z| v - z))
 }
 
-/// Shape with which a parameter (a scalar, or a vector along `axis`) broadcasts to a tensor of `rank`.
+/// Returns the shape with which a parameter (a scalar, or a vector along `axis`) broadcasts to a tensor of `rank`.
 fn along(parameter: &Tensor, axis: usize, rank: usize) -> Vec<usize> {
     match parameter.shape() {
         _ if parameter.len() == 1 => vec![],
@@ -43,7 +43,7 @@ fn accumulate(into: &mut i32, block: f32) {
     *into = into.wrapping_add(block as i32);
 }
 
-/// Integer product of two 8-bit tensors minus their zero points.
+/// Multiplies two 8-bit tensors minus their zero points, in integers.
 fn integer_product(
     op: &str,
     a: &Tensor,
@@ -65,7 +65,7 @@ pub fn matmul_integer(a: &Tensor, b: &Tensor, a_zero: Option<&Tensor>, b_zero: O
     Ok(Tensor::from_vec(&shape, out))
 }
 
-/// Integer convolution of 8-bit tensors minus their zero points, plus a 32-bit bias.
+/// Convolves 8-bit tensors minus their zero points, plus a 32-bit bias, in integers.
 fn integer_conv(
     op: &str,
     x: &Tensor,

@@ -14,9 +14,9 @@ pub struct Activation {
 }
 
 /// Name, function, and default parameters of an activation.
-type Known = (&'static str, fn(f64, f64, f64) -> f64, Option<f64>, Option<f64>);
+type ActivationSpec = (&'static str, fn(f64, f64, f64) -> f64, Option<f64>, Option<f64>);
 
-const ACTIVATIONS: &[Known] = &[
+const ACTIVATIONS: &[ActivationSpec] = &[
     ("relu", |x, _, _| x.max(0.0), None, None),
     ("tanh", |x, _, _| x.tanh(), None, None),
     ("sigmoid", |x, _, _| 1.0 / (1.0 + (-x).exp()), None, None),
@@ -64,7 +64,7 @@ pub enum RecurrentCell {
 }
 
 impl RecurrentCell {
-    /// Number of gates.
+    /// Returns the number of gates.
     pub const fn gates(self) -> usize {
         match self {
             RecurrentCell::Rnn => 1,
@@ -73,7 +73,7 @@ impl RecurrentCell {
         }
     }
 
-    /// Default activation functions.
+    /// Returns the default activation functions.
     pub const fn activations(self) -> &'static [&'static str] {
         match self {
             RecurrentCell::Rnn => &["Tanh"],

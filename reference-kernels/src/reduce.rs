@@ -122,7 +122,7 @@ pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_wi
     }
 }
 
-/// Extrema; the opposite end of the type for empty lanes.
+/// Returns the extrema; the opposite end of the type for empty lanes.
 fn reduce_order(x: &Tensor, shape: &[usize], lanes: &Lanes, largest: bool) -> KernelResult {
     let end = from_f64s(x.dtype(), &[], vec![if largest { f64::NEG_INFINITY } else { f64::INFINITY }]);
     let end = &end;

@@ -32,7 +32,7 @@ fn extents(output: [i64; 2]) -> Result<[usize; 2], String> {
     }
 }
 
-/// The four pixels around a position with their bilinear weights; zeros if it is too far outside.
+/// Returns the four pixels around a position with their bilinear weights; zeros if it is too far outside.
 fn around(y: f64, x: f64, [h, w]: [usize; 2]) -> [(usize, f64); 4] {
     if !(-1.0..=h as f64).contains(&y) || !(-1.0..=w as f64).contains(&x) {
         return [(0, 0.0); 4];
@@ -95,7 +95,7 @@ pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlignAt
     Ok(from_f64s(x.dtype(), &shape, out))
 }
 
-/// Mean of samples, or the largest weighted pixel of any sample.
+/// Returns the mean of samples, or the largest weighted pixel of any sample.
 fn bin(image: &[f64], samples: &[[(usize, f64); 4]], max: bool) -> f64 {
     let terms = |s: &[(usize, f64); 4]| s.map(|(p, w)| image[p] * w);
     if max {

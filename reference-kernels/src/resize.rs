@@ -245,7 +245,7 @@ fn table(n: usize, out: usize, scale: f64, roi: (f64, f64), attrs: &ResizeAttrs)
         .collect()
 }
 
-/// Input coordinate of output coordinate `o`, for extents `n` and `rounded`.
+/// Returns the input coordinate of output coordinate `o`, for extents `n` and `rounded`.
 fn coordinate(o: f64, n: f64, rounded: f64, scale: f64, roi: (f64, f64), mode: Coordinates) -> f64 {
     let exact = scale * n;
     let half_pixel = (o + 0.5) / scale - 0.5;
@@ -264,7 +264,7 @@ fn coordinate(o: f64, n: f64, rounded: f64, scale: f64, roi: (f64, f64), mode: C
     }
 }
 
-/// Input positions around `x` and their weights.
+/// Returns the input positions around `x` and their weights.
 fn sources(x: f64, n: usize, scale: f64, attrs: &ResizeAttrs) -> Vec<(usize, f64)> {
     let last = (n - 1) as f64;
     let clamp = |p: f64| p.clamp(0.0, last) as usize;
@@ -300,7 +300,7 @@ fn sources(x: f64, n: usize, scale: f64, attrs: &ResizeAttrs) -> Vec<(usize, f64
     out
 }
 
-/// Weight at a distance: the linear or cubic interpolation kernel.
+/// Returns the weight at a distance: the linear or cubic interpolation kernel.
 fn kernel(attrs: &ResizeAttrs, d: f64) -> f64 {
     let a = attrs.cubic_a;
     match attrs.mode {

@@ -104,13 +104,13 @@ fn reflect(x: f64, low: f64, high: f64) -> f64 {
     if (turns % 2.0 == 0.0) == (x < low) { low + rest } else { high - rest }
 }
 
-/// Offsets and weights of linear interpolation.
+/// Returns the offsets and weights of linear interpolation.
 fn linear(x: f64) -> Vec<(f64, f64)> {
     let (floor, part) = (x.floor(), x - x.floor());
     vec![(floor, 1.0 - part), (floor + 1.0, part)]
 }
 
-/// Offsets and weights of cubic interpolation.
+/// Returns the offsets and weights of cubic interpolation.
 fn cubic(x: f64) -> Vec<(f64, f64)> {
     let (floor, part) = (x.floor(), x - x.floor());
     let near = |d: f64| ((CUBIC + 2.0) * d - (CUBIC + 3.0)) * d * d + 1.0;
@@ -119,7 +119,7 @@ fn cubic(x: f64) -> Vec<(f64, f64)> {
     weights.into_iter().enumerate().map(|(i, w)| (floor - 1.0 + i as f64, w)).collect()
 }
 
-/// Flat positions and weights of all combinations of taps along axes with the given strides.
+/// Returns the flat positions and weights of all combinations of taps along axes with the given strides.
 fn combine(taps: &[Taps], steps: &[usize]) -> Taps {
     taps.iter().zip(steps).fold(vec![(0, 1.0)], |all, (taps, step)| {
         all.iter().flat_map(|&(p, w)| taps.iter().map(move |&(q, v)| (p + q * step, w * v))).collect()

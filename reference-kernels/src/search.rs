@@ -10,7 +10,7 @@ use crate::shape::{normalize_axis, product};
 use gradus_ir::tensor::{DType, Tensor};
 use std::cmp::Ordering;
 
-/// Total order of elements; NaN is the largest.
+/// Returns the total order of elements; NaN is the largest.
 fn order<T: Num>(a: &T, b: &T) -> Ordering {
     let is_nan = |v: &T| v.partial_cmp(v).is_none();
     a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))

@@ -99,7 +99,7 @@ pub fn dft(x: &Tensor, attrs: &DftAttrs) -> KernelResult {
     Ok(from_f64s(x.dtype(), &shape, out))
 }
 
-/// Number of frames of `length` elements, every `step` elements, in a signal of `n` elements.
+/// Returns the number of frames of `length` elements, every `step` elements, in a signal of `n` elements.
 pub fn frames(n: usize, length: usize, step: i64) -> Result<usize, String> {
     let step = usize::try_from(step).ok().filter(|&s| s > 0).ok_or_else(|| format!("frames every {step} elements"))?;
     let room = n.checked_sub(length).ok_or_else(|| format!("frames of {length} in a signal of {n} elements"))?;

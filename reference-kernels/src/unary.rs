@@ -106,7 +106,7 @@ real_functions! {
     round(x) = x.round_even();
 }
 
-/// The logistic function, without overflow.
+/// Returns the logistic function, without overflow.
 fn logistic<R: Real>(x: R) -> R {
     let e = (-x.abs()).exp();
     if x < R::ZERO { e / (R::ONE + e) } else { R::ONE / (R::ONE + e) }

@@ -154,7 +154,7 @@ fn shape<'a>(args: &OpArgs<'a>, name: &str) -> &'a [i64] {
     args.opt_operand(name).and_then(|v| args.ctx().shape(args.module.value_type(v))).unwrap_or(&[])
 }
 
-/// Extents M and K according to the tables.
+/// Returns the extents M and K according to the tables.
 fn extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
     match (shape(args, "base"), shape(args, "relative"), shape(args, "bases")) {
         (&[m], &[k], []) => Ok([m, k]),
@@ -164,7 +164,7 @@ fn extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
     }
 }
 
-/// Extents N and K according to the right factor.
+/// Returns the extents N and K according to the right factor.
 fn rhs_extents(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
     match (shape(args, "b"), args.int("columns")) {
         (&[n, k], None) => Ok([n, k]),
@@ -234,7 +234,7 @@ fn work(args: &OpArgs<'_>) -> Work {
     Work::Contract(Contraction::dense(1, m, k, n))
 }
 
-/// The constant offsets of an operand, if there are at most [`MAX_ENTRIES`].
+/// Returns the constant offsets of an operand, if there are at most [`MAX_ENTRIES`].
 fn constant(args: &OpArgs<'_>, name: &str) -> Option<Vec<i32>> {
     let (table, ctx) = (args.opt_operand(name)?, args.ctx());
     let extents = ctx.static_shape(args.module.value_type(table))?;
@@ -254,19 +254,19 @@ fn relative(args: &OpArgs<'_>, table: Vec<i32>) -> Vec<i32> {
     if args.attr("running").is_some() { prefix_sums(&table) } else { table }
 }
 
-/// Minimum and maximum.
+/// Returns the minimum and maximum.
 fn span(mut offsets: impl Iterator<Item = i32>) -> Option<[i64; 2]> {
     let first = i64::from(offsets.next()?);
     Some(offsets.map(i64::from).fold([first, first], |[low, high], at| [low.min(at), high.max(at)]))
 }
 
-/// Minimum and maximum of the pairwise sums of two tables.
+/// Returns the minimum and maximum of the pairwise sums of two tables.
 fn span_of_sums(base: &[i32], relative: &[i32]) -> Option<[i64; 2]> {
     let ([low, high], [first, last]) = (span(base.iter().copied())?, span(relative.iter().copied())?);
     Some([low + first, high + last])
 }
 
-/// Minimum and maximum address of runs.
+/// Returns the minimum and maximum address of runs.
 fn span_of_runs(bases: &[i32], run: i64) -> Option<[i64; 2]> {
     let [first, last] = span(bases.iter().copied().filter(|&base| base != ZERO_PAGE))?;
     Some([first, last.saturating_add(run - 1)])
@@ -289,7 +289,7 @@ fn is_static(m: &Module, op: Op) -> bool {
     m.operands(op).iter().all(|&v| m.ctx.static_shape(m.value_type(v)).is_some())
 }
 
-/// Number of elements of the buffer; `i64::MAX` if dynamic.
+/// Returns the number of elements of the buffer; `i64::MAX` if dynamic.
 fn buffer(args: &OpArgs<'_>) -> i64 {
     let size = shape(args, "a").iter().fold(1, |n, &d| times(n, d));
     if size == DYNAMIC { i64::MAX } else { size }

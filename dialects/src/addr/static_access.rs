@@ -49,7 +49,7 @@ impl StaticAccess {
         Some(StaticAccess { addresses: RowAddresses::Indirect { bases, runs }, run, elements })
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match &self.addresses {
             RowAddresses::Separable { base, .. } => base.len(),
@@ -57,7 +57,7 @@ impl StaticAccess {
         }
     }
 
-    /// Number of runs per row.
+    /// Returns the number of runs per row.
     pub fn runs(&self) -> usize {
         match &self.addresses {
             RowAddresses::Separable { relative, .. } => relative.len() / self.run.max(1),
@@ -81,7 +81,7 @@ impl StaticAccess {
         }
     }
 
-    /// Minimum and maximum address; `None` if nothing is read.
+    /// Returns the minimum and maximum address; `None` if nothing is read.
     pub fn span(&self) -> Option<[i64; 2]> {
         match &self.addresses {
             RowAddresses::Separable { base, relative } => span_of_sums(base, relative),

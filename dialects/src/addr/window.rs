@@ -92,7 +92,7 @@ pub struct DepthwiseOp {
     c: OpResult<RANKED_TENSOR>,
 }
 
-/// Number of channels per run.
+/// Returns the number of channels per run.
 pub(super) fn channels(args: &OpArgs<'_>) -> i64 {
     let weights = shape(args, "b").get(1).copied();
     args.int("run").or(weights).unwrap_or(DYNAMIC)

@@ -20,7 +20,7 @@ pub struct UnrollPlan {
 }
 
 impl ForOp {
-    /// Trip count as the minimum of the results. A loop that does not run may have a negative count.
+    /// Returns the trip count as the minimum of the results. A loop that does not run may have a negative count.
     fn trips(self, m: &Module) -> Option<AffineValueMap> {
         let step = self.bounds(m)?.step;
         let [lower, upper] = self.applied_bounds(m)?;
@@ -33,8 +33,8 @@ impl ForOp {
         Some(both)
     }
 
-    /// Upper bound of the unrolled loop and lower bound of the epilogue. The latter is at least the original lower
-    /// bound; the former may be less if the loop does not run.
+    /// Returns the upper bound of the unrolled loop and the lower bound of the epilogue. The latter is at least the
+    /// original lower bound; the former may be less if the loop does not run.
     fn split(self, m: &Module, factor: i64) -> Option<[AffineValueMap; 2]> {
         let bounds = self.bounds(m)?;
         if let (Some(lower), Some(trips)) = (bounds.lower.single_constant(), bounds.trip_count()) {
@@ -57,7 +57,7 @@ impl ForOp {
     }
 }
 
-/// Known ranges of values; memref extents are nonnegative.
+/// Returns the known ranges of values; memref extents are nonnegative.
 fn known_ranges(m: &Module, values: &[Value]) -> Vec<ValueRange> {
     let is_extent = |&v: &Value| m.defining_op(v).is_some_and(|op| m.has_trait(op, Traits::EXTENT));
     let known = ranges(m, values).into_iter().zip(values);

@@ -177,7 +177,7 @@ impl LoopNest<'_> {
         }
     }
 
-    /// Dependence distance of two subscripts.
+    /// Returns the dependence distance of two subscripts.
     fn apart(&self, a: &Subscript, b: &Subscript) -> Distance {
         let Some(apart) = a.constant.checked_sub(b.constant).filter(|_| a.fixed == b.fixed) else {
             return Distance::Unknown;

@@ -4,7 +4,7 @@ use super::results;
 use super::scope::Scope;
 use super::text::{map_data, print_subscripts, subscripts};
 use crate::constraint::ANY;
-use crate::memref::{End, fold_casts, transfer};
+use crate::memref::{CopyEndpoint, fold_casts, transfer};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
@@ -252,13 +252,13 @@ fn check_indices(m: &Module, scope: &mut Scope<'_>, indices: &[Value], what: &st
 fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
     let memref_accesses = args.op.and_then(|op| DmaStartOp(op).memref_accesses(args.module));
     let ([source, target, tag], rest) = memref_accesses.ok_or_else(|| Trap::unsupported("a copy of nothing"))?;
-    let end = |place: &MemRefAccess<'_>| -> Result<End<'_>, Trap> {
+    let end = |place: &MemRefAccess<'_>| -> Result<CopyEndpoint<'_>, Trap> {
         let view = data[place.memref].memref()?;
         let at = match place.map.results.is_empty() {
             true => Vec::new(),
             false => results(place.map, &data[place.indices.clone()])?,
         };
-        Ok(End { view, address: view.address(&at)?, ty: args.operand_type(place.memref) })
+        Ok(CopyEndpoint { view, address: view.address(&at)?, ty: args.operand_type(place.memref) })
     };
     let (from, to) = (end(&source)?, end(&target)?);
     end(&tag)?;

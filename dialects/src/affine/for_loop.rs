@@ -277,7 +277,7 @@ fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
     verify_loop(m, op, &ForOp(op).inits(m), &m.block_args(body)[1..], yielded)
 }
 
-/// The inits enter the body as loop-carried values; the yielded values re-enter it or become the results.
+/// Returns the control-flow edges: inits enter the body; yielded values re-enter it or become the results.
 fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
     let first = m.operands(op).len() - ForOp(op).inits(m).len();
     let (out, body) = (Point::Op, Point::Region(0));
@@ -380,7 +380,7 @@ fn simplify_bounds(rw: &mut Rewriter<'_>, op: Op) -> bool {
 impl ForOp {
     /// Returns the results of a loop that needs no execution: the inits if `trips` is 0, or the yielded values if the
     /// body computes nothing.
-    pub fn known_results(self, m: &Module, trips: Option<u64>) -> Option<ValueList> {
+    pub fn trivial_results(self, m: &Module, trips: Option<u64>) -> Option<ValueList> {
         let inits = self.inits(m);
         if trips == Some(0) {
             return Some(inits);
@@ -406,7 +406,7 @@ fn empty_loop(rw: &mut Rewriter<'_>, op: Op) -> bool {
     if m.num_results(op) == 0 && trips != Some(0) {
         return false;
     }
-    let Some(values) = this.known_results(m, trips) else { return false };
+    let Some(values) = this.trivial_results(m, trips) else { return false };
     rw.replace(op, &values);
     true
 }

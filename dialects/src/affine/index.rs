@@ -193,7 +193,7 @@ fn linearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![if fits { Datum::Int(position as i64) } else { Datum::Poison }])
 }
 
-/// Product of the sizes after each dimension; `None` on overflow.
+/// Returns the product of the sizes after each dimension; `None` on overflow.
 fn strides(sizes: &[Option<i64>]) -> Option<Vec<i64>> {
     let mut strides = vec![1i64; sizes.len()];
     for i in (1..sizes.len()).rev() {

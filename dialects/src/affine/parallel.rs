@@ -6,7 +6,7 @@ use super::text::{Names, map_data, print_exprs};
 use super::value_map::AffineValueMap;
 use super::{MAP, results};
 use crate::constraint::{ANY, INDEX, kind};
-use crate::scf::space::Space;
+use crate::scf::iteration_space::IterationSpace;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
@@ -345,7 +345,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     if steps.len() != first.len() {
         return Err(Trap::unsupported("a variable without a step"));
     }
-    let (rank, space) = (steps.len(), Space::new(first, end, steps)?);
+    let (rank, space) = (steps.len(), IterationSpace::new(first, end, steps)?);
     let kinds = kinds(args);
     let (at, entered, yielded) = match event {
         Event::Enter => {
@@ -365,7 +365,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         .enumerate()
         .map(|(i, (kind, value))| kind.combine(args, value, entered[i].clone(), yielded[i].clone()));
     let reduced = reduced.collect::<Result<Vec<Datum>, Trap>>()?;
-    Ok(Space::go_on(space.next(at)?, reduced))
+    Ok(IterationSpace::continue_at(space.next(at)?, reduced))
 }
 
 /// Evaluates the bound of each variable.

@@ -283,7 +283,7 @@ fn sitofp(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     int_to_float(args, move |v| i128::from(wrap(i128::from(v), w)))
 }
 
-/// Float to integer; poison if the truncated value is outside `low..high`.
+/// Converts float to integer; poison if the truncated value is outside `low..high`.
 fn float_to_int(args: &OpArgs<'_>, signed: bool) -> Result<Scalar, Trap> {
     let (elem, dtype) = target(args)?;
     let w = args.ctx().int_width(elem).unwrap_or(64);

@@ -203,7 +203,7 @@ fn cmpi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
 
 fn cmpf(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
     let predicate = args.int("predicate").unwrap_or(0);
-    let (nnan, ninf) = super::finite_promises(args);
+    let (nnan, ninf) = super::excludes_nan_and_inf(args);
     let answer = move |x: &[f64]| {
         let (a, b) = (x[0], x[1]);
         let broken = (nnan && (a.is_nan() || b.is_nan())) || (ninf && (a.is_infinite() || b.is_infinite()));
@@ -229,7 +229,7 @@ fn holds(predicate: i64, a: f64, b: f64) -> bool {
     predicate & bit != 0
 }
 
-/// The operand that is not selected may be poison.
+/// Evaluates a selection; the operand that is not selected may be poison.
 fn select_of_poison(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     match data {
         [Datum::Poison, ..] | [Datum::Tensor(_), Datum::Poison, _] | [Datum::Tensor(_), _, Datum::Poison] => {

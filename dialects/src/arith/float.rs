@@ -134,8 +134,11 @@ pub(super) fn floats(
 }
 
 /// Returns an evaluator with fast-math flags: NaN or infinity against the flags yields poison.
-pub(crate) fn promised(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> f64 + Send + Sync + 'static) -> Result<Scalar, Trap> {
-    let (nnan, ninf) = super::finite_promises(args);
+pub(crate) fn with_fastmath(
+    args: &OpArgs<'_>,
+    f: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+) -> Result<Scalar, Trap> {
+    let (nnan, ninf) = super::excludes_nan_and_inf(args);
     floats(args, move |x| {
         let out = f(x);
         let seen = || x.iter().copied().chain([out]);
@@ -147,7 +150,7 @@ pub(crate) fn promised(args: &OpArgs<'_>, f: impl Fn(&[f64]) -> f64 + Send + Syn
 macro_rules! meaning {
     ($($name:ident = |$a:ident, $b:ident| $value:expr;)*) => { $(
         fn $name(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
-            promised(args, |x| {
+            with_fastmath(args, |x| {
                 let ($a, $b) = (x[0], *x.get(1).unwrap_or(&0.0));
                 let out: f64 = $value;
                 // The sign of a newly created NaN differs between processors.
@@ -170,7 +173,7 @@ meaning! {
     negate = |a, _b| -a;
 }
 
-/// Maximum or minimum of two; NaN if either is NaN, zeros ordered by sign.
+/// Returns the maximum or minimum of two; NaN if either is NaN, zeros ordered by sign.
 pub(crate) fn pick(a: f64, b: f64, larger: bool) -> f64 {
     if a.is_nan() || b.is_nan() {
         return f64::NAN;

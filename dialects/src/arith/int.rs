@@ -215,7 +215,10 @@ fn binary(
 }
 
 /// Returns the wrapped result, or poison if an overflow flag is violated.
-fn promised(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + Send + Sync + 'static) -> Result<Scalar, Trap> {
+fn with_overflow_flags(
+    args: &OpArgs<'_>,
+    f: impl Fn(i128, i128) -> i128 + Send + Sync + 'static,
+) -> Result<Scalar, Trap> {
     let (nsw, nuw) = super::overflow_promises(args);
     if !nsw && !nuw {
         return binary(args, move |a, b, _| Ok(Some(f(i128::from(a), i128::from(b)))));
@@ -230,15 +233,15 @@ fn promised(args: &OpArgs<'_>, f: impl Fn(i128, i128) -> i128 + Send + Sync + 's
 }
 
 fn addi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
-    promised(args, |a, b| a + b)
+    with_overflow_flags(args, |a, b| a + b)
 }
 
 fn subi(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
-    promised(args, |a, b| a - b)
+    with_overflow_flags(args, |a, b| a - b)
 }
 
 fn muli(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
-    promised(args, i128::wrapping_mul)
+    with_overflow_flags(args, i128::wrapping_mul)
 }
 
 fn shli(args: &OpArgs<'_>) -> Result<Scalar, Trap> {

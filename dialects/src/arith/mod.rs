@@ -53,7 +53,7 @@ fn has_word(args: &OpArgs<'_>, name: &str, word: &str) -> bool {
 }
 
 /// Whether the fast-math flags exclude NaNs (`nnan`), and infinities (`ninf`).
-pub(crate) fn finite_promises(args: &OpArgs<'_>) -> (bool, bool) {
+pub(crate) fn excludes_nan_and_inf(args: &OpArgs<'_>) -> (bool, bool) {
     let fast = has_word(args, "fastmath", "fast");
     (fast || has_word(args, "fastmath", "nnan"), fast || has_word(args, "fastmath", "ninf"))
 }

@@ -116,7 +116,7 @@ impl Search<'_> {
     }
 }
 
-/// Upper bound of a bitwise AND: below each nonnegative operand.
+/// Returns the range of a bitwise AND, which is bounded by each nonnegative operand.
 fn least(ranges: [Range; 2]) -> Option<Range> {
     let high = ranges.into_iter().filter(|range| range.is_natural()).map(|range| range.high).min()?;
     Some(Range::new(0, high))

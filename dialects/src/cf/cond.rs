@@ -51,7 +51,7 @@ pub struct CondBranchOp {
     /// Block arguments of the false destination.
     #[name = "falseDestOperands"]
     false_operands: Operands<ANY>,
-    /// How often either is expected.
+    /// Expected frequencies of the two destinations.
     branch_weights: OptAttribute<WEIGHTS>,
     /// Destination if the condition is true.
     #[name = "trueDest"]

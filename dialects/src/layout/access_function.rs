@@ -95,7 +95,7 @@ impl AccessFunction {
         AccessFunction { start: smallvec::smallvec![0; 2], m: along(m, 0), k: along(k, 1) }
     }
 
-    /// Number of output points.
+    /// Returns the number of output points.
     ///
     /// # Errors
     /// [`LayoutError::TooLarge`] beyond [`MAX_ENTRIES`].
@@ -103,7 +103,7 @@ impl AccessFunction {
         points(&self.m)
     }
 
-    /// Number of reduction points per output point.
+    /// Returns the number of reduction points per output point.
     ///
     /// # Errors
     /// [`LayoutError::TooLarge`] beyond [`MAX_ENTRIES`].
@@ -129,7 +129,7 @@ impl AccessFunction {
         self.along(axis, IndexSet::at(start)).last().is_none_or(|last| last >= layout.axes()[axis].size)
     }
 
-    /// The indices along `axis` that the output loops produce.
+    /// Returns the indices along `axis` that the output loops produce.
     pub(super) fn fixed(&self, axis: usize) -> IndexSet {
         along(&self.m, axis, IndexSet::at(u64::try_from(self.start[axis]).unwrap_or(0)))
     }
@@ -146,7 +146,8 @@ pub(super) fn along(loops: &[AccessLoop], axis: usize, start: IndexSet) -> Index
 
 type Loops = SmallVec<[AccessLoop; 4]>;
 
-/// The loops over window positions and taps of the spatial axes (axis 2 onwards), and the start index of all axes.
+/// Returns the loops over window positions and taps of the spatial axes (axis 2 onwards), and the start index of all
+/// axes.
 fn slide(windows: &[SlidingWindow]) -> (Loops, Loops, SmallVec<[i64; 4]>) {
     let at = |i: usize, extent, step| AccessLoop { extent, axis: 2 + i, step };
     let places = windows.iter().enumerate().map(|(i, w)| at(i, w.outputs, w.stride)).collect();

@@ -143,8 +143,8 @@ impl AccessFunction {
         Ok(IndirectionTable { bases, runs, run })
     }
 
-    /// Length of the contiguous runs of reduction points: the largest `run` such that, at every output point, the
-    /// reduction points from each multiple of `run` on are neighbours in the buffer.
+    /// Returns the length of the contiguous runs of reduction points: the largest `run` such that, at every output
+    /// point, the reduction points from each multiple of `run` on are neighbours in the buffer.
     ///
     /// # Errors
     /// [`LayoutError::Rank`] or [`LayoutError::TooLarge`].
@@ -164,7 +164,8 @@ impl AccessFunction {
         Ok(run)
     }
 
-    /// The largest divisor of reduction loop `i`'s extent whose iterations extend the runs of the loops inside it.
+    /// Returns the largest divisor of reduction loop `i`'s extent whose iterations extend the runs of the loops inside
+    /// it.
     fn run_factor(&self, layout: &Layout, i: usize, run: u64) -> u64 {
         let AccessLoop { extent, axis: a, step } = self.k[i];
         if extent == 1 || step == 0 || self.is_padded(layout, a) {
@@ -208,7 +209,7 @@ fn without_run(loops: &[AccessLoop], mut run: u64) -> SmallVec<[AccessLoop; 4]> 
     outer
 }
 
-/// The `count` addresses of the points of `loops` in iteration order, or [`ZERO_PAGE`] outside the tensor.
+/// Returns the `count` addresses of the points of `loops` in iteration order, or [`ZERO_PAGE`] outside the tensor.
 fn offsets(layout: &Layout, start: &[i64], loops: &[AccessLoop], count: u64) -> Vec<i32> {
     let loops: SmallVec<[AccessLoop; 8]> = loops.iter().copied().filter(|l| l.extent != 1).collect();
     let is_last = |i: usize| loops[i + 1..].iter().all(|l| l.axis != loops[i].axis);

@@ -73,7 +73,8 @@ impl TiledLayout {
         Ok(Layout { axes, nest, start: 0, size, block: self.block(), pad: self.pad() })
     }
 
-    /// Extents of the levels, outermost first: the shape of the packed tensor. Dynamic sizes yield dynamic extents.
+    /// Returns the extents of the levels, outermost first: the shape of the packed tensor. Dynamic sizes yield dynamic
+    /// extents.
     ///
     /// # Errors
     /// When the letters differ from the layout's, or an extent overflows.
@@ -109,7 +110,7 @@ impl TiledLayout {
 }
 
 impl Axis {
-    /// Contribution of an index to the offset; meaningful for `index < size` only.
+    /// Returns the contribution of an index to the offset; meaningful for `index < size` only.
     #[inline]
     pub fn contribution(&self, mut index: u64) -> u64 {
         let (top, inner) = self.digits.split_last().expect("an axis has a digit");
@@ -121,49 +122,49 @@ impl Axis {
         sum.wrapping_add(index.wrapping_mul(top.stride))
     }
 
-    /// The constant stride of the axis; `None` if it varies.
+    /// Returns the constant stride of the axis; `None` if it varies.
     pub fn stride(&self) -> Option<u64> {
         if let [digit] = self.digits[..] { Some(digit.stride) } else { None }
     }
 }
 
 impl Layout {
-    /// Axes in logical order.
+    /// Returns the axes in logical order.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Loops in the order of offsets, outermost first.
+    /// Returns the loops in the order of offsets, outermost first.
     pub fn loop_nest(&self) -> &[LoopLevel] {
         &self.nest
     }
 
-    /// Offset of the first element; nonzero in slices only.
+    /// Returns the offset of the first element; nonzero in slices only.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Value of the padding, before rounding to the element type.
+    /// Returns the value of the padding, before rounding to the element type.
     pub fn pad(&self) -> f64 {
         self.pad
     }
 
-    /// Number of elements of the tensor.
+    /// Returns the number of elements of the tensor.
     pub fn elements(&self) -> u64 {
         self.axes.iter().map(|a| a.size).product()
     }
 
-    /// Number of elements of the buffer, padding included. A slice reports the buffer of the whole tensor.
+    /// Returns the number of elements of the buffer, padding included. A slice reports the buffer of the whole tensor.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Number of padding elements of the buffer.
+    /// Returns the number of padding elements of the buffer.
     pub fn padding(&self) -> u64 {
         self.size - self.elements()
     }
 
-    /// Number of elements of the innermost tiles; the alignment of the buffer in elements.
+    /// Returns the number of elements of the innermost tiles; the alignment of the buffer in elements.
     pub fn block(&self) -> u64 {
         self.block
     }
@@ -222,7 +223,7 @@ impl Layout {
     }
 }
 
-/// Loops of a layout, outermost first, and the number of elements of the buffer.
+/// Returns the loops of a layout, outermost first, and the number of elements of the buffer.
 fn nest(layout: &TiledLayout, names: &[char], sizes: &[u64]) -> Result<(SmallVec<[LoopLevel; 8]>, u64), LayoutError> {
     let mut steps: Index = smallvec::smallvec![1; names.len()];
     let mut nest: SmallVec<[LoopLevel; 8]> = SmallVec::new();
@@ -247,7 +248,7 @@ fn nest(layout: &TiledLayout, names: &[char], sizes: &[u64]) -> Result<(SmallVec
     if stride > i64::MAX as u64 { Err(LayoutError::TooLarge) } else { Ok((nest, size)) }
 }
 
-/// The minimal digits of an axis.
+/// Returns the minimal digits of an axis.
 fn digits(nest: &[LoopLevel], axis: usize, size: u64) -> SmallVec<[Digit; 2]> {
     let mut levels: SmallVec<[LoopLevel; 4]> =
         nest.iter().filter(|l| l.axis == axis && l.extent != 1).copied().collect();

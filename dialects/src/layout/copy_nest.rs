@@ -169,7 +169,7 @@ impl CopyNest {
     }
 }
 
-/// The products of the digits of an axis, except for the most significant one.
+/// Returns the products of the digits of an axis, except for the most significant one.
 fn bounds(axis: &Axis) -> impl Iterator<Item = u64> {
     let inner = &axis.digits[..axis.digits.len() - 1];
     inner.iter().scan(1, |tile, digit| {

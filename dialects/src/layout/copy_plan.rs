@@ -57,7 +57,7 @@ impl<'a> Relayout<'a> {
         Relayout { from: self.to, to: self.from }
     }
 
-    /// Number of elements of the target buffer, padding included.
+    /// Returns the number of elements of the target buffer, padding included.
     pub fn target_size(&self) -> u64 {
         self.to.size()
     }
@@ -192,7 +192,8 @@ impl Iterator for Chunks<'_> {
     }
 }
 
-/// The axis of `from` for each axis of `to`, if the shapes differ in unit dimensions only; `usize::MAX` for unit axes.
+/// Returns the axis of `from` for each axis of `to`, if the shapes differ in unit dimensions only; `usize::MAX` for
+/// unit axes.
 pub(super) fn same_axes(from: &Layout, to: &Layout) -> Option<SmallVec<[usize; 6]>> {
     let mut others = from.axes().iter().enumerate().filter(|(_, a)| a.size != 1);
     let mut axes: SmallVec<[usize; 6]> = SmallVec::new();
@@ -207,7 +208,7 @@ pub(super) fn same_axes(from: &Layout, to: &Layout) -> Option<SmallVec<[usize; 6
     others.next().is_none().then_some(axes)
 }
 
-/// Number of elements along the innermost target loop that are contiguous in both layouts.
+/// Returns the number of elements along the innermost target loop that are contiguous in both layouts.
 fn chunk(inner: &LoopLevel, from: &Layout, to: &Layout, axes: Option<&[usize]>) -> u64 {
     let Some(source) = axes.and_then(|axes| from.axes().get(axes[inner.axis])) else { return 1 };
     let target = &to.axes()[inner.axis];

@@ -153,7 +153,7 @@ fn unpack(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::Tensor(Tensor::new(x.dtype(), shape, bytes.into())?)])
 }
 
-/// The row-major layout and the packed layout of a tensor.
+/// Returns the row-major layout and the packed layout of a tensor.
 fn plain_and_packed(layout: &TiledLayout, axes: &str, sizes: &[i64]) -> Result<[Layout; 2], String> {
     let plain: TiledLayout = axes.parse()?;
     Ok([plain.of(axes, sizes)?, layout.of(axes, sizes)?])

@@ -37,13 +37,13 @@ impl IndexSet {
         self
     }
 
-    /// The largest index.
+    /// Returns the largest index.
     pub fn last(&self) -> Option<u64> {
         let far = |sum: u64, &(extent, step): &(u64, u64)| sum.checked_add((extent - 1).checked_mul(step)?);
         self.loops.iter().try_fold(self.start, far)
     }
 
-    /// An upper bound, below `tile`, of the remainders modulo `tile`.
+    /// Returns an upper bound, below `tile`, of the remainders modulo `tile`.
     pub fn largest_remainder(&self, tile: u64) -> u64 {
         let one = |sum: u64, &(extent, step): &(u64, u64)| sum.saturating_add(largest_multiple(extent, step, tile));
         let sum = self.loops.iter().fold(self.start % tile, one);
@@ -57,7 +57,7 @@ impl IndexSet {
         tile - common + self.start % common
     }
 
-    /// All remainders modulo `tile`, sorted; `None` if there are more than [`MAX_PAIRS`].
+    /// Returns all remainders modulo `tile`, sorted; `None` if there are more than [`MAX_PAIRS`].
     fn remainders(&self, tile: u64) -> Option<Vec<u64>> {
         let mut found = vec![self.start % tile];
         for &(extent, step) in &self.loops {
@@ -115,7 +115,8 @@ fn carries_cancel(axis: &Axis, fixed: &IndexSet, moving: &IndexSet) -> bool {
     xs.len() * ys.len() <= MAX_PAIRS && xs.iter().all(|&x| ys.iter().all(|&y| sums(x, y)))
 }
 
-/// The maximum of `i * step mod tile` for i < `extent`, or an upper bound below `tile` if enumeration is too long.
+/// Returns the maximum of `i * step mod tile` for i < `extent`, or an upper bound below `tile` if enumeration is too
+/// long.
 fn largest_multiple(extent: u64, step: u64, tile: u64) -> u64 {
     let step = step % tile;
     if let Some(last) = (extent - 1).checked_mul(step).filter(|&last| last < tile) {

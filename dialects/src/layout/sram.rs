@@ -83,29 +83,29 @@ impl<'a> Sram<'a> {
         place.offset * self.pitch + (place.slice * self.slice + place.position) * self.element_bytes
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn num_blocks(&self) -> u64 {
         self.layout.size().div_ceil(self.layout.block())
     }
 
-    /// Number of slices per block.
+    /// Returns the number of slices per block.
     pub fn slices_per_block(&self) -> u64 {
         self.layout.block() / self.slice
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         self.num_blocks() * self.pitch
     }
 
-    /// Number of slices that hold elements of the tensor. O(number of contiguous runs).
+    /// Returns the number of slices that hold elements of the tensor. O(number of contiguous runs).
     pub fn used_slices(&self) -> u64 {
         let here = Relayout { from: self.layout, to: self.layout };
         let mut next = 0;
         here.runs().map(|run| touched(run.to, run.len, self.slice, &mut next)).sum()
     }
 
-    /// Number of slices that hold padding only.
+    /// Returns the number of slices that hold padding only.
     pub fn empty_slices(&self) -> u64 {
         self.num_blocks() * self.slices_per_block() - self.used_slices()
     }
@@ -134,7 +134,7 @@ impl<'a> Sram<'a> {
     }
 }
 
-/// Number of slices from `next` on that a run touches. Runs come in order of offsets.
+/// Returns the number of slices from `next` on that a run touches. Runs come in order of offsets.
 fn touched(offset: u64, len: u64, slice: u64, next: &mut u64) -> u64 {
     let first = (offset / slice).max(*next);
     *next = (offset + len).div_ceil(slice);

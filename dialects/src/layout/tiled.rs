@@ -40,12 +40,12 @@ pub struct TiledLayout {
 }
 
 impl TiledLayout {
-    /// Levels, outermost first.
+    /// Returns the levels, outermost first.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
 
-    /// Padding value of partial tiles, before rounding to the element type.
+    /// Returns the padding value of partial tiles, before rounding to the element type.
     pub fn pad(&self) -> f64 {
         f64::from_bits(self.pad)
     }
@@ -57,12 +57,12 @@ impl TiledLayout {
         self
     }
 
-    /// Number of elements of the innermost tiles, that is, of the levels inside the last dimension.
+    /// Returns the number of elements of the innermost tiles, that is, of the levels inside the last dimension.
     pub fn block(&self) -> u64 {
         self.levels.iter().rev().map_while(|l| l.tile).product()
     }
 
-    /// Product of the tile extents of a dimension, to a multiple of which the dimension is padded.
+    /// Returns the product of the tile extents of a dimension, to a multiple of which the dimension is padded.
     pub fn tile(&self, axis: char) -> u64 {
         self.levels.iter().filter(|l| l.axis == axis).filter_map(|l| l.tile).product()
     }

@@ -1,6 +1,6 @@
 //! Classification of floats.
 
-use crate::arith::{FASTMATH, bool_like, finite_promises};
+use crate::arith::{FASTMATH, bool_like, excludes_nan_and_inf};
 use crate::constraint::{BOOL_LIKE, FLOAT_LIKE};
 use gradus_ir::eval::Trap;
 use gradus_ir::float::FloatKind;
@@ -47,7 +47,7 @@ fn answer(args: &OpArgs<'_>, f: fn(f64, f64) -> bool) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     let kind = ctx.float_kind(ctx.element_type(args.operand_type(0)));
     let least = kind.and_then(min_normal).ok_or_else(|| Trap::unsupported("floats of this type"))?;
-    let (nnan, ninf) = finite_promises(args);
+    let (nnan, ninf) = excludes_nan_and_inf(args);
     let known = move |x: &[f64]| {
         let broken = (nnan && x[0].is_nan()) || (ninf && x[0].is_infinite());
         (!broken).then(|| -i64::from(f(x[0], least)))

@@ -1,7 +1,7 @@
 //! Float functions.
 
 use crate::arith::FASTMATH;
-use crate::arith::float::promised;
+use crate::arith::float::with_fastmath;
 use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus_ir::float::FloatKind;
@@ -199,9 +199,9 @@ fn function(
 ) -> Result<Scalar, Trap> {
     let ctx = args.ctx();
     if ctx.float_kind(ctx.element_type(args.operand_type(0))) != Some(FloatKind::F32) {
-        return promised(args, wide);
+        return with_fastmath(args, wide);
     }
-    promised(args, move |x| {
+    with_fastmath(args, move |x| {
         let mut narrowed = [0.0; 3];
         narrowed.iter_mut().zip(x).for_each(|(to, from)| *to = *from as f32);
         f64::from(narrow(&narrowed[..x.len()]))
@@ -209,7 +209,7 @@ fn function(
 }
 
 fn clamp(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
-    promised(args, |x| crate::arith::float::pick(crate::arith::float::pick(x[0], x[2], false), x[1], true))
+    with_fastmath(args, |x| crate::arith::float::pick(crate::arith::float::pick(x[0], x[2], false), x[1], true))
 }
 
 fn fpowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -221,7 +221,7 @@ fn fpowi(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         }
         scalar => Datum::Float(scalar.int()? as f64),
     };
-    Ok(vec![promised(args, |x| powi(x[0], x[1] as i64))?.map(&[data[0].clone(), exponents])?])
+    Ok(vec![with_fastmath(args, |x| powi(x[0], x[1] as i64))?.map(&[data[0].clone(), exponents])?])
 }
 
 /// Raises `base` to a power by repeated squaring.

@@ -226,7 +226,7 @@ fn copy_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
         let cast = CastOp::defining(m, m.operands(op)[i])?;
         let [source, other] = [cast.source(m), m.operands(op)[1 - i]];
         let fits = super::cast::same_shape(&m.ctx, m.value_type(source), m.value_type(other));
-        (cast.forgets(m) && fits).then_some((i, source))
+        (cast.loses_static_info(m) && fits).then_some((i, source))
     };
     let Some((i, source)) = [0, 1].into_iter().find_map(foldable) else { return false };
     r.modify(op, |m| m.set_operand(op, i, source));

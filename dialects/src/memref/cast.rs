@@ -54,7 +54,7 @@ pub struct MemorySpaceCastOp {
 impl CastOp {
     /// Whether the cast only loses static information, between strided memrefs of the same rank. Ops that accept any
     /// memref can then use the source.
-    pub fn forgets(self, m: &Module) -> bool {
+    pub fn loses_static_info(self, m: &Module) -> bool {
         let ctx = &m.ctx;
         let (from, to) = (m.value_type(self.source(m)), m.value_type(self.dest(m)));
         let (Some(a), Some(b)) = (ctx.strided_layout(from), ctx.strided_layout(to)) else { return false };

@@ -203,9 +203,9 @@ fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<D
         let view = data[part.start].memref()?;
         Ok((view, view.address(&indices(&data[part.start + 1..part.end])?)?))
     };
-    let end = |part: &Range<usize>| -> Result<End<'_>, Trap> {
+    let end = |part: &Range<usize>| -> Result<CopyEndpoint<'_>, Trap> {
         let (view, address) = begin(part)?;
-        Ok(End { view, address, ty: args.operand_type(part.start) })
+        Ok(CopyEndpoint { view, address, ty: args.operand_type(part.start) })
     };
     let (source, target) = (end(&parts.source)?, end(&parts.target)?);
     begin(&parts.tag)?;
@@ -218,7 +218,7 @@ fn start(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<D
 }
 
 /// Start of a copy.
-pub struct End<'a> {
+pub struct CopyEndpoint<'a> {
     /// Memref.
     pub view: &'a MemRef,
     /// Address of the first element.
@@ -231,8 +231,8 @@ pub struct End<'a> {
 pub fn transfer(
     ctx: &Context,
     memory: &mut Memory,
-    source: &End<'_>,
-    target: &End<'_>,
+    source: &CopyEndpoint<'_>,
+    target: &CopyEndpoint<'_>,
     count: i64,
     stride: Option<(i64, i64)>,
 ) -> Result<(), Trap> {

@@ -187,7 +187,7 @@ fn verify_reinterpret(m: &Module, op: Op) -> Result<(), String> {
 
 fn reinterpret(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let source = data[0].memref()?;
-    let [offsets, sizes, strides] = Slice::at_run_time(args, data)?;
+    let [offsets, sizes, strides] = Slice::evaluate(args, data)?;
     let &[offset] = offsets.as_slice() else { return Err(Trap::unsupported("more than one offset")) };
     if sizes.iter().any(|&n| n < 0) {
         return Ok(vec![Datum::Poison]);

@@ -6,7 +6,7 @@ use super::types::STRIDED;
 use crate::constraint::{I64_ARRAY, INDEX};
 use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{
-    REASSOCIATION, Reshapes, collapse_of_expand, compose_reshapes, expand_of_collapse, fold_reshape,
+    REASSOCIATION, ReshapeOps, collapse_of_expand, compose_reshapes, expand_of_collapse, fold_reshape,
     reassociation_attr, reassociation_of, runtime_entries,
 };
 use gradus_ir::eval::{Datum, Trap};
@@ -73,8 +73,8 @@ pub struct ExpandShapeOp {
     result: OpResult<STRIDED>,
 }
 
-static RESHAPES: Reshapes =
-    Reshapes { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
+static RESHAPES: ReshapeOps =
+    ReshapeOps { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
 
 /// Verifies that the groups collapse `expanded` to `collapsed`.
 fn verify_groups(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Result<(), String> {
@@ -271,7 +271,7 @@ fn reshaped(view: &MemRef, sizes: &[i64], layout: StridedLayout) -> Datum {
 fn collapse_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let collapse = CollapseShapeOp(op);
-    let Some(cast) = CastOp::defining(m, collapse.src(m)).filter(|c| c.forgets(m)) else { return false };
+    let Some(cast) = CastOp::defining(m, collapse.src(m)).filter(|c| c.loses_static_info(m)) else { return false };
     let source = cast.source(m);
     let groups = reassociation_of(&m.ctx, collapse.reassociation(m));
     let Some(ty) = collapsed_type(&m.ctx, m.value_type(source), &groups, None) else { return false };

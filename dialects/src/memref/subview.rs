@@ -179,7 +179,7 @@ fn fold(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     }
     let first = SubViewOp::defining(m, source)?;
     let (slice, before) = (Slice::of(args), Slice::of(&m.args(first.0)?));
-    (slice.is_leading(m) && slice.sizes == before.sizes).then(|| source.into())
+    (slice.is_prefix(m) && slice.sizes == before.sizes).then(|| source.into())
 }
 
 /// Replaces `op` by the slice `slice` of `source`, cast to the old type.
@@ -216,7 +216,9 @@ fn constant_entries(r: &mut Rewriter<'_>, op: Op) -> bool {
 /// Moves a cast to a less specific type behind the slice.
 fn subview_of_cast(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
-    let Some(cast) = CastOp::defining(m, SubViewOp(op).source(m)).filter(|c| c.forgets(m)) else { return false };
+    let Some(cast) = CastOp::defining(m, SubViewOp(op).source(m)).filter(|c| c.loses_static_info(m)) else {
+        return false;
+    };
     if m.operands(op).iter().any(|&v| m.constant_int(v).is_some()) {
         return false;
     }
@@ -237,7 +239,7 @@ fn whole(r: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(slice) = m.args(op).map(|args| Slice::of(&args)) else { return false };
     let rank = m.ctx.shape(m.value_type(SubViewOp(op).result(m))).map_or(0, <[i64]>::len);
     let all = slice.sizes.iter().zip(shape).all(|(&size, &dim)| constant_entry(m, size) == Some(dim));
-    if rank != shape.len() || !all || !slice.is_leading(m) {
+    if rank != shape.len() || !all || !slice.is_prefix(m) {
         return false;
     }
     replace_by_cast(r, op, source)
@@ -245,7 +247,7 @@ fn whole(r: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn subview(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let view = data[0].memref()?;
-    let [offsets, sizes, strides] = Slice::at_run_time(args, data)?;
+    let [offsets, sizes, strides] = Slice::evaluate(args, data)?;
     let (ctx, slice) = (args.ctx(), Slice::of(args));
     let dropped = subview_type(ctx, args.operand_type(0), &slice)
         .and_then(|full| dropped_dims(ctx, full, args.result_types[0], &slice.sizes))

@@ -73,7 +73,7 @@ pub const POSITIVE_I32: AttrKind = AttrKind {
 /// A boolean.
 pub const BOOL: AttrKind = kind("bool attribute", |c, a| c.as_bool(a).is_some());
 
-/// The relation that the values of a group are elements of the memref `memref`.
+/// Returns the relation that the values of a group are elements of the memref `memref`.
 pub const fn element_of_memref(to: &'static str, summary: &'static str) -> TypeRelation {
     TypeRelation::Derived { to, from: "memref", of: |c, t| c.shape(t).map(|_| c.element_type(t)), summary }
 }

@@ -1,6 +1,6 @@
 //! `scf.forall` and its shared outputs.
 
-use super::space::Space;
+use super::iteration_space::IterationSpace;
 use super::text::{arrow_types, assignments, print_arrow_types, print_assignments, same_count, value_list};
 use super::{forall_patterns, one_block_each};
 use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR, kind};
@@ -250,7 +250,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-/// The region holds insertions. Unregistered ops might be insertions.
+/// Verifies that the region holds insertions only. Unregistered ops might be insertions.
 fn verify_in_parallel(m: &Module, op: Op) -> Result<(), String> {
     one_block_each(m, op, 0..1)?;
     let mut ops = m.block_ops(m.only_block(InParallelOp(op).region(m)));
@@ -285,7 +285,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         };
         op.statics(m, i).into_iter().map(value).collect::<Result<Vec<i64>, Trap>>()
     };
-    let space = Space::new(control(0)?, control(1)?, control(2)?)?;
+    let space = IterationSpace::new(control(0)?, control(1)?, control(2)?)?;
     match event {
         Event::Enter => Ok(space.enter(data[args.operand_range("outputs")].to_vec())),
         Event::Left { args, yielded, .. } => {
@@ -295,7 +295,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
             for ((_, output), value) in parts.into_iter().zip(yielded) {
                 shared[output] = value.clone();
             }
-            Ok(Space::go_on(space.next(&args[..rank])?, shared))
+            Ok(IterationSpace::continue_at(space.next(&args[..rank])?, shared))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ForallOp;
 use super::forall::CONTROLS;
-use super::space::trip_count;
+use super::iteration_space::trip_count;
 use gradus_ir::{Attr, DYNAMIC, Module, Op, OpState, Pattern, PatternRewriter, Rewriter, Type, Value};
 
 pub const PATTERNS: &[Pattern] = &[

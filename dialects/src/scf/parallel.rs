@@ -1,6 +1,6 @@
 //! `scf.parallel` and its reductions.
 
-use super::space::Space;
+use super::iteration_space::IterationSpace;
 use super::text::{arrow_types, print_optional_arrow_types, print_value_list, same_count, value_list};
 use super::{one_block_each, parallel_patterns};
 use crate::constraint::{ANY, INDEX};
@@ -269,14 +269,14 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
 /// its two values and everything that later reductions and iterations need.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     let bounds = |name: &str| data[args.operand_range(name)].iter().map(Datum::decide).collect::<Result<Vec<_>, _>>();
-    let space = Space::new(bounds("lowerBound")?, bounds("upperBound")?, bounds("step")?)?;
+    let space = IterationSpace::new(bounds("lowerBound")?, bounds("upperBound")?, bounds("step")?)?;
     let (rank, inits) = (space.step.len(), &data[args.operand_range("initVals")]);
     let (region, state, yielded) = match event {
         Event::Enter => return Ok(space.enter(inits.to_vec())),
         Event::Left { region, args, yielded } => (region, args, yielded),
     };
     if region == 0 && yielded.is_empty() {
-        return Ok(Space::go_on(space.next(&state[..rank])?, Vec::new()));
+        return Ok(IterationSpace::continue_at(space.next(&state[..rank])?, Vec::new()));
     }
     // Induction variables, partial reductions, and contributions of this iteration.
     let mut all = if region == 0 { [state, yielded].concat() } else { state[2..].to_vec() };
@@ -284,7 +284,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         all[rank + region - 1] = yielded[0].clone();
     }
     if region == inits.len() {
-        return Ok(Space::go_on(space.next(&all[..rank])?, all[rank..rank + inits.len()].to_vec()));
+        return Ok(IterationSpace::continue_at(space.next(&all[..rank])?, all[rank..rank + inits.len()].to_vec()));
     }
     let pair = [all[rank + region].clone(), all[rank + inits.len() + region].clone()];
     Ok(Next::Region(region + 1, [&pair, &all[..]].concat()))

@@ -57,7 +57,7 @@ pub struct YieldOp {
 /// Makes constant extents static.
 const CONSTANT_EXTENTS: Pattern = Pattern { name: "constant extents", run: constant_extents };
 
-/// Control-flow edges of a region executed once per element.
+/// Returns the control-flow edges of a region executed once per element.
 pub(super) fn element_edges() -> smallvec::SmallVec<[Edge; 4]> {
     // No values are carried: the op creates the region's arguments and its own result.
     let (op, body) = (Point::Op, Point::Region(0));
@@ -120,7 +120,7 @@ fn generate(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next,
         return Err(Trap::Ub("a tensor of a poison extent".into()));
     }
     let shape = data::sizes_of(ctx, ty, data)?;
-    let mut elements = Elements::after(event, shape.len(), data::dtype(ctx, ty)?)?;
+    let mut elements = ElementChunks::after(event, shape.len(), data::dtype(ctx, ty)?)?;
     if elements.len() < shape.iter().product() {
         let mut next = indices(&shape, elements.len());
         next.append(&mut elements.chunks);
@@ -141,16 +141,16 @@ pub(super) fn indices(shape: &[usize], mut at: usize) -> Vec<Datum> {
 
 /// The elements computed so far. They follow the region's arguments as chunks of decreasing powers of two, so that
 /// appending costs O(log n) amortized.
-pub(super) struct Elements {
+pub(super) struct ElementChunks {
     pub(super) chunks: Vec<Datum>,
     dtype: DType,
 }
 
-impl Elements {
+impl ElementChunks {
     /// Returns the elements before the region ran, plus the yielded one; `rank` is the number of region arguments.
-    pub(super) fn after(event: Event<'_>, rank: usize, dtype: DType) -> Result<Elements, Trap> {
-        let Event::Left { args, yielded, .. } = event else { return Ok(Elements { chunks: Vec::new(), dtype }) };
-        let mut elements = Elements { chunks: args.get(rank..).unwrap_or(&[]).to_vec(), dtype };
+    pub(super) fn after(event: Event<'_>, rank: usize, dtype: DType) -> Result<ElementChunks, Trap> {
+        let Event::Left { args, yielded, .. } = event else { return Ok(ElementChunks { chunks: Vec::new(), dtype }) };
+        let mut elements = ElementChunks { chunks: args.get(rank..).unwrap_or(&[]).to_vec(), dtype };
         let yielded = yielded.first().ok_or_else(|| Trap::unsupported("a region that yields nothing"))?;
         match yielded {
             // One poison element makes the whole tensor poison.
@@ -160,7 +160,7 @@ impl Elements {
         Ok(elements)
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub(super) fn len(&self) -> usize {
         let count = |chunk: &Datum| match chunk {
             Datum::Tensor(t) => t.len(),

@@ -103,7 +103,7 @@ const INSERT_OVER_INSERT: Pattern = Pattern { name: "insert over insert", run: i
 /// Uses the sources of casts that lose static extents.
 const INSERT_OF_CAST: Pattern = Pattern { name: "insert of cast", run: insert_of_cast };
 
-/// The operands that both ops have.
+/// Returns the operands that both ops have.
 fn source_and_dest(m: &Module, op: Op) -> (Value, Value) {
     (m.operands(op)[0], m.operands(op)[1])
 }
@@ -201,7 +201,7 @@ fn has_sizes(shape: &[usize], sizes: &[i64]) -> bool {
 
 fn insert_slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (source, dest) = (data[0].tensor()?, data[1].tensor()?);
-    let slice = Slice::at_run_time(args, data)?;
+    let slice = Slice::evaluate(args, data)?;
     let numbers = data::part(dest.shape(), &slice)?;
     if !has_sizes(source.shape(), &slice[1]) {
         return Err(Trap::Ub("an inserted tensor is not of the size of the slice".into()));

@@ -2,7 +2,7 @@
 
 mod fold;
 
-use super::generate::{Elements, YieldOp, element_edges, indices};
+use super::generate::{ElementChunks, YieldOp, element_edges, indices};
 use super::types::{shape, with_shape};
 use super::{data, names};
 use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
@@ -160,14 +160,14 @@ fn verify_region(m: &Module, region: Region, rank: usize, elem: Type) -> Result<
 }
 
 /// Mapping from result elements to source elements.
-struct Layout<'a> {
+struct PaddedIndexing<'a> {
     source: &'a Tensor,
     low: Vec<i64>,
     shape: Vec<usize>,
 }
 
-impl<'a> Layout<'a> {
-    fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<Layout<'a>, Trap> {
+impl<'a> PaddedIndexing<'a> {
+    fn new(args: &OpArgs<'_>, data: &'a [Datum]) -> Result<PaddedIndexing<'a>, Trap> {
         let source = data[0].tensor()?;
         let low = runtime_entries(args, data, "low", "static_low")?;
         let high = runtime_entries(args, data, "high", "static_high")?;
@@ -175,7 +175,7 @@ impl<'a> Layout<'a> {
         let sizes: Vec<i64> = sizes.map(|((&d, &l), &h)| (d as i64).saturating_add(l).saturating_add(h)).collect();
         let shape = data::extents(&sizes)?;
         match data::has_type(args.ctx(), args.result_types[0], &shape) {
-            true => Ok(Layout { source, low, shape }),
+            true => Ok(PaddedIndexing { source, low, shape }),
             false => Err(Trap::Ub(format!("the result has extents {shape:?}, which its type denies"))),
         }
     }
@@ -194,8 +194,8 @@ fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap
             false => Err(Trap::Ub("an extent is poison, or a region with effects runs as often as poison says".into())),
         };
     }
-    let layout = Layout::new(args, data)?;
-    let mut elements = Elements::after(event, layout.shape.len(), layout.source.dtype())?;
+    let layout = PaddedIndexing::new(args, data)?;
+    let mut elements = ElementChunks::after(event, layout.shape.len(), layout.source.dtype())?;
     let count = layout.shape.iter().product();
     while elements.len() < count {
         let mut at = indices(&layout.shape, elements.len());

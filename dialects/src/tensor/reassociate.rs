@@ -4,7 +4,7 @@ use super::types::{before_cast, castable, dynamic_dims, is_tensor, replace_and_c
 use super::{CastOp, FromElementsOp, SplatOp, data, names};
 use crate::constraint::{I64_ARRAY, INDEX, TENSOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
-use crate::views::{self, Mixed, REASSOCIATION, Reassociation, Reshapes, add_mixed, constant_entry, mixed_entries};
+use crate::views::{self, Mixed, REASSOCIATION, Reassociation, ReshapeOps, add_mixed, constant_entry, mixed_entries};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
@@ -66,8 +66,8 @@ pub struct ExpandShapeOp {
     result: OpResult<TENSOR>,
 }
 
-const OPS: Reshapes =
-    Reshapes { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
+const OPS: ReshapeOps =
+    ReshapeOps { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
 
 /// Merges two consecutive collapses or expansions.
 const COMPOSE: Pattern = Pattern { name: "compose reshapes", run: |r, op| views::compose_reshapes(r, op) };

@@ -94,7 +94,7 @@ pub(super) fn is_whole(m: &Module, slice: &Slice, tensor: Value) -> bool {
             .is_some_and(|op| op.source(m) == tensor && m.constant_int(op.index(m)) == Some(dim as i64)),
         (None, Mixed::Static(_)) => false,
     };
-    slice.is_leading(m) && slice.sizes.iter().zip(extents).enumerate().all(covers)
+    slice.is_prefix(m) && slice.sizes.iter().zip(extents).enumerate().all(covers)
 }
 
 /// Returns the slice with constant operands made static, if it is in bounds; `None` if nothing changes.
@@ -193,7 +193,7 @@ fn part_shape(ctx: &Context, sizes: &[i64], statics: &[i64], part: Type) -> Resu
 
 fn extract_slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let ctx = args.ctx();
-    let (tensor, lists) = (data[0].tensor()?, Slice::at_run_time(args, data)?);
+    let (tensor, lists) = (data[0].tensor()?, Slice::evaluate(args, data)?);
     let numbers = data::part(tensor.shape(), &lists)?;
     let statics = args.ints("static_sizes").unwrap_or_default();
     let shape = part_shape(ctx, &lists[1], &statics, args.result_types[0])?;

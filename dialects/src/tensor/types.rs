@@ -61,7 +61,7 @@ pub(super) fn shape(ctx: &Context, ty: Type) -> &[i64] {
     ctx.shape(ty).unwrap_or(&[])
 }
 
-/// Number of dynamic extents.
+/// Returns the number of dynamic extents.
 pub(super) fn dynamic_dims(shape: &[i64]) -> usize {
     shape.iter().filter(|&&d| d == DYNAMIC).count()
 }

@@ -5,7 +5,7 @@ use super::build::{
     replace_by_poison, replace_by_shape_cast,
 };
 use super::element::{positions, static_positions};
-use super::extract_sources as sources;
+use super::extract_patterns as sources;
 use super::reshape::broadcastable;
 use super::slice::ints;
 use super::types::{count, is_scalable, scalables, shape};

@@ -143,7 +143,7 @@ fn constant_mask(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     leading(args, &args.ints("mask_dim_sizes").unwrap_or_default())
 }
 
-/// The masked op applies the mask. A poison mask makes its results poison, unless memory is accessed.
+/// Executes the masked op, which applies the mask. A poison mask makes its results poison, unless memory is accessed.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memory) -> Result<Next, Trap> {
     let Event::Left { yielded, .. } = event else {
         if data[0] == Datum::Poison && args.op.is_some_and(|op| is_memory_free(args.module, op)) {
@@ -172,7 +172,7 @@ fn choose(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memo
 }
 
 /// The mask of an op.
-pub(super) struct Surrounding {
+pub(super) struct EnclosingMask {
     /// Whether each element is active.
     pub(super) mask: Vec<bool>,
     /// Elements where the mask is false.
@@ -180,18 +180,17 @@ pub(super) struct Surrounding {
 }
 
 /// Returns the mask of an executed op, if any. Poison is undefined behavior.
-pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<Surrounding>, Trap> {
+pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<EnclosingMask>, Trap> {
     if !args.op.is_some_and(|op| is_masked(args.module, op)) {
         return Ok(None);
     }
     let around = memory.around.last().ok_or_else(|| Trap::unsupported("a mask that is not executed"))?;
     let mask = data::elements(&around[0])?.ok_or_else(|| Trap::Ub("an op under a poison mask".into()))?;
     let mask = mask.iter().map(|m| *m != Datum::Int(0)).collect();
-    Ok(Some(Surrounding { mask, passthru: around.get(1).cloned() }))
+    Ok(Some(EnclosingMask { mask, passthru: around.get(1).cloned() }))
 }
 
-/// Evaluator for ops without effects outside of a mask; a masked op depends on its mask, so constant operands are not
-/// enough.
+/// Rejects evaluation of an op that may be masked: its result depends on the mask, not only on its operands.
 pub(super) fn unmasked(args: &OpArgs<'_>) -> Result<(), Trap> {
     let masked = args.op.is_some_and(|op| is_masked(args.module, op));
     if masked { Err(Trap::unsupported("an op without the mask that it is under")) } else { Ok(()) }

@@ -14,7 +14,7 @@ mod element_fold;
 mod element_patterns;
 mod elements;
 mod elements_fold;
-mod extract_sources;
+mod extract_patterns;
 mod gather;
 mod mask;
 mod mask_fold;

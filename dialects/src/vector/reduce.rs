@@ -177,8 +177,8 @@ pub(super) fn kind_at_run_time(args: &OpArgs<'_>, ty: Type) -> String {
     if float && (kind == "add" || kind == "mul") { kind + "f" } else { kind }
 }
 
-/// Violated fast-math flags yield poison.
-fn promises(args: &OpArgs<'_>) -> Attr {
+/// Returns the fast-math flags, whose violation yields poison.
+fn fastmath_flags(args: &OpArgs<'_>) -> Attr {
     let ctx = args.ctx();
     let flags = args.attr("fastmath");
     ctx.dict_attr(flags.map(|f| (ctx.str("fastmath"), f)).into_iter().collect())
@@ -196,7 +196,7 @@ fn combine_all(args: &OpArgs<'_>, mut all: impl Iterator<Item = Datum>) -> Resul
     let kind = kind_at_run_time(args, ty);
     let mut acc = all.next().ok_or_else(|| Trap::unsupported("a reduction of nothing"))?;
     let float = args.ctx().float_kind(ty).is_some();
-    let props = if float { promises(args) } else { Attr::EMPTY_DICT };
+    let props = if float { fastmath_flags(args) } else { Attr::EMPTY_DICT };
     for element in all {
         acc = data::combine_with(args, props, ty, &kind, acc, element)?;
     }

@@ -12,7 +12,7 @@ use gradus_ir::memory::Memory;
 use gradus_ir::{OpArgs, Type};
 
 /// The source of one vector element.
-enum Place {
+enum ElementSource {
     /// In bounds, at these indices.
     At(Vec<i64>),
     /// Out of bounds.
@@ -31,7 +31,7 @@ fn sizes(base: &Datum) -> Result<Vec<i64>, Trap> {
 
 /// Returns the source of each element of a vector of type `ty`. A violated `in_bounds`, and an out-of-bounds first
 /// element along other dimensions, are undefined behavior.
-fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) -> Result<Vec<Place>, Trap> {
+fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) -> Result<Vec<ElementSource>, Trap> {
     let op = args.op.ok_or_else(|| Trap::unsupported("an op that does not exist"))?;
     let (map, bounds) = map_and_bounds(args.module, op).ok_or_else(|| Trap::unsupported("a transfer without a map"))?;
     let (sizes, at) = (sizes(one(args, data, "base")?)?, indices(group(args, data, "indices"))?);
@@ -50,7 +50,7 @@ fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) 
     let place = |index: Vec<usize>| {
         let number = data::number(&mask_shape, used.iter().map(|&(_, i)| index[i]));
         if !shows(number) {
-            return Ok(Place::Masked);
+            return Ok(ElementSource::Masked);
         }
         let mut place = at.clone();
         for &(dim, i) in &used {
@@ -60,14 +60,14 @@ fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) 
             }
             let promised = bounds.get(i) == Some(&true);
             let reason = "a transfer goes beyond the end against its promise";
-            return if promised { Err(Trap::Ub(reason.into())) } else { Ok(Place::Nowhere) };
+            return if promised { Err(Trap::Ub(reason.into())) } else { Ok(ElementSource::Nowhere) };
         }
-        Ok(Place::At(place))
+        Ok(ElementSource::At(place))
     };
     data::indices(&extents).map(place).collect()
 }
 
-/// Elements of a type other than the memref's are opaque.
+/// Checks that vector and source have the same element type; other transfers are unsupported.
 fn same_elements(args: &OpArgs<'_>, source: Type, ty: Type) -> Result<(), Trap> {
     let ctx = args.ctx();
     if ctx.element_type(source) == ctx.element_type(ty) {
@@ -89,11 +89,11 @@ pub(super) fn read(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Re
         .and_then(|a| a.passthru.as_ref())
         .map(|d| stored(d, data::extents(args.ctx(), ty)?.iter().product()))
         .transpose()?;
-    let element = |(n, place): (usize, Place)| match (place, &data[0]) {
-        (Place::Masked, _) => Ok(passthru.as_ref().map_or(padding, |list| &list[n]).clone()),
-        (Place::Nowhere, _) => Ok(padding.clone()),
-        (Place::At(at), Datum::Tensor(tensor)) => data::element(tensor, data::position(tensor.shape(), &at)?),
-        (Place::At(at), base) => memory.load(base.memref()?, &at),
+    let element = |(n, place): (usize, ElementSource)| match (place, &data[0]) {
+        (ElementSource::Masked, _) => Ok(passthru.as_ref().map_or(padding, |list| &list[n]).clone()),
+        (ElementSource::Nowhere, _) => Ok(padding.clone()),
+        (ElementSource::At(at), Datum::Tensor(tensor)) => data::element(tensor, data::position(tensor.shape(), &at)?),
+        (ElementSource::At(at), base) => memory.load(base.memref()?, &at),
     };
     let places = places(args, data, ty, around.as_ref().map(|a| a.mask.as_slice()))?;
     let all: Vec<Datum> = places.into_iter().enumerate().map(element).collect::<Result<_, _>>()?;
@@ -111,8 +111,8 @@ pub(super) fn write(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> R
     let places = places(args, data, ty, around.as_ref().map(|a| a.mask.as_slice()))?;
     let elements = stored(&data[0], places.len())?;
     let written = elements.iter().zip(places).filter_map(|(element, place)| match place {
-        Place::At(at) => Some((element, at)),
-        Place::Nowhere | Place::Masked => None,
+        ElementSource::At(at) => Some((element, at)),
+        ElementSource::Nowhere | ElementSource::Masked => None,
     });
     let Datum::Tensor(before) = &data[1] else {
         for (element, at) in written {

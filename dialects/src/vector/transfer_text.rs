@@ -12,7 +12,7 @@ pub(super) const TRANSFER_READ: Directive = Directive { name: "TransferRead", pa
 pub(super) const TRANSFER_WRITE: Directive =
     Directive { name: "TransferWrite", parse: parse_write, print: print_write };
 
-/// Two types with their source position.
+/// Parses two types; returns them with their source position.
 fn types(p: &mut OpParser<'_, '_>) -> ParseResult<(usize, Vec<Type>)> {
     p.expect(":")?;
     let at = p.offset();

@@ -133,7 +133,7 @@ pub(super) fn scalable(ctx: &Context, ty: Type) -> &[bool] {
     vector(ctx, ty).map_or(&[], |v| v.1)
 }
 
-/// Number of scalable dimensions.
+/// Returns the number of scalable dimensions.
 pub(super) fn scalables(ctx: &Context, ty: Type) -> usize {
     scalable(ctx, ty).iter().filter(|&&s| s).count()
 }
@@ -143,7 +143,7 @@ pub(super) fn is_scalable(ctx: &Context, ty: Type) -> bool {
     scalable(ctx, ty).contains(&true)
 }
 
-/// Number of elements; for scalable vectors at `vscale` = 1.
+/// Returns the number of elements; for scalable vectors at `vscale` = 1.
 pub(super) fn count(ctx: &Context, ty: Type) -> i64 {
     shape(ctx, ty).iter().fold(1, |n: i64, &d| n.saturating_mul(d))
 }

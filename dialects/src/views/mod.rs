@@ -10,7 +10,7 @@ pub use mixed::{Mixed, add_mixed, constant_entry, fold_entries, is_constant, mix
 pub use reassociation::{
     REASSOCIATION, Reassociation, collapsing, compose, reassociation_attr, reassociation_of, regroup,
 };
-pub use reshape::{Reshapes, collapse_of_expand, compose_reshapes, expand_of_collapse, fold_reshape};
+pub use reshape::{ReshapeOps, collapse_of_expand, compose_reshapes, expand_of_collapse, fold_reshape};
 pub use slice::{RankError, Slice, dropped_dims, rank_reduced};
 
 #[cfg(test)]

@@ -97,8 +97,8 @@ pub fn collapsing(from: &[i64], to: &[i64]) -> Option<Reassociation> {
     Some(forward.into_iter().map(|r| (r.start as i64..r.end as i64).collect()).collect())
 }
 
-/// The ranges of `from` that make up each dimension of `to`, chosen from the left, as short as possible. The last range
-/// takes the rest.
+/// Returns the ranges of `from` that make up each dimension of `to`, chosen from the left, as short as possible. The
+/// last range takes the rest.
 fn ranges(from: &[i64], to: &[i64]) -> Option<Vec<Range<usize>>> {
     let mut out: Vec<Range<usize>> = Vec::with_capacity(to.len());
     let mut at = 0;
@@ -116,13 +116,13 @@ fn ranges(from: &[i64], to: &[i64]) -> Option<Vec<Range<usize>>> {
     (at == from.len()).then_some(out)
 }
 
-/// The range from `start` to the first dynamic dimension, or to the end if `all`.
+/// Returns the range from `start` to the first dynamic dimension, or to the end if `all`.
 fn dynamic_range(from: &[i64], start: usize, all: bool) -> Option<Range<usize>> {
     let first = from.get(start..)?.iter().position(|&d| d == DYNAMIC)?;
     Some(start..if all { from.len() } else { start + first + 1 })
 }
 
-/// The shortest static range from `start` whose product is `size`; with `all`, followed by all adjacent unit
+/// Returns the shortest static range from `start` whose product is `size`; with `all`, followed by all adjacent unit
 /// dimensions.
 fn static_range(from: &[i64], start: usize, size: i64, all: bool) -> Option<Range<usize>> {
     let mut begin = start;

@@ -8,7 +8,7 @@ use gradus_ir::{
 
 /// The reshape ops of a dialect. Expansion and collapse have an operand `src` and an attribute `reassociation`; the
 /// expansion has its shape in `output_shape` and `static_output_shape`.
-pub struct Reshapes {
+pub struct ReshapeOps {
     /// Expansion of dimensions.
     pub expand: &'static OpInfo,
     /// Collapse of dimensions.
@@ -84,7 +84,7 @@ pub fn compose_reshapes(r: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Replaces a collapse of an expansion by one reshape or a cast, if the groups of one refine those of the other.
-pub fn collapse_of_expand(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool {
+pub fn collapse_of_expand(r: &mut Rewriter<'_>, op: Op, ops: &ReshapeOps) -> bool {
     let m = r.module();
     let ctx = &m.ctx;
     let collapse = Reshape::of(m, op);
@@ -109,7 +109,7 @@ pub fn collapse_of_expand(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool 
 }
 
 /// Replaces an expansion of a collapse by one reshape, if the mapping of dimensions is unambiguous.
-pub fn expand_of_collapse(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool {
+pub fn expand_of_collapse(r: &mut Rewriter<'_>, op: Op, ops: &ReshapeOps) -> bool {
     let m = r.module();
     let ctx = &m.ctx;
     let expand = Reshape::of(m, op);
@@ -131,7 +131,7 @@ pub fn expand_of_collapse(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes) -> bool 
     replace(r, op, ops.expand, collapse.src, &groups, &output)
 }
 
-/// The groups that collapse one shape to the other, given the groups by which both collapse to a third shape.
+/// Returns the groups that collapse one shape to the other, given the groups by which both collapse to a third shape.
 fn collapsing_groups(from: (&[i64], &[Vec<i64>]), to: (&[i64], &[Vec<i64>])) -> Option<Reassociation> {
     if from.1.is_empty() {
         return collapsing(from.0, to.0);
@@ -212,7 +212,7 @@ fn replace(
     r.replace_with(op, state).is_ok()
 }
 
-fn cast(r: &mut Rewriter<'_>, op: Op, ops: &Reshapes, src: Value) -> bool {
+fn cast(r: &mut Rewriter<'_>, op: Op, ops: &ReshapeOps, src: Value) -> bool {
     let m = r.module();
     let mut state = OpState::new(&m.ctx, ops.cast.name, m.loc(op));
     state.operand_group(&[src]);

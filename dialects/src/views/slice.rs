@@ -30,7 +30,7 @@ impl Slice {
     }
 
     /// Returns offsets, sizes and strides when the op is executed on `data`.
-    pub fn at_run_time(args: &OpArgs<'_>, data: &[Datum]) -> Result<[Vec<i64>; 3], Trap> {
+    pub fn evaluate(args: &OpArgs<'_>, data: &[Datum]) -> Result<[Vec<i64>; 3], Trap> {
         let list = |i: usize| runtime_entries(args, data, LISTS[i].1, LISTS[i].2);
         Ok([list(0)?, list(1)?, list(2)?])
     }
@@ -67,7 +67,7 @@ impl Slice {
     }
 
     /// Whether all offsets are 0 and all strides 1.
-    pub fn is_leading(&self, m: &Module) -> bool {
+    pub fn is_prefix(&self, m: &Module) -> bool {
         is_constant(m, &self.offsets, 0) && is_constant(m, &self.strides, 1)
     }
 

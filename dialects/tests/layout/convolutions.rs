@@ -1,4 +1,4 @@
-//! Convolutions by tables over buffers in many layouts, against the reference: the same numbers.
+//! Convolutions by address tables over buffers in many layouts equal the reference convolution.
 
 use gradus_dialects::layout::{
     AccessFunction, Layout, LayoutError, ReductionOrder, Relayout, SlidingWindow, TiledLayout,
@@ -12,7 +12,7 @@ use gradus_reference_kernels::{self as kernels, matmul, transpose};
 struct Conv {
     batch: u64,
     groups: u64,
-    /// Of one group, in and out.
+    /// Input and output channels per group.
     channels: u64,
     kernels: u64,
     size: [u64; 2],
@@ -54,14 +54,14 @@ impl Conv {
     }
 }
 
-/// Small whole numbers, whose sums are exact.
+/// Returns small integers, whose sums are exact.
 fn small(shape: &[u64]) -> Tensor {
     let shape: Vec<usize> = shape.iter().map(|&d| d as usize).collect();
     let numbers = (0..shape.iter().product::<usize>()).map(|i| (i * 37 % 19) as f32 - 9.0);
     Tensor::from_vec(&shape, numbers.collect())
 }
 
-/// A tensor's elements in a layout, with a padding that no sum survives.
+/// Packs a tensor into a layout, with NaN as padding.
 fn packed(x: &Tensor, layout: &Layout) -> Tensor {
     let sizes: Vec<i64> = x.shape().iter().map(|&d| d as i64).collect();
     let plain = "NCHW".parse::<TiledLayout>().unwrap().of("NCHW", &sizes).unwrap();
@@ -70,7 +70,7 @@ fn packed(x: &Tensor, layout: &Layout) -> Tensor {
     Tensor::new(x.dtype(), vec![layout.size() as usize], bytes.into()).unwrap()
 }
 
-/// The convolution as one product for each group, in the reference's order. Offsets are for point m and summand k.
+/// Computes the convolution as one product per group, in the order of the reference.
 fn by_table(
     conv: &Conv,
     buffer: &Tensor,

@@ -3,7 +3,7 @@
 use crate::oracle::{Random, indices, layout};
 use gradus_dialects::layout::{BlockAddress, CopyRun, Layout, LayoutError, Relayout, Sram, TransferCost};
 
-/// All elements' offsets before and after, in the order of where they go, and as few runs as possible.
+/// Returns source and target offsets of all elements in target order, merged into maximal runs.
 fn by_element(from: &Layout, to: &Layout) -> Vec<CopyRun> {
     let all = |l: &Layout| {
         let sizes: Vec<u64> = l.axes().iter().map(|a| a.size).collect();
@@ -21,9 +21,9 @@ fn by_element(from: &Layout, to: &Layout) -> Vec<CopyRun> {
     moves
 }
 
-/// CopyRuns move every element once, to where it belongs, merged.
+/// Copy runs are maximal and move every element once.
 #[test]
-fn random_moves() {
+fn random_relayouts() {
     let (mut random, mut reshapes) = (Random(6), 0);
     for _ in 0..2500 {
         let (text, axes, sizes) = random.layout(6);
@@ -65,7 +65,7 @@ fn check_copy(relayout: Relayout<'_>, from: &Layout, to: &Layout, size: usize, p
     assert!(found == wanted, "{place}");
 }
 
-/// Loops copy what moves say.
+/// Copy nests and copy runs agree.
 #[test]
 fn copies() {
     let (mut random, mut nests) = (Random(7), 0);
@@ -93,9 +93,9 @@ fn copies() {
     assert_eq!(there.copy(&[0; 6], &mut [0; 5], 1), Err(LayoutError::TooLarge));
 }
 
-/// CopyRuns of a slice are those of its elements.
+/// Copy runs of a slice are those of its elements.
 #[test]
-fn a_slice_moves() {
+fn copies_of_a_slice() {
     let whole = layout("NCHW8c", "NCHW", &[2, 24, 5, 5]);
     let slice = whole.slice(&[1, 8, 1, 2], &[1, 11, 3, 2]).unwrap();
     for text in ["NCHW", "NHWC", "NCHW4c", "NHWC16c"] {
@@ -119,9 +119,9 @@ fn what_does_not_fit() {
     assert_eq!(Relayout::new(&empty, &empty).unwrap().runs().count(), 0);
 }
 
-/// Long runs are found as such, however large the tensor.
+/// Long runs are found without enumeration, however large the tensor.
 #[test]
-fn large_tensors_move_in_chunks() {
+fn large_tensors_copy_in_runs() {
     let sizes = [16, 64, 56, 56];
     let (from, to) = (layout("NCHW", "NCHW", &sizes), layout("NCHW", "NCHW", &sizes));
     assert_eq!(Relayout::new(&from, &to).unwrap().runs().count(), 1);
@@ -129,7 +129,7 @@ fn large_tensors_move_in_chunks() {
     assert_eq!(Relayout::new(&from, &to).unwrap().runs().count(), 16 * 64);
 }
 
-/// A 1x1xC feature under 4W4C is padded to 1x4xC; as 2K4C weights, one kernel for each channel, that padding goes.
+/// A 1x1xC feature under 4W4C is padded to 1x4xC; as 2K4C weights, one kernel per channel, that padding is dropped.
 #[test]
 fn a_feature_becomes_weights() {
     let feature = layout("HWC4w4c", "HWC", &[1, 1, 27]);

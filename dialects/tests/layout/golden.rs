@@ -9,7 +9,7 @@ const LAYOUTS: &str = include_str!("layouts.txt");
 const SRAM: &str = include_str!("sram.txt");
 const TABLES: &str = include_str!("address_tables.txt");
 
-/// The fields of each line.
+/// Returns the fields of each line.
 fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines().filter(|l| !l.starts_with('#')).map(|l| l.split('|').map(str::trim).collect())
 }
@@ -60,7 +60,7 @@ fn sram() {
     }
 }
 
-/// The convolution of a line.
+/// Returns the convolution of a line.
 fn conv(row: &[&str]) -> (AccessFunction, [i64; 4]) {
     let [n, c, h, w, r, s, su, sv, du, dv, ho, wo] = numbers::<u64>(row[1])[..] else { panic!("{row:?}") };
     let window = |outputs, taps, stride, dilation| SlidingWindow { outputs, taps, stride, dilation, start: 0 };
@@ -93,7 +93,7 @@ fn address_tables() {
 /// An offset from three counts.
 type Formula<'a> = dyn Fn(u64, u64, u64) -> u64 + 'a;
 
-/// The formulas of the four formats that the source writes down.
+/// The address formulas of the four formats in the source.
 #[test]
 fn formulas_of_the_formats() {
     let (n, c, h, w, s, r, sv, su, dv, du) = (2, 8, 9, 11, 3, 2, 2, 1, 1, 3);
@@ -119,7 +119,7 @@ fn formulas_of_the_formats() {
     }
 }
 
-/// The alternate embodiment: m becomes (n, h, w), and sums of products with the sizes are addresses.
+/// The alternate embodiment of the source: m becomes (n, h, w), and addresses are sums of products with the sizes.
 #[test]
 fn second_derivation() {
     for row in rows(TABLES).filter(|row| row[0] == "NCHW") {
@@ -137,7 +137,7 @@ fn second_derivation() {
     }
 }
 
-/// Eight kernels of 3x3x16: the order that the source describes.
+/// Eight kernels of 3x3x16 in the order that the source describes.
 #[test]
 fn weights_of_eight_kernels_and_eight_depths() {
     let layout = layout("HWKD8k8d", "KHWD", &[16, 3, 3, 16]);

@@ -1,4 +1,5 @@
-//! Layouts, address tables and moves, against loops that are written out: data from elsewhere, and random ones.
+//! Tests of layouts, address tables and copies against loops written out: data from another implementation, and random
+//! cases.
 
 mod convolutions;
 mod copies;

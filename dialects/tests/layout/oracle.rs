@@ -1,4 +1,4 @@
-//! What layouts and accesses mean, by enumeration, and random ones.
+//! Reference semantics of layouts and accesses by enumeration, and random layouts.
 
 use gradus_dialects::layout::{AccessFunction, AccessLoop, Layout, TiledLayout};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ impl Random {
         }
     }
 
-    /// A layout of up to four axes and four tiles, tiles anywhere, and the letters and sizes of its axes.
+    /// Returns a random layout of up to four axes and four tiles, with the letters and sizes of its axes.
     pub fn layout(&mut self, most: u64) -> (String, String, Vec<i64>) {
         let mut letters: Vec<char> = "NCHWKD".chars().collect();
         self.shuffle(&mut letters);
@@ -33,7 +33,7 @@ impl Random {
         (text, letters.iter().collect(), sizes)
     }
 
-    /// A layout string of axes, with up to four tiles.
+    /// Returns a random layout string of axes, with up to four tiles.
     pub fn order(&mut self, letters: &[char]) -> String {
         let mut levels: Vec<String> = letters.iter().map(char::to_string).collect();
         self.shuffle(&mut levels);
@@ -57,13 +57,13 @@ impl Random {
     }
 }
 
-/// The layout of a string and of axes with sizes.
+/// Parses a layout string with axes and sizes.
 pub fn layout(text: &str, axes: &str, sizes: &[i64]) -> Layout {
     let tiled: TiledLayout = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
     tiled.of(axes, sizes).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
-/// The index at each offset, `None` for padding, by running the loops that a layout string says.
+/// Returns the index at each offset, `None` for padding, by running the loops of a layout string.
 pub fn enumerate(text: &str, axes: &str, sizes: &[i64]) -> Vec<Option<Vec<u64>>> {
     let mut levels = Vec::new();
     let mut number = String::new();
@@ -101,7 +101,7 @@ pub fn enumerate(text: &str, axes: &str, sizes: &[i64]) -> Vec<Option<Vec<u64>>>
     all
 }
 
-/// All indices of a shape in row-major order.
+/// Returns all indices of a shape in row-major order.
 pub fn indices(sizes: &[u64]) -> Vec<Vec<u64>> {
     let mut all = vec![Vec::new()];
     for &n in sizes {
@@ -111,7 +111,7 @@ pub fn indices(sizes: &[u64]) -> Vec<Vec<u64>> {
     all
 }
 
-/// What each point of loops adds to the index of each axis.
+/// Returns the index contribution of each loop point per axis.
 pub fn points(loops: &[AccessLoop], rank: usize) -> Vec<Vec<i64>> {
     let extents: Vec<u64> = loops.iter().map(|l| l.extent).collect();
     let point = |counts: Vec<u64>| {
@@ -124,7 +124,7 @@ pub fn points(loops: &[AccessLoop], rank: usize) -> Vec<Vec<i64>> {
     indices(&extents).into_iter().map(point).collect()
 }
 
-/// The offset that every point m reads for every k, by index; `None` where that is outside of the tensor.
+/// Returns the offset read by every output point m for every k; `None` outside the tensor.
 pub fn reads(access: &AccessFunction, text: &str, axes: &str, sizes: &[i64]) -> Vec<Vec<Option<i64>>> {
     let at: BTreeMap<Vec<u64>, i64> =
         (0..).zip(enumerate(text, axes, sizes)).filter_map(|(offset, index)| Some((index?, offset))).collect();

@@ -3,7 +3,7 @@
 use crate::oracle::{Random, enumerate, indices, layout};
 use gradus_dialects::layout::{LayoutError, TiledLayout};
 
-/// Offsets and indices are inverse, all offsets are distinct and inside, padding is what is left.
+/// Offsets and indices are inverse; offsets are distinct and in bounds; the rest is padding.
 #[test]
 fn offsets_and_indices() {
     let mut random = Random(1);
@@ -23,7 +23,7 @@ fn offsets_and_indices() {
     }
 }
 
-/// Equal places are those that enumeration finds equal.
+/// Layouts compare equal iff enumeration finds equal offsets.
 #[test]
 fn comparison() {
     let (mut random, mut same) = (Random(2), 0);
@@ -39,7 +39,7 @@ fn comparison() {
     assert!(same > 100, "{same}");
 }
 
-/// A slice is the part of the whole, where it is, unless it begins inside a tile and goes beyond it.
+/// A slice is a view of the whole, unless it begins inside a tile and ends beyond it.
 #[test]
 fn slices() {
     let (mut random, mut refused) = (Random(3), 0);
@@ -87,7 +87,7 @@ fn slices_of_slices() {
     assert_eq!(whole.slice(&[0, u64::MAX, 0, 0], &[2, 1, 9, 9]), Err(LayoutError::OutOfBounds { axis: 'C' }));
 }
 
-/// Any text is a layout or an error with a place, and a layout is printed as it is read.
+/// Any text is a layout or an error with a position, and layouts round-trip.
 #[test]
 fn any_text() {
     let mut random = Random(4);

@@ -16,7 +16,7 @@ fn is_separable(reads: &[Vec<Option<i64>>]) -> bool {
     reads.iter().all(|row| row[0].is_some() && sum(row))
 }
 
-/// The longest run of summands that are side by side everywhere, among those that loops can be cut into.
+/// Returns the longest contiguous run, among those into which the loops can be split.
 fn longest_run(access: &AccessFunction, reads: &[Vec<Option<i64>>]) -> u64 {
     let (mut lengths, mut whole) = (vec![1], 1);
     for l in access.k.iter().rev() {
@@ -28,7 +28,7 @@ fn longest_run(access: &AccessFunction, reads: &[Vec<Option<i64>>]) -> u64 {
     lengths.into_iter().filter(|&len| fits(len)).max().unwrap()
 }
 
-/// A random access and whether it stays inside.
+/// Checks a random access; counts outcomes.
 fn check(random: &mut Random, counts: &mut BTreeMap<&'static str, u32>) {
     let (text, axes, mut sizes) = random.layout(4);
     let mut access = AccessFunction {
@@ -39,7 +39,7 @@ fn check(random: &mut Random, counts: &mut BTreeMap<&'static str, u32>) {
     if random.below(4) == 0 {
         access.m.pop();
     }
-    // Mostly as large as what is read.
+    // Buffers are mostly as large as what is read.
     for (a, size) in sizes.iter_mut().enumerate().filter(|_| random.below(12) > 0) {
         let far = access.m.iter().chain(&access.k).filter(|l| l.axis == a).map(|l| ((l.extent - 1) * l.step) as i64);
         *size = (access.start[a] + far.sum::<i64>() + 1).max(1);
@@ -73,7 +73,7 @@ fn check(random: &mut Random, counts: &mut BTreeMap<&'static str, u32>) {
     *counts.entry("long").or_default() += u32::from(longest > 1);
 }
 
-/// The proof finds what enumeration finds; tables say where elements are.
+/// The separability proof agrees with enumeration, and tables hold the right addresses.
 #[test]
 fn random_accesses() {
     let (mut random, mut counts) = (Random(5), BTreeMap::new());
@@ -88,7 +88,7 @@ fn window(outputs: u64, taps: u64, start: i64) -> SlidingWindow {
     SlidingWindow { outputs, taps, stride: 1, dilation: 1, start }
 }
 
-/// A width tiled by 4 under a window of 3 is no sum, and the error says so.
+/// A width tiled by 4 is not separable for a window of 3, and the error names it.
 #[test]
 fn what_breaks_it() {
     let access = AccessFunction::conv(1, 1, 8, &[window(6, 3, 0), window(6, 3, 0)], ReductionOrder::ChannelsFirst);
@@ -110,7 +110,7 @@ fn polyphase() {
     assert_eq!((tables.base[..5].to_vec(), tables.relative), (vec![0, 1, 2, 3, 4], vec![0, 16, 32, 48]));
 }
 
-/// Padding that is not in the buffer is read from a page of zeros; channels stay together.
+/// Padding outside the buffer is read from a page of zeros; channels stay contiguous.
 #[test]
 fn zero_page() {
     let access = AccessFunction::conv(1, 1, 16, &[window(3, 3, -1), window(3, 3, -1)], ReductionOrder::ChannelsLast);
@@ -123,7 +123,7 @@ fn zero_page() {
     assert_eq!(table.bases[36..45], [0, 16, 32, 48, 64, 80, 96, 112, 128]);
 }
 
-/// A buffer with more padding than is needed: the same offsets, other bases.
+/// A buffer with more padding than needed: equal offsets, other bases.
 #[test]
 fn a_wider_halo() {
     let layout = layout("NCHW8c", "NCHW", &[1, 8, 8, 8]);

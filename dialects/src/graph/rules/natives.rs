@@ -73,7 +73,7 @@ pub(super) fn shape(m: &Module, dims: &[i64]) -> Option<Attr> {
     known.then(|| m.ctx.dense_attr(ty, &Tensor::from_vec(&[dims.len()], dims.to_vec())))
 }
 
-/// Extents of 1x1 filters, one per channel of a tensor.
+/// Returns the extents of 1x1 filters, one per channel of a tensor.
 fn kernels_for(dims: &[i64]) -> Option<Vec<i64>> {
     let mut kernels = vec![1; dims.len()];
     kernels[0] = *dims.get(1).filter(|_| dims.len() >= 3)?;
@@ -169,7 +169,7 @@ fn scaled(m: &Module, x: &[Arg]) -> Option<Attr> {
     if finite { constant(m, &product, x[0]) } else { None }
 }
 
-/// Scale of a batch normalization: `scale / sqrt(variance + epsilon)`.
+/// Returns the scale of a batch normalization: `scale / sqrt(variance + epsilon)`.
 fn factors(m: &Module, scale: Arg, variance: Arg, attrs: Arg) -> Option<Vec<f64>> {
     let epsilon = float(m, attrs, "epsilon", 1e-5);
     let (scale, variance) = (tensor(m, scale)?.to_f64(), tensor(m, variance)?.to_f64());

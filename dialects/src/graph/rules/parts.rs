@@ -15,12 +15,12 @@ fn positions(m: &Module, constant: Arg) -> Option<Vec<i64>> {
     m.ctx.dense_tensor(constant.attr())?.to_i64()
 }
 
-/// Start of a slice: all zeros.
+/// Returns the start of a slice: all zeros.
 pub(super) fn origin(m: &Module, x: &[Arg]) -> Option<Attr> {
     Some(list(m, vec![0; dims(m, x[0])?.len()]))
 }
 
-/// Start of the tensor that follows `first` along an axis.
+/// Returns the start of the tensor that follows `first` along an axis.
 pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
     let dims = dims(m, first)?;
     let mut start = vec![0; dims.len()];
@@ -28,7 +28,7 @@ pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
     Some(list(m, start))
 }
 
-/// End of the tensor that follows another along an axis.
+/// Returns the end of the tensor that follows another along an axis.
 pub(super) fn behind_end(m: &Module, x: &[Arg], axis: usize) -> Option<Attr> {
     let (first, mut end) = (dims(m, x[0])?, dims(m, x[1])?);
     let last = end.get_mut(axis)?;

@@ -26,7 +26,7 @@ pub(super) fn fold_pad(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> 
     (same && args.attr("nofold").is_none()).then(|| args.operands[0].into())
 }
 
-/// An op to be created with the region of another op.
+/// Returns the state of a new pad op, which takes the region of an existing one.
 fn pad(m: &Module, at: PadOp, source: Value, margins: &[Vec<Mixed>; 2], ty: Type) -> OpState {
     let ctx = &m.ctx;
     let mut state = OpState::new(ctx, PadOp::INFO.name, m.loc(at.0));

@@ -4,7 +4,7 @@ use gradus_ir::control::Next;
 use gradus_ir::eval::{Datum, Trap};
 
 /// A grid of iteration points, last dimension fastest.
-pub struct Space {
+pub struct IterationSpace {
     pub lower: Vec<i64>,
     pub upper: Vec<i64>,
     pub step: Vec<i64>,
@@ -12,28 +12,28 @@ pub struct Space {
     idle: u64,
 }
 
-impl Space {
+impl IterationSpace {
     /// Creates an iteration space. Undefined behavior: non-positive steps, a distance of bounds that overflows `index`,
     /// and an induction variable that overflows, as in the equivalent sequential loop nest.
-    pub fn new(lower: Vec<i64>, upper: Vec<i64>, step: Vec<i64>) -> Result<Space, Trap> {
+    pub fn new(lower: Vec<i64>, upper: Vec<i64>, step: Vec<i64>) -> Result<IterationSpace, Trap> {
         let bounds = lower.iter().zip(&upper).zip(&step);
         let trips =
             bounds.map(|((&lower, &upper), &step)| trips(lower, upper, step)).collect::<Result<Vec<u64>, _>>()?;
         let around = trips.iter().take_while(|&&n| n > 0).fold(0_u64, |idle, &n| idle.max(1).saturating_mul(n));
         let idle = if trips.contains(&0) { around } else { 0 };
-        Ok(Space { lower, upper, step, idle })
+        Ok(IterationSpace { lower, upper, step, idle })
     }
 
     /// Returns the first control transfer: the body at the first point, or the exit, with other arguments.
     pub fn enter(&self, others: Vec<Datum>) -> Next {
         match self.first() {
             None => Next::Idle(self.idle, others),
-            first => Space::go_on(first, others),
+            first => IterationSpace::continue_at(first, others),
         }
     }
 
     /// Returns the control transfer to a point, or the exit.
-    pub fn go_on(at: Option<Vec<i64>>, others: Vec<Datum>) -> Next {
+    pub fn continue_at(at: Option<Vec<i64>>, others: Vec<Datum>) -> Next {
         match at {
             Some(at) => Next::Region(0, at.into_iter().map(Datum::Int).chain(others).collect()),
             None => Next::Done(others),
