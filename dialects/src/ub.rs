@@ -41,7 +41,7 @@ fn poison(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 fn unreachable(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    Err(Trap::Ub("a place that is never reached".into()))
+    Err(Trap::Ub("an unreachable point is executed".into()))
 }
 
 /// The dialect.

@@ -54,7 +54,7 @@ fn split_heads(x: &Tensor, heads: Option<i64>) -> KernelResult {
     if x.rank() == 4 {
         return Ok(x.clone());
     }
-    let heads = heads.filter(|&h| h > 0 && x.rank() == 3).ok_or_else(|| format!("no number of heads for {x:?}"))?;
+    let heads = heads.filter(|&h| h > 0 && x.rank() == 3).ok_or_else(|| format!("{x:?} requires a number of heads"))?;
     let sizes = if x.is_empty() { [0, 0, heads, x.shape()[2] as i64 / heads] } else { [0, 0, heads, -1] };
     transpose(&reshape(x, &sizes, false)?, &[0, 2, 1, 3])
 }

@@ -149,7 +149,7 @@ pub fn slice(x: &Tensor, starts: &[i64], ends: &[i64], axes: &[i64], steps: &[i6
         || axes.len() != starts.len()
         || !matches!(steps.len(), n if n == 0 || n == axes.len())
     {
-        return Err("slice needs as many starts, ends, axes and steps".into());
+        return Err("slice requires equal numbers of starts, ends, axes and steps".into());
     }
     let (mut shape, mut view, mut offset) = (x.shape().to_vec(), signed_strides(x.shape()), 0usize);
     for (i, &axis) in axes.iter().enumerate() {

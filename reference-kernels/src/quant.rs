@@ -116,7 +116,7 @@ pub struct Quantized<'a> {
 /// Computes `a * b / c` of scales, rounded after each operation; `a` and `c` are scalars.
 fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, String> {
     if a.len() != 1 || c.len() != 1 || a.dtype() != b.dtype() || a.dtype() != c.dtype() {
-        return Err(format!("{op}: scales {a:?}, {b:?} and {c:?} do not go together"));
+        return Err(format!("{op}: scales {a:?}, {b:?} and {c:?} are incompatible"));
     }
     let scalar = |t: &Tensor| t.reshape(vec![]);
     Ok(div(&mul(b, &scalar(a)?)?, &scalar(c)?)?.to_f64())

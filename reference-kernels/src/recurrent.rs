@@ -227,7 +227,7 @@ impl Sizes {
         let given = given.map_or_else(|| Some(vec![self.steps as i64; self.batch]), Tensor::to_i64);
         let known = |l: i64| usize::try_from(l).ok().filter(|&l| l <= self.steps);
         let lengths = given.and_then(|l| l.into_iter().map(known).collect());
-        lengths.ok_or_else(|| format!("sequences of at most {} elements have other lengths", self.steps))
+        lengths.ok_or_else(|| format!("sequence lengths must be at most {}", self.steps))
     }
 }
 

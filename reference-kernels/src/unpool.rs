@@ -27,7 +27,7 @@ pub fn unpool_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, S
 pub fn max_unpool(x: &Tensor, indices: &Tensor, shape: Option<&[i64]>, attrs: &WindowAttrs) -> KernelResult {
     let inner = unpool_dims(x.shape(), attrs)?;
     let indices = indices.to_i64().filter(|_| indices.shape() == x.shape());
-    let indices = indices.ok_or_else(|| format!("max_unpool of {x:?} with other indices"))?;
+    let indices = indices.ok_or_else(|| format!("max_unpool requires indices of the shape of {x:?}"))?;
     let (total, size) = (checked_elements(&inner)?, x.dtype().size());
     let mut out = vec![0; total * size];
     for (i, &at) in indices.iter().enumerate() {

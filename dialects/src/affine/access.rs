@@ -298,7 +298,7 @@ fn for_each_element(
     at: &[i64],
     mut f: impl FnMut(usize, &[i64]) -> Result<(), Trap>,
 ) -> Result<(), Trap> {
-    let shape = ctx.static_shape(ty).ok_or_else(|| Trap::unsupported("a vector of scalable size"))?;
+    let shape = ctx.static_shape(ty).ok_or_else(|| Trap::unsupported("scalable vectors"))?;
     let first = at.len().checked_sub(shape.len());
     let first = first.ok_or_else(|| Trap::unsupported("a vector of more dimensions than the memory"))?;
     let total = shape.iter().fold(1i64, |n, &d| n.saturating_mul(d));

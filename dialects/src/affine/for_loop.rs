@@ -295,7 +295,7 @@ fn counted(args: &OpArgs<'_>, data: &[Datum]) -> Result<Counted, Trap> {
         return Err(Trap::unsupported("a loop without bounds"));
     };
     let step =
-        args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop that does not advance".into()))?;
+        args.int("step").filter(|&step| step > 0).ok_or_else(|| Trap::Ub("a loop has a non-positive step".into()))?;
     let (uppers, inits) = (lower.num_inputs(), lower.num_inputs() + upper.num_inputs());
     let first = results(lower, &data[..uppers])?.into_iter().max().unwrap_or(0);
     let end = results(upper, &data[uppers..inits])?.into_iter().min().unwrap_or(0);

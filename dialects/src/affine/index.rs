@@ -159,7 +159,7 @@ fn delinearize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let n = args.result_types.len();
     let sizes = sizes(args, data, n)?;
     if sizes.iter().flatten().any(|&size| size < 1) || strides(&sizes).is_none() {
-        return Err(Trap::Ub("dimensions of a size below one, or of more elements than there are numbers".into()));
+        return Err(Trap::Ub("the basis has a non-positive size or overflows".into()));
     }
     let (mut rest, mut indices) = (data[0].int()?, vec![Datum::Poison; n]);
     for i in (1..n).rev() {

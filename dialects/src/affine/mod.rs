@@ -91,7 +91,7 @@ const FURTHEST: u64 = 3 << 60;
 /// Evaluates a map whose results control execution: poison and overflow are undefined behavior. Never empty.
 fn results(map: &AffineMap, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     if data.contains(&Datum::Poison) {
-        return Err(Trap::Ub("an affine map of poison".into()));
+        return Err(Trap::Ub("a control-flow decision depends on a poison affine map".into()));
     }
     let near = |list: &Vec<i64>| list.iter().all(|n| n.unsigned_abs() <= FURTHEST);
     values(map, data)?.filter(near).ok_or_else(|| Trap::Ub("an affine expression overflows".into()))
@@ -133,7 +133,7 @@ fn one_result(args: &OpArgs<'_>, pick: fn(i64, i64) -> i64) -> Result<Scalar, Tr
 fn no_value<T>(reason: NoValue) -> Result<Option<T>, Trap> {
     match reason {
         NoValue::Overflow => Ok(None),
-        _ => Err(Trap::Ub("an affine expression divides by a number below one".into())),
+        _ => Err(Trap::Ub("an affine expression divides by a non-positive number".into())),
     }
 }
 

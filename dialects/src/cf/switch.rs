@@ -232,7 +232,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
 
 fn jump(args: &OpArgs<'_>, data: &[Datum]) -> Result<usize, Trap> {
     let flag = data[0].decide()?;
-    let op = args.op.ok_or_else(|| Trap::unsupported("a switch that is not in a program"))?;
+    let op = args.op.ok_or_else(|| Trap::unsupported("a switch outside of a program"))?;
     Ok(case_of(args.module, op, flag))
 }
 

@@ -84,7 +84,7 @@ fn attention_attrs(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs, String>
     }
     let precision = args.int("softmax_precision").filter(|&n| n != 0).map(onnx_dtype);
     if precision.is_some_and(|p| p.is_none_or(|p| !p.is_float())) {
-        return Err("attribute 'softmax_precision' should be the number of a floating-point type".into());
+        return Err("attribute 'softmax_precision' should be the ONNX number of a floating-point type".into());
     }
     Ok(kernels::AttentionAttrs {
         scale: args.float("scale"),
@@ -118,7 +118,7 @@ fn infer_attention(args: &OpArgs<'_>) -> infer::Types {
     let (new, kv) = (infer::unify(new, vs)?, infer::unify(kv, vh)?);
     let (b, d) = (infer::unify(infer::unify(b, kb)?, vb)?, infer::unify(d, kd)?);
     if h > 0 && kv > 0 && h % kv != 0 {
-        return Err(format!("{h} heads of queries cannot share {kv} of keys"));
+        return Err(format!("{h} query heads are not a multiple of {kv} key heads"));
     }
     let past = match (args.opt_operand("past_key"), args.opt_operand("past_value")) {
         (None, None) => 0,
@@ -379,7 +379,7 @@ fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttentionAttrs, Stri
     let (gated, delta) = choice(args, "update_rule", &rules)?;
     let heads = [int(args, "q_num_heads")?, int(args, "kv_num_heads")?];
     if heads[0] <= 0 || heads[1] <= 0 || heads[0] % heads[1] != 0 {
-        return Err(format!("{} heads of queries cannot share {} of keys", heads[0], heads[1]));
+        return Err(format!("{} query heads are not a multiple of {} key heads", heads[0], heads[1]));
     }
     for (name, wanted) in [("decay", gated), ("beta", delta)] {
         if args.opt_operand(name).is_some() != wanted {

@@ -35,7 +35,7 @@ fn infer_constant(args: &OpArgs<'_>) -> infer::Types {
 
 fn constant(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let tensor = args.attr("value").and_then(|a| infer::attr_tensor(args.module, a));
-    one(tensor.ok_or_else(|| "a constant whose elements cannot be computed with, or are missing".into()))
+    one(tensor.ok_or_else(|| "a constant without numeric elements".into()))
 }
 
 /// Tensor of the given shape filled with one value.
@@ -242,7 +242,7 @@ pub struct EyeLikeOp {
 
 fn eye_type(args: &OpArgs<'_>) -> Result<Type, String> {
     match args.int("dtype") {
-        Some(n) => onnx_type(args.ctx(), n).ok_or_else(|| format!("{n} is not the number of a type")),
+        Some(n) => onnx_type(args.ctx(), n).ok_or_else(|| format!("{n} is not an ONNX type number")),
         None => infer::elem(args, "x"),
     }
 }

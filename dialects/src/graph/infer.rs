@@ -51,7 +51,7 @@ fn common<'a>(args: &OpArgs<'_>, values: impl Iterator<Item = &'a Value>) -> Res
         None => Ok(first),
         Some(other) => {
             let (a, b) = (ctx.display_type(first), ctx.display_type(other));
-            Err(format!("requires operands of one element type, but got '{a}' and '{b}'"))
+            Err(format!("requires operands of the same element type, but got '{a}' and '{b}'"))
         }
     }
 }

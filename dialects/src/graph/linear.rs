@@ -149,7 +149,7 @@ pub(super) const ANY_EXTENT: usize = 1 << 31;
 fn conv_dims(x: &[i64], w: &[i64], attrs: &ConvAttrs) -> Result<Vec<i64>, String> {
     if x.len() < 3 || x.len() != w.len() {
         let (x, w) = (infer::display(x), infer::display(w));
-        return Err(format!("a convolution needs operands of one rank of at least 3, not {x} and {w}"));
+        return Err(format!("a convolution requires operands of the same rank, at least 3, not {x} and {w}"));
     }
     let group = usize::try_from(attrs.group).ok().filter(|&g| g > 0).ok_or("attribute 'group' should be positive")?;
     let (c, k) = match (infer::known(x[1]), infer::known(w[1])) {
@@ -248,7 +248,9 @@ fn infer_conv_transpose(args: &OpArgs<'_>) -> infer::Types {
 fn conv_transpose_dims(x: &[i64], w: &[i64], attrs: &ConvTransposeAttrs) -> Result<Vec<i64>, String> {
     if x.len() < 3 || x.len() != w.len() {
         let (x, w) = (infer::display(x), infer::display(w));
-        return Err(format!("a transposed convolution needs operands of one rank of at least 3, not {x} and {w}"));
+        return Err(format!(
+            "a transposed convolution requires operands of the same rank, at least 3, not {x} and {w}"
+        ));
     }
     let group = attrs.conv.group;
     let channels = infer::known(infer::unify(x[1], w[0])?);

@@ -101,7 +101,7 @@ fn infer_concat(args: &OpArgs<'_>) -> infer::Types {
     for shape in shapes {
         let shape = shape.unwrap_or_else(|| infer::unknown(rank));
         if shape.len() != rank {
-            return Err("requires operands of one rank".into());
+            return Err("requires operands of the same rank".into());
         }
         along.push(shape[axis]);
         for (i, &d) in shape.iter().enumerate().filter(|&(i, _)| i != axis) {
@@ -217,7 +217,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         Some(sizes) => infer::all_known(&sizes).filter(|s| s.len() == count),
         None => Some(split_sizes(x.shape()[normalize_axis(axis, x.rank())?], count)?),
     };
-    let sizes = sizes.ok_or_else(|| Trap::unsupported(format!("a split that does not give {count} parts")))?;
+    let sizes = sizes.ok_or_else(|| Trap::unsupported(format!("a split with a number of parts other than {count}")))?;
     Ok(kernels::split(x, axis, &sizes)?.into_iter().map(Datum::Tensor).collect())
 }
 
@@ -267,7 +267,7 @@ fn infer_slice(args: &OpArgs<'_>) -> infer::Types {
     };
     let axes = normalize_axes(&axes, dims.len())?;
     if [&starts, &ends, &steps].iter().any(|l| l.as_ref().is_some_and(|l| l.len() != axes.len())) {
-        return Err("requires as many starts, ends, axes and steps".into());
+        return Err("requires equal numbers of starts, ends, axes and steps".into());
     }
     for (i, &axis) in axes.iter().enumerate() {
         dims[axis] = match (infer::known(dims[axis]), &starts, &ends, &steps) {
@@ -286,7 +286,7 @@ fn slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (starts, ends, axes, steps) = (starts?.unwrap_or_default(), ends?.unwrap_or_default(), axes?, steps?);
     // The kernel treats an empty list as an absent one.
     if [&axes, &steps].iter().any(|list| list.as_ref().is_some_and(|l| l.len() != starts.len())) {
-        return Err(Trap::unsupported("a slice without as many starts, axes and steps"));
+        return Err(Trap::unsupported("a slice with different numbers of starts, axes and steps"));
     }
     one(kernels::slice(i.get("x")?, &starts, &ends, &axes.unwrap_or_default(), &steps.unwrap_or_default()))
 }

@@ -244,7 +244,7 @@ fn quantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
     match infer::elem(args, "y_zero_point") {
         Ok(zero) => Ok(zero),
         Err(_) if given == 0 => Ok(args.ctx().dtype_type(DType::U8)),
-        Err(_) => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not the number of a type")),
+        Err(_) => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not an ONNX type number")),
     }
 }
 
@@ -298,7 +298,7 @@ pub struct DequantizeLinearOp {
 fn dequantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
     match int(args, "output_dtype")? {
         0 => infer::elem(args, "x_scale"),
-        given => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not the number of a type")),
+        given => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not an ONNX type number")),
     }
 }
 

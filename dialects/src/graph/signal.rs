@@ -54,7 +54,7 @@ fn known_int(args: &OpArgs<'_>, name: &str) -> Option<i64> {
 fn output_type(args: &OpArgs<'_>) -> Result<(gradus_ir::Type, DType), String> {
     let number = int(args, "output_datatype")?;
     let known = onnx_type(args.ctx(), number).zip(onnx_dtype(number));
-    known.ok_or_else(|| format!("{number} is not the number of a type"))
+    known.ok_or_else(|| format!("{number} is not an ONNX type number"))
 }
 
 fn infer_window(args: &OpArgs<'_>) -> infer::Types {

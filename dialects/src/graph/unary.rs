@@ -323,7 +323,7 @@ fn infer_bit_cast(args: &OpArgs<'_>) -> infer::Types {
     let types = infer_cast(args)?;
     let bits = |t: Type| args.ctx().dtype(args.ctx().element_type(t)).map(DType::bits);
     if bits(types[0]) != bits(infer::ty(args, "x")?) {
-        return Err("requires element types of as many bits".into());
+        return Err("requires element types of the same width".into());
     }
     Ok(types)
 }

@@ -59,7 +59,7 @@ fn dim(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (view, index) = (data[0].memref()?, data[1].int()?);
     let size = usize::try_from(index).ok().and_then(|i| view.sizes.get(i));
     size.map(|&n| vec![Datum::Int(n)])
-        .ok_or_else(|| Trap::Ub(format!("dimension {index} of a memref of rank {}", view.sizes.len())))
+        .ok_or_else(|| Trap::Ub(format!("dimension {index} is out of range for a memref of rank {}", view.sizes.len())))
 }
 
 /// Folds to the static size, or to the operand that defines a dynamic size.

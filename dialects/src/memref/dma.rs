@@ -238,7 +238,7 @@ pub fn transfer(
 ) -> Result<(), Trap> {
     let (stride, chunk) = stride.unwrap_or((1, 1));
     if count < 0 || chunk <= 0 {
-        return Err(Trap::Ub("a copy of so many elements".into()));
+        return Err(Trap::Ub("a copy has too many elements".into()));
     }
     let source_is_slower = space(ctx, source.ty) <= space(ctx, target.ty);
     for i in 0..count {

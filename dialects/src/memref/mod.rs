@@ -48,7 +48,7 @@ fn rank(m: &Module, memref: Value) -> usize {
 /// Converts to an index. Poison is undefined behavior.
 fn index(datum: &Datum) -> Result<i64, Trap> {
     match datum {
-        Datum::Poison => Err(Trap::Ub("memory is accessed or made with poison for an index".into())),
+        Datum::Poison => Err(Trap::Ub("a memory access or allocation has a poison index".into())),
         known => known.int(),
     }
 }

@@ -251,7 +251,7 @@ fn subview(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (ctx, slice) = (args.ctx(), Slice::of(args));
     let dropped = subview_type(ctx, args.operand_type(0), &slice)
         .and_then(|full| dropped_dims(ctx, full, args.result_types[0], &slice.sizes))
-        .ok_or_else(|| Trap::unsupported("it is not clear which dimensions are left out"))?;
+        .ok_or_else(|| Trap::unsupported("ambiguous dropped dimensions"))?;
     let mut part = MemRef { sizes: Default::default(), strides: Default::default(), ..view.clone() };
     for (i, &extent) in view.sizes.iter().enumerate() {
         let (offset, size, stride) = (offsets[i], sizes[i], strides[i]);

@@ -131,12 +131,12 @@ fn reshape(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
     let row_major = StridedLayout { offset: source.offset, ..StridedLayout::row_major(&source.sizes) };
     let count = sizes.iter().try_fold(1i64, |n, &d| if d < 0 { None } else { n.checked_mul(d) });
     if count != Some(source.len()) || source.strides != row_major.strides && source.len() > 1 {
-        return Err(Trap::Ub("a reshape to another number of elements, or of elements with gaps".into()));
+        return Err(Trap::Ub("a reshape changes the number of elements, or its source is not contiguous".into()));
     }
     let mut view = MemRef::row_major(source.buffer, &sizes);
     (view.offset, view.bytes) = (source.offset, source.bytes);
     if !super::cast::fits(args.ctx(), &view, args.result_types[0]) {
-        return Err(Trap::Ub("a reshape to another shape than its type says".into()));
+        return Err(Trap::Ub("a reshape to a shape that contradicts its type".into()));
     }
     Ok(vec![Datum::MemRef(Box::new(view))])
 }

@@ -275,7 +275,7 @@ fn edges(m: &Module, op: Op) -> SmallVec<[Edge; 4]> {
 
 /// Executes sequentially; iterations see earlier insertions.
 fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
-    let op = args.op.map(ForallOp).ok_or_else(|| Trap::unsupported("a loop that is not in a program"))?;
+    let op = args.op.map(ForallOp).ok_or_else(|| Trap::unsupported("a loop outside of a program"))?;
     let m = args.module;
     let control = |i: usize| {
         let mut values = data[args.operand_range(args.info.operands[i].name)].iter();
@@ -291,7 +291,7 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
         Event::Left { args, yielded, .. } => {
             let rank = space.step.len();
             let mut shared = args[rank..].to_vec();
-            let parts = op.combining(m).ok_or_else(|| Trap::unsupported("what is put into shared tensors"))?;
+            let parts = op.combining(m).ok_or_else(|| Trap::unsupported("unknown insertions into shared tensors"))?;
             for ((_, output), value) in parts.into_iter().zip(yielded) {
                 shared[output] = value.clone();
             }

@@ -70,11 +70,11 @@ fn trips(lower: i64, upper: i64, step: i64) -> Result<u64, Trap> {
     }
     let distance = upper
         .checked_sub(lower)
-        .ok_or_else(|| Trap::Ub(format!("the distance from {lower} to {upper} is no number of type 'index'")))?;
+        .ok_or_else(|| Trap::Ub(format!("the distance from {lower} to {upper} overflows 'index'")))?;
     let last = lower + (distance - 1) / step * step;
     match last.checked_add(step) {
         Some(_) => Ok(((distance - 1) / step).unsigned_abs() + 1),
-        None => Err(Trap::Ub(format!("the induction variable leaves its type after {last}"))),
+        None => Err(Trap::Ub(format!("the induction variable overflows after {last}"))),
     }
 }
 

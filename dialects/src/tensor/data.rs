@@ -11,7 +11,7 @@ const MAX_ELEMENTS: usize = 1 << 26;
 
 /// Converts `sizes` to a shape. Negative sizes are undefined behavior, too large ones unsupported.
 pub(crate) fn extents(sizes: &[i64]) -> Result<Vec<usize>, Trap> {
-    let one = |&n: &i64| usize::try_from(n).map_err(|_| Trap::Ub(format!("a tensor of the negative extent {n}")));
+    let one = |&n: &i64| usize::try_from(n).map_err(|_| Trap::Ub(format!("a tensor has the negative extent {n}")));
     let shape: Vec<usize> = sizes.iter().map(one).collect::<Result<_, _>>()?;
     match checked_len(&shape) {
         Some(n) if n <= MAX_ELEMENTS => Ok(shape),

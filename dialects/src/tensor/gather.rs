@@ -217,13 +217,13 @@ fn gather(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 
 fn scatter(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     if args.result_types[0] != args.operand_type(1) {
-        return Err(Trap::unsupported("a tensor of another type than the one before"));
+        return Err(Trap::unsupported("a tensor type that changes between iterations"));
     }
     let (source, dest, indices) = (data[0].tensor()?, data[1].tensor()?, data[2].tensor()?);
     let dims = args.ints("scatter_dims").unwrap_or_default();
     let numbers = numbers(dest.shape(), indices, &dims, true)?;
     if numbers.len() != source.len() {
-        return Err(Trap::Ub("the slices are not of the size of the coordinates".into()));
+        return Err(Trap::Ub("the shapes of slices and coordinates do not match".into()));
     }
     Ok(vec![Datum::Tensor(data::put(source, dest, numbers))])
 }

@@ -117,7 +117,7 @@ pub(super) fn replace_with_body(r: &mut Rewriter<'_>, op: Op, mut state: OpState
 fn generate(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
     if data.contains(&Datum::Poison) {
-        return Err(Trap::Ub("a tensor of a poison extent".into()));
+        return Err(Trap::Ub("a tensor has a poison extent".into()));
     }
     let shape = data::sizes_of(ctx, ty, data)?;
     let mut elements = ElementChunks::after(event, shape.len(), data::dtype(ctx, ty)?)?;

@@ -204,7 +204,7 @@ fn insert_slice(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let slice = Slice::evaluate(args, data)?;
     let numbers = data::part(dest.shape(), &slice)?;
     if !has_sizes(source.shape(), &slice[1]) {
-        return Err(Trap::Ub("an inserted tensor is not of the size of the slice".into()));
+        return Err(Trap::Ub("the inserted tensor does not have the sizes of the slice".into()));
     }
     Ok(vec![Datum::Tensor(data::put(source, dest, numbers))])
 }

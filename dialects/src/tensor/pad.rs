@@ -176,7 +176,7 @@ impl<'a> PaddedIndexing<'a> {
         let shape = data::extents(&sizes)?;
         match data::has_type(args.ctx(), args.result_types[0], &shape) {
             true => Ok(PaddedIndexing { source, low, shape }),
-            false => Err(Trap::Ub(format!("the result has extents {shape:?}, which its type denies"))),
+            false => Err(Trap::Ub(format!("the result has extents {shape:?}, which contradict its type"))),
         }
     }
 
@@ -191,7 +191,7 @@ fn pad(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, Trap
     if data.contains(&Datum::Poison) {
         return match args.op.is_some_and(|op| is_defined(args.module, op) && is_speculatable(args.module, op)) {
             true => Ok(Next::Done(vec![Datum::Poison])),
-            false => Err(Trap::Ub("an extent is poison, or a region with effects runs as often as poison says".into())),
+            false => Err(Trap::Ub("an extent is poison".into())),
         };
     }
     let layout = PaddedIndexing::new(args, data)?;

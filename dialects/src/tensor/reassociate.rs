@@ -278,7 +278,7 @@ fn expand(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let groups = views::reassociation_of(args.ctx(), args.attr("reassociation"));
     for (group, &extent) in groups.iter().zip(tensor.shape()) {
         if joined(&shape, group) != extent as i64 {
-            return Err(Trap::Ub(format!("an extent of {extent} is split into ones whose product is another")));
+            return Err(Trap::Ub(format!("the extents of a group do not multiply to {extent}")));
         }
     }
     reshaped(args, tensor, &shape)

@@ -11,7 +11,7 @@ use gradus_ir::{Attr, Context, DType, EvalFn, Folded, OpArgs, OpDecl, OpInfo, Te
 /// Returns the extents of a vector; empty for other types.
 pub(super) fn extents(ctx: &Context, ty: Type) -> Result<Vec<usize>, Trap> {
     if types::is_scalable(ctx, ty) {
-        return Err(Trap::unsupported("vectors whose length depends on the machine"));
+        return Err(Trap::unsupported("scalable vectors"));
     }
     let shape: Vec<usize> = types::shape(ctx, ty).iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     match checked_len(&shape) {
@@ -35,7 +35,7 @@ pub(super) fn value_of(ctx: &Context, ty: Type, elements: &[Datum]) -> Result<Da
     }
     match types::vector(ctx, ty) {
         Some(_) => Ok(Datum::Tensor(from_scalars(dtype(ctx, ty)?, &extents(ctx, ty)?, elements)?)),
-        None => elements.first().cloned().ok_or_else(|| Trap::unsupported("a scalar of no element")),
+        None => elements.first().cloned().ok_or_else(|| Trap::unsupported("a scalar without a numeric element type")),
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn combine_with(
     a: Datum,
     b: Datum,
 ) -> Result<Datum, Trap> {
-    let info = combining_op(kind).ok_or_else(|| Trap::unsupported("this kind of combining"))?;
+    let info = combining_op(kind).ok_or_else(|| Trap::unsupported("this combining kind"))?;
     apply(args, info, props, ty, &[a, b])
 }
 

@@ -184,7 +184,7 @@ pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<E
     if !args.op.is_some_and(|op| is_masked(args.module, op)) {
         return Ok(None);
     }
-    let around = memory.around.last().ok_or_else(|| Trap::unsupported("a mask that is not executed"))?;
+    let around = memory.around.last().ok_or_else(|| Trap::unsupported("a mask outside of execution"))?;
     let mask = data::elements(&around[0])?.ok_or_else(|| Trap::Ub("an op under a poison mask".into()))?;
     let mask = mask.iter().map(|m| *m != Datum::Int(0)).collect();
     Ok(Some(EnclosingMask { mask, passthru: around.get(1).cloned() }))
@@ -193,7 +193,7 @@ pub(super) fn surrounding(args: &OpArgs<'_>, memory: &Memory) -> Result<Option<E
 /// Rejects evaluation of an op that may be masked: its result depends on the mask, not only on its operands.
 pub(super) fn unmasked(args: &OpArgs<'_>) -> Result<(), Trap> {
     let masked = args.op.is_some_and(|op| is_masked(args.module, op));
-    if masked { Err(Trap::unsupported("an op without the mask that it is under")) } else { Ok(()) }
+    if masked { Err(Trap::unsupported("a masked op without its mask")) } else { Ok(()) }
 }
 
 /// Whether an op is masked, so that it cannot be treated as unmasked.

@@ -71,7 +71,7 @@ pub struct ScalableInsertOp {
     "vector.print",
     effects = Effects::Unknown,
     verify = verify_print,
-    exec = |_, _, _| Err(Trap::unsupported("output while a program runs")),
+    exec = |_, _, _| Err(Trap::unsupported("output during execution")),
     format = "($source^ `:` type($source))? (`str` $stringLiteral^)? (`punctuation` $punctuation^)? attr-dict"
 )]
 pub struct PrintOp {
@@ -102,5 +102,5 @@ fn verify_print(m: &Module, op: Op) -> Result<(), String> {
 }
 
 fn machine(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    Err(Trap::unsupported("what depends on the length of the machine's vectors"))
+    Err(Trap::unsupported("values that depend on 'vscale'"))
 }

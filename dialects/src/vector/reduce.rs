@@ -265,7 +265,7 @@ fn multi_reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap
 fn scan(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (ctx, ty) = (args.ctx(), args.result_types[1]);
     if ctx.element_type(ty) != ctx.element_type(args.result_types[0]) {
-        return Err(Trap::unsupported("a scan of elements of another type than the first value"));
+        return Err(Trap::unsupported("a scan whose elements and initial value differ in type"));
     }
     let kind = kind_at_run_time(args, ty);
     let (source, inclusive) = (data[0].tensor()?, args.flag("inclusive"));

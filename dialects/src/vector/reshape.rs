@@ -203,7 +203,7 @@ pub(super) fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, T
     }
     let whole = |dtype: DType| dtype.bits().is_multiple_of(8);
     if from.bits() != to.bits() && !(whole(from) && whole(to)) {
-        return Err(Trap::unsupported("bits of elements that are not whole bytes"));
+        return Err(Trap::unsupported("bitcasts of elements that are not whole bytes"));
     }
     let shape = data::extents(args.ctx(), ty)?;
     Ok(vec![Datum::Tensor(Tensor::new(to, shape, source.bytes().clone())?)])

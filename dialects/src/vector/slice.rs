@@ -165,8 +165,8 @@ pub(super) fn block(extents: &[usize], offsets: &[usize], sizes: &[usize]) -> Ve
 
 /// Converts to extents; an error if negative.
 fn sizes(numbers: Option<Vec<i64>>) -> Result<Vec<usize>, Trap> {
-    let numbers = numbers.ok_or_else(|| Trap::unsupported("a block without a place"))?;
-    numbers.into_iter().map(|n| usize::try_from(n).map_err(|_| Trap::unsupported("a block outside"))).collect()
+    let numbers = numbers.ok_or_else(|| Trap::unsupported("a block without offsets"))?;
+    numbers.into_iter().map(|n| usize::try_from(n).map_err(|_| Trap::unsupported("an out-of-bounds block"))).collect()
 }
 
 fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -32,7 +32,7 @@ fn sizes(base: &Datum) -> Result<Vec<i64>, Trap> {
 /// Returns the source of each element of a vector of type `ty`. A violated `in_bounds`, and an out-of-bounds first
 /// element along other dimensions, are undefined behavior.
 fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) -> Result<Vec<ElementSource>, Trap> {
-    let op = args.op.ok_or_else(|| Trap::unsupported("an op that does not exist"))?;
+    let op = args.op.ok_or_else(|| Trap::unsupported("an op outside of a program"))?;
     let (map, bounds) = map_and_bounds(args.module, op).ok_or_else(|| Trap::unsupported("a transfer without a map"))?;
     let (sizes, at) = (sizes(one(args, data, "base")?)?, indices(group(args, data, "indices"))?);
     let dims = dims(map);
