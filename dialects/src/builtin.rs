@@ -75,7 +75,7 @@ fn fold_cast(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     Some(Folded::Results(same.iter().map(|&v| FoldResult::Value(v)).collect()))
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "builtin",
     doc: "Modules, and temporary casts of type conversions.",

@@ -271,7 +271,7 @@ fn call_known(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "func",
     doc: "Functions: their definition, calls and returns.",

@@ -57,7 +57,7 @@ const RULES: &[Rule] = &[
     rule("dense-filters",    "graph.matmul(a: A, b: B) => nna.matmul{mapping = dense}(a, b)     if matrices(A, B)"),
 ];
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "nna",
     doc: "A 3x3 convolution engine and mappings of products to it.",

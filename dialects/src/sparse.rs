@@ -91,7 +91,7 @@ const RULES: &[Rule] = &[
     approx("right-csr",      "graph.matmul(a: S, B: T) => sparse.matmul{form = csr, right = unit}(a, B)      if matrices(S, T), mostly_zeros(B)"),
 ];
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "sparse",
     doc: "Products with sparse constants.",

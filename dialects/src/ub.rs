@@ -44,7 +44,7 @@ fn unreachable(_: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Err(Trap::Ub("an unreachable point is executed".into()))
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "ub",
     doc: "Undefined behavior: poison values and unreachable points.",

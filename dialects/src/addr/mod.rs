@@ -392,7 +392,7 @@ pub fn is_table_op(m: &Module, op: Op) -> bool {
     m.info(op).is_some_and(|info| DIALECT.ops.iter().any(|own| std::ptr::eq(*own, info)))
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
     doc: "Products and pools whose operands are addressed by tables.",

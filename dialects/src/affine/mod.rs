@@ -163,7 +163,7 @@ fn replace_with_map(rw: &mut Rewriter<'_>, op: Op, name: &str, applied: &AffineV
     rw.replace_with(op, state).is_ok()
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "affine",
     doc: "Loops, conditionals and memory accesses with affine bounds and indices.",

@@ -218,7 +218,7 @@ fn fold_bitcast(args: &OpArgs<'_>, c: &[Option<Attr>]) -> Option<Folded> {
     ctx.int_width(to).map(|_| ctx.int_attr(to, raw as i64).into())
 }
 
-// ---- meaning
+// ---- semantics
 
 /// Returns the element type of the result, and the storage type of its tensors.
 fn target<'a>(args: &OpArgs<'a>) -> Result<(Type, Option<gradus_ir::DType>), Trap> {

@@ -110,7 +110,7 @@ fn fold_same(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
     (args.operands[0] == args.operands[1]).then(|| args.operands[0].into())
 }
 
-// ---- meaning
+// ---- semantics
 
 /// Rounds `v` to a float type.
 ///

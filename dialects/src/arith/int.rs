@@ -183,7 +183,7 @@ fn infer_carry(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![ty, super::bool_like(args.ctx(), ty)])
 }
 
-// ---- meaning
+// ---- semantics
 
 /// Returns the width of the operands' elements; an error beyond 64 bits.
 pub(crate) fn width(args: &OpArgs<'_>) -> Result<u32, Trap> {

@@ -73,7 +73,7 @@ pub fn bool_like(ctx: &Context, ty: Type) -> Type {
     }
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "arith",
     doc: "Arithmetic on integers and floats, scalar or elementwise.",

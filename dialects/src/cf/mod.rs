@@ -52,7 +52,7 @@ fn pass_through(m: &Module, (block, values): &Target) -> Option<Target> {
     Some((dest, carried.collect()))
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "cf",
     doc: "Control flow between blocks: branches, switches, assertions.",

@@ -211,7 +211,7 @@ const fn flatten<const N: usize>(files: &[&[&[&'static OpInfo]]]) -> [&'static O
 
 const OPS: [&OpInfo; count(FILES)] = flatten(FILES);
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "graph",
     doc: "Neural networks: tensor ops with the semantics of ONNX operators.",

@@ -35,7 +35,7 @@ const RULES: &[Rule] = &[
     rule("unpack-pack", "unpack{layout = L, axes = A}(pack{layout = L, axes = A}(x: T)): T => x"),
 ];
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "layout",
     doc: "Tiled tensor layouts: orders of loops over tiled dimensions.",

@@ -14,7 +14,7 @@ pub use int::*;
 
 use gradus_ir::{Dialect, OpDecl};
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "math",
     doc: "Mathematical functions of floats and integers, scalar or elementwise.",

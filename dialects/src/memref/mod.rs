@@ -58,7 +58,7 @@ pub(crate) fn indices(data: &[Datum]) -> Result<Vec<i64>, Trap> {
     data.iter().map(index).collect()
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "memref",
     doc: "Buffers, views of them, and access to their elements.",

@@ -18,13 +18,13 @@ use gradus_ir::{
     AttrData, AttrKind, AttrText, Context, Dialect, Effects, OpArgs, OpDecl, Traits, Type, TypeConstraint, op,
 };
 
-/// The handle of a value.
+/// Handle of a value.
 const VALUE: TypeConstraint = handle("handle of a value", |c, t| t == value_type(c));
-/// The handle of a type.
+/// Handle of a type.
 const TYPE: TypeConstraint = handle("handle of a type", |c, t| t == type_type(c));
-/// The handle of an attribute.
+/// Handle of an attribute.
 const ATTRIBUTE: TypeConstraint = handle("handle of an attribute", |c, t| t == attribute_type(c));
-/// Any handle.
+/// Handles of all kinds.
 const HANDLE: TypeConstraint = handle("handle of a value, type or attribute", |c, t| {
     [value_type(c), type_type(c), attribute_type(c)].contains(&t)
 });
@@ -321,7 +321,7 @@ pub struct ReplaceOp {
     values: Operands<VALUE>,
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "rewrite",
     doc: "Rewrite rules as IR: patterns and replacements.",

@@ -67,7 +67,7 @@ pub(super) fn compile(m: &Module, rule: Op) -> Result<Compiled, String> {
 
 struct RuleReader<'m> {
     m: &'m Module,
-    /// The variable for each handle.
+    /// Variable of each handle.
     vars: HashMap<Value, Var>,
     fixed: Vec<(Var, gradus_ir::Type)>,
     /// Ops that have been read. A second use of their results is a reference to a bound value.

@@ -28,7 +28,7 @@ struct RuleWriter<'a> {
     m: &'a mut Module,
     ctx: Arc<Context>,
     block: Block,
-    /// The handle of each variable.
+    /// Handle of each variable.
     handles: HashMap<Var, Value>,
     rule: &'a Compiled,
 }

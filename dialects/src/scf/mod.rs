@@ -68,7 +68,7 @@ fn uses_inside(m: &Module, value: Value, region: Region) -> Vec<(Op, usize)> {
     places.filter(|&(op, i)| m.operands(op)[i] == value).collect()
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "scf",
     doc: "Structured control flow: loops and branches as ops with regions.",

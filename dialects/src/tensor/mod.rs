@@ -44,7 +44,7 @@ fn destination(m: &Module, value: Value) -> Option<Value> {
     insert.or_else(slice).or_else(|| ScatterOp::defining(m, value).map(|op| op.dest(m)))
 }
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "tensor",
     doc: "Tensors as values: elements, slices, reshapes, casts.",

@@ -255,7 +255,7 @@ fn reshape_of_scalars(r: &mut Rewriter<'_>, op: Op) -> bool {
     r.replace_with(op, state).is_ok()
 }
 
-// ---- meaning
+// ---- semantics
 
 fn run_time_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<i64>, Trap> {
     let stated = views::runtime_entries(args, data, "output_shape", "static_output_shape")?;

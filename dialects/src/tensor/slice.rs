@@ -57,7 +57,7 @@ const CONSTANT_ENTRIES: Pattern = Pattern { name: "constant entries", run: const
 /// Slices the source of a cast that loses static extents.
 const SLICE_OF_CAST: Pattern = Pattern { name: "slice of cast", run: slice_of_cast };
 
-// ---- what ops on slices share
+// ---- shared by slice ops
 
 /// Verifies the lists of a slice of `whole`, and that `part` is its type, possibly rank-reduced.
 pub(super) fn verify_slice(args: &OpArgs<'_>, whole: Type, part: Type) -> Result<(), String> {

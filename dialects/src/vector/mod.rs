@@ -57,7 +57,7 @@ pub use types::{ITERATOR_TYPE, KIND, PUNCTUATION};
 
 use gradus_ir::{Dialect, OpDecl};
 
-/// The dialect.
+/// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
     name: "vector",
     doc: "Vectors as values: parts, shapes, masks, reductions, and transfers from and to memory.",
