@@ -1,4 +1,4 @@
-//! Functions that a model defines for itself: calls are replaced by what they call.
+//! Inlining of model-local functions.
 
 use super::proto::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
 use super::{is_standard, node_place};
@@ -13,11 +13,11 @@ pub struct Node {
     pub version: i64,
 }
 
-/// Functions may call functions, so that a few bytes of file can stand for any number of nodes, or for endlessly many.
+/// Maximum nesting depth of calls, since functions may call functions.
 const MAX_DEPTH: usize = 32;
-/// What the bodies of all calls may add up to, in bytes as they would be in a file.
+/// Maximum total size in bytes of all inlined bodies, against exponential expansion.
 const MAX_BYTES: usize = 1 << 28;
-/// What an empty node is charged.
+/// Size in bytes charged for an empty node.
 const NODE_BYTES: usize = 256;
 
 /// The version of the standard operators that `imports` names.
@@ -25,10 +25,11 @@ pub fn standard_version(imports: &[OperatorSetIdProto]) -> Option<i64> {
     imports.iter().find(|i| is_standard(&i.domain)).map(|i| i.version)
 }
 
-/// The nodes of a graph, with calls of `functions` expanded. Values inside a call are named after its first result.
+/// Returns the nodes of a graph with calls of `functions` inlined. Values inside a call are named after its first
+/// result.
 ///
 /// # Errors
-/// The place of the offending call, and what is wrong: recursion, or an expansion out of all proportion.
+/// The place of the call and the reason: recursion, or an expansion above the limits.
 pub fn inline(nodes: Vec<NodeProto>, functions: &[FunctionProto], version: i64) -> Result<Vec<Node>, (String, String)> {
     let mut names = HashMap::new();
     for f in functions {
@@ -41,7 +42,7 @@ pub fn inline(nodes: Vec<NodeProto>, functions: &[FunctionProto], version: i64) 
     Ok(inliner.out)
 }
 
-/// The domain under one name.
+/// Normalizes the two names of the standard domain.
 fn standard(domain: &str) -> &str {
     if is_standard(domain) { "" } else { domain }
 }
@@ -49,7 +50,7 @@ fn standard(domain: &str) -> &str {
 struct Inliner<'a> {
     functions: HashMap<(&'a str, &'a str, &'a str), &'a FunctionProto>,
     out: Vec<Node>,
-    /// What the bodies expanded so far add up to.
+    /// Total size of the bodies inlined so far.
     bytes: usize,
 }
 
@@ -81,7 +82,7 @@ impl Inliner<'_> {
     }
 }
 
-/// One call: what the function's names stand for.
+/// A call: the substitution of the function's names.
 struct Call<'a> {
     function: &'a FunctionProto,
     call: &'a NodeProto,
@@ -114,7 +115,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A node of the body, as it is in the caller.
+    /// A node of the body with the caller's names.
     fn node(&self, n: &NodeProto) -> NodeProto {
         let names = |list: &[String]| list.iter().map(|v| self.name(v)).collect();
         NodeProto {
@@ -129,7 +130,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An attribute of the body; `None` when it refers to one that the caller left out.
+    /// An attribute of the body; `None` if it refers to an attribute that the caller omitted.
     fn attribute(&self, a: &AttributeProto) -> Option<AttributeProto> {
         if a.ref_attr_name.is_empty() {
             return Some(a.clone());
@@ -139,7 +140,7 @@ impl<'a> Call<'a> {
         Some(AttributeProto { name: a.name.clone(), ..value.clone() })
     }
 
-    /// Copies for the results that go by a name that already stands for something else: an input, or another result.
+    /// Identity nodes for results whose name already stands for an input or another result.
     fn copies(&self) -> impl Iterator<Item = NodeProto> {
         let pairs = self.function.output.iter().zip(&self.call.output);
         pairs.filter(|(from, to)| !to.is_empty() && self.names.get(from.as_str()) != Some(&to.as_str())).map(

@@ -1,7 +1,7 @@
-//! ONNX as a format: its messages ([`proto`]), its tensors ([`tensor`]), the differences between the versions of its
-//! operators ([`opset`]), and functions that a model brings along ([`inline`]).
+//! The ONNX format: messages ([`proto`]), tensors ([`tensor`]), operator versions ([`opset`]), and model-local
+//! functions ([`inline`]).
 //!
-//! Nothing here knows the IR beyond its tensors; [`onnx_to_graph`](crate::onnx_to_graph) is what does.
+//! This module uses only the tensors of the IR; [`onnx_to_graph`](crate::onnx_to_graph) creates ops.
 
 pub mod inline;
 pub mod opset;
@@ -10,7 +10,7 @@ pub mod tensor;
 
 use proto::{AttributeProto, AttributeType, NodeProto};
 
-/// What kind of value an attribute holds. Early producers did not say; then it is the kind of the field that is filled.
+/// The kind of an attribute's value. Early producers omit it; it is then the kind of the field that is set.
 pub fn attribute_type(a: &AttributeProto) -> AttributeType {
     let stated = AttributeType::try_from(a.r#type).unwrap_or(AttributeType::Undefined);
     let filled = [
@@ -28,18 +28,18 @@ pub fn attribute_type(a: &AttributeProto) -> AttributeType {
     }
 }
 
-/// What to call a node in messages and locations: its name, or else that of its first result.
+/// The name of a node in messages and locations: its own, or that of its first result.
 pub fn node_place(node: &NodeProto) -> &str {
     let outputs = node.output.iter();
     std::iter::once(&node.name).chain(outputs).find(|n| !n.is_empty()).map_or("<unnamed node>", String::as_str)
 }
 
-/// The operator with its domain, when that is not the standard one: `Conv`, `com.microsoft.FusedConv`.
+/// The operator, with its domain unless that is the standard one: `Conv`, `com.microsoft.FusedConv`.
 pub fn operator(node: &NodeProto) -> String {
     if is_standard(&node.domain) { node.op_type.clone() } else { format!("{}.{}", node.domain, node.op_type) }
 }
 
-/// Whether the domain is that of the standard operators, which has two names.
+/// Whether the domain is the standard one, which has two names.
 pub fn is_standard(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }

@@ -1,8 +1,8 @@
-//! The differences between the versions of ONNX's operators, all in [`ADAPTERS`].
+//! Conversion of ONNX operators from old versions to the newest one. All differences are rows of [`ADAPTERS`].
 //!
-//! A node of an old version is rewritten to say the same in the newest one, before anything else looks at it:
-//! attributes become operands, defaults that changed become explicit, and operators that were replaced get their
-//! successor's name. Additions need no row: an old node simply does not use them.
+//! A node of an old version is rewritten to an equivalent node of the newest version before it is imported: attributes
+//! become operands, changed defaults become explicit, and replaced operators get their successor's name. Additions need
+//! no row.
 
 use super::attribute_type;
 use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
@@ -11,10 +11,10 @@ use gradus_dialects::graph::onnx_number;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
-/// The newest version of the standard operators that is known here.
+/// The newest supported version of the standard operators.
 pub const NEWEST: i64 = 28;
 
-/// What is known of the values that a node uses, for rewrites that depend on it.
+/// Facts about the values that a node uses, for adapters that depend on them.
 pub trait Values {
     /// The extents (negative where unknown) and the element type of a tensor of known rank.
     fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)>;
@@ -22,7 +22,7 @@ pub trait Values {
 
 type Adapt = fn(&mut Rewrite<'_>) -> Result<(), String>;
 
-/// Since every version that is imported.
+/// All versions.
 const ANY: i64 = i64::MAX;
 const LOGIC: &[&str] = &["Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less"];
 #[rustfmt::skip]
@@ -31,10 +31,10 @@ const REDUCE: &[&str] = &[
     "ReduceSumSquare",
 ];
 
-/// For some operators (none named: for all), before some version: what turns a node into one of that version. Rows
-/// apply in order, so that a node that several rows concern passes through the versions in between.
+/// Adapters: operators (empty for all), the version before which the adapter applies, and the function that converts a
+/// node to that version. Rows apply in order, so a node may pass through several versions.
 const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
-    // A hint to the memory planner of the time.
+    // A hint to an early memory planner.
     (&[], 6, |n| n.drop("consumed_inputs")),
     (&["Constant"], ANY, constant),
     (&["Cast"], 6, cast_by_name),
@@ -74,7 +74,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["Resize"], ANY, resize_without_empties),
 ];
 
-/// The node in the newest form, after the nodes that make its new operands. It is of the standard domain.
+/// Converts a node to the newest version. Returns it after the nodes that define its new operands.
 ///
 /// # Errors
 /// The node is malformed, or has no counterpart in the newest version.
@@ -98,7 +98,7 @@ pub fn newest_name(op_type: &str, version: i64) -> &str {
     }
 }
 
-/// A node under rewriting.
+/// A node under conversion.
 struct Rewrite<'a> {
     node: NodeProto,
     before: Vec<NodeProto>,
@@ -109,7 +109,7 @@ impl Rewrite<'_> {
     fn take(&mut self, name: &str, kind: AttributeType) -> Result<Option<AttributeProto>, String> {
         let Some(i) = self.node.attribute.iter().position(|a| a.name == name) else { return Ok(None) };
         let attr = self.node.attribute.remove(i);
-        // Nothing is filled in an attribute that is an empty list, a zero or an empty string.
+        // An unset field cannot be told from an empty list, a zero or an empty string.
         let unsaid = attr.r#type == AttributeType::Undefined as i32 && attribute_type(&attr) == AttributeType::Int;
         if attribute_type(&attr) == kind || unsaid {
             Ok(Some(attr))
@@ -187,7 +187,7 @@ impl Rewrite<'_> {
         self.node.input[i] = name;
     }
 
-    /// A new node whose result becomes operand `i`.
+    /// Inserts a node whose result becomes operand `i`.
     fn insert(&mut self, i: usize, op_type: &str, input: Vec<String>, attribute: Vec<AttributeProto>) {
         let result = self.node.output.iter().find(|o| !o.is_empty()).map_or("", String::as_str);
         let name = format!("{result}//{}", self.before.len());
@@ -227,7 +227,7 @@ impl Rewrite<'_> {
         Ok(())
     }
 
-    /// The scalar gets the element type of the first operand.
+    /// Turns a float attribute into a scalar operand `i` of the first operand's element type.
     fn float_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
         if let Some(a) = self.take(attr, AttributeType::Float)? {
             let known = self.values.shape(self.input(0)).map(|(_, dtype)| dtype);
@@ -237,7 +237,7 @@ impl Rewrite<'_> {
         Ok(())
     }
 
-    /// A new node of operand `i` and a constant list, whose result becomes operand `i`.
+    /// Inserts a node of operand `i` and a constant list, whose result becomes operand `i`.
     fn insert_with(&mut self, i: usize, op_type: &str, list: Vec<i64>) {
         let old = self.input(i).to_owned();
         self.insert_constant(i, &Tensor::from_vec(&[list.len()], list));
@@ -256,7 +256,7 @@ impl Rewrite<'_> {
     }
 }
 
-/// The many spellings of a constant become one.
+/// Unifies the spellings of a constant.
 fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
     let Some(a) = n.node.attribute.iter_mut().find(|a| a.name != "value") else { return Ok(()) };
     let (name, ints, floats) = (a.name.clone(), std::mem::take(&mut a.ints), std::mem::take(&mut a.floats));
@@ -277,7 +277,7 @@ fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
 /// The largest number of a [`DataType`].
 const MAX_DATA_TYPE: i32 = DataType::Float6e3m2 as i32;
 
-/// The type was spelled out.
+/// Converts a type given by name.
 fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
     let Some(to) = n.take("to", AttributeType::String)? else { return Ok(()) };
     let word = String::from_utf8_lossy(&to.s).to_ascii_uppercase();
@@ -288,7 +288,7 @@ fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The defaults were rounded to four digits.
+/// Makes the old defaults explicit, which were rounded to four digits.
 fn selu(n: &mut Rewrite<'_>) -> Result<(), String> {
     for (name, f) in [("alpha", 1.6732), ("gamma", 1.0507)] {
         if !n.node.attribute.iter().any(|a| a.name == name) {
@@ -299,7 +299,7 @@ fn selu(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The order of the norm was a float.
+/// Converts the order of the norm from a float.
 fn float_p(n: &mut Rewrite<'_>) -> Result<(), String> {
     let Some(a) = n.take("p", AttributeType::Float)? else { return Ok(()) };
     if a.f.fract() != 0.0 || !(1.0..1024.0).contains(&a.f) {
@@ -309,7 +309,7 @@ fn float_p(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The second operand was aligned with the first at `axis` instead of at the end.
+/// Converts broadcasting at `axis`; today the second operand is aligned at the last dimension.
 fn broadcast(n: &mut Rewrite<'_>) -> Result<(), String> {
     let (axis, on) = (n.take_int("axis")?, n.take_int("broadcast")?);
     let Some(axis) = axis.filter(|_| on == Some(1)) else { return Ok(()) };
@@ -323,7 +323,7 @@ fn broadcast(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// A slope of rank 1 was one slope per channel, not per position of the last dimension.
+/// Converts a slope of rank 1, which was per channel and not per position of the last dimension.
 fn channel_slope(n: &mut Rewrite<'_>) -> Result<(), String> {
     let (x, slope) = (n.rank(0)?, n.rank(1)?);
     if slope == 1 && x > 2 {
@@ -332,7 +332,7 @@ fn channel_slope(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Scale and bias were per group, not per channel.
+/// Converts scale and bias per group to scale and bias per channel.
 fn scale_per_group(n: &mut Rewrite<'_>) -> Result<(), String> {
     let groups = n.node.attribute.iter().find(|a| a.name == "num_groups").map_or(0, |a| a.i);
     let channels = n.values.shape(n.input(0)).and_then(|(dims, _)| dims.get(1).copied()).filter(|&c| c >= 0);
@@ -348,7 +348,7 @@ fn scale_per_group(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Statistics could be per position.
+/// Rejects statistics per position.
 fn spatial(n: &mut Rewrite<'_>) -> Result<(), String> {
     match n.take_int("spatial")? {
         Some(0) => Err("statistics per position (spatial = 0) are not supported".into()),
@@ -356,7 +356,7 @@ fn spatial(n: &mut Rewrite<'_>) -> Result<(), String> {
     }
 }
 
-/// The number of equal parts went without saying.
+/// Makes the number of equal parts explicit.
 fn count_outputs(n: &mut Rewrite<'_>) -> Result<(), String> {
     if n.input(1).is_empty() {
         n.set_int("num_outputs", n.node.output.len() as i64);
@@ -370,7 +370,7 @@ fn slice(n: &mut Rewrite<'_>) -> Result<(), String> {
     n.ints_to_input("axes", 3)
 }
 
-/// The operand was flattened to a matrix at `axis`, which is the same as today for the last dimension only.
+/// Converts the flattening at `axis`, which equals the new semantics only for the last dimension.
 fn flattening(n: &mut Rewrite<'_>) -> Result<(), String> {
     let axis = n.take_int("axis")?.unwrap_or(1);
     let rank = n.rank(0).ok();
@@ -382,7 +382,7 @@ fn flattening(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// There was one attribute per spatial dimension.
+/// Converts one factor attribute per spatial dimension.
 fn upsample_factors(n: &mut Rewrite<'_>) -> Result<(), String> {
     let height = n.take("height_scale", AttributeType::Float)?;
     let width = n.take("width_scale", AttributeType::Float)?;
@@ -392,7 +392,7 @@ fn upsample_factors(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Positions were computed by what is now the non-default way, and the factors were the second operand.
+/// Makes the old coordinate transformation explicit and moves the factors from the second operand.
 fn resize_without_roi(n: &mut Rewrite<'_>) -> Result<(), String> {
     if n.node.input.len() > 2 {
         return Err("takes at most 2 inputs before version 11".into());
@@ -408,7 +408,7 @@ fn resize_without_roi(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Version 11 knew no absent operands but the last, so an empty tensor stood for one, and still does in practice.
+/// Removes empty tensors that stand for absent operands, as required in version 11 and still produced.
 fn resize_without_empties(n: &mut Rewrite<'_>) -> Result<(), String> {
     for i in 1..n.node.input.len() {
         if n.values.shape(n.input(i)).is_some_and(|(dims, _)| dims.contains(&0)) {
@@ -418,7 +418,7 @@ fn resize_without_empties(n: &mut Rewrite<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The tensor as a message that shares its bytes.
+/// Wraps a tensor in a message that shares its bytes.
 fn tensor_proto(tensor: &Tensor) -> TensorProto {
     let data_type = onnx_number(tensor.dtype()).unwrap_or(0) as i32;
     let dims = tensor.shape().iter().map(|&d| d as i64).collect();

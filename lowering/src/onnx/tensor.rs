@@ -1,8 +1,8 @@
-//! From ONNX tensors to tensors that can be computed with.
+//! Conversion of ONNX tensors.
 //!
-//! ONNX stores elements in one of three ways: as raw little-endian bytes, in a field per group of types, or in another
-//! file. Raw bytes are the common case and cost nothing: the result is a slice of the decoded model, which therefore
-//! stays in memory as long as any of its constants does.
+//! ONNX stores elements as raw little-endian bytes, in a typed field, or in another file. Raw bytes are the common case
+//! and are not copied: the result is a slice of the decoded model, which stays in memory as long as any of its
+//! constants.
 
 use super::proto::{DataLocation, DataType, TensorProto};
 use bytes::Bytes;
@@ -12,18 +12,18 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
-/// Converts a tensor. External data is looked up in `dir`, the folder that the model lies in; without it, tensors with
-/// external data are refused.
+/// Converts a tensor. External data is read from `dir`, the folder of the model; without it, tensors with external data
+/// are rejected.
 ///
 /// # Errors
-/// Names the tensor and the reason: an element type that nothing computes with (strings, complex numbers), bad
-/// dimensions, a payload of another size than the dimensions ask for, an element that is no value of its type, or
-/// external data that is out of reach.
+/// Names the tensor and the reason: an unsupported element type (strings, complex numbers), bad dimensions, a payload
+/// of another size than the dimensions require, an element outside the range of its type, or inaccessible external
+/// data.
 pub fn to_tensor(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
     convert(t, dir).map_err(|e| format!("tensor '{}': {e}", t.name))
 }
 
-/// The element type that gradus computes with for ONNX's `data_type`. Errors with the name of a type that has none.
+/// The element type for ONNX's `data_type`. Fails with the name of an unsupported type.
 pub fn dtype(data_type: i32) -> Result<DType, String> {
     onnx_dtype(data_type.into()).ok_or_else(|| match DataType::try_from(data_type) {
         Ok(known) => format!("element type {known:?} is not supported"),
@@ -58,21 +58,22 @@ fn convert(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
     aligned(tensor)
 }
 
-/// The bytes that elements take in a file, where those of fewer than 8 bits are packed.
+/// Size of `len` elements in a file, where elements below 8 bits are packed.
 fn stored_bytes(dtype: DType, len: usize) -> usize {
     if dtype.is_narrow() { (len as u128 * u128::from(dtype.bits())).div_ceil(8) as usize } else { len * dtype.size() }
 }
 
-/// A byte per element from a stream of bits, of which the lowest of each byte comes first.
+/// Unpacks a bit stream, least significant bits first, to one byte per element.
 fn unpack(dtype: DType, data: &[u8], len: usize) -> Vec<u8> {
     let bits = dtype.bits() as usize;
     let byte = |i: usize| u16::from(data.get(i).copied().unwrap_or(0));
-    // An element may begin in one byte and end in the next; bits beyond it are dropped later.
+    // An element may span two bytes; excess bits are masked later.
     let element = |i: usize| (byte(i * bits / 8) | byte(i * bits / 8 + 1) << 8) >> (i * bits % 8);
     (0..len).map(|i| element(i) as u8).collect()
 }
 
-/// The dimensions and the number of elements. Zero extents do not excuse the others: strides are computed from each.
+/// Returns the dimensions and the number of elements. An extent of zero does not excuse overflow of the others, since
+/// strides are computed from each.
 fn shape(dims: &[i64], dtype: DType) -> Result<(Vec<usize>, usize), String> {
     let mut shape = Vec::with_capacity(dims.len());
     let mut bytes = dtype.size();
@@ -87,10 +88,10 @@ fn shape(dims: &[i64], dtype: DType) -> Result<(Vec<usize>, usize), String> {
     Ok((shape, len))
 }
 
-/// Moves the elements to an aligned address if they are not at one, so that kernels can borrow them as they are.
+/// Copies the elements if their address is not aligned, so that kernels can borrow them.
 fn aligned(tensor: Tensor) -> Result<Tensor, String> {
     let data = tensor.bytes();
-    // What holds an element of a type aligns it, whatever the bits mean; so one integer type per width will do.
+    // Alignment depends only on the width, so one integer type per width suffices.
     let copy = match tensor.dtype().size() {
         size if data.as_ptr().addr().is_multiple_of(size) => return Ok(tensor),
         2 => flat(data.as_chunks().0.iter().map(|&c| u16::from_ne_bytes(c)).collect()),
@@ -139,7 +140,7 @@ fn from_fields(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Re
         DType::I16 => flat(narrow!(t.int32_data => i16)),
         DType::I8 => flat(narrow!(t.int32_data => i8)),
         DType::U8 => flat(narrow!(t.int32_data => u8)),
-        // The narrow floats are stored as bit patterns, which is also what a tensor's bytes are.
+        // Narrow floats are stored as bit patterns, as in tensors.
         DType::U16 | DType::F16 | DType::BF16 => flat(narrow!(t.int32_data => u16)),
         DType::Bool => match t.int32_data.iter().position(|v| !matches!(v, 0 | 1)) {
             Some(i) => return Err(bad(i, &t.int32_data[i])),
@@ -150,7 +151,7 @@ fn from_fields(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Re
     Tensor::new(dtype, shape.to_vec(), data)
 }
 
-/// Elements of at most 8 bits: each entry of the field has one of 8 or 6 bits, or a byte packed with smaller ones.
+/// Converts elements of at most 8 bits: each entry of the field has 8 or 6 bits, or is a byte of packed smaller ones.
 fn narrow_from_field(t: &TensorProto, dtype: DType, shape: &[usize], len: usize) -> Result<Tensor, String> {
     let packed = 8 % dtype.bits() == 0;
     let (wanted, found) = (if packed { stored_bytes(dtype, len) } else { len }, t.int32_data.len());
@@ -184,10 +185,10 @@ fn external(t: &TensorProto, dir: Option<&Path>, want: usize) -> Result<Bytes, S
     read_range(&path, offset, want).map_err(|e| format!("external_data: '{location}': {e}"))
 }
 
-/// The file `location` in `dir`. A model is not to be a way to read files elsewhere, be it by `..` or by a link.
+/// Returns the path of `location` in `dir`. A model must not read files elsewhere, by `..` or by a link.
 fn resolve(dir: &Path, location: &str) -> Result<PathBuf, String> {
     let refuse = |why: &str| Err(format!("external_data: location '{location}' {why}"));
-    // Backslashes and colons mean something on Windows only; a model should not mean different files there.
+    // Backslashes and colons are special on Windows; a model must denote the same file everywhere.
     let inside = Path::new(location).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
     if location.is_empty() || !inside || location.contains(['\\', ':', '\0']) {
         return refuse("is not a path inside the model's folder");
@@ -202,10 +203,10 @@ fn resolve(dir: &Path, location: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Reads `len` bytes at `offset`, after making sure that the file has them.
+/// Reads `len` bytes at `offset`, after a check of the file's size.
 fn read_range(path: &Path, offset: u64, len: usize) -> Result<Bytes, String> {
     let text = |e: std::io::Error| e.to_string();
-    // Asked before opening: opening a pipe would wait for a writer.
+    // Checked before opening, since opening a pipe waits for a writer.
     let meta = fs::metadata(path).map_err(text)?;
     if !meta.is_file() {
         return Err("not a regular file".to_owned());

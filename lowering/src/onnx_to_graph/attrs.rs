@@ -1,4 +1,4 @@
-//! Types and attributes: what ONNX's messages are in the IR.
+//! Conversion of ONNX types and attributes.
 
 use crate::onnx::attribute_type;
 use crate::onnx::proto::{AttributeProto, AttributeType, DimensionValue, TypeProto, TypeValue, ValueInfoProto};
@@ -6,7 +6,7 @@ use crate::onnx::tensor::{dtype, to_tensor};
 use gradus_ir::{Attr, AttrData, AttrSpec, AttrText, Context, DYNAMIC, Tensor, Type, TypeData};
 use std::path::Path;
 
-/// The type of a tensor; dimension parameters get their value from `dims`, or stay dynamic.
+/// The type of a tensor; dimension parameters take their value from `dims` or stay dynamic.
 pub(super) fn tensor_type(ctx: &Context, ty: &TypeProto, dims: &[(String, i64)]) -> Result<Type, String> {
     let tensor = match &ty.value {
         Some(TypeValue::Tensor(t)) => t,
@@ -37,7 +37,7 @@ pub(super) fn dim_params(input: &ValueInfoProto) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a value may be of both types: the elements are the same, and no known extents differ.
+/// Whether two types are compatible: equal element types, and no differing known extents.
 pub(super) fn compatible(ctx: &Context, a: Type, b: Type) -> bool {
     let dims = match (ctx.shape(a), ctx.shape(b)) {
         (Some(a), Some(b)) => {
@@ -54,7 +54,7 @@ pub(super) fn dense(ctx: &Context, tensor: &Tensor) -> Attr {
     ctx.dense_attr(ctx.tensor_type(&shape, ctx.dtype_type(tensor.dtype())), tensor)
 }
 
-/// The value of an attribute in the form that its declaration asks for; `None` when it says that there is none.
+/// Converts an attribute to the form of its declaration; `None` if its value means absent.
 pub(super) fn convert(
     ctx: &Context,
     spec: &AttrSpec,
@@ -64,7 +64,7 @@ pub(super) fn convert(
     let fits = |attr: &Attr| (spec.kind.check)(ctx, *attr);
     let candidate = match attribute_type(a) {
         AttributeType::Int if fits(&ctx.type_attr(Type::F32)) && !fits(&ctx.int_attr(Type::I64, a.i)) => {
-            // Zero is ONNX's number for no type.
+            // Data type 0 is ONNX's undefined type.
             if a.i == 0 {
                 return Ok(None);
             }
@@ -95,7 +95,7 @@ pub(super) fn convert(
     if fits(&candidate) {
         Ok(Some(candidate))
     } else {
-        // Weights can be any size, and are nothing to print in a message.
+        // Elements are omitted from messages.
         let have = match ctx.attr_data(candidate) {
             AttrData::Dense(d) => format!("a tensor of type {}", ctx.display_type(d.ty)),
             _ => ctx.display_attr(candidate),
@@ -104,7 +104,7 @@ pub(super) fn convert(
     }
 }
 
-/// A string, or the number that it is a word for.
+/// A string, or the integer of an enumeration case.
 fn string(ctx: &Context, spec: &AttrSpec, s: &[u8]) -> Attr {
     if let AttrText::Cases(ty, cases) = spec.kind.text
         && let Some((_, value)) = cases.iter().find(|c| c.0.as_bytes() == s)

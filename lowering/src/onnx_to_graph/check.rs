@@ -1,4 +1,4 @@
-//! Which operators of a model are supported, for all of them at once.
+//! Operator coverage of a model.
 
 use super::node::declaration;
 use super::{named_loc, version};
@@ -8,31 +8,30 @@ use gradus_ir::{Context, Diagnostic};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The operators of a model, by name; those of other domains than the standard one are named with it.
+/// The operators of a model by name, with their domain unless that is the standard one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
-    /// Operators that can be imported, and how many nodes they have.
+    /// Supported operators and their number of nodes.
     pub supported: Vec<(String, usize)>,
-    /// Operators that cannot.
+    /// Unsupported operators.
     pub unsupported: Vec<Unsupported>,
 }
 
-/// An operator that cannot be imported.
+/// An unsupported operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
     /// The operator.
     pub op: String,
-    /// How many nodes it has.
+    /// Number of nodes.
     pub count: usize,
     /// The nodes, by name.
     pub places: Vec<String>,
 }
 
-/// Lists the operators of a model, and whether they are supported. That a node's operator is does not promise that the
-/// node is: its attributes and types are not looked at.
+/// Lists the operators of a model and whether they are supported. Attributes and types of nodes are not checked.
 ///
 /// # Errors
-/// The file is not a model, or its functions cannot be expanded.
+/// The file is not a model, or its functions cannot be inlined.
 pub fn check(ctx: &Arc<Context>, bytes: Bytes, name: &str) -> Result<Coverage, Vec<Diagnostic>> {
     let fail = |place: &str, why: String| vec![Diagnostic::error(named_loc(ctx, place), why)];
     let mut model = decode_model(bytes).map_err(|why| fail(name, why))?;

@@ -1,4 +1,4 @@
-//! One node: brought into the newest form, then mapped as the dialect's declaration says.
+//! Import of a node: conversion to the newest version, then mapping by the op's declaration.
 
 use super::{Importer, Initial, Stop, attrs, named_loc};
 use crate::onnx::inline::Node;
@@ -11,14 +11,14 @@ use gradus_ir::diag::suggest;
 use gradus_ir::tensor::DType;
 use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value, ValueSpec};
 
-/// The declaration of a standard operator, in its newest version.
+/// The declaration of a standard operator in its newest version.
 pub(super) fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {
-    // Asking for a dialect's ops, rather than for a name, keeps names from files out of the context.
+    // Searching the dialect's ops avoids interning names from files.
     let name = graph::op_name(op_type);
     ctx.dialect("graph")?.ops.iter().copied().find(|info| info.name == name)
 }
 
-/// Why an operator is not supported, in words.
+/// The reason why an operator is not supported.
 pub(super) fn unsupported(node: &NodeProto) -> &'static str {
     let has_graph = |n: &NodeProto| {
         n.attribute.iter().any(|a| matches!(attribute_type(a), AttributeType::Graph | AttributeType::Graphs))
@@ -30,12 +30,12 @@ pub(super) fn unsupported(node: &NodeProto) -> &'static str {
     }
 }
 
-/// The names up to the last that is not empty.
+/// The names up to the last nonempty one.
 fn given(names: &[String]) -> &[String] {
     &names[..names.iter().rposition(|n| !n.is_empty()).map_or(0, |i| i + 1)]
 }
 
-/// How many names, empty ones included, each declared group takes.
+/// Number of names per declared group, including empty names.
 fn group_sizes(groups: &[ValueSpec], names: &[String]) -> Vec<usize> {
     let mut left = given(names).len();
     let mut sizes = Vec::with_capacity(groups.len());
@@ -48,14 +48,14 @@ fn group_sizes(groups: &[ValueSpec], names: &[String]) -> Vec<usize> {
     sizes
 }
 
-/// How many operands each declared group has.
+/// Number of operands per declared group.
 fn operand_sizes(info: &OpInfo, node: &NodeProto) -> Vec<i32> {
     let mut names = given(&node.input).iter();
     let sizes = group_sizes(info.operands, &node.input).into_iter();
     sizes.map(|size| names.by_ref().take(size).filter(|n| !n.is_empty()).count() as i32).collect()
 }
 
-/// How many results each declared group is to have: optional ones are made when the node names them.
+/// Number of results per declared group; an optional result is created if the node names it.
 fn result_sizes(info: &OpInfo, node: &NodeProto) -> Result<Vec<i32>, Stop> {
     let named = given(&node.output);
     let sizes = group_sizes(info.results, &node.output);
@@ -69,7 +69,7 @@ fn result_sizes(info: &OpInfo, node: &NodeProto) -> Result<Vec<i32>, Stop> {
         out.push(match group.arity {
             Arity::One => 1,
             Arity::Variadic => wanted.count() as i32,
-            // Without a note of which optional results there are, one can only be made along with those before it.
+            // Without result segments, an optional result requires the ones before it.
             Arity::Optional if info.traits.has(Traits::RESULT_SEGMENTS) => {
                 i32::from(wanted.next().is_some_and(|n| !n.is_empty()))
             }
@@ -80,7 +80,7 @@ fn result_sizes(info: &OpInfo, node: &NodeProto) -> Result<Vec<i32>, Stop> {
 }
 
 impl Importer<'_> {
-    /// Imports a node; what is wrong with it is reported, and its results are marked as known to be missing.
+    /// Imports a node. Errors are reported, and its results are marked as missing.
     pub(super) fn node(&mut self, node: Node) {
         let loc = named_loc(&self.ctx, node_place(&node.proto));
         let (op, outputs) = (operator(&node.proto), node.proto.output.clone());
@@ -103,7 +103,7 @@ impl Importer<'_> {
         if proto.output.iter().all(String::is_empty) {
             return Err("the node has no results".into());
         }
-        // Before the rewriting, which may ask about operands, and may do away with constants among them.
+        // Before the conversion, which may query operands and remove constants among them.
         for name in proto.input.iter().filter(|i| !i.is_empty()) {
             if !self.constants.contains_key(name.as_str()) {
                 self.value(name)?;
@@ -131,7 +131,7 @@ impl Importer<'_> {
         self.bind(info, node, &sizes, &results)
     }
 
-    /// The types of `n` results. Inference decides; what the model states is asked only where there is none.
+    /// The types of `n` results: inferred, or as stated in the model if the op has no inference.
     fn result_types(
         &self,
         info: &'static OpInfo,
@@ -146,7 +146,7 @@ impl Importer<'_> {
                 if info.traits.has(Traits::OPERAND_SEGMENTS) {
                     props.push((ctx.str("operandSegmentSizes"), ctx.i32_array_attr(&operand_sizes(info, node))));
                 }
-                // Until they are known, the types stand for the number of results, which the node alone decides.
+                // Placeholder types convey the number of results to the inference.
                 let (props, open) = (ctx.dict_attr(props), vec![Type::NONE; n]);
                 let (module, operands) = (&self.module, &state.operands);
                 Ok(infer(&OpArgs { module, info, op: None, operands, props, result_types: &open })?)
@@ -162,12 +162,12 @@ impl Importer<'_> {
         }
     }
 
-    /// Gives the results their names. A result that the node does not name stays without one.
+    /// Binds the results to their names in the model.
     fn bind(&mut self, info: &OpInfo, node: &NodeProto, sizes: &[i32], results: &[Value]) -> Result<(), Stop> {
         let mut results = results.iter();
         let mut names = node.output.iter();
         for (group, &size) in info.results.iter().zip(sizes) {
-            // An optional result that is not there still has a place among the names.
+            // An absent optional result still has a position among the names.
             if size == 0 && group.arity == Arity::Optional {
                 names.next();
             }
@@ -203,7 +203,8 @@ impl Importer<'_> {
         attrs::tensor_type(&self.ctx, self.declared.get(name)?, &self.options.dims).ok()
     }
 
-    /// Operands go to the declared groups by position; an optional one may be left out at the end, or by an empty name.
+    /// Assigns operands to declared groups by position; an optional operand may be omitted at the end or by an empty
+    /// name.
     fn operands(&mut self, info: &OpInfo, node: &NodeProto, state: &mut OpState) -> Result<(), Stop> {
         let mut names = given(&node.input).iter();
         for (group, size) in info.operands.iter().zip(group_sizes(info.operands, &node.input)) {
@@ -264,7 +265,7 @@ impl Values for Importer<'_> {
                 let ty = self.module.value_type(value?);
                 Some((self.ctx.shape(ty)?.to_vec(), self.ctx.dtype(self.ctx.element_type(ty))?))
             }
-            // A constant that no op has used yet need not be made for this.
+            // The shape of an initializer is known before its constant is created.
             (None, Some(Initial::Proto(t))) => Some((t.dims.clone(), dtype(t.data_type).ok()?)),
             (None, Some(Initial::Given(t))) => Some((t.shape().iter().map(|&d| d as i64).collect(), t.dtype())),
             (None, _) => None,
