@@ -1,4 +1,4 @@
-//! Compiled programs in files: they are what was compiled, and whatever else a file has is refused with the reason.
+//! Compiled programs as files: they round-trip, and invalid files are rejected with a reason.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()
 }
 
-/// A product by tables, and what reads past padding, with a constant long enough to be a section.
+/// A table-driven product and a padded pool, with a constant large enough for a section of its own.
 const PROGRAM: &str = "func.func @main(%a: tensor<1x4x4x1xf32>) -> tensor<4x2xf32> {
   %base = arith.constant dense<[0, 1, 4, 5]> : tensor<4xi32>
   %relative = arith.constant dense<[0, 1, 2, 4, 5, 6, 8, 9, 10]> : tensor<9xi32>
@@ -38,7 +38,7 @@ fn written(m: Module) -> Vec<u8> {
     bytes
 }
 
-/// What is wrong with a file.
+/// The error of reading a file.
 fn refused(bytes: Vec<u8>) -> Option<String> {
     let ctx = Tool::gradus().context();
     let diagnostics = read(&ctx, "model.gradus", &bytes.into()).err()?;
@@ -106,7 +106,7 @@ fn addresses_outside_are_refused() {
     assert!(said.contains("its tables are no constants"), "{said}");
 }
 
-/// Writes the right checksums over those that are there.
+/// Recomputes the checksums.
 fn seal(bytes: &mut [u8]) {
     let long =
         |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize;
@@ -120,7 +120,7 @@ fn seal(bytes: &mut [u8]) {
     bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Files that somebody means ill with: whatever is in them is refused, or runs without reading what is not there.
+/// Hostile files with valid checksums are rejected, or run without accesses out of bounds.
 #[test]
 fn hostile_files_do_no_harm() {
     let ctx = Tool::gradus().context();

@@ -1,12 +1,9 @@
-//! The README and the book say what is so: commands print what is shown, code is that of files which are compiled and
-//! tested, links lead somewhere, and whoever does what the tutorial says ends with `examples/bits`.
+//! The README and the book are up to date: commands print the shown output, code blocks are parts of compiled and
+//! tested files, links resolve, and the tutorial's steps produce `examples/bits`.
 //!
-//! - In a block marked `console`, a line `$ gradus ...` (or `bits`, in its folder; or `cat FILE`) is a command, run in
-//!   process, and the lines after it are all that it prints. Times are not compared.
-//! - Blocks of code stand behind a comment: `<!-- part: FILE -->`, lines of that file, without their indentation;
-//!   `<!-- new: FILE -->`, all of a file; `<!-- append: FILE -->`, what comes to its end; `<!-- edit: FILE -->`, a `diff`
-//!   without line numbers.
-//! - A picture stands behind a comment with the command that draws it, but for its `--svg`: `<!-- picture: gradus ... -->`.
+//! - In a `console` block, a line `$ gradus ...` (or `bits`, in its folder; or `cat FILE`) is a command, run in process, followed by its complete output. Times are not compared.
+//! - Code blocks follow a comment: `<!-- part: FILE -->`, lines of that file without their indentation; `<!-- new: FILE -->`, the whole file; `<!-- append: FILE -->`, its end; `<!-- edit: FILE -->`, a `diff` without line numbers.
+//! - A picture follows a comment with the command that draws it, without its `--svg`: `<!-- picture: gradus ... -->`.
 
 mod support;
 
@@ -16,20 +13,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use support::{files, gradus, root};
 
-/// How much shorter the documents could get before a test that finds nothing would be noticed.
+/// Minimum number of examples, so that an empty search fails.
 const ENOUGH: usize = 30;
 
 /// A fenced block of a document.
 struct Block {
     /// The document and the line of the fence, for messages.
     place: String,
-    /// What the comment before it says: `part: FILE`.
+    /// The preceding comment: `part: FILE`.
     comment: String,
     language: String,
     text: String,
 }
 
-/// The documents with examples: those that people write.
+/// The hand-written documents.
 fn documents() -> Vec<PathBuf> {
     let written = |path: &PathBuf| !path.starts_with(root().join("docs/src/reference"));
     let book = files(&root().join("docs/src"), "md").into_iter().filter(written);
@@ -62,7 +59,7 @@ fn blocks(path: &Path) -> Vec<Block> {
     found
 }
 
-/// The commands of a block, with what they print.
+/// The commands of a block with their output.
 fn examples(block: &Block) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for line in block.text.lines() {
@@ -75,7 +72,7 @@ fn examples(block: &Block) -> Vec<(String, String)> {
     found
 }
 
-/// What a command prints.
+/// The output of a command.
 fn printed(command: &str) -> Result<String, String> {
     let command = command.replace("cargo run --release -- ", "gradus ");
     if let Some(file) = command.strip_prefix("cat ") {
@@ -89,7 +86,7 @@ fn printed(command: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&[output.out, output.err].concat()).into_owned())
 }
 
-/// A report of times without the times.
+/// A report without its numbers.
 fn without_times(text: &str) -> String {
     let words = text.split(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
     words.filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
@@ -116,7 +113,7 @@ fn commands_print_what_is_shown() {
     assert!(count >= ENOUGH, "only {count} examples were found");
 }
 
-/// Whether the lines of `part` follow each other in `whole`, maybe further to the right.
+/// Whether the lines of `part` are consecutive in `whole`, up to indentation.
 fn is_part(part: &str, whole: &str) -> bool {
     let (part, whole): (Vec<&str>, Vec<&str>) = (part.lines().collect(), whole.lines().collect());
     let same = |window: &[&str]| {
@@ -135,7 +132,7 @@ fn code_is_that_of_tested_files() {
         }
         count += 1;
         match block.comment.split_once(": ") {
-            // The tutorial's files are compared when all is done.
+            // The tutorial's files are compared at the end.
             Some(("new" | "append" | "edit", _)) if block.place.contains("tutorial.md") => {}
             Some(("part", file)) if is_part(&block.text, &read(&root().join(file))) => {}
             Some(("new", file)) if block.text == read(&root().join(file)) => {}

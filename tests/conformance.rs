@@ -1,7 +1,7 @@
-//! Programs and models that nobody on this project wrote; `conformance/README.md` says where they come from.
+//! External programs and models; `conformance/README.md` lists their sources.
 //!
-//! The corpora are read from their archives into memory. A test runs all its cases, on all cores, and lists those that
-//! fail.
+//! The corpora are read from their archives into memory. A test runs all its cases, on all cores, and lists the
+//! failures.
 
 #![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
 

@@ -1,4 +1,4 @@
-//! `--target cpu`: what tables and kernels compute is what the reference evaluation says.
+//! `--target cpu` gives the results of reference evaluation.
 
 #[path = "cpu/narrow.rs"]
 mod narrow;
@@ -27,10 +27,11 @@ use gradus::runtime::cpu::Program;
 use std::sync::Arc;
 use support::parse;
 
-/// So many programs of one layer each.
+/// Number of single-layer programs.
 const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
 
-/// How images may be read: as the target has it, and in layouts of which some fit no layer and some no table.
+/// Options for the layout in which images are read: the target's, and others, some of which fit no layer or are not
+/// separable.
 const READINGS: [&str; 10] = [
     "{layout=auto winograd=64}",
     "{layout=auto}",
@@ -44,7 +45,7 @@ const READINGS: [&str; 10] = [
     "{layout=CNW order=channels-last}",
 ];
 
-/// The program as the target has it, but for how images are read.
+/// Compiles a program with given layout options.
 fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
     let mut compiled = m.clone();
     let pipeline = Target::named("cpu").expect("there is one").pipeline;
@@ -57,7 +58,7 @@ fn compiled(tool: &Tool, m: &Module, reading: &str) -> Module {
     compiled
 }
 
-/// A layer as the text of a program, and the extents of its inputs; weights are constants.
+/// A layer as program text, with the extents of its inputs; weights are constants.
 struct Layer {
     text: String,
     input: Vec<usize>,
@@ -100,7 +101,7 @@ impl Layer {
         let strides: Vec<usize> = (0..rank).map(|_| pick(random, &[1, 1, 2, 3])).collect();
         let reach = |i: usize| (kernel[i] - 1) * dilations[i] + 1;
         let is_pool = random.below(3) == 0;
-        // Some window of a pool could be all padding otherwise.
+        // Otherwise a pool's window could lie in the padding only.
         let most = |i: usize| if is_pool { kernel[i] - 1 } else { reach(i) };
         let pads: Vec<usize> = (0..2 * rank).map(|i| random.below(1 + most(i % rank) as u64) as usize).collect();
         let image: Vec<usize> = (0..rank).map(|i| reach(i) + random.below(5) as usize).collect();
@@ -129,7 +130,7 @@ impl Layer {
         Layer::of(&before, &format!("graph.conv {operands} {{{attrs}}}"), &types, &input, &made(filters))
     }
 
-    /// A product of matrices, some of which are stacked.
+    /// A matrix product, possibly batched.
     fn of_matrices(random: &mut Random) -> Layer {
         let [m, k, n] = [&[1, 3, 7, 20][..], &[1, 4, 9, 130], &[1, 5, 16, 24, 70]].map(|from| pick(random, from));
         let stacked = random.below(3) == 0;
@@ -146,7 +147,7 @@ impl Layer {
         Layer::of(&before, op, &types, &input, &made)
     }
 
-    /// With what often follows it.
+    /// Appends ops that often follow a layer.
     fn of(before: &str, op: &str, types: &str, input: &[usize], made: &str) -> Layer {
         let x = extents(input);
         let text = format!(
@@ -158,14 +159,14 @@ impl Layer {
     }
 }
 
-/// What a program makes of an input.
+/// Interprets a program on an input.
 fn run(m: &Module, input: &Datum) -> Datum {
     let mut interpreter = Interpreter::new(m);
     let main = interpreter.function("main").expect("there is a function");
     interpreter.call(main, vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}")).remove(0)
 }
 
-/// [`run`] by kernels, and the ops that had none.
+/// Runs a program by kernels, and returns the ops without a kernel.
 fn run_by_kernels(m: &Module, input: &Datum) -> (Datum, Vec<&'static str>) {
     let main = Interpreter::new(m).function("main").expect("there is a function");
     let mut program = Program::new(m, main);
@@ -179,7 +180,7 @@ fn check(tool: &Tool, ctx: &Arc<Context>, layer: &Layer, reading: &str, random: 
     let input = Datum::Tensor(floats_to_tensor(DType::F32, &layer.input, numbers(random, count)));
     let want = run(&m, &input);
     let (have, reference) = run_by_kernels(&compiled(tool, &m, reading), &input);
-    // A mean is a product with a number that is rounded.
+    // A mean multiplies by a rounded reciprocal.
     let is_exact = !layer.text.contains("average_pool");
     let (have, want) = (have.tensor().expect("a tensor").to_f64(), want.tensor().expect("a tensor").to_f64());
     let same = |(a, b): (&f64, &f64)| a == b || !is_exact && (a - b).abs() <= 1e-5 * b.abs().max(1.0);

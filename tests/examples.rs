@@ -60,9 +60,9 @@ fn the_sparse_network_reads_digits() {
     }
 }
 
-/// Runtimes add in different orders, and where a sum falls between two steps of the quantization they round it to
-/// either. So nearly all logits are the same, few are a step apart, and none is further than two, after all layers. A
-/// step is the smallest distance of two logits.
+/// Runtimes sum in different orders and round a sum between two quantization steps to either. So nearly all logits are
+/// equal, few differ by one step, and none by more than two after all layers. A step is the smallest distance of two
+/// logits.
 #[test]
 fn the_quantized_network_reads_digits() {
     let folder = tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ fn the_quantized_network_reads_digits() {
     assert!(counts[0] <= 10 && counts[1] <= 1 && counts[2] == 0, "{counts:?} of {} are off by steps", have.len());
 }
 
-/// Model, text, passes, text, result: every step keeps the meaning.
+/// Import, print, transform, parse and run preserve the results.
 #[test]
 fn text_and_passes_keep_the_meaning() {
     let networks = [

@@ -1,4 +1,4 @@
-//! `gradus filecheck` decides as LLVM's FileCheck does, case by case, and is stricter where the table says so.
+//! `gradus filecheck` gives the verdicts of LLVM's FileCheck, and is stricter where the table says so.
 
 mod support;
 
@@ -14,7 +14,7 @@ struct Case {
     flags: Vec<String>,
     /// LLVM's exit status.
     llvm: u8,
-    /// Ours.
+    /// The exit status of Gradus.
     status: u8,
     checks: String,
     input: String,
@@ -34,7 +34,7 @@ fn unescape(text: &str) -> String {
 fn case(section: &str) -> Case {
     let (head, rest) = section.split_once("-- checks\n").expect("a case has checks");
     let (checks, input) = rest.split_once("-- input\n").expect("a case has an input");
-    // The empty line between two cases belongs to neither.
+    // The empty line between two cases is not part of either.
     let (checks, input) = (checks.to_owned(), input.strip_suffix('\n').unwrap_or(input).to_owned());
     let mut lines = head.lines();
     let name = lines.next().expect("a case has a name").to_owned();
@@ -62,7 +62,7 @@ fn cases() -> Vec<Case> {
     table.split("\n== ").skip(1).map(|s| case(&format!("{s}\n"))).collect()
 }
 
-/// Runs a case; returns the exit status and what was printed.
+/// Runs a case; returns exit status and output.
 fn run(case: &Case, more: &[&str]) -> (u8, String) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -91,7 +91,7 @@ fn every_case_ends_as_in_the_table() {
     assert!(cases.len() >= 200, "cases are missing: there are {}", cases.len());
 }
 
-/// Strictness is the only difference.
+/// Strictness is the only difference to LLVM.
 #[test]
 fn without_near_misses_all_is_as_with_llvm() {
     for case in cases().iter().filter(|c| c.status != c.llvm) {
@@ -107,7 +107,7 @@ fn next(state: &mut u64) -> usize {
     ((z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize
 }
 
-/// A text with some bytes changed, doubled or left out.
+/// A text with some bytes changed, duplicated or removed.
 fn damaged(text: &str, state: &mut u64) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..1 + next(state) % 4 {
@@ -122,7 +122,7 @@ fn damaged(text: &str, state: &mut u64) -> Vec<u8> {
     bytes
 }
 
-/// Whatever the bytes are, there is a verdict.
+/// Any bytes give a verdict.
 #[test]
 fn damaged_files_have_verdicts() {
     let mut state = 7;
@@ -142,7 +142,7 @@ fn damaged_files_have_verdicts() {
     assert_eq!(verdicts.into_iter().collect::<Vec<_>>(), [0, 1, 2]);
 }
 
-/// Expectations too, and markers between programs.
+/// Damaged expectations and markers are compared as well.
 #[test]
 fn damaged_expectations_are_compared() {
     let text = "// expected-error-re@+1 {{a {{[0-9]+}} b}}\n\"t.x\"() : () -> ()\n// -----\n// expected-note@below {{x}}\n\
@@ -158,7 +158,8 @@ fn damaged_expectations_are_compared() {
     }
 }
 
-/// Check lines can be written for every golden file that succeeds, they hold, and writing them again changes nothing.
+/// CHECK lines can be generated for every golden file that succeeds, they hold, and generating them again changes
+/// nothing.
 #[test]
 fn every_golden_file_can_have_check_lines() {
     let folder = tempfile::tempdir().expect("a folder can be made");
@@ -182,7 +183,7 @@ fn every_golden_file_can_have_check_lines() {
     assert!(count >= 30, "only {count} golden files were tried");
 }
 
-/// Directives that somebody wrote stay, and what cannot be updated says why.
+/// Hand-written directives stay, and an impossible update is an error with a reason.
 #[test]
 fn update_checks_leaves_alone_what_it_must() {
     let folder = tempfile::tempdir().expect("a folder can be made");

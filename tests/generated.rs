@@ -1,6 +1,5 @@
-//! Properties that must hold of every valid program, on programs that are made from the declarations: what is printed is
-//! read as the same program, every pass keeps the meaning, the number of threads does not show. `gradus fuzz` runs the
-//! same on as many as you like.
+//! Properties of generated programs: printing round-trips, passes preserve the meaning, and the number of threads has
+//! no effect. `gradus fuzz` runs the same checks on more programs.
 
 use gradus::Tool;
 use gradus::check::{Options, Random};
@@ -12,10 +11,10 @@ use gradus::ir::rules::rule;
 use gradus::ir::{Dialect, Module, PrintOptions, verify};
 use std::sync::{Mutex, PoisonError};
 
-/// So many programs are made by a test.
+/// Number of programs per test.
 const PROGRAMS: u64 = 200;
 
-/// What is wrong with programs, and what came of all.
+/// The failures of programs, and the statistics of all.
 fn findings(
     tool: &Tool,
     pipeline: Option<&str>,
@@ -40,7 +39,7 @@ fn findings(
     (found.into_inner().unwrap_or_else(PoisonError::into_inner), tally)
 }
 
-/// Programs made of everything.
+/// Programs from all dialects.
 fn programs(tool: &Tool, count: u64) -> impl Iterator<Item = Module> {
     let library = Library::new(&tool.context(), &[]);
     (0..count).map(move |n| {
@@ -68,7 +67,7 @@ fn passes_refine_and_texts_are_read_again() {
     assert!(4 * tally.checked > 3 * (tally.checked + tally.inconclusive), "{} inconclusive", tally.inconclusive);
 }
 
-/// A check that finds nothing in wrong programs would be worth nothing.
+/// A planted unsound rule is found, so the checks are effective.
 #[test]
 fn a_wrong_rule_is_found() {
     static WRONG: Dialect = Dialect {
@@ -82,7 +81,7 @@ fn a_wrong_rule_is_found() {
     assert!(found.iter().any(|f| f.error.contains("wrong-shift")), "{} findings", found.len());
 }
 
-/// With costs that mean nothing any side of a rule is chosen somewhere.
+/// With arbitrary costs, every side of a rule is extracted somewhere.
 #[test]
 fn what_rules_make_equal_is_equal() {
     static WRONG: Dialect = Dialect {
@@ -113,7 +112,7 @@ fn the_same_tape_gives_the_same_program() {
         let (first, tape) = text(Random::of(n));
         assert_eq!(first, text(Random::of(n)).0);
         assert_eq!(first, text(Random::replay(tape.clone())).0);
-        // Any numbers give a valid program.
+        // Any tape gives a valid program.
         let half = tape[..tape.len() / 2].to_vec();
         assert!(!text(Random::replay(half)).0.is_empty());
     }
@@ -132,7 +131,7 @@ fn threads_do_not_show() {
     }
 }
 
-/// Not so of `cse` and `sccp`: what becomes dead by them is found the next time, as in MLIR.
+/// Passes are idempotent, except `cse` and `sccp`, which leave newly dead ops to the next run, as in MLIR.
 #[test]
 fn a_second_run_changes_nothing() {
     let tool = Tool::gradus();

@@ -1,4 +1,4 @@
-//! The golden tests of `tests/golden`; `gradus_golden` says what is tested.
+//! The golden tests of `tests/golden`; `gradus_golden` documents them.
 
 fn main() -> std::process::ExitCode {
     gradus_golden::main(&gradus::Tool::gradus(), concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"))

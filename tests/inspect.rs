@@ -1,4 +1,4 @@
-//! `gradus inspect`: tables, constants, pictures, and what it says of programs that it cannot show.
+//! `gradus inspect`: tables, constants, pictures, and programs that it cannot show.
 
 mod support;
 
@@ -12,7 +12,7 @@ fn inspect(program: &str, flags: &[&str]) -> Output {
     gradus(&[&["inspect", &path], flags].concat())
 }
 
-/// A product of rows of a buffer by tables.
+/// A table-driven product.
 fn product(buffer: &str, base: &str, relative: &str) -> String {
     let [rows, depth] = [base, relative].map(|list| list.split(',').count());
     format!(
@@ -68,7 +68,7 @@ fn what_cannot_be_shown() {
         let output = inspect(&program, flags);
         assert_eq!((output.code, output.err), (1, format!("error: {message}\n")), "{flags:?}");
     }
-    // Tables that come from elsewhere, and buffers of any size.
+    // Non-constant tables, and buffers of dynamic size.
     let unknown = "func.func @f(%a: tensor<?xf32>, %t: tensor<3xi32>, %b: tensor<2x3xf32>) -> tensor<3x2xf32> {
   %c = addr.gemm %a[%t + %t], %b : (tensor<?xf32>, tensor<3xi32>, tensor<3xi32>, tensor<2x3xf32>) -> tensor<3x2xf32>
   return %c : tensor<3x2xf32>
@@ -82,7 +82,7 @@ fn what_cannot_be_shown() {
     assert!(inspect("func.func private @f()", &[]).out.starts_with("no op reads by tables"));
 }
 
-/// Addresses that are not in the buffer are said to be so, and not drawn.
+/// Addresses outside the buffer are reported and not drawn.
 #[test]
 fn outside() {
     for (base, relative, message) in [
@@ -98,7 +98,7 @@ fn outside() {
     }
 }
 
-/// Of large buffers only so many cells are drawn as somebody can look at.
+/// Pictures of large buffers are cropped.
 #[test]
 fn large_buffers_are_cropped() {
     let program = product("1x64x512x512", "70000", "0, 1, 2, 512, 513, 514, 262144, 262145, 16000000");

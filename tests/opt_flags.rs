@@ -1,4 +1,4 @@
-//! Flags of `gradus opt` that write files or reports, and those whose effect must not be seen.
+//! Flags of `gradus opt` that write files or reports, and flags that must not affect the output.
 
 mod support;
 
@@ -185,7 +185,7 @@ fn a_program_that_is_not_verified_is_printed_in_generic_form() {
     assert!(!work.opt(&["--mlir-print-op-on-diagnostic=false"]).err.contains("note:"));
 }
 
-/// Functions with something for each pass to do, the same for the same number.
+/// Functions with work for each pass, deterministic.
 fn large_program(functions: usize) -> String {
     let mut text = String::from("func.func private @elsewhere(i32) -> i32\n%top = arith.constant 1 : i32\n");
     let mut state = 1u32;

@@ -1,4 +1,4 @@
-//! `gradus reduce` on the command line: tests of both conventions, limits, and what is refused.
+//! `gradus reduce` on the command line: both test conventions, limits, and invalid usage.
 
 #![cfg(unix)]
 

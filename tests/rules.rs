@@ -1,4 +1,4 @@
-//! Rules as IR, and the checker of rules: what is declared is sound, what is wrong is noticed.
+//! Rules as IR, and the rule checker: declared rules are sound, unsound ones are found.
 
 #![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
 
@@ -45,7 +45,7 @@ fn rules_are_the_same_as_ir() {
     }
 }
 
-/// What is read from IR is written as the same rule, whatever it has.
+/// Parsing and printing a rule round-trips.
 #[test]
 fn rules_of_files_are_the_same_when_they_are_written() {
     let ctx = Tool::gradus().context();
@@ -70,7 +70,7 @@ fn declared_rules_are_sound() {
         if let Soundness::Wrong(wrong) = &found.soundness {
             panic!("{name}: {}\n{}", wrong.error.render(&ctx), wrong.before.to_text(PrintOptions::default()));
         }
-        // Shapes seldom fit each other by chance.
+        // Random shapes seldom match.
         let least = if i < canonical.len() { 200 } else { 8 };
         assert!(found.is_sound() && found.instances >= least, "{name}: {} instances", found.instances);
     }
@@ -122,7 +122,7 @@ rewrite.rule @needless {
     assert!(output.err.contains("unknown rule 'needles'; did you mean 'needless'?"), "{}", output.err);
 }
 
-/// Mutants that are as right as the rule.
+/// Mutants that are equivalent to the rule.
 #[rustfmt::skip]
 const EQUIVALENT: &[(&str, &str)] = &[
     // The operands of a comparison with `eq` and `ne` may be swapped.
@@ -134,13 +134,13 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("extui-ne-zero", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
     ("i1-eq-true", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
     ("i1-ne-false", "left: operands 0 and 1 of 'arith.cmpi' swapped"),
-    // Of booleans, these hold too.
+    // These also hold for booleans.
     ("select-i1", "left: operands 0 and 1 of 'arith.select' swapped"),
     ("select-eq", "left: operands 0 and 1 of 'arith.select' swapped"),
     ("select-eq-swapped", "left: operands 0 and 1 of 'arith.select' swapped"),
     ("extsi-ne-zero", "left: 'predicate' of 'arith.cmpi' one more"),
     ("i1-ne-false", "left: 'predicate' of 'arith.cmpi' one more"),
-    // Other types are refused anyway: the new op could not have them, or has another than the root.
+    // Other types are refused anyway: the new op would be ill-typed, or differ in type from the root.
     ("select-to-extui", "without the condition 'wider_int'"),
     ("select-to-extui", "without the condition 'same_shape'"),
     ("select-to-ext-not", "without the condition 'wider_int'"),
@@ -153,45 +153,45 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("trunci-extui-wider", "without the condition 'wider_int'"),
     ("trunci-extsi-narrower", "without the condition 'wider_int'"),
     ("trunci-extui-narrower", "without the condition 'wider_int'"),
-    // The left side has no other types.
+    // The left side has only these types.
     ("select-i1", "without the condition 'i1'"),
     ("select-to-not", "without the condition 'i1'"),
     ("index-cast-extsi", "without the condition 'index'"),
     ("index-castui-extui", "without the condition 'index'"),
-    // The condition keeps rules from undoing each other, and -1 from being 1.
+    // The condition prevents rules from undoing each other, and -1 from being 1.
     ("compare-constant-left", "without the condition 'variable'"),
     ("add-negated", "without the condition 'not_i1'"),
-    // The condition keeps sums from being regrouped in all ways.
+    // The condition prevents all regroupings of sums.
     ("factor-through", "without the condition 'made_without'"),
     ("factor-one-through", "without the condition 'made_without'"),
-    // Where the other two are matrices, products of three associate also if one is a vector or a stack.
+    // With two matrices, a product of three is associative even if the third operand is a vector or batched.
     ("matmul-left", "without the condition 'matrices'"),
     ("matmul-right", "without the condition 'matrices'"),
-    // Where two are matrices, the others are too: tensors of other ranks cannot be put together with them.
+    // With two matrices, the other operands are matrices too, since ranks must match.
     ("matmul-concat", "without the condition 'matrices'"),
     ("concat-matmul", "without the condition 'matrices'"),
-    // Along another axis it has another type than the root.
+    // Along another axis the type differs from the root's.
     ("concat-matmul", "without the condition 'last_axis'"),
     ("concat-conv", "left: 'axis' of 'graph.concat' forgotten"),
     ("concat-conv-bias", "left: 'axis' of 'graph.concat' forgotten"),
     // Factors come in any order.
     ("matmul-scaled", "arguments 0 and 1 of 'scaled' swapped"),
-    // There is such a convolution of one channel only, where it is the same.
+    // With one channel, both convolutions are the same.
     ("mul-as-conv", "right: operands 0 and 1 of 'graph.conv' swapped"),
     ("mul-as-conv", "right: 'group' of 'graph.conv' forgotten"),
     ("mul-as-conv", "'as_kernels' instead of 'as_channels'"),
     ("mul-scalar-as-conv", "right: 'group' of 'graph.conv' forgotten"),
     ("mul-scalar-as-conv", "'one_kernel' instead of 'channel_kernels'"),
-    // There is such a convolution only where both numbers, or both shapes, are the same.
+    // Such a convolution exists only if both numbers, or both shapes, are equal.
     ("mul-as-conv", "'channels' instead of 'elements'"),
     ("mul-as-conv", "'channel_kernels' instead of 'as_kernels'"),
     ("matmul-as-conv", "'as_filters' instead of 'as_pixels'"),
-    // The shapes that are computed can be made of such tensors only.
+    // The computed shapes exist only for such tensors.
     ("mul-scalar-as-conv", "without the condition 'one_element'"),
     ("mul-scalar-as-conv", "without the condition 'has_channels'"),
-    // An approximation that is one bit off is within one percent, too.
+    // An approximation that is off by one bit is also within one percent.
     ("fast-inverse-sqrt", "right: 1597466889 instead of 1597466888"),
-    // How it is done does not show in the result, nor does which zeros are left out of sums of finite products.
+    // The algorithm does not affect the result, nor do omitted zeros in sums of finite products.
     ("diagonal-filters", "right: 'mapping' of 'nna.matmul' one more"),
     ("left-unrolled", "right: 'form' of 'sparse.matmul' one more"),
     ("left-patterns", "right: 'form' of 'sparse.matmul' one more"),
@@ -206,7 +206,7 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("right-unrolled", "without the condition 'mostly_zeros'"),
     ("right-patterns", "without the condition 'mostly_zeros'"),
     ("right-csr", "without the condition 'mostly_zeros'"),
-    // The new op takes matrices only.
+    // The new op takes only matrices.
     ("diagonal-filters", "without the condition 'matrices'"),
     ("dense-filters", "without the condition 'matrices'"),
     ("left-unrolled", "without the condition 'matrices'"),

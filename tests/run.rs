@@ -1,4 +1,4 @@
-//! `gradus run`: what it shows of results, and how it compares them.
+//! `gradus run`: output and comparison of results.
 
 mod support;
 
@@ -6,7 +6,7 @@ use gradus::ir::Tensor;
 use gradus::runtime::npy::write_npy;
 use support::{Output, gradus};
 
-/// Runs a program in a folder of its own, with `want` as what `result0` is expected to be.
+/// Runs a program in a temporary folder, with `want` as the expected `result0`.
 fn run(program: &str, want: Option<Tensor>, flags: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -70,7 +70,7 @@ fn integers_must_be_equal_unless_told_otherwise() {
     assert_eq!(off.code, 1);
     assert!(off.out.ends_with("differs in 1 of 2 elements (largest difference 1, exact)\n"), "{}", off.out);
     assert_eq!(run(&program, want(1001), &["--atol", "1", "--rtol", "0"]).code, 0);
-    // As floats the first two are the same.
+    // The first two are equal as floats.
     let near = Some(Tensor::from_vec(&[2], vec![9_007_199_254_740_992i64, 1000]));
     assert_eq!(run(&program, near, &[]).code, 1);
 }
@@ -85,7 +85,7 @@ fn floats_may_be_off_by_the_tolerance() {
     assert_eq!(run(&program, Some(Tensor::from_vec(&[1, 2], vec![100f32, f32::NAN])), &[]).code, 1);
 }
 
-/// A program with memory `%m` of eight zeros, `%g` that all may know, and numbers `%c0` and so on.
+/// A program with memory `%m` of eight zeros, a public global `%g`, and constants `%c0` and so on.
 fn with_memory(body: &str) -> String {
     format!(
         "memref.global \"private\" @g : memref<8xi32> = dense<0>
@@ -114,9 +114,9 @@ func.func @main() -> i32 {{
 #[test]
 fn iterations_of_parallel_loops_must_not_race() {
     let races = [
-        // Both write.
+        // Two writes.
         "scf.parallel (%i) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%c0] : memref<8xi32> }",
-        // One reads what another one writes, before and after.
+        // A read before and after a write of another iteration.
         "scf.parallel (%i) = (%c1) to (%c4) step (%c1) {
            %v = memref.load %m[%c2] : memref<8xi32>
            memref.store %v, %m[%i] : memref<8xi32>
@@ -129,12 +129,12 @@ fn iterations_of_parallel_loops_must_not_race() {
            %k = arith.addi %i, %j : index
            memref.store %one, %m[%k] : memref<8xi32>
          }",
-        // In inner loops, and in what is called.
+        // In nested loops and callees.
         "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
            scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }
          }",
         "scf.parallel (%i) = (%c0) to (%c2) step (%c1) { func.call @touch(%m, %c0) : (memref<8xi32>, index) -> () }",
-        // Through views, copies, vectors, and globals that came to life inside.
+        // Through views, copies, vectors, and globals first accessed inside.
         "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
            %view = memref.subview %m[%i] [4] [1] : memref<8xi32> to memref<4xi32, strided<[1], offset: ?>>
            memref.store %one, %view[%c1] : memref<4xi32, strided<[1], offset: ?>>
@@ -148,7 +148,7 @@ fn iterations_of_parallel_loops_must_not_race() {
            %v = vector.load %m[%i] : memref<8xi32>, vector<2xi32>
            vector.store %v, %m[%i] : memref<8xi32>, vector<2xi32>
          }",
-        // What is done at once may not be read meanwhile.
+        // Reads concurrent with atomic updates.
         "scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
            %old = memref.atomic_rmw addi %one, %m[%c0] : (i32, memref<8xi32>) -> i32
            %v = memref.load %m[%c0] : memref<8xi32>
@@ -173,7 +173,7 @@ fn iterations_of_parallel_loops_must_not_race() {
 #[test]
 fn iterations_of_parallel_loops_may_share_what_does_not_race() {
     let sound = [
-        // Each its own element; all may read one.
+        // Disjoint writes and shared reads.
         "scf.parallel (%i) = (%c1) to (%c4) step (%c1) {
            %v = memref.load %m[%c0] : memref<8xi32>
            %w = memref.load %m[%i] : memref<8xi32>
@@ -181,13 +181,13 @@ fn iterations_of_parallel_loops_may_share_what_does_not_race() {
            memref.store %s, %m[%i] : memref<8xi32>
            memref.store %v, %m[%i] : memref<8xi32>
          }",
-        // One iteration may run an inner loop twice over the same memory; the next loop is another one.
+        // One iteration may run a nested loop twice over the same memory; the next loop is another one.
         "scf.parallel (%i) = (%c0) to (%c1) step (%c1) {
            scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }
            scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }
          }
          scf.parallel (%j) = (%c0) to (%c4) step (%c1) { memref.store %one, %m[%j] : memref<8xi32> }",
-        // What each allocates is its own.
+        // Allocations of an iteration are private.
         "scf.parallel (%i) = (%c0) to (%c4) step (%c1) {
            %own = memref.alloca() : memref<i32>
            memref.store %one, %own[] : memref<i32>

@@ -1,4 +1,4 @@
-//! What `saturate` says of what it did: explanations are right, what is in a class is equal, reports can be read.
+//! Reports of `saturate`: explanations are correct, members of an e-class are equal, and the JSON is valid.
 
 mod support;
 
@@ -14,19 +14,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use support::{files, gradus, parse, reports, root};
 
-/// So many programs are generated.
+/// Number of generated programs.
 const PROGRAMS: u64 = 200;
 
-/// So many pairs of members are compared of each function's classes.
+/// Number of pairs of class members compared per function.
 const PAIRS: u64 = 8;
 
-/// Nodes as ops of a function.
+/// Writes nodes as ops of a function.
 struct Writer<'r> {
     terms: &'r Terms,
-    /// What other nodes may stand in the place of operands, by the node and its operand's place.
+    /// Chooses replacements for operands, by node and operand index.
     others: &'r mut dyn FnMut(NodeId, usize) -> Option<NodeId>,
     body: String,
-    /// The names of nodes that are there.
+    /// Names of the nodes written so far.
     names: BTreeMap<NodeId, String>,
     leaves: BTreeSet<NodeId>,
 }
@@ -66,7 +66,7 @@ impl Writer<'_> {
     }
 }
 
-/// Functions of two sides, which return what two nodes are; both of the leaves of either.
+/// Functions that return two nodes, with the leaves of either as parameters.
 #[derive(Default)]
 struct Sides([String; 2]);
 
@@ -99,7 +99,7 @@ impl Sides {
         }
     }
 
-    /// How many functions do the same on either side; the error is one that does not.
+    /// Number of functions that agree; the error is one that differs.
     fn compare(&self, ctx: &Arc<Context>, what: &str) -> Result<usize, String> {
         let [left, right] =
             [0, 1].map(|i| parse(ctx, &self.0[i]).unwrap_or_else(|| panic!("{what}: no program\n{}", self.0[i])));
@@ -121,7 +121,7 @@ impl Sides {
     }
 }
 
-/// Nodes that are equal if the two sides of each step are, and nothing else is but what has equal operands.
+/// A union-find of nodes: the sides of each step, closed under congruence.
 struct Equal<'r> {
     report: &'r Report,
     leader: BTreeMap<NodeId, NodeId>,
@@ -141,7 +141,7 @@ impl Equal<'_> {
         a != b
     }
 
-    /// Joins nodes that differ in nothing but operands, which are equal. Says whether there were any.
+    /// Joins congruent nodes. Returns whether there were any.
     fn close(&mut self) -> bool {
         let (mut seen, mut changed) = (BTreeMap::new(), false);
         for (&id, term) in &self.report.terms {
@@ -163,7 +163,7 @@ impl Equal<'_> {
     }
 }
 
-/// Whether what was chosen follows from the steps.
+/// Whether the chosen program follows from the steps.
 fn follows(report: &Report) -> bool {
     let mut equal = Equal { report, leader: report.terms.keys().map(|&id| (id, id)).collect() };
     for step in &report.steps {
@@ -173,7 +173,7 @@ fn follows(report: &Report) -> bool {
     let nodes = operand_classes(report);
     let mut open: Vec<NodeId> = report.results.iter().map(|(_, after)| *after).collect();
     let mut seen = BTreeSet::new();
-    // Operands of what is chosen are equal to what is chosen of their classes.
+    // The operands of a chosen node equal the chosen nodes of their classes.
     while let Some(node) = open.pop() {
         let operands = if seen.insert(node) { nodes[&node] } else { &[] };
         for class in operands {
@@ -189,12 +189,12 @@ fn follows(report: &Report) -> bool {
     report.results.iter().all(|&(before, after)| equal.find(before) == equal.find(after))
 }
 
-/// The classes of the operands of each node.
+/// The operand classes of each node.
 fn operand_classes(report: &Report) -> BTreeMap<NodeId, &[u32]> {
     report.classes.iter().flat_map(|class| &class.nodes).map(|(node, operands)| (*node, &operands[..])).collect()
 }
 
-/// How many steps have sides that do the same.
+/// Number of steps whose sides agree.
 fn compare_steps(ctx: &Arc<Context>, report: &Report, what: &str) -> usize {
     assert!(report.changed || report.steps.is_empty(), "{what}: {}", report.function);
     assert!(report.is_cut || follows(report), "{what}: {}: some step is missing", report.function);
@@ -208,7 +208,7 @@ fn compare_steps(ctx: &Arc<Context>, report: &Report, what: &str) -> usize {
     sides.compare(ctx, &format!("{what}: {}", report.function)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A step may have matched any other node of a class, but all of a class are equal when it was made.
+/// A step may have matched through other members of a class, which were equal at that time.
 #[test]
 fn both_sides_of_each_step_are_equal() {
     let tool = Tool::gradus();
@@ -233,7 +233,7 @@ fn both_sides_of_each_step_are_equal() {
     assert!(10 * same >= 9 * steps, "{same} of {steps} steps could be run");
 }
 
-/// Members of classes, with random members of classes in the place of their operands.
+/// Compares class members, with random class members as operands.
 fn compare_members(ctx: &Arc<Context>, report: &Report, random: &mut Random) -> Result<[usize; 2], String> {
     let of_node = |class: &Class| class.nodes.iter().map(|(node, _)| (*node, class.id)).collect::<Vec<_>>();
     let homes: BTreeMap<NodeId, u32> = report.classes.iter().flat_map(of_node).collect();
@@ -247,9 +247,9 @@ fn compare_members(ctx: &Arc<Context>, report: &Report, random: &mut Random) -> 
         let class = random.pick(&classes);
         let members: Vec<NodeId> = class.nodes.iter().map(|(node, _)| *node).collect();
         let pick = [(); 2].map(|()| random.pick(&members));
-        // What was there before a node is not made of it.
+        // Only nodes added earlier replace operands, so that terms are acyclic.
         let mut others = |node: NodeId, i: usize| {
-            // The classes of operands that can be swapped are in another order than the operands.
+            // The operand classes of commutative nodes are sorted, unlike the operands.
             let class = *homes.get(&report.terms[&node].operands[i])?;
             let at = report.classes.binary_search_by_key(&class, |class| class.id).ok()?;
             let earlier = report.classes[at].nodes.iter().map(|(other, _)| *other).filter(|other| *other < node);
@@ -284,7 +284,7 @@ fn members_of_a_class_are_equal_and_none_is_overlooked() {
     assert!(10 * all[1] > 9 * all[0], "only {} of {} pairs could be run", all[1], all[0]);
 }
 
-/// A check that finds nothing in wrong classes would be worth nothing.
+/// A planted unsound rule is noticed, so the test is effective.
 #[test]
 fn a_wrong_rule_is_noticed() {
     let tool = Tool::gradus();
@@ -306,7 +306,7 @@ func.func @f(%a: i32) -> i32 {
     assert!(compare_members(&ctx, &reports[0], &mut Random::of(0)).is_err());
 }
 
-/// What ended it is said, and the number of nodes is bounded while rules are applied too.
+/// The report names the limit that ended the search, and the node limit also holds within an iteration.
 #[test]
 fn limits_are_kept_and_named() {
     let tool = Tool::gradus();
@@ -335,7 +335,7 @@ fn limits_are_kept_and_named() {
     }
 }
 
-/// The rest of a text behind a value of JSON.
+/// The rest of a text after a JSON value.
 fn behind_json(text: &str) -> Result<&str, String> {
     let text = text.trim_start();
     let fail = || Err(text.chars().take(60).collect());
@@ -421,10 +421,10 @@ fn json_is_read_by_the_reader_of_this_test() {
     }
 }
 
-/// How often texts are in a program.
+/// Expected numbers of occurrences in a program.
 type Counts = &'static [(&'static str, usize)];
 
-/// Networks for targets: the ops that were chosen, each so many times, and the results of the model.
+/// Networks for targets: numbers of chosen ops, and the model's results.
 #[test]
 fn targets_choose_and_results_stay() {
     let folder = tempfile::tempdir().expect("a folder can be made");

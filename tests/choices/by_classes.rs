@@ -1,4 +1,4 @@
-//! All choices of one node for each class of an e-graph.
+//! Enumeration of all choices of one node per e-class.
 
 use super::function;
 use super::support::parse;
@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What the cheapest choice costs from which the program can be made, and how many choices there are, those included in which
-/// something is made of itself. `None` if there are more than `most`.
+/// The cost of the cheapest acyclic choice, and the number of all choices. `None` above `most`.
 pub fn cheapest(ctx: &Arc<Context>, report: &Report, model: &CostModel, most: u64) -> Option<(u64, u64)> {
     let costs = costs(ctx, report, model);
     let number = |id: &u32| report.classes.binary_search_by_key(id, |class| class.id).expect("there is such a class");
@@ -34,7 +33,7 @@ struct Node {
 
 struct All {
     classes: Vec<Vec<Node>>,
-    /// The classes that are constant, or made of constants only.
+    /// Classes that are constants or computed only from constants.
     free: Vec<bool>,
     roots: Vec<usize>,
     picked: Vec<Option<usize>>,
@@ -44,7 +43,7 @@ struct All {
 }
 
 impl All {
-    /// Takes each node of a class that is needed, and then of those that it is made of.
+    /// Tries each node of a needed class, then recursively of its operands.
     fn each(&mut self, mut open: Vec<usize>, cost: u64) {
         while let Some(&class) = open.last() {
             if self.picked[class].is_none() && !self.free[class] {
@@ -71,7 +70,7 @@ impl All {
         self.picked[class] = None;
     }
 
-    /// Whether something is made of itself: then not all of what is picked can be made, one after the other.
+    /// Whether the choice is cyclic.
     fn is_cyclic(&self) -> bool {
         let mut made: Vec<bool> = self.free.clone();
         let picked = |class: usize| self.picked[class].map(|i| &self.classes[class][i]);
@@ -92,7 +91,7 @@ fn is_constant(report: &Report, class: &Class, node: usize) -> bool {
     matches!(report.terms[&class.nodes[node].0].kind, TermKind::Op { constant: true, .. })
 }
 
-/// The classes that cost nothing: constants, and what can be made of them only.
+/// The free classes: constants, and values computed only from constants.
 fn free(classes: &[Vec<Node>], is_constant: impl Fn(usize, usize) -> bool) -> Vec<bool> {
     let mut free = vec![false; classes.len()];
     loop {
@@ -109,7 +108,7 @@ fn free(classes: &[Vec<Node>], is_constant: impl Fn(usize, usize) -> bool) -> Ve
     }
 }
 
-/// What each node costs that is an op.
+/// The cost of each node of an op.
 fn costs(ctx: &Arc<Context>, report: &Report, model: &CostModel) -> BTreeMap<NodeId, u64> {
     let (mut args, mut body, mut ops) = (Vec::new(), String::new(), Vec::new());
     for (id, term) in &report.terms {

@@ -1,4 +1,4 @@
-//! All programs that rules make of one where each is applied or not, at each op.
+//! Enumeration of all programs that rules produce, each applied or not at each op.
 
 use super::function;
 use gradus::cost::CostModel;
@@ -6,7 +6,7 @@ use gradus::ir::rules::{Compiled, apply_at};
 use gradus::ir::{Attr, Module, Op, OpName, Traits, Type, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the cheapest program costs, and how many there are. `None` if there are more than `most`.
+/// The cost of the cheapest program, and the number of programs. `None` above `most`.
 pub fn cheapest(m: &Module, model: &CostModel, groups: &[&str], most: u64) -> Option<(u64, u64)> {
     let asked = m.ctx.rule_groups().filter(|(group, _)| groups.contains(&group.name));
     let rules = asked.flat_map(|(_, rules)| rules.iter().cloned()).collect();
@@ -24,7 +24,7 @@ struct All<'a> {
 }
 
 impl All<'_> {
-    /// Takes one op after the other. What a rule makes of it is taken next.
+    /// Branches on the rules at each op; new ops are visited next.
     fn each(&mut self, m: &Module, mut open: Vec<Op>) {
         if self.count > self.most {
             return;
@@ -68,10 +68,10 @@ fn body(m: &Module) -> Vec<Op> {
     ops
 }
 
-/// What makes ops equal, if these are: what they are, the numbers of their operands, and their types.
+/// The identity of an op: name, attributes, operand numbers, and types.
 type Shape = (OpName, Attr, Vec<usize>, Vec<Type>);
 
-/// What the ops cost that the results need, where equal ones count once and those of constants only nothing.
+/// The total cost of the live ops, where equal ops count once and constant ones are free.
 pub fn price(m: &Module, function: Op, model: &CostModel) -> u64 {
     let ops = body(m);
     let Some((&end, ops)) = ops.split_last() else { return 0 };

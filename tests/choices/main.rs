@@ -1,14 +1,14 @@
-//! What `saturate` chooses for targets costs exactly as much as the cheapest of all that could be chosen, and computes the
-//! same: over products of elements, of matrices and with constants that are mostly zeros, and chains of them.
+//! The extraction of `saturate` for targets is optimal and preserves the results: elementwise products, matrix
+//! products, products with sparse constants, and chains of them.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
 //! | `programs.rs` | the programs |
-//! | `by_rules.rs` | the cheapest program: each rule applied or not, at each op, in the program |
-//! | `by_classes.rs` | the cheapest choice: each node of each class of the e-graph |
+//! | `by_rules.rs` | the cheapest program, with each rule applied or not at each op |
+//! | `by_classes.rs` | the cheapest choice of a node per e-class |
 //!
-//! Neither knows the extractor. The first knows no e-graph either, but only rules that offer an implementation; the second
-//! takes what all rules of the target make equal.
+//! Neither uses the extractor. The first uses no e-graph and only implementation rules; the second uses everything that
+//! the rules of the target make equal.
 
 #![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
 
@@ -28,19 +28,19 @@ use programs::Program;
 use std::sync::Arc;
 use support::reports;
 
-/// Where implementations are chosen.
+/// The targets with implementation choices.
 const TARGETS: [&str; 4] = ["cpu", "nna", "npu", "cluster"];
 
 /// The groups of rules that offer implementations.
 const IMPLEMENTATIONS: [&str; 4] = ["sparse", "mul-as-conv", "matmul-as-conv", "matmul-on-nna"];
 
-/// Programs with more choices are left out.
+/// Maximum number of choices of a program.
 const MOST: u64 = 1 << 16;
 
-/// So many chains are drawn.
+/// Number of random chains.
 const CHAINS: u64 = 120;
 
-/// How often a chosen program is run.
+/// Number of executions of a chosen program.
 const RUNS: u64 = 2;
 
 fn model(target: &str) -> &'static CostModel {
@@ -51,14 +51,14 @@ fn function(m: &Module) -> Op {
     m.ops_under(m.root()).into_iter().find(|&op| m.name_text(op) == "func.func").expect("there is a function")
 }
 
-/// What is chosen, and the program made of it.
+/// Runs `saturate` and returns its report and result.
 fn saturated(tool: &Tool, m: &Module, options: &str) -> (Report, Module) {
     let mut after = m.clone();
     let mut found = reports(tool, &mut after, options).unwrap_or_else(|said| panic!("{}", said.join("\n")));
     (found.pop().expect("the function has a report"), after)
 }
 
-/// What came of many programs.
+/// Totals over many programs.
 #[derive(Default)]
 struct Totals {
     programs: u64,
@@ -85,7 +85,7 @@ impl Totals {
     }
 }
 
-/// The cheapest of all programs that rules make, where each is applied or not, is what is chosen.
+/// Compares the extraction with the cheapest program by rules.
 fn compare_by_rules(programs: &[Program]) -> Totals {
     let (tool, mut totals) = (Tool::gradus(), Totals::default());
     let ctx = tool.context();
@@ -112,7 +112,7 @@ fn compare_by_rules(programs: &[Program]) -> Totals {
     totals
 }
 
-/// The cheapest of all choices of one node for each class is what is chosen.
+/// Compares the extraction with the cheapest choice by classes.
 fn compare_by_classes(programs: &[Program]) -> Totals {
     let (tool, mut totals) = (Tool::gradus(), Totals::default());
     let ctx = tool.context();
@@ -158,7 +158,7 @@ fn results(m: &Module, args: &[Datum], what: &str) -> Vec<Vec<f64>> {
     }
 }
 
-/// Both programs compute the same numbers, exactly.
+/// Checks that both programs give the same numbers, exactly.
 fn compare_results(program: &Program, before: &Module, after: &Module) {
     let entry = before.entry(before.regions(function(before))[0]).expect("it has a body");
     for n in 0..RUNS {

@@ -1,17 +1,17 @@
-//! Programs in which there is something to choose.
+//! Programs with implementation choices.
 
 use gradus::check::Random;
 use std::fmt::Write as _;
 
 /// A function of tensors.
 pub struct Program {
-    /// It, as text.
+    /// Its text.
     pub text: String,
 }
 
 type Shape = Vec<i64>;
 
-/// A function that is being written. Values are numbers; those that are arguments come first.
+/// A function under construction. Values are numbered, arguments first.
 #[derive(Default)]
 struct Writer {
     args: Vec<String>,
@@ -31,7 +31,7 @@ impl Writer {
         self.value(name, shape)
     }
 
-    /// A constant of which so many of a hundred elements are not zero.
+    /// A constant with `density` percent nonzero elements.
     fn constant(&mut self, shape: &[i64], density: u64, random: &mut Random) -> usize {
         let mut one = || if random.percent(density) { random.pick(&["1.0", "-1.0", "2.0"]) } else { "0.0" };
         let text = nested(shape, &mut one);
@@ -99,7 +99,7 @@ fn nested(shape: &[i64], one: &mut dyn FnMut() -> &'static str) -> String {
     format!("[{}]", all.join(", "))
 }
 
-/// Each op by itself, over a grid of shapes and densities.
+/// Each op alone, over a grid of shapes and densities.
 pub fn singles() -> Vec<Program> {
     let (mut all, mut random) = (Vec::new(), Random::of("singles"));
     for shape in [&[16][..], &[4, 8], &[1, 8, 4, 4], &[2, 16, 3, 3], &[1, 64, 8, 8], &[1, 1, 1, 1], &[1, 3, 5]] {
@@ -135,10 +135,10 @@ pub fn singles() -> Vec<Program> {
 
 /// Extents of matrices.
 const EXTENTS: [i64; 6] = [1, 4, 9, 16, 24, 32];
-/// Of so many of a hundred elements of constants, the most are zeros.
+/// Percentages of nonzero elements of constants.
 const DENSITIES: [u64; 5] = [3, 10, 30, 50, 100];
 
-/// So many products, with transposes, reshapes and other ops between. Some values are used again.
+/// A chain of products with transposes, reshapes and other ops between them; some values have several uses.
 pub fn chain(products: u64, random: &mut Random) -> Program {
     let mut w = Writer::default();
     let shape = [random.pick(&EXTENTS), random.pick(&EXTENTS)];
@@ -161,7 +161,7 @@ pub fn chain(products: u64, random: &mut Random) -> Program {
     w.finish(&kept)
 }
 
-/// What stands between products.
+/// An op between products.
 fn between(w: &mut Writer, of: usize, random: &mut Random) -> usize {
     let shape = w.values[of].1.clone();
     match random.below(4) {
@@ -176,7 +176,7 @@ fn between(w: &mut Writer, of: usize, random: &mut Random) -> usize {
     }
 }
 
-/// A product with something new, or with what is there.
+/// A product with a new operand or an existing value.
 fn product(w: &mut Writer, of: usize, random: &mut Random) -> usize {
     let shape = w.values[of].1.clone();
     match random.below(9) {

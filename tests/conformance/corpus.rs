@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The files of an archive, by path without the folder that holds all of them.
+/// The files of an archive, by path relative to its top-level folder.
 pub struct Corpus(BTreeMap<String, Vec<u8>>);
 
 impl Corpus {
@@ -31,7 +31,7 @@ impl Corpus {
         Corpus(files)
     }
 
-    /// A file; `None` if there is none.
+    /// A file, if it exists.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.0.get(path).map(Vec::as_slice)
     }
@@ -42,7 +42,7 @@ impl Corpus {
         std::str::from_utf8(bytes).unwrap_or_else(|e| panic!("'{path}': {e}"))
     }
 
-    /// The rows of the table of contents, without its head.
+    /// The rows of the index without its header.
     pub fn index(&self) -> Vec<Vec<&str>> {
         self.text("index.tsv").lines().skip(1).map(|l| l.split('\t').collect()).collect()
     }
@@ -67,7 +67,7 @@ pub fn in_parallel<T: Sync, R: Send>(items: &[T], case: impl Fn(&T) -> R + Sync)
     results.into_iter().map(|r| r.1).collect()
 }
 
-/// Fails with the cases that failed, unless all is well.
+/// Fails with the list of failures, if any.
 pub fn all_good(what: &str, total: usize, failures: &[String]) {
     let shown = failures.iter().take(30).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} of {total} {what}, the first of them:\n{shown}", failures.len());

@@ -1,14 +1,14 @@
-//! Inputs made to break a parser: every one ends, soon, in output or in an error with a place.
+//! Hostile inputs: parsing terminates soon, with output or with an error at a position.
 
 use crate::support::gradus;
 use std::fmt::Write;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Long beyond doubt: a case takes a second at most when nothing is wrong.
+/// Time limit, far above the second that a case takes at most.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How deep the deep cases are.
+/// Nesting depth of deep inputs.
 const DEEP: usize = 100_000;
 
 /// `n` times `open`, then `core`, then `n` times `close`.
@@ -114,7 +114,7 @@ fn bytes() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Runs `gradus opt` in a thread of its own; `None` when it does not end, or panics.
+/// Runs `gradus opt` in a thread; `None` if it times out or panics.
 fn outcome(path: String) -> Option<crate::support::Output> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! The tests of MLIR itself, as mlir-opt prints them.
+//! MLIR's own tests, compared with the output of mlir-opt.
 
 use crate::corpus::{Corpus, all_good, in_parallel};
 use gradus::ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, parse_module, verify};
@@ -7,11 +7,11 @@ use std::sync::{Arc, LazyLock};
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(|| Corpus::open("mlir-dev"));
 
-/// Dialects whose custom forms are mlir-opt's.
+/// Dialects whose custom forms equal mlir-opt's.
 const CUSTOM_FORMS: [&str; 11] =
     ["affine", "arith", "builtin", "cf", "func", "math", "memref", "scf", "tensor", "ub", "vector"];
 
-/// Where MLIR's own tests of its IR and of these dialects are.
+/// The folders of MLIR's tests of its IR and of these dialects.
 const OUR_TESTS: [&str; 9] = [
     "IR/",
     "Dialect/Affine/",
@@ -36,7 +36,7 @@ fn cases(kind: &str) -> Vec<Case> {
     rows.map(|r| Case { id: r[0], source: r[3], dialects: r[7].split(',').collect() }).collect()
 }
 
-/// What parser and verifier make of a text.
+/// Parses and verifies a text.
 fn read(ctx: &Arc<Context>, text: &str) -> Result<Module, Vec<Diagnostic>> {
     let m = parse_module(
         ctx,
@@ -66,7 +66,7 @@ fn gives_generic(id: &str, text: &str) -> Result<(), String> {
     }
 }
 
-/// Checks `FOLDER/ID.mlir` of all cases, of which there must be so many.
+/// Checks `FOLDER/ID.mlir` of all cases, of which there must be `count`.
 fn check(what: &str, folder: &str, cases: &[Case], count: usize) {
     assert!(cases.len() >= count, "cases are missing: {} of {count}", cases.len());
     let run = |c: &Case| gives_generic(c.id, CORPUS.text(&format!("{folder}/{}.mlir", c.id)));
@@ -91,15 +91,15 @@ fn line_of_mlir_opt(id: &str) -> Option<u32> {
     CORPUS.text(&format!("invalid/{id}.err")).split(':').next()?.trim().parse().ok()
 }
 
-/// The line of our first error; `None` when there is none, or it has no place.
+/// The line of the first error of Gradus, if it has one.
 fn our_line(text: &str) -> Option<u32> {
     let ctx = gradus::dialects::context();
     let (file, offset) = read(&ctx, text).err()?.first()?.loc.as_source()?;
     Some(ctx.source(file).line_col(offset).0)
 }
 
-/// In the list are the programs among MLIR's own tests of its IR and of our dialects that are rejected on the line that
-/// mlir-opt blames. What is missing needs another dialect.
+/// The list contains the programs among MLIR's tests of its IR and of our dialects that are rejected on the line that
+/// mlir-opt blames. The others need another dialect.
 #[test]
 fn invalid_programs_are_rejected_on_the_right_line() {
     let cases = cases("invalid");

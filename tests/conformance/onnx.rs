@@ -22,17 +22,17 @@ static CORPUS: LazyLock<Corpus> = LazyLock::new(|| match std::env::var("GRADUS_O
     Err(_) => Corpus::open("onnx-node-dev"),
 });
 
-/// A test of ONNX's, and what came of it.
+/// A test of ONNX with its result.
 pub struct Case {
     /// Its name.
     pub name: &'static str,
     /// `A` for convolutional networks, `B` for transformers, `C` for quantized ones.
     pub tier: &'static str,
-    /// Whether shapes are static and element types common; the others are special.
+    /// Whether shapes are static and element types common; other tests are special.
     pub plain: bool,
     /// Its operators.
     pub ops: Vec<&'static str>,
-    /// Why it fails.
+    /// Ok, or the reason for the failure.
     pub outcome: Result<(), String>,
     /// How its operators ran on the `cpu` target, or why it fails there.
     pub on_cpu: Result<Ran, String>,
@@ -91,10 +91,10 @@ fn execute(name: &str, inputs: &[(String, Tensor)], constant: impl Fn(&Tensor) -
     imported(name, fixed, |m, main| Interpreter::new(m).call(main, args).map_err(|stop| stop.diagnostic(m)))
 }
 
-/// Which inputs are constants.
+/// Selects the inputs that become constants.
 type Fixed = fn(&Tensor) -> bool;
 
-/// Executes by the reference meaning, and says which inputs had to be constants.
+/// Interprets the model, and returns which inputs had to be constants.
 fn run(name: &str) -> Result<Fixed, String> {
     let inputs = inputs(name)?;
     let (none, integer): (Fixed, Fixed) = (|_| false, |t| matches!(t.dtype(), DType::I64 | DType::I32));
@@ -150,7 +150,7 @@ fn static_types(name: &str) -> Result<(), String> {
     })
 }
 
-/// All plain tests of a tier pass. What becomes of the special ones is in the coverage table.
+/// Checks that all plain tests of a tier pass; the coverage table has the special ones.
 fn tier(tier: &str) {
     let cases: Vec<&Case> = CASES.iter().filter(|c| c.tier == tier).collect();
     let failed = |plain: bool| -> Vec<String> {

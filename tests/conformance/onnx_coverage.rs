@@ -1,5 +1,5 @@
-//! The table of ONNX's operators in `docs/src/onnx-coverage.md`: written from the operators that ONNX has, the ops that the
-//! dialect has, and the tests that pass.
+//! The table of ONNX operators in `docs/src/onnx-coverage.md`, generated from ONNX's operators, the dialect's ops, and
+//! the passing tests.
 
 use crate::onnx::{CASES, Case};
 use crate::onnx_cpu::How;
@@ -17,7 +17,7 @@ struct Operator {
     name: &'static str,
     /// The versions of the operator set that changed it.
     versions: Vec<i64>,
-    /// What it is about besides tensors of numbers.
+    /// The types other than numeric tensors that it uses.
     about: &'static str,
     attributes: Vec<&'static str>,
 }
@@ -35,13 +35,13 @@ fn operators() -> Vec<Operator> {
 
 /// The op that an operator becomes.
 fn op(operator: &Operator) -> Option<&'static OpInfo> {
-    // An operator that was replaced is known under its new name.
+    // A replaced operator is imported under its new name.
     let newest = gradus::lowering::onnx::opset::newest_name(operator.name, 1);
     let name = op_name(newest);
     graph::DIALECT.ops.iter().copied().find(|info| info.name == name)
 }
 
-/// `passed / total`, or nothing when there are none.
+/// Formats `passed / total`; empty without tests.
 fn score(passed: impl Iterator<Item = bool>) -> String {
     let (mut count, mut total) = (0, 0);
     for passed in passed {
@@ -63,7 +63,7 @@ fn on_cpu(operator: &Operator) -> String {
     all.into_iter().filter_map(count).collect::<Vec<_>>().join(", ")
 }
 
-/// Why an operator has no op.
+/// The reason why an operator has no op.
 fn reason(operator: &Operator) -> String {
     match operator.about {
         "" => "not supported yet".to_owned(),
@@ -138,10 +138,10 @@ fn onnx_coverage_is_up_to_date() {
     assert!(have == want, "docs/src/onnx-coverage.md is out of date ({differs:?}); write it with {COMMAND}");
 }
 
-/// Every attribute of the newest version has a place in the declaration, under its own name.
+/// Every attribute of the newest version is declared under its own name.
 #[test]
 fn onnx_attributes_are_declared() {
-    // Spelled differently there, or about strings.
+    // Attributes with another spelling, or about strings.
     let elsewhere =
         ["value_string", "value_strings", "sparse_value", "value_int", "value_ints", "value_float", "value_floats"];
     let mut missing = Vec::new();

@@ -1,7 +1,7 @@
-//! ONNX's node tests on this machine: import, compile for the target, run by kernels, compare.
+//! ONNX's node tests on the `cpu` target: import, compile, run, compare.
 //!
-//! Each test is run twice: with the inputs that it has, and with all but the first as constants, as the weights of a model
-//! are, since tables and packed weights are made of these.
+//! Each test runs twice: with its inputs as arguments, and with all but the first as constants like a model's weights,
+//! from which tables and packed weights are built.
 
 use crate::onnx::{compare, imported, inputs};
 use gradus::Tool;
@@ -14,21 +14,21 @@ use gradus::runtime::cpu::Program;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What an op of an imported program became, and how that ran.
+/// The execution of an imported op.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum How {
-    /// Other ops, or a constant.
+    /// Folded, or replaced by other ops.
     Gone,
     /// Kernels.
     Kernels,
     /// Kernels that find operands by address tables.
     Tables,
-    /// At least a part of it by the reference meaning.
+    /// By reference evaluation, at least in part.
     Reference,
 }
 
 impl How {
-    /// As it is written into the table.
+    /// Its name in the table.
     pub fn name(self) -> &'static str {
         match self {
             How::Gone => "gone",
@@ -39,7 +39,7 @@ impl How {
     }
 }
 
-/// By the names of ops, how they ran.
+/// The execution of each op by name.
 pub type Ran = BTreeMap<&'static str, How>;
 
 /// Runs a test in both ways; `fixed` says which inputs are constants in the first.
@@ -75,7 +75,7 @@ fn execute(m: &Module, main: Op, arguments: Vec<Datum>) -> Result<(Vec<Datum>, R
     Ok((have, ran(m, main, &compiled, function, &reference)))
 }
 
-/// The program as the target has it.
+/// Compiles a program for the target.
 fn compiled(m: &Module) -> Result<Module, Diagnostic> {
     let (mut compiled, tool) = (m.clone(), Tool::gradus());
     let target = Target::named("cpu").expect("there is one");
@@ -95,7 +95,7 @@ fn compiled(m: &Module) -> Result<Module, Diagnostic> {
     Ok(compiled)
 }
 
-/// How the ops of a program ran, found by the places in the model that they and those of the compiled program come from.
+/// Determines the execution of ops from the locations that they share with ops of the compiled program.
 fn ran(m: &Module, main: Op, compiled: &Module, function: Op, reference: &[&str]) -> Ran {
     let mut at: HashMap<Loc, How> = HashMap::new();
     for op in compiled.ops_under(function) {

@@ -1,4 +1,4 @@
-//! Layers of floats of 16 bits: sums in 32 bits, rounded once, are as the reference says but for the last place.
+//! 16-bit float layers: sums in 32 bits rounded once, equal to the reference up to the last place.
 
 use super::{LAYERS, Layer, compiled, numbers, parse, run, run_by_kernels};
 use gradus::Tool;
@@ -6,7 +6,7 @@ use gradus::check::Random;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 
-/// The same of other floats: constants become these where the program is compiled.
+/// Converts a layer to another float type.
 fn of(layer: &Layer, elem: &str) -> String {
     let line = |line: &str| match line.split_once(" = arith.constant ") {
         Some((name, value)) => {
@@ -20,7 +20,7 @@ fn of(layer: &Layer, elem: &str) -> String {
     layer.text.lines().map(line).collect()
 }
 
-/// Weights that are no constants have no kernel: by their reference meaning too, sums are rounded once.
+/// Products with non-constant weights have no kernel; reference evaluation also rounds once.
 #[test]
 fn sums_without_a_kernel_are_rounded_once() {
     let tool = Tool::gradus();
@@ -33,7 +33,7 @@ func.func @main(%x: tensor<1x2x4xf16>) -> tensor<1x2x1xf16> {
 }
 ";
     let m = parse(&tool.context(), text).expect("it is valid");
-    // Squares need more than the 11 bits of a float of 16: if each is rounded, the first sum is another.
+    // Squares need more than the 11 significant bits of f16, so rounding each product changes the sum.
     let numbers = vec![1.123046875, 1.302734375, 1.1240234375, 1.453125, 0.3, 0.7, 0.9, 1.1];
     let input = Datum::Tensor(floats_to_tensor(DType::F16, &[1, 2, 4], numbers));
     let (have, reference) = run_by_kernels(&compiled(&tool, &m, "{layout=auto}"), &input);

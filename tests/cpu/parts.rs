@@ -1,4 +1,4 @@
-//! What is put beside other things may be written there by whoever makes it, if nobody else reads it.
+//! In-place concatenation: single-use producers write slices of the result.
 
 use super::{compiled, constant, numbers, parse, pick};
 use gradus::Tool;
@@ -8,17 +8,17 @@ use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::runtime::cpu::Program;
 
-/// Rows of all values.
+/// Number of rows of all values.
 const ROWS: usize = 7;
 
 fn ty(columns: usize) -> String {
     format!("tensor<{ROWS}x{columns}xf32>")
 }
 
-/// Products, views, and values beside others, of any that are there. The last two are returned.
+/// Random products, views and concatenations. The last two values are returned.
 struct Values {
     text: String,
-    /// Of each value.
+    /// Number of columns of each value.
     columns: Vec<usize>,
 }
 
@@ -73,7 +73,7 @@ fn parts_are_written_where_they_belong() {
         let mut random = Random::of(("parts", number));
         let mut values = Values::new();
         for count in 1..10 {
-            // Mostly what was made last, so that much has one reader.
+            // Recent values are preferred, so that many values have one use.
             let some = |random: &mut Random| count - 1 - random.below(count.min(3) as u64) as usize;
             match random.below(4) {
                 0 | 1 => {
@@ -96,7 +96,7 @@ fn parts_are_written_where_they_belong() {
         let compiled = compiled(&tool, &m, "{layout=auto}");
         let main = Interpreter::new(&compiled).function("main").expect("there is a function");
         let mut program = Program::new(&compiled, main);
-        // What was in memory from the first time is no matter the second time.
+        // The second run starts with memory from the first.
         for _ in 0..2 {
             let have = program.call(vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}"));
             for (have, want) in have.iter().zip(&want) {

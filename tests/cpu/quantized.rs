@@ -1,4 +1,4 @@
-//! Quantized layers: bit for bit what the reference says.
+//! Quantized layers equal the reference bit for bit.
 
 use super::{LAYERS, compiled, extents, list, pick, run, run_by_kernels};
 use gradus::Tool;
@@ -14,13 +14,13 @@ struct Layer {
     types: String,
 }
 
-/// Bytes, many of which are the least or the greatest that there are.
+/// Random bytes with many extreme values.
 fn bytes(random: &mut Random, count: usize) -> Vec<u8> {
     (0..count).map(|_| [0, 255, 127, 128, random.below(256) as u8][random.below(5) as usize]).collect()
 }
 
 impl Layer {
-    /// Another operand, `name` in front of it where it may be left out.
+    /// Appends a constant operand, with its keyword if it is optional.
     fn constant(&mut self, word: &str, elem: &str, shape: &[usize], bytes: &[u8]) {
         let (hex, n): (String, _) = (bytes.iter().map(|byte| format!("{byte:02X}")).collect(), self.constants.len());
         let ty = format!("tensor<{}{elem}>", extents(shape));
@@ -34,7 +34,7 @@ impl Layer {
         self.constant(word, elem, shape, &bytes);
     }
 
-    /// A zero point, often the one in the middle, of `b` for all columns or each.
+    /// Appends a zero point, often the middle of the range, per tensor or per column.
     fn zero(&mut self, random: &mut Random, word: &str, elem: &str, columns: Option<usize>) {
         let shape = columns.filter(|_| random.below(2) == 0).map_or(vec![], |n| vec![n]);
         let count = shape.iter().product();
@@ -50,7 +50,7 @@ impl Layer {
         self.constant("", "f32", &shape, &scales);
     }
 
-    /// The operands behind `a`, of which `weights` has so many columns, and the type of results.
+    /// Appends the operands after `a` and returns the result type.
     fn fill(&mut self, random: &mut Random, a: &str, weights: &[usize], columns: usize, is_conv: bool) -> &'static str {
         let b = ["i8", "ui8"][random.below(2) as usize];
         if random.below(3) == 0 {
@@ -118,7 +118,7 @@ fn convolution(random: &mut Random, a: &str) -> (String, Vec<usize>) {
     (layer.text(&format!("graph.{op}"), &attrs, &format!("tensor<{}{a}>", extents(&input)), &made), input)
 }
 
-/// A product of matrices, some of which are stacked, and the extents of the first.
+/// A matrix product, possibly batched, with the extents of the first operand.
 fn product(random: &mut Random, a: &str) -> (String, Vec<usize>) {
     let [m, k, n] = [&[1, 3, 7, 20][..], &[1, 4, 9, 130, 700], &[1, 5, 16, 24, 70]].map(|from| pick(random, from));
     let input = if random.below(3) == 0 { vec![2, m, k] } else { vec![m, k] };

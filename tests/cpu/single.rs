@@ -1,4 +1,4 @@
-//! One op each, in shapes and with numbers that are rare.
+//! Single ops with rare shapes and numbers.
 
 use super::{compiled, run, run_by_kernels};
 use crate::support::parse;
@@ -6,7 +6,7 @@ use gradus::Tool;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 
-/// What is cycled through: as numbers go, and with those that are none, infinite, or of a sign that is easily lost.
+/// Input values, cyclic: plain ones, and NaN, infinities and negative zero.
 const PLAIN: [f64; 7] = [0.5, -1.5, 2.5, 0.0, -3.0, 4.25, 1.0];
 const ODD: [f64; 9] = [0.5, f64::NAN, -1.5, -0.0, f64::INFINITY, 300.0, -300.0, f64::NEG_INFINITY, 2.5];
 
@@ -194,7 +194,7 @@ fn program(case: &Case) -> String {
         constants.iter().map(|(name, value)| format!("  %{name} = graph.constant {value}\n")).collect();
     let tensors: Vec<String> = operands.iter().map(|ty| format!("tensor<{ty}>")).collect();
     let [x, result] = [operands[0], result].map(|ty| format!("tensor<{ty}>"));
-    // An op whose operands and result are of one type says that once.
+    // An op with equal operand and result types spells the type once.
     let is_short = |m: &str| parse(&Tool::gradus().context(), m).is_some();
     let with = |types: &str| {
         format!(
@@ -205,7 +205,7 @@ fn program(case: &Case) -> String {
     if is_short(&short) { short } else { with(&format!("({}) -> {result}", tensors.join(", "))) }
 }
 
-/// How a program that is compiled differs from what the reference says.
+/// The difference between a compiled program and the reference, if any.
 fn check(tool: &Tool, case: &Case, numbers: &[f64]) -> Result<(), String> {
     let text = program(case);
     let m = parse(&tool.context(), &text).ok_or_else(|| format!("it is not valid: {text}"))?;

@@ -1,4 +1,4 @@
-//! How many threads share the work of kernels does not change a bit of what they compute.
+//! Results of kernels do not depend on the number of threads, bit by bit.
 
 use super::{compiled, parse};
 use gradus::Tool;
@@ -9,7 +9,7 @@ use gradus::ir::{DType, Tensor};
 use gradus::runtime::cpu::Program;
 use gradus::runtime::workers::Workers;
 
-/// Layers that are large enough to be shared: by rows, by columns, by channels; columns beside others; and fewer products.
+/// Layers large enough to be divided: by rows, columns or channels, with strided output, and by Winograd convolution.
 const LAYERS: &str = "
 func.func @rows(%x: tensor<1x32x40x40xf32>, %w: tensor<40x32x3x3xf32>) -> tensor<1x40x40x40xf32> {
   %y = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x40x40xf32>, tensor<40x32x3x3xf32>) -> tensor<1x40x40x40xf32>
@@ -61,7 +61,7 @@ fn threads_change_nothing() {
                 results[0].tensor().expect("a tensor").clone()
             };
             let first = run(&mut program);
-            // Whoever keeps a result keeps it as it is.
+            // A result that the caller keeps is not overwritten.
             assert!(run(&mut program).bytes() == first.bytes(), "{name}");
             first
         });

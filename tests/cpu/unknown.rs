@@ -1,4 +1,4 @@
-//! Programs whose sizes are not all known: no memory is laid out, and each op asks for a kernel.
+//! Programs with dynamic shapes: no memory plan, and kernels are selected per op.
 
 use super::{compiled, run, run_by_kernels};
 use crate::support::parse;
@@ -8,7 +8,7 @@ use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus::runtime::cpu::Program;
 
-/// Constants have no operands to ask for, and what makes a tensor of a size that it computes has no kernel.
+/// Constants, and ops whose result shape depends on values, have no kernel.
 const RANGE: &str = "
 func.func @main(%n: tensor<f32>) -> tensor<?xf32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
@@ -31,7 +31,7 @@ fn sizes_need_not_be_known() {
     assert_eq!(reference, ["graph.add", "graph.range"]);
 }
 
-/// What the type of a result says is not what the extents say that are only known later: that is found out, as by the reference.
+/// A result type that contradicts the extents at run time is an error, as in reference evaluation.
 const WRONG: &str = "
 func.func @main(%shape: tensor<1xi64>) -> tensor<6xf32> {
   %x = arith.constant dense<1.0> : tensor<4xf32>

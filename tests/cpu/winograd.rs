@@ -1,10 +1,10 @@
-//! Windows of three by three as fewer products: of small integers, whose halves and quarters are exact, the results are too.
+//! Winograd convolution is exact on small integers, whose halves and quarters are exact.
 
 use super::{Layer, check, compiled, constant, extents, list, parse, pick};
 use gradus::Tool;
 use gradus::check::Random;
 
-/// A layer that is large enough for it to pay.
+/// A layer at the minimum size for Winograd convolution.
 fn small(random: &mut Random) -> Layer {
     let [channels, filters] = [(); 2].map(|()| pick(random, &[32, 33, 40, 64]));
     let image = [(); 2].map(|()| 11 + random.below(8) as usize);
@@ -28,7 +28,7 @@ fn layer(random: &mut Random, [batch, channels, filters]: [usize; 3], image: [us
     Layer::of(&before, &op, &types, &[&[batch, channels][..], &image].concat(), &made)
 }
 
-/// Layers whose images are cut into strips, also within a batch.
+/// Layers that are processed in strips, also within a batch.
 fn large(random: &mut Random, number: u64) -> Layer {
     match number {
         0 => layer(random, [1, 32, 64], [67, 65]),

@@ -1,4 +1,4 @@
-//! The corners of the language, each with what happens there, and rewrites that these choices must allow.
+//! Corner cases of the semantics, and rewrites that the semantics must allow.
 
 use gradus::Tool;
 use gradus::interp::Interpreter;
@@ -6,7 +6,7 @@ use gradus::ir::eval::{Datum, Trap};
 use gradus::ir::{ParseOptions, parse_module, verify};
 use gradus_golden::run;
 
-/// What comes of a function.
+/// The expected outcome of a function.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Is {
     Ub,
@@ -82,7 +82,7 @@ const CORNERS: &[(&str, Is)] = &[
     ("%r = scf.for %i = %i5 to %i0 step %i1 iter_args(%a = %one) -> i32 {\nscf.yield %z : i32\n}", Int(1)),
     ("%r = affine.for %i = 5 to 0 iter_args(%a = %one) -> i32 {\naffine.yield %z : i32\n}", Int(1)),
     ("%r = affine.for %i = 0 to %ip iter_args(%a = %one) -> i32 {\naffine.yield %z : i32\n}", Ub),
-    // loops in parallel: distances, and dimensions that never run
+    // Parallel loops: steps, and dimensions with trip count 0.
     (
         "%l = arith.constant -9223372036854775808 : index\nscf.parallel (%i) = (%l) to (%i5) step (%i5) {\n}\n%r = arith.addi %one, %z : i32",
         Ub,
@@ -92,7 +92,7 @@ const CORNERS: &[(&str, Is)] = &[
         Ub,
     ),
     ("scf.parallel (%i, %j) = (%i0, %i5) to (%i5, %i0) step (%i1, %i1) {\n}\n%r = arith.addi %one, %z : i32", Int(1)),
-    // promises of types, and bits that nobody knows
+    // Types that imply facts, and undefined bits.
     (
         "%t = tensor.empty(%i5) : tensor<?xi32>\n%c = tensor.cast %t : tensor<?xi32> to tensor<2xi32>\n%r = tensor.extract %c[%i1] : tensor<2xi32>",
         Ub,
@@ -128,7 +128,7 @@ const CORNERS: &[(&str, Is)] = &[
         "%t = ub.poison : tensor<?xi32>\n%c = tensor.cast %t : tensor<?xi32> to tensor<1xi32>\n%r = tensor.extract %c[%i0] : tensor<1xi32>",
         Ub,
     ),
-    // What no tensor of the type has, whatever it holds.
+    // Accesses that no tensor of the type allows.
     (
         "%t = ub.poison : tensor<2x?xf32>\n%d = tensor.dim %t, %i5 : tensor<2x?xf32>\n%r = arith.index_cast %d : index to i32",
         Ub,
@@ -195,9 +195,9 @@ fn corners_are_as_decided() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Functions that composing, folding and lowering change, with the passes that do.
+/// Functions that composition, folding and lowering change, with the passes.
 const REFINED: &[(&str, &[&str])] = &[
-    // A dividend that is poison, and a divisor that is no divisor.
+    // A poison dividend, and an invalid divisor.
     (
         "func.func @f(%a: index, %n: index) -> index {
   %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%a)[%n]
@@ -206,7 +206,7 @@ const REFINED: &[(&str, &[&str])] = &[
 }",
         &["--canonicalize", "--lower-affine", "--canonicalize"],
     ),
-    // Terms that do not fit, of a sum that does.
+    // Terms that overflow in a sum that does not.
     (
         "func.func @f(%a: index, %b: index) -> index {
   %0 = affine.apply affine_map<(d0, d1) -> (d0 - d1)>(%a, %b)
@@ -223,7 +223,7 @@ const REFINED: &[(&str, &[&str])] = &[
 }",
         &["--canonicalize", "--lower-affine", "--canonicalize"],
     ),
-    // What is composed does not run where it did not run before.
+    // A composed op is not executed where it was not executed before.
     (
         "func.func @f(%a: index, %n: index, %c: i1) -> index {
   %1 = scf.if %c -> index {

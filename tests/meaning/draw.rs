@@ -1,5 +1,5 @@
-//! Ops drawn from their declarations alone: operands of types that the constraints accept, attributes that the kinds accept,
-//! and whatever the verifier does not refuse.
+//! Ops drawn from their declarations: operands of accepted types, attributes of accepted kinds, filtered by the
+//! verifier.
 
 use gradus::check::Random;
 use gradus::ir::eval::{Datum, Trap, eval_op, floats_to_tensor, ints_to_tensor};
@@ -10,48 +10,48 @@ use gradus::ir::{
 };
 use std::sync::Arc;
 
-/// Elements that are drawn.
+/// Element types.
 const ELEMENTS: [&str; 11] = ["i1", "i4", "i8", "i32", "i64", "index", "f32", "f64", "f16", "ui8", "si32"];
-/// Shapes that are drawn; a dimension below zero is open.
+/// Shapes; a negative extent is dynamic.
 const SHAPES: [&[i64]; 11] =
     [&[2], &[3], &[2, 2], &[2, 3], &[], &[1], &[-1], &[-1, 2], &[1, 2, 2], &[1, 2, 3], &[1, 1, 3, 3]];
-/// Numbers that attributes hold.
+/// Integers in attributes.
 const NUMBERS: [i64; 8] = [0, 1, 2, 1, 1, -1, 3, DYNAMIC];
 
-/// An op, and what stands around it.
+/// An op with its context.
 pub struct Instance {
     pub module: Module,
     pub op: Op,
 }
 
-/// What comes of an op.
+/// The outcome of an op.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Run {
     pub results: Result<Vec<Datum>, Trap>,
-    /// What the memory holds that it was given.
+    /// The final contents of the argument memory.
     pub memory: Vec<Vec<Datum>>,
 }
 
-/// Values of operands, and the memory of those that are memrefs.
+/// Operand values, and the memory of memrefs.
 #[derive(Clone, Debug)]
 pub struct Values {
     pub operands: Vec<Datum>,
     pub memory: Vec<Vec<Datum>>,
 }
 
-/// Types that are drawn, and attributes that fit kinds often.
+/// The domain of types, and attributes that often satisfy kinds.
 pub struct Domain {
     ctx: Arc<Context>,
     types: Vec<Type>,
     elements: Vec<Type>,
 }
 
-/// What most operands of an op have in common.
+/// The type that most operands of an op share.
 struct Like {
     elem: Type,
     shape: &'static [i64],
     form: usize,
-    /// How many of a hundred types are like it.
+    /// Percentage of types equal to it.
     chance: u64,
 }
 
@@ -66,7 +66,7 @@ impl Domain {
         Domain { ctx, types, elements }
     }
 
-    /// An op as it is declared; the error says why there is none.
+    /// Draws an op from its declaration; the error is the reason why there is none.
     pub fn draw(&self, info: &'static OpInfo, random: &mut Random) -> Result<Instance, String> {
         let ctx = &self.ctx;
         let text = "func.func @f() {\n  return\n}\n".to_owned();
@@ -98,7 +98,7 @@ impl Domain {
         let op = match inferred {
             Ok(op) => op,
             Err(_) => {
-                // Casts change the element, and nothing else.
+                // Casts change only the element type.
                 let elem = if random.percent(50) { random.pick(&self.elements) } else { like.elem };
                 let like = Like { elem, ..like };
                 for spec in info.results {
@@ -133,7 +133,7 @@ impl Domain {
         Ok(values)
     }
 
-    /// A type of the set, mostly one that is like the others.
+    /// Draws a type that satisfies a constraint, usually similar to the others.
     fn ty(&self, of: &TypeConstraint, like: &Like, random: &mut Random) -> Option<Type> {
         let ctx = &self.ctx;
         let fits = |&ty: &Type| (of.check)(ctx, ty);
@@ -175,7 +175,7 @@ impl Domain {
         }
     }
 
-    /// One attribute of each sort that declarations ask for.
+    /// Candidate attributes, one of each common kind.
     fn small_attributes(&self, spec: &AttrSpec, like: &Like, random: &mut Random) -> Vec<Attr> {
         let ctx = &self.ctx;
         let rank = if random.percent(60) { like.shape.len() } else { random.below(4) as usize };
@@ -224,7 +224,7 @@ impl Domain {
         all
     }
 
-    /// Values for all operands of an op; equal operands get equal values. `None` if there are none of a type.
+    /// Draws operand values; equal operands get equal values. `None` if a type has none.
     pub fn values(&self, instance: &Instance, random: &mut Random) -> Option<Values> {
         let m = &instance.module;
         let operands = m.operands(instance.op);
@@ -262,7 +262,7 @@ impl Domain {
         let tensor = match dtype.is_float() {
             true => floats_to_tensor(dtype, &shape, (0..n).map(|_| random.float()).collect()),
             false => {
-                // Integers in tensors are often extents: large ones would make large results.
+                // Integers in tensors are often extents, so large ones would give large results.
                 let is_tensor = matches!(ctx.type_data(ty), TypeData::Tensor { .. });
                 let bits = if is_tensor { dtype.bits().min(5) } else { dtype.bits() };
                 let ints: Vec<i64> = (0..n).map(|_| int(bits, false, random)).collect();
@@ -300,19 +300,19 @@ impl Instance {
     }
 }
 
-/// A number of that many bits: mostly small, since many are sizes and indices.
+/// Draws an integer, usually small, since many are sizes and indices.
 fn int(width: u32, unsigned: bool, random: &mut Random) -> i64 {
     let value = if random.percent(60) { random.below(5) as i64 - 1 } else { random.int(width) };
     extended(value, width, unsigned)
 }
 
-/// The low bits of a number as an integer of so many.
+/// Extends the low `width` bits.
 pub fn extended(value: i64, width: u32, unsigned: bool) -> i64 {
     let shift = 64 - width;
     if unsigned { ((value << shift).cast_unsigned() >> shift).cast_signed() } else { value << shift >> shift }
 }
 
-/// How many values a group has; one that is not `free` has one.
+/// Number of values of a group; 1 unless `free`.
 fn count(arity: Arity, free: bool, random: &mut Random) -> u64 {
     match arity {
         Arity::One => 1,
@@ -322,7 +322,7 @@ fn count(arity: Arity, free: bool, random: &mut Random) -> u64 {
     }
 }
 
-/// Form 0 is the element, then vector, tensor and memref.
+/// Form 0 is the element type, then vector, tensor and memref.
 fn of_form(ctx: &Context, elem: Type, shape: &[i64], form: usize) -> Option<Type> {
     let dims: Vec<i64> = shape.iter().map(|&d| if d < 0 { DYNAMIC } else { d }).collect();
     let is_fixed = !shape.is_empty() && shape.iter().all(|&d| d > 0);

@@ -1,4 +1,4 @@
-//! Laws that hold for the meaning of every op, tried on ops that are drawn from their declarations.
+//! Laws that hold for the semantics of every op, tested on ops drawn from their declarations.
 
 use crate::draw::{Domain, Instance, Run, Values, extended};
 use gradus::Tool;
@@ -9,30 +9,30 @@ use gradus::ir::eval::{Datum, Trap};
 use gradus::ir::rewrite::fold_given;
 use gradus::ir::{Attr, FoldResult, Folded, Module, OpInfo, TypeData};
 
-/// So often an op is drawn.
+/// Number of draws per op.
 const DRAWS: u64 = 300;
-/// So many ops that the verifier accepts are run.
+/// Number of valid instances that run.
 const INSTANCES: u64 = if cfg!(debug_assertions) { 10 } else { 24 };
-/// On so many inputs.
+/// Number of inputs per instance.
 const INPUTS: u64 = if cfg!(debug_assertions) { 5 } else { 12 };
-/// Ops whose operands are integers of no more bits together are folded for all of them.
+/// Maximum total width of integer operands for exhaustive folding.
 const EXHAUSTIVE_BITS: u32 = if cfg!(debug_assertions) { 8 } else { 16 };
 
-/// Draws reach so many of a hundred ops at least. The others want what is drawn too rarely: sizes that fit each other in
-/// long lists, such as those of slices, convolutions and recurrent networks.
+/// Minimum percentage of ops that draws reach. The others need rare combinations, such as matching sizes in the lists
+/// of slices, convolutions and recurrent networks.
 const REACHED: usize = 85;
 
-/// What became of an op.
+/// The result for an op.
 #[derive(Default)]
 struct Report {
-    /// How often it came to its end.
+    /// Number of runs that returned.
     ended: u64,
-    /// Why it was not drawn, or did not come to its end.
+    /// The reason why it was not drawn, or did not return.
     reason: String,
     broken: Vec<String>,
 }
 
-/// Whether single ops of the kind can be run: those with regions and branches need others around them.
+/// Whether ops of the kind can run alone, without regions and branches.
 fn is_single(info: &OpInfo) -> bool {
     (info.eval.is_some() || info.exec.is_some()) && info.regions.is_empty() && info.successors.is_empty()
 }
@@ -62,7 +62,7 @@ fn meanings_obey_the_laws() {
     assert!(enough, "{} of {} ops are not reached:\n{}", missed.len(), all.len(), missed.join("\n"));
 }
 
-/// Draws an op and tries the laws.
+/// Draws an op and tests the laws.
 fn report(domain: &Domain, info: &'static OpInfo) -> Report {
     let mut report = Report::default();
     let mut instances = 0;
@@ -132,8 +132,8 @@ fn is_ub(run: &Run) -> bool {
     matches!(run.results, Err(Trap::Ub(_)))
 }
 
-/// The values with one operand poison, each in turn. Memory stays. Of a tensor, elements can be poison, which has no form
-/// here, and never its shape.
+/// The values with each operand in turn replaced by poison. Memrefs stay. Poison tensors are skipped: elements may be
+/// poison, which is not representable here, but never the shape.
 fn poisonings(instance: &Instance, values: &Values) -> Vec<Values> {
     let m = &instance.module;
     let is_tensor = |&i: &usize| {
@@ -142,7 +142,7 @@ fn poisonings(instance: &Instance, values: &Values) -> Vec<Values> {
     };
     let poisoned = |i: usize| {
         let mut poisoned = values.clone();
-        // A value that is an operand twice is poison in both places.
+        // A repeated operand is poison in both places.
         let operands = m.operands(instance.op);
         for (datum, operand) in poisoned.operands.iter_mut().zip(operands) {
             if *operand == operands[i] {
@@ -154,7 +154,7 @@ fn poisonings(instance: &Instance, values: &Values) -> Vec<Values> {
     (0..values.operands.len()).filter(|i| !is_tensor(i)).map(poisoned).collect()
 }
 
-/// Whether a run may be that of more poison: undefined, or alike but for poison.
+/// Whether a run on more poison is undefined, or equal up to poison.
 fn is_less_defined(poisoned: &Run, run: &Run) -> bool {
     match (&poisoned.results, &run.results) {
         (Err(Trap::Ub(_) | Trap::Unsupported(_) | Trap::Limit(_)), _) => true,
@@ -167,7 +167,7 @@ fn is_less_defined(poisoned: &Run, run: &Run) -> bool {
     }
 }
 
-/// What a result is that is not of the type that the op says.
+/// The error if a result does not have the op's result type.
 fn wrong_type(instance: &Instance, run: &Run) -> Option<String> {
     let m = &instance.module;
     let results = run.results.as_ref().ok()?;
@@ -200,7 +200,7 @@ fn is_of_type(m: &Module, ty: gradus::ir::Type, datum: &Datum) -> bool {
     }
 }
 
-/// What folding gives that does not refine the run, whichever operands are known to be constant.
+/// The error if folding with any subset of constant operands does not refine the run.
 fn folded_wrong(instance: &Instance, values: &Values, run: &Run) -> Option<String> {
     let m = &instance.module;
     let operands = m.operands(instance.op);
@@ -217,7 +217,7 @@ fn folded_wrong(instance: &Instance, values: &Values, run: &Run) -> Option<Strin
 fn folded_with(instance: &Instance, values: &Values, constants: &[Option<Attr>], run: &Run) -> Option<String> {
     let (m, op) = (&instance.module, instance.op);
     let Some(Folded::Results(folded)) = fold_given(m, op, constants) else { return None };
-    // Where the op is undefined, it may be folded to anything.
+    // An undefined op may fold to anything.
     let Ok(results) = &run.results else { return None };
     let datum = |result: &FoldResult| match result {
         FoldResult::Attr(attr) => m.ctx.attr_datum(*attr),
@@ -233,7 +233,7 @@ fn folded_with(instance: &Instance, values: &Values, constants: &[Option<Attr>],
     folded.iter().zip(results).find_map(wrong)
 }
 
-/// Folds for all values of the operands, if they are integers of few bits.
+/// Folds for all operand values, if these are narrow integers.
 fn fold_all(instance: &Instance, report: &mut Report) {
     let m = &instance.module;
     let operands = m.operands(instance.op);

@@ -1,4 +1,4 @@
-//! What ops mean: corner cases that are decided once, and laws that hold for the meaning of every op.
+//! The semantics of ops: corner cases, and laws for every op.
 
 mod associative;
 mod corners;

@@ -1,11 +1,11 @@
-//! Programs of floats: rewrites that only round otherwise pass, wrong ones are found, each in the mode for it.
+//! Float rewrites: those that only round pass, wrong ones are found, each in its mode.
 
 use crate::{check_program, tool_with};
 use gradus::Tool;
 use gradus::ir::rules::{Rule, rule};
 use gradus_golden::{Output, run};
 
-/// All modes but the default.
+/// All modes except the default.
 const MODES: [&str; 3] = ["exact", "algebra", "rounding"];
 
 const SUM: &str = "func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> tensor<4xf32> {
@@ -44,7 +44,7 @@ const THIRD: &str = "func.func @f(%a: f32) -> f32 {
 
 const REGROUP: Rule = rule("regroup", "arith.addf(arith.subf(a, b), c) => arith.subf(a, arith.subf(b, c))");
 
-/// Rules that are right for real numbers, and programs that they change.
+/// Rules that hold for real numbers, with programs to which they apply.
 static RIGHT: &[(Rule, &str)] = &[
     (REGROUP, SUM),
     (REGROUP, FLOOR),
@@ -52,7 +52,7 @@ static RIGHT: &[(Rule, &str)] = &[
     (rule("factor", "arith.addf(arith.mulf(a, b), arith.mulf(a, c)) => arith.mulf(a, arith.addf(b, c))"), PRODUCTS),
 ];
 
-/// Rules that are not.
+/// Rules that do not.
 static WRONG: &[(Rule, &str)] = &[
     (rule("wrong-group", "arith.subf(arith.subf(a, b), c) => arith.subf(a, arith.subf(b, c))"), DIFFERENCE),
     (
@@ -91,7 +91,7 @@ fn wrong_algebra_is_found_in_every_mode() {
     }
 }
 
-/// A reciprocal of three is no integer, so small integers show nothing: that is no success.
+/// The reciprocal of three is not an integer, so `exact` is inconclusive.
 #[test]
 fn what_is_rounded_everywhere_is_inconclusive() {
     static RULE: Rule = rule("reciprocal", "arith.divf(x, 3.0) => arith.mulf(x, 0.3333333333333333)");
@@ -111,8 +111,8 @@ fn check_pair(before: &str, after: &str, flags: &[&str]) -> Output {
     run(&Tool::gradus(), &[&["check", &paths[0], &paths[1]], flags].concat())
 }
 
-/// A convolution with the normalization after it, and with that put into its weights. The variance and the small number
-/// added to it make one, so that all constants are exact.
+/// A convolution followed by batch normalization, and with normalization folded into its weights. Variance plus epsilon
+/// is 1, so that all constants are exact.
 fn networks() -> [String; 3] {
     let conv = |weights: &str, bias: &str| {
         format!(

@@ -1,5 +1,4 @@
-//! Bugs that somebody might write, each planted into the compiler by itself: `gradus check` finds it, and names the pass
-//! and the rewrite.
+//! Planted bugs: `gradus check` finds each and names the pass and the rewrite.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -22,7 +21,7 @@ fn check_program(tool: &Tool, program: &str, flags: &[&str]) -> Output {
     run(tool, &[&["check", &file], flags].concat())
 }
 
-/// What is wrong with how a bug was found; `None` if pass and rewrite are named.
+/// The error in how a bug was found; `None` if pass and rewrite are named.
 fn missed(name: &str, pass: &str, output: &Output) -> Option<String> {
     let pass_named = output.err.contains(&format!("after pass '{pass}'"));
     let rewrite_named = output.err.contains(&format!("pattern: {name}"));
@@ -30,7 +29,7 @@ fn missed(name: &str, pass: &str, output: &Output) -> Option<String> {
     (!found).then(|| format!("{name}: exit status {}\n{}{}", output.code, output.out, output.err))
 }
 
-/// The tool with one rule more.
+/// Gradus with one additional rule.
 fn tool_with(rule: &'static Rule) -> Tool {
     let dialect: &'static Dialect = Box::leak(Box::new(Dialect {
         name: "planted",
@@ -68,7 +67,7 @@ fn wrong_patterns_are_found_and_named() {
     none_missed(missed);
 }
 
-/// What is found out in process, for tools that do not print.
+/// The result of the in-process interface.
 #[test]
 fn the_rewrite_has_its_number() {
     let (info, program) = &patterns::PLANTED[0];
@@ -130,7 +129,7 @@ fn all_inputs_are_run_if_there_are_few() {
     assert_eq!((output.code, output.out.as_str()), (0, "@f: no difference on all 256 inputs (0 undefined)\n"));
 }
 
-/// Where the two memrefs are one, the result depends on the order of the iterations, which tiling changes.
+/// If both memrefs alias, the result depends on the order of iterations, which tiling changes.
 #[test]
 fn races_are_no_differences() {
     let program = "func.func @f(%a: memref<5x5xi32>, %b: memref<5x5xi32>) {

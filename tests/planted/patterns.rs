@@ -1,4 +1,4 @@
-//! Wrong patterns for memory, calls and control flow, each as a pass of its own, with a program that it changes.
+//! Unsound patterns for memory, calls and control flow, each as a pass, with a program that it breaks.
 
 use gradus::dialects::{arith, memref};
 use gradus::ir::greedy::GreedyOptions;
@@ -6,7 +6,7 @@ use gradus::ir::{
     Diagnostic, InsertPoint, Module, Op, Pass, PassContext, PassInfo, Pattern, PatternRewriter, Rewriter,
 };
 
-/// Runs patterns on everything.
+/// A pass that applies patterns.
 struct Planted(&'static [Pattern]);
 
 impl Pass for Planted {
@@ -16,7 +16,7 @@ impl Pass for Planted {
     }
 }
 
-/// A pass named like its pattern, which matches the ops of one name, each once.
+/// Declares a pass named after its pattern, which rewrites each op of one name once.
 macro_rules! planted {
     ($($name:literal on $op:literal: $run:expr, $program:expr;)*) => {
         pub static PLANTED: &[(PassInfo, &str)] = &[$((
@@ -53,12 +53,12 @@ fn mark(rw: &mut Rewriter<'_>, op: Op) {
     rw.modify(op, |m| m.set_attr(op, "planted.done", Some(unit)));
 }
 
-/// The op before this one with that name, in its block.
+/// The previous op of that name in the block.
 fn before(m: &Module, op: Op, name: &str) -> Option<Op> {
     std::iter::successors(m.prev_op(op), |&op| m.prev_op(op)).find(|&op| m.name_text(op) == name)
 }
 
-/// The first op inside with that name.
+/// The first nested op of that name.
 fn inside(m: &Module, op: Op, name: &str) -> Option<Op> {
     m.ops_under(op).into_iter().skip(1).find(|&op| m.name_text(op) == name)
 }
@@ -68,7 +68,7 @@ fn move_before(rw: &mut Rewriter<'_>, op: Option<Op>, to: Op) -> bool {
     op.map(|op| rw.move_op(op, InsertPoint::Before(to))).is_some()
 }
 
-/// Adds a number to an operand of type index.
+/// Adds a constant to an index operand.
 fn add_to_operand(rw: &mut Rewriter<'_>, op: Op, i: usize, n: i64) -> bool {
     let m = rw.module();
     let (old, loc) = (m.operands(op)[i], m.loc(op));

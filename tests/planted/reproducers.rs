@@ -1,4 +1,4 @@
-//! Each planted bug gives a small reproducer, which is a golden test that fails for as long as the bug is there.
+//! Each planted bug gives a small reproducer: a golden test that fails while the bug exists.
 
 use crate::{patterns, rules, tool_with};
 use gradus::Tool;
@@ -10,11 +10,11 @@ use gradus::runline::pipelines;
 use gradus_golden::run;
 use std::time::{Duration, Instant};
 
-/// What the specification asks for.
+/// Required median and maximum sizes.
 const MEDIAN: usize = 8;
 const MOST: usize = 15;
 
-/// How a reproducer came out.
+/// The size and cost of a reproducer.
 struct Found {
     name: &'static str,
     ops: usize,
@@ -23,7 +23,7 @@ struct Found {
     time: Duration,
 }
 
-/// A tool with a bug, the bug's name, a program that it changes, and passes.
+/// Tools with a bug: name, program, passes.
 fn bugs() -> Vec<(Tool, &'static str, &'static str, String)> {
     let rules = rules::RULES.iter().map(|(rule, program)| {
         (tool_with(rule), rule.name, *program, "builtin.module(cse,canonicalize,symbol-dce)".to_owned())
@@ -36,7 +36,7 @@ fn bugs() -> Vec<(Tool, &'static str, &'static str, String)> {
     rules.chain(patterns).collect()
 }
 
-/// Reduces what is found with a bug, and checks that it is found again.
+/// Reduces a bug and checks that the reproducer shows it.
 fn reproduce(tool: &Tool, name: &'static str, program: &str, pipeline: &str) -> Result<Found, String> {
     let ctx = tool.context();
     let read = || parse_module(&ctx, "a.mlir", program.to_owned(), ParseOptions::default()).expect("is valid");
@@ -84,7 +84,7 @@ fn reproducers_are_small() {
     assert!(found.len() == 47 && median <= MEDIAN && most <= MOST, "median {median}, most {most}:\n{table}");
 }
 
-/// The file as it is written is a golden test: its RUN line fails with the bug, and holds without.
+/// The written file is a golden test: its RUN line fails with the bug and succeeds without it.
 #[test]
 fn reproducers_are_golden_tests() {
     let mut wrong = Vec::new();
@@ -107,7 +107,7 @@ fn reproducers_are_golden_tests() {
         {
             wrong.push(format!("{name}: with the bug: exit status {}: {said}\n{text}", again.status));
         }
-        // Without the rule, the same passes are right.
+        // Without the rule, the passes are correct.
         if rules::RULES.iter().any(|(rule, _)| rule.name == name) {
             let sound =
                 pipelines(&Tool::gradus(), &text).expect("the RUN line can be read")[0].run(&Tool::gradus(), &output);
@@ -120,7 +120,7 @@ fn reproducers_are_golden_tests() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// With passes, a program is reduced as a whole, and what comes of it is a reproducer too.
+/// With passes, the whole program is reduced, and the result is a reproducer too.
 #[test]
 fn programs_are_reduced_by_their_passes() {
     for (tool, name, program, pipeline) in bugs().into_iter().rev().step_by(9) {

@@ -1,4 +1,4 @@
-//! Wrong rules, each with a program that it changes.
+//! Unsound rules, each with a program that it breaks.
 
 use gradus::ir::rules::{Rule, rule};
 

@@ -1,4 +1,4 @@
-//! What several test programs use: the command line in process, and the files of a folder.
+//! Helpers of several tests: the command line in process, and the files of a folder.
 
 #![allow(dead_code, unused_imports, reason = "no test program uses all of it")]
 
@@ -15,12 +15,12 @@ pub fn gradus<S: AsRef<str>>(args: &[S]) -> Output {
     gradus_golden::run(&Tool::gradus(), args)
 }
 
-/// The repository.
+/// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What `saturate` says of a program, if it does not fail.
+/// The reports of `saturate`, or its errors.
 pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>, Vec<String>> {
     let text = format!("builtin.module(saturate{{{options}}})");
     let mut pipeline = Pipeline::parse(&text, &tool.passes).expect("the pipeline is right");
@@ -36,7 +36,7 @@ pub fn reports(tool: &Tool, m: &mut Module, options: &str) -> Result<Vec<Report>
     if result.is_ok() { Ok(reports) } else { Err(said) }
 }
 
-/// A program, if the text is one.
+/// Parses a program, if the text is one.
 pub fn parse(ctx: &Arc<Context>, text: &str) -> Option<Module> {
     parse_module(ctx, "program.mlir", text.to_owned(), ParseOptions::default()).ok()
 }
