@@ -1,9 +1,9 @@
-//! Actions: the steps of a compilation, each with a tag and a number, that somebody may watch, count or forbid.
+//! Actions: the steps of a compilation, each with a tag and a number, that can be observed, counted or skipped.
 //!
-//! Tags are MLIR's: `pass-execution` (also of the pipelines that passes are nested in), `GreedyPatternRewriteIteration`,
-//! `apply-pattern`; and `apply-fold` and `erase-dead-op` for what else the pattern driver does, and `cse`. All but the
-//! first two change the program by one rewrite; they count under the tag `rewrite`, too, so that `rewrite-count=N` stops
-//! a compilation after its N-th rewrite.
+//! Tags are MLIR's: `pass-execution` (also for nested pipelines), `GreedyPatternRewriteIteration`, `apply-pattern`; in
+//! addition `apply-fold` and `erase-dead-op` for the rest of the pattern driver, and `cse`. All but the first two are
+//! single rewrites of the program and also count under the tag `rewrite`, so that `rewrite-count=N` stops a compilation
+//! after its N-th rewrite.
 
 use crate::module::{Module, Op, Region};
 use crate::text::PrintOptions;
@@ -11,21 +11,21 @@ use std::fmt;
 
 /// A step that is about to happen.
 pub struct Action<'a> {
-    /// What kind of step.
+    /// The tag.
     pub tag: &'static str,
-    /// Which one: a pass, a pattern.
+    /// Name of the pass or pattern.
     pub name: &'a str,
-    /// What it works on.
+    /// The op or region it applies to.
     pub unit: Unit,
-    /// The program before it.
+    /// The program before the action.
     pub module: &'a Module,
-    /// How many actions there were before.
+    /// Number of preceding actions.
     pub number: u64,
-    /// How many rewrites there were before.
+    /// Number of preceding rewrites.
     pub rewrites: u64,
 }
 
-/// What an action works on.
+/// The op or region that an action applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// An op.
@@ -36,20 +36,20 @@ pub enum Unit {
 
 /// The tag of running a pass.
 pub const PASS: &str = "pass-execution";
-/// The tag of one round of the pattern driver.
+/// The tag of an iteration of the pattern driver.
 pub const ITERATION: &str = "GreedyPatternRewriteIteration";
 /// The tag of trying a pattern.
 pub const PATTERN: &str = "apply-pattern";
-/// The tag that all actions count under that are one rewrite of the program.
+/// The tag under which all single rewrites count.
 pub const REWRITE: &str = "rewrite";
 
 impl Action<'_> {
-    /// Whether the step is one rewrite of the program.
+    /// Whether the action is a single rewrite of the program.
     pub fn is_rewrite(&self) -> bool {
         self.tag != PASS && self.tag != ITERATION
     }
 
-    /// The op or region that the action works on, on one line.
+    /// Formats the op or region on one line.
     pub fn unit_text(&self) -> String {
         let options = PrintOptions { local_scope: true, skip_regions: true, ..PrintOptions::default() };
         let m = self.module;
@@ -64,7 +64,7 @@ impl Action<'_> {
     }
 }
 
-/// What is done, without the op, as MLIR puts it.
+/// Formats the action without its op, as MLIR does.
 impl fmt::Display for Action<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.tag, self.unit) {
@@ -78,22 +78,22 @@ impl fmt::Display for Action<'_> {
     }
 }
 
-/// Somebody who watches actions.
+/// An observer of actions.
 pub trait Observer: Send {
-    /// An action is about to happen, or is skipped if `runs` is false.
+    /// Called before an action, which is skipped if `runs` is false.
     fn before(&mut self, action: &Action<'_>, runs: bool);
-    /// The action of that tag that began last, and ran, is over; whether it did something.
+    /// Called after the most recent running action of a tag, with whether it changed something.
     fn after(&mut self, tag: &'static str, changed: bool);
 }
 
-/// Which actions of a tag may happen.
+/// The debug counter of a tag.
 #[derive(Clone, Debug)]
 struct Counter {
     tag: String,
-    /// How many there were.
+    /// Number of actions so far.
     seen: u64,
     skip: u64,
-    /// How many may happen after those that are skipped.
+    /// Maximum number of actions after the skipped ones.
     count: Option<u64>,
 }
 
@@ -104,7 +104,7 @@ impl Counter {
     }
 }
 
-/// The numbered steps of a compilation, with who watches them and which may happen.
+/// The action manager of a compilation: numbering, observers and debug counters.
 #[derive(Default)]
 pub struct Actions {
     counters: Vec<Counter>,
@@ -114,18 +114,18 @@ pub struct Actions {
 }
 
 impl Actions {
-    /// Nobody watches, and everything may happen.
+    /// Creates a manager without observers and limits.
     pub fn new() -> Actions {
         Actions::default()
     }
 
-    /// Lets somebody watch.
+    /// Adds an observer.
     pub fn watch(&mut self, observer: Box<dyn Observer>) {
         self.observers.push(observer);
     }
 
-    /// Reads `TAG-skip=N,TAG-count=M`: of the actions of a tag, the first N are skipped, then M happen, and no more. The
-    /// error is MLIR's.
+    /// Parses `TAG-skip=N,TAG-count=M`: of the actions of a tag, the first N are skipped, the next M run, and later
+    /// ones are skipped. Errors are MLIR's.
     pub fn set_counters(&mut self, text: &str) -> Result<(), String> {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').ok_or_else(|| {
@@ -137,7 +137,7 @@ impl Actions {
             let number: i64 = value
                 .parse()
                 .map_err(|_| format!("expected DebugCounter counter value to be numeric, but got `{value}`"))?;
-            // A negative number is no limit.
+            // A negative number means no limit.
             if let Some(tag) = name.strip_suffix("-skip") {
                 self.counter(tag).skip = u64::try_from(number).unwrap_or(0);
             } else if let Some(tag) = name.strip_suffix("-count") {
@@ -159,7 +159,7 @@ impl Actions {
         &mut self.counters[at]
     }
 
-    /// The counters as `--mlir-print-debug-counter` shows them: seen, skip, count.
+    /// The counters as printed by `--mlir-print-debug-counter`: seen, skip, count.
     pub fn counters(&self) -> String {
         let mut rows: Vec<&Counter> = self.counters.iter().collect();
         rows.sort_by(|a, b| a.tag.cmp(&b.tag));
@@ -168,12 +168,12 @@ impl Actions {
         format!("DebugCounter counters:\n{}", rows.iter().map(row).collect::<String>())
     }
 
-    /// How many rewrites there were.
+    /// Number of rewrites so far.
     pub fn rewrites(&self) -> u64 {
         self.rewrites
     }
 
-    /// Announces an action. `false` when it must not happen; otherwise [`Actions::end`] follows it.
+    /// Begins an action. Returns `false` if it must be skipped; otherwise [`Actions::end`] has to follow.
     pub fn begin(&mut self, tag: &'static str, name: &str, unit: Unit, module: &Module) -> bool {
         let action = Action { tag, name, unit, module, number: self.number, rewrites: self.rewrites };
         let is_rewrite = action.is_rewrite();
@@ -191,7 +191,7 @@ impl Actions {
         runs
     }
 
-    /// The action of that tag that began last is over; whether it did something.
+    /// Ends the most recent action of a tag, with whether it changed something.
     pub fn end(&mut self, tag: &'static str, changed: bool) {
         for observer in &mut self.observers {
             observer.after(tag, changed);

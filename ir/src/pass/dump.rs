@@ -1,4 +1,4 @@
-//! Printing the program before and after passes, with mlir-opt's banners and file names.
+//! IR printing before and after passes, with mlir-opt's banners and file names.
 
 use super::PassInfo;
 use super::run::Event;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::hash::Hasher;
 use std::path::PathBuf;
 
-/// Some of the passes.
+/// A selection of passes.
 #[derive(Clone, Default, Debug)]
 pub enum Selection {
     /// None.
@@ -17,7 +17,7 @@ pub enum Selection {
     None,
     /// All.
     All,
-    /// Those of these names.
+    /// The passes with these names.
     Named(Vec<String>),
 }
 
@@ -35,27 +35,27 @@ impl Selection {
     }
 }
 
-/// When and how the program is printed while a pipeline runs.
+/// Options of IR printing.
 #[derive(Clone, Default, Debug)]
 pub struct IrPrinting {
-    /// Before these passes.
+    /// The passes to print before.
     pub before: Selection,
-    /// After these passes.
+    /// The passes to print after.
     pub after: Selection,
-    /// Of these, only after those that changed something.
+    /// Print after a pass only if it changed something.
     pub only_after_change: bool,
-    /// Only after passes that failed; without `after`, after any that failed.
+    /// Print after a pass only if it failed; without `after`, after any failed pass.
     pub only_after_failure: bool,
-    /// The whole program, not only the op that the pass runs on.
+    /// Print the whole module rather than the op that the pass runs on.
     pub module_scope: bool,
-    /// Into files under this folder, a folder for each op and a file for each print.
+    /// Print into files under this folder: a folder per op and a file per print.
     pub tree_dir: Option<PathBuf>,
-    /// How.
+    /// Printing options.
     pub print: PrintOptions,
 }
 
 impl IrPrinting {
-    /// Whether anything will be printed.
+    /// Whether anything may be printed.
     pub fn is_on(&self) -> bool {
         !self.before.is_none() || !self.after.is_none() || self.only_after_failure
     }
@@ -65,10 +65,10 @@ impl IrPrinting {
     }
 }
 
-/// The printing of one run.
+/// The state of IR printing in one run.
 pub(super) struct Dumps<'r> {
     how: &'r IrPrinting,
-    /// How often each op was printed, less one; parents of printed ops are counted from zero.
+    /// Number of prints of each op, minus 1; parents of printed ops start at 0.
     prints: FxHashMap<Op, u32>,
 }
 
@@ -77,21 +77,21 @@ impl<'r> Dumps<'r> {
         Dumps { how, prints: FxHashMap::default() }
     }
 
-    /// Prints if the program is to be printed before this pass. Returns what to remember until the pass has run.
+    /// Prints before a pass if selected. Also returns the fingerprint to compare with after the pass.
     pub(super) fn before(&mut self, info: &PassInfo, m: &Module, op: Op) -> (Option<Event>, Option<u64>) {
         let event = self.how.before.has(info).then(|| self.dump(info, m, op, "Before", ""));
         let compare = self.how.only_after_change && self.how.prints_after(info);
         (event, compare.then(|| fingerprint(m, op)))
     }
 
-    /// Prints if the program is to be printed after this pass, which found it as `before` tells.
+    /// Prints after a pass if selected; `before` is the fingerprint from before it.
     pub(super) fn after(&mut self, info: &PassInfo, m: &Module, op: Op, before: Option<u64>) -> Option<Event> {
         let wanted = self.how.prints_after(info) && !self.how.only_after_failure;
         let changed = || before.is_none_or(|before| before != fingerprint(m, op));
         (wanted && changed()).then(|| self.dump(info, m, op, "After", ""))
     }
 
-    /// The same after a pass that failed.
+    /// Prints after a failed pass if selected.
     pub(super) fn failed(&mut self, info: &PassInfo, m: &Module, op: Op) -> Option<Event> {
         self.how.prints_after(info).then(|| self.dump(info, m, op, "After", " Failed"))
     }
@@ -113,7 +113,8 @@ impl<'r> Dumps<'r> {
         }
     }
 
-    /// `builtin_module_no-symbol-name/func_func_f/0_1_cse.mlir`: the ops around, and how often each was printed.
+    /// The file name, such as `builtin_module_no-symbol-name/func_func_f/0_1_cse.mlir`: the enclosing ops and the print
+    /// numbers.
     fn file_name(&mut self, info: &PassInfo, m: &Module, op: Op) -> PathBuf {
         self.prints.entry(op).and_modify(|n| *n += 1).or_insert(0);
         let (mut folders, mut numbers) = (Vec::new(), Vec::new());
@@ -131,17 +132,17 @@ impl<'r> Dumps<'r> {
     }
 }
 
-/// A name as one component of a path.
+/// Replaces characters that are not allowed in a path component.
 fn file_safe(name: &str) -> String {
     name.replace(|c: char| c == '/' || c == '\\' || c.is_control(), "_")
 }
 
-/// `: @name`, if the op has a name.
+/// Formats `: @name` for a symbol op.
 pub(super) fn symbol(m: &Module, op: Op) -> String {
     symbol_name(m, op).map_or(String::new(), |name| format!(": @{}", m.ctx.text(name)))
 }
 
-/// A number that changes when the op does, in whatever way shows in its text.
+/// A hash of the op's text.
 fn fingerprint(m: &Module, op: Op) -> u64 {
     struct Hash(std::hash::DefaultHasher);
     impl std::io::Write for Hash {

@@ -1,20 +1,20 @@
-//! Who watches actions and writes them down: as lines of text, or as events for a trace viewer.
+//! Observers that write actions as text or as trace events.
 
 use super::actions::{Action, Observer};
 use std::io::Write;
 use std::time::Instant;
 
-/// Writes a line when an action begins and another when it ends, as `--log-actions-to` does.
+/// Writes a line at the begin and end of each action, for `--log-actions-to`.
 pub struct ActionLog<W>(W);
 
 impl<W: Write + Send> ActionLog<W> {
-    /// A log to `out`.
+    /// Creates a log.
     pub fn new(out: W) -> Self {
         ActionLog(out)
     }
 }
 
-/// Of a log that cannot be written the compilation knows nothing.
+/// Write errors of a log do not affect the compilation.
 impl<W: Write + Send> Observer for ActionLog<W> {
     fn before(&mut self, action: &Action<'_>, runs: bool) {
         let verb = if runs { "begins" } else { "skipping" };
@@ -27,7 +27,7 @@ impl<W: Write + Send> Observer for ActionLog<W> {
     }
 }
 
-/// Writes Chrome trace events, a JSON array, as `--profile-actions-to` does. Times are in microseconds since it was made.
+/// Writes Chrome trace events as a JSON array, for `--profile-actions-to`. Times are microseconds since creation.
 pub struct ActionProfile<W: Write + Send> {
     out: W,
     start: Instant,
@@ -35,7 +35,7 @@ pub struct ActionProfile<W: Write + Send> {
 }
 
 impl<W: Write + Send> ActionProfile<W> {
-    /// A profile to `out`.
+    /// Creates a profile.
     pub fn new(out: W) -> Self {
         ActionProfile { out, start: Instant::now(), any: false }
     }

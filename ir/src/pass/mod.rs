@@ -57,32 +57,32 @@ pub use timing::{Timer, TimingFormat};
 use crate::diag::Diagnostic;
 use crate::module::{Module, Op};
 
-/// What a pass says about itself. The command line, `gradus list` and the documentation are made from this.
+/// The declaration of a pass, from which command line, listings and documentation are generated.
 pub struct PassInfo {
-    /// The name in pipelines and, with `--`, on the command line.
+    /// Name in pipelines and, with `--`, on the command line.
     pub name: &'static str,
-    /// What reports call it; empty for the name in camel case.
+    /// Name in reports; if empty, `name` in camel case.
     pub class: &'static str,
-    /// Headings *Before / After*, *Does*, *Refuses*, *Cost*; the first line is the summary.
+    /// Documentation with the headings *Before / After*, *Does*, *Refuses*, *Cost*; the first line is the summary.
     pub doc: &'static str,
-    /// The only op that the pass runs on, or any.
+    /// The op that the pass runs on; `None` for any.
     pub anchor: Option<&'static str>,
-    /// Options.
+    /// The options.
     pub options: &'static [PassOption],
-    /// Counters that the pass keeps with [`PassContext::count`]: name and meaning.
+    /// Statistics, updated by [`PassContext::count`]: name and description.
     pub statistics: &'static [(&'static str, &'static str)],
-    /// What must hold of the program before the pass runs.
+    /// Properties of the program that the pass requires.
     pub requires: &'static [&'static Property],
-    /// What holds of the program when the pass has run.
+    /// Properties of the program that the pass establishes.
     pub establishes: &'static [&'static Property],
-    /// Whether floats may be rounded otherwise, since sums are put in another order. Checks compare accordingly.
+    /// Whether results may differ by rounding because sums are reordered; checks use an exact float mode then.
     pub rounds: bool,
-    /// Makes the pass. Errors say what is wrong with an option's value.
+    /// Constructs the pass. Fails on an invalid option value.
     pub make: fn(&Options) -> Result<Box<dyn Pass>, String>,
 }
 
 impl PassInfo {
-    /// The declaration that says nothing, for `..` in others.
+    /// Default values, for `..` in declarations.
     pub const DEFAULT: PassInfo = PassInfo {
         name: "",
         class: "",
@@ -101,7 +101,7 @@ impl PassInfo {
         self.doc.lines().next().unwrap_or("").trim_end_matches('.')
     }
 
-    /// What reports call the pass.
+    /// The name in reports.
     pub fn class_name(&self) -> String {
         if !self.class.is_empty() {
             return self.class.to_owned();
@@ -117,21 +117,21 @@ impl std::fmt::Debug for PassInfo {
     }
 }
 
-/// A pass: takes a valid op to a valid op with the same meaning. What happens in between is its own business. It changes
-/// nothing outside the op that it runs on.
+/// A pass: transforms a valid op into a valid op that refines it, and changes nothing outside that op. The IR may be
+/// invalid in between.
 pub trait Pass: Send {
-    /// Runs on `op`. The error says why the pass cannot do its work; the program may then be in any state.
+    /// Runs on `op`. After an error the program may be in any state.
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic>;
 
-    /// Whether running on an op is the same as running on parts of the functions in it, and on the rest: what the pass
-    /// does and says inside a function depends on nothing but the function, what it does outside on no function's body,
-    /// and it goes through the functions in order. Then several threads may run it on one program.
+    /// Whether the pass works function by function: results and diagnostics inside a function depend only on that
+    /// function, results outside on no function body, and functions are visited in order. Such a pass may run on
+    /// several threads.
     fn is_function_local(&self) -> bool {
         false
     }
 }
 
-/// The pass of that name. The error suggests the nearest one.
+/// Finds a pass by name. The error suggests the nearest name.
 pub fn find_pass(passes: &[&'static PassInfo], name: &str) -> Result<&'static PassInfo, String> {
     passes.iter().copied().find(|p| p.name == name).ok_or_else(|| {
         let near = crate::diag::suggest(name, passes.iter().map(|p| p.name));

@@ -1,40 +1,40 @@
-//! Options of passes: declared once with their kind and default, written as in MLIR.
+//! Pass options, declared with kind and default, and written in MLIR's syntax.
 //!
-//! `name=value` pairs with blanks between them. A value that holds blanks is in quotes or braces, a list is
-//! `a,b,{c d}` and is added to when its option comes again; of other options the last one counts. A boolean may be a bare
+//! Options are `name=value` pairs separated by blanks. A value with blanks is in quotes or braces. A list is `a,b,{c
+//! d}` and accumulates if its option is repeated; other repeated options take the last value. A boolean may be a bare
 //! name.
 
 use std::fmt::{self, Write};
 
-/// An option of a pass.
+/// The declaration of a pass option.
 pub struct PassOption {
-    /// Its name in `--pass="name=value"`.
+    /// Name in `--pass="name=value"`.
     pub name: &'static str,
-    /// What it does.
+    /// Description.
     pub doc: &'static str,
-    /// What its value is, and the default.
+    /// Kind and default value.
     pub kind: OptionKind,
 }
 
-/// What the value of an option is, with its default.
+/// The kind of an option's value, with its default.
 #[derive(Clone, Copy)]
 pub enum OptionKind {
-    /// `true` or `false`
+    /// `true` or `false`.
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A number.
+    /// A float.
     Float(f64),
     /// Any text.
     Text(&'static str),
-    /// The default word, and all words with what they mean.
+    /// An enumeration: the default, and all cases with descriptions.
     Word(&'static str, &'static [(&'static str, &'static str)]),
-    /// Any number of texts; none by default.
+    /// A list of texts, empty by default.
     List,
 }
 
 impl OptionKind {
-    /// What stands for a value in help texts.
+    /// The placeholder in help texts.
     pub fn placeholder(&self) -> String {
         match self {
             OptionKind::Bool(_) => "<bool>".into(),
@@ -46,7 +46,7 @@ impl OptionKind {
         }
     }
 
-    /// The default as it is written; empty for none.
+    /// The default as text; empty for none.
     pub fn default_text(&self) -> String {
         Setting::default_of(*self).to_string()
     }
@@ -73,7 +73,7 @@ impl Setting {
         }
     }
 
-    /// Reads a value; a list is added to.
+    /// Parses a value; lists accumulate.
     fn set(&mut self, option: &PassOption, value: Option<&str>) -> Result<(), String> {
         let fail = |what: String| Err(format!("for the --{} option: {what}", option.name));
         let Some(value) = value.or(matches!(self, Setting::Bool(_)).then_some("true")) else {
@@ -121,7 +121,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// A text as it is written: in braces if it holds what could end it.
+/// Formats a text, in braces if it contains a delimiter.
 fn word(f: &mut fmt::Formatter<'_>, text: &str, ends: &str) -> fmt::Result {
     if text.contains(|c: char| c.is_whitespace() || "{}'\"".contains(c) || ends.contains(c)) {
         return write!(f, "{{{text}}}");
@@ -129,7 +129,7 @@ fn word(f: &mut fmt::Formatter<'_>, text: &str, ends: &str) -> fmt::Result {
     f.write_str(text)
 }
 
-/// A number as C's `%e` prints it.
+/// Formats a number like C's `%e`.
 fn scientific(x: f64) -> String {
     let text = format!("{x:.6e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };
@@ -137,12 +137,12 @@ fn scientific(x: f64) -> String {
     format!("{mantissa}e{sign}{digits:0>2}")
 }
 
-/// The values of a pass's options, those that were given and the defaults of the others.
+/// The values of a pass's options, given or default.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options(Vec<(&'static str, Setting)>);
 
 impl Options {
-    /// Reads `a=1 b={x y}`. Errors name the option.
+    /// Parses `a=1 b={x y}`. Errors name the option.
     pub fn parse(declared: &'static [PassOption], text: &str) -> Result<Options, String> {
         let mut rows: Vec<_> = declared.iter().map(|o| (o.name, Setting::default_of(o.kind))).collect();
         rows.sort_by_key(|row| row.0);
@@ -160,7 +160,7 @@ impl Options {
         Ok(Options(rows))
     }
 
-    /// The value of a boolean option. Panics when it is not declared so: a mistake in the pass.
+    /// The value of a boolean option. Panics if it is not declared as such, which is a bug in the pass.
     pub fn bool(&self, name: &str) -> bool {
         match self.setting(name) {
             Setting::Bool(b) => *b,
@@ -168,7 +168,7 @@ impl Options {
         }
     }
 
-    /// The value of an integer option. Panics when it is not declared so.
+    /// The value of an integer option. Panics if it is not declared as such.
     pub fn int(&self, name: &str) -> i64 {
         match self.setting(name) {
             Setting::Int(n) => *n,
@@ -176,7 +176,7 @@ impl Options {
         }
     }
 
-    /// The value of a number option. Panics when it is not declared so.
+    /// The value of a float option. Panics if it is not declared as such.
     pub fn float(&self, name: &str) -> f64 {
         match self.setting(name) {
             Setting::Float(x) => *x,
@@ -184,7 +184,7 @@ impl Options {
         }
     }
 
-    /// The value of a text or word option. Panics when it is not declared so.
+    /// The value of a text or enumeration option. Panics if it is not declared as such.
     pub fn text(&self, name: &str) -> &str {
         match self.setting(name) {
             Setting::Text(text) => text,
@@ -192,7 +192,7 @@ impl Options {
         }
     }
 
-    /// The value of a list option. Panics when it is not declared so.
+    /// The value of a list option. Panics if it is not declared as such.
     pub fn list(&self, name: &str) -> &[String] {
         match self.setting(name) {
             Setting::List(items) => items,
@@ -206,7 +206,7 @@ impl Options {
     }
 }
 
-/// `{a=1 b={x y}}` with all options by name, as MLIR prints it: an empty list leaves only its blank. Nothing for no options.
+/// Formats `{a=1 b={x y}}` with all options, as MLIR does: an empty list leaves only its blank. Empty without options.
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, setting)) in self.0.iter().enumerate() {
@@ -221,7 +221,7 @@ impl fmt::Display for Options {
     }
 }
 
-/// Takes the next `name` or `name=value` off the text.
+/// Consumes the next `name` or `name=value`.
 fn next_argument<'t>(rest: &mut &'t str) -> Option<(&'t str, Option<&'t str>)> {
     *rest = rest.trim_ascii_start();
     if rest.is_empty() {
@@ -238,8 +238,8 @@ fn next_argument<'t>(rest: &mut &'t str) -> Option<(&'t str, Option<&'t str>)> {
     Some((name, Some(unquoted(&value[..end]))))
 }
 
-/// Where the value that starts the text ends: at the first byte that `ends` and is not in quotes or braces. A quote or
-/// brace that is not closed is an ordinary character.
+/// The end of the value at the start of the text: the first byte that `ends` outside quotes and braces. An unclosed
+/// quote or brace is an ordinary character.
 fn end_of_value(text: &str, ends: impl Fn(u8) -> bool) -> usize {
     let closing = closing_braces(text);
     let mut at = 0;
@@ -253,7 +253,7 @@ fn end_of_value(text: &str, ends: impl Fn(u8) -> bool) -> usize {
     at
 }
 
-/// For each opening brace, where it is closed.
+/// For each opening brace, the position of its closing brace.
 fn closing_braces(text: &str) -> Vec<Option<usize>> {
     let (mut closing, mut open) = (vec![None; text.len()], Vec::new());
     for (at, byte) in text.bytes().enumerate() {
@@ -272,10 +272,10 @@ fn unquoted(value: &str) -> &str {
     inside.unwrap_or(value)
 }
 
-/// Lists in lists deeper than this are taken as text.
+/// Maximum nesting depth of lists; deeper ones are text.
 const MAX_NESTING: usize = 16;
 
-/// Adds the items of a list; braces around several items mean nothing.
+/// Splits a list; braces around several items are ignored.
 fn split_list(text: &str, items: &mut Vec<String>, depth: usize) {
     let mut rest = text;
     while !rest.is_empty() {

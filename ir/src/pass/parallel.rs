@@ -1,5 +1,5 @@
-//! Several threads: each gets some of the functions of a program as a share of its own, runs the passes there, and the
-//! shares are brought back. What anybody outside sees does not depend on the number of threads.
+//! Multithreading: functions are split into modules, one per thread, transformed there, and merged back. Results do not
+//! depend on the number of threads.
 
 use super::context::PassContext;
 use super::pipeline::{Pipeline, Scheduled};
@@ -13,18 +13,18 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::Instant;
 
-/// What can be divided among threads.
+/// Work that can be divided among threads by function.
 pub(super) trait Work: Send + Sized {
-    /// Whether the functions after one that failed are worked on nevertheless.
+    /// Whether functions after a failed one are still processed.
     const GOES_ON: bool;
 
-    /// The same passes, made anew.
+    /// Creates the same passes for another thread.
     fn again(&self) -> Self;
 
-    /// Adds the counts of what [`Work::again`] made.
+    /// Adds the statistics of a copy made by [`Work::again`].
     fn add_counts(&mut self, other: &Self);
 
-    /// Works on functions, which are ops in `op`.
+    /// Processes functions, which are children of `op`.
     fn run(
         &mut self,
         runner: &mut Runner<'_>,
@@ -35,7 +35,7 @@ pub(super) trait Work: Send + Sized {
     ) -> Result<(), Failed>;
 }
 
-/// Pipelines, each on some of the functions.
+/// Pipelines on functions.
 impl Work for Vec<Pipeline> {
     const GOES_ON: bool = true;
 
@@ -59,7 +59,7 @@ impl Work for Vec<Pipeline> {
     }
 }
 
-/// One pass on the op around the functions, which it treats one by one.
+/// A function-local pass on the op around the functions.
 impl Work for Scheduled {
     const GOES_ON: bool = false;
 
@@ -76,7 +76,7 @@ impl Work for Scheduled {
     }
 }
 
-/// What came of a share.
+/// The result of one thread.
 struct Outcome<W> {
     share: Share,
     work: W,
@@ -87,7 +87,7 @@ struct Outcome<W> {
 }
 
 impl RunOptions {
-    /// How many threads there are.
+    /// Maximum number of threads.
     pub fn max_threads(&self) -> usize {
         match self.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
@@ -96,7 +96,7 @@ impl RunOptions {
     }
 }
 
-/// The functions directly in `op` that have bodies.
+/// The functions with bodies that are direct children of `op`.
 pub(super) fn functions_in(m: &Module, op: Op) -> Vec<Op> {
     let regions = m.regions(op).iter();
     let ops = regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b));
@@ -108,7 +108,7 @@ fn is_function(m: &Module, op: Op) -> bool {
 }
 
 impl Runner<'_> {
-    /// Runs `work` on functions of `op`, each thread on some of them. `None` when one thread has to do it all.
+    /// Runs `work` on the functions of `op`, divided among threads. `None` if a single thread has to do it.
     pub(super) fn in_parallel<W: Work>(
         &mut self,
         work: &mut W,
@@ -144,7 +144,7 @@ impl Runner<'_> {
             if !panicked {
                 self.spare.push(outcome.share.give_back(m));
             }
-            // From here on nothing would have happened on one thread.
+            // On one thread, nothing after this failure would have run.
             if result == Err(Failed::Panicked) || result.is_err() && !W::GOES_ON {
                 continue;
             }
@@ -157,7 +157,7 @@ impl Runner<'_> {
         Some(result)
     }
 
-    /// The functions for each thread. Their sizes are those that they had when they were divided first.
+    /// The functions per thread, balanced by their sizes at the first division.
     fn parts<'f>(&mut self, m: &Module, op: Op, functions: &'f [Op]) -> Option<Vec<&'f [Op]>> {
         if self.threads < 2 || !are_divisible(m, op, functions) {
             return None;
@@ -170,8 +170,8 @@ impl Runner<'_> {
 }
 
 impl PassContext<'_> {
-    /// Changes functions of `op` one by one, on several threads if that is allowed and pays. `change` must neither look at
-    /// what is outside of a function nor depend on other functions.
+    /// Transforms functions of `op` one by one, on several threads if that is allowed and pays. `change` must access
+    /// only the given function.
     pub fn each_function(&self, m: &mut Module, op: Op, functions: &[Op], change: impl Fn(&mut Module, Op) + Sync) {
         let divisible = self.threads > 1 && are_divisible(m, op, functions);
         let parts = if divisible { parts(functions, &sizes(m, functions), self.threads) } else { None };
@@ -203,13 +203,13 @@ fn sizes(m: &Module, functions: &[Op]) -> Vec<usize> {
     functions.iter().map(|&f| count_ops(m, f)).collect()
 }
 
-/// The functions for each thread; `None` when one can do it all.
+/// The functions per thread; `None` if one thread suffices.
 fn parts<'f>(functions: &'f [Op], sizes: &[usize], threads: usize) -> Option<Vec<&'f [Op]>> {
     let ranges = divide(sizes, threads.min(functions.len()));
     (ranges.len() > 1).then(|| ranges.into_iter().map(|r| &functions[r]).collect())
 }
 
-/// A share for each part, taken by threads of their own.
+/// Splits off a module per part, on several threads.
 fn take_all(m: &Module, op: Op, parts: &[&[Op]], spare: &mut Vec<Module>) -> Option<Vec<Share>> {
     thread::scope(|scope| {
         let take = |ops, spare| scope.spawn(move || Share::take(m, op, ops, spare));

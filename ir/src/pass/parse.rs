@@ -1,16 +1,16 @@
-//! Pipelines as text: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),symbol-dce)`.
+//! Parsing of pipelines: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),symbol-dce)`.
 
 use super::pipeline::{ANY, Pipeline, Step};
 use super::{PassInfo, find_pass};
 
-/// What is wrong with the text of a pipeline, and the byte where it is wrong.
+/// An error with its byte offset.
 type Mistake = (usize, String);
 
-/// Pipelines nested deeper than this are an error.
+/// Maximum nesting depth.
 const MAX_NESTING: usize = 32;
 
 impl Pipeline {
-    /// Reads a pipeline with its anchor around it. Errors carry the byte in `text`.
+    /// Parses a pipeline with its anchor. Errors carry the byte offset in `text`.
     pub fn parse(text: &str, passes: &[&'static PassInfo]) -> Result<Pipeline, Mistake> {
         let unanchored = "expected pass pipeline to be wrapped with the anchor operation type, e.g. \
                           'builtin.module(...)'";
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         self.pos += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Passes and pipelines with commas between them, up to what is neither.
+    /// Parses comma-separated passes and nested pipelines.
     fn steps(&mut self, pipeline: &mut Pipeline, depth: usize) -> Result<(), Mistake> {
         loop {
             self.step(pipeline, depth)?;
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         pipeline.add_here(info, options).map_err(failed)
     }
 
-    /// `(steps)` after the name of an op.
+    /// Parses `(steps)` after an op name.
     fn nested(&mut self, anchor: &str, at: usize, depth: usize) -> Result<Pipeline, Mistake> {
         if !is_name(anchor) {
             return Err((at, format!("'{anchor}' is not the name of an operation")));
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The text in `{...}`, if there is any here.
+    /// Parses the text in `{...}`, if present.
     fn options(&mut self) -> Result<&'a str, Mistake> {
         let rest = self.rest();
         if !rest.starts_with('{') {

@@ -1,25 +1,25 @@
-//! Pipelines: passes in order, each on an op or on all ops of a name inside.
+//! Pass pipelines: passes in order, each on an op or on all child ops of a name.
 
 use super::{Options, Pass, PassInfo};
 use std::fmt::{self, Write};
 
-/// The anchor of a pipeline that runs on whatever it is given.
+/// The anchor of a pipeline that runs on any op.
 pub(super) const ANY: &str = "any";
 
-/// A pipeline.
+/// A pass pipeline.
 pub struct Pipeline {
-    /// The op that the pipeline runs on, or [`ANY`].
+    /// Name of the op that the pipeline runs on, or [`ANY`].
     pub(super) anchor: String,
     pub(super) steps: Vec<Step>,
 }
 
 pub(super) enum Step {
     Pass(Box<Scheduled>),
-    /// Pipelines on the ops inside: each op goes to the first that fits it.
+    /// Pipelines on child ops; each op goes to the first that matches.
     Nested(Vec<Pipeline>),
 }
 
-/// A pass in its place, with its counters.
+/// A pass in a pipeline, with its statistics.
 pub(super) struct Scheduled {
     pub(super) info: &'static PassInfo,
     pub(super) options: Options,
@@ -34,7 +34,7 @@ impl Scheduled {
         Ok(Scheduled { info, options, pass, counts: vec![0; info.statistics.len()] })
     }
 
-    /// The same pass once more, for another thread.
+    /// Creates the same pass for another thread.
     pub(super) fn again(&self) -> Scheduled {
         let pass = (self.info.make)(&self.options).expect("these options made the pass before");
         Scheduled { info: self.info, options: self.options.clone(), pass, counts: vec![0; self.counts.len()] }
@@ -42,12 +42,12 @@ impl Scheduled {
 }
 
 impl Pipeline {
-    /// An empty pipeline on ops of a name; `any` for whatever it is given.
+    /// Creates an empty pipeline on ops of a name, or on `any`.
     pub fn on(anchor: &str) -> Pipeline {
         Pipeline { anchor: anchor.to_owned(), steps: Vec::new() }
     }
 
-    /// Adds a pass with its options in the form `a=1 b=2`. One that runs on other ops is nested in a pipeline on these.
+    /// Adds a pass with options such as `a=1 b=2`, nested if it runs on another op.
     pub fn add(&mut self, info: &'static PassInfo, options: &str) -> Result<(), String> {
         let step = Step::Pass(Box::new(Scheduled::new(info, options)?));
         match info.anchor.filter(|anchor| *anchor != self.anchor) {
@@ -58,7 +58,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Adds a pass that must run on the pipeline's own ops.
+    /// Adds a pass that runs on the pipeline's own anchor.
     pub(super) fn add_here(&mut self, info: &'static PassInfo, options: &str) -> Result<(), String> {
         if let Some(anchor) = info.anchor.filter(|&anchor| anchor != self.anchor && self.anchor != ANY) {
             return Err(self.cannot_add(info, anchor));
@@ -76,24 +76,24 @@ impl Pipeline {
         )
     }
 
-    /// Whether nothing would run.
+    /// Whether the pipeline has no passes.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// The op that the pipeline runs on, or `any`.
+    /// Name of the op that the pipeline runs on, or `any`.
     pub fn anchor(&self) -> &str {
         &self.anchor
     }
 
-    /// The pipeline on lines of their own, for `--dump-pass-pipeline`.
+    /// Formats the pipeline on several lines, for `--dump-pass-pipeline`.
     pub fn dump(&self) -> String {
         let mut text = format!("Pass Manager with {} passes:\n", self.steps.len());
         self.pretty(0, &mut text).expect("writing to a string does not fail");
         text + "\n\n"
     }
 
-    /// Whether a pass [rounds](PassInfo::rounds) floats otherwise.
+    /// Whether any pass changes floats by [rounding](PassInfo::rounds).
     pub fn rounds(&self) -> bool {
         self.steps.iter().any(|step| match step {
             Step::Pass(scheduled) => scheduled.info.rounds,
@@ -118,7 +118,7 @@ impl Pipeline {
         write!(out, "\n{:indent$})", "")
     }
 
-    /// Brings steps together that run on ops inside one after the other, so that each op goes through them in one go.
+    /// Merges adjacent nested pipelines, so that each op runs through all of them at once.
     pub(super) fn coalesce(&mut self) {
         let mut steps: Vec<Step> = Vec::new();
         for step in self.steps.drain(..) {
@@ -136,7 +136,7 @@ impl Pipeline {
         self.steps = steps;
     }
 
-    /// A pipeline with the same passes, made anew, and no counts.
+    /// Creates a pipeline with the same passes and no statistics.
     pub(super) fn again(&self) -> Pipeline {
         let again = |step: &Step| match step {
             Step::Pass(pass) => Step::Pass(Box::new(pass.again())),
@@ -145,7 +145,7 @@ impl Pipeline {
         Pipeline { anchor: self.anchor.clone(), steps: self.steps.iter().map(again).collect() }
     }
 
-    /// Adds the counts of a pipeline that was made by [`Pipeline::again`].
+    /// Adds the statistics of a copy made by [`Pipeline::again`].
     pub(super) fn add_counts(&mut self, other: &Pipeline) {
         for (step, other) in self.steps.iter_mut().zip(&other.steps) {
             match (step, other) {
@@ -161,7 +161,7 @@ impl Pipeline {
     }
 }
 
-/// A pipeline on any op would take the ops of the others.
+/// A pipeline on any op would also take the ops of the others.
 fn may_merge(a: &[Pipeline], b: &[Pipeline]) -> bool {
     let any = |list: &[Pipeline]| list.iter().any(|p| p.anchor == ANY);
     any(a) == any(b)
@@ -176,7 +176,7 @@ fn merge(into: &mut Vec<Pipeline>, pipelines: Vec<Pipeline>) {
     }
 }
 
-/// The pipeline as [`Pipeline::parse`] reads it, with all options.
+/// Formats the pipeline with all options, as [`Pipeline::parse`] accepts it.
 impl fmt::Display for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.anchor)?;

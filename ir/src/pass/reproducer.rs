@@ -1,4 +1,4 @@
-//! Reproducers: a program with the pipeline to run on it, in one file that mlir-opt reads, too.
+//! Reproducers: a program with its pipeline in one file, compatible with mlir-opt.
 
 use super::PassInfo;
 use super::dump::symbol;
@@ -7,21 +7,22 @@ use crate::module::{Module, Op, Resource};
 use crate::text::PrintOptions;
 use std::path::PathBuf;
 
-/// Where to write a reproducer when a pass fails or panics.
+/// Options of crash reproducers.
 #[derive(Clone, Debug)]
 pub struct CrashReproducer {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Only the pass that failed, on the program as it was before. The program is printed before each pass for that.
+    /// Whether the reproducer has only the failed pass and its input, which requires printing the program before each
+    /// pass.
     pub local: bool,
 }
 
-/// What a reproducer says besides the program.
+/// The data of a reproducer besides the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reproducer {
     /// The pipeline, as text.
     pub pipeline: String,
-    /// Whether it ran on one thread.
+    /// Whether threading was disabled.
     pub disable_threading: bool,
     /// Whether the program was verified after each pass.
     pub verify_each: bool,
@@ -31,7 +32,7 @@ const SECTION: &str = "external_resources";
 const GROUP: &str = "mlir_reproducer";
 
 impl Reproducer {
-    /// The text of the file.
+    /// Formats the file.
     pub fn to_text(&self, m: &mut Module) -> String {
         let saved = m.resources.clone();
         let group = m.resources.entry(SECTION.into()).or_default().entry(GROUP.into()).or_default();
@@ -44,7 +45,7 @@ impl Reproducer {
         text
     }
 
-    /// Takes what a file says out of the program that was read from it.
+    /// Extracts the reproducer data of a parsed file.
     pub fn take(m: &mut Module) -> Option<Reproducer> {
         let sections = m.resources.get_mut(SECTION)?;
         let group = sections.shift_remove(GROUP)?;
@@ -60,14 +61,14 @@ impl Reproducer {
 }
 
 impl Pipeline {
-    /// The pipeline as MLIR writes it into crash reproducers, with blanks between the outermost steps.
+    /// Formats the pipeline as in MLIR's crash reproducers, with blanks between top-level passes.
     pub(super) fn reproducer_text(&self) -> String {
         let steps: Vec<String> = self.steps.iter().map(ToString::to_string).collect();
         format!("{}({})", self.anchor, steps.join(", "))
     }
 }
 
-/// The pipeline that runs one pass on the ops where it ran.
+/// The pipeline that runs one pass on ops at this nesting.
 pub(super) fn local_pipeline(m: &Module, op: Op, pass: &str) -> String {
     let (mut text, mut at) = (pass.to_owned(), Some(op));
     while let Some(op) = at {
@@ -77,7 +78,7 @@ pub(super) fn local_pipeline(m: &Module, op: Op, pass: &str) -> String {
     text
 }
 
-/// `` `CSE` on 'func.func' operation: @f ``
+/// Formats `` `CSE` on 'func.func' operation: @f ``.
 pub(super) fn place(info: &PassInfo, m: &Module, op: Op) -> String {
     format!("`{}` on '{}' operation{}", info.class_name(), m.name_text(op), symbol(m, op))
 }

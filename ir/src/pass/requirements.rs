@@ -1,32 +1,32 @@
-//! What passes need of a program and what they bring about: checked over the whole pipeline before anything runs.
+//! Properties that passes require and establish, checked over a pipeline before it runs.
 
 use super::pipeline::{Pipeline, Step};
 use super::{PassInfo, RunOptions};
 use crate::diag::Diagnostic;
 use crate::module::Module;
 
-/// Something that can be said of a program, such as "there are no loops left".
+/// A property of a program, such as "no loops remain".
 pub struct Property {
-    /// Its name, in messages and listings.
+    /// Name in messages and listings.
     pub name: &'static str,
-    /// What it says, as the end of a sentence that begins with "so that".
+    /// Description that completes a sentence after "so that".
     pub doc: &'static str,
-    /// Whether a program that no pass has touched yet has it.
+    /// The test of the property on an input program.
     pub test: Test,
 }
 
-/// How to find out whether a program has a property.
+/// A test of a property.
 pub enum Test {
-    /// It has no ops of this dialect.
+    /// The program has no ops of this dialect.
     NoOpsOf(&'static str),
-    /// By looking.
+    /// A predicate.
     Holds(fn(&Module) -> bool),
-    /// Only a pass brings it about.
+    /// Only a pass establishes the property.
     OnlyByPass,
 }
 
 impl Property {
-    /// Whether the program as it is has the property.
+    /// Whether the program has the property.
     pub fn holds(&self, m: &Module) -> bool {
         match self.test {
             Test::NoOpsOf(dialect) => m.ops_under(m.root()).iter().all(|&op| m.ctx.op_dialect(m.name(op)) != dialect),
@@ -37,8 +37,8 @@ impl Property {
 }
 
 impl Pipeline {
-    /// Whether every pass finds what it requires: established by a pass before it, or true of the program as it is. The
-    /// error names the pass of `how.passes` that would establish it.
+    /// Checks that the requirements of every pass are established by an earlier pass or hold for the input. The error
+    /// names a pass of `how.passes` that establishes the property.
     pub(super) fn check_requirements(&self, m: &Module, how: &RunOptions) -> Result<(), Diagnostic> {
         let mut passes = Vec::new();
         self.in_order(&mut passes);

@@ -1,4 +1,4 @@
-//! Running a pipeline.
+//! Execution of pipelines.
 
 use super::PassInfo;
 use super::actions::{Actions, PASS, Unit};
@@ -19,22 +19,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// How a pipeline is run.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Verify after each pass.
+    /// Whether to verify after each pass.
     pub verify_each: bool,
-    /// Printing the program on the way.
+    /// IR printing.
     pub printing: IrPrinting,
-    /// Add to an error about an op what the op looks like.
+    /// Whether errors show the op.
     pub op_on_diagnostic: bool,
-    /// How many threads may work at the same time; 0 for as many as the machine has.
+    /// Maximum number of threads; 0 for all cores.
     pub threads: usize,
-    /// What to write when a pass fails or panics.
+    /// Crash reproducer to write if a pass fails or panics.
     pub crash_reproducer: Option<CrashReproducer>,
-    /// The passes that messages may recommend.
+    /// The passes that messages may suggest.
     pub passes: Vec<&'static PassInfo>,
-    /// The names of the reports that passes are asked for.
+    /// Names of the requested reports.
     pub reports: Vec<&'static str>,
 }
 
@@ -52,40 +52,39 @@ impl Default for RunOptions {
     }
 }
 
-/// What happens while a pipeline runs and concerns those outside, in order.
+/// An output of a running pipeline, in order.
 #[derive(Debug)]
 pub enum Event {
-    /// Something is said about the program.
+    /// A diagnostic.
     Diagnostic(Diagnostic),
-    /// Text that was asked for.
+    /// Printed text.
     Text(String),
-    /// A file to write, in folders that may not exist yet.
+    /// A file to write; its folders may not exist.
     File {
-        /// Where.
+        /// Its path.
         path: PathBuf,
-        /// All that will be in it.
+        /// Its contents.
         text: String,
     },
-    /// What a pass was asked to tell at length.
+    /// A requested report.
     Report(Box<dyn Any + Send>),
 }
 
-/// A pass that came to its end, on one op.
+/// A pass that succeeded on an op.
 pub struct Passed<'a> {
     /// The pass.
     pub info: &'static PassInfo,
     /// The program.
     pub module: &'a Module,
-    /// What the pass ran on.
+    /// The op that the pass ran on.
     pub op: Op,
-    /// How many rewrites there were so far, if actions are counted.
+    /// Number of rewrites so far, if actions are counted.
     pub rewrites: u64,
     options: &'a Options,
 }
 
 impl Passed<'_> {
-    /// The pipeline that runs this pass alone, with its options if there are others than by default, on ops in the same
-    /// place.
+    /// The pipeline that runs this pass alone, with its non-default options, on ops at the same nesting.
     pub fn pipeline_text(&self) -> String {
         let default = Options::parse(self.info.options, "").is_ok_and(|default| default == *self.options);
         let options = if default { String::new() } else { self.options.to_string() };
@@ -93,47 +92,47 @@ impl Passed<'_> {
     }
 }
 
-/// Looks at the program after a pass. With an error the pass has failed.
+/// A callback after each pass. An error makes the pass fail.
 pub type AfterPass<'a> = dyn FnMut(&Passed<'_>) -> Result<(), Diagnostic> + 'a;
 
-/// Who looks on while a pipeline runs.
+/// The observers of a run.
 pub struct Watch<'a> {
     emit: Box<dyn FnMut(Event) + 'a>,
-    /// Who looks at the program after each pass.
+    /// Callback after each pass.
     pub after_pass: Option<Box<AfterPass<'a>>>,
-    /// Who watches single steps, and which may happen.
+    /// Action manager.
     pub actions: Option<Actions>,
-    /// Gets a part for each step of the pipeline.
+    /// Timer with an entry per pass.
     pub timer: Timer,
 }
 
 impl<'a> Watch<'a> {
-    /// `emit` hears of every event when it happens.
+    /// Creates observers that pass every event to `emit`.
     pub fn new(emit: impl FnMut(Event) + 'a) -> Watch<'a> {
         Watch { emit: Box::new(emit), after_pass: None, actions: None, timer: Timer::default() }
     }
 }
 
-/// Nobody hears of anything.
+/// Ignores all events.
 impl Default for Watch<'_> {
     fn default() -> Self {
         Watch::new(|_| ())
     }
 }
 
-/// Why a pipeline did not come to its end; what was said was an event. The program is in any state.
+/// The reason why a pipeline failed; diagnostics were emitted as events. The program is in any state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Failed {
-    /// A pass, or who looks on, gave up.
+    /// A pass or the callback failed.
     Refused,
-    /// The program is not valid after a pass.
+    /// The program is invalid after a pass.
     Invalid,
-    /// A pass panicked. Nothing in the program can be relied on any more.
+    /// A pass panicked; the program is unusable.
     Panicked,
 }
 
 impl Pipeline {
-    /// Runs on the whole program.
+    /// Runs the pipeline on the program.
     pub fn run(&mut self, m: &mut Module, how: &RunOptions, watch: &mut Watch<'_>) -> Result<(), Failed> {
         let root = m.root();
         if self.anchor != ANY && self.anchor != m.name_text(root) {
@@ -166,25 +165,25 @@ impl RunOptions {
     }
 }
 
-/// A pass that failed, for the reproducer.
+/// A failed pass, for the reproducer.
 pub(super) struct Failure {
     loc: Loc,
     place: String,
 }
 
-/// The state of one run on one thread.
+/// The state of a run on one thread.
 pub(super) struct Runner<'r> {
     pub(super) how: &'r RunOptions,
-    /// How many threads may be used.
+    /// Maximum number of threads.
     pub(super) threads: usize,
     pub(super) emit: &'r mut (dyn FnMut(Event) + 'r),
     actions: Option<&'r mut Actions>,
     after_pass: Option<&'r mut AfterPass<'r>>,
     dumps: Dumps<'r>,
     pub(super) failures: Vec<Failure>,
-    /// Programs that nobody needs any more, for their memory.
+    /// Unused modules whose memory is recycled.
     pub(super) spare: Vec<Module>,
-    /// The functions that were divided last, and how many ops there were in each.
+    /// The functions of the last division, with their numbers of ops.
     pub(super) sizes: (Vec<Op>, Vec<usize>),
 }
 
@@ -218,7 +217,7 @@ impl<'r> Runner<'r> {
         Ok(())
     }
 
-    /// Runs pipelines on the ops directly in `op`.
+    /// Runs nested pipelines on the children of `op`.
     fn nested(&mut self, list: &mut Vec<Pipeline>, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
         if !self.begin("OpToOpPassAdaptor", m, op) {
             return Ok(());
@@ -236,7 +235,7 @@ impl<'r> Runner<'r> {
             result
         });
         self.end();
-        // The passes were verified without a look at the ops around theirs.
+        // Passes were verified without their enclosing ops.
         if result.is_ok()
             && self.how.verify_each
             && m.parent_block(op).is_none()
@@ -248,7 +247,7 @@ impl<'r> Runner<'r> {
         result
     }
 
-    /// Runs on each op the pipeline that fits it. That one failed does not keep the others from running.
+    /// Runs the matching pipeline on each op; a failure does not stop the others.
     pub(super) fn on_targets(
         &mut self,
         list: &mut [Pipeline],
@@ -316,7 +315,7 @@ impl<'r> Runner<'r> {
         Ok(())
     }
 
-    /// Runs a pass, on several threads if it allows that and nobody counts the steps.
+    /// Runs a pass, on several threads if it is function-local and actions are not counted.
     fn divided(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op, timer: &mut Timer) -> Result<(), Failed> {
         let start = Instant::now();
         let divisible = self.threads > 1 && m.has_trait(op, Traits::SYMBOL_TABLE) && pass.pass.is_function_local();
@@ -331,7 +330,7 @@ impl<'r> Runner<'r> {
         result
     }
 
-    /// Runs a pass on this thread and reports what it has to say.
+    /// Runs a pass on this thread and emits its diagnostics; panics are caught.
     pub(super) fn guarded(&mut self, pass: &mut Scheduled, m: &mut Module, op: Op) -> Result<(), Failed> {
         let mut cx = PassContext::new(pass.info, &mut pass.counts, self.actions.as_deref_mut());
         cx.threads = self.threads;
@@ -370,7 +369,7 @@ impl<'r> Runner<'r> {
         Err(Failed::Invalid)
     }
 
-    /// Notes that a pass failed, and writes the reproducer of it alone if there is one.
+    /// Records a failed pass, and writes its local reproducer if requested.
     fn failed(&mut self, info: &PassInfo, m: &Module, op: Op, local: Option<(PathBuf, String)>) {
         self.failures.push(Failure { loc: m.loc(op), place: place(info, m, op) });
         if let Some((path, text)) = local {
@@ -398,7 +397,7 @@ impl<'r> Runner<'r> {
             if self.how.op_on_diagnostic {
                 d.show_op(m);
             }
-            // Outside, and in another share, the key means something else or nothing.
+            // The entity is not valid outside the split module.
             d.op = None;
             (self.emit)(Event::Diagnostic(d));
         }
@@ -431,7 +430,7 @@ fn inner_ops(m: &Module, op: Op) -> Vec<Op> {
     regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b)).collect()
 }
 
-/// The number of the pipeline that runs on `op`.
+/// Index of the pipeline that runs on `op`.
 fn pipeline_for(list: &[Pipeline], m: &Module, op: Op) -> Option<usize> {
     let fits = |p: &Pipeline| match p.anchor.as_str() {
         ANY => m.has_trait(op, Traits::ISOLATED),
@@ -440,7 +439,7 @@ fn pipeline_for(list: &[Pipeline], m: &Module, op: Op) -> Option<usize> {
     list.iter().position(fits)
 }
 
-/// Passes run on the program, or on registered ops that see nothing of what is around them.
+/// Checks that the pass may run on `op`: the root, or a registered op that is isolated from above.
 fn may_run(info: &PassInfo, m: &Module, op: Op) -> Result<(), Diagnostic> {
     let wrong = |what: String| {
         Err(Diagnostic::error(m.loc(op), format!("'{}' op trying to schedule a pass {what}", m.name_text(op)))

@@ -1,27 +1,27 @@
-//! The report of the passes' counters, as `--mlir-pass-statistics` prints it.
+//! The statistics report, as printed by `--mlir-pass-statistics`.
 
 use super::pipeline::{Pipeline, Scheduled, Step};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How a report is laid out.
+/// The layout of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Display {
-    /// As the pipeline is nested.
+    /// By nesting of the pipeline.
     #[default]
     Nested,
-    /// One entry for each name.
+    /// One entry per pass name.
     List,
 }
 
-/// The line above and below the title of a report.
+/// The frame of a report's title.
 pub(super) fn title(text: &str) -> String {
     let line = format!("==={}===\n", "-".repeat(73));
     format!("{line}{:indent$}{text}\n{line}", "", indent = (80 - text.len()) / 2)
 }
 
 impl Pipeline {
-    /// The report: what each pass counted since the pipeline was made.
+    /// Formats the statistics since the pipeline was created.
     pub fn statistics(&self, display: Display) -> String {
         let mut out = title("... Pass statistics report ...");
         match display {
@@ -70,19 +70,19 @@ impl Pipeline {
         }
     }
 
-    /// What reports call the pipeline.
+    /// The name of the pipeline in reports.
     pub(super) fn report_name(&self) -> String {
         format!("'{}' Pipeline", self.anchor)
     }
 }
 
-/// What reports call several pipelines that share a step.
+/// The name of several pipelines in one step in reports.
 pub(super) fn collection_name(pipelines: &[Pipeline]) -> Option<String> {
     let names: Vec<String> = pipelines.iter().map(|p| format!("'{}'", p.anchor)).collect();
     (pipelines.len() > 1).then(|| format!("Pipeline Collection : [{}]", names.join(", ")))
 }
 
-/// Value, name and meaning of a counter.
+/// Value, name and description of a statistic.
 type Row = (u64, &'static str, &'static str);
 
 fn rows(pass: &Scheduled) -> Vec<Row> {

@@ -1,11 +1,11 @@
-//! Normalization along an axis.
+//! Normalization along an axis: softmax, log softmax, local response normalization.
 
 use super::function::exp;
 use super::{Kernel, Prepared, extents, float, floats, floats_mut, is};
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_reference_kernels::shape::normalize_axis;
 
-/// The extents of an axis, and of all behind it.
+/// Extent of an axis, and product of the extents behind it.
 #[derive(Clone, Copy)]
 struct Around {
     extent: usize,
@@ -13,7 +13,7 @@ struct Around {
 }
 
 impl Around {
-    /// Around the axis that an op names; `flatten`: all axes from it on are one.
+    /// The extents for an op's axis attribute; with `flatten`, all axes from it on are merged.
     fn axis(m: &Module, args: &OpArgs<'_>) -> Option<Around> {
         let shape = extents(m, args.operand_type(0)).filter(|_| is(args, 0, DType::F32))?;
         let axis = normalize_axis(args.int("axis")?, shape.len()).ok()?;
@@ -26,7 +26,7 @@ impl Around {
     }
 }
 
-/// Computes each lane along an axis: `f` gets a row of elements for each place of it.
+/// Applies `f` to the lanes along an axis, many lanes at once: `f` gets a row of elements per position on the axis.
 fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) + Send + Sync + 'static) -> Prepared {
     Kernel::new([0], move |data, out| {
         let (x, out) = (floats(data[0]), floats_mut(out));
@@ -42,7 +42,7 @@ fn lanes(around: Around, f: impl Fn(&mut [&mut [f32]], &mut [f32], &mut [f32]) +
     .into()
 }
 
-/// Of lanes side by side: takes the largest off, and adds up the exponentials, which `keep` gets.
+/// Subtracts the maximum of each lane and sums the exponentials, which `keep` receives.
 fn shifted(rows: &mut [&mut [f32]], most: &mut [f32], sum: &mut [f32], keep: impl Fn(&mut f32, f32)) {
     most.fill(f32::NEG_INFINITY);
     sum.fill(0.0);
@@ -59,7 +59,7 @@ fn shifted(rows: &mut [&mut [f32]], most: &mut [f32], sum: &mut [f32], keep: imp
     }
 }
 
-/// `graph.softmax`.
+/// Prepares `graph.softmax`.
 pub(super) fn softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(lanes(Around::axis(m, args)?, |rows, most, sum| {
         shifted(rows, most, sum, |x, e| *x = e);
@@ -69,7 +69,7 @@ pub(super) fn softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     }))
 }
 
-/// `graph.log_softmax`.
+/// Prepares `graph.log_softmax`.
 pub(super) fn log_softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(lanes(Around::axis(m, args)?, |rows, most, sum| {
         shifted(rows, most, sum, |_, _| {});
@@ -79,7 +79,7 @@ pub(super) fn log_softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     }))
 }
 
-/// `graph.lrn`: over channels, which are the second axis.
+/// Prepares `graph.lrn`, over channels (axis 1).
 pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let shape = extents(m, args.operand_type(0)).filter(|d| d.len() >= 2 && is(args, 0, DType::F32))?;
     let (channels, inner) = (shape[1], shape[2..].iter().product::<usize>());
@@ -108,7 +108,7 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// To the power of 3/4.
+/// Computes x^(3/4).
 fn three_quarters(x: f32) -> f32 {
     let root = x.sqrt();
     root * root.sqrt()

@@ -1,9 +1,9 @@
-//! Where values are while a program runs: those that are never needed at once can be in the same place.
+//! Memory planning: offsets in one arena such that values with overlapping live ranges do not overlap in memory.
 
 use crate::lines::LINE;
 use std::collections::BTreeMap;
 
-/// A value that needs memory, from the step that makes it to the last one that reads it.
+/// A value that needs memory, with its live range: from the defining step to the last use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub bytes: usize,
@@ -11,22 +11,21 @@ pub(super) struct Slot {
     pub last: usize,
 }
 
-/// How much memory a program needs for what it computes, in bytes.
+/// The memory usage of a program in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Usage {
-    /// What is reserved.
+    /// Size of the arena.
     pub reserved: usize,
-    /// What values need that are needed at once; less cannot do.
+    /// Lower bound: the largest total size of values that are live at the same step.
     pub needed: usize,
-    /// What all values would need without sharing.
+    /// Total size of all values.
     pub unshared: usize,
 }
 
-/// What is placed first has more of this.
+/// A sort key; larger keys are placed first.
 type Key = fn(&Slot) -> (usize, usize);
 
-/// An offset for each slot, such that none overlap that live at once, and how much is needed: the better of placing the
-/// largest first and those that are made first.
+/// Assigns an offset to each slot such that no two live slots overlap: the better of placing by size and by first step.
 ///
 /// Source: "greedy by size" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020.
 pub(super) fn place(slots: &[Slot], steps: usize) -> (Vec<usize>, Usage) {
@@ -42,11 +41,11 @@ pub(super) fn place(slots: &[Slot], steps: usize) -> (Vec<usize>, Usage) {
     (offsets, Usage { reserved, ..usage })
 }
 
-/// Places each slot in the lowest gap among those before it that live when it does, and says where all end. The time is that of
-/// looking at what lives at each step of each slot's life.
+/// Places each slot in the lowest gap among the slots placed before whose live ranges overlap. Returns offsets and
+/// arena size, in time proportional to the live slots at each step of each live range.
 fn in_order(slots: &[Slot], steps: usize, order: &[usize]) -> (Vec<usize>, usize) {
     let (mut offsets, mut reserved) = (vec![0; slots.len()], 0);
-    // What is placed and lives at each step: where it begins, and where it ends.
+    // For each step, the intervals of placed live slots.
     let mut living: Vec<Vec<(usize, usize)>> = vec![Vec::new(); steps + 1];
     for &i in order {
         let (room, life) = (slots[i].bytes.next_multiple_of(LINE), slots[i].first..=slots[i].last);
@@ -63,7 +62,7 @@ fn in_order(slots: &[Slot], steps: usize, order: &[usize]) -> (Vec<usize>, usize
     (offsets, reserved)
 }
 
-/// The lowest offset from which on so much is free.
+/// The lowest offset with `size` free bytes.
 fn lowest_gap(taken: &BTreeMap<usize, usize>, size: usize) -> usize {
     let mut at = 0;
     for (&start, &end) in taken {
@@ -75,7 +74,7 @@ fn lowest_gap(taken: &BTreeMap<usize, usize>, size: usize) -> usize {
     at
 }
 
-/// The most that lives at once.
+/// The largest total size of live slots over all steps.
 pub(super) fn needed(slots: &[Slot], steps: usize) -> usize {
     let mut change = vec![0_isize; steps + 2];
     for slot in slots {

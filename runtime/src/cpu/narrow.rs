@@ -1,4 +1,4 @@
-//! Floats of 16 bits, which kernels compute in 32: what they read becomes that once, and results are rounded once.
+//! 16-bit floats: operands are converted to f32 once, and results are rounded once.
 
 use super::{dtype, floats, floats_mut};
 use gradus_ir::eval::Trap;
@@ -7,17 +7,17 @@ use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use half::{bf16, f16};
 use std::borrow::Cow;
 
-/// A type of floats that kernels compute with.
+/// The float type of a kernel's data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Narrow {
-    /// 32 bits, as they are.
+    /// f32, without conversion.
     No,
     F16,
     BF16,
 }
 
 impl Narrow {
-    /// That of an operand.
+    /// The float type of an operand.
     pub(super) fn of(args: &OpArgs<'_>, operand: usize) -> Option<Narrow> {
         match dtype(args.module, args.operand_type(operand))? {
             DType::F32 => Some(Narrow::No),
@@ -27,7 +27,7 @@ impl Narrow {
         }
     }
 
-    /// Bytes that are such floats.
+    /// Converts bytes to f32.
     pub(super) fn floats(self, bytes: &[u8]) -> Cow<'_, [f32]> {
         let mut wide = vec![0.0; if self == Narrow::No { 0 } else { bytes.len() / 2 }];
         match self {
@@ -38,7 +38,7 @@ impl Narrow {
         Cow::Owned(wide)
     }
 
-    /// Writes what `compute` makes, rounded to nearest even.
+    /// Writes the f32 results of `compute`, rounded half to even.
     pub(super) fn write(
         self,
         out: &mut [u8],
@@ -58,7 +58,7 @@ impl Narrow {
     }
 }
 
-/// Bytes as numbers of 16 bits. They are aligned as such.
+/// Views aligned bytes as 16-bit integers.
 fn bits(bytes: &[u8]) -> &[u16] {
     bytemuck::cast_slice(bytes)
 }

@@ -1,4 +1,4 @@
-//! A function as a list of steps over memory that is laid out before anything runs.
+//! Execution plans: a function as a list of steps over memory with fixed offsets.
 
 use super::map::{self, Source, Stage};
 use super::memory::{Slot, Usage};
@@ -16,10 +16,10 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// What happens at a step.
+/// The kind of a step.
 enum Does {
     Kernel(Kernel),
-    /// What the op's meaning says, of tensors of these types.
+    /// Reference evaluation, with result types.
     Reference(Vec<Type>),
 }
 
@@ -29,23 +29,23 @@ struct Step {
     reads: Vec<Place>,
     /// The slots that it writes.
     writes: SmallVec<[usize; 1]>,
-    /// What it writes of that, if not all.
+    /// The slice of the slot that it writes; `None` for all of it.
     within: Option<Within>,
-    /// How long it took in all runs.
+    /// Total time over all runs.
     spent: Duration,
 }
 
-/// A part of what a step writes.
+/// A slice of a slot.
 enum Within {
     Columns(Columns),
     Bytes(Range<usize>),
 }
 
-/// The steps of a function whose sizes are all known.
+/// The steps of a function with static shapes.
 pub(super) struct Plan {
     steps: Vec<Step>,
     constants: Vec<Tensor>,
-    /// What the function returns, and what types that has.
+    /// The function's results with their types.
     results: Vec<(Place, Type)>,
     arguments: Vec<Type>,
     store: Store,
@@ -53,7 +53,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The steps of a function. `None` if there is more in it than tensors of known extents, one after the other.
+    /// Plans a function. `None` unless it is straight-line code on tensors of static shape.
     pub(super) fn of(m: &Module, function: Op) -> Option<Plan> {
         let &[region] = m.regions(function) else { return None };
         let mut blocks = m.region_blocks(region);
@@ -66,7 +66,7 @@ impl Plan {
         let mut ops = m.block_ops(block);
         let last = ops.next_back()?;
         ops.try_for_each(|op| planner.op(op))?;
-        // What leaves the function is what its last op has.
+        // The operands of the return op are the results.
         if !m.has_trait(last, Traits::RETURN_LIKE) {
             return None;
         }
@@ -76,22 +76,22 @@ impl Plan {
         planner.finish(results, arguments)
     }
 
-    /// How much memory it needs.
+    /// The memory usage.
     pub(super) fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// The ops that have no kernel.
+    /// The ops without a kernel.
     pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
         self.steps.iter().filter(|step| matches!(step.does, Does::Reference(_))).map(|step| step.op)
     }
 
-    /// The op of each step, the last one of those that are one, and how long it took in all runs.
+    /// The last op of each step, with its total time over all runs.
     pub(super) fn spent(&self) -> impl Iterator<Item = (Op, Duration)> {
         self.steps.iter().map(|step| (step.op, step.spent))
     }
 
-    /// Whether arguments are what the function takes.
+    /// Whether arguments match the function's parameters.
     pub(super) fn takes(&self, m: &Module, arguments: &[Datum]) -> bool {
         let fits = |(datum, &ty): (&Datum, &Type)| match datum {
             Datum::Tensor(t) => is_of_type(m, t, ty),
@@ -120,7 +120,7 @@ impl Plan {
         Ok(self.given(m, others))
     }
 
-    /// What the function returns.
+    /// The function's results.
     fn given(&self, m: &Module, others: Others<'_>) -> Vec<Datum> {
         let tensor = |&(place, ty): &(Place, Type)| tensor(m, self.store.given(place, others)?, ty).map(Datum::Tensor);
         self.results.iter().map(|result| tensor(result).unwrap_or(Datum::Poison)).collect()
@@ -132,7 +132,7 @@ fn is_of_type(m: &Module, tensor: &Tensor, ty: Type) -> bool {
     extents(m, ty).as_deref() == Some(tensor.shape()) && super::dtype(m, ty) == Some(tensor.dtype())
 }
 
-/// Bytes as a tensor.
+/// Wraps bytes as a tensor.
 fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
     Tensor::new(super::dtype(m, ty)?, extents(m, ty)?, bytes).ok()
 }
@@ -142,7 +142,7 @@ impl Step {
         Step { op, does, reads, writes, within: None, spent: Duration::ZERO }
     }
 
-    /// Writes what it makes, so many columns, within a slot that others write too, if it can.
+    /// Makes the step write `count` columns into a slice of a shared slot, if its kernel supports that.
     fn write_within(&mut self, slot: usize, count: usize, within: Within) -> bool {
         let can = match (&self.does, &within) {
             (Does::Kernel(kernel), Within::Columns(_)) => kernel.columns == Some(count),
@@ -190,7 +190,7 @@ impl Step {
     }
 }
 
-/// Stages that are not yet a step, as others may follow.
+/// Elementwise stages under fusion.
 struct Group {
     op: Op,
     stages: Vec<Stage>,
@@ -198,26 +198,26 @@ struct Group {
     result: Value,
 }
 
-/// What will be a step.
+/// A step under construction.
 enum Draft {
     Map(Group),
     Step(Step),
-    /// It is part of a later one.
+    /// Fused into a later step.
     Gone,
 }
 
-/// Makes a plan, op by op.
+/// Builds a plan op by op.
 struct Planner<'m> {
     m: &'m Module,
     places: FxHashMap<Value, Place>,
     drafts: Vec<Draft>,
-    /// Those that somebody reads.
+    /// The used constants.
     constants: Vec<Tensor>,
-    /// Of slots.
+    /// Sizes of the slots in bytes.
     sizes: Vec<usize>,
-    /// What all of them need at most.
+    /// Upper bound of the total size.
     total: usize,
-    /// The drafts, by what they make.
+    /// The draft that defines each value.
     makers: FxHashMap<Value, usize>,
 }
 
@@ -234,7 +234,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// Where a value is, which a constant is from when it is first asked for.
+    /// The location of a value; constants are registered on first use.
     fn place(&mut self, value: Value) -> Option<Place> {
         if let Some(&place) = self.places.get(&value) {
             return Some(place);
@@ -246,7 +246,7 @@ impl<'m> Planner<'m> {
         Some(place)
     }
 
-    /// A slot for a result.
+    /// Creates a slot for a result.
     fn slot(&mut self, value: Value) -> Option<usize> {
         let bytes = size(self.m, self.m.value_type(value))?;
         self.total = self.total.checked_add(bytes)?.checked_add(LINE).filter(|&n| n < isize::MAX as usize)?;
@@ -298,13 +298,14 @@ impl<'m> Planner<'m> {
         Some(())
     }
 
-    /// Parts of a result: written where they belong by whoever makes them for nobody else, if that can be, or copied.
+    /// Plans a concatenation: a single-use producer writes directly into its slice of the result; other parts are
+    /// copied.
     fn parts(&mut self, op: Op, parts: Vec<Part>) -> Option<()> {
         let (m, result) = (self.m, self.m.result(op, 0));
         let (slot, size) = (self.slot(result)?, super::dtype(m, m.value_type(result))?.size());
         for Part { copy, count, columns } in parts {
             let value = m.operands(op)[copy.reads[0]];
-            // A single row has them side by side.
+            // With a single row, slices are contiguous.
             let within = match columns.of * size == self.sizes[slot] {
                 true => Within::Bytes(columns.first * size..(columns.first + count) * size),
                 false => Within::Columns(columns),
@@ -321,7 +322,7 @@ impl<'m> Planner<'m> {
         Some(())
     }
 
-    /// The draft that makes a value, or what it is a view of, for nobody but one op.
+    /// The only producer of `value`, looking through views, if `value` has one use.
     fn maker(&self, mut value: Value) -> Option<usize> {
         let place = self.places.get(&value)?;
         while self.m.has_one_use(value) && self.places.get(&value) == Some(place) {
@@ -333,7 +334,7 @@ impl<'m> Planner<'m> {
         None
     }
 
-    /// Stages of their own, or behind those that make what they begin with.
+    /// Plans elementwise stages, fused into the producer of their input where possible.
     fn map(&mut self, op: Op, stages: Vec<Stage>) -> Option<()> {
         let m = self.m;
         let result = m.result(op, 0);
@@ -347,12 +348,11 @@ impl<'m> Planner<'m> {
         };
         self.makers.insert(result, self.drafts.len());
         self.drafts.push(Draft::Map(group));
-        // It has a place from here on; the slot is made now, so that whoever reads it can say so.
+        // Creates the slot now, so that users can refer to it.
         self.slot(result).map(|_| ())
     }
 
-    /// Of the operands that only the first of some stages reads, one that stages make, for nobody else and of the same
-    /// extents.
+    /// Finds an operand, read only by the first stage, that is a single-use elementwise group of equal shape.
     fn before(&self, group: &Group) -> Option<(usize, usize)> {
         let m = self.m;
         let ty = m.value_type(group.result);
@@ -397,7 +397,7 @@ impl<'m> Planner<'m> {
 }
 
 impl Group {
-    /// Both, one after the other: what the second has as that operand is the first's result.
+    /// Fuses two groups: the second reads the first's result as that operand.
     fn then(mut self, next: &Group, operand: usize) -> Group {
         let moved = self.operands.len();
         let source = |source| match source {
@@ -413,7 +413,7 @@ impl Group {
     }
 }
 
-/// When slots are needed, of which some nobody makes: they are parts of others.
+/// The live range of each slot, in steps. Slots without a producer are slices of others.
 fn lives(steps: &[Step], sizes: &[usize], given: &FxHashSet<usize>) -> Vec<Slot> {
     let mut slots: Vec<Slot> = sizes.iter().map(|_| Slot { bytes: 0, first: 0, last: 0 }).collect();
     for (i, step) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A function that is ready to be called: laid out, or interpreted with kernels where sizes are not known beforehand.
+//! Callable functions: planned if shapes are static, otherwise interpreted with kernels.
 
 use super::map;
 use super::memory::Usage;
@@ -12,25 +12,25 @@ use gradus_ir::{Module, Op, OpArgs, Tensor, Type};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
-/// A function of a program, for this machine.
+/// A compiled function for this machine.
 pub struct Program<'m> {
     module: &'m Module,
     function: Op,
     plan: Option<Plan>,
-    /// For what has no plan.
+    /// The interpreter, for functions without a plan.
     interpreter: Interpreter<'m>,
     workers: Workers,
 }
 
 impl<'m> Program<'m> {
-    /// Makes a function of a program, which must be valid, ready.
+    /// Prepares a function of a valid program.
     pub fn new(module: &'m Module, function: Op) -> Program<'m> {
         let plan = Plan::of(module, function);
         let interpreter = Interpreter::new(module).with_kernels(kernels_on_demand());
         Program { module, function, plan, interpreter, workers: Workers::default() }
     }
 
-    /// The same on these threads, if it is laid out before it runs.
+    /// Sets the thread pool of planned functions.
     pub fn on(self, workers: Workers) -> Program<'m> {
         Program { workers, ..self }
     }
@@ -38,7 +38,7 @@ impl<'m> Program<'m> {
     /// Calls the function.
     ///
     /// # Errors
-    /// Where an op cannot go on.
+    /// The op that failed, with the reason.
     pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         match &mut self.plan {
             Some(plan) if plan.takes(self.module, &arguments) => {
@@ -48,18 +48,17 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// The memory for what is computed, if that is known beforehand.
+    /// The memory usage, if the function is planned.
     pub fn usage(&self) -> Option<Usage> {
         self.plan.as_ref().map(Plan::usage)
     }
 
-    /// How long each step took in all calls, with the op that it is the end of, if they are known beforehand.
+    /// The total time of each step, with its last op, if the function is planned.
     pub fn spent(&self) -> Vec<(Op, Duration)> {
         self.plan.iter().flat_map(Plan::spent).collect()
     }
 
-    /// The ops that ran, or will, by their reference meaning, by name, and how often in all calls; constants do not count. `calls`:
-    /// how often the function was called.
+    /// The ops evaluated by reference, by name, with their number over `calls` calls; constants do not count.
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
         let mut counts = self.interpreter.declined().clone();
         if let Some(plan) = &self.plan {
@@ -72,7 +71,7 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Kernels for the interpreter. Those of an op are prepared when it first runs.
+/// Kernels for the interpreter, prepared when an op first runs.
 fn kernels_on_demand<'m>() -> OpKernels<'m> {
     let mut kernels = FxHashMap::default();
     Box::new(move |args, operands| {
@@ -82,7 +81,7 @@ fn kernels_on_demand<'m>() -> OpKernels<'m> {
     })
 }
 
-/// The same without stages.
+/// Turns elementwise stages into a kernel.
 fn by_kernels(args: &OpArgs<'_>, prepared: Prepared) -> Option<Prepared> {
     let Prepared::Map(stages) = prepared else { return Some(prepared) };
     let shapes: Option<Vec<_>> = (0..args.operands.len()).map(|i| extents(args.module, args.operand_type(i))).collect();

@@ -1,20 +1,20 @@
-//! Floats as bytes, and back.
+//! Quantization and dequantization.
 
 use super::{Kernel, Prepared, constant, dtype, extents, floats, floats_mut};
 use crate::vector::{Loops, ROUND, run_widest};
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_reference_kernels::shape::normalize_axis;
 
-/// Scales and zero points along an axis, or one for all.
+/// Scales and zero points, per axis or per tensor.
 struct Scales {
     scales: Vec<f32>,
     zeros: Vec<f32>,
-    /// How many elements follow each other that have one of them.
+    /// Number of consecutive elements with the same scale.
     inner: usize,
 }
 
 impl Scales {
-    /// Those of an op of floats of 32 bits and bytes, if they are constant.
+    /// The constant scales and zero points of an op between f32 and bytes.
     fn of(m: &Module, args: &OpArgs<'_>, bytes: DType) -> Option<Scales> {
         let is_plain = matches!(bytes, DType::U8 | DType::I8) && args.int("block_size").unwrap_or(0) == 0;
         let (shape, scale) =
@@ -38,13 +38,13 @@ impl Scales {
         (fits && zeros.len() == scales.len() && inner > 0).then_some(Scales { scales, zeros, inner })
     }
 
-    /// The scale and zero point of the elements from so many times `inner` on.
+    /// Scale and zero point of a row of `inner` elements.
     fn at(&self, row: usize) -> (f32, f32) {
         (self.scales[row % self.scales.len()], self.zeros[row % self.zeros.len()])
     }
 }
 
-/// `graph.quantize_linear`: the quotient is rounded half to even. What is no number is zero.
+/// Prepares `graph.quantize_linear`: rounds half to even; NaN becomes zero.
 pub(super) fn quantize(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let to = dtype(m, *args.result_types.first()?)?;
     let precision = args.int("precision").unwrap_or(0);
@@ -58,7 +58,7 @@ pub(super) fn quantize(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// `graph.dequantize_linear`.
+/// Prepares `graph.dequantize_linear`.
 pub(super) fn dequantize(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let from = dtype(m, args.operand_type(0))?;
     let is_single = dtype(m, *args.result_types.first()?) == Some(DType::F32);
@@ -71,7 +71,7 @@ pub(super) fn dequantize(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// Floats to bytes of a range.
+/// Loops from floats to bytes of a range.
 struct Quantize<'a> {
     scales: &'a Scales,
     range: (f32, f32),
@@ -98,7 +98,7 @@ impl Loops for Quantize<'_> {
     }
 }
 
-/// Bytes to floats.
+/// Loops from bytes to floats.
 struct Dequantize<'a> {
     scales: &'a Scales,
     is_signed: bool,

@@ -1,5 +1,5 @@
-//! The memory of a plan: what it computes on its way is in one piece of it, and what it gives away in pieces of their own, so
-//! that nothing is copied at its end.
+//! The memory of a plan: one arena for intermediate values, and separate buffers for results, which are handed out
+//! without a copy.
 
 use super::memory::{Slot, Usage, needed, place};
 use crate::lines::{LINE, Lines};
@@ -11,47 +11,47 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// The argument of that number.
+    /// An argument, by index.
     Argument(usize),
-    /// The constant of that number.
+    /// A constant, by index.
     Constant(usize),
-    /// In memory.
+    /// A slot.
     Slot(usize),
 }
 
 impl Place {
-    /// The slot that it is.
+    /// The slot index, if it is a slot.
     pub(super) fn slot(self) -> Option<usize> {
         if let Place::Slot(slot) = self { Some(slot) } else { None }
     }
 }
 
-/// Values that are not in slots.
+/// Arguments and constants.
 #[derive(Clone, Copy)]
 pub(super) struct Others<'a> {
     pub arguments: &'a [Tensor],
     pub constants: &'a [Tensor],
 }
 
-/// Where a slot is.
+/// The memory of a slot: an arena offset or an output buffer.
 enum At {
     Memory(Range<usize>),
     Given(usize),
 }
 
-/// What a run gives away. Whoever has it may keep it; if nobody does, the next run writes it again.
+/// An output buffer. The caller may keep it; if it is dropped, the next run reuses it.
 struct Given {
     size: usize,
-    /// While a run writes.
+    /// The buffer during a run.
     open: Lines,
-    /// Between runs.
+    /// The buffer between runs.
     done: Option<Arc<Lines>>,
 }
 
-/// The bytes of whoever shares them.
+/// Shared ownership of an output buffer.
 struct Shared(Arc<Lines>);
 
 impl AsRef<[u8]> for Shared {
@@ -60,14 +60,14 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// Memory for all slots.
+/// The memory of all slots.
 pub(super) struct Store {
     memory: Lines,
     at: Vec<At>,
     given: Vec<Given>,
 }
 
-/// What can be read while some slot is written: memory before and behind it, and where behind begins.
+/// The memory that is readable while a slot is written: the arena before and after it.
 struct Rest<'a> {
     parts: [&'a [u8]; 2],
     behind: usize,
@@ -75,14 +75,14 @@ struct Rest<'a> {
     given: &'a [Given],
 }
 
-/// Of a plan that is wrong.
+/// The error of an inconsistent plan, which is a bug.
 pub(super) fn lost() -> Trap {
     Trap::unsupported("a value is not where it was laid out")
 }
 
 impl Store {
-    /// Memory for slots that live at some of so many steps, of which some are given away; and how much it is. `None` if there is
-    /// not as much.
+    /// Allocates memory for slots with live ranges in `steps` steps, of which `given` are outputs. Returns the memory
+    /// usage. `None` if memory is exhausted.
     pub(super) fn new(slots: &[Slot], given: &FxHashSet<usize>, steps: usize) -> Option<(Store, Usage)> {
         let is_given = |i: &usize| given.contains(i);
         let inner = |(i, slot): (usize, &Slot)| if is_given(&i) { Slot { bytes: 0, ..*slot } } else { *slot };
@@ -102,7 +102,7 @@ impl Store {
         Some((store, usage))
     }
 
-    /// Makes room for what is given away.
+    /// Prepares the output buffers of a run.
     pub(super) fn begin(&mut self) -> Result<(), Trap> {
         for given in &mut self.given {
             let again = given.done.take().and_then(|lines| Arc::try_unwrap(lines).ok());
@@ -112,12 +112,12 @@ impl Store {
         Ok(())
     }
 
-    /// All has been written.
+    /// Completes the output buffers of a run.
     pub(super) fn end(&mut self) {
         self.given.iter_mut().for_each(|given| given.done = Some(Arc::new(std::mem::take(&mut given.open))));
     }
 
-    /// A value that is given away, after the [`end`](Store::end).
+    /// Returns an output after [`end`](Store::end).
     pub(super) fn given(&self, place: Place, others: Others<'_>) -> Option<Bytes> {
         match place {
             Place::Argument(i) => Some(others.arguments[i].bytes().clone()),
@@ -129,7 +129,7 @@ impl Store {
         }
     }
 
-    /// A copy of a value.
+    /// Copies a value.
     pub(super) fn copy(&self, place: Place, others: Others<'_>) -> Option<Bytes> {
         let memory = self.memory.as_ref();
         let rest = Rest { parts: [memory, &[]], behind: memory.len(), at: &self.at, given: &self.given };
@@ -139,7 +139,7 @@ impl Store {
         }
     }
 
-    /// Writes a slot, of what is read.
+    /// Runs a kernel that writes `slot`.
     pub(super) fn write(
         &mut self,
         slot: usize,
@@ -175,7 +175,7 @@ impl Store {
 }
 
 impl<'a> Rest<'a> {
-    /// The bytes of a value, if they are there.
+    /// The bytes of a value, if it is readable.
     fn bytes(&self, place: Place, others: Others<'a>) -> Option<&'a [u8]> {
         let slot = match place {
             Place::Argument(i) => return Some(others.arguments[i].bytes()),
