@@ -1,51 +1,51 @@
-//! Where the time goes: a tree of named times, and the report that `--mlir-timing` prints.
+//! Timing: a tree of named times, and the report of `--mlir-timing`.
 
 use super::pipeline::{Pipeline, Step};
 use super::statistics::{Display, collection_name, title};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// How the report is written.
+/// The format of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum TimingFormat {
-    /// For reading.
+    /// Text for people.
     #[default]
     Text,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
-/// A named time and the times of its parts.
+/// A named time with its parts.
 #[derive(Clone, Default, Debug)]
 pub struct Timer {
-    /// What was done.
+    /// Name of the activity.
     pub name: String,
-    /// How long it took.
+    /// Wall-clock time.
     pub wall: Duration,
-    /// The sum over all threads.
+    /// Sum of the times of all threads.
     pub user: Duration,
-    /// Parts, in order. The difference to their sum is the rest.
+    /// Parts, in order; the difference to their sum is reported as the rest.
     pub parts: Vec<Timer>,
 }
 
 impl Timer {
-    /// A timer that has measured nothing.
+    /// Creates a timer at zero.
     pub fn new(name: impl Into<String>) -> Timer {
         Timer { name: name.into(), ..Timer::default() }
     }
 
-    /// A part that took `time` on one thread.
+    /// Creates a part that took `time` on one thread.
     pub fn part(name: &str, time: Duration) -> Timer {
         Timer { name: name.into(), wall: time, user: time, parts: Vec::new() }
     }
 
-    /// Adds a time that was spent on one thread.
+    /// Adds time spent on one thread.
     pub(super) fn add(&mut self, time: Duration) {
         self.wall += time;
         self.user += time;
     }
 
-    /// A timer for each step of a pipeline.
+    /// Creates a timer for each step of a pipeline.
     pub(super) fn of_steps(pipeline: &Pipeline) -> Vec<Timer> {
         let of = |p: &Pipeline| Timer { parts: Timer::of_steps(p), ..Timer::new(p.report_name()) };
         let step = |step: &Step| match step {
@@ -58,12 +58,12 @@ impl Timer {
         pipeline.steps.iter().map(step).collect()
     }
 
-    /// The same timers with nothing measured.
+    /// Copies the timers at zero.
     pub(super) fn blank(&self) -> Timer {
         Timer { parts: self.parts.iter().map(Timer::blank).collect(), ..Timer::new(self.name.clone()) }
     }
 
-    /// Adds what threads measured for the same steps in the time that went by.
+    /// Adds the times of threads for the same steps, within `wall`.
     pub(super) fn add_threads(&mut self, threads: &[Timer], wall: Duration) {
         self.wall += wall;
         self.user += threads.iter().map(|t| t.user).sum::<Duration>();
@@ -74,7 +74,7 @@ impl Timer {
         }
     }
 
-    /// The report.
+    /// Formats the report.
     pub fn report(&self, display: Display, format: TimingFormat) -> String {
         let rest = self.rest();
         let user = self.parts.iter().map(|p| p.user).sum::<Duration>() + rest.user;
@@ -95,7 +95,7 @@ impl Timer {
         writer.out
     }
 
-    /// Whether threads worked at the same time anywhere.
+    /// Whether several threads ran concurrently anywhere.
     fn differs(&self) -> bool {
         self.wall != self.user || self.parts.iter().any(Timer::differs)
     }
@@ -111,7 +111,7 @@ impl Timer {
     fn rest(&self) -> Timer {
         let sum = |time: fn(&Timer) -> Duration| self.parts.iter().map(time).sum();
         let wall = self.wall.saturating_sub(sum(|t| t.wall));
-        // What only one thread did took all threads together no longer.
+        // The rest ran on one thread, so wall and user time are equal.
         Timer { name: "Rest".into(), wall, user: wall, parts: Vec::new() }
     }
 }
@@ -119,7 +119,7 @@ impl Timer {
 struct Writer {
     total: Timer,
     format: TimingFormat,
-    /// Whether the times of all threads together are shown, too.
+    /// Whether the times of all threads are shown as well.
     both: bool,
     out: String,
     rows: usize,
@@ -148,7 +148,7 @@ impl Writer {
         }
     }
 
-    /// A row and those of its parts. In JSON the list of parts ends with an empty object, as in MLIR.
+    /// Writes a timer with its parts. In JSON the list of parts ends with an empty object, as in MLIR.
     fn tree(&mut self, timer: &Timer, indent: usize) {
         self.row(timer, indent);
         if self.format == TimingFormat::Text {
