@@ -70,6 +70,7 @@ fn read_halves(_: &File, _: &mut Vec<u8>, _: usize) -> std::io::Result<()> {
 }
 
 /// Returns the file, or for a folder all files under it with the extension, sorted.
+#[cfg(feature = "check")]
 pub fn files(path: &str, extension: &str) -> Result<Vec<String>, Failure> {
     let (mut open, mut found) = (vec![PathBuf::from(path)], Vec::new());
     while let Some(path) = open.pop() {

@@ -15,21 +15,28 @@ mod print_flags;
 mod progress;
 mod roundtrip;
 pub mod runline;
+#[cfg_attr(not(feature = "saturate"), path = "no_saturation.rs")]
 mod saturation;
 pub mod split;
 
 pub use commands::update_checks::is_generated;
+#[cfg(feature = "check")]
 pub use gradus_check as check;
 pub use gradus_cost as cost;
 pub use gradus_dialects as dialects;
+#[cfg(feature = "saturate")]
 pub use gradus_egraph as egraph;
 pub use gradus_filecheck as filecheck;
+#[cfg(feature = "check")]
 pub use gradus_generate as generate;
 pub use gradus_interp as interp;
 pub use gradus_ir as ir;
 pub use gradus_lowering as lowering;
+pub use gradus_npy as npy;
 pub use gradus_passes as passes;
+#[cfg(feature = "check")]
 pub use gradus_reduce as reduce;
+#[cfg(feature = "cpu")]
 pub use gradus_runtime as runtime;
 
 use clap::{ArgMatches, Command};
@@ -69,7 +76,9 @@ pub struct Tool {
 impl Tool {
     /// Creates a tool with all dialects and passes of Gradus.
     pub fn new(name: &'static str) -> Tool {
-        let mut passes = [passes::PASSES, egraph::PASSES].concat();
+        let mut passes = passes::PASSES.to_vec();
+        #[cfg(feature = "saturate")]
+        passes.extend(egraph::PASSES);
         passes.sort_unstable_by_key(|pass| pass.name);
         passes.extend(lowering::PASSES);
         Tool { name, dialects: dialects::DIALECTS.to_vec(), passes }
@@ -206,13 +215,20 @@ struct Subcommand {
 /// All subcommands, in help order.
 const COMMANDS: &[Subcommand] = &[
     commands::opt::SUBCOMMAND,
+    #[cfg(feature = "onnx")]
     commands::import::SUBCOMMAND,
+    #[cfg(feature = "cpu")]
     commands::compile::SUBCOMMAND,
     commands::run::SUBCOMMAND,
+    #[cfg(feature = "cpu")]
     commands::bench::SUBCOMMAND,
+    #[cfg(feature = "cpu")]
     commands::inspect::SUBCOMMAND,
+    #[cfg(feature = "check")]
     commands::check::SUBCOMMAND,
+    #[cfg(feature = "check")]
     commands::reduce::SUBCOMMAND,
+    #[cfg(feature = "check")]
     commands::fuzz::SUBCOMMAND,
     commands::list::SUBCOMMAND,
     commands::doc::SUBCOMMAND,
@@ -232,6 +248,12 @@ enum Failure {
     Usage(String),
     /// Invalid usage, already reported: exit status 2.
     Unusable,
+}
+
+/// The failure to read or write a file that needs a feature without which the tool was built.
+#[cfg(not(all(feature = "npz", feature = "onnx")))]
+fn without(feature: &str, path: &str) -> Failure {
+    Failure::Input(format!("cannot read '{path}': the tool was built without the feature '{feature}' of gradus"))
 }
 
 impl From<String> for Failure {

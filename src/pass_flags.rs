@@ -66,6 +66,7 @@ fn passes(tool: &Tool, name: &'static str, help: &'static str) -> Arg {
 }
 
 /// The arguments of [`pass_arguments`] for commands about a pipeline, with the short name `--pipeline`.
+#[cfg(feature = "check")]
 pub fn pipeline_arguments(tool: &Tool) -> impl Iterator<Item = Arg> {
     pass_arguments(tool).map(|arg| match arg.get_id() == "pass-pipeline" {
         true => arg.visible_alias("pipeline"),
@@ -179,6 +180,7 @@ fn chosen<'a>(tool: &'a Tool, matches: &'a ArgMatches) -> Vec<(&'a str, &'a str)
 }
 
 /// The flags that select the pipeline, as command-line words.
+#[cfg(feature = "check")]
 pub fn given(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
     let flag = |name: &str, value: &str| match value {
         "" => format!("--{name}"),

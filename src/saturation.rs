@@ -3,6 +3,11 @@
 use crate::{Failure, Streams, io};
 use clap::{Arg, ArgMatches};
 use gradus_egraph::report::{GRAPH, REPORT, Report, dot, json, svg, text};
+use std::any::Any;
+
+/// The reports that passes made.
+#[derive(Default)]
+pub struct Reports(Vec<Report>);
 
 /// The flags.
 pub fn arguments() -> impl Iterator<Item = Arg> {
@@ -32,23 +37,30 @@ pub fn check(matches: &ArgMatches) -> Result<(), Failure> {
     }
 }
 
-/// Writes the requested files.
-pub fn write(matches: &ArgMatches, reports: &[Report], streams: &mut Streams<'_>) -> Result<(), Failure> {
-    if let Some(path) = path(matches, REPORT) {
-        let text = match path {
-            // Comments, so that the output remains a program.
-            "-" => text(reports).lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect(),
-            path if path.ends_with(".json") => json(reports),
-            _ => text(reports),
-        };
-        io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+impl Reports {
+    /// Adds a report, if it is one of `saturate`.
+    pub fn add(&mut self, report: Box<dyn Any>) {
+        self.0.extend(report.downcast().ok().map(|report| *report));
     }
-    if let Some(path) = path(matches, GRAPH) {
-        let text = match path.ends_with(".dot") {
-            true => dot(reports),
-            false => svg(reports).map_err(|why| Failure::Input(format!("cannot write '{path}': {why}")))?,
-        };
-        io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+
+    /// Writes the requested files.
+    pub fn write(&self, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        if let Some(path) = path(matches, REPORT) {
+            let text = match path {
+                // Comments, so that the output remains a program.
+                "-" => text(&self.0).lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n").collect(),
+                path if path.ends_with(".json") => json(&self.0),
+                _ => text(&self.0),
+            };
+            io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+        }
+        if let Some(path) = path(matches, GRAPH) {
+            let text = match path.ends_with(".dot") {
+                true => dot(&self.0),
+                false => svg(&self.0).map_err(|why| Failure::Input(format!("cannot write '{path}': {why}")))?,
+            };
+            io::write(path, streams, |out| out.write_all(text.as_bytes()))?;
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use gradus::runtime::npy::read_npy;
+use gradus::npy::read_npy;
 use support::{gradus, root};
 
 fn example(file: &str) -> String {

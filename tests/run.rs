@@ -3,7 +3,7 @@
 mod support;
 
 use gradus::ir::Tensor;
-use gradus::runtime::npy::write_npy;
+use gradus::npy::write_npy;
 use support::{Output, gradus};
 
 /// Runs a program in a temporary folder, with `want` as the expected `result0`.

@@ -4,13 +4,17 @@
 //! as a program of the `graph` dialect. What belongs to a format rather than to an edge, such as the messages of an
 //! ONNX file, is in a module named after the format.
 //!
+//! ONNX models are read with the feature `onnx`, which is on by default.
+//!
 //! [`PASSES`] is the registry of the edges that are passes: to add one, write its file and add two lines here.
 
 use gradus_ir::PassInfo;
 
 mod affine_to_scf;
 mod graph_to_addr;
+#[cfg(feature = "onnx")]
 pub mod onnx;
+#[cfg(feature = "onnx")]
 pub mod onnx_to_graph;
 mod scf_to_cf;
 pub mod targets;

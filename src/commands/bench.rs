@@ -39,8 +39,8 @@ fn command(_: &Tool) -> Command {
                 .conflicts_with("json")
                 .help("Print how long each op takes; ops that are one kernel are listed as the last of them"),
         )
-        .arg(target_arg())
-        .arg(dim_arg())
+        .args(target_arg())
+        .args(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

@@ -1,7 +1,8 @@
 //! `gradus check`: whether a transformation preserves the meaning of a program.
 
+use super::check_rules;
 use super::model::{dim_arg, load};
-use super::rules::{self, rules_arg};
+use super::rules::rules_arg;
 use crate::io::report;
 use crate::pass_flags::{self, flag};
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -84,7 +85,7 @@ fn command(tool: &Tool) -> Command {
         ))
         .arg(number("instances", format!("Check each rule on so many instances of its left side [default: {}]", RuleOptions::default().instances)))
         .arg(flag("allow-unregistered-dialect", "Allow operation with no registered dialects"))
-        .arg(dim_arg())
+        .args(dim_arg())
         .arg(
             Arg::new("reproducer")
                 .long("reproducer")
@@ -100,7 +101,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let pipeline = pass_flags::pipeline(tool, matches, "builtin.module")?;
     if matches.contains_id("rules") {
         return match pipeline.is_empty() {
-            true => rules::check(tool, matches, streams),
+            true => check_rules::check(tool, matches, streams),
             false => Err(Failure::Usage("--rules checks rules, not passes".into())),
         };
     }

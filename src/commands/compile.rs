@@ -1,11 +1,13 @@
 //! `gradus compile`: compiles a program for a target into one file.
 
 use super::model::{compile_for, dim_arg, load, target_arg};
-use crate::io::write;
+use crate::io::{report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgMatches, Command};
-use gradus_ir::ParseOptions;
+use gradus_ir::{Context, Module, ParseOptions};
 use gradus_runtime::artifact;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -20,8 +22,8 @@ fn command(_: &Tool) -> Command {
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
         .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
-        .arg(target_arg().default_value("cpu"))
-        .arg(dim_arg())
+        .args(target_arg().map(|target| target.default_value("cpu")))
+        .args(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
@@ -31,4 +33,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     compile_for(tool, &mut m, target, streams)?;
     write(output, streams, |out| artifact::write(m, out))
+}
+
+/// Reads a compiled program.
+pub fn read(ctx: &Arc<Context>, path: &str, streams: &mut Streams<'_>) -> Result<Module, Failure> {
+    let bytes = artifact::map(Path::new(path)).map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
+    artifact::read(ctx, path, &bytes).map_err(|d| report(ctx, &d, streams))
 }

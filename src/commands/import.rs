@@ -1,12 +1,14 @@
 //! `gradus import`: prints an ONNX model as IR.
 
 use super::model::{dim_arg, load};
-use crate::io::{read, report, write};
+use crate::io::{self, report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_ir::{ParseOptions, PrintOptions};
-use gradus_lowering::onnx_to_graph::check;
+use gradus_ir::{Context, Module, ParseOptions, PrintOptions};
+use gradus_lowering::onnx_to_graph::{ImportOptions, check, import};
 use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The declaration.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -20,7 +22,7 @@ fn command(_: &Tool) -> Command {
         )
         .arg(Arg::new("FILE").required(true).help("The model"))
         .arg(Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"))
-        .arg(dim_arg())
+        .args(dim_arg())
         .arg(
             Arg::new("check")
                 .long("check")
@@ -40,8 +42,33 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     write(output, streams, |out| m.print(PrintOptions::default(), out))
 }
 
-fn coverage(ctx: &std::sync::Arc<gradus_ir::Context>, file: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let found = check(ctx, read(file, streams)?.into(), file).map_err(|d| report(ctx, &d, streams))?;
+/// Reads an ONNX model.
+pub fn read(
+    ctx: &Arc<Context>,
+    path: &str,
+    matches: &ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<Module, Failure> {
+    let options = import_options(matches, path)?;
+    import(ctx, io::read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))
+}
+
+/// The import options for the ONNX model at `path`.
+fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
+    let mut dims = Vec::new();
+    for text in matches.get_many::<String>("dim").into_iter().flatten() {
+        let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse::<i64>().ok()?)));
+        match parsed {
+            Some((name, n)) if n >= 0 => dims.push((name, n)),
+            _ => return Err(Failure::Usage(format!("--dim takes NAME=N, not '{text}'"))),
+        }
+    }
+    let dir = Path::new(path).parent().map(Path::to_owned);
+    Ok(ImportOptions { dims, dir, ..ImportOptions::default() })
+}
+
+fn coverage(ctx: &Arc<Context>, file: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let found = check(ctx, io::read(file, streams)?.into(), file).map_err(|d| report(ctx, &d, streams))?;
     let mut text = String::new();
     for (op, count) in &found.supported {
         let _ = writeln!(text, "supported    {count:5}  {op}");

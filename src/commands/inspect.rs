@@ -30,8 +30,8 @@ fn command(_: &Tool) -> Command {
         .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op, and what a row reads in it"))
-        .arg(target_arg())
-        .arg(dim_arg())
+        .args(target_arg())
+        .args(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {

@@ -1,18 +1,27 @@
 //! One file per subcommand, and shared helpers.
 
+#[cfg(feature = "cpu")]
 pub mod bench;
+#[cfg(feature = "check")]
 pub mod check;
+#[cfg(feature = "check")]
+mod check_rules;
+#[cfg(feature = "cpu")]
 pub mod compile;
 pub mod completions;
 pub mod doc;
 pub mod filecheck;
+#[cfg(feature = "check")]
 pub mod fuzz;
+#[cfg(feature = "onnx")]
 pub mod import;
+#[cfg(feature = "cpu")]
 pub mod inspect;
 pub mod list;
 pub mod model;
 pub mod opt;
 pub mod ready;
+#[cfg(feature = "check")]
 pub mod reduce;
 pub mod rules;
 pub mod run;

@@ -1,56 +1,52 @@
 //! Input files of commands: ONNX models, text, and compiled programs.
 
-use crate::io::{parse, read, report, text};
+use crate::io::{parse, report, text};
 use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::{Event, Pipeline, RunOptions, Watch};
 use gradus_ir::{Context, Module, ParseOptions, verify};
-use gradus_lowering::onnx_to_graph::{ImportOptions, import};
 use gradus_lowering::targets::{TARGETS, Target};
-use gradus_runtime::artifact::{self, is_artifact, map};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The argument `--dim batch=4`.
-pub fn dim_arg() -> Arg {
-    Arg::new("dim")
-        .long("dim")
-        .value_name("NAME=N")
-        .action(ArgAction::Append)
-        .help("Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic")
+/// The argument `--dim batch=4`, where ONNX models are read.
+pub fn dim_arg() -> Option<Arg> {
+    let help = "Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic";
+    let dim = || Arg::new("dim").long("dim").value_name("NAME=N").action(ArgAction::Append).help(help);
+    cfg!(feature = "onnx").then(dim)
 }
 
-/// The import options for the ONNX model at `path`.
-pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
-    let mut dims = Vec::new();
-    for text in matches.get_many::<String>("dim").into_iter().flatten() {
-        let parsed = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse::<i64>().ok()?)));
-        match parsed {
-            Some((name, n)) if n >= 0 => dims.push((name, n)),
-            _ => return Err(Failure::Usage(format!("--dim takes NAME=N, not '{text}'"))),
+/// What an input file holds.
+#[derive(PartialEq, Eq)]
+enum Format {
+    Text,
+    Onnx,
+    #[cfg(feature = "cpu")]
+    Compiled,
+}
+
+impl Format {
+    fn of(path: &str) -> Format {
+        #[cfg(feature = "cpu")]
+        if gradus_runtime::artifact::is_artifact(Path::new(path)) {
+            return Format::Compiled;
         }
+        if Path::new(path).extension().is_some_and(|e| e == "onnx") { Format::Onnx } else { Format::Text }
     }
-    let dir = Path::new(path).parent().map(Path::to_owned);
-    Ok(ImportOptions { dims, dir, ..ImportOptions::default() })
 }
 
 /// Whether a file is binary: a model or a compiled program.
 pub fn is_model(path: &str) -> bool {
-    is_onnx(path) || is_artifact(Path::new(path))
+    Format::of(path) != Format::Text
 }
 
-/// Whether the file name marks an ONNX model.
-fn is_onnx(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|e| e == "onnx")
-}
-
-/// The argument `--target`.
-pub fn target_arg() -> Arg {
-    let names = TARGETS.iter().map(|target| target.name);
-    Arg::new("target").long("target").value_name("NAME").value_parser(PossibleValuesParser::new(names)).help(
-        "Compile the program for a machine, and run it by kernels of that; without it, by the reference meaning of its ops",
-    )
+/// The argument `--target`, where there are kernels.
+pub fn target_arg() -> Option<Arg> {
+    let names = PossibleValuesParser::new(TARGETS.iter().map(|target| target.name));
+    let help = "Compile the program for a machine, and run it by kernels of that; without it, by the reference meaning of its ops";
+    let target = || Arg::new("target").long("target").value_name("NAME").value_parser(names).help(help);
+    cfg!(feature = "cpu").then(target)
 }
 
 /// Compiles the program for the selected target, unless the file is a compiled program. Returns whether the result is
@@ -62,10 +58,10 @@ fn compile(
     matches: &ArgMatches,
     streams: &mut Streams<'_>,
 ) -> Result<bool, Failure> {
-    if is_artifact(Path::new(file)) {
+    if !matches!(Format::of(file), Format::Text | Format::Onnx) {
         return Ok(true);
     }
-    let Some(name) = matches.get_one::<String>("target") else { return Ok(false) };
+    let Some(name) = matches.try_get_one::<String>("target").ok().flatten() else { return Ok(false) };
     compile_for(tool, m, name, streams).map(|()| true)
 }
 
@@ -97,6 +93,7 @@ pub fn compile_for(tool: &Tool, m: &mut Module, target: &str, streams: &mut Stre
 }
 
 /// Reads and verifies a program.
+#[cfg_attr(not(feature = "onnx"), allow(unused_variables, reason = "only models have arguments"))]
 pub fn load(
     ctx: &Arc<Context>,
     path: &str,
@@ -104,14 +101,14 @@ pub fn load(
     parse_options: ParseOptions,
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
-    let m = if is_artifact(Path::new(path)) {
-        let bytes = map(Path::new(path)).map_err(|e| Failure::Input(format!("cannot read '{path}': {e}")))?;
-        artifact::read(ctx, path, &bytes).map_err(|d| report(ctx, &d, streams))?
-    } else if is_onnx(path) {
-        let options = import_options(matches, path)?;
-        import(ctx, read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))?
-    } else {
-        parse(ctx, &text(path, streams)?, parse_options, streams)?
+    let m = match Format::of(path) {
+        Format::Text => parse(ctx, &text(path, streams)?, parse_options, streams)?,
+        #[cfg(feature = "cpu")]
+        Format::Compiled => super::compile::read(ctx, path, streams)?,
+        #[cfg(feature = "onnx")]
+        Format::Onnx => super::import::read(ctx, path, matches, streams)?,
+        #[cfg(not(feature = "onnx"))]
+        Format::Onnx => return Err(crate::without("onnx", path)),
     };
     verify(&m).map_err(|d| report(ctx, &d, streams))?;
     Ok(m)

@@ -4,14 +4,13 @@ use super::model::{dim_arg, is_model, load};
 use super::rules::{self, rules_arg};
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
+use crate::saturation::{self, Reports};
 use crate::split::{self, Chunk};
-use crate::{Failure, Streams, Subcommand, Tool, print_flags, saturation};
+use crate::{Failure, Streams, Subcommand, Tool, print_flags};
 use clap::{Arg, ArgMatches, Command};
-use gradus_check::{Options, Reference, Verdict};
-use gradus_egraph::report::Report;
-use gradus_ir::pass::{AfterPass, Event, Passed, Pipeline, Reproducer, RunOptions, Timer, Watch};
+use gradus_ir::pass::{AfterPass, Event, Pipeline, Reproducer, RunOptions, Timer, Watch};
 use gradus_ir::verify::{verify, verify_on};
-use gradus_ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, parse_single_op};
+use gradus_ir::{Context, Module, ParseOptions, PrintOptions, parse_single_op};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,11 +23,9 @@ fn command(tool: &Tool) -> Command {
         Arg::new("FILE")
             .default_value("-")
             .help("The program, a model (.onnx) or a compiled program; - is standard input"),
-        dim_arg(),
         Arg::new("output").short('o').value_name("FILE").default_value("-").help("Where to print"),
         flag("allow-unregistered-dialect", "Allow operation with no registered dialects"),
         flag("no-implicit-module", "The file holds one op, which need not be a module"),
-        flag("check", "Run the program before and after each pass; fail when it differs, or when that cannot be said"),
         rules_arg("Rules in the dialect 'rewrite', for the pass apply-rules"),
         flag("verify-roundtrip", "Check that the program is the same when it is printed and read again"),
         flag(UNVERIFIED, "Do not verify what was read: passes may then do anything"),
@@ -46,11 +43,19 @@ fn command(tool: &Tool) -> Command {
              mlir-opt --mlir-print-op-generic a.mlir | gradus opt - --allow-unregistered-dialect",
         )
         .args(general)
+        .args(dim_arg())
+        .args(check_arg())
         .args(split::args())
         .args(pass_flags::pass_arguments(tool))
         .args(pass_flags::arguments(tool))
         .args(saturation::arguments())
         .args(print_flags::arguments())
+}
+
+/// The argument `--check`, where programs can be checked by execution.
+fn check_arg() -> Option<Arg> {
+    let help = "Run the program before and after each pass; fail when it differs, or when that cannot be said";
+    cfg!(feature = "check").then(|| flag("check", help))
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
@@ -64,11 +69,11 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         requested(tool, matches)?;
     }
     let threads = pass_flags::run_options(tool, matches, PrintOptions::default()).max_threads();
-    let mut reports = Vec::new();
+    let mut reports = Reports::default();
     split::each(matches, threads, streams, |program, output, streams| {
         one(tool, matches, program, output, &mut reports, streams)
     })?;
-    saturation::write(matches, &reports, streams)
+    reports.write(matches, streams)
 }
 
 /// The pipeline of the arguments, after a check that its passes support them.
@@ -86,7 +91,7 @@ fn one(
     matches: &ArgMatches,
     program: &Chunk,
     output: &str,
-    reports: &mut Vec<Report>,
+    reports: &mut Reports,
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
     let pipeline = requested(tool, matches)?;
@@ -111,7 +116,7 @@ struct Job<'a> {
     pipeline: Pipeline,
     timer: Timer,
     /// Reports of passes.
-    reports: &'a mut Vec<Report>,
+    reports: &'a mut Reports,
 }
 
 impl Job<'_> {
@@ -188,6 +193,7 @@ impl Job<'_> {
         if self.pipeline.is_empty() {
             return Ok(());
         }
+        #[cfg(feature = "check")]
         if self.flag("check") {
             return self.run_checked(m, &how, streams);
         }
@@ -195,7 +201,11 @@ impl Job<'_> {
     }
 
     /// Runs the passes and executes the program before and after each of them.
+    #[cfg(feature = "check")]
     fn run_checked(&mut self, m: &mut Module, how: &RunOptions, streams: &mut Streams<'_>) -> Result<(), Failure> {
+        use gradus_check::{Options, Reference, Verdict};
+        use gradus_ir::Diagnostic;
+        use gradus_ir::pass::Passed;
         let before = self.read(streams)?;
         let reference = Reference::new(&before, Options::default());
         let look = |passed: &Passed<'_>| match reference.wrong_after(passed) {
@@ -244,7 +254,7 @@ impl Job<'_> {
             match event {
                 Event::Diagnostic(d) => drop(report(&self.ctx, &[d], streams)),
                 Event::Text(text) => drop(streams.err.write_all(text.as_bytes())),
-                Event::Report(report) => self.reports.extend(report.downcast().ok().map(|report| *report)),
+                Event::Report(report) => self.reports.add(report),
                 Event::File { path, text } => {
                     unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
                 }

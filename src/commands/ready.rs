@@ -6,9 +6,8 @@ use clap::{Arg, ArgMatches, value_parser};
 use gradus_interp::{Interpreter, Stop};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op};
-use gradus_runtime::cpu::Program;
-use gradus_runtime::workers::Workers;
-use std::num::NonZero;
+#[cfg(feature = "cpu")]
+use gradus_runtime::{cpu::Program, workers::Workers};
 
 /// A callable function of a program.
 pub struct Ready<'m> {
@@ -20,30 +19,29 @@ pub struct Ready<'m> {
 
 enum How<'m> {
     Reference(Box<Interpreter<'m>>),
+    #[cfg(feature = "cpu")]
     Kernels(Box<Program<'m>>),
 }
 
 impl<'m> Ready<'m> {
     /// The arguments that [`new`](Ready::new) reads.
-    pub fn arguments() -> [Arg; 2] {
+    pub fn arguments() -> impl Iterator<Item = Arg> {
         let function = Arg::new("function").long("function").value_name("NAME").default_value("main");
         let threads = Arg::new("threads").long("threads").value_name("N").value_parser(value_parser!(u16).range(1..));
-        [
-            function.help("Name of the function to call"),
-            threads.help("Number of threads of cpu kernels [default: all cores]"),
-        ]
+        let threads = threads.help("Number of threads of cpu kernels [default: all cores]");
+        std::iter::once(function.help("Name of the function to call")).chain(cfg!(feature = "cpu").then_some(threads))
     }
 
     /// Prepares the function that a command line names.
     pub fn new(module: &'m Module, file: &str, matches: &ArgMatches, on_cpu: bool) -> Result<Ready<'m>, Failure> {
         let name: &String = matches.get_one("function").expect("has a default");
-        let all = || std::thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = matches.get_one::<u16>("threads").map_or_else(all, |&n| n.into());
         let mut interpreter = Interpreter::new(module);
         let function = interpreter.function(name).ok_or_else(|| format!("'{file}' has no function '@{name}'"))?;
+        #[cfg_attr(not(feature = "cpu"), allow(clippy::match_single_binding, reason = "no kernels"))]
         let how = match on_cpu {
-            true => How::Kernels(Box::new(Program::new(module, function).on(Workers::new(threads)?))),
-            false => How::Reference(Box::new(interpreter)),
+            #[cfg(feature = "cpu")]
+            true => How::Kernels(Box::new(Program::new(module, function).on(workers(matches)?))),
+            _ => How::Reference(Box::new(interpreter)),
         };
         Ok(Ready { module, function, how })
     }
@@ -57,6 +55,7 @@ impl<'m> Ready<'m> {
     pub fn on_op(self, f: impl FnMut(u64) + 'm) -> Ready<'m> {
         let how = match self.how {
             How::Reference(interpreter) => How::Reference(Box::new(interpreter.on_op(f))),
+            #[cfg(feature = "cpu")]
             How::Kernels(program) => How::Kernels(program),
         };
         Ready { how, ..self }
@@ -66,15 +65,24 @@ impl<'m> Ready<'m> {
     pub fn call(&mut self, args: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         match &mut self.how {
             How::Reference(interpreter) => interpreter.call(self.function, args),
+            #[cfg(feature = "cpu")]
             How::Kernels(program) => program.call(args),
         }
     }
 
     /// The compiled program, if the function is compiled.
+    #[cfg(feature = "cpu")]
     pub fn program(&self) -> Option<&Program<'m>> {
         match &self.how {
             How::Reference(_) => None,
             How::Kernels(program) => Some(program),
         }
     }
+}
+
+/// The threads that a command line asks for.
+#[cfg(feature = "cpu")]
+fn workers(matches: &ArgMatches) -> Result<Workers, String> {
+    let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Workers::new(matches.get_one::<u16>("threads").map_or_else(all, |&n| n.into()))
 }

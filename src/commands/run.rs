@@ -10,7 +10,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Context, DType, Module, Op, Tensor, Type};
-use gradus_runtime::npy::{read_npy, read_npz, write_npy};
+use gradus_npy::{read_npy, write_npy};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
 
@@ -41,8 +41,8 @@ fn command(_: &Tool) -> Command {
         .arg(number("atol", "1e-4", "Absolute tolerance of --expect"))
         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Class numbers (.npy): print the accuracy"))
         .args(Ready::arguments())
-        .arg(target_arg())
-        .arg(dim_arg())
+        .args(target_arg())
+        .args(dim_arg())
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
@@ -117,6 +117,16 @@ fn find<'a>(outputs: &'a [Tensor], known: &[(String, Type)], name: &str) -> &'a 
     &outputs[i]
 }
 
+#[cfg(feature = "npz")]
+fn read_archive(path: &str) -> Result<Vec<(String, Tensor)>, Failure> {
+    Ok(gradus_npy::read_npz(Path::new(path))?)
+}
+
+#[cfg(not(feature = "npz"))]
+fn read_archive(path: &str) -> Result<Vec<(String, Tensor)>, Failure> {
+    Err(crate::without("npz", path))
+}
+
 /// Reads the inputs in parameter order.
 pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Tensor>, Failure> {
     let mut given: Vec<(String, Tensor)> = Vec::new();
@@ -125,7 +135,7 @@ pub(super) fn read_inputs(matches: &ArgMatches, ctx: &Context, signature: &Signa
         && path.ends_with(".npz")
         && !path.contains('=')
     {
-        given = read_npz(Path::new(path))?;
+        given = read_archive(path)?;
     } else {
         for (name, path) in named(matches, "input", &signature.inputs)? {
             given.push((name, read_npy(Path::new(&path))?));

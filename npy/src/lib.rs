@@ -2,10 +2,16 @@
 //!
 //! Reader and writer are our own: the format is a one-line header and the elements. The `npyz` crate trusts headers (it
 //! allocates by length fields and multiplies extents unchecked), and its `.npz` support builds C libraries. The `zip`
-//! crate handles the archive of an `.npz`.
+//! crate handles the archive of an `.npz`, with the default feature `npz`.
 //!
 //! Files are untrusted: a header that promises more data than the file holds is rejected before any allocation, and a
 //! deflated entry may not promise more than deflate can express.
+
+#[cfg(feature = "npz")]
+mod archive;
+
+#[cfg(feature = "npz")]
+pub use archive::{read_npz, write_npz};
 
 use gradus_ir::eval::{floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::{DType, Tensor};
@@ -13,17 +19,12 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// Maximum header size in bytes. NumPy writes a few hundred; from version 2 on, a file can claim 4 GiB.
 const MAX_HEADER: usize = 1 << 16;
 
 /// NumPy's limit on the rank.
 const MAX_RANK: usize = 64;
-
-/// Maximum compression ratio: deflate needs at least two bits for 258 bytes.
-const MAX_DEFLATE_RATIO: u64 = 1032;
 
 /// Reads an `.npy` file. Booleans, integers and floats of either byte order are supported; arrays in Fortran order are
 /// transposed to row-major.
@@ -37,41 +38,11 @@ pub fn read_npy(path: &Path) -> Result<Tensor, String> {
     read_array(BufReader::new(file), size).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Reads an `.npz` file, compressed or not: the named arrays in archive order.
-///
-/// # Errors
-/// As [`read_npy`]; also if the archive is damaged, contains other files than arrays, repeats a name, or has
-/// overlapping entries (with which a small archive unpacks to an enormous one).
-pub fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
-    let (file, size) = open(path)?;
-    read_archive(file, size).map_err(|e| format!("{}: {e}", path.display()))
-}
-
 /// Writes an `.npy` file. NumPy has no `bf16`: such tensors are written as `f4`, which is exact.
 ///
 /// The file is written to a temporary name and renamed.
 pub fn write_npy(path: &Path, t: &Tensor) -> Result<(), String> {
     replace(path, |w| write_array(w, t))
-}
-
-/// Writes an uncompressed `.npz` file, as `numpy.savez` does, with arrays as in [`write_npy`]. Fails if two arrays have
-/// the same name, or if a name is empty or contains NUL, which readers do not return.
-pub fn write_npz(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), String> {
-    replace(path, |w| {
-        let mut zip = ZipWriter::new(w);
-        for (name, t) in tensors {
-            let fail = |e: String| format!("array '{name}': {e}");
-            if name.is_empty() || name.contains('\0') {
-                return Err(fail("not a name that can be read back".to_owned()));
-            }
-            // Lengths in the archive have four bytes unless announced otherwise; `bf16` doubles in size.
-            let large = t.bytes().len() > (u32::MAX / 2) as usize - MAX_HEADER;
-            let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
-            zip.start_file(format!("{name}.npy"), options).map_err(|e| fail(e.to_string()))?;
-            write_array(&mut zip, t).map_err(fail)?;
-        }
-        zip.finish().map(drop).map_err(|e| e.to_string())
-    })
 }
 
 /// Opens a regular file and returns its length. Pipes could block and devices never end.
@@ -82,32 +53,6 @@ fn open(path: &Path) -> Result<(File, u64), String> {
         return Err(fail(&"not a regular file"));
     }
     Ok((File::open(path).map_err(|e| fail(&e))?, meta.len()))
-}
-
-fn read_archive(file: File, mut budget: u64) -> Result<Vec<(String, Tensor)>, String> {
-    let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|e| e.to_string())?;
-    if zip.has_duplicate_names() {
-        return Err("two entries have one name".to_owned());
-    }
-    let mut tensors = Vec::new();
-    for i in 0..zip.len() {
-        let entry = zip.by_index(i).map_err(|e| format!("entry {i}: {e}"))?;
-        let name = entry.name().map_err(|e| format!("entry {i}: {e}"))?.into_owned();
-        let (packed, size) = (entry.compressed_size(), entry.size());
-        let fail = |e: &str| format!("entry '{name}': {e}");
-        budget = budget.checked_sub(packed).ok_or_else(|| fail("overlaps another entry or exceeds the file"))?;
-        let most = match entry.compression() {
-            CompressionMethod::Stored => packed,
-            _ => packed.saturating_mul(MAX_DEFLATE_RATIO),
-        };
-        if size > most {
-            return Err(fail(&format!("{packed} bytes cannot unpack to {size}")));
-        }
-        let tensor = read_array(entry, size).map_err(|e| fail(&e))?;
-        let name = name.strip_suffix(".npy").ok_or_else(|| fail("not named as an .npy array"))?;
-        tensors.push((name.to_owned(), tensor));
-    }
-    Ok(tensors)
 }
 
 /// Reads an array of `size` bytes including its header.
@@ -428,7 +373,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), S
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "npz"))]
 mod tests {
     use super::*;
     use std::path::PathBuf;
