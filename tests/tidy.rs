@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use support::{files, root};
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 18] = [
+const CRATES: [&str; 19] = [
     "filecheck",
     "ir/macros",
     "ir",
     "reference-kernels",
     "interp",
+    "npy",
     "dialects",
     "cost",
     "egraph",
@@ -86,6 +87,31 @@ fn crates_use_only_those_before_them() {
         }
     }
     no_failures("a crate may use those above it in ARCHITECTURE.md's list, never those below", &failures);
+}
+
+/// A feature adds a dependency or a feature of one, is on by default, and is listed in the README.
+#[test]
+fn features_add_and_are_documented() {
+    let (manifest, readme) = (read(&root().join("Cargo.toml")), read(&root().join("README.md")));
+    let section = manifest.split("\n[features]\n").nth(1).unwrap_or("").split("\n[").next().unwrap_or("");
+    let features: Vec<(&str, &str)> = section.lines().filter_map(|line| line.split_once(" = ")).collect();
+    let defaults = features.iter().find(|(name, _)| *name == "default").map_or("", |(_, list)| list);
+    let mut failures = Vec::new();
+    for (name, list) in features.iter().filter(|(name, _)| *name != "default") {
+        let adds = |item: &str| item.starts_with("dep:gradus-") || item.starts_with("gradus-");
+        let items: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+        if items.is_empty() || !items.into_iter().all(adds) {
+            failures.push(format!("{name}: a feature adds crates, or features of crates"));
+        }
+        if !defaults.contains(&format!("\"{name}\"")) {
+            failures.push(format!("{name}: all features are on by default"));
+        }
+        if !readme.contains(&format!("| `{name}` |")) {
+            failures.push(format!("{name}: the README has a table of features"));
+        }
+    }
+    no_failures("features of gradus", &failures);
+    assert!(features.len() > 1, "the features are not found in Cargo.toml");
 }
 
 /// The modules that a registry's `lib.rs` declares are the files beside it.
