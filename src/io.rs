@@ -5,7 +5,7 @@ use crate::{Failure, Streams};
 use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_source};
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Prints diagnostics, or compares them with the expected ones.
@@ -72,7 +72,7 @@ fn read_halves(_: &File, _: &mut Vec<u8>, _: usize) -> std::io::Result<()> {
 /// Returns the file, or for a folder all files under it with the extension, sorted.
 #[cfg(feature = "check")]
 pub fn files(path: &str, extension: &str) -> Result<Vec<String>, Failure> {
-    let (mut open, mut found) = (vec![PathBuf::from(path)], Vec::new());
+    let (mut open, mut found) = (vec![Path::new(path).to_owned()], Vec::new());
     while let Some(path) = open.pop() {
         let name = path.display().to_string();
         let fail = |e: std::io::Error| Failure::Input(format!("cannot read '{name}': {e}"));

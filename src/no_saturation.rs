@@ -6,7 +6,7 @@ use std::any::Any;
 
 /// No reports.
 #[derive(Default)]
-pub struct Reports;
+pub struct Reports {}
 
 /// No flags.
 pub fn arguments() -> [Arg; 0] {
