@@ -162,8 +162,8 @@ const EQUIVALENT: &[(&str, &str)] = &[
     ("compare-constant-left", "without the condition 'variable'"),
     ("add-negated", "without the condition 'not_i1'"),
     // The condition prevents all regroupings of sums.
-    ("factor-through", "without the condition 'made_without'"),
-    ("factor-one-through", "without the condition 'made_without'"),
+    ("factor-through", "without the condition 'independent_of'"),
+    ("factor-one-through", "without the condition 'independent_of'"),
     // With two matrices, a product of three is associative even if the third operand is a vector or batched.
     ("matmul-left", "without the condition 'matrices'"),
     ("matmul-right", "without the condition 'matrices'"),

@@ -115,8 +115,8 @@ const DIVIDE_SHIFT: &[Rule] = &[
 const FACTOR: &[Rule] = &[
     approx("factor",             "addf(mulf(x, a), mulf(x, b)) => mulf(x, addf(a, b))"),
     approx("factor-one",         "addf(mulf(x, a), x) => mulf(x, addf(a, 1.0))"),
-    approx("factor-through",     "addf(addf(r, mulf(x, a)), mulf(x, b)) => addf(r, mulf(x, addf(a, b)))     if made_without(r, x)"),
-    approx("factor-one-through", "addf(addf(r, x), mulf(x, a)) => addf(r, mulf(x, addf(a, 1.0)))            if made_without(r, x)"),
+    approx("factor-through",     "addf(addf(r, mulf(x, a)), mulf(x, b)) => addf(r, mulf(x, addf(a, b)))     if independent_of(r, x)"),
+    approx("factor-one-through", "addf(addf(r, x), mulf(x, a)) => addf(r, mulf(x, addf(a, 1.0)))            if independent_of(r, x)"),
 ];
 
 #[rustfmt::skip]
@@ -135,7 +135,7 @@ pub(super) const NATIVES: &[&Native] = &[
     &Native { params: &["limit"], ..Native::test("at_least", "a number that is at least `limit`, or a splat of it", ATTR, at_least) },
     &Native::test("power_of_two", "a positive power of two, or a splat of it", ATTR, |m, x| exponent(m, x[0]).is_some()),
     &Native::test("not_negative", "an integer that range analysis proves nonnegative", VALUE, |m, x| Range::of(m, x[0].value()).is_some_and(|range| range.low >= 0)),
-    &Native::test("made_without", "a value that neither is nor depends on the second one", VALUES, made_without),
+    &Native::test("independent_of", "a value that neither is nor depends on the second one", VALUES, independent_of),
     &Native::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
     &Native::attr("negated", "the negated predicate", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
     &Native::attr("swapped", "the predicate for swapped operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
@@ -153,7 +153,7 @@ const ATTR: &[ArgKind] = &[ArgKind::Attr];
 /// Maximum number of ops visited.
 const MOST: usize = 256;
 
-fn made_without(m: &Module, args: &[Arg]) -> bool {
+fn independent_of(m: &Module, args: &[Arg]) -> bool {
     let (mut left, mut stack) = (MOST, vec![args[0].value()]);
     while let Some(value) = stack.pop() {
         if value == args[1].value() || left == 0 {

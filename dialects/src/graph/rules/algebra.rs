@@ -17,8 +17,8 @@ pub(super) const ALGEBRA: &[Rule] = &[
     rule("reshape-relu",          "relu(reshape(x, C): T) => reshape(relu(x), extents(T)): T"),
     rule("reshape-add",           "add(reshape(x: S, C): T, reshape(y: S, D): T) => reshape(add(x, y), extents(T)): T"),
     // Matrix products.
-    rule("transpose-matmul",      "transpose{* = P}(matmul(a: A, b: B)) => matmul(transpose(b), transpose(a))       if matrices(A, B), reverses(P)"),
-    rule("matmul-transposed",     "matmul(transpose{* = P}(a: A), transpose{* = Q}(b: B)) => transpose(matmul(b, a)) if matrices(A, B), reverses(P), reverses(Q)"),
+    rule("transpose-matmul",      "transpose{* = P}(matmul(a: A, b: B)) => matmul(transpose(b), transpose(a))       if matrices(A, B), reverses_axes(P)"),
+    rule("matmul-transposed",     "matmul(transpose{* = P}(a: A), transpose{* = Q}(b: B)) => transpose(matmul(b, a)) if matrices(A, B), reverses_axes(P), reverses_axes(Q)"),
     approx("matmul-left",         "matmul(matmul(a: A, b: B), c: C) => matmul(a, matmul(b, c))               if matrices(A, B), matrices(B, C)"),
     approx("matmul-right",        "matmul(a: A, matmul(b: B, c: C)) => matmul(matmul(a, b), c)               if matrices(A, B), matrices(B, C)"),
     approx("matmul-sum-left",     "add(matmul(a, b: B), matmul(a, c: B)) => matmul(a, add(b, c))"),

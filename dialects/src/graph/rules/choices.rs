@@ -22,6 +22,6 @@ pub(super) const MATMUL: &[Rule] = &[
 /// 1x1 convolutions as 3x3 convolutions with zero-padded filters. Approximate, because zeros times infinities are NaN.
 #[rustfmt::skip]
 pub(super) const ENLARGE: &[Rule] = &[
-    approx("conv-of-3x3",         "conv{* = P}(x, w: F): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F))): R       if one_position(F)"),
-    approx("conv-bias-of-3x3",    "conv{* = P}(x, w: F, b): R => conv{* = padded_by_one(P)}(x, pad(w, margins(F)), b): R if one_position(F)"),
+    approx("conv-of-3x3",         "conv{* = P}(x, w: F): R => conv{* = pad_by_one(P)}(x, pad(w, pads_to_3x3(F))): R       if is_1x1(F)"),
+    approx("conv-bias-of-3x3",    "conv{* = P}(x, w: F, b): R => conv{* = pad_by_one(P)}(x, pad(w, pads_to_3x3(F)), b): R if is_1x1(F)"),
 ];

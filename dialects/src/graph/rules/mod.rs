@@ -13,7 +13,7 @@ mod algebra;
 mod choices;
 mod merge;
 mod natives;
-mod parts;
+mod slice_bounds;
 
 pub(super) use natives::NATIVES;
 

@@ -1,6 +1,6 @@
 //! Conditions and computations of rules for neural networks. They fail for dynamic shapes.
 
-use super::parts;
+use super::slice_bounds;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rules::{Arg, ArgKind, Native};
 use gradus_ir::{Attr, Module, Tensor, Type};
@@ -22,22 +22,22 @@ pub(in crate::graph) const NATIVES: &[&Native] = &[
     &Native::test("per_channel", "a tensor that broadcasts to the second one with one element per channel", TYPES, per_channel),
     &Native::test("row_of", "a vector along the last axis of the second type", TYPES, row_of),
     &Native::test("pointwise", "the attributes of an ungrouped convolution and the type of its 1x1 filters", ATTR_TYPE, pointwise),
-    &Native::test("one_group", "attributes of an ungrouped convolution", ATTR, |m, x| int(m, x[0], "group", 1) == 1),
+    &Native::test("ungrouped", "attributes of an ungrouped convolution", ATTR, |m, x| int(m, x[0], "group", 1) == 1),
     &Native::test("inference", "attributes of a batch normalization in inference mode", ATTR, |m, x| int(m, x[0], "training_mode", 0) == 0),
     &Native::test("plain_gemm", "attributes of a gemm without scaling and transposition", ATTR, |m, x| plain_gemm(m, x[0])),
-    &Native::test("reverses", "attributes of a transposition that reverses all axes", ATTR, |m, x| ints(m, x[0], "perm").is_none_or(|p| p.iter().rev().copied().eq(0..p.len() as i64))),
+    &Native::test("reverses_axes", "attributes of a transposition that reverses all axes", ATTR, |m, x| ints(m, x[0], "perm").is_none_or(|p| p.iter().rev().copied().eq(0..p.len() as i64))),
     &Native::test("last_axis", "an axis attribute that is the last axis of a tensor", ATTR_TYPE, last_axis),
     &Native::test("known_extents", "a tensor of static shape", TYPE, |m, x| dims(m, x[0]).is_some()),
-    &Native::test("stack", "filters that can be concatenated with others along their first axis", TYPES, parts::stack),
-    &Native::test("one_position", "1x1 filters", TYPE, parts::one_position),
-    &Native::attr("origin", "the zero start of a slice", TYPE, parts::origin),
-    &Native::attr("below", "the start of the second part of a concatenation along axis 0", TYPE, |m, x| parts::behind(m, x[0], 0)),
-    &Native::attr("below_end", "the end of the second part of a concatenation along axis 0", TYPES, |m, x| parts::behind_end(m, x, 0)),
-    &Native::attr("beside", "the start of the second part of a concatenation along axis 1", TYPE, |m, x| parts::behind(m, x[0], 1)),
-    &Native::attr("beside_end", "the end of the second part of a concatenation along axis 1", TYPES, |m, x| parts::behind_end(m, x, 1)),
-    &Native::attr("moved", "an index in a slice, translated to the whole tensor", PERMS, parts::moved),
-    &Native::attr("padded_by_one", "the attributes of a convolution after padding its 1x1 filters to 3x3", ATTR, parts::padded_by_one),
-    &Native::attr("margins", "the pads from a 1x1 filter to 3x3", TYPE, parts::margins),
+    &Native::test("stackable", "filters that can be concatenated with others along their first axis", TYPES, slice_bounds::stackable),
+    &Native::test("is_1x1", "1x1 filters", TYPE, slice_bounds::is_1x1),
+    &Native::attr("origin", "the zero start of a slice", TYPE, slice_bounds::origin),
+    &Native::attr("after_rows", "the start of the second part of a concatenation along axis 0", TYPE, |m, x| slice_bounds::start_after(m, x[0], 0)),
+    &Native::attr("end_after_rows", "the end of the second part of a concatenation along axis 0", TYPES, |m, x| slice_bounds::end_after(m, x, 0)),
+    &Native::attr("after_columns", "the start of the second part of a concatenation along axis 1", TYPE, |m, x| slice_bounds::start_after(m, x[0], 1)),
+    &Native::attr("end_after_columns", "the end of the second part of a concatenation along axis 1", TYPES, |m, x| slice_bounds::end_after(m, x, 1)),
+    &Native::attr("shifted", "an index in a slice, translated to the whole tensor", PERMS, slice_bounds::shifted),
+    &Native::attr("pad_by_one", "the attributes of a convolution after padding its 1x1 filters to 3x3", ATTR, slice_bounds::pad_by_one),
+    &Native::attr("pads_to_3x3", "the pads from a 1x1 filter to 3x3", TYPE, slice_bounds::pads_to_3x3),
     &Native::attr("elements", "the number of elements of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, count(&dims(m, x[0])?)?))),
     &Native::attr("channels", "the number of channels of a tensor", TYPE, |m, x| Some(m.ctx.int_attr(Type::I64, *dims(m, x[0])?.get(1)?))),
     &Native::attr("extents", "the extents of a tensor", TYPE, |m, x| shape(m, &dims(m, x[0])?)),

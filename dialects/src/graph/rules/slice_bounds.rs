@@ -21,7 +21,7 @@ pub(super) fn origin(m: &Module, x: &[Arg]) -> Option<Attr> {
 }
 
 /// Returns the start of the tensor that follows `first` along an axis.
-pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
+pub(super) fn start_after(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
     let dims = dims(m, first)?;
     let mut start = vec![0; dims.len()];
     *start.get_mut(axis)? = *dims.get(axis)?;
@@ -29,7 +29,7 @@ pub(super) fn behind(m: &Module, first: Arg, axis: usize) -> Option<Attr> {
 }
 
 /// Returns the end of the tensor that follows another along an axis.
-pub(super) fn behind_end(m: &Module, x: &[Arg], axis: usize) -> Option<Attr> {
+pub(super) fn end_after(m: &Module, x: &[Arg], axis: usize) -> Option<Attr> {
     let (first, mut end) = (dims(m, x[0])?, dims(m, x[1])?);
     let last = end.get_mut(axis)?;
     *last = last.checked_add(*first.get(axis)?)?;
@@ -37,13 +37,13 @@ pub(super) fn behind_end(m: &Module, x: &[Arg], axis: usize) -> Option<Attr> {
 }
 
 /// Whether filters can be concatenated along their first axis.
-pub(super) fn stack(m: &Module, x: &[Arg]) -> bool {
+pub(super) fn stackable(m: &Module, x: &[Arg]) -> bool {
     let (Some(a), Some(b)) = (dims(m, x[0]), dims(m, x[1])) else { return false };
     a.len() > 1 && a.len() == b.len() && a[1..] == b[1..]
 }
 
 /// Translates an index in a slice to one in the whole: index, start of the slice, type of the slice.
-pub(super) fn moved(m: &Module, x: &[Arg]) -> Option<Attr> {
+pub(super) fn shifted(m: &Module, x: &[Arg]) -> Option<Attr> {
     let (at, start, part) = (positions(m, x[0])?, positions(m, x[1])?, dims(m, x[2])?);
     let counted = |((&at, &start), &extent): ((&i64, &i64), &i64)| {
         let inside = if at < 0 { at.checked_add(extent)? } else { at };
@@ -59,12 +59,12 @@ pub(super) fn moved(m: &Module, x: &[Arg]) -> Option<Attr> {
 }
 
 /// Whether filters are 1x1.
-pub(super) fn one_position(m: &Module, x: &[Arg]) -> bool {
+pub(super) fn is_1x1(m: &Module, x: &[Arg]) -> bool {
     dims(m, x[0]).is_some_and(|d| d.len() == 4 && d[2..] == [1, 1])
 }
 
 /// Attributes of a convolution after padding its 1x1 filters to 3x3.
-pub(super) fn padded_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
+pub(super) fn pad_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
     let attr = |name: &str| m.ctx.dict_get(x[0].attr(), m.ctx.str(name));
     let mode = attr("auto_pad").and_then(|a| m.ctx.as_str(a));
     if mode.is_some_and(|mode| !["NOTSET", "VALID"].contains(&mode)) {
@@ -80,6 +80,6 @@ pub(super) fn padded_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
 }
 
 /// Pads from a 1x1 filter to 3x3: all begins, then all ends.
-pub(super) fn margins(m: &Module, _: &[Arg]) -> Option<Attr> {
+pub(super) fn pads_to_3x3(m: &Module, _: &[Arg]) -> Option<Attr> {
     Some(list(m, [0, 0, 1, 1].repeat(2)))
 }
