@@ -63,7 +63,7 @@ pub(super) fn is_1x1(m: &Module, x: &[Arg]) -> bool {
     dims(m, x[0]).is_some_and(|d| d.len() == 4 && d[2..] == [1, 1])
 }
 
-/// Attributes of a convolution after padding its 1x1 filters to 3x3.
+/// Returns the attributes of a convolution after padding its 1x1 filters to 3x3.
 pub(super) fn pad_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
     let attr = |name: &str| m.ctx.dict_get(x[0].attr(), m.ctx.str(name));
     let mode = attr("auto_pad").and_then(|a| m.ctx.as_str(a));
@@ -79,7 +79,7 @@ pub(super) fn pad_by_one(m: &Module, x: &[Arg]) -> Option<Attr> {
     Some(m.ctx.dict_attr(entries))
 }
 
-/// Pads from a 1x1 filter to 3x3: all begins, then all ends.
+/// Returns the pads from a 1x1 filter to 3x3: all begins, then all ends.
 pub(super) fn pads_to_3x3(m: &Module, _: &[Arg]) -> Option<Attr> {
     Some(list(m, [0, 0, 1, 1].repeat(2)))
 }
