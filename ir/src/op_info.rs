@@ -183,6 +183,8 @@ traits! {
     SAME_TYPE = 3,
     /// Operands and results have one shape; element types may differ.
     ELEMENTWISE = 4,
+    /// Operands broadcast to the shape of the one result, each element of which is a function of one element of each operand.
+    BROADCASTING = 30,
     /// Regions see no value from outside.
     ISOLATED = 5,
     /// Has a `sym_name`.

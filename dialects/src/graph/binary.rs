@@ -23,7 +23,7 @@ macro_rules! binary {
         /// ```
         #[op(
             $name,
-            traits = $traits,
+            traits = Traits::BROADCASTING.and($traits),
             format = GENERIC,
             infer = infer::$infer,
             eval = |_, data| binary(data, kernels::$kernel)
@@ -91,6 +91,7 @@ binary! {
 /// ```
 #[op(
     "graph.mod",
+    traits = Traits::BROADCASTING,
     format = GENERIC,
     infer = infer::elementwise,
     eval = |args, data| binary(data, |a, b| kernels::modulo(a, b, args.flag("fmod")))
@@ -117,6 +118,7 @@ pub struct ModOp {
 /// ```
 #[op(
     "graph.bit_shift",
+    traits = Traits::BROADCASTING,
     format = GENERIC,
     infer = infer::elementwise,
     eval = |args, data| binary(data, |a, b| kernels::bit_shift(a, b, to_the_right(args)?)),
@@ -147,6 +149,7 @@ macro_rules! variadic {
         /// ```
         #[op(
             $name,
+            traits = Traits::BROADCASTING,
             format = GENERIC,
             infer = infer::elementwise,
             eval = |_, data| variadic(data, kernels::$kernel)
@@ -180,7 +183,7 @@ variadic! {
 /// ```mlir
 /// %y = graph.where %c, %a, %b : (tensor<4xi1>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
 /// ```
-#[op("graph.where", format = GENERIC, infer = infer_where, eval = eval_where)]
+#[op("graph.where", traits = Traits::BROADCASTING, format = GENERIC, infer = infer_where, eval = eval_where)]
 pub struct WhereOp {
     /// Condition.
     condition: Operand<BOOL_TENSOR>,

@@ -7,17 +7,6 @@ use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, PatternRewriter, Tensor, Traits, Type, Value};
 
-/// Ops that broadcast, and treat each element of the result by itself.
-const BROADCAST: &[&OpInfo] = &[
-    graph::AddOp::INFO,
-    graph::SubOp::INFO,
-    graph::MulOp::INFO,
-    graph::DivOp::INFO,
-    graph::MaxOp::INFO,
-    graph::MinOp::INFO,
-    graph::SumOp::INFO,
-];
-
 /// Ops that treat each element of the first operand by itself if the others are numbers.
 const BESIDE_NUMBERS: &[&OpInfo] =
     &[graph::ClipOp::INFO, graph::QuantizeLinearOp::INFO, graph::DequantizeLinearOp::INFO];
@@ -25,7 +14,6 @@ const BESIDE_NUMBERS: &[&OpInfo] =
 /// The extents of an op's one result, if each of its elements is computed from one of each operand.
 fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     let info = m.info(op)?;
-    let is_of = |all: &[&OpInfo]| all.iter().any(|other| std::ptr::eq(*other, info));
     if m.num_results(op) != 1 || !m.regions(op).is_empty() || m.operands(op).is_empty() {
         return None;
     }
@@ -33,7 +21,8 @@ fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     let same = || info.traits.has(Traits::ELEMENTWISE) && m.operands(op).iter().all(|&v| shape(m, v) == Some(result));
     let is_number = |&v: &Value| shape(m, v).is_some_and(<[i64]>::is_empty);
     let is_beside_numbers = || shape(m, m.operands(op)[0]) == Some(result) && m.operands(op)[1..].iter().all(is_number);
-    (is_of(BROADCAST) || same() || is_of(BESIDE_NUMBERS) && is_beside_numbers()).then_some(result)
+    let is_scaling = BESIDE_NUMBERS.iter().any(|other| std::ptr::eq(*other, info));
+    (info.traits.has(Traits::BROADCASTING) || same() || is_scaling && is_beside_numbers()).then_some(result)
 }
 
 /// The op on other operands, the first of which has the shape of the result; its result.

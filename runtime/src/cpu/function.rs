@@ -1,102 +1,110 @@
-//! Functions of elements, over many of them at once.
+//! Elementwise functions: which op computes which, and their formulas. A function is one row of [`functions!`].
 //!
-//! They are what the reference meaning computes, but for exponentials and what is made of them: those are within a few units
-//! of the last place.
+//! They equal the reference kernels bit for bit, except for exponentials and the functions made of them, which are within 3 ULP.
 
+use super::float;
 use crate::vector::ROUND;
+use gradus_dialects::graph;
+use gradus_ir::{OpArgs, OpDecl, OpInfo};
 
-/// A function of one element.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Unary {
-    Same,
-    Relu,
-    /// No less and no greater than these.
-    Clip(f32, f32),
-    /// Times this where it is negative.
-    LeakyRelu(f32),
-    Neg,
-    Abs,
-    Sqrt,
-    Reciprocal,
-    Floor,
-    Ceil,
-    Exp,
-    Sigmoid,
-    Tanh,
-    /// Times the first, plus the second, between 0 and 1.
-    HardSigmoid(f32, f32),
-    HardSwish,
-    /// Times the logistic function of as many times itself.
-    Swish(f32),
+/// Declares functions of a number of elements, as an enum with `of`, the function that an op computes, and `apply`. A row: name,
+/// parameters and how each is read by its name from the op, ops that compute it, formula.
+macro_rules! functions {
+    (
+        $(#[$doc:meta])* $Functions:ident of $arity:literal by $each:ident;
+        $($Name:ident $({ $($parameter:ident: $read:ident),* })? [$($Op:ident),*] $formula:expr;)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub(super) enum $Functions {
+            $($Name $({ $($parameter: f32),* })?,)*
+        }
+
+        impl $Functions {
+            /// Returns the function that an op computes of each element.
+            pub(super) fn of(args: &OpArgs<'_>) -> Option<$Functions> {
+                let is_one_of = |ops: &[&OpInfo]| ops.iter().any(|info| std::ptr::eq(*info, args.info));
+                $(if is_one_of(&[$(graph::$Op::INFO),*]) {
+                    return Some($Functions::$Name $({ $($parameter: $read(args, stringify!($parameter))?),* })?);
+                })*
+                None
+            }
+
+            /// Applies the function to each element of its arguments.
+            #[inline(always)]
+            pub(super) fn apply(self, arguments: [Argument<'_>; $arity], out: &mut [f32]) {
+                match self {
+                    $($Functions::$Name $({ $($parameter),* })? => $each(arguments, out, $formula),)*
+                }
+            }
+        }
+    };
 }
 
-/// A function of two elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Max,
-    Min,
-    /// The first, times the second where it is negative.
-    PRelu,
+functions! {
+    /// A function of one element.
+    Unary of 1 by one;
+    Same [] |x| x;
+    Relu [ReluOp] |x| if x < 0.0 { 0.0 } else { x };
+    Clip { min: lower_bound, max: upper_bound } [ClipOp] |x| smaller(max, larger(min, x));
+    LeakyRelu { alpha: float } [LeakyReluOp] |x| if x < 0.0 { alpha * x } else { x };
+    Neg [NegOp] |x| -x;
+    Abs [AbsOp] f32::abs;
+    Sqrt [SqrtOp] f32::sqrt;
+    Reciprocal [ReciprocalOp] |x| 1.0 / x;
+    Floor [FloorOp] f32::floor;
+    Ceil [CeilOp] f32::ceil;
+    Exp [ExpOp] exp;
+    Sigmoid [SigmoidOp] logistic;
+    Tanh [TanhOp] tanh;
+    HardSigmoid { alpha: float, beta: float } [HardSigmoidOp] |x| smaller(1.0, larger(0.0, alpha * x + beta));
+    HardSwish [HardSwishOp] |x| x * smaller(1.0, larger(0.0, x / 6.0 + 0.5));
+    Swish { alpha: float } [SwishOp] |x| x * logistic(alpha * x);
 }
 
-/// What a function is applied to.
+functions! {
+    /// A function of two elements; ops of more operands apply it from the first on.
+    Binary of 2 by two;
+    Add [AddOp, SumOp] |a, b| a + b;
+    Sub [SubOp] |a, b| a - b;
+    Mul [MulOp] |a, b| a * b;
+    Div [DivOp] |a, b| a / b;
+    Max [MaxOp] larger;
+    Min [MinOp] smaller;
+    PRelu [PReluOp] |a, b| if a < 0.0 { a * b } else { a };
+}
+
+/// The arguments of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument<'a> {
-    /// What is there where the result goes.
+    /// The elements of the output before the function is applied.
     There,
-    /// As many elements.
+    /// An element for each one of the output.
     Many(&'a [f32]),
-    /// Always the same.
+    /// One element for all.
     One(f32),
 }
 
-impl Unary {
-    /// Applies it.
-    #[inline(always)]
-    pub(super) fn apply(self, x: Argument<'_>, out: &mut [f32]) {
-        match self {
-            Unary::Same => one(x, out, |x| x),
-            Unary::Relu => one(x, out, |x| if x < 0.0 { 0.0 } else { x }),
-            Unary::Clip(low, high) => one(x, out, |x| smaller(high, larger(low, x))),
-            Unary::LeakyRelu(alpha) => one(x, out, |x| if x < 0.0 { alpha * x } else { x }),
-            Unary::Neg => one(x, out, |x| -x),
-            Unary::Abs => one(x, out, f32::abs),
-            Unary::Sqrt => one(x, out, f32::sqrt),
-            Unary::Reciprocal => one(x, out, |x| 1.0 / x),
-            Unary::Floor => one(x, out, f32::floor),
-            Unary::Ceil => one(x, out, f32::ceil),
-            Unary::Exp => one(x, out, exp),
-            Unary::Sigmoid => one(x, out, logistic),
-            Unary::Tanh => one(x, out, tanh),
-            Unary::HardSigmoid(alpha, beta) => one(x, out, |x| smaller(1.0, larger(0.0, alpha * x + beta))),
-            Unary::HardSwish => one(x, out, |x| x * smaller(1.0, larger(0.0, x / 6.0 + 0.5))),
-            Unary::Swish(alpha) => one(x, out, |x| x * logistic(alpha * x)),
-        }
-    }
+/// Reads a lower bound: a constant operand of one element, or minus infinity where it is absent.
+fn lower_bound(args: &OpArgs<'_>, name: &str) -> Option<f32> {
+    scalar(args, name, f32::NEG_INFINITY)
 }
 
-impl Binary {
-    /// Applies it.
-    #[inline(always)]
-    pub(super) fn apply(self, a: Argument<'_>, b: Argument<'_>, out: &mut [f32]) {
-        match self {
-            Binary::Add => two(a, b, out, |a, b| a + b),
-            Binary::Sub => two(a, b, out, |a, b| a - b),
-            Binary::Mul => two(a, b, out, |a, b| a * b),
-            Binary::Div => two(a, b, out, |a, b| a / b),
-            Binary::Max => two(a, b, out, larger),
-            Binary::Min => two(a, b, out, smaller),
-            Binary::PRelu => two(a, b, out, |a, b| if a < 0.0 { a * b } else { a }),
-        }
+/// Reads an upper bound: a constant operand of one element, or infinity where it is absent.
+fn upper_bound(args: &OpArgs<'_>, name: &str) -> Option<f32> {
+    scalar(args, name, f32::INFINITY)
+}
+
+/// Reads a constant operand of one element; `None` if it is present but not such a constant.
+fn scalar(args: &OpArgs<'_>, name: &str, default: f32) -> Option<f32> {
+    match args.opt_operand(name) {
+        None => Some(default),
+        Some(_) => super::constant(args, name).filter(|t| t.len() == 1).map(|t| t.to_f64()[0] as f32),
     }
 }
 
 #[inline(always)]
-fn one(x: Argument<'_>, out: &mut [f32], f: impl Fn(f32) -> f32) {
+fn one([x]: [Argument<'_>; 1], out: &mut [f32], f: impl Fn(f32) -> f32) {
     match x {
         Argument::There => out.iter_mut().for_each(|y| *y = f(*y)),
         Argument::Many(x) => out.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x)),
@@ -105,12 +113,12 @@ fn one(x: Argument<'_>, out: &mut [f32], f: impl Fn(f32) -> f32) {
 }
 
 #[inline(always)]
-fn two(a: Argument<'_>, b: Argument<'_>, out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
+fn two([a, b]: [Argument<'_>; 2], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
     use Argument::{Many, One, There};
     match (a, b) {
-        (a, One(b)) => one(a, out, |a| f(a, b)),
-        (One(a), b) => one(b, out, |b| f(a, b)),
-        (There, There) => one(There, out, |x| f(x, x)),
+        (a, One(b)) => one([a], out, |a| f(a, b)),
+        (One(a), b) => one([b], out, |b| f(a, b)),
+        (There, There) => one([There], out, |x| f(x, x)),
         (There, Many(b)) => out.iter_mut().zip(b).for_each(|(y, &b)| *y = f(*y, b)),
         (Many(a), There) => out.iter_mut().zip(a).for_each(|(y, &a)| *y = f(a, *y)),
         (Many(a), Many(b)) => out.iter_mut().zip(a).zip(b).for_each(|((y, &a), &b)| *y = f(a, b)),
@@ -211,7 +219,7 @@ mod tests {
     fn clipping_is_what_it_was() {
         let clip = |x: f32| {
             let mut out = [x];
-            Unary::Clip(0.0, 6.0).apply(Argument::There, &mut out);
+            Unary::Clip { min: 0.0, max: 6.0 }.apply([Argument::There], &mut out);
             out[0]
         };
         assert_eq!([clip(-1.0), clip(7.0), clip(3.0)], [0.0, 6.0, 3.0]);

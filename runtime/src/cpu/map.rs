@@ -1,11 +1,10 @@
 //! Ops that treat each element by itself, of floats, with broadcasting; several of them in one pass.
 
 use super::function::{Argument, Binary, Unary};
-use super::{Kernel, float, floats, floats_mut, is};
+use super::{Kernel, floats, floats_mut, is};
 use crate::vector::{Loops, run_widest};
-use gradus_dialects::graph;
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, OpArgs, OpDecl, OpInfo, Tensor};
+use gradus_ir::{DType, OpArgs};
 use smallvec::SmallVec;
 
 /// What a stage reads.
@@ -43,57 +42,15 @@ impl Stage {
     }
 }
 
-/// How the function of an op of one operand is found from its attributes.
-type Find = fn(&OpArgs<'_>) -> Option<Unary>;
-
-const ONE: &[(&OpInfo, Find)] = &[
-    (graph::ReluOp::INFO, |_| Some(Unary::Relu)),
-    (graph::LeakyReluOp::INFO, |args| Some(Unary::LeakyRelu(float(args, "alpha")?))),
-    (graph::NegOp::INFO, |_| Some(Unary::Neg)),
-    (graph::AbsOp::INFO, |_| Some(Unary::Abs)),
-    (graph::SqrtOp::INFO, |_| Some(Unary::Sqrt)),
-    (graph::ReciprocalOp::INFO, |_| Some(Unary::Reciprocal)),
-    (graph::FloorOp::INFO, |_| Some(Unary::Floor)),
-    (graph::CeilOp::INFO, |_| Some(Unary::Ceil)),
-    (graph::ExpOp::INFO, |_| Some(Unary::Exp)),
-    (graph::SigmoidOp::INFO, |_| Some(Unary::Sigmoid)),
-    (graph::TanhOp::INFO, |_| Some(Unary::Tanh)),
-    (graph::HardSigmoidOp::INFO, |args| Some(Unary::HardSigmoid(float(args, "alpha")?, float(args, "beta")?))),
-    (graph::HardSwishOp::INFO, |_| Some(Unary::HardSwish)),
-    (graph::SwishOp::INFO, |args| Some(Unary::Swish(float(args, "alpha")?))),
-    (graph::ClipOp::INFO, clip),
-];
-
-/// Ops of two operands, or of several, from the first on.
-const TWO: &[(&OpInfo, Binary)] = &[
-    (graph::AddOp::INFO, Binary::Add),
-    (graph::SubOp::INFO, Binary::Sub),
-    (graph::MulOp::INFO, Binary::Mul),
-    (graph::DivOp::INFO, Binary::Div),
-    (graph::PReluOp::INFO, Binary::PRelu),
-    (graph::MaxOp::INFO, Binary::Max),
-    (graph::MinOp::INFO, Binary::Min),
-    (graph::SumOp::INFO, Binary::Add),
-];
-
-fn clip(args: &OpArgs<'_>) -> Option<Unary> {
-    let bound = |name: &str, otherwise: f32| match args.opt_operand(name) {
-        None => Some(otherwise),
-        Some(_) => super::constant(args, name).filter(|t: &Tensor| t.len() == 1).map(|t| t.to_f64()[0] as f32),
-    };
-    Some(Unary::Clip(bound("min", f32::NEG_INFINITY)?, bound("max", f32::INFINITY)?))
-}
-
 /// An op as stages, if it treats each element by itself.
 pub(super) fn stages(args: &OpArgs<'_>) -> Option<Vec<Stage>> {
     if !is(args, 0, DType::F32) || dtype_of_result(args) != Some(DType::F32) {
         return None;
     }
-    let named = |info: &OpInfo| std::ptr::eq(info, args.info);
-    if let Some((_, find)) = ONE.iter().find(|(info, _)| named(info)) {
-        return Some(vec![Stage::One(find(args)?, Source::Operand(0))]);
+    if let Some(function) = Unary::of(args) {
+        return Some(vec![Stage::One(function, Source::Operand(0))]);
     }
-    let &(_, function) = TWO.iter().find(|(info, _)| named(info))?;
+    let function = Binary::of(args)?;
     let mut all = vec![Stage::One(Unary::Same, Source::Operand(0))];
     if args.operands.len() > 1 {
         all[0] = Stage::Two(function, Source::Operand(0), Source::Operand(1));
@@ -192,8 +149,8 @@ impl Map {
         };
         for stage in &self.stages {
             match *stage {
-                Stage::One(function, x) => function.apply(argument(x), out),
-                Stage::Two(function, a, b) => function.apply(argument(a), argument(b), out),
+                Stage::One(function, x) => function.apply([argument(x)], out),
+                Stage::Two(function, a, b) => function.apply([argument(a), argument(b)], out),
             }
         }
     }
