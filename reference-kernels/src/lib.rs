@@ -40,32 +40,29 @@ use gradus_ir::tensor::Tensor;
 /// Result of a kernel: a tensor, or a description of the violated rule.
 pub type KernelResult = Result<Tensor, String>;
 
-pub use attention::{AttentionAttrs, AttentionInputs, RotaryAttrs, attention, rotary_embedding, swiglu};
+pub use attention::*;
 pub use binary::*;
-pub use cast::{RoundMode, cast, cast_with};
-pub use conv::{conv, conv_transpose};
-pub use dropout::{dropout, ratio_of};
-pub use einsum::{Equation, einsum};
+pub use cast::*;
+pub use conv::*;
+pub use dropout::*;
+pub use einsum::*;
 pub use generate::*;
 pub use index::*;
 pub use loss::*;
-pub use matmul::{GemmAttrs, det, gemm, matmul, sparse_matmul};
-pub use movement::{
-    concat, depth_to_space, expand, flatten, reshape, shape_of, size_of, slice, space_to_depth, split, squeeze, tile,
-    transpose, unsqueeze,
-};
+pub use matmul::*;
+pub use movement::*;
 pub use norm::*;
-pub use pad::{PadMode, pad};
+pub use pad::*;
 pub use pool::*;
 pub use quant::*;
 pub use recurrent::*;
-pub use reduce::{Reduction, arg_max, arg_min, cum_prod, cum_sum, reduce};
-pub use region::{NmsAttrs, RoiAlignAttrs, max_roi_pool, non_max_suppression, roi_align};
-pub use resize::{AspectPolicy, Coordinates, NearestMode, ResizeAttrs, ResizeMode, resize};
-pub use sample::{DeformInputs, GridSampleAttrs, SampleMode, SamplePadding, affine_grid, deform_conv, grid_sample};
+pub use reduce::*;
+pub use region::*;
+pub use resize::*;
+pub use sample::*;
 pub use search::*;
 pub use signal::*;
-pub use softmax::{log_softmax, softmax};
-pub use state::{LinearAttentionAttrs, LinearInputs, causal_conv_with_state, linear_attention, tensor_scatter};
+pub use softmax::*;
+pub use state::*;
 pub use unary::*;
-pub use unpool::{center_crop_pad, col2im, max_unpool, unpool_dims};
+pub use unpool::*;

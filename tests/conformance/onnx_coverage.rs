@@ -4,7 +4,7 @@
 use crate::onnx::{CASES, Case};
 use crate::onnx_cpu::How;
 use crate::support::root;
-use gradus::dialects::graph::{self, op_name};
+use gradus::dialects::graph;
 use gradus::ir::OpInfo;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,9 +36,7 @@ fn operators() -> Vec<Operator> {
 /// The op that an operator becomes.
 fn op(operator: &Operator) -> Option<&'static OpInfo> {
     // A replaced operator is imported under its new name.
-    let newest = gradus::lowering::onnx::opset::newest_name(operator.name, 1);
-    let name = op_name(newest);
-    graph::DIALECT.ops.iter().copied().find(|info| info.name == name)
+    graph::operator(gradus::lowering::onnx::opset::newest_name(operator.name, 1))
 }
 
 /// Formats `passed / total`; empty without tests.

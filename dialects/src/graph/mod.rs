@@ -1,6 +1,6 @@
 //! `graph`: neural networks as graphs of tensor ops, with the semantics of ONNX operators.
 //!
-//! There is one op per ONNX operator, named after it (see [`op_name`]), with the operands and attributes of the newest
+//! There is one op per ONNX operator, named after it (see [`operator`]), with the operands and attributes of the newest
 //! opset, in order and by name. Deviations: the attribute `to` of `graph.cast` is a type, not a type number, and
 //! behaviour that the newest opset dropped has an attribute of its own (`legacy_flatten` of `graph.softmax`). Optional
 //! trailing results are present if the op has that many results.
@@ -120,39 +120,15 @@ pub fn onnx_type(ctx: &Context, number: i64) -> Option<Type> {
     onnx_dtype(number).map(|dtype| ctx.dtype_type(dtype))
 }
 
-/// Operator names that [`op_name`] would split in the wrong places.
-const NAMES: &[(&str, &str)] = &[
-    ("Col2Im", "col2im"),
-    ("IsNaN", "is_nan"),
-    ("MatMul", "matmul"),
-    ("MatMulInteger", "matmul_integer"),
-    ("PRelu", "prelu"),
-    ("QLinearConv", "qlinear_conv"),
-    ("QLinearMatMul", "qlinear_matmul"),
-    ("SwiGLU", "swiglu"),
-];
-
-/// Returns the op name of an ONNX operator: its words in lower case, joined by underscores.
+/// Returns the op for an ONNX operator: the one that has the operator's name but for case and underscores.
 ///
 /// ```
-/// assert_eq!(gradus_dialects::graph::op_name("GlobalAveragePool"), "graph.global_average_pool");
+/// let op = gradus_dialects::graph::operator("GlobalAveragePool").expect("an op");
+/// assert_eq!(op.name, "graph.global_average_pool");
 /// ```
-pub fn op_name(onnx_type: &str) -> String {
-    if let Some((_, name)) = NAMES.iter().find(|n| n.0 == onnx_type) {
-        return format!("graph.{name}");
-    }
-    let chars: Vec<char> = onnx_type.chars().collect();
-    let mut out = "graph.".to_owned();
-    for (i, c) in chars.iter().enumerate() {
-        // A word starts at a capital after a lower-case letter, or at the last of several capitals: RMSNormalization.
-        let after_small = i > 0 && !chars[i - 1].is_uppercase();
-        let before_small = i > 0 && chars.get(i + 1).is_some_and(|n| n.is_lowercase());
-        if c.is_uppercase() && (after_small || before_small) {
-            out.push('_');
-        }
-        out.extend(c.to_lowercase());
-    }
-    out
+pub fn operator(onnx_type: &str) -> Option<&'static OpInfo> {
+    let letters = |name: &'static str| name.chars().skip("graph.".len()).filter(|c| *c != '_');
+    DIALECT.ops.iter().copied().find(|info| letters(info.name).eq(onnx_type.chars().map(|c| c.to_ascii_lowercase())))
 }
 
 /// The ops of each file.

@@ -13,9 +13,7 @@ use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, T
 
 /// The declaration of a standard operator in its newest version.
 pub(super) fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {
-    // Searching the dialect's ops avoids interning names from files.
-    let name = graph::op_name(op_type);
-    ctx.dialect("graph")?.ops.iter().copied().find(|info| info.name == name)
+    ctx.dialect("graph").and_then(|_| graph::operator(op_type))
 }
 
 /// The reason why an operator is not supported.
