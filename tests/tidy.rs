@@ -244,6 +244,76 @@ fn adding_an_op_or_a_pass_touches_two_places() {
     no_failures("registries", &failures);
 }
 
+/// Files of a folder whose code, without tests, has one of some words.
+fn files_naming(folder: &str, words: &[String]) -> BTreeSet<String> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '"');
+    let names = |text: &str| {
+        let code = text.split("#[cfg(test)]").next().unwrap_or("");
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        code.flat_map(|line| line.split(|c| !is_word(c))).any(|word| words.iter().any(|w| w == word))
+    };
+    files(&root().join(folder), "rs").into_iter().filter(|f| names(&read(f))).map(|f| shown(&f)).collect()
+}
+
+/// The structs that declare the ops of the `graph` dialect, each with its file.
+fn graph_ops() -> Vec<(String, String)> {
+    let declared = |line: &str| {
+        let line = line.trim_start();
+        let name = line.strip_prefix("pub struct ").or_else(|| line.contains(" \"graph.").then_some(line))?;
+        let name = name.split(|c: char| !c.is_alphanumeric()).next()?;
+        name.ends_with("Op").then(|| name.to_owned())
+    };
+    let of_file = |f: PathBuf| read(&f).lines().filter_map(declared).map(|name| (name, shown(&f))).collect::<Vec<_>>();
+    files(&root().join("dialects/src/graph"), "rs").into_iter().flat_map(of_file).collect()
+}
+
+/// The recipe for kernels: one table has an op, and nothing else of the target names it.
+#[test]
+fn adding_a_kernel_touches_two_places() {
+    let tables = ["runtime/src/cpu/function.rs", "runtime/src/cpu/mod.rs"];
+    let (mut failures, mut count) = (Vec::new(), 0);
+    for (op, _) in graph_ops() {
+        let have = files_naming("runtime/src/cpu", std::slice::from_ref(&op));
+        count += have.len();
+        if have.len() > 1 || !have.iter().all(|file| tables.contains(&file.as_str())) {
+            failures.push(format!("{op}: {have:?}"));
+        }
+    }
+    no_failures("an op with a kernel is in one of the tables, and nowhere else", &failures);
+    assert!(count >= 30, "only {count} kernels were found");
+}
+
+/// The recipe for ONNX operators: the declaration and the reference kernel. What collects them names none.
+#[test]
+fn adding_an_onnx_operator_touches_two_places() {
+    let ops = graph_ops();
+    assert!(ops.len() >= 150, "only {} operators were found", ops.len());
+    let names: Vec<String> = ops.iter().map(|op| op.0.clone()).collect();
+    let mut failures: Vec<String> = files_naming("lowering/src/onnx_to_graph", &names).into_iter().collect();
+    failures.extend(files_naming("dialects/src/graph", &names).into_iter().filter(|f| f.ends_with("graph/mod.rs")));
+    let exports = read(&root().join("reference-kernels/src/lib.rs"));
+    let exports = exports.lines().filter(|line| line.starts_with("pub use") && !line.ends_with("::*;"));
+    failures.extend(exports.map(|line| format!("reference-kernels/src/lib.rs: {line}")));
+    no_failures("the importer, the dialect's registry and the list of kernels name no operator", &failures);
+}
+
+/// The recipe for operands of the products: one file of the dialect names them, and no pass that copies products.
+#[test]
+fn adding_an_operand_to_the_products_touches_two_places() {
+    use gradus::ir::{Arity, OpDecl};
+    let info = gradus::dialects::addr::GemmOp::INFO;
+    let optional = info.operands.iter().filter(|group| group.arity == Arity::Optional);
+    let names: Vec<&str> = optional.map(|group| group.name).chain(["low", "high"]).collect();
+    assert!(names.len() >= 8, "only {names:?} were found");
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    let mut failures: Vec<String> = files_naming("dialects/src/addr", &quoted).into_iter().collect();
+    failures.retain(|file| file != "dialects/src/addr/product.rs");
+    let copying = ["lowering/src/graph_to_addr/emit.rs", "passes/src/pack_panels.rs"];
+    let named = ["lowering/src/graph_to_addr", "passes/src"].map(|folder| files_naming(folder, &quoted));
+    failures.extend(named.into_iter().flatten().filter(|file| copying.contains(&file.as_str())));
+    no_failures("operands of products are named by their declaration and by those who make or execute them", &failures);
+}
+
 /// Paths of the machine on which something was written mean nothing to a reader elsewhere.
 #[test]
 fn no_file_names_places_of_one_machine() {

@@ -63,10 +63,39 @@ impl OpState {
         state
     }
 
+    /// Returns an op like `op` on the same operands, without results, regions and successors: the start of a changed copy.
+    pub fn with_operands_of(m: &Module, op: Op) -> OpState {
+        let mut state = OpState::like(m, op);
+        let Some(args) = m.args(op) else {
+            state.operands.extend_from_slice(m.operands(op));
+            return state;
+        };
+        // The groups are noted again when the op is created.
+        state.set_inherent(&m.ctx, "operandSegmentSizes", None);
+        args.info.operands.iter().for_each(|group| state.operand_group(args.operand(group.name)));
+        state
+    }
+
     /// Adds the operands of the next declared group.
     pub fn operand_group(&mut self, values: &[Value]) {
         self.segments.push(values.len() as i32);
         self.operands.extend_from_slice(values);
+    }
+
+    /// Replaces the operands of a declared group after [`OpState::with_operands_of`].
+    pub fn set_operand_group(&mut self, info: &crate::OpInfo, name: &str, values: &[Value]) {
+        let Some(i) = info.operands.iter().position(|group| group.name == name) else { return };
+        let start = self.segments[..i].iter().sum::<i32>() as usize;
+        self.operands.drain(start..start + self.segments[i] as usize);
+        self.operands.insert_many(start, values.iter().copied());
+        self.segments[i] = values.len() as i32;
+    }
+
+    /// Replaces an inherent attribute, or removes it.
+    pub fn set_inherent(&mut self, ctx: &Context, name: &str, value: Option<Attr>) {
+        let key = ctx.str(name);
+        self.props.retain(|entry| entry.0 != key);
+        self.props.extend(value.map(|value| (key, value)));
     }
 
     /// Sets an inherent attribute, if there is a value.

@@ -11,7 +11,7 @@ mod quantized;
 mod winograd;
 
 use conv::{Conv, Reading};
-use emit::{Beside, Emitter};
+use emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::{ConvOp, GemmOp, MatMulOp};
 use gradus_dialects::layout::{AccessFunction, TiledLayout};
 use gradus_ir::pass::{OptionKind, PassOption};
@@ -109,8 +109,8 @@ impl Pass for GraphToAddr {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for op in m.ops_under(root) {
             let lowered = if let Some(conv) = ConvOp::cast(m, op) {
-                let beside = Beside { bias: conv.b(m), ..Beside::default() };
-                Conv::of(m, op, beside).and_then(|conv| match conv.is_depthwise() {
+                let operands = ProductOperands::of([("bias", conv.b(m))]);
+                Conv::of(m, op, operands).and_then(|conv| match conv.is_depthwise() {
                     true => conv.lower_depthwise(m, op),
                     false => conv.lower(m, op, &self.reading),
                 })
@@ -133,12 +133,12 @@ impl Pass for GraphToAddr {
 }
 
 /// Products of the rows of `a`, as a matrix, with those of `b`; their extents are known.
-fn rows_product(e: &mut Emitter<'_>, a: Value, b: Value, beside: &Beside) -> Option<Value> {
+fn rows_product(e: &mut Emitter<'_>, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
     let extents = |e: &Emitter<'_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
     let plain: TiledLayout = "MK".parse().ok()?;
     let tables = AccessFunction::rows(rows as u64, depth as u64).tables(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
-    e.gemm(a, &tables.base, &tables.relative, b, beside)
+    e.gemm(a, &tables.base, &tables.relative, b, operands)
 }
 
 fn lower_gemm(m: &mut Module, gemm: GemmOp) -> Option<Value> {
@@ -153,17 +153,17 @@ fn lower_gemm(m: &mut Module, gemm: GemmOp) -> Option<Value> {
     }
     let mut e = Emitter::before(m, gemm.0);
     let b = if by_rows { b } else { e.transpose(b)? };
-    rows_product(&mut e, a, b, &Beside { bias: c, ..Beside::default() })
+    rows_product(&mut e, a, b, &ProductOperands::of([("bias", c)]))
 }
 
 fn lower_matmul(m: &mut Module, matmul: MatMulOp) -> Option<Value> {
     let (a, b, result) = (matmul.a(m), matmul.b(m), m.result(matmul.0, 0));
     are_lowered(m, &[a, b, result]).then_some(())?;
-    matrix_product(m, matmul.0, a, b, &Beside::default())
+    matrix_product(m, matmul.0, a, b, &ProductOperands::default())
 }
 
 /// In place of an op the product of stacked matrices with one, all of known extents.
-fn matrix_product(m: &mut Module, op: Op, a: Value, b: Value, beside: &Beside) -> Option<Value> {
+fn matrix_product(m: &mut Module, op: Op, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
     let extents = m.ctx.shape(m.value_type(a))?.to_vec();
     let shape = m.ctx.shape(m.value_type(m.result(op, 0)))?.to_vec();
     if m.ctx.shape(m.value_type(b))?.len() != 2 || extents.len() < 2 {
@@ -173,7 +173,7 @@ fn matrix_product(m: &mut Module, op: Op, a: Value, b: Value, beside: &Beside) -
     let mut e = Emitter::before(m, op);
     let a = e.reshape(a, &[outer.iter().product(), depth])?;
     let b = e.transpose(b)?;
-    let product = rows_product(&mut e, a, b, beside)?;
+    let product = rows_product(&mut e, a, b, operands)?;
     e.reshape(product, &shape)
 }
 

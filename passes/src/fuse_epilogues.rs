@@ -1,10 +1,10 @@
 //! `fuse-epilogues`: what happens to each element of a product by tables is done where it is stored.
 
 use crate::by_patterns::ByPatterns;
-use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
+use gradus_dialects::addr::is_product;
 use gradus_dialects::graph::{AddOp, ClipOp, ConcatOp, ReluOp, SumOp};
 use gradus_ir::rewrite::Rewriter;
-use gradus_ir::{Attr, Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
+use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -47,9 +47,9 @@ const PATTERNS: &[Pattern] = &[
 /// The product that a value is, if nothing but `user` beside it uses it and it is of floats.
 fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
     let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
-    let known = [GemmOp::INFO, IndirectGemmOp::INFO, DepthwiseOp::INFO];
-    let known = m.info(op).is_some_and(|info| known.iter().any(|other| std::ptr::eq(*other, info)));
-    (known && m.parent_block(op) == m.parent_block(user) && m.ctx.element_type(m.value_type(value)) == Type::F32)
+    (is_product(m, op)
+        && m.parent_block(op) == m.parent_block(user)
+        && m.ctx.element_type(m.value_type(value)) == Type::F32)
         .then_some(op)
 }
 
@@ -58,21 +58,20 @@ fn bound(m: &Module, product: Op, name: &str) -> Option<f64> {
     m.ctx.as_float(m.args(product)?.attr(name)?)
 }
 
-/// The product in place of an op, with other bounds and something more to add.
+/// Replaces an op by a copy of the product, with other bounds where they are given, and a summand if there is one.
 fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], add: Option<Value>) -> bool {
     let m = r.module();
-    let Some(args) = m.args(product) else { return false };
-    let mut state = OpState::new(&m.ctx, m.name_text(product), m.loc(op));
-    for group in args.info.operands {
-        match group.name {
-            "add" => state.operand_group(args.opt_operand("add").or(add).as_slice()),
-            name => state.operand_group(args.operand(name)),
+    let Some(info) = m.info(product) else { return false };
+    let mut state = OpState::with_operands_of(m, product);
+    state.loc = m.loc(op);
+    if let Some(add) = add {
+        state.set_operand_group(info, "add", &[add]);
+    }
+    for (name, bound) in ["low", "high"].into_iter().zip(bounds) {
+        if let Some(bound) = bound {
+            state.set_inherent(&m.ctx, name, Some(m.ctx.float_attr(Type::F32, bound)));
         }
     }
-    let kept = ["run", "running", "columns"].map(|name| (name, args.attr(name)));
-    let float = |value: f64| -> Attr { m.ctx.float_attr(Type::F32, value) };
-    let bounds = [("low", bounds[0].map(float)), ("high", bounds[1].map(float))];
-    kept.into_iter().chain(bounds).for_each(|(name, attr)| state.inherent(&m.ctx, name, attr));
     state.result_types.push(m.value_type(m.result(op, 0)));
     r.replace_with(op, state).is_ok()
 }

@@ -3,17 +3,18 @@
 //! Source: the seed on static compiled representations. An [`AccessFunction`](crate::layout::AccessFunction) computes
 //! the tables. They are ordinary constants, so layers of the same geometry share them, and large ones can be resources.
 
-mod quantized;
+mod product;
 mod static_access;
 mod window;
 
+pub use product::is_product;
 pub use static_access::{RowAddresses, StaticAccess};
 pub use window::{DepthwiseOp, PoolOp};
 
 use crate::constraint::{F32, RANKED_TENSOR, UNIT, kind};
 use crate::graph::Inputs;
 use crate::layout::{MAX_ENTRIES, ZERO_PAGE, prefix_sums};
-use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
+use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{
@@ -21,7 +22,7 @@ use gradus_ir::{
     TypeConstraint, op,
 };
 use gradus_reference_kernels as kernels;
-use quantized::{is_byte, quantized};
+use product::{epilogue, infer_sums, product_op, zero_points};
 
 /// A table of offsets, in elements.
 const OFFSETS: TypeConstraint = TypeConstraint {
@@ -41,113 +42,67 @@ const RUN: AttrKind = AttrKind {
     })
 };
 
-/// Matrix product of gathered elements: `c[m, n] = sum over k of a[base[m] + relative[k]] * b[n, k]`.
-///
-/// Addresses count elements of `a` in row-major order. With `running`, `relative` is delta-encoded. An address outside
-/// the buffer is undefined behavior. Floats accumulate as in `graph.matmul`, 8-bit integers in 32 bits.
-///
-/// `b` is a matrix `[N, K]`, or packed panels `[ceil(N / nr), K, nr]` as `layout.pack` into `NK16n` produces them; then
-/// `columns` gives N.
-///
-/// Epilogue, in this order: `bias`, one summand per column; `plus`, one summand per element of the result; clamping to
-/// `low` and `high`.
-///
-/// 8-bit factors may have zero points `a_zero` and `b_zero`, which are subtracted before the product. `scale`
-/// requantizes the sums: they are multiplied by the scale in 64 bits, added to the zero point after `zero`, rounded
-/// half to even and saturated.
-///
-/// ```mlir
-/// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
-/// ```
-#[op(
-    "addr.gemm",
-    traits = Traits::OPERAND_SEGMENTS,
-    effects = Effects::MayUb,
-    speculatable = is_inside,
-    infer = infer_gemm,
-    work = work,
-    eval = gemm,
-    format = "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`columns` $columns^)? (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
-)]
-pub struct GemmOp {
-    /// Whether `relative` is delta-encoded.
-    running: OptAttribute<FLAG>,
-    /// Buffer of the left factors.
-    a: Operand<RANKED_TENSOR>,
-    /// Base address of each row, `[M]`.
-    base: Operand<OFFSETS>,
-    /// Offset of each reduction index, `[K]`.
-    relative: Operand<OFFSETS>,
-    /// Right factors, `[N, K]` or packed panels `[P, K, nr]`.
-    b: Operand<RANKED_TENSOR>,
-    /// Number of columns N, for packed panels only.
-    columns: OptAttribute<RUN>,
-    /// Zero point of `a`, a scalar.
-    a_zero: OptOperand<RANKED_TENSOR>,
-    /// Zero point of `b`, a scalar or `[N]`.
-    b_zero: OptOperand<RANKED_TENSOR>,
-    /// Bias, `[N]`.
-    bias: OptOperand<RANKED_TENSOR>,
-    /// Summand of each element, `[M, N]`.
-    add: OptOperand<RANKED_TENSOR>,
-    /// Requantization scale, a scalar or `[N]`.
-    scale: OptOperand<RANKED_TENSOR>,
-    /// Zero point of the requantized result, a scalar.
-    zero: OptOperand<RANKED_TENSOR>,
-    /// Lower bound of the result.
-    low: OptAttribute<F32>,
-    /// Upper bound of the result.
-    high: OptAttribute<F32>,
-    /// Product, `[M, N]`.
-    c: OpResult<RANKED_TENSOR>,
+product_op! {
+    /// Matrix product of gathered elements: `c[m, n] = sum over k of a[base[m] + relative[k]] * b[n, k]`.
+    ///
+    /// Addresses count elements of `a` in row-major order. With `running`, `relative` is delta-encoded. An address outside
+    /// the buffer is undefined behavior. Floats accumulate as in `graph.matmul`, 8-bit integers in 32 bits.
+    ///
+    /// `b` is a matrix `[N, K]`, or packed panels `[ceil(N / nr), K, nr]` as `layout.pack` into `NK16n` produces them; then
+    /// `columns` gives N.
+    ///
+    /// Epilogue, in this order: `bias`, one summand per column; `plus`, one summand per element of the result; clamping to
+    /// `low` and `high`.
+    ///
+    /// 8-bit factors may have zero points `a_zero` and `b_zero`, which are subtracted before the product. `scale`
+    /// requantizes the sums: they are multiplied by the scale in 64 bits, added to the zero point after `zero`, rounded
+    /// half to even and saturated.
+    ///
+    /// ```mlir
+    /// %c = addr.gemm %a[%base + %relative], %b : (tensor<1x1x4x4xf32>, tensor<4xi32>, tensor<9xi32>, tensor<2x9xf32>) -> tensor<4x2xf32>
+    /// ```
+    "addr.gemm" "$a `[` $base `+` $relative `]` (`running` $running^)? `,` $b (`columns` $columns^)?" infer infer_gemm eval gemm
+    pub struct GemmOp {
+        /// Whether `relative` is delta-encoded.
+        running: OptAttribute<FLAG>,
+        /// Buffer of the left factors.
+        a: Operand<RANKED_TENSOR>,
+        /// Base address of each row, `[M]`.
+        base: Operand<OFFSETS>,
+        /// Offset of each reduction index, `[K]`.
+        relative: Operand<OFFSETS>,
+        /// Right factors, `[N, K]` or packed panels `[P, K, nr]`.
+        b: Operand<RANKED_TENSOR>,
+        /// Number of columns N, for packed panels only.
+        columns: OptAttribute<RUN>,
+        /// Product, `[M, N]`.
+        c: OpResult<RANKED_TENSOR>,
+    }
 }
 
-/// Matrix product of gathered runs: `c[m, n] = sum over k of a[bases[m, k / run] + k % run] * b[n, k]`.
-///
-/// The base -1 denotes padding: a run of zeros, or of zero points. Everything else is as in `addr.gemm`.
-///
-/// ```mlir
-/// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
-/// ```
-#[op(
-    "addr.indirect_gemm",
-    traits = Traits::OPERAND_SEGMENTS,
-    effects = Effects::MayUb,
-    speculatable = is_inside,
-    infer = infer_gemm,
-    work = work,
-    eval = indirect_gemm,
-    format = "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)? (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
-)]
-pub struct IndirectGemmOp {
-    /// Number of contiguous elements per run.
-    run: Attribute<RUN>,
-    /// Buffer of the left factors.
-    a: Operand<RANKED_TENSOR>,
-    /// Base address of each row and run, `[M, K / run]`.
-    bases: Operand<OFFSETS>,
-    /// Right factors, `[N, K]` or packed panels `[P, K, nr]`.
-    b: Operand<RANKED_TENSOR>,
-    /// Number of columns N, for packed panels only.
-    columns: OptAttribute<RUN>,
-    /// Zero point of `a`, a scalar.
-    a_zero: OptOperand<RANKED_TENSOR>,
-    /// Zero point of `b`, a scalar or `[N]`.
-    b_zero: OptOperand<RANKED_TENSOR>,
-    /// Bias, `[N]`.
-    bias: OptOperand<RANKED_TENSOR>,
-    /// Summand of each element, `[M, N]`.
-    add: OptOperand<RANKED_TENSOR>,
-    /// Requantization scale, a scalar or `[N]`.
-    scale: OptOperand<RANKED_TENSOR>,
-    /// Zero point of the requantized result, a scalar.
-    zero: OptOperand<RANKED_TENSOR>,
-    /// Lower bound of the result.
-    low: OptAttribute<F32>,
-    /// Upper bound of the result.
-    high: OptAttribute<F32>,
-    /// Product, `[M, N]`.
-    c: OpResult<RANKED_TENSOR>,
+product_op! {
+    /// Matrix product of gathered runs: `c[m, n] = sum over k of a[bases[m, k / run] + k % run] * b[n, k]`.
+    ///
+    /// The base -1 denotes padding: a run of zeros, or of zero points. Everything else is as in `addr.gemm`.
+    ///
+    /// ```mlir
+    /// %c = addr.indirect_gemm %a[%bases] run 4, %b : (tensor<1x3x3x4xf32>, tensor<9x9xi32>, tensor<2x36xf32>) -> tensor<9x2xf32>
+    /// ```
+    "addr.indirect_gemm" "$a `[` $bases `]` `run` $run `,` $b (`columns` $columns^)?" infer infer_gemm eval indirect_gemm
+    pub struct IndirectGemmOp {
+        /// Number of contiguous elements per run.
+        run: Attribute<RUN>,
+        /// Buffer of the left factors.
+        a: Operand<RANKED_TENSOR>,
+        /// Base address of each row and run, `[M, K / run]`.
+        bases: Operand<OFFSETS>,
+        /// Right factors, `[N, K]` or packed panels `[P, K, nr]`.
+        b: Operand<RANKED_TENSOR>,
+        /// Number of columns N, for packed panels only.
+        columns: OptAttribute<RUN>,
+        /// Product, `[M, N]`.
+        c: OpResult<RANKED_TENSOR>,
+    }
 }
 
 fn shape<'a>(args: &OpArgs<'a>, name: &str) -> &'a [i64] {
@@ -188,39 +143,6 @@ fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
         return Err(format!("'b' has {depth} columns, but the offsets address {k}"));
     }
     infer_sums(args, [m, n])
-}
-
-/// Infers the type of the result: `[M, N]` of the accumulator type, i32 for 8-bit factors, or of the requantized type.
-fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type>, String> {
-    let ctx = args.ctx();
-    let [a, b] = ["a", "b"].map(|name| quantized::elem(args, name));
-    let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
-    let elem = a.filter(|_| a == b || are_bytes).ok_or("requires 'a' and 'b' of the same element type")?;
-    let sums = if are_bytes { Type::I32 } else { elem };
-    check_summands(args, [m, n], sums)?;
-    Ok(vec![ctx.tensor_type(&[m, n], quantized::result_element_type(args, n, sums)?)])
-}
-
-/// Checks the element types and shapes of `bias` and `add`, and that only floats are clamped.
-fn check_summands(args: &OpArgs<'_>, [m, n]: [i64; 2], sums: Type) -> Result<(), String> {
-    let ctx = args.ctx();
-    if let Some(bias) = args.opt_operand("bias").map(|v| args.module.value_type(v)) {
-        let fits = matches!(ctx.shape(bias), Some(&[have]) if is_compatible(have, n));
-        if !fits || ctx.element_type(bias) != sums {
-            return Err(format!("requires 'bias' of type {}", ctx.display_type(ctx.tensor_type(&[n], sums))));
-        }
-    }
-    if let Some(add) = args.opt_operand("add").map(|v| args.module.value_type(v)) {
-        let fits =
-            |shape: &[i64]| matches!(shape, &[a, b] if [(a, m), (b, n)].iter().all(|&(a, b)| is_compatible(a, b)));
-        if !ctx.shape(add).is_some_and(fits) || ctx.element_type(add) != sums {
-            return Err(format!("requires 'add' of type {}", ctx.display_type(ctx.tensor_type(&[m, n], sums))));
-        }
-    }
-    if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
-        return Err("requires floating-point sums for 'low' and 'high'".into());
-    }
-    Ok(())
 }
 
 /// Whether two extents are equal or one of them is dynamic.
@@ -320,7 +242,7 @@ fn gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
     check_inside(span_of_sums(&base, &relative), a.len() as i64).map_err(Trap::Ub)?;
     let at = |&m: &i32| relative.iter().map(move |&k| Some((i64::from(m) + i64::from(k)) as usize)).collect::<Vec<_>>();
     let sums = product(args, a, &[base.len(), relative.len()], base.iter().flat_map(at), b, Inputs::new(args, data))?;
-    quantized(args, data, add_and_clamp(args, sums, data)?)
+    epilogue(args, data, sums)
 }
 
 fn indirect_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -336,25 +258,7 @@ fn indirect_gemm_of(args: &OpArgs<'_>, data: &[Datum]) -> Result<Tensor, Trap> {
     let depth = kernels::shape::checked_elements(&[runs, run as usize])?;
     let at = |&base: &i32| (0..run).map(move |i| usize::try_from(base).ok().map(|base| base + i as usize));
     let sums = product(args, a, &[rows, depth], bases.iter().flat_map(at), b, Inputs::new(args, data))?;
-    quantized(args, data, add_and_clamp(args, sums, data)?)
-}
-
-/// Applies bias, summands and clamping.
-fn add_and_clamp(args: &OpArgs<'_>, mut sums: Tensor, data: &[Datum]) -> Result<Tensor, Trap> {
-    for name in ["bias", "add"] {
-        if let Some(more) = Inputs::new(args, data).opt(name)? {
-            sums = kernels::add(&sums, more)?;
-        }
-    }
-    let bound = |name: &str| {
-        let value = args.attr(name).and_then(|a| args.ctx().as_float(a))?;
-        Some(floats_to_tensor(sums.dtype(), &[], vec![value]))
-    };
-    let (low, high) = (bound("low"), bound("high"));
-    if low.is_some() || high.is_some() {
-        sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
-    }
-    Ok(sums)
+    epilogue(args, data, sums)
 }
 
 /// Multiplies the gathered elements of `a` (`None` is zero) as a matrix of `shape` with the transpose of `b`.
@@ -369,7 +273,7 @@ fn product(
     let size = a.dtype().size();
     let mut bytes = Vec::with_capacity(kernels::shape::checked_elements(shape)? * size);
     let is_short = matches!(a.dtype(), DType::I8 | DType::U8);
-    let [a_zero, b_zero] = if is_short { [inputs.opt("a_zero")?, inputs.opt("b_zero")?] } else { [None, None] };
+    let [a_zero, b_zero] = if is_short { zero_points(inputs)? } else { [None, None] };
     let zero = a_zero.map_or_else(|| vec![0; size], |zero| zero.bytes().to_vec());
     for at in elements {
         bytes.extend_from_slice(at.map_or(&zero[..], |i| &a.bytes()[i * size..][..size]));

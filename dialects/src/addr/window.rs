@@ -1,10 +1,7 @@
 //! Pools and depthwise convolutions through indirection tables.
 
-use super::quantized::quantized;
-use super::{
-    OFFSETS, RUN, add_and_clamp, check_inside, in_f32, infer_sums, is_compatible, is_inside, offsets, shape,
-    span_of_runs,
-};
+use super::product::{epilogue, infer_sums, product_op, zero_points};
+use super::{OFFSETS, RUN, check_inside, in_f32, is_compatible, is_inside, offsets, shape, span_of_runs};
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
@@ -48,48 +45,25 @@ pub struct PoolOp {
     c: OpResult<RANKED_TENSOR>,
 }
 
-/// Depthwise convolution of gathered runs: `c[m, j] = sum over t of a[bases[m, t] + j] * b[t, j]`.
-///
-/// The base -1 denotes padding: a run of zeros, or of zero points. Everything else is as in `addr.gemm`.
-///
-/// ```mlir
-/// %c = addr.depthwise %a[%bases], %w : (tensor<1x4x4x8xf32>, tensor<4x9xi32>, tensor<9x8xf32>) -> tensor<4x8xf32>
-/// ```
-#[op(
-    "addr.depthwise",
-    traits = Traits::OPERAND_SEGMENTS,
-    effects = Effects::MayUb,
-    speculatable = is_inside,
-    infer = infer_depthwise,
-    work = work,
-    eval = depthwise,
-    format = "$a `[` $bases `]` `,` $b (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)? attr-dict `:` functional-type(operands, results)"
-)]
-pub struct DepthwiseOp {
-    /// Buffer of the inputs.
-    a: Operand<RANKED_TENSOR>,
-    /// Base address of each row and window position, `[M, T]`.
-    bases: Operand<OFFSETS>,
-    /// Weights, `[T, N]`.
-    b: Operand<RANKED_TENSOR>,
-    /// Zero point of `a`, a scalar.
-    a_zero: OptOperand<RANKED_TENSOR>,
-    /// Zero point of the weights, a scalar or `[N]`.
-    b_zero: OptOperand<RANKED_TENSOR>,
-    /// Bias, `[N]`.
-    bias: OptOperand<RANKED_TENSOR>,
-    /// Summand of each element, `[M, N]`.
-    add: OptOperand<RANKED_TENSOR>,
-    /// Requantization scale, a scalar or `[N]`.
-    scale: OptOperand<RANKED_TENSOR>,
-    /// Zero point of the requantized result, a scalar.
-    zero: OptOperand<RANKED_TENSOR>,
-    /// Lower bound of the result.
-    low: OptAttribute<F32>,
-    /// Upper bound of the result.
-    high: OptAttribute<F32>,
-    /// Weighted sums, `[M, N]`.
-    c: OpResult<RANKED_TENSOR>,
+product_op! {
+    /// Depthwise convolution of gathered runs: `c[m, j] = sum over t of a[bases[m, t] + j] * b[t, j]`.
+    ///
+    /// The base -1 denotes padding: a run of zeros, or of zero points. Everything else is as in `addr.gemm`.
+    ///
+    /// ```mlir
+    /// %c = addr.depthwise %a[%bases], %w : (tensor<1x4x4x8xf32>, tensor<4x9xi32>, tensor<9x8xf32>) -> tensor<4x8xf32>
+    /// ```
+    "addr.depthwise" "$a `[` $bases `]` `,` $b" infer infer_depthwise eval depthwise
+    pub struct DepthwiseOp {
+        /// Buffer of the inputs.
+        a: Operand<RANKED_TENSOR>,
+        /// Base address of each row and window position, `[M, T]`.
+        bases: Operand<OFFSETS>,
+        /// Weights, `[T, N]`.
+        b: Operand<RANKED_TENSOR>,
+        /// Weighted sums, `[M, N]`.
+        c: OpResult<RANKED_TENSOR>,
+    }
 }
 
 /// Returns the number of channels per run.
@@ -156,16 +130,16 @@ fn depthwise(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         let nothing = Tensor::new(a.dtype(), vec![], vec![0; a.dtype().size()].into())?;
         if a.dtype().is_float() {
             let products = kernels::mul(&gathered(data, &nothing, run)?, b)?;
-            return add_and_clamp(args, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?, data);
+            return epilogue(args, data, kernels::reduce(&products, Reduction::Sum, &[1], false, false)?);
         }
         let less = |x: &Tensor, zero: Option<&Tensor>| -> Result<Tensor, Trap> {
             let x = kernels::cast(x, DType::I32)?;
             Ok(if let Some(zero) = zero { kernels::sub(&x, &kernels::cast(zero, DType::I32)?)? } else { x })
         };
-        let (a_zero, b_zero) = (inputs.opt("a_zero")?, inputs.opt("b_zero")?);
+        let [a_zero, b_zero] = zero_points(inputs)?;
         let a = less(&gathered(data, a_zero.unwrap_or(&nothing), run)?, a_zero)?;
         let products = kernels::mul(&a, &less(b, b_zero)?)?;
         let sums = kernels::reduce(&products, Reduction::Sum, &[1], false, false)?;
-        quantized(args, data, add_and_clamp(args, sums, data)?)
+        epilogue(args, data, sums)
     })
 }

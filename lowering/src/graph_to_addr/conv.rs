@@ -1,7 +1,7 @@
 //! Convolutions: which layout the image is read in, and the tables for it.
 
 use super::choose::candidates;
-use super::emit::{Beside, Emitter};
+use super::emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::convolution;
 use gradus_dialects::layout::{
     self, AccessFunction, IndirectionTable, Layout, LayoutError, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder,
@@ -71,7 +71,7 @@ struct Plan<'a> {
 pub(super) struct Conv {
     pub x: Value,
     pub w: Value,
-    pub beside: Beside,
+    pub operands: ProductOperands,
     /// Of the input: batch, channels, image.
     pub input: Vec<i64>,
     /// Of the filters: how many, channels of a group, extents.
@@ -82,14 +82,14 @@ pub(super) struct Conv {
 
 impl Conv {
     /// The convolution that an op of any kind is.
-    pub(super) fn of(m: &Module, op: Op, beside: Beside) -> Option<Conv> {
+    pub(super) fn of(m: &Module, op: Op, operands: ProductOperands) -> Option<Conv> {
         let extents = |v| m.ctx.static_shape(m.value_type(v)).filter(|d| !d.contains(&0)).map(<[i64]>::to_vec);
         let args = m.args(op)?;
         let (x, w) = (args.opt_operand("x")?, args.opt_operand("w")?);
         let (input, filters) = (extents(x)?, extents(w)?);
         extents(m.result(op, 0))?;
         let (group, window) = convolution(m, op).ok()?;
-        Some(Conv { x, w, beside, input, filters, group: group as u64, window })
+        Some(Conv { x, w, operands, input, filters, group: group as u64, window })
     }
 
     /// How many groups there are, and the extents of filters.
@@ -125,10 +125,10 @@ impl Conv {
         let a = e.pack(x, plan.layout, &axes)?;
         let rows = self.rows(&mut e, plan.order, &last, &axes)?;
         let mut products = Vec::new();
-        for (g, (b, beside)) in rows.into_iter().zip(self.beside.split(&mut e, self.group)?).enumerate() {
+        for (g, (b, operands)) in rows.into_iter().zip(self.operands.split(&mut e, self.group)?).enumerate() {
             products.push(match &plan.table {
-                Table::Sums { base, relative } => e.gemm(a, base, &relative[g], b, &beside)?,
-                Table::Each(tables) => e.indirect_gemm(a, &tables[g], b, &beside)?,
+                Table::Sums { base, relative } => e.gemm(a, base, &relative[g], b, &operands)?,
+                Table::Each(tables) => e.indirect_gemm(a, &tables[g], b, &operands)?,
             });
         }
         let product = e.concat(&products, 1)?;
@@ -226,7 +226,7 @@ impl Conv {
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
         let w = e.transpose(rows)?;
-        let sums = e.depthwise(a, &table, w, &self.beside)?;
+        let sums = e.depthwise(a, &table, w, &self.operands)?;
         as_image(&mut e, op, sums)
     }
 
@@ -240,7 +240,7 @@ impl Conv {
         let ends = [&self.window.pads_begin, &self.window.pads_end];
         let pads: Vec<i64> =
             ends.iter().flat_map(|pads| [0, 0].into_iter().chain(pads.iter().map(|&p| p as i64))).collect();
-        e.pad(self.x, &pads, self.beside.a_zero)
+        e.pad(self.x, &pads, self.operands.get("a_zero"))
     }
 }
 

@@ -1,42 +1,32 @@
 //! Making the ops that a convolution becomes.
 
+use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
 use gradus_dialects::layout::{IndirectionTable, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::{Attr, Builder, InsertPoint, Loc, Module, Op, OpState, Tensor, Type, Value};
+use gradus_ir::{Arity, Attr, Builder, InsertPoint, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 
-/// What a product has beside its factors.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Beside {
-    /// Subtracted from the first factor.
-    pub a_zero: Option<Value>,
-    /// Subtracted from the second, for all columns or each.
-    pub b_zero: Option<Value>,
-    /// Added to each column.
-    pub bias: Option<Value>,
-    /// What sums are multiplied with, all columns or each, to be quantized.
-    pub scale: Option<Value>,
-    /// What is added then.
-    pub zero: Option<Value>,
-}
+/// The operands of a product besides its factors, by name.
+#[derive(Clone, Default)]
+pub(super) struct ProductOperands(Vec<(&'static str, Value)>);
 
-impl Beside {
-    /// The operands of a product behind its factors.
-    fn groups(&self) -> [&[Value]; 6] {
-        let [a_zero, b_zero, bias] = [&self.a_zero, &self.b_zero, &self.bias].map(Option::as_slice);
-        [a_zero, b_zero, bias, &[], self.scale.as_slice(), self.zero.as_slice()]
+impl ProductOperands {
+    /// Collects those that there are.
+    pub(super) fn of<const N: usize>(operands: [(&'static str, Option<Value>); N]) -> ProductOperands {
+        ProductOperands(operands.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
     }
 
-    /// What the products of as many equal parts of the columns have.
-    pub(super) fn split(&self, e: &mut Emitter<'_>, parts: u64) -> Option<Vec<Beside>> {
-        let mut all = vec![*self; usize::try_from(parts).ok()?];
-        let of: [fn(&mut Beside) -> &mut Option<Value>; 3] = [|b| &mut b.b_zero, |b| &mut b.bias, |b| &mut b.scale];
-        for of in of {
-            let Some(value) = *of(&mut self.clone()) else { continue };
-            if e.extents(value)?.is_empty() {
-                continue;
-            }
-            let split = e.split(value, parts)?;
-            all.iter_mut().zip(split).for_each(|(part, value)| *of(part) = Some(value));
+    /// Returns the operand `name`.
+    pub(super) fn get(&self, name: &str) -> Option<Value> {
+        self.0.iter().find(|operand| operand.0 == name).map(|operand| operand.1)
+    }
+
+    /// Splits the operands for groups of equally many columns: those with an element for each column are cut, scalars shared.
+    pub(super) fn split(&self, e: &mut Emitter<'_>, parts: u64) -> Option<Vec<ProductOperands>> {
+        let mut all = vec![ProductOperands::default(); usize::try_from(parts).ok()?];
+        for &(name, value) in &self.0 {
+            let is_scalar = e.extents(value)?.is_empty();
+            let values = if is_scalar { vec![value; all.len()] } else { e.split(value, parts)? };
+            all.iter_mut().zip(values).for_each(|(part, value)| part.0.push((name, value)));
         }
         Some(all)
     }
@@ -157,10 +147,10 @@ impl Emitter<'_> {
         base: &[i32],
         relative: &[i32],
         b: Value,
-        beside: &Beside,
+        operands: &ProductOperands,
     ) -> Option<Value> {
         let (base, relative) = (self.offsets(&[base.len()], base)?, self.offsets(&[relative.len()], relative)?);
-        self.product("addr.gemm", &[a, base, relative, b], beside, &[])
+        self.product::<GemmOp>(&[a, base, relative, b], operands, &[])
     }
 
     /// The largest or the sum of what windows read.
@@ -171,9 +161,15 @@ impl Emitter<'_> {
     }
 
     /// Sums of what windows read, with weights.
-    pub(super) fn depthwise(&mut self, a: Value, table: &IndirectionTable, w: Value, beside: &Beside) -> Option<Value> {
+    pub(super) fn depthwise(
+        &mut self,
+        a: Value,
+        table: &IndirectionTable,
+        w: Value,
+        operands: &ProductOperands,
+    ) -> Option<Value> {
         let bases = self.bases(table)?;
-        self.product("addr.depthwise", &[a, bases, w], beside, &[])
+        self.product::<DepthwiseOp>(&[a, bases, w], operands, &[])
     }
 
     /// The product with a number, or with one for each row.
@@ -196,15 +192,27 @@ impl Emitter<'_> {
         a: Value,
         table: &IndirectionTable,
         b: Value,
-        beside: &Beside,
+        operands: &ProductOperands,
     ) -> Option<Value> {
         let bases = self.bases(table)?;
         let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
-        self.product("addr.indirect_gemm", &[a, bases, b], beside, &[("run", run)])
+        self.product::<IndirectGemmOp>(&[a, bases, b], operands, &[("run", run)])
     }
 
-    fn product(&mut self, name: &str, factors: &[Value], beside: &Beside, attrs: &[(&str, Attr)]) -> Option<Value> {
-        let groups: Vec<&[Value]> = factors.chunks(1).chain(beside.groups()).collect();
-        self.one(name, &groups, attrs)
+    /// A product of these factors, which are its required operands.
+    fn product<P: OpDecl>(
+        &mut self,
+        factors: &[Value],
+        operands: &ProductOperands,
+        attrs: &[(&str, Attr)],
+    ) -> Option<Value> {
+        let mut factors = factors.iter().copied();
+        let group = |group: &ValueSpec| match group.arity {
+            Arity::One => factors.next(),
+            _ => operands.get(group.name),
+        };
+        let groups: Vec<Option<Value>> = P::INFO.operands.iter().map(group).collect();
+        let groups: Vec<&[Value]> = groups.iter().map(Option::as_slice).collect();
+        self.one(P::INFO.name, &groups, attrs)
     }
 }

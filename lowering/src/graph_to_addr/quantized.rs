@@ -1,7 +1,7 @@
 //! Convolutions and products of 8-bit integers, which may be quantized again.
 
 use super::conv::{Conv, Reading};
-use super::emit::{Beside, Emitter};
+use super::emit::{Emitter, ProductOperands};
 use super::matrix_product;
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
@@ -58,13 +58,13 @@ pub(super) fn lower(m: &mut Module, op: Op, reading: &Reading) -> Option<Value> 
         return None;
     }
     if !names.is_conv() {
-        let beside = parameters.emit(m, op)?;
-        return matrix_product(m, op, a, b, &beside);
+        let operands = parameters.emit(m, op)?;
+        return matrix_product(m, op, a, b, &operands);
     }
     // That it can be lowered is known before anything is made.
-    Conv::of(m, op, Beside::default())?;
-    let beside = parameters.emit(m, op)?;
-    let conv = Conv::of(m, op, beside)?;
+    Conv::of(m, op, ProductOperands::default())?;
+    let operands = parameters.emit(m, op)?;
+    let conv = Conv::of(m, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
     match conv.is_depthwise() && positions <= MAX_POSITIONS {
         true => conv.lower_depthwise(m, op),
@@ -124,7 +124,7 @@ impl Parameters {
     }
 
     /// As operands of a product.
-    fn emit(&self, m: &mut Module, op: Op) -> Option<Beside> {
+    fn emit(&self, m: &mut Module, op: Op) -> Option<ProductOperands> {
         let mut e = Emitter::before(m, op);
         let mut constant = |typed: &Option<Typed>| match typed {
             Some((tensor, elem)) => e.constant(tensor, *elem).map(Some),
@@ -136,7 +136,8 @@ impl Parameters {
             Some(zero) => Some(e.reshape(zero, &[])?),
             None => None,
         };
-        Some(Beside { a_zero, b_zero, bias: self.bias, scale, zero })
+        let operands = [("a_zero", a_zero), ("b_zero", b_zero), ("bias", self.bias), ("scale", scale), ("zero", zero)];
+        Some(ProductOperands::of(operands))
     }
 }
 

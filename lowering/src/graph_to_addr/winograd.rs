@@ -6,7 +6,7 @@
 //! Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016, F(2x2, 3x3).
 
 use super::conv::{Conv, as_image, axes, channels_last};
-use super::emit::{Beside, Emitter};
+use super::emit::{Emitter, ProductOperands};
 use super::rows_product;
 use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
 use gradus_ir::{Module, Op, Tensor, Type, Value};
@@ -155,11 +155,11 @@ impl Conv {
         for strip in strips {
             let mut products = Vec::with_capacity(sums.len());
             for (places, &(signs, factor)) in strip.places.iter().zip(&sums) {
-                let sum = e.depthwise(a, places, signs, &Beside::default())?;
-                products.push(rows_product(&mut e, sum, factor, &Beside::default())?);
+                let sum = e.depthwise(a, places, signs, &ProductOperands::default())?;
+                products.push(rows_product(&mut e, sum, factor, &ProductOperands::default())?);
             }
             let products = e.concat(&products, 1)?;
-            results.push(e.depthwise(products, &strip.results, signs, &self.beside)?);
+            results.push(e.depthwise(products, &strip.results, signs, &self.operands)?);
         }
         let results = e.concat(&results, 0)?;
         as_image(&mut e, op, results)

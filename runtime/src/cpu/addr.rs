@@ -1,6 +1,7 @@
 //! Products by address tables: the tables and the second factor are constants.
 
 use super::narrow::Narrow;
+use super::operands::Operands;
 use super::{Kernel, Out, Prepared, constant, extents, float, floats, position};
 use crate::gemm::{Addresses, Columns, Isa, Panels, Parts, Product};
 use crate::lines::Lines;
@@ -76,26 +77,25 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let kind = Narrow::of(args, 0)?;
     let addresses = addresses(args, Parts::FLOATS)?;
     let (range, factor) = (bounds(args), Factor::of(m, args)?);
-    let [b, bias, add] = ["b", "bias", "add"].map(|name| position(args, name));
-    let mut reads = vec![0];
-    reads.extend(add);
-    let known = match (constant(args, "b"), bias.map(|_| constant(args, "bias"))) {
-        (Some(b), None) => Some(factor.panels(&widened(kind, &b), None)?),
-        (Some(b), Some(Some(bias))) => Some(factor.panels(&widened(kind, &b), Some(&kind.floats(bias.bytes())))?),
+    let mut operands = Operands::new(args);
+    let add = operands.input("add");
+    let known = match (constant(args, "b"), operands.constant("bias", Some)) {
+        (Some(b), Some(bias)) => {
+            let bias = bias.as_ref().map(|bias| kind.floats(bias.bytes()));
+            Some(factor.panels(&widened(kind, &b), bias.as_deref())?)
+        }
         _ => None,
     };
-    if known.is_none() {
-        reads.extend(b.into_iter().chain(bias));
-    }
+    let [b, bias] = ["b", "bias"].map(|name| if known.is_none() { operands.input(name) } else { None });
     let run = move |workers: &Workers, data: &[&[u8]], out: Out<'_>| {
-        let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
-        let add = add.and_then(|_| rest.next());
+        let floats = |input: Option<usize>| input.map(|i| kind.floats(data[i]));
+        let add = floats(add);
         let packed;
         let b = match &known {
             Some(panels) => panels,
             None => {
-                let b = Lines::of(bytemuck::cast_slice(&rest.next().unwrap_or_default())).into_bytes();
-                let panels = factor.panels(&b, rest.next().as_deref());
+                let b = Lines::of(bytemuck::cast_slice(&floats(b).unwrap_or_default())).into_bytes();
+                let panels = factor.panels(&b, floats(bias).as_deref());
                 packed = panels.ok_or_else(|| Trap::unsupported("a factor is too large"))?;
                 &packed
             }
@@ -105,7 +105,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         kind.write(out.bytes, |c| product.compute_among(workers, c, columns).map_err(Trap::Ub))
     };
     let columns = (kind == Narrow::No && add.is_none()).then_some(factor.columns);
-    Some(Kernel { reads, columns, run: Box::new(run) }.into())
+    Some(Kernel { reads: operands.inputs()?, columns, run: Box::new(run) }.into())
 }
 
 /// The least and greatest that results can be.

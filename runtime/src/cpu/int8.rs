@@ -1,7 +1,8 @@
 //! Products of bytes by address tables: the tables, the second factor and scales are constants.
 
 use super::addr::addresses;
-use super::{Kernel, Prepared, constant, dtype, position};
+use super::operands::Operands;
+use super::{Kernel, Prepared, constant, dtype};
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
 use crate::gemm::{Isa, Parts};
 use crate::window::{ByteWindows, MAX_POSITIONS, Places};
@@ -10,14 +11,16 @@ use gradus_ir::{DType, Module, OpArgs, Tensor};
 
 /// `addr.gemm` and `addr.indirect_gemm` of bytes.
 pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let parameters = Parameters::of(args, |shape| if let &[columns, _] = shape { Some(columns) } else { None })?;
+    let mut operands = Operands::new(args);
+    let parameters =
+        Parameters::of(&mut operands, args, |shape| if let &[columns, _] = shape { Some(columns) } else { None })?;
     let addresses = addresses(args, Parts::BYTES)?;
     let size = [parameters.columns, addresses.summands()];
     let at = |n: usize, k: usize| parameters.weight(n * size[1] + k, n);
     let b = BytePanels::new(ByteIsa::best(), size, addresses.run(), at, parameters.bias.as_deref()).ok()?;
     let Parameters { signed, scales, .. } = parameters;
-    let (zero, add) = (position(args, "a_zero"), position(args, "add"));
-    let kernel = Kernel::shared([0].into_iter().chain(zero).chain(add), move |workers, data, out| {
+    let [zero, add] = ["a_zero", "add"].map(|name| operands.input(name));
+    let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let (zero, add) = beside(data, zero, add);
         let product = ByteProduct { a: data[0], signed, zero, addresses: &addresses, b: &b, add };
         product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
@@ -29,7 +32,8 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let table = constant(args, "bases")?;
     let &[_, positions] = table.shape() else { return None };
-    let parameters = Parameters::of(args, |shape| Some(*shape.get(1)?))?;
+    let mut operands = Operands::new(args);
+    let parameters = Parameters::of(&mut operands, args, |shape| Some(*shape.get(1)?))?;
     let n = parameters.columns;
     if positions > MAX_POSITIONS {
         return None;
@@ -38,8 +42,8 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let places = Places::new(&table.as_slice::<i32>(), positions).ok()?;
     let Parameters { signed, bias, scales, .. } = parameters;
     let bias = bias.unwrap_or_else(|| vec![0; n]);
-    let (zero, add) = (position(args, "a_zero"), position(args, "add"));
-    let kernel = Kernel::shared([0].into_iter().chain(zero).chain(add), move |workers, data, out| {
+    let [zero, add] = ["a_zero", "add"].map(|name| operands.input(name));
+    let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let (zero, add) = beside(data, zero, add);
         let (places, weights, bias) = (&places, &weights, &bias);
         let windows = ByteWindows { a: data[0], signed, zero, places, channels: n, weights, bias, add };
@@ -48,11 +52,10 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// What is beside the factors of a product and no constant: the zero point of the first one, and what is added.
+/// Returns the zero point of the first factor, and the summands.
 fn beside<'a>(data: &[&'a [u8]], zero: Option<usize>, add: Option<usize>) -> (u8, Option<&'a [i32]>) {
-    let mut rest = data[1..].iter().copied();
-    let zero = zero.and_then(|_| rest.next()?.first().copied()).unwrap_or(0);
-    (zero, add.and_then(|_| rest.next()).map(bytemuck::cast_slice))
+    let zero = zero.and_then(|i| data[i].first().copied()).unwrap_or(0);
+    (zero, add.map(|i| bytemuck::cast_slice(data[i])))
 }
 
 /// Where results go: as sums if there are no scales.
@@ -79,15 +82,20 @@ struct Parameters {
 
 impl Parameters {
     /// `columns`: how many columns the result has, by the extents of the other factor.
-    fn of(args: &OpArgs<'_>, columns: impl FnOnce(&[usize]) -> Option<usize>) -> Option<Parameters> {
+    fn of(
+        operands: &mut Operands<'_>,
+        args: &OpArgs<'_>,
+        columns: impl FnOnce(&[usize]) -> Option<usize>,
+    ) -> Option<Parameters> {
         let a = dtype(args.module, args.operand_type(0)).filter(|a| matches!(a, DType::I8 | DType::U8))?;
         let b = constant(args, "b")?;
         let (columns, values) = (columns(b.shape())?, integers(&b)?);
-        let zero = parameter(args, "b_zero", integers)?.unwrap_or_else(|| vec![0]);
-        let bias = parameter(args, "bias", |t| (t.dtype() == DType::I32).then(|| t.as_slice::<i32>().into_owned()))?;
-        let scales = match parameter(args, "scale", |t| Some(t.to_f64()))? {
-            Some(scales) => Some(quantizing(scales, columns, &constant(args, "zero")?)?),
-            None => None,
+        let zero = operands.constant("b_zero", |t| integers(&t))?.unwrap_or_else(|| vec![0]);
+        let sums = |t: Tensor| (t.dtype() == DType::I32).then(|| t.as_slice::<i32>().into_owned());
+        let bias = operands.constant("bias", sums)?;
+        let scales = match (operands.constant("scale", |t| Some(t.to_f64()))?, operands.constant("zero", Some)?) {
+            (Some(scales), Some(zero)) => Some(quantizing(scales, columns, &zero)?),
+            _ => None,
         };
         Some(Parameters { signed: a == DType::I8, values, columns, zero, bias, scales })
     }
@@ -95,14 +103,6 @@ impl Parameters {
     /// An element of the other factor, less its zero point.
     fn weight(&self, i: usize, column: usize) -> i32 {
         self.values[i] - self.zero[if self.zero.len() == 1 { 0 } else { column }]
-    }
-}
-
-/// A constant operand as `read` reads it, if it is there; `None` if it is and cannot be read.
-fn parameter<T>(args: &OpArgs<'_>, name: &str, read: impl FnOnce(&Tensor) -> Option<T>) -> Option<Option<T>> {
-    match args.opt_operand(name) {
-        Some(_) => read(&constant(args, name)?).map(Some),
-        None => Some(None),
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `addr.rs` | kernels of products by address tables |
 //! | `int8.rs` | the same of bytes |
 //! | `narrow.rs` | floats of 16 bits as floats of 32 |
+//! | `operands.rs` | the optional operands of an op, as kernels ask for them |
 //! | `window.rs` | pools and depthwise convolutions by them |
 //! | `map.rs` | what treats each element by itself |
 //! | `function.rs` | the functions of elements |
@@ -27,6 +28,7 @@ mod map;
 mod memory;
 mod movement;
 mod narrow;
+mod operands;
 mod plan;
 mod program;
 mod quantize;
@@ -39,12 +41,7 @@ pub use program::Program;
 use crate::gemm::Columns;
 use crate::lines::Lines;
 use crate::workers::Workers;
-use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp, PoolOp};
-use gradus_dialects::graph::{
-    ConcatOp, DequantizeLinearOp, DropoutOp, ExpandOp, FlattenOp, IdentityOp, LogSoftmaxOp, LrnOp, PadOp,
-    QuantizeLinearOp, ReshapeOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp, TransposeOp, UnsqueezeOp,
-};
-use gradus_dialects::layout::{PackOp, UnpackOp};
+use gradus_dialects::{self as dialects, graph, layout};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use map::Stage;
@@ -120,32 +117,32 @@ type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
 
 /// The ops that there are kernels for, but for those of each element by itself; where there are several, the first that fits.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
-    (GemmOp::INFO, addr::gemm),
-    (IndirectGemmOp::INFO, addr::gemm),
-    (GemmOp::INFO, int8::gemm),
-    (IndirectGemmOp::INFO, int8::gemm),
-    (PoolOp::INFO, window::pool),
-    (DepthwiseOp::INFO, window::depthwise),
-    (DepthwiseOp::INFO, int8::depthwise),
-    (ReshapeOp::INFO, view),
-    (FlattenOp::INFO, view),
-    (SqueezeOp::INFO, view),
-    (UnsqueezeOp::INFO, view),
-    (IdentityOp::INFO, view),
-    (DropoutOp::INFO, movement::dropout),
-    (PackOp::INFO, movement::packing),
-    (UnpackOp::INFO, movement::packing),
-    (TransposeOp::INFO, movement::transpose),
-    (ConcatOp::INFO, movement::concat),
-    (SliceOp::INFO, movement::slice),
-    (SplitOp::INFO, movement::split),
-    (PadOp::INFO, movement::pad),
-    (ExpandOp::INFO, movement::expand),
-    (QuantizeLinearOp::INFO, quantize::quantize),
-    (DequantizeLinearOp::INFO, quantize::dequantize),
-    (SoftmaxOp::INFO, lanes::softmax),
-    (LogSoftmaxOp::INFO, lanes::log_softmax),
-    (LrnOp::INFO, lanes::lrn),
+    (dialects::addr::GemmOp::INFO, addr::gemm),
+    (dialects::addr::IndirectGemmOp::INFO, addr::gemm),
+    (dialects::addr::GemmOp::INFO, int8::gemm),
+    (dialects::addr::IndirectGemmOp::INFO, int8::gemm),
+    (dialects::addr::PoolOp::INFO, window::pool),
+    (dialects::addr::DepthwiseOp::INFO, window::depthwise),
+    (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
+    (graph::ReshapeOp::INFO, view),
+    (graph::FlattenOp::INFO, view),
+    (graph::SqueezeOp::INFO, view),
+    (graph::UnsqueezeOp::INFO, view),
+    (graph::IdentityOp::INFO, view),
+    (graph::DropoutOp::INFO, movement::dropout),
+    (layout::PackOp::INFO, movement::packing),
+    (layout::UnpackOp::INFO, movement::packing),
+    (graph::TransposeOp::INFO, movement::transpose),
+    (graph::ConcatOp::INFO, movement::concat),
+    (graph::SliceOp::INFO, movement::slice),
+    (graph::SplitOp::INFO, movement::split),
+    (graph::PadOp::INFO, movement::pad),
+    (graph::ExpandOp::INFO, movement::expand),
+    (graph::QuantizeLinearOp::INFO, quantize::quantize),
+    (graph::DequantizeLinearOp::INFO, quantize::dequantize),
+    (graph::SoftmaxOp::INFO, lanes::softmax),
+    (graph::LogSoftmaxOp::INFO, lanes::log_softmax),
+    (graph::LrnOp::INFO, lanes::lrn),
 ];
 
 /// The same bytes, if there are as many: what a type says need not be what happens.

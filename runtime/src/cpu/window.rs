@@ -2,7 +2,8 @@
 
 use super::addr::bounds;
 use super::narrow::Narrow;
-use super::{Kernel, Prepared, constant, position};
+use super::operands::Operands;
+use super::{Kernel, Prepared, constant};
 use crate::gemm::Isa;
 use crate::window::{Places, Reduction, Windows};
 use gradus_ir::{Module, OpArgs};
@@ -33,11 +34,10 @@ fn windows(args: &OpArgs<'_>, channels: usize, weights: Option<Vec<f32>>, is_max
     let &[_, positions] = table.shape() else { return None };
     let places = Places::new(&table.as_slice::<i32>(), positions).ok()?;
     let range = bounds(args);
-    let (bias, add) = (position(args, "bias"), position(args, "add"));
-    let kernel = Kernel::shared([0].into_iter().chain(bias).chain(add), move |workers, data, out| {
-        let mut rest = data[1..].iter().map(|bytes| kind.floats(bytes));
-        let bias = bias.and_then(|_| rest.next());
-        let add = add.and_then(|_| rest.next());
+    let mut operands = Operands::new(args);
+    let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
+    let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
+        let [bias, add] = [bias, add].map(|input| input.map(|i| kind.floats(data[i])));
         let reduction = match &weights {
             Some(weights) => Reduction::Weighted(weights),
             None if is_max => Reduction::Max,

@@ -1,0 +1,157 @@
+//! The shared part of the products: the operands besides the factors, and the epilogue. Each operand is declared, checked and
+//! evaluated in this file, and executed by kernels; passes copy all of them without naming them.
+
+use super::{is_compatible, shape};
+use crate::graph::Inputs;
+use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
+use gradus_ir::{Context, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use gradus_reference_kernels as kernels;
+
+/// Declares a product: an op with these operands, attributes and result, and those that all products share. A declaration
+/// has the op's name, the text of its factors, its `infer` and `eval`.
+macro_rules! product_op {
+    (
+        $(#[doc = $doc:literal])*
+        $name:literal $factors:literal infer $infer:ident eval $eval:ident
+        pub struct $Op:ident { $($fields:tt)* }
+    ) => {
+        $(#[doc = $doc])*
+        #[op(
+            $name,
+            traits = Traits::OPERAND_SEGMENTS,
+            effects = Effects::MayUb,
+            speculatable = is_inside,
+            infer = $infer,
+            work = work,
+            eval = $eval,
+            format = concat!(
+                $factors,
+                " (`a_zero` $a_zero^)? (`b_zero` $b_zero^)? (`bias` $bias^)? (`plus` $add^)? (`scale` $scale^ `zero` $zero)?",
+                " attr-dict `:` functional-type(operands, results)"
+            )
+        )]
+        pub struct $Op {
+            $($fields)*
+            /// Zero point of `a`, a scalar.
+            a_zero: OptOperand<RANKED_TENSOR>,
+            /// Zero point of `b`, a scalar or `[N]`.
+            b_zero: OptOperand<RANKED_TENSOR>,
+            /// Bias, `[N]`.
+            bias: OptOperand<RANKED_TENSOR>,
+            /// Summand of each element, `[M, N]`.
+            add: OptOperand<RANKED_TENSOR>,
+            /// Requantization scale, a scalar or `[N]`.
+            scale: OptOperand<RANKED_TENSOR>,
+            /// Zero point of the requantized result, a scalar.
+            zero: OptOperand<RANKED_TENSOR>,
+            /// Lower bound of the result.
+            low: OptAttribute<F32>,
+            /// Upper bound of the result.
+            high: OptAttribute<F32>,
+        }
+    };
+}
+pub(super) use product_op;
+
+/// All products.
+const PRODUCTS: &[&OpInfo] = &[super::GemmOp::INFO, super::IndirectGemmOp::INFO, super::DepthwiseOp::INFO];
+
+/// Whether an op is a product, which has an epilogue.
+pub fn is_product(m: &Module, op: Op) -> bool {
+    m.info(op).is_some_and(|info| PRODUCTS.iter().any(|product| std::ptr::eq(*product, info)))
+}
+
+/// Infers the type of the result: `[M, N]` of the accumulator type, i32 for 8-bit factors, or of the requantized type.
+pub(super) fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type>, String> {
+    let ctx = args.ctx();
+    let [a, b] = ["a", "b"].map(|name| elem(args, name));
+    let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
+    let elem = a.filter(|_| a == b || are_bytes).ok_or("requires 'a' and 'b' of the same element type")?;
+    let sums = if are_bytes { Type::I32 } else { elem };
+    check_summands(args, [m, n], sums)?;
+    Ok(vec![ctx.tensor_type(&[m, n], result_element_type(args, n, sums)?)])
+}
+
+/// Checks the element types and shapes of `bias` and `add`, and that only floats are clamped.
+fn check_summands(args: &OpArgs<'_>, [m, n]: [i64; 2], sums: Type) -> Result<(), String> {
+    let ctx = args.ctx();
+    if let Some(bias) = args.opt_operand("bias").map(|v| args.module.value_type(v)) {
+        let fits = matches!(ctx.shape(bias), Some(&[have]) if is_compatible(have, n));
+        if !fits || ctx.element_type(bias) != sums {
+            return Err(format!("requires 'bias' of type {}", ctx.display_type(ctx.tensor_type(&[n], sums))));
+        }
+    }
+    if let Some(add) = args.opt_operand("add").map(|v| args.module.value_type(v)) {
+        let fits =
+            |shape: &[i64]| matches!(shape, &[a, b] if [(a, m), (b, n)].iter().all(|&(a, b)| is_compatible(a, b)));
+        if !ctx.shape(add).is_some_and(fits) || ctx.element_type(add) != sums {
+            return Err(format!("requires 'add' of type {}", ctx.display_type(ctx.tensor_type(&[m, n], sums))));
+        }
+    }
+    if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
+        return Err("requires floating-point sums for 'low' and 'high'".into());
+    }
+    Ok(())
+}
+
+/// Whether an element type is an 8-bit integer.
+fn is_byte(ctx: &Context, elem: Type) -> bool {
+    ctx.int_width(elem) == Some(8)
+}
+
+/// Returns the element type of an operand.
+fn elem(args: &OpArgs<'_>, name: &str) -> Option<Type> {
+    args.opt_operand(name).map(|v| args.ctx().element_type(args.module.value_type(v)))
+}
+
+/// Checks zero points and scales against the factors and `n` columns. Returns the element type of the result.
+fn result_element_type(args: &OpArgs<'_>, n: i64, sums: Type) -> Result<Type, String> {
+    let fits = |name: &str, of: Option<Type>, per_column: bool| {
+        let shape = shape(args, name);
+        let known = shape.is_empty() || per_column && matches!(shape, &[have] if is_compatible(have, n));
+        args.opt_operand(name).is_none() || known && of == elem(args, name)
+    };
+    let bytes = |name: &str| elem(args, name).filter(|&elem| is_byte(args.ctx(), elem));
+    if !fits("a_zero", bytes("a"), false) || !fits("b_zero", bytes("b"), true) {
+        return Err(
+            "requires scalar 'a_zero' and scalar or per-column 'b_zero' of the element types of 8-bit factors".into()
+        );
+    }
+    match (elem(args, "scale"), bytes("zero")) {
+        (None, _) if args.opt_operand("zero").is_none() => Ok(sums),
+        (Some(Type::F32), Some(made)) if sums == Type::I32 && fits("scale", Some(Type::F32), true) => {
+            fits("zero", Some(made), false).then_some(made).ok_or_else(|| "requires a scalar 'zero'".into())
+        }
+        _ => {
+            Err("requires scalar or per-column 'scale' of type f32 and an 8-bit 'zero', for sums of 8-bit integers"
+                .into())
+        }
+    }
+}
+
+/// Returns the zero points of both factors.
+pub(super) fn zero_points(inputs: Inputs<'_>) -> Result<[Option<&Tensor>; 2], Trap> {
+    Ok([inputs.opt("a_zero")?, inputs.opt("b_zero")?])
+}
+
+/// Applies the epilogue to sums: bias, summands, clamping and requantization.
+pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> Result<Tensor, Trap> {
+    let inputs = Inputs::new(args, data);
+    for name in ["bias", "add"] {
+        if let Some(more) = inputs.opt(name)? {
+            sums = kernels::add(&sums, more)?;
+        }
+    }
+    let bound = |name: &str| {
+        let value = args.attr(name).and_then(|a| args.ctx().as_float(a))?;
+        Some(floats_to_tensor(sums.dtype(), &[], vec![value]))
+    };
+    let (low, high) = (bound("low"), bound("high"));
+    if low.is_some() || high.is_some() {
+        sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
+    }
+    Ok(match (inputs.opt("scale")?, inputs.opt("zero")?) {
+        (Some(scale), Some(zero)) => kernels::requantize(&sums, scale, zero)?,
+        _ => sums,
+    })
+}

@@ -1,0 +1,48 @@
+//! The optional operands of an op, as its kernel asks for them.
+
+use super::{constant, position};
+use gradus_ir::{Arity, OpArgs, Tensor};
+
+/// The operands that a kernel has asked for: constants, which it reads when it is prepared, and inputs, which it reads in each
+/// run. The first input is the first operand of the op.
+pub(super) struct Operands<'a> {
+    args: &'a OpArgs<'a>,
+    names: Vec<&'static str>,
+    inputs: Vec<usize>,
+}
+
+impl<'a> Operands<'a> {
+    pub(super) fn new(args: &'a OpArgs<'a>) -> Operands<'a> {
+        Operands { args, names: Vec::new(), inputs: vec![0] }
+    }
+
+    /// Returns where an operand is among the inputs, if the op has it.
+    pub(super) fn input(&mut self, name: &'static str) -> Option<usize> {
+        self.names.push(name);
+        self.inputs.push(position(self.args, name)?);
+        Some(self.inputs.len() - 1)
+    }
+
+    /// Reads a constant, if the op has it; the outer `None` says that it has the operand, but not as a constant that `read`
+    /// accepts.
+    pub(super) fn constant<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(Tensor) -> Option<T>,
+    ) -> Option<Option<T>> {
+        self.names.push(name);
+        match self.args.opt_operand(name) {
+            Some(_) => constant(self.args, name).and_then(read).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// Returns the positions of the inputs among the operands of the op; `None` if the op has an optional operand that was not
+    /// asked for, as the kernel would ignore it.
+    pub(super) fn inputs(self) -> Option<Vec<usize>> {
+        let args = self.args;
+        let mut optional = args.info.operands.iter().filter(|group| group.arity == Arity::Optional);
+        let is_known = |name| self.names.contains(&name) || args.opt_operand(name).is_none();
+        optional.all(|group| is_known(group.name)).then_some(self.inputs)
+    }
+}
