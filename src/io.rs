@@ -1,12 +1,22 @@
 //! File access: the only module that reads and writes files.
 
-use crate::split::Chunk;
 use crate::{Failure, Streams};
 use gradus_ir::{Context, Diagnostic, Loc, Module, ParseOptions, parse_source};
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// A part of a file that is a program.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// Name of the file in messages.
+    pub name: String,
+    /// The program.
+    pub text: Arc<String>,
+    /// The 1-based line and column of its start in the file.
+    pub start: (u32, u32),
+}
 
 /// Prints diagnostics, or compares them with the expected ones.
 pub fn report(ctx: &Context, diagnostics: &[Diagnostic], streams: &mut Streams<'_>) -> Failure {

@@ -156,8 +156,8 @@ pub fn pipeline(tool: &Tool, matches: &ArgMatches, anchor: &str) -> Result<Pipel
     let Some(text) = matches.get_one::<String>("pass-pipeline") else {
         let mut pipeline = Pipeline::on(anchor);
         for (name, options) in chosen {
-            let info = find_pass(&tool.passes, name).map_err(Failure::Usage)?;
-            pipeline.add(info, options).map_err(Failure::Usage)?;
+            let info = find_pass(&tool.passes, name).map_err(|e| Failure::Usage(e.message))?;
+            pipeline.add(info, options).map_err(|e| Failure::Usage(e.message))?;
         }
         return Ok(pipeline);
     };
@@ -195,8 +195,8 @@ pub fn given(tool: &Tool, matches: &ArgMatches) -> Vec<String> {
 
 /// Parses a pipeline. Errors point into its text.
 pub fn parse_pipeline(tool: &Tool, text: &str) -> Result<Pipeline, Failure> {
-    Pipeline::parse(text, &tool.passes).map_err(|(at, message)| {
-        let at = text[..at.min(text.len())].chars().count();
+    Pipeline::parse(text, &tool.passes).map_err(|e| {
+        let (at, message) = (text[..e.offset.min(text.len())].chars().count(), e.message);
         Failure::Usage(format!("{message}\n  {text}\n  {:at$}^", ""))
     })
 }
@@ -239,7 +239,7 @@ pub fn actions(matches: &ArgMatches, log: &Shared) -> Result<Option<Actions>, Fa
     let mut actions = Actions::new();
     let mut wanted = matches.get_flag("mlir-print-debug-counter");
     if let Some(counters) = matches.get_one::<String>("mlir-debug-counter") {
-        actions.set_counters(counters).map_err(Failure::Usage)?;
+        actions.set_counters(counters).map_err(|e| Failure::Usage(e.message))?;
         wanted = true;
     }
     let open = |path: &str| if path == "-" { Ok(log.sink()) } else { crate::io::create(path) };

@@ -2,7 +2,7 @@
 
 use crate::commands::model::is_model;
 use crate::expected::{Level, Verifier};
-use crate::io::{self, write};
+use crate::io::{self, Chunk, write};
 use crate::{Failure, Streams};
 use clap::{Arg, ArgMatches};
 use gradus_ir::diag::Severity;
@@ -13,17 +13,6 @@ use std::sync::Arc;
 pub const MARKER: &str = "// -----";
 /// Number of missing trailing bytes up to which a line counts as a misspelt marker.
 const NEAR: usize = 2;
-
-/// A part of a file that is a program.
-#[derive(Clone, Debug)]
-pub struct Chunk {
-    /// Name of the file in messages.
-    pub name: String,
-    /// The program.
-    pub text: Arc<String>,
-    /// The 1-based line and column of its start in the file.
-    pub start: (u32, u32),
-}
 
 /// The flags.
 pub fn args() -> [Arg; 3] {

@@ -1,6 +1,8 @@
 //! Which pass changes the meaning of a program, and which of its rewrites.
 
-use crate::compare::{Difference, Options, Reference, Verdict};
+use crate::compare::{Reference, Verdict};
+use crate::options::Options;
+use crate::outcome::Difference;
 use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
 use gradus_ir::{Diagnostic, Module};
 use rustc_hash::FxHashMap;

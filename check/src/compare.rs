@@ -1,41 +1,19 @@
 //! A program as it was before, and whether another may stand for it.
 
-use crate::floats::{Floats, Judge};
-use crate::input::{Input, Inputs};
-use crate::outcome::{Outcome, Relation, Runner};
+use crate::floats::Judge;
+use crate::input::Input;
+use crate::inputs::Inputs;
+use crate::options::Options;
+use crate::outcome::{Difference, Outcome, Relation, Runner};
 use crate::random::Random;
-use crate::show;
+use crate::show::{self, function_type, result_types};
 use crate::witness;
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::pass::Passed;
 use gradus_ir::symbols::is_private;
-use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, Type, TypeData, symbol_name};
+use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, TypeData, symbol_name};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
-
-/// How a program is checked.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// On so many inputs each function is run that it is defined on.
-    pub inputs: u64,
-    /// Functions of integers with at most so many inputs are run on all of them.
-    pub exhaustive: u64,
-    /// Runs of more ops are given up. Afterwards a run may take 16 times as many.
-    pub fuel: u64,
-    /// Another number gives other inputs.
-    pub seed: u64,
-    /// Whether ops that nobody declared are calls of something outside the program, rather than something that cannot be
-    /// run. A compiler that knows them may do with them what it likes.
-    pub opaque: bool,
-    /// Which floats programs are run on, and how they are compared.
-    pub floats: Floats,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { inputs: 200, exhaustive: 1 << 12, fuel: 1 << 16, seed: 0, opaque: true, floats: Floats::Bits }
-    }
-}
 
 /// How many times as many ops a run may take afterwards.
 const MORE_FUEL: u64 = 16;
@@ -65,17 +43,6 @@ pub enum Verdict {
     Inconclusive(String),
     /// It could be run before, but cannot be run any more, for this reason.
     Lost(String),
-}
-
-/// An input on which a function differs.
-#[derive(Debug)]
-pub struct Difference {
-    /// The input.
-    pub input: Input,
-    /// What came of it.
-    pub before: Outcome,
-    /// What comes of it.
-    pub after: Outcome,
 }
 
 /// A program before, with what its functions did.
@@ -331,15 +298,6 @@ impl Runs {
         }
         Some(outcome)
     }
-}
-
-fn function_type(m: &Module, function: Op) -> Option<Type> {
-    m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a))
-}
-
-/// The types of a function's results.
-pub(crate) fn result_types(m: &Module, function: Op) -> &[Type] {
-    function_type(m, function).and_then(|ty| m.ctx.function_parts(ty)).map_or(&[], |(_, results)| results)
 }
 
 fn gives_tensors(m: &Module, function: Op) -> bool {

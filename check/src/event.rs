@@ -5,12 +5,11 @@
 //! the input, its name, and how many events there were before, so that it is the same before and after a transformation
 //! that keeps the events.
 
-use crate::compare::Options;
-use crate::floats::Floats;
+use crate::draw;
 use crate::global::Globals;
-use crate::input;
-use crate::outcome::Seen;
+use crate::options::{Floats, Options};
 use crate::random::Random;
+use crate::seen::Seen;
 use gradus_ir::effects::is_memory;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory, Storage};
@@ -85,7 +84,7 @@ fn name(m: &Module, op: Op) -> String {
 /// A value that comes from outside.
 fn result(m: &Module, ty: Type, memory: &mut Memory, floats: Floats, random: &mut Random) -> Result<Datum, Trap> {
     let unknown = || Trap::unsupported(format!("a value of type {} from outside", m.ctx.display_type(ty)));
-    let mut drawn = input::value(&m.ctx, ty, floats, random).ok_or_else(unknown)?;
+    let mut drawn = draw::value(&m.ctx, ty, floats, random).ok_or_else(unknown)?;
     let mut value = drawn.args.pop().ok_or_else(unknown)?;
     if let (Datum::MemRef(view), Some(contents)) = (&mut value, drawn.buffers.pop()) {
         view.buffer = memory.insert(contents, Storage::Heap)?;
@@ -107,7 +106,7 @@ fn overwrite(
     }
     let elem = m.ctx.element_type(ty);
     view.for_each_index(|index| {
-        let drawn = input::value(&m.ctx, elem, floats, random).and_then(|mut drawn| drawn.args.pop());
+        let drawn = draw::value(&m.ctx, elem, floats, random).and_then(|mut drawn| drawn.args.pop());
         memory.store(drawn.ok_or_else(|| Trap::unsupported("memory of this element type"))?, view, index)
     })
 }

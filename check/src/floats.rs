@@ -3,30 +3,13 @@
 //! Rounding and algebra are told apart by running a program once more with all its floats as `f64`: what an op means there
 //! is what it means anyway, so nothing is declared twice.
 
-use crate::compare::Options;
 use crate::input::Input;
-use crate::outcome::{Outcome, Relation, Runner, same_bits};
+use crate::options::{Floats, Options};
+use crate::outcome::{Outcome, Relation, Runner};
 use crate::random::Random;
+use crate::seen::same_bits;
 use gradus_ir::{Context, DType, Diagnostic, Module, Op, Type, symbol_name, verify};
 use std::cell::OnceCell;
-
-/// How floats are drawn and compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Floats {
-    /// Any floats, infinities and NaNs among them; results are equal bit by bit, but for NaNs.
-    #[default]
-    Bits,
-    /// Small integers; results are equal numbers, unless one was rounded. Sums may be put in any order.
-    Exact,
-    /// Moderate numbers in programs of `f64`, see [`widened`]; results differ by no more than 1e-9 of the numbers that
-    /// they are made of.
-    Algebra,
-    /// Moderate numbers; results differ by no more than rounding explains.
-    Rounding,
-    /// Moderate numbers; results differ by no more than rounding explains, or by one percent. What is no finite number may
-    /// become anything.
-    Approximate,
-}
 
 /// What may differ in [`Floats::Approximate`], of the larger number.
 const PERCENT: f64 = 0.01;
@@ -43,21 +26,6 @@ const JUMP: f64 = 0.1;
 const SHAKES: u64 = 4;
 /// Rounding errors may be so many times as large as they are before, or as shaken inputs show.
 const SLACK: f64 = 8.0;
-
-impl Floats {
-    pub(crate) fn draw(self, random: &mut Random) -> f64 {
-        match self {
-            Floats::Bits => random.float(),
-            Floats::Exact => random.below(7) as f64 - 3.0,
-            Floats::Algebra | Floats::Rounding | Floats::Approximate => {
-                // 24 bits: an `f32` holds them.
-                let part = random.next() >> 40;
-                let size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);
-                if part & 1 == 0 { size } else { -size }
-            }
-        }
-    }
-}
 
 /// The program with `f64` for all smaller floats. Errors say what is not valid then.
 pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {

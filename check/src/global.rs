@@ -1,7 +1,8 @@
 //! Memory that others can name too: the globals of a program that are neither private nor constant.
 
-use crate::floats::Floats;
-use crate::input::{Input, MAX_ELEMENTS, contents};
+use crate::draw::{MAX_ELEMENTS, contents};
+use crate::input::Input;
+use crate::options::Floats;
 use crate::random::Random;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};

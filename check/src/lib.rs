@@ -10,20 +10,27 @@
 
 pub mod bisect;
 mod compare;
+mod draw;
 mod event;
 mod floats;
 mod global;
 mod input;
+mod inputs;
+mod options;
 mod outcome;
 mod random;
 pub mod reproduce;
+mod seen;
 mod show;
 mod slice;
 mod witness;
 
-pub use compare::{Difference, Options, Reference, Verdict};
+pub use compare::{Reference, Verdict};
 pub use event::Event;
-pub use floats::{Floats, widened};
-pub use input::{Input, Inputs};
-pub use outcome::{Outcome, Relation, Runner, Seen, refines, run};
+pub use floats::widened;
+pub use input::Input;
+pub use inputs::Inputs;
+pub use options::{Floats, Options};
+pub use outcome::{Difference, Outcome, Relation, Runner, run};
 pub use random::Random;
+pub use seen::{Seen, refines};

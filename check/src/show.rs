@@ -1,9 +1,9 @@
 //! Inputs and outcomes as text, in MLIR's spelling.
 
-use crate::compare::result_types;
 use crate::event::Event;
 use crate::input::Input;
-use crate::outcome::{Outcome, Seen};
+use crate::outcome::Outcome;
+use crate::seen::Seen;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Context, Module, Op, Type};
 
@@ -110,4 +110,13 @@ fn scalar(datum: &Datum) -> String {
 fn elements(all: &[Datum]) -> String {
     let shown: Vec<String> = all.iter().take(SHOWN).map(scalar).collect();
     format!("[{}{}]", shown.join(", "), if all.len() > SHOWN { ", ..." } else { "" })
+}
+
+pub(crate) fn function_type(m: &Module, function: Op) -> Option<Type> {
+    m.inherent_attr(function, "function_type").and_then(|a| m.ctx.as_type(a))
+}
+
+/// The types of a function's results.
+pub(crate) fn result_types(m: &Module, function: Op) -> &[Type] {
+    function_type(m, function).and_then(|ty| m.ctx.function_parts(ty)).map_or(&[], |(_, results)| results)
 }

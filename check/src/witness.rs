@@ -1,8 +1,8 @@
 //! A smaller input on which two functions still differ: numbers nearer to zero say more about what goes wrong.
 
-use crate::compare::{Difference, Options};
 use crate::input::Input;
-use crate::outcome::{Outcome, Relation, Runner};
+use crate::options::Options;
+use crate::outcome::{Difference, Outcome, Relation, Runner};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, Type};
 

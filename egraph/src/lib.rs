@@ -26,6 +26,7 @@ mod extract;
 mod graph;
 mod journal;
 mod known;
+mod paths;
 mod program;
 pub mod report;
 mod saturate;

@@ -15,6 +15,7 @@
 
 mod directive;
 pub mod ere;
+mod format;
 mod near_miss;
 mod number;
 mod pattern;

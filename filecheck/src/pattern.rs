@@ -3,7 +3,8 @@
 use crate::Options;
 use crate::directive::Kind;
 use crate::ere::{self, Assert, Captures, Flags, Node, Regex, Set};
-use crate::number::{self, EvalError, Expr, Format};
+use crate::format::Format;
+use crate::number::{self, EvalError, Expr};
 use crate::source::{Message, Place, Sources};
 use crate::variables::{NumberId, Variables};
 

@@ -1,6 +1,6 @@
 //! The values of variables.
 
-use crate::number::Format;
+use crate::format::Format;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A numeric variable. Its index is stable when the variable is cleared, so that parsed patterns see its next value.

@@ -1,7 +1,6 @@
 //! Ops drawn from their declarations: operands, attributes and result types are tried until the verifier accepts them.
 
 use crate::domain;
-use crate::library::is_usable;
 use gradus_check::Random;
 use gradus_ir::rules::Signature;
 use gradus_ir::{
@@ -301,4 +300,11 @@ fn related(info: &OpInfo, name: &str, specs: &[ValueSpec], known: &[Vec<Type>]) 
         TypeRelation::Same(names) if names.contains(&name) => names.iter().find_map(|n| of(n)),
         _ => None,
     })
+}
+
+/// Whether ops of the declaration can be inserted anywhere and executed.
+pub(crate) fn is_usable(info: &OpInfo) -> bool {
+    let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
+    let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
+    (means || info.traits.has(Traits::CALL)) && !bound && info.parents.is_empty() && info.successors.is_empty()
 }

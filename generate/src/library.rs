@@ -1,5 +1,6 @@
 //! The library of fragments: ops of existing programs.
 
+use crate::declared::is_usable;
 use crate::domain;
 use gradus_check::{Inputs, Random};
 use gradus_ir::eval::{Datum, eval_op};
@@ -179,13 +180,6 @@ fn note(lists: &mut FxHashMap<Type, Vec<usize>>, ty: Type, part: usize) {
     if list.last() != Some(&part) {
         list.push(part);
     }
-}
-
-/// Whether ops of the declaration can be inserted anywhere and executed.
-pub(crate) fn is_usable(info: &OpInfo) -> bool {
-    let means = info.eval.is_some() || info.exec.is_some() || info.runs_regions();
-    let bound = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
-    (means || info.traits.has(Traits::CALL)) && !bound && info.parents.is_empty() && info.successors.is_empty()
 }
 
 /// Returns an op as a fragment, or `None` if it cannot be inserted elsewhere or executed.

@@ -1,12 +1,12 @@
 //! The executable form of functions: values are slots of a frame, and everything static is resolved.
 
 use gradus_ir::access::ElementAccess;
-use gradus_ir::control::{CountedFn, JumpFn};
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::scalar::Scalar;
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{Block, Module, Op, OpArgs, OpInfo, Region, Traits, Type, Value};
+use gradus_ir::{CountedFn, JumpFn};
 use std::ops::Range;
 
 /// The executable form of a function. Regions, blocks and ops refer to each other by index.

@@ -2,7 +2,8 @@
 
 use crate::code::{Code, Frame, OpCode};
 use crate::{Interpreter, Stop};
-use gradus_ir::control::{CountedFn, Event, Next};
+use gradus_ir::CountedFn;
+use gradus_ir::control::{Event, Next};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Op, OpInfo, Traits};
 

@@ -3,10 +3,9 @@
 use crate::code::{Code, Does, Frame, MAX_NUMBERS, OpCode, Read};
 use crate::{Interpreter, Stop};
 use gradus_ir::access::ElementAccess;
-use gradus_ir::control::JumpFn;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::scalar::Scalar;
-use gradus_ir::{OpInfo, Traits};
+use gradus_ir::{JumpFn, OpInfo, Traits};
 use std::ops::Range;
 
 /// The continuation after an op.

@@ -1,9 +1,9 @@
 //! Access to single elements of memory: the meaning of ops that load and store them.
 
 use crate::affine::AffineMap;
-use crate::eval::{Datum, Trap};
+use crate::datum::Datum;
 use crate::memory::Memory;
-use crate::op_info::OpArgs;
+use crate::trap::Trap;
 use smallvec::SmallVec;
 
 /// How an op accesses an element. The first operand of an op that writes is the element; then come the memref and what the
@@ -14,21 +14,6 @@ pub struct ElementAccess {
     pub writes: bool,
     /// What computes the indices; `None` if the operands are the indices.
     pub map: Option<AffineMap>,
-}
-
-/// How an op accesses an element, from its attributes.
-pub type ElementAccessFn = fn(&OpArgs<'_>) -> Result<ElementAccess, Trap>;
-
-/// The `exec` of ops that are declared by an [`ElementAccessFn`].
-pub fn execute(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
-    let access = args.info.access.ok_or_else(|| Trap::unsupported("an op that accesses no element"))?;
-    match (access(args)?, data) {
-        (access, [value, to, at @ ..]) if access.writes => {
-            access.store(value.clone(), to, at.iter(), memory).map(|()| Vec::new())
-        }
-        (access, [from, at @ ..]) if !access.writes => Ok(vec![access.load(from, at.iter(), memory)?]),
-        _ => Err(Trap::unsupported("an access without operands")),
-    }
 }
 
 impl ElementAccess {

@@ -1,12 +1,46 @@
 //! Making ops at a place.
 
-use crate::context::{Attr, Str, Type};
 use crate::edit::OpState;
+use crate::intern::{Attr, Str, Type};
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
-use crate::op_info::{OpArgs, Traits};
-use crate::pattern_rewriter::InsertPoint;
+use crate::op_info::OpArgs;
+use crate::traits::Traits;
 use crate::typing::infer_results;
+
+/// Where ops go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InsertPoint {
+    /// Before an op.
+    Before(Op),
+    /// After an op.
+    After(Op),
+    /// At the start of a block.
+    Start(Block),
+    /// At the end of a block.
+    End(Block),
+}
+
+impl InsertPoint {
+    /// Right after the definition of `value`.
+    pub fn after_value(m: &Module, value: Value) -> InsertPoint {
+        match m.def(value) {
+            crate::Def::Result(op, _) => InsertPoint::After(op),
+            crate::Def::Arg(block, _) => InsertPoint::Start(block),
+        }
+    }
+
+    /// The block, and the op there that comes next.
+    pub(crate) fn place(self, m: &Module) -> (Block, Option<Op>) {
+        let block_of = |op| m.parent_block(op).expect("the op is in a block");
+        match self {
+            InsertPoint::Before(op) => (block_of(op), Some(op)),
+            InsertPoint::After(op) => (block_of(op), m.next_op(op)),
+            InsertPoint::Start(block) => (block, m.first_op(block)),
+            InsertPoint::End(block) => (block, None),
+        }
+    }
+}
 
 /// An insertion point, and ops made there one after the other.
 pub struct Builder<'m> {

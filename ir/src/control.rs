@@ -1,64 +1,13 @@
 //! Control flow as declarations tell it: where branches go and what they carry along, how control moves between an op and
 //! its regions, and how that is executed.
 
-use crate::context::{Context, Type};
-use crate::eval::{Datum, Trap};
-use crate::memory::Memory;
+use crate::context::Context;
+use crate::datum::Datum;
+use crate::intern::Type;
 use crate::module::{Module, Op, Value, ValueList};
-use crate::op_info::{Arity, OpArgs, Traits};
+use crate::traits::Traits;
+use crate::trap::Trap;
 use smallvec::SmallVec;
-use std::ops::Range;
-
-/// The range of a branch's operands that become the arguments of successor `i`.
-pub type SuccessorOperandsFn = fn(&Module, Op, usize) -> Range<usize>;
-
-/// The declared operand group that a branch carries to successor `i`: the last groups belong to the successors, in order.
-/// Successors may share the last one, where an attribute counts what each of them gets. `None` when the op does not say
-/// what it carries.
-pub fn carried_group(m: &Module, branch: Op, i: usize) -> Option<usize> {
-    let info = m.info(branch).filter(|info| info.successor_operands.is_some())?;
-    let declared = info.successors.len();
-    let one_each = info.successors.iter().all(|s| s.arity == Arity::One) && i < declared;
-    let last = declared.checked_sub(1)?;
-    (one_each || info.successor_sizes.is_some()).then(|| info.operands.len() - declared + i.min(last))
-}
-
-/// The attribute in which a branch counts the operands of successors that share a group, and the counts of those that
-/// `keep` keeps.
-pub(crate) fn successor_sizes(
-    m: &Module,
-    branch: Op,
-    keep: impl Fn(usize) -> bool,
-) -> Option<(&'static str, Vec<i32>)> {
-    let info = m.info(branch)?;
-    let (name, carried) = (info.successor_sizes?, info.successor_operands?);
-    let shared = info.successors.len().checked_sub(1)?..m.successors(branch).len();
-    Some((name, shared.map(|i| carried(m, branch, i).filter(|&k| keep(k)).count() as i32).collect()))
-}
-
-/// Makes a branch carry one more value to successor `i`. Panics when it has no [`carried_group`]: a caller's bug.
-pub fn carry_also(m: &mut Module, branch: Op, i: usize, value: Value) {
-    let group = carried_group(m, branch, i).expect("the caller checked that the branch can carry more");
-    let info = m.info(branch).expect("the op is registered");
-    let sizes: SmallVec<[usize; 4]> = (0..info.operands.len()).map(|g| m.operand_group(branch, g).len()).collect();
-    let at = info.successor_operands.map_or(0, |carried| carried(m, branch, i).end);
-    let shared = successor_sizes(m, branch, |_| true);
-    let mut operands = m.operands(branch).to_vec();
-    operands.insert(at, value);
-    m.set_operands(branch, &operands);
-    if info.traits.has(Traits::OPERAND_SEGMENTS) {
-        let sizes: Vec<i32> = sizes.iter().enumerate().map(|(g, &n)| n as i32 + i32::from(g == group)).collect();
-        let attr = m.ctx.i32_array_attr(&sizes);
-        m.set_attr(branch, "operandSegmentSizes", Some(attr));
-    }
-    if let Some((name, mut sizes)) = shared
-        && let Some(size) = (i + 1).checked_sub(info.successors.len()).and_then(|k| sizes.get_mut(k))
-    {
-        *size += 1;
-        let attr = m.ctx.i32_array_attr(&sizes);
-        m.set_attr(branch, name, Some(attr));
-    }
-}
 
 /// Where structured control flow can be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,9 +69,6 @@ impl Edge {
     }
 }
 
-/// All ways that control can take between an op and its regions.
-pub type EdgesFn = fn(&Module, Op) -> SmallVec<[Edge; 4]>;
-
 /// What just happened while an op with regions is executed.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
@@ -151,13 +97,6 @@ pub enum Next {
     /// without iterations.
     Idle(u64, Vec<Datum>),
 }
-
-/// Executes an op with regions, step by step: from its operands and the last event to what happens next. It keeps no
-/// state; what a loop must remember travels in the arguments of its region.
-pub type ControlFn = fn(&OpArgs<'_>, &[Datum], Event<'_>) -> Result<Next, Trap>;
-
-/// [`ControlFn`] of an op that reads or writes memory before or after its regions.
-pub type ControlMemoryFn = fn(&OpArgs<'_>, &[Datum], Event<'_>, &mut Memory) -> Result<Next, Trap>;
 
 /// The integers of a type, as a loop counts them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -213,12 +152,6 @@ impl Counted {
         count.value(number).ok_or_else(lost)
     }
 }
-
-/// What a loop counts through, from its operands.
-pub type CountedFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Counted, Trap>;
-
-/// The number of the successor that a branch takes.
-pub type JumpFn = fn(&OpArgs<'_>, &[Datum]) -> Result<usize, Trap>;
 
 /// Whether region `i` of the op can run again after it ran, by the declared edges: whether it is a loop's body.
 pub fn is_loop(m: &Module, op: Op, i: usize) -> bool {

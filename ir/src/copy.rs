@@ -1,6 +1,6 @@
 //! Copying ops, within a program or from another one with the same context.
 
-use crate::context::Type;
+use crate::intern::Type;
 use crate::module::{Block, Module, Op, OpData, Region, Value};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ impl Module {
     }
 
     /// Copies the blocks of `from` to the end of `to`; see [`Module::clone_op`].
-    pub fn clone_region_into(&mut self, from: Region, to: Region, map: &mut ValueMap) {
+    pub(crate) fn clone_region_into(&mut self, from: Region, to: Region, map: &mut ValueMap) {
         self.clone_region(None, from, to, map, &mut HashMap::default());
     }
 

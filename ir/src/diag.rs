@@ -2,10 +2,10 @@
 //! `file:line:col: error: message`, the source line, a caret.
 
 use crate::attrs::AttrData;
-use crate::context::{Attr, Context};
+use crate::context::Context;
+use crate::intern::Attr;
 use crate::loc::Loc;
-use crate::module::{Module, Op};
-use crate::text::PrintOptions;
+use crate::module::Op;
 use std::fmt::Write;
 
 /// How bad it is.
@@ -45,9 +45,6 @@ pub struct Diagnostic {
     pub op: Option<Op>,
 }
 
-/// Constants of more elements are left out where a diagnostic shows an op.
-const MAX_SHOWN_ELEMENTS: usize = 16;
-
 impl Diagnostic {
     /// An error.
     pub fn error(loc: Loc, message: impl Into<String>) -> Diagnostic {
@@ -74,16 +71,6 @@ impl Diagnostic {
     pub fn about(mut self, op: Op) -> Diagnostic {
         self.op = Some(op);
         self
-    }
-
-    /// Adds a note that shows the op that it is about, in generic form if it is an error. The op must still be there.
-    pub fn show_op(&mut self, m: &Module) {
-        let Some(op) = self.op else { return };
-        let (local_scope, elide_elements) = (true, Some(MAX_SHOWN_ELEMENTS));
-        let options = PrintOptions { generic: self.is_error(), local_scope, elide_elements, ..PrintOptions::default() };
-        let text = m.op_text(op, options);
-        let separator = if text.contains('\n') { "\n" } else { "" };
-        self.notes.insert(0, (m.loc(op), format!("see current operation: {separator}{text}")));
     }
 
     /// Adds a note.

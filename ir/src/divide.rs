@@ -1,6 +1,7 @@
 //! Dividing work among threads.
 
 use crate::module::{Module, Op};
+use crate::traits::Traits;
 use std::ops::Range;
 
 /// Threads are not worth their while for fewer ops each.
@@ -41,6 +42,17 @@ pub(crate) fn count_ops(m: &Module, op: Op) -> usize {
         }
     }
     n
+}
+
+/// The functions with bodies that are direct children of `op`.
+pub(crate) fn functions_in(m: &Module, op: Op) -> Vec<Op> {
+    let regions = m.regions(op).iter();
+    let ops = regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b));
+    ops.filter(|&op| is_function(m, op) && m.entry(m.regions(op)[0]).is_some()).collect()
+}
+
+pub(crate) fn is_function(m: &Module, op: Op) -> bool {
+    m.has_trait(op, Traits::FUNCTION.and(Traits::ISOLATED)) && m.regions(op).len() == 1
 }
 
 #[cfg(test)]

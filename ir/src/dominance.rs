@@ -5,7 +5,7 @@
 
 use crate::entity::SideTable;
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::op_info::Traits;
+use crate::traits::Traits;
 use rustc_hash::FxHashMap;
 
 /// Dominance facts about the ops under one op. Valid until ops or blocks are moved, made or erased.

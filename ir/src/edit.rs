@@ -1,13 +1,12 @@
 //! How a program changes: creating, linking, moving and erasing ops and blocks, and replacing values.
 
-use crate::context::{Attr, Context, Str, Type};
-use crate::control::successor_sizes;
+use crate::context::Context;
 use crate::entity::{Entity, Packed, Table};
+use crate::intern::{Attr, Str, Type};
 use crate::loc::Loc;
 use crate::module::{
     Block, BlockData, Def, ExtData, Link, Module, Op, OpData, Region, RegionData, Use, Value, ValueData,
 };
-use crate::op_info::{Traits, segment};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -293,30 +292,6 @@ impl Module {
         self.ops[op].operands = self.alloc_operands(op, values);
     }
 
-    /// Drops the operands whose numbers `keep` refuses, and counts them out of `operandSegmentSizes`.
-    pub fn retain_operands(&mut self, op: Op, keep: impl Fn(usize) -> bool) {
-        let n = self.operands(op).len();
-        if (0..n).all(&keep) {
-            return;
-        }
-        let shared = successor_sizes(self, op, |i| i < n && keep(i));
-        if let Some(info) = self.info(op).filter(|info| info.traits.has(Traits::OPERAND_SEGMENTS)) {
-            let kept = |group: usize| {
-                let range = segment(&self.ctx, info, self.props(op), n, group);
-                range.filter(|&i| keep(i)).count() as i32
-            };
-            let sizes: Vec<i32> = (0..info.operands.len()).map(kept).collect();
-            let sizes = self.ctx.i32_array_attr(&sizes);
-            self.set_attr(op, "operandSegmentSizes", Some(sizes));
-        }
-        if let Some((name, sizes)) = shared {
-            let sizes = self.ctx.i32_array_attr(&sizes);
-            self.set_attr(op, name, Some(sizes));
-        }
-        let kept: SmallVec<[Value; 4]> = (0..n).filter(|&i| keep(i)).map(|i| self.operands(op)[i]).collect();
-        self.set_operands(op, &kept);
-    }
-
     /// Makes every use of `old` a use of `new`.
     pub fn replace_all_uses(&mut self, old: Value, new: Value) {
         if old == new {
@@ -443,7 +418,7 @@ impl Module {
     }
 
     /// Puts a block that is in no region at the end of one.
-    pub fn append_block(&mut self, region: Region, block: Block) {
+    pub(crate) fn append_block(&mut self, region: Region, block: Block) {
         self.insert_block(region, block, None);
     }
 

@@ -1,8 +1,9 @@
 //! What ops do besides computing their results, and what follows from it: what can be dropped, moved or merged.
 
+use crate::attrs::AttrData;
 use crate::control::{Edge, Point, is_loop};
 use crate::module::{Module, Op, Value};
-use crate::op_info::Traits;
+use crate::traits::Traits;
 use crate::types::TypeData;
 
 /// What an op does besides computing its results.
@@ -112,7 +113,7 @@ pub fn is_dead(m: &Module, op: Op) -> bool {
 
 /// Whether an op whose results are unused can be dropped: it and the ops in its regions at most read, or allocate what
 /// only they can see. Undefined behaviour may be dropped.
-pub fn is_removable(m: &Module, op: Op) -> bool {
+pub(crate) fn is_removable(m: &Module, op: Op) -> bool {
     let Some(info) = m.info(op) else { return false };
     let stays = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
     if stays || m.parent_block(op).is_none() {
@@ -146,4 +147,12 @@ pub fn is_memory(m: &Module, value: Value) -> bool {
 /// Whether the op allocates the memory that a result of its own names.
 fn allocates(m: &Module, op: Op) -> bool {
     m.info(op).is_some_and(|i| matches!(i.effects, Effects::Memory(list) if list.iter().any(|e| e.0 == Access::Alloc)))
+}
+
+/// Whether an op has a map or a set among its attributes. Some such ops take only some values as operands, so that it
+/// matters where these come from.
+pub fn has_map(m: &Module, op: Op) -> bool {
+    let mapped = |attr| matches!(m.ctx.attr_data(attr), AttrData::AffineMap(_) | AttrData::IntegerSet(_));
+    let mut all = [m.props(op), m.attrs(op)].into_iter().flat_map(|dict| m.ctx.dict_entries(dict));
+    all.any(|&(_, attr)| mapped(attr))
 }

@@ -112,7 +112,7 @@ impl<K: Entity, V> Table<K, V> {
     }
 
     /// Adds a row after all others, so that rows added one after the other have consecutive keys.
-    pub fn push_new(&mut self, row: V) -> K {
+    pub(crate) fn push_new(&mut self, row: V) -> K {
         self.rows.push(row);
         K::new(self.rows.len() - 1)
     }
@@ -129,7 +129,7 @@ impl<K: Entity, V> Table<K, V> {
     }
 
     /// Adds copies of rows after all others.
-    pub fn extend_from(&mut self, rows: &[V])
+    pub(crate) fn extend_from(&mut self, rows: &[V])
     where
         V: Clone,
     {

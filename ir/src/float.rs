@@ -78,7 +78,7 @@ impl FloatKind {
     }
 
     /// The format with this keyword.
-    pub fn from_name(name: &str) -> Option<FloatKind> {
+    pub(crate) fn from_name(name: &str) -> Option<FloatKind> {
         FloatKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
@@ -278,7 +278,7 @@ pub fn to_f64(kind: FloatKind, bits: u128) -> f64 {
 }
 
 /// Reads a decimal literal such as `-1.5e-3`, in time linear in its length. The value goes through `f64`, as in MLIR.
-pub fn parse_literal(kind: FloatKind, text: &str) -> Option<u128> {
+pub(crate) fn parse_literal(kind: FloatKind, text: &str) -> Option<u128> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
@@ -294,7 +294,7 @@ pub fn parse_literal(kind: FloatKind, text: &str) -> Option<u128> {
 }
 
 /// Reads a bit pattern such as `0x7FC00000`; `None` if it is malformed or wider than the format.
-pub fn parse_hex(kind: FloatKind, text: &str) -> Option<u128> {
+pub(crate) fn parse_hex(kind: FloatKind, text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     let significant = digits.trim_start_matches('0');
     if digits.is_empty() || significant.len() > 32 || !significant.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -4,21 +4,9 @@ use crate::module::{Module, Op};
 use crate::pass::{Actions, ITERATION, Unit};
 use crate::rewrite::{Pattern, Rewriter};
 use crate::rules::RuleSet;
+pub use crate::simplify_regions::RegionSimplification;
 use crate::simplify_regions::{erase_unreachable_blocks, simplify_regions};
 use std::sync::Arc;
-
-/// How much is done to control flow after each round. Unreachable blocks are removed before each round in any case: no
-/// pattern sees them.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum RegionSimplification {
-    /// Nothing.
-    Disabled,
-    /// Unreachable blocks, and block arguments that matter to nobody, are removed.
-    #[default]
-    Normal,
-    /// Equal blocks are merged, too, and block arguments that are always the same value are replaced by it.
-    Aggressive,
-}
 
 /// What the driver does, and for how long.
 #[derive(Clone, Debug)]
@@ -110,4 +98,11 @@ impl GreedyOptions {
 
 fn unit(m: &Module, root: Op) -> Unit {
     m.regions(root).first().map_or(Unit::Op(root), |&region| Unit::Region(region))
+}
+
+/// Folds and applies canonicalization patterns to everything under `root` until nothing changes. Returns the number of
+/// changes. `root` itself stays as it is.
+pub fn rewrite_greedily(m: &mut Module, root: Op) -> u64 {
+    let options = GreedyOptions { regions: RegionSimplification::Disabled, ..GreedyOptions::default() };
+    options.run(m, root, None).changes
 }

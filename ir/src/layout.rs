@@ -2,7 +2,8 @@
 
 use crate::affine::{AffineBinOp, AffineExpr, AffineMap};
 use crate::attrs::AttrData;
-use crate::context::{Attr, Context, Type};
+use crate::context::Context;
+use crate::intern::{Attr, Type};
 use crate::types::{DYNAMIC, TypeData};
 use smallvec::SmallVec;
 

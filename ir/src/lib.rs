@@ -32,11 +32,13 @@
 pub mod access;
 pub mod affine;
 mod attrs;
+pub mod branch;
 mod builder;
 mod context;
 pub mod control;
 pub mod conversion;
 mod copy;
+mod datum;
 #[doc(hidden)]
 pub mod define;
 pub mod diag;
@@ -49,59 +51,71 @@ pub mod equal;
 pub mod eval;
 pub mod float;
 pub mod greedy;
+mod intern;
 pub mod layout;
 mod loc;
 pub mod memory;
+mod memref;
 mod module;
+pub mod op_cost;
 mod op_info;
 pub mod pass;
 mod pattern_rewriter;
 pub mod prelude;
 mod races;
+mod registry;
 mod retype;
 pub mod rewrite;
 pub mod rules;
 pub mod scalar;
 mod share;
 mod simplify_regions;
+mod source;
 pub mod svg;
 pub mod symbols;
 pub mod tensor;
 mod text;
+mod traits;
+mod trap;
 mod types;
-pub mod typing;
+mod typing;
 pub mod verify;
 pub mod work;
 
 /// The names that the expansion of the attribute [`macro@op`] needs. An import of the attribute imports this module too.
 #[doc(hidden)]
 pub mod op {
-    pub use crate::{access, define_op, scalar};
+    pub use crate::{define_op, eval};
 }
 
 pub use attrs::{AttrData, Dense, Int, Piece};
 pub use builder::Builder;
-pub use context::{Attr, Context, OpName, Str, Type};
+pub use builder::InsertPoint;
+pub use context::Context;
 pub use copy::ValueMap;
 pub use diag::Diagnostic;
 pub use edit::OpState;
 pub use effects::{Access, Effects};
 pub use gradus_ir_macros::op;
-pub use loc::{Loc, SourceFile};
+pub use intern::{Attr, OpName, Str, Type};
+pub use loc::Loc;
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
+pub use op_info::TypeRelation;
 pub use op_info::{
-    Arity, AttrBody, AttrKind, AttrSpec, AttrText, Dialect, EvalFn, ExecFn, Flags, FoldResult, Folded, Global,
-    GlobalFn, GroupSpec, OpArgs, OpDecl, OpInfo, SlotRole, Traits, TypeConstraint, ValueSpec, declared_names,
-    symbol_name,
+    Arity, AttrBody, AttrKind, AttrSpec, AttrText, ControlFn, ControlMemoryFn, CountedFn, Dialect, EdgesFn,
+    ElementAccessFn, EvalFn, ExecFn, Flags, FoldResult, Folded, Global, GlobalFn, GroupSpec, JumpFn, OpArgs, OpDecl,
+    OpInfo, ScalarFn, SlotRole, SuccessorOperandsFn, TypeConstraint, ValueSpec, declared_names,
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline};
-pub use pattern_rewriter::{Change, InsertPoint, PatternRewriter};
+pub use pattern_rewriter::{Change, PatternRewriter};
 pub use rewrite::{Pattern, Rewriter};
+pub use source::SourceFile;
+pub use symbols::symbol_name;
 pub use tensor::{DType, Elem, Tensor};
 pub use text::{
-    Directive, OpParser, OpPrinter, Param, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueNames, ValueRef,
-    Values, first_difference, parse_module, parse_single_op, parse_source, read_again,
+    Directive, OpParser, OpPrinter, Param, ParseError, ParseOptions, ParseResult, PrintOptions, RegionArg, ValueNames,
+    ValueRef, Values, first_difference, parse_module, parse_single_op, parse_source, read_again,
 };
-pub use types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
-pub use typing::TypeRelation;
+pub use traits::Traits;
+pub use types::{DYNAMIC, Signedness, TypeData};
 pub use verify::verify;

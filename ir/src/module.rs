@@ -3,10 +3,11 @@
 //! Handles are `Copy` keys. Ops of a block and blocks of a region are linked lists; so are the uses of a value. Operands
 //! of an op are consecutive in one array, results of an op are consecutive keys.
 
-use crate::context::{Attr, Context, OpName, Str, Type};
+use crate::context::Context;
 use crate::entity::{Entity, Packed, Table};
+use crate::intern::{Attr, OpName, Str, Type};
 use crate::loc::Loc;
-use crate::op_info::{OpArgs, OpInfo, Traits, group_range, segment, segment_sizes};
+use crate::traits::Traits;
 use crate::{Int, entity};
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -102,7 +103,7 @@ pub type Resources = IndexMap<String, IndexMap<String, IndexMap<String, Resource
 
 /// Base names (without trailing digits) of aliases.
 #[derive(Clone, Default, Debug)]
-pub struct AliasHints {
+pub(crate) struct AliasHints {
     pub(crate) attrs: rustc_hash::FxHashMap<Attr, Str>,
     pub(crate) types: rustc_hash::FxHashMap<Type, Str>,
 }
@@ -156,16 +157,16 @@ impl Module {
         self.ctx.op_name_text(self.ops[op].name)
     }
 
-    /// The op's declaration, if a registered dialect has one.
-    #[inline]
-    pub fn info(&self, op: Op) -> Option<&'static OpInfo> {
-        self.ctx.op_info(self.ops[op].name)
-    }
-
     /// Whether the op is declared to have the trait; unregistered ops have none.
     #[inline]
     pub fn has_trait(&self, op: Op, traits: Traits) -> bool {
-        self.info(op).is_some_and(|info| info.traits.has(traits))
+        self.ctx.op_traits(self.ops[op].name).has(traits)
+    }
+
+    /// Whether a registered dialect declares the op.
+    #[inline]
+    pub(crate) fn is_declared(&self, op: Op) -> bool {
+        self.ctx.is_declared(self.ops[op].name)
     }
 
     /// Where the op comes from.
@@ -201,23 +202,6 @@ impl Module {
         Value(start + i as u32)
     }
 
-    /// The operands of declared group `i`.
-    pub fn operand_group(&self, op: Op, i: usize) -> ValueList {
-        let operands = self.operands(op);
-        let Some(info) = self.info(op) else { return ValueList::new() };
-        let range = segment(&self.ctx, info, self.props(op), operands.len(), i);
-        operands.get(range).unwrap_or(&[]).into()
-    }
-
-    /// The results of declared group `i`.
-    pub fn result_group(&self, op: Op, i: usize) -> ValueList {
-        let Some(info) = self.info(op) else { return ValueList::new() };
-        let sized = info.traits.has(Traits::RESULT_SEGMENTS);
-        let sizes = if sized { segment_sizes(&self.ctx, self.props(op), "resultSegmentSizes") } else { None };
-        let range = group_range(info.results, sizes.as_deref(), self.num_results(op), i);
-        self.results(op).skip(range.start).take(range.len()).collect()
-    }
-
     /// The regions.
     #[inline]
     pub fn regions(&self, op: Op) -> &[Region] {
@@ -246,31 +230,6 @@ impl Module {
     pub fn attr(&self, op: Op, name: Str) -> Option<Attr> {
         let data = &self.ops[op];
         self.ctx.dict_get(data.props, name).or_else(|| self.ctx.dict_get(data.attrs, name))
-    }
-
-    /// The inherent attribute of that name, or its declared default.
-    pub fn inherent_attr(&self, op: Op, name: &str) -> Option<Attr> {
-        self.args(op)?.attr(name)
-    }
-
-    /// What a declaration's functions get to see of a registered op. `result_types` is left empty; see
-    /// [`Module::with_args`] for all.
-    pub fn args(&self, op: Op) -> Option<OpArgs<'_>> {
-        let info = self.info(op)?;
-        Some(OpArgs {
-            module: self,
-            info,
-            op: Some(op),
-            operands: self.operands(op),
-            props: self.props(op),
-            result_types: &[],
-        })
-    }
-
-    /// Calls `f` with the whole view of a registered op.
-    pub fn with_args<R>(&self, op: Op, f: impl FnOnce(&OpArgs<'_>) -> R) -> Option<R> {
-        let result_types: SmallVec<[Type; 2]> = self.results(op).map(|v| self.value_type(v)).collect();
-        Some(f(&OpArgs { result_types: &result_types, ..self.args(op)? }))
     }
 
     /// The type of a value.
@@ -393,7 +352,7 @@ impl Module {
 
     /// The last op of a block, when it may be a terminator: it is declared as one, or is unregistered.
     pub fn terminator(&self, block: Block) -> Option<Op> {
-        self.last_op(block).filter(|&op| self.info(op).is_none_or(|i| i.traits.has(Traits::TERMINATOR)))
+        self.last_op(block).filter(|&op| !self.is_declared(op) || self.has_trait(op, Traits::TERMINATOR))
     }
 
     /// How many branches go to the block; one that goes there twice counts twice.

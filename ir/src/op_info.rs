@@ -1,19 +1,24 @@
 //! The tables that an op's declaration turns into, and that parser, printer, builder, verifier, passes, documentation
 //! and generators read.
 
-use crate::access::ElementAccessFn;
-use crate::context::{Attr, Context, Str, Type};
-use crate::control::{ControlFn, ControlMemoryFn, CountedFn, EdgesFn, JumpFn, SuccessorOperandsFn};
+use crate::access::ElementAccess;
+use crate::context::Context;
+use crate::control::{Counted, Edge, Event, Next};
+use crate::datum::Datum;
 use crate::effects::Effects;
-use crate::eval::{Datum, Trap};
+use crate::intern::{Attr, Type};
 use crate::memory::Memory;
-use crate::module::{Module, Op, Value};
+use crate::module::{Module, Op, Value, ValueList};
 use crate::rewrite::Pattern;
 use crate::rules::{Native, Rule, RuleGroup};
-use crate::scalar::ScalarFn;
+use crate::scalar::Scalar;
+use crate::symbols::SymbolTables;
 use crate::text::Directive;
-use crate::typing::TypeRelation;
+use crate::traits::Traits;
+use crate::trap::Trap;
 use crate::work::Work;
+use smallvec::SmallVec;
+use std::ops::Range;
 
 /// A set of named types, such as "signless integer or vector of it".
 pub struct TypeConstraint {
@@ -132,6 +137,25 @@ pub struct ValueSpec {
     pub ty: &'static TypeConstraint,
 }
 
+/// A relation between the types of declared groups.
+pub enum TypeRelation {
+    /// All values of these groups have one type.
+    Same(&'static [&'static str]),
+    /// All operands have one type.
+    SameOperands,
+    /// The type of `to` follows from that of `from`.
+    Derived {
+        /// The group whose type follows.
+        to: &'static str,
+        /// The group that it follows from.
+        from: &'static str,
+        /// How; `None` when `from` has a type that the declaration does not allow.
+        of: fn(&Context, Type) -> Option<Type>,
+        /// For messages: "failed to verify that *summary*".
+        summary: &'static str,
+    },
+}
+
 /// A declared inherent attribute.
 pub struct AttrSpec {
     /// Its name in the text.
@@ -154,97 +178,6 @@ pub struct GroupSpec {
     pub doc: &'static str,
     /// How many.
     pub arity: Arity,
-}
-
-/// Facts about an op that passes and the verifier ask for instead of matching names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Traits(u32);
-
-macro_rules! traits {
-    ($($(#[$doc:meta])* $name:ident = $bit:literal,)*) => {
-        impl Traits {
-            /// No trait.
-            pub const NONE: Traits = Traits(0);
-            $($(#[$doc])* pub const $name: Traits = Traits(1 << $bit);)*
-            /// Names for documentation, in declaration order.
-            pub const NAMES: &'static [(&'static str, Traits)] = &[$((stringify!($name), Traits::$name)),*];
-        }
-    };
-}
-
-traits! {
-    /// Ends its block; no op follows it.
-    TERMINATOR = 0,
-    /// A terminator that hands its operands to the enclosing op's caller or results.
-    RETURN_LIKE = 1,
-    /// Swapping the first two operands does not change the meaning.
-    COMMUTATIVE = 2,
-    /// All operands and results have one type.
-    SAME_TYPE = 3,
-    /// Operands and results have one shape; element types may differ.
-    ELEMENTWISE = 4,
-    /// Operands broadcast to the shape of the one result, each element of which is a function of one element of each operand.
-    BROADCASTING = 30,
-    /// Regions see no value from outside.
-    ISOLATED = 5,
-    /// Has a `sym_name`.
-    SYMBOL = 6,
-    /// Its region holds symbols, each name once.
-    SYMBOL_TABLE = 7,
-    /// No operands, and a `value` attribute that is the result.
-    CONSTANT_LIKE = 8,
-    /// Blocks need no terminator.
-    NO_TERMINATOR = 9,
-    /// Each region has at most one block.
-    SINGLE_BLOCK = 10,
-    /// Values may be used before they are defined: the region is a graph, not a sequence.
-    GRAPH_REGION = 11,
-    /// Sizes of the operand groups are in the attribute `operandSegmentSizes`.
-    OPERAND_SEGMENTS = 12,
-    /// f(f(x)) = f(x)
-    IDEMPOTENT = 13,
-    /// f(f(x)) = x
-    INVOLUTION = 14,
-    /// Calls the symbol in its `callee` attribute.
-    CALL = 15,
-    /// A function: `function_type`, a body whose entry block has the parameters, maybe no body.
-    FUNCTION = 16,
-    /// Affine dimensions may be defined at the top of its regions.
-    AFFINE_SCOPE = 17,
-    /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
-    RESULT_SEGMENTS = 18,
-    /// In the region that ends a parallel loop's body, puts a part into what the operand group `dest` names. It has no
-    /// results; its meaning gives what is there afterwards.
-    COMBINING = 19,
-    /// (x op y) op z = x op (y op z), where all operands and results are of one type, or tensors of one rank that is no less
-    /// than 2; on floats only but for rounding. Attributes that promise something may be broken on the way.
-    ASSOCIATIVE = 28,
-    /// Stays as it is when all operands are constant: many of them in a row would make as many large constants.
-    NO_CONSTANT_FOLDING = 21,
-    /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
-    EXTENT = 20,
-    /// Ops in its regions do something else than they would do outside, so that equal ones outside do not stand for them.
-    MASKING = 26,
-    /// What is allocated on the stack in its regions lives until they are left.
-    ALLOCATION_SCOPE = 24,
-    /// Its first region is run by iterations that no order is promised for. Two that access one place in memory, one of them
-    /// to write, have no meaning.
-    PARALLEL = 22,
-    /// Its attributes only promise that something does not happen. Where it does, the result is poison, and so may be
-    /// folded to what it would be without the promise, as in MLIR.
-    PROMISES = 27,
-}
-
-impl Traits {
-    /// Both sets together.
-    pub const fn and(self, other: Traits) -> Traits {
-        Traits(self.0 | other.0)
-    }
-
-    /// Whether all of `other` is in the set.
-    pub const fn has(self, other: Traits) -> bool {
-        self.0 & other.0 == other.0
-    }
 }
 
 /// The view that declarations get of an op that exists or is about to: its operands, inherent attributes and types.
@@ -281,7 +214,7 @@ impl<'a> OpArgs<'a> {
     }
 
     /// Which of all operands are those of the declared group `name`.
-    pub fn operand_range(&self, name: &str) -> std::ops::Range<usize> {
+    pub fn operand_range(&self, name: &str) -> Range<usize> {
         let Some(i) = self.info.operands.iter().position(|s| s.name == name) else { return 0..0 };
         segment(self.ctx(), self.info, self.props, self.operands.len(), i)
     }
@@ -321,8 +254,58 @@ impl<'a> OpArgs<'a> {
     }
 }
 
+impl Module {
+    /// The op's declaration, if a registered dialect has one.
+    #[inline]
+    pub fn info(&self, op: Op) -> Option<&'static OpInfo> {
+        self.ctx.op_info(self.ops[op].name)
+    }
+
+    /// The operands of declared group `i`.
+    pub fn operand_group(&self, op: Op, i: usize) -> ValueList {
+        let operands = self.operands(op);
+        let Some(info) = self.info(op) else { return ValueList::new() };
+        let range = segment(&self.ctx, info, self.props(op), operands.len(), i);
+        operands.get(range).unwrap_or(&[]).into()
+    }
+
+    /// The results of declared group `i`.
+    pub fn result_group(&self, op: Op, i: usize) -> ValueList {
+        let Some(info) = self.info(op) else { return ValueList::new() };
+        let sized = info.traits.has(Traits::RESULT_SEGMENTS);
+        let sizes = if sized { segment_sizes(&self.ctx, self.props(op), "resultSegmentSizes") } else { None };
+        let range = group_range(info.results, sizes.as_deref(), self.num_results(op), i);
+        self.results(op).skip(range.start).take(range.len()).collect()
+    }
+
+    /// The inherent attribute of that name, or its declared default.
+    pub fn inherent_attr(&self, op: Op, name: &str) -> Option<Attr> {
+        self.args(op)?.attr(name)
+    }
+
+    /// What a declaration's functions get to see of a registered op. `result_types` is left empty; see
+    /// [`Module::with_args`] for all.
+    pub fn args(&self, op: Op) -> Option<OpArgs<'_>> {
+        let info = self.info(op)?;
+        Some(OpArgs {
+            module: self,
+            info,
+            op: Some(op),
+            operands: self.operands(op),
+            props: self.props(op),
+            result_types: &[],
+        })
+    }
+
+    /// Calls `f` with the whole view of a registered op.
+    pub fn with_args<R>(&self, op: Op, f: impl FnOnce(&OpArgs<'_>) -> R) -> Option<R> {
+        let result_types: SmallVec<[Type; 2]> = self.results(op).map(|v| self.value_type(v)).collect();
+        Some(f(&OpArgs { result_types: &result_types, ..self.args(op)? }))
+    }
+}
+
 /// The range of the values of declared group `i` among `total` operands.
-pub(crate) fn segment(ctx: &Context, info: &OpInfo, props: Attr, total: usize, i: usize) -> std::ops::Range<usize> {
+pub(crate) fn segment(ctx: &Context, info: &OpInfo, props: Attr, total: usize, i: usize) -> Range<usize> {
     let sized = info.traits.has(Traits::OPERAND_SEGMENTS);
     let sizes = if sized { segment_sizes(ctx, props, "operandSegmentSizes") } else { None };
     group_range(info.operands, sizes.as_deref(), total, i)
@@ -335,12 +318,7 @@ pub(crate) fn segment_sizes(ctx: &Context, props: Attr, name: &str) -> Option<Ve
 
 /// The range of group `i` of `specs` among `total` values. Without stated sizes, the groups that are not of arity one share
 /// evenly what the others leave; there is one such group, or results are declared to come in groups of one size.
-pub(crate) fn group_range(
-    specs: &[ValueSpec],
-    sizes: Option<&[i64]>,
-    total: usize,
-    i: usize,
-) -> std::ops::Range<usize> {
+pub(crate) fn group_range(specs: &[ValueSpec], sizes: Option<&[i64]>, total: usize, i: usize) -> Range<usize> {
     let fixed = specs.iter().filter(|s| s.arity == Arity::One).count();
     let loose = total.saturating_sub(fixed) / (specs.len() - fixed).max(1);
     let size = |j: usize| match sizes {
@@ -388,11 +366,36 @@ pub type EvalFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Vec<Datum>, Trap>;
 /// Computes the results from the operands and memory. Poison operands reach it.
 pub type ExecFn = fn(&OpArgs<'_>, &[Datum], &mut Memory) -> Result<Vec<Datum>, Trap>;
 
+/// What an op computes, from its attributes and types.
+pub type ScalarFn = fn(&OpArgs<'_>) -> Result<Scalar, Trap>;
+
+/// How an op accesses an element, from its attributes.
+pub type ElementAccessFn = fn(&OpArgs<'_>) -> Result<ElementAccess, Trap>;
+
+/// Executes an op with regions, step by step: from its operands and the last event to what happens next. It keeps no
+/// state; what a loop must remember travels in the arguments of its region.
+pub type ControlFn = fn(&OpArgs<'_>, &[Datum], Event<'_>) -> Result<Next, Trap>;
+
+/// [`ControlFn`] of an op that reads or writes memory before or after its regions.
+pub type ControlMemoryFn = fn(&OpArgs<'_>, &[Datum], Event<'_>, &mut Memory) -> Result<Next, Trap>;
+
+/// What a loop counts through, from its operands.
+pub type CountedFn = fn(&OpArgs<'_>, &[Datum]) -> Result<Counted, Trap>;
+
+/// The number of the successor that a branch takes.
+pub type JumpFn = fn(&OpArgs<'_>, &[Datum]) -> Result<usize, Trap>;
+
+/// All ways that control can take between an op and its regions.
+pub type EdgesFn = fn(&Module, Op) -> SmallVec<[Edge; 4]>;
+
+/// The range of a branch's operands that become the arguments of successor `i`.
+pub type SuccessorOperandsFn = fn(&Module, Op, usize) -> Range<usize>;
+
 /// Checks an op of a program.
 pub type VerifyFn = fn(&Module, Op) -> Result<(), String>;
 
 /// Checks an op's symbol references, with tables that are shared by all checks of a run.
-pub type VerifySymbolsFn = fn(&Module, Op, &mut crate::symbols::SymbolTables) -> Result<(), String>;
+pub type VerifySymbolsFn = fn(&Module, Op, &mut SymbolTables) -> Result<(), String>;
 
 /// Result types from operands and attributes, or why there are none.
 pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
@@ -451,7 +454,7 @@ pub struct OpInfo {
     /// Of an op that [`Effects::MayUb`], or whose regions run as its operands say: whether this one is defined for all
     /// operands even so.
     pub speculatable: Option<fn(&Module, Op) -> bool>,
-    /// What it does, for cost models; see [`Work::of`](crate::work::Work::of).
+    /// What it does, for cost models; see [`Work::of`].
     pub work: Option<fn(&OpArgs<'_>) -> Work>,
     /// The only ops whose regions may hold this one; empty for no restriction.
     pub parents: &'static [&'static str],
@@ -617,13 +620,6 @@ impl Dialect {
     /// The dialect of nothing, for `..` in others.
     pub const DEFAULT: Dialect =
         Dialect { name: "", doc: "", ops: &[], attrs: &[], constant: None, rules: &[], rule_groups: &[], natives: &[] };
-}
-
-/// The name of a symbol op, from its `sym_name`.
-pub fn symbol_name(module: &Module, op: Op) -> Option<Str> {
-    let ctx = &module.ctx;
-    let attr = module.attr(op, ctx.str("sym_name"))?;
-    Some(ctx.str(ctx.as_str(attr)?))
 }
 
 /// Names results as their groups are named in the declaration; for `result_names`.

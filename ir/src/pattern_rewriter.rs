@@ -1,46 +1,12 @@
 //! What patterns change a program through, whichever driver runs them: the greedy one ([`Rewriter`](crate::Rewriter)) or
 //! dialect conversion ([`ConversionRewriter`](crate::conversion::ConversionRewriter)).
 
-use crate::builder::Builder;
-use crate::context::Type;
+use crate::builder::{Builder, InsertPoint};
 use crate::copy::ValueMap;
 use crate::edit::OpState;
+use crate::intern::Type;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
-
-/// Where ops go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum InsertPoint {
-    /// Before an op.
-    Before(Op),
-    /// After an op.
-    After(Op),
-    /// At the start of a block.
-    Start(Block),
-    /// At the end of a block.
-    End(Block),
-}
-
-impl InsertPoint {
-    /// Right after the definition of `value`.
-    pub fn after_value(m: &Module, value: Value) -> InsertPoint {
-        match m.def(value) {
-            crate::Def::Result(op, _) => InsertPoint::After(op),
-            crate::Def::Arg(block, _) => InsertPoint::Start(block),
-        }
-    }
-
-    /// The block, and the op there that comes next.
-    pub(crate) fn place(self, m: &Module) -> (Block, Option<Op>) {
-        let block_of = |op| m.parent_block(op).expect("the op is in a block");
-        match self {
-            InsertPoint::Before(op) => (block_of(op), Some(op)),
-            InsertPoint::After(op) => (block_of(op), m.next_op(op)),
-            InsertPoint::Start(block) => (block, m.first_op(block)),
-            InsertPoint::End(block) => (block, None),
-        }
-    }
-}
 
 /// A change that was made, with what it takes to undo it.
 #[derive(Clone, Copy, Debug)]
@@ -311,7 +277,7 @@ pub trait PatternRewriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rewrite::rewrite_greedily;
+    use crate::greedy::rewrite_greedily;
     use crate::{
         Context, Dialect, OpInfo, ParseOptions, Pattern, PrintOptions, Rewriter, Traits, parse_module, verify,
     };

@@ -4,7 +4,7 @@
 //! or change must be noticed here: a program whose meaning would depend on the order has none. Outside of parallel loops
 //! nothing is noted.
 
-use crate::eval::Trap;
+use crate::trap::Trap;
 use rustc_hash::FxHashMap;
 
 /// What is done to a place.

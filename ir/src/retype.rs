@@ -1,8 +1,9 @@
 //! A program with other types in place of some.
 
 use crate::attrs::AttrData;
-use crate::context::{Attr, Context, Type};
-use crate::eval::floats_to_tensor;
+use crate::context::Context;
+use crate::datum::floats_to_tensor;
+use crate::intern::{Attr, Type};
 use crate::module::{Module, Op, Value};
 use crate::op_info::OpInfo;
 use crate::types::TypeData;

@@ -3,9 +3,9 @@
 //! What depends on the op alone, such as widths and promises, is looked up once; what comes of that is applied as often as
 //! the op runs. The op's declaration says it once: its `eval` follows from its `scalar`.
 
-use crate::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
-use crate::op_info::OpArgs;
+use crate::datum::{Datum, floats_to_tensor, ints_to_tensor};
 use crate::tensor::{DType, Tensor};
+use crate::trap::Trap;
 
 /// What an op computes; `None` is poison. Operands are never poison. With each comes the type of the elements where operands
 /// are tensors or vectors; without it, they keep theirs.
@@ -22,15 +22,6 @@ pub enum Scalar {
 
 /// From numbers to a result.
 pub type Function<T, R> = Box<dyn Fn(&[T]) -> R + Send + Sync>;
-
-/// What an op computes, from its attributes and types.
-pub type ScalarFn = fn(&OpArgs<'_>) -> Result<Scalar, Trap>;
-
-/// The `eval` of ops that are declared by a [`ScalarFn`].
-pub fn evaluate(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let scalar = args.info.scalar.ok_or_else(|| Trap::unsupported("an op that computes no number"))?;
-    Ok(vec![scalar(args)?.map(data)?])
-}
 
 impl Scalar {
     /// Computes an integer of integers, of the same type.

@@ -1,13 +1,25 @@
 //! Simplification of control flow: what cannot be reached, what no path needs, and what is there twice.
 
-use crate::control::carried_group;
+use crate::branch::carried_group;
 use crate::dominance::successors;
 use crate::effects::is_removable;
-use crate::greedy::RegionSimplification;
 use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::pass::{Actions, Unit};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
+
+/// How much is done to control flow after each round. Unreachable blocks are removed before each round in any case: no
+/// pattern sees them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum RegionSimplification {
+    /// Nothing.
+    Disabled,
+    /// Unreachable blocks, and block arguments that matter to nobody, are removed.
+    #[default]
+    Normal,
+    /// Equal blocks are merged, too, and block arguments that are always the same value are replaced by it.
+    Aggressive,
+}
 
 /// Simplifies all regions under `root`. Returns the number of changes.
 pub(crate) fn simplify_regions(

@@ -1,10 +1,11 @@
 //! Symbols: ops that are named, and references to them by name.
 
 use crate::attrs::{AttrData, Piece};
-use crate::context::{Attr, Context, Str};
+use crate::context::Context;
 use crate::entity::SideTable;
+use crate::intern::{Attr, Str};
 use crate::module::{Module, Op};
-use crate::op_info::{Traits, symbol_name};
+use crate::traits::Traits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -124,4 +125,11 @@ pub fn is_unknown_table(m: &Module, op: Op) -> bool {
 pub fn is_private(m: &Module, symbol: Op) -> bool {
     let visibility = m.attr(symbol, m.ctx.str("sym_visibility"));
     visibility.and_then(|a| m.ctx.as_str(a)) == Some("private")
+}
+
+/// The name of a symbol op, from its `sym_name`.
+pub fn symbol_name(module: &Module, op: Op) -> Option<Str> {
+    let ctx = &module.ctx;
+    let attr = module.attr(op, ctx.str("sym_name"))?;
+    Some(ctx.str(ctx.as_str(attr)?))
 }

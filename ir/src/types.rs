@@ -1,15 +1,14 @@
 //! Types: MLIR's builtin ones, and those of other dialects as their text.
 
 use crate::attrs::Piece;
-use crate::context::{Attr, Context, Str, Type};
 use crate::float::FloatKind;
-use crate::tensor::DType;
+use crate::intern::{Attr, Str, Type};
 
 /// A dimension that is not known statically (`?`).
 pub const DYNAMIC: i64 = i64::MIN;
 
 /// The largest bit width of an integer type, as in MLIR.
-pub const MAX_INT_WIDTH: u32 = (1 << 24) - 1;
+pub(crate) const MAX_INT_WIDTH: u32 = (1 << 24) - 1;
 
 /// How an integer type reads its bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -92,169 +91,4 @@ pub enum TypeData {
         /// The rest, with the types and attributes that it mentions by alias.
         body: Box<[Piece]>,
     },
-}
-
-macro_rules! well_known_types {
-    ($($name:ident = $index:literal: $data:expr),* $(,)?) => {
-        #[allow(missing_docs, reason = "spelled as in the text")]
-        impl Type {
-            $(pub const $name: Type = Type($index);)*
-        }
-        impl Context {
-            pub(crate) fn intern_well_known_types(&self) {
-                $(let key = self.ty($data); assert_eq!(key, Type::$name);)*
-            }
-        }
-    };
-}
-
-const fn int(width: u32) -> TypeData {
-    TypeData::Integer { width, sign: Signedness::Signless }
-}
-
-well_known_types! {
-    NONE = 0: TypeData::None,
-    INDEX = 1: TypeData::Index,
-    I1 = 2: int(1),
-    I8 = 3: int(8),
-    I16 = 4: int(16),
-    I32 = 5: int(32),
-    I64 = 6: int(64),
-    F16 = 7: TypeData::Float(FloatKind::F16),
-    BF16 = 8: TypeData::Float(FloatKind::BF16),
-    F32 = 9: TypeData::Float(FloatKind::F32),
-    F64 = 10: TypeData::Float(FloatKind::F64),
-}
-
-impl Context {
-    /// The integer type of `width` bits.
-    pub fn int_type(&self, width: u32, sign: Signedness) -> Type {
-        self.ty(TypeData::Integer { width, sign })
-    }
-
-    /// `(inputs) -> results`
-    pub fn function_type(&self, inputs: &[Type], results: &[Type]) -> Type {
-        self.ty(TypeData::Function { inputs: inputs.into(), results: results.into() })
-    }
-
-    /// `tensor<shape x elem>`
-    pub fn tensor_type(&self, shape: &[i64], elem: Type) -> Type {
-        self.ty(TypeData::Tensor { shape: shape.into(), elem, encoding: None })
-    }
-
-    /// `vector<shape x elem>` without scalable dimensions.
-    pub fn vector_type(&self, shape: &[i64], elem: Type) -> Type {
-        let scalable = vec![false; shape.len()].into();
-        self.ty(TypeData::Vector { shape: shape.into(), scalable, elem })
-    }
-
-    /// The parameters and results of a function type.
-    pub fn function_parts(&self, ty: Type) -> Option<(&[Type], &[Type])> {
-        match self.type_data(ty) {
-            TypeData::Function { inputs, results } => Some((inputs, results)),
-            _ => None,
-        }
-    }
-
-    /// The extents of a ranked vector, tensor or memref.
-    pub fn shape(&self, ty: Type) -> Option<&[i64]> {
-        match self.type_data(ty) {
-            TypeData::Vector { shape, .. } | TypeData::Tensor { shape, .. } | TypeData::MemRef { shape, .. } => {
-                Some(shape)
-            }
-            _ => None,
-        }
-    }
-
-    /// The extents, when all are known and none is scalable.
-    pub fn static_shape(&self, ty: Type) -> Option<&[i64]> {
-        if matches!(self.type_data(ty), TypeData::Vector { scalable, .. } if scalable.contains(&true)) {
-            return None;
-        }
-        self.shape(ty).filter(|s| !s.contains(&DYNAMIC))
-    }
-
-    /// The element type of a shaped type; any other type is its own element.
-    pub fn element_type(&self, ty: Type) -> Type {
-        match *self.type_data(ty) {
-            TypeData::Vector { elem, .. }
-            | TypeData::Tensor { elem, .. }
-            | TypeData::UnrankedTensor(elem)
-            | TypeData::MemRef { elem, .. }
-            | TypeData::UnrankedMemRef { elem, .. } => elem,
-            _ => ty,
-        }
-    }
-
-    /// Whether the type is a vector, tensor or memref.
-    pub fn is_shaped(&self, ty: Type) -> bool {
-        matches!(
-            self.type_data(ty),
-            TypeData::Vector { .. }
-                | TypeData::Tensor { .. }
-                | TypeData::UnrankedTensor(_)
-                | TypeData::MemRef { .. }
-                | TypeData::UnrankedMemRef { .. }
-        )
-    }
-
-    /// The same shape with another element type (for shaped types), or `elem` itself.
-    pub fn with_element(&self, ty: Type, elem: Type) -> Type {
-        let mut data = self.type_data(ty).clone();
-        match &mut data {
-            TypeData::Vector { elem: e, .. }
-            | TypeData::Tensor { elem: e, .. }
-            | TypeData::UnrankedTensor(e)
-            | TypeData::MemRef { elem: e, .. }
-            | TypeData::UnrankedMemRef { elem: e, .. } => *e = elem,
-            _ => return elem,
-        }
-        self.ty(data)
-    }
-
-    /// The width in bits of an integer type (64 for `index`).
-    pub fn int_width(&self, ty: Type) -> Option<u32> {
-        match self.type_data(ty) {
-            TypeData::Integer { width, .. } => Some(*width),
-            TypeData::Index => Some(64),
-            _ => None,
-        }
-    }
-
-    /// The float type, if it is one.
-    pub fn float_kind(&self, ty: Type) -> Option<FloatKind> {
-        match self.type_data(ty) {
-            TypeData::Float(kind) => Some(*kind),
-            _ => None,
-        }
-    }
-
-    /// Whether values of the type are unsigned by declaration (`ui8`).
-    pub fn is_unsigned(&self, ty: Type) -> bool {
-        matches!(self.type_data(ty), TypeData::Integer { sign: Signedness::Unsigned, .. })
-    }
-
-    /// The element type that evaluation uses for an element of type `ty`. Signless integers read as signed.
-    pub fn dtype(&self, ty: Type) -> Option<DType> {
-        let all = || DType::ALL.iter().copied();
-        match *self.type_data(ty) {
-            TypeData::Index => Some(DType::I64),
-            TypeData::Integer { width: 1, .. } => Some(DType::Bool),
-            TypeData::Integer { width, sign } => {
-                let signed = sign != Signedness::Unsigned;
-                all().find(|d| !d.is_float() && d.bits() == width && d.is_signed() == signed)
-            }
-            TypeData::Float(kind) => all().find(|d| d.float_kind() == Some(kind)),
-            _ => None,
-        }
-    }
-
-    /// The element type of the text for `dtype`; the inverse of [`Context::dtype`] up to signlessness.
-    pub fn dtype_type(&self, dtype: DType) -> Type {
-        let signless = dtype == DType::Bool || dtype.is_signed();
-        match dtype.float_kind() {
-            Some(kind) => self.ty(TypeData::Float(kind)),
-            None => self.int_type(dtype.bits(), if signless { Signedness::Signless } else { Signedness::Unsigned }),
-        }
-    }
 }

@@ -1,28 +1,12 @@
 //! Type relations between an op's operands and results: declared once, they give the types that custom forms and builders
 //! leave out, and they are verified.
 
-use crate::context::{Context, Type};
+use crate::context::Context;
+use crate::intern::Type;
 use crate::module::{Module, Op};
-use crate::op_info::{Arity, OpArgs, OpInfo, Traits, ValueSpec};
-
-/// A relation between the types of declared groups.
-pub enum TypeRelation {
-    /// All values of these groups have one type.
-    Same(&'static [&'static str]),
-    /// All operands have one type.
-    SameOperands,
-    /// The type of `to` follows from that of `from`.
-    Derived {
-        /// The group whose type follows.
-        to: &'static str,
-        /// The group that it follows from.
-        from: &'static str,
-        /// How; `None` when `from` has a type that the declaration does not allow.
-        of: fn(&Context, Type) -> Option<Type>,
-        /// For messages: "failed to verify that *summary*".
-        summary: &'static str,
-    },
-}
+use crate::op_info::TypeRelation;
+use crate::op_info::{Arity, OpArgs, OpInfo, ValueSpec};
+use crate::traits::Traits;
 
 /// A declared group: its index, and whether it is of operands.
 pub(crate) type Group = (usize, bool);
@@ -63,7 +47,7 @@ pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, O
 }
 
 /// The result types that the declaration gives: by `infer`, or because constraints, traits and relations leave one type.
-pub fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let info = args.info;
     if let Some(infer) = info.infer {
         return infer(args);

@@ -17,14 +17,17 @@
 mod declared;
 mod regions;
 
-use crate::context::{Attr, Context, Str};
+use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::divide::MIN_OPS;
 use crate::dominance::Dominance;
+use crate::intern::{Attr, Str};
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::op_info::{Arity, AttrText, OpInfo, Traits, symbol_name};
+use crate::op_info::{Arity, AttrText, OpInfo};
 use crate::symbols::SymbolTables;
+use crate::symbols::symbol_name;
+use crate::traits::Traits;
 use declared::Declared;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,7 +92,7 @@ fn done(mut errors: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
 }
 
 /// Checks only what the ops under the program's root say about symbols.
-pub fn verify_references(m: &Module, root: Op) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn verify_references(m: &Module, root: Op) -> Result<(), Vec<Diagnostic>> {
     let mut tables = SymbolTables::default();
     let mut errors = Vec::new();
     for op in m.ops_under(root) {

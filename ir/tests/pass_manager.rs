@@ -113,7 +113,7 @@ fn program(ctx: &Arc<Context>, functions: usize, ops: usize) -> Module {
 fn run(m: &mut Module, pipeline: &str, how: &RunOptions) -> (Result<(), Failed>, String) {
     let ctx = m.ctx.clone();
     let mut heard = String::new();
-    let mut pipeline = Pipeline::parse(pipeline, PASSES).unwrap_or_else(|(_, e)| panic!("{e}"));
+    let mut pipeline = Pipeline::parse(pipeline, PASSES).unwrap_or_else(|e| panic!("{e}"));
     let mut watch = Watch::new(|event| match event {
         Event::Diagnostic(d) => {
             // The excerpts of the text are as long as the functions.

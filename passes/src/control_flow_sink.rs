@@ -1,7 +1,7 @@
 //! `control-flow-sink`: sinking of ops into regions that run conditionally.
 
-use gradus_ir::affine::has_map;
 use gradus_ir::control::is_loop;
+use gradus_ir::effects::has_map;
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{Block, Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Type};

@@ -1,6 +1,6 @@
 //! `mem2reg`: promotion of memory slots to SSA values.
 
-use gradus_ir::control::{carried_group, carry_also};
+use gradus_ir::branch::{carried_group, carry_also};
 use gradus_ir::dominance::{Dominance, is_graph, successors};
 use gradus_ir::{
     Block, Builder, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Region, SlotRole, Type,

@@ -1,6 +1,7 @@
 //! `sccp`: sparse conditional constant propagation (Wegman and Zadeck, 1991), across regions and calls.
 
-use gradus_ir::control::{CountedFn, Edge, Event, Next, Point};
+use gradus_ir::CountedFn;
+use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::effects::is_dead;
 use gradus_ir::entity::SideTable;
 use gradus_ir::eval::Datum;

@@ -1,8 +1,8 @@
 //! Reductions of block arguments, function parameters and results, and loop-carried values.
 
 use crate::blocks::graph_blocks;
-use crate::engine::{Reduction, Site};
 use crate::ops::returns;
+use crate::reduction::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::control::Point;
 use gradus_ir::{Attr, Block, Module, Op, OpState, Str, Traits, Type, Value, symbol_name};

@@ -1,6 +1,6 @@
 //! Reductions of attributes: absent, default, or closer to zero.
 
-use crate::engine::{Reduction, Site};
+use crate::reduction::{Reduction, Site};
 use gradus_ir::{Attr, AttrData, Int, Module, Op, Str, Traits};
 
 pub(crate) const REDUCTIONS: &[Reduction] = &[

@@ -1,7 +1,7 @@
 //! Reductions of blocks and branches.
 
-use crate::engine::{Reduction, Site};
 use crate::ops::returns;
+use crate::reduction::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::dominance::successors;
 use gradus_ir::{Arity, Block, Module, Op, OpInfo, OpState, Region, Traits, Value};

@@ -29,6 +29,7 @@ mod blocks;
 mod copy;
 mod engine;
 mod ops;
+mod reduction;
 mod regions;
 mod size;
 mod substitute;

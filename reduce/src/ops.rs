@@ -1,6 +1,6 @@
 //! Reductions of ops and operands.
 
-use crate::engine::{Reduction, Site};
+use crate::reduction::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes, erase};
 use gradus_ir::{Def, Module, Op, Traits, symbol_name};
 

@@ -1,6 +1,6 @@
 //! Reductions that replace an op with regions by one execution of one region.
 
-use crate::engine::{Reduction, Site};
+use crate::reduction::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes};
 use gradus_ir::control::{Edge, Point};
 use gradus_ir::{Block, Module, Op, Traits, Value, symbol_name};

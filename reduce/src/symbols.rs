@@ -1,8 +1,8 @@
 //! Reductions of symbols with their references, and of function bodies.
 
 use crate::blocks::clear_region;
-use crate::engine::{Reduction, Site};
 use crate::ops::functions;
+use crate::reduction::{Reduction, Site};
 use crate::substitute::{Prefer, Substitutes, erase};
 use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::{Module, Op, Str, Traits, symbol_name};

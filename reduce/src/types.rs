@@ -1,6 +1,6 @@
 //! Reductions of types, everywhere at once.
 
-use crate::engine::{Reduction, Site};
+use crate::reduction::{Reduction, Site};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{Attr, AttrData, Context, DYNAMIC, Int, Module, Op, Traits, Type, TypeData};
 use rustc_hash::FxHashMap;

@@ -2,7 +2,8 @@
 
 use super::model::{dim_arg, open, target_arg};
 use super::ready::Ready;
-use super::run::{Signature, cut, pairs, read_inputs};
+use super::ready::Signature;
+use super::run::{cut, pairs, read_inputs};
 use crate::io::{report, write};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};

@@ -1,9 +1,10 @@
 //! `gradus fuzz`: random programs through random pipelines, checked by execution.
 
+use crate::io::Chunk;
 use crate::io::{self, write_file};
 use crate::pass_flags;
 use crate::progress;
-use crate::split::{Chunk, MARKER, split};
+use crate::split::{MARKER, split};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_check::Options;

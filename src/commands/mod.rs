@@ -6,6 +6,8 @@ pub mod bench;
 pub mod check;
 #[cfg(feature = "check")]
 mod check_rules;
+#[cfg(feature = "check")]
+mod comparison;
 #[cfg(feature = "cpu")]
 pub mod compile;
 pub mod completions;

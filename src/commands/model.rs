@@ -79,8 +79,7 @@ pub fn open<'a>(
 
 /// Runs the pipeline of a target.
 pub fn compile_for(tool: &Tool, m: &mut Module, target: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let mut pipeline =
-        Pipeline::parse(Target::named(target)?.pipeline, &tool.passes).map_err(|(_, message)| message)?;
+    let mut pipeline = Pipeline::parse(Target::named(target)?.pipeline, &tool.passes).map_err(|e| e.message)?;
     let mut said = Vec::new();
     let mut watch = Watch::new(|event| {
         if let Event::Diagnostic(d) = event {

@@ -2,10 +2,11 @@
 
 use super::model::{dim_arg, is_model, load};
 use super::rules::{self, rules_arg};
+use crate::io::Chunk;
 use crate::io::{self, Shared, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
 use crate::saturation::{self, Reports};
-use crate::split::{self, Chunk};
+use crate::split;
 use crate::{Failure, Streams, Subcommand, Tool, print_flags};
 use clap::{Arg, ArgMatches, Command};
 use gradus_ir::pass::{AfterPass, Event, Pipeline, Reproducer, RunOptions, Timer, Watch};

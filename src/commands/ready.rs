@@ -1,11 +1,10 @@
 //! A callable function, interpreted or compiled, as used by `run` and `bench`.
 
-use super::run::Signature;
 use crate::Failure;
 use clap::{Arg, ArgMatches, value_parser};
 use gradus_interp::{Interpreter, Stop};
 use gradus_ir::eval::Datum;
-use gradus_ir::{Module, Op};
+use gradus_ir::{Module, Op, Type};
 #[cfg(feature = "cpu")]
 use gradus_runtime::{cpu::Program, workers::Workers};
 
@@ -85,4 +84,27 @@ impl<'m> Ready<'m> {
 fn workers(matches: &ArgMatches) -> Result<Workers, String> {
     let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     Workers::new(matches.get_one::<u16>("threads").map_or_else(all, |&n| n.into()))
+}
+
+/// Names and types of the parameters and results of a function.
+pub struct Signature {
+    pub(super) inputs: Vec<(String, Type)>,
+    pub(super) outputs: Vec<(String, Type)>,
+}
+
+impl Signature {
+    pub(super) fn of(m: &Module, function: Op) -> Signature {
+        let ctx = &m.ctx;
+        let ty = m.inherent_attr(function, "function_type").and_then(|a| ctx.as_type(a));
+        let (inputs, outputs) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
+        let names = |attr: &str, default: &str, types: &[Type]| {
+            let list = m.inherent_attr(function, attr).and_then(|a| ctx.as_array(a)).unwrap_or(&[]);
+            let name = |i: usize| {
+                let dict = *list.get(i)?;
+                ctx.as_str(ctx.dict_get(dict, ctx.str("graph.name"))?).map(str::to_owned)
+            };
+            types.iter().enumerate().map(|(i, &t)| (name(i).unwrap_or(format!("{default}{i}")), t)).collect()
+        };
+        Signature { inputs: names("arg_attrs", "arg", inputs), outputs: names("res_attrs", "result", outputs) }
+    }
 }

@@ -1,6 +1,6 @@
 //! `gradus reduce`: shrinks a program while a test finds it interesting.
 
-use super::check::{option_args, options};
+use super::comparison::{option_args, options};
 use crate::io::{self, report, text};
 use crate::pass_flags::{self, flag};
 use crate::{Failure, Streams, Subcommand, Tool};

@@ -3,13 +3,13 @@
 mod show;
 
 use super::model::{dim_arg, open, target_arg};
-use super::ready::Ready;
+use super::ready::{Ready, Signature};
 use crate::io::report;
 use crate::progress;
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus_ir::{Context, DType, Module, Op, Tensor, Type};
+use gradus_ir::{Context, DType, Tensor, Type};
 use gradus_npy::{read_npy, write_npy};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
@@ -66,29 +66,6 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         accuracy(&outputs[0], &read_npy(Path::new(path))?, streams)?;
     }
     if good { Ok(()) } else { Err(Failure::Reported) }
-}
-
-/// Names and types of the parameters and results of a function.
-pub struct Signature {
-    pub(super) inputs: Vec<(String, Type)>,
-    outputs: Vec<(String, Type)>,
-}
-
-impl Signature {
-    pub(super) fn of(m: &Module, function: Op) -> Signature {
-        let ctx = &m.ctx;
-        let ty = m.inherent_attr(function, "function_type").and_then(|a| ctx.as_type(a));
-        let (inputs, outputs) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
-        let names = |attr: &str, default: &str, types: &[Type]| {
-            let list = m.inherent_attr(function, attr).and_then(|a| ctx.as_array(a)).unwrap_or(&[]);
-            let name = |i: usize| {
-                let dict = *list.get(i)?;
-                ctx.as_str(ctx.dict_get(dict, ctx.str("graph.name"))?).map(str::to_owned)
-            };
-            types.iter().enumerate().map(|(i, &t)| (name(i).unwrap_or(format!("{default}{i}")), t)).collect()
-        };
-        Signature { inputs: names("arg_attrs", "arg", inputs), outputs: names("res_attrs", "result", outputs) }
-    }
 }
 
 /// The `NAME=FILE` pairs of an option, with known names; the name is optional if there is only one.

@@ -5,7 +5,8 @@ use super::{OFFSETS, RUN, check_inside, in_f32, is_compatible, is_inside, offset
 use crate::constraint::{F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::work::{Work, elements};
+use gradus_ir::op_cost::elements;
+use gradus_ir::work::Work;
 use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
 

@@ -5,7 +5,8 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::work::{Contraction, Work, elements};
+use gradus_ir::op_cost::elements;
+use gradus_ir::work::{Contraction, Work};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{

@@ -1,7 +1,6 @@
 //! A layout of known sizes: a bijection between tensor indices and buffer offsets, except for padding.
 
 use super::error::LayoutError;
-use super::separability::check_translatable;
 use super::tiled::{Level, TiledLayout};
 use gradus_ir::DYNAMIC;
 use smallvec::SmallVec;
@@ -50,9 +49,9 @@ pub struct LoopLevel {
 /// The offset is a sum with one term per axis, which all analyses here rely on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layout {
-    axes: SmallVec<[Axis; 4]>,
-    nest: SmallVec<[LoopLevel; 8]>,
-    start: u64,
+    pub(super) axes: SmallVec<[Axis; 4]>,
+    pub(super) nest: SmallVec<[LoopLevel; 8]>,
+    pub(super) start: u64,
     size: u64,
     block: u64,
     pad: f64,
@@ -194,33 +193,6 @@ impl Layout {
         sizes(self) == sizes(other)
             && (self.elements() == 0 || (self.start == other.start && self.axes.iter().zip(&other.axes).all(digits)))
     }
-
-    /// Returns the sub-tensor at `starts` with `sizes`, as a view of the same buffer.
-    ///
-    /// # Errors
-    /// When it is out of bounds, or starts inside a tile and ends beyond that tile.
-    pub fn slice(&self, starts: &[u64], sizes: &[u64]) -> Result<Layout, LayoutError> {
-        let rank = self.axes.len();
-        if let Some(found) = [starts.len(), sizes.len()].into_iter().find(|&n| n != rank) {
-            return Err(LayoutError::Rank { found, rank });
-        }
-        let mut part = self.clone();
-        for (i, (&start, &size)) in starts.iter().zip(sizes).enumerate() {
-            let axis = &self.axes[i];
-            if start.checked_add(size).is_none_or(|end| end > axis.size) {
-                return Err(LayoutError::OutOfBounds { axis: axis.name });
-            }
-            check_translatable(axis, start, size)?;
-            // An empty slice may start one past the end.
-            part.start += if size == 0 { 0 } else { axis.contribution(start) };
-            part.axes[i].size = size;
-            for level in part.nest.iter_mut().filter(|l| l.axis == i) {
-                level.extent = level.extent.min(size.div_ceil(level.step));
-            }
-            part.axes[i].digits = digits(&part.nest, i, size);
-        }
-        Ok(part)
-    }
 }
 
 /// Returns the loops of a layout, outermost first, and the number of elements of the buffer.
@@ -249,7 +221,7 @@ fn nest(layout: &TiledLayout, names: &[char], sizes: &[u64]) -> Result<(SmallVec
 }
 
 /// Returns the minimal digits of an axis.
-fn digits(nest: &[LoopLevel], axis: usize, size: u64) -> SmallVec<[Digit; 2]> {
+pub(super) fn digits(nest: &[LoopLevel], axis: usize, size: u64) -> SmallVec<[Digit; 2]> {
     let mut levels: SmallVec<[LoopLevel; 4]> =
         nest.iter().filter(|l| l.axis == axis && l.extent != 1).copied().collect();
     // Ties are impossible: levels of extent 1 have been filtered out.

@@ -13,6 +13,7 @@ mod copy_plan;
 mod error;
 mod pack;
 mod separability;
+mod slice;
 mod sram;
 mod tiled;
 

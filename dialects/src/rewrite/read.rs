@@ -1,11 +1,12 @@
 //! Conversion of `rewrite.rule` to rules that drivers apply.
 
-use super::{
-    AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp, verify,
-};
+use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp};
 use gradus_ir::rules::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Term, Var};
 use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Value, symbol_name};
 use std::collections::{HashMap, HashSet};
+
+/// Maximum number of ops in a rule; larger rules are rejected.
+pub(super) const MAX_OPS: usize = 250;
 
 /// Converts a verified `rewrite.rule`.
 pub fn read(m: &Module, rule: Op) -> Result<Compiled, Diagnostic> {
@@ -24,9 +25,9 @@ pub(super) fn compile(m: &Module, rule: Op) -> Result<Compiled, String> {
     if !m.block_args(block).is_empty() {
         return Err("takes no block arguments".into());
     }
-    let ops: Vec<Op> = m.block_ops(block).take(verify::MAX_OPS + 1).collect();
-    if ops.len() > verify::MAX_OPS {
-        return Err(format!("has more than {} ops", verify::MAX_OPS));
+    let ops: Vec<Op> = m.block_ops(block).take(MAX_OPS + 1).collect();
+    if ops.len() > MAX_OPS {
+        return Err(format!("has more than {} ops", MAX_OPS));
     }
     let Some(at) = ops.iter().position(|&op| MatchOp::cast(m, op).is_some()) else {
         return Err("needs a 'rewrite.match'".into());

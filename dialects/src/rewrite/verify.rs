@@ -5,9 +5,6 @@ use gradus_ir::diag::suggest;
 use gradus_ir::rules::{ArgKind, Native, OTHERS};
 use gradus_ir::{Arity, Attr, Module, Op, OpDecl, OpInfo, Value, ValueSpec};
 
-/// Maximum number of ops in a rule; larger rules are rejected.
-pub(super) const MAX_OPS: usize = 250;
-
 /// Verifies the rule as a whole.
 pub(super) fn rule(m: &Module, op: Op) -> Result<(), String> {
     read::compile(m, op).map(drop)
@@ -16,7 +13,7 @@ pub(super) fn rule(m: &Module, op: Op) -> Result<(), String> {
 /// Whether an op of a rule comes after `match`.
 fn is_new(m: &Module, op: Op) -> bool {
     let before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op));
-    before.take(MAX_OPS).any(|op| MatchOp::cast(m, op).is_some())
+    before.take(read::MAX_OPS).any(|op| MatchOp::cast(m, op).is_some())
 }
 
 /// Verifies that an op precedes `match`.

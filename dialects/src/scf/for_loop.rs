@@ -1,7 +1,9 @@
 //! `scf.for`.
 
+mod patterns;
+
+use super::one_block_each;
 use super::text::{assignments, print_arrow_types, print_assignments};
-use super::{for_patterns, one_block_each};
 use crate::constraint::{ANY, INT_OR_INDEX, UNIT};
 use gradus_ir::control::{Count, Counted, Edge, Point};
 use gradus_ir::eval::{Datum, Trap};
@@ -34,7 +36,7 @@ use smallvec::{SmallVec, smallvec};
     verify_regions = verify_regions,
     edges = edges,
     counted = counted,
-    patterns = for_patterns::PATTERNS,
+    patterns = patterns::PATTERNS,
     directives = &[&FOR],
     format = "custom<For>($lowerBound, $upperBound, $step, $initArgs, $unsignedCmp, $region, $results) attr-dict"
 )]

@@ -1,8 +1,10 @@
 //! `scf.forall` and its shared outputs.
 
+mod patterns;
+
 use super::iteration_space::IterationSpace;
+use super::one_block_each;
 use super::text::{arrow_types, assignments, print_arrow_types, print_assignments, same_count, value_list};
-use super::{forall_patterns, one_block_each};
 use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR, kind};
 use crate::directives::{index_list, print_index_list};
 use gradus_ir::control::{Edge, Event, Next, Point};
@@ -42,7 +44,7 @@ pub const MAPPING: AttrKind = kind("Device Mapping array attribute", |c, a| {
     verify = verify,
     edges = edges,
     control = control,
-    patterns = forall_patterns::PATTERNS,
+    patterns = patterns::PATTERNS,
     directives = &[&FORALL],
     format = "custom<Forall>($dynamicLowerBound, $staticLowerBound, $dynamicUpperBound, $staticUpperBound,
         $dynamicStep, $staticStep, $outputs, $results, $region) attr-dict"

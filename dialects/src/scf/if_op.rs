@@ -1,7 +1,9 @@
 //! `scf.if`.
 
+mod patterns;
+
+use super::one_block_each;
 use super::text::{arrow_types, print_arrow_types};
-use super::{if_patterns, one_block_each};
 use crate::arith::{ConstantOp, XOrIOp};
 use crate::constraint::{ANY, BOOL};
 use gradus_ir::control::{Edge, Event, Next, Point};
@@ -32,7 +34,7 @@ use smallvec::{SmallVec, smallvec};
     verify = verify,
     edges = edges,
     control = control,
-    patterns = if_patterns::PATTERNS,
+    patterns = patterns::PATTERNS,
     directives = &[&IF],
     format = "custom<If>($condition, $results, $thenRegion, $elseRegion) attr-dict"
 )]

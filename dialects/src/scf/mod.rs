@@ -6,19 +6,14 @@
 mod counted;
 mod execute_region;
 mod for_loop;
-mod for_patterns;
 mod forall;
-mod forall_patterns;
 mod if_op;
-mod if_patterns;
 mod index_switch;
 pub(crate) mod iteration_space;
 mod parallel;
-mod parallel_patterns;
 mod terminators;
 mod text;
 mod while_loop;
-mod while_patterns;
 
 pub use execute_region::ExecuteRegionOp;
 pub use for_loop::{ForOp, verify_loop};

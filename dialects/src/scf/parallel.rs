@@ -1,8 +1,10 @@
 //! `scf.parallel` and its reductions.
 
+mod patterns;
+
 use super::iteration_space::IterationSpace;
+use super::one_block_each;
 use super::text::{arrow_types, print_optional_arrow_types, print_value_list, same_count, value_list};
-use super::{one_block_each, parallel_patterns};
 use crate::constraint::{ANY, INDEX};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
@@ -38,7 +40,7 @@ use smallvec::{SmallVec, smallvec};
     verify_regions = verify_regions,
     edges = edges,
     control = control,
-    patterns = parallel_patterns::PATTERNS,
+    patterns = patterns::PATTERNS,
     directives = &[&PARALLEL],
     format = "custom<Parallel>($lowerBound, $upperBound, $step, $initVals, $results, $region) attr-dict"
 )]

@@ -1,7 +1,9 @@
 //! `scf.while`.
 
+mod patterns;
+
 use super::text::{assignments, print_assignments};
-use super::{ConditionOp, YieldOp, one_block_each, while_patterns};
+use super::{ConditionOp, YieldOp, one_block_each};
 use crate::constraint::ANY;
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
@@ -30,7 +32,7 @@ use smallvec::{SmallVec, smallvec};
     verify_regions = verify_regions,
     edges = edges,
     control = control,
-    patterns = while_patterns::PATTERNS,
+    patterns = patterns::PATTERNS,
     directives = &[&WHILE],
     format = "custom<While>($inits, $results, $before, $after) attr-dict-with-keyword"
 )]

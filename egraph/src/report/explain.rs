@@ -2,7 +2,8 @@
 
 use super::{NodeId, Step};
 use crate::extract::Choice;
-use crate::journal::{By, Paths};
+use crate::journal::By;
+use crate::paths::Paths;
 use crate::program::{Program, Step as Met};
 use egg::Id;
 use gradus_ir::Op;

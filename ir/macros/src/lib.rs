@@ -87,8 +87,8 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let (operands, results, attrs) = (index(operands), index(results), index(attrs));
     let (regions, successors) = (index(regions), index(successors));
     let fields = args.pairs.iter().map(|(key, value)| match key.to_string().as_str() {
-        "scalar" => quote!(scalar: Some(#value), eval: Some(#root::scalar::evaluate)),
-        "access" => quote!(access: Some(#value), exec: Some(#root::access::execute)),
+        "scalar" => quote!(scalar: Some(#value), eval: Some(#root::eval::evaluate_scalar)),
+        "access" => quote!(access: Some(#value), exec: Some(#root::eval::execute_access)),
         "speculatable" | "global" | "verify" | "verify_regions" | "verify_symbols" | "infer" | "fold" | "eval"
         | "exec" | "control" | "control_memory" | "counted" | "jump" | "successor_operands" | "successor_sizes"
         | "edges" | "slot" | "format" | "result_names" | "work" => {

@@ -1,10 +1,8 @@
 //! Affine expressions: their structure, and what can be asked of it.
 
-use super::rules;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::Arc;
 
 /// A binary operator of affine expressions.
@@ -99,7 +97,7 @@ impl AffineBinary {
         &self.rhs
     }
 
-    fn node(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
+    pub(super) fn node(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
         let constant_operand = |expr: &AffineExpr| matches!(expr, AffineExpr::Constant(_));
         let scaled = match op {
             AffineBinOp::Add => true,
@@ -182,36 +180,8 @@ impl AffineExpr {
         }
     }
 
-    /// Applies `op` and simplifies.
-    pub fn binary(op: AffineBinOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
-        match op {
-            AffineBinOp::Add => lhs + rhs,
-            AffineBinOp::Mul => lhs * rhs,
-            AffineBinOp::Mod => lhs.modulo(rhs),
-            AffineBinOp::FloorDiv => lhs.floor_div(rhs),
-            AffineBinOp::CeilDiv => lhs.ceil_div(rhs),
-        }
-    }
-
-    /// `self mod rhs`, simplified. A constant divisor below one is undefined and kept.
-    pub fn modulo(self, rhs: AffineExpr) -> AffineExpr {
-        rules::modulo(&self, &rhs).unwrap_or_else(|| AffineBinary::node(AffineBinOp::Mod, self, rhs))
-    }
-
-    /// `self floordiv rhs`, simplified. A division by zero is kept.
-    pub fn floor_div(self, rhs: AffineExpr) -> AffineExpr {
-        rules::div(&self, &rhs, false)
-            .or_else(|| rules::distribute_floor_div(&self, &rhs))
-            .unwrap_or_else(|| AffineBinary::node(AffineBinOp::FloorDiv, self, rhs))
-    }
-
-    /// `self ceildiv rhs`, simplified. A division by zero is kept.
-    pub fn ceil_div(self, rhs: AffineExpr) -> AffineExpr {
-        rules::div(&self, &rhs, true).unwrap_or_else(|| AffineBinary::node(AffineBinOp::CeilDiv, self, rhs))
-    }
-
     /// Whether no dimension occurs.
-    pub fn is_symbolic_or_constant(&self) -> bool {
+    pub(crate) fn is_symbolic_or_constant(&self) -> bool {
         match self {
             AffineExpr::Dim(_) => false,
             AffineExpr::Symbol(_) | AffineExpr::Constant(_) => true,
@@ -414,37 +384,6 @@ fn ceil_quotient(value: i64, by: i64) -> i64 {
     value.div_euclid(by) + i64::from(value.rem_euclid(by) != 0)
 }
 
-impl Add for AffineExpr {
-    type Output = AffineExpr;
-
-    fn add(self, rhs: AffineExpr) -> AffineExpr {
-        rules::add(&self, &rhs).unwrap_or_else(|| AffineBinary::node(AffineBinOp::Add, self, rhs))
-    }
-}
-
-impl Mul for AffineExpr {
-    type Output = AffineExpr;
-
-    fn mul(self, rhs: AffineExpr) -> AffineExpr {
-        rules::mul(&self, &rhs).unwrap_or_else(|| AffineBinary::node(AffineBinOp::Mul, self, rhs))
-    }
-}
-
-impl Neg for AffineExpr {
-    type Output = AffineExpr;
-
-    fn neg(self) -> AffineExpr {
-        self * AffineExpr::Constant(-1)
-    }
-}
-
-impl Sub for AffineExpr {
-    type Output = AffineExpr;
-
-    fn sub(self, rhs: AffineExpr) -> AffineExpr {
-        self + -rhs
-    }
-}
 impl PartialEq for AffineExpr {
     fn eq(&self, other: &AffineExpr) -> bool {
         use AffineExpr::{Binary, Constant, Dim, Symbol};

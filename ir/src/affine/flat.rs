@@ -4,7 +4,6 @@
 //! quotients are one local. Reading the sum back gives each expression one form. The order of terms is MLIR's.
 
 use super::expr::{AffineBinOp, AffineExpr};
-use super::semi;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -39,21 +38,6 @@ struct Flattener {
 }
 
 impl AffineExpr {
-    /// The expression in the form that simplification of the whole gives, over that many dimensions and symbols.
-    /// Expressions that divide by a constant below one, that overflow, or that are too large stay as they are.
-    pub fn simplify(&self, num_dims: u32, num_symbols: u32) -> AffineExpr {
-        if self.size() > MAX_SIZE {
-            return self.clone();
-        }
-        let expr = if self.is_pure_affine() { self.clone() } else { semi::cancel_symbols(self) };
-        let Some(flat) = flatten(&expr, num_dims, num_symbols) else { return expr };
-        let mut simple = flat.sum.to_expr(num_dims, num_symbols, &flat.locals);
-        if !expr.is_pure_affine() && simple != expr {
-            simple = semi::ordered_sum(&flat, num_dims, num_symbols);
-        }
-        if simple.size() > MAX_SIZE { expr } else { simple }
-    }
-
     /// The expression as a linear combination of its dimensions and symbols, if it is one: it neither divides nor
     /// multiplies variables.
     pub fn linear(&self, num_dims: u32, num_symbols: u32) -> Option<Linear> {
@@ -197,7 +181,7 @@ pub(super) fn variable(number: u32, num_dims: u32, num_symbols: u32, locals: &[A
 }
 
 /// The expression as a linear combination; `None` if it divides by a constant below one or overflows.
-fn flatten(expr: &AffineExpr, num_dims: u32, num_symbols: u32) -> Option<Flat> {
+pub(super) fn flatten(expr: &AffineExpr, num_dims: u32, num_symbols: u32) -> Option<Flat> {
     let mut f = Flattener { num_dims, num_symbols, locals: Vec::new(), known: FxHashMap::default() };
     let leaf = |expr: &AffineExpr| match *expr {
         AffineExpr::Dim(index) => Some(Linear::variable(index)),

@@ -10,10 +10,12 @@
 mod expr;
 mod flat;
 mod map;
+mod operators;
 mod print;
 mod rules;
 mod semi;
 mod set;
+mod simplify;
 #[cfg(test)]
 mod tests;
 
@@ -21,14 +23,3 @@ pub use expr::{AffineBinOp, AffineBinary, AffineExpr, NoValue};
 pub use flat::{Linear, MAX_SIZE, Range};
 pub use map::AffineMap;
 pub use set::IntegerSet;
-
-use crate::attrs::AttrData;
-use crate::module::{Module, Op};
-
-/// Whether an op has a map or a set among its attributes. Some such ops take only some values as operands, so that it
-/// matters where these come from.
-pub fn has_map(m: &Module, op: Op) -> bool {
-    let mapped = |attr| matches!(m.ctx.attr_data(attr), AttrData::AffineMap(_) | AttrData::IntegerSet(_));
-    let mut all = [m.props(op), m.attrs(op)].into_iter().flat_map(|dict| m.ctx.dict_entries(dict));
-    all.any(|&(_, attr)| mapped(attr))
-}

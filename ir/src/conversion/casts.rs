@@ -1,11 +1,11 @@
 //! The casts that stand between old and new types while a conversion runs.
 
 use super::types::TypeConverter;
-use crate::context::{Attr, OpName, Type};
+use crate::builder::InsertPoint;
 use crate::entity::SideTable;
+use crate::intern::{Attr, OpName, Type};
 use crate::loc::Loc;
 use crate::module::{Module, Op, Value};
-use crate::pattern_rewriter::InsertPoint;
 use rustc_hash::FxHashMap;
 
 /// The op that stands for a value under other types.

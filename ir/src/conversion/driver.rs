@@ -2,7 +2,7 @@
 
 use super::casts::Direction;
 use super::journal::Entry;
-use super::pattern::MatchFailure;
+use super::matching::MatchFailure;
 use super::plan::Plan;
 use super::reconcile::reconcile_casts;
 use super::report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
@@ -13,9 +13,10 @@ use crate::builder::{Builder, make_constant};
 use crate::diag::Diagnostic;
 use crate::dominance::reverse_postorder;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
-use crate::op_info::{FoldResult, Folded, Traits};
+use crate::op_info::{FoldResult, Folded};
 use crate::pattern_rewriter::{Change, PatternRewriter};
 use crate::rewrite::fold;
+use crate::traits::Traits;
 use smallvec::SmallVec;
 
 /// Errors and ops left that are reported.

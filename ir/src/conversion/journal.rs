@@ -1,12 +1,11 @@
-//! The journal of a pattern's changes, by which they are undone when the pattern fails, or made final.
+//! The journal of a pattern's changes, by which they are undone when the pattern fails.
 //!
 //! Patterns change the program at once, so that they and those after them see it as it is. What they erase stays aside
 //! until the op that the driver was asked to legalize has become legal; then the journal is emptied.
 
-use super::rewriter::ConversionRewriter;
 use super::types::TypeList;
-use crate::context::Attr;
 use crate::edit::BlockArgs;
+use crate::intern::Attr;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
 use crate::pattern_rewriter::Change;
@@ -52,7 +51,7 @@ impl Snapshot {
         }
     }
 
-    fn restore(self, m: &mut Module) {
+    pub(super) fn restore(self, m: &mut Module) {
         m.set_loc(self.op, self.loc);
         m.set_operands(self.op, &self.operands);
         m.set_props(self.op, self.props);
@@ -82,118 +81,4 @@ pub(super) struct ArgsChange {
 pub(super) struct Journal {
     pub(super) entries: Vec<Entry>,
     pub(super) values: Vec<Value>,
-}
-
-/// What undone changes had made. It is freed at the end, when nothing uses it any more.
-#[derive(Default)]
-struct Dead {
-    ops: Vec<Op>,
-    blocks: Vec<Block>,
-    args: ValueList,
-}
-
-impl ConversionRewriter<'_> {
-    /// Undoes the changes after the first `keep` ones.
-    pub(super) fn rollback(&mut self, keep: usize) {
-        let mut dead = Dead::default();
-        while self.journal.entries.len() > keep {
-            if let Some(entry) = self.journal.entries.pop() {
-                self.undo(entry, &mut dead);
-            }
-        }
-        for op in dead.ops {
-            self.module.erase_op(op);
-        }
-        for arg in dead.args {
-            self.module.free_arg(arg);
-        }
-        for block in dead.blocks {
-            self.module.free_block(block);
-        }
-    }
-
-    fn undo(&mut self, entry: Entry, dead: &mut Dead) {
-        let m = &mut *self.module;
-        match entry {
-            Entry::Change(change) => self.undo_change(change, dead),
-            Entry::Operands(op, start) => {
-                m.set_operands(op, &self.journal.values[start as usize..]);
-                self.journal.values.truncate(start as usize);
-            }
-            Entry::Erased(op, block, next) => {
-                m.insert_op(block, op, next);
-                self.set_erased(op, false);
-            }
-            Entry::BlockErased(block, region, next) => m.insert_block(region, block, next),
-            Entry::Modified(snapshot) => snapshot.restore(m),
-            Entry::Args(mut change) => {
-                m.swap_block_args(change.block, &mut change.before);
-                dead.args.extend(change.made);
-            }
-        }
-    }
-
-    fn undo_change(&mut self, change: Change, dead: &mut Dead) {
-        let m = &mut *self.module;
-        match change {
-            Change::Created(op) | Change::Cloned { copy: op, .. } => {
-                m.unlink_op(op);
-                for inner in m.ops_under(op) {
-                    m.set_operands(inner, &[]);
-                    self.casts.forget(inner);
-                }
-                dead.ops.push(op);
-            }
-            Change::Operand { op, index, old } => m.set_operand(op, index as usize, old),
-            Change::Moved { first, last, from, next } => m.move_ops(first, last, from, next),
-            Change::BlockCreated(block) => {
-                m.unlink_block(block);
-                dead.blocks.push(block);
-            }
-            Change::BlockMoved { block, from, next } => {
-                m.unlink_block(block);
-                m.insert_block(from, block, next);
-            }
-        }
-    }
-
-    /// Makes all changes final.
-    pub(super) fn commit(&mut self) {
-        let mut entries = std::mem::take(&mut self.journal.entries);
-        for entry in entries.drain(..) {
-            match entry {
-                Entry::Erased(op, ..) => self.free(op),
-                Entry::BlockErased(block, ..) => self.module.free_block(block),
-                Entry::Args(change) => change.gone.into_iter().for_each(|arg| self.module.free_arg(arg)),
-                _ => {}
-            }
-        }
-        self.journal.entries = entries;
-        let mut values = std::mem::take(&mut self.journal.values);
-        values.drain(..).for_each(|value| self.drop_cast(value));
-        self.journal.values = values;
-    }
-
-    /// Erases the cast that gave a value its old type, when that was its last user.
-    fn drop_cast(&mut self, value: Value) {
-        if let Some(cast) = self.casts.source_of(self.module, value)
-            && self.module.is_unused(value)
-        {
-            self.free(cast);
-        }
-    }
-
-    /// Frees an erased op. Its key may be handed out again, so nothing may be known of it.
-    fn free(&mut self, op: Op) {
-        self.forget(op);
-        if !self.module.regions(op).is_empty() {
-            self.module.ops_under(op).into_iter().for_each(|inner| self.forget(inner));
-        }
-        self.module.erase_op(op);
-    }
-
-    fn forget(&mut self, op: Op) {
-        self.casts.forget(op);
-        self.pending[op] = false;
-    }
 }

@@ -47,11 +47,13 @@
 mod casts;
 mod driver;
 mod journal;
+mod matching;
 mod pattern;
 mod plan;
 mod reconcile;
 mod report;
 mod rewriter;
+mod rollback;
 mod structural;
 mod target;
 #[cfg(test)]
@@ -59,7 +61,8 @@ mod tests;
 mod types;
 
 pub use casts::CAST;
-pub use pattern::{ConversionPattern, Match, MatchFailure, Operands};
+pub use matching::{Match, MatchFailure, Operands};
+pub use pattern::ConversionPattern;
 pub use reconcile::reconcile_casts;
 pub use report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
 pub use rewriter::ConversionRewriter;

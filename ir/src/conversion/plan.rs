@@ -1,9 +1,11 @@
 //! What target and patterns say of each op name, found out once.
 
 use super::pattern::{ConversionPattern, Root};
+
 use super::target::ConversionTarget;
-use crate::context::{Context, OpName};
+use crate::context::Context;
 use crate::entity::SideTable;
+use crate::intern::OpName;
 use rustc_hash::FxHashMap;
 
 /// What holds for all ops of a name.

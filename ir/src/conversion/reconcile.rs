@@ -1,7 +1,7 @@
 //! Reconciling casts: of casts from type to type that lead back to where they came from nothing remains.
 
-use crate::context::Type;
 use crate::entity::SideTable;
+use crate::intern::Type;
 use crate::module::{Module, Op, ValueList};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

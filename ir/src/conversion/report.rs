@@ -1,8 +1,9 @@
 //! The legality report: which op, where, which patterns were tried and why each failed, and which target forbids it.
 
-use super::pattern::MatchFailure;
-use crate::context::{Context, OpName};
+use super::matching::MatchFailure;
+use crate::context::Context;
 use crate::diag::{Diagnostic, Severity};
+use crate::intern::OpName;
 use crate::loc::Loc;
 
 /// Notes of one diagnostic. A report of more is not read.

@@ -2,14 +2,15 @@
 
 use super::casts::{Casts, Direction};
 use super::journal::{ArgsChange, Entry, Journal, Snapshot};
-use super::pattern::{Match, Operands};
+use super::matching::{Match, Operands};
 use super::types::{Remapped, SignatureConversion, TypeConverter, TypeList, arg_types};
-use crate::context::Type;
+use crate::builder::InsertPoint;
 use crate::edit::BlockArgs;
 use crate::entity::SideTable;
+use crate::intern::Type;
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value, ValueList};
-use crate::pattern_rewriter::{Change, InsertPoint, PatternRewriter};
+use crate::pattern_rewriter::{Change, PatternRewriter};
 use smallvec::SmallVec;
 
 /// What conversion patterns change the program through. Changes happen at once; where a value is replaced by values of

@@ -1,13 +1,15 @@
 //! Patterns that every type conversion needs: for functions, and for ops that only pass values on.
 
-use super::pattern::{ConversionPattern, Match, Operands};
+use super::matching::{Match, Operands};
+use super::pattern::ConversionPattern;
 use super::rewriter::ConversionRewriter;
 use super::types::{SignatureConversion, TypeConverter, TypeList, arg_types, function_type};
-use crate::context::{Attr, Str};
 use crate::edit::OpState;
+use crate::intern::{Attr, Str};
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
-use crate::op_info::{Traits, ValueSpec, group_range, segment_sizes};
+use crate::op_info::{ValueSpec, group_range, segment_sizes};
 use crate::pattern_rewriter::PatternRewriter;
+use crate::traits::Traits;
 use smallvec::SmallVec;
 
 /// Converts the types of functions: parameters, results, and the arguments of all their blocks.

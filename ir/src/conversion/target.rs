@@ -1,7 +1,8 @@
 //! What a conversion is to reach: which ops are legal, and who says so.
 
-use super::pattern::{Match, MatchFailure};
-use crate::context::{Context, OpName};
+use super::matching::{Match, MatchFailure};
+use crate::context::Context;
+use crate::intern::OpName;
 use crate::module::{Module, Op};
 
 /// What a rule is about.

@@ -1,11 +1,12 @@
 //! Type conversion: which types become which, and how values cross between both worlds.
 
-use super::pattern::{Match, MatchFailure};
+use super::matching::{Match, MatchFailure};
 use crate::builder::Builder;
-use crate::context::{Context, Type};
+use crate::context::Context;
+use crate::intern::Type;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
-use crate::op_info::Traits;
+use crate::traits::Traits;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,8 +5,8 @@
 //! single rewrites of the program and also count under the tag `rewrite`, so that `rewrite-count=N` stops a compilation
 //! after its N-th rewrite.
 
+use super::error::CounterError;
 use crate::module::{Module, Op, Region};
-use crate::text::PrintOptions;
 use std::fmt;
 
 /// A step that is about to happen.
@@ -47,20 +47,6 @@ impl Action<'_> {
     /// Whether the action is a single rewrite of the program.
     pub fn is_rewrite(&self) -> bool {
         self.tag != PASS && self.tag != ITERATION
-    }
-
-    /// Formats the op or region on one line.
-    pub fn unit_text(&self) -> String {
-        let options = PrintOptions { local_scope: true, skip_regions: true, ..PrintOptions::default() };
-        let m = self.module;
-        match self.unit {
-            Unit::Op(op) => m.op_text(op, options),
-            Unit::Region(region) => {
-                let Some(op) = m.region_op(region) else { return "a region".into() };
-                let number = m.regions(op).iter().position(|&r| r == region).unwrap_or(0);
-                format!("Region #{number} for op {}", m.op_text(op, options))
-            }
-        }
     }
 }
 
@@ -126,7 +112,7 @@ impl Actions {
 
     /// Parses `TAG-skip=N,TAG-count=M`: of the actions of a tag, the first N are skipped, the next M run, and later
     /// ones are skipped. Errors are MLIR's.
-    pub fn set_counters(&mut self, text: &str) -> Result<(), String> {
+    pub fn set_counters(&mut self, text: &str) -> Result<(), CounterError> {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').ok_or_else(|| {
                 format!(
@@ -145,7 +131,8 @@ impl Actions {
             } else {
                 return Err(format!(
                     "expected DebugCounter counter name to end with either `-skip` or `-count`, but got`{name}`"
-                ));
+                )
+                .into());
             }
         }
         Ok(())
@@ -222,7 +209,7 @@ mod tests {
 
     #[test]
     fn mistakes_in_counters_are_named() {
-        let message = |text| Actions::new().set_counters(text).unwrap_err();
+        let message = |text| Actions::new().set_counters(text).unwrap_err().message;
         assert!(message("foo=1").ends_with("`-skip` or `-count`, but got`foo`"));
         assert!(message("foo-skip").ends_with("the provided argument was: `foo-skip`"));
         assert!(message("foo-skip=x").ends_with("to be numeric, but got `x`"));

@@ -1,9 +1,9 @@
 //! IR printing before and after passes, with mlir-opt's banners and file names.
 
 use super::PassInfo;
-use super::run::Event;
+use super::event::Event;
 use crate::module::{Module, Op};
-use crate::op_info::symbol_name;
+use crate::symbols::symbol_name;
 use crate::text::PrintOptions;
 use rustc_hash::FxHashMap;
 use std::hash::Hasher;
@@ -56,7 +56,7 @@ pub struct IrPrinting {
 
 impl IrPrinting {
     /// Whether anything may be printed.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         !self.before.is_none() || !self.after.is_none() || self.only_after_failure
     }
 

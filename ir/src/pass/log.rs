@@ -1,6 +1,7 @@
 //! Observers that write actions as text or as trace events.
 
-use super::actions::{Action, Observer};
+use super::actions::{Action, Observer, Unit};
+use crate::text::PrintOptions;
 use std::io::Write;
 use std::time::Instant;
 
@@ -69,5 +70,21 @@ impl<W: Write + Send> Drop for ActionProfile<W> {
     fn drop(&mut self) {
         let _ = self.out.write_all(if self.any { b"]" } else { b"[]" });
         let _ = self.out.flush();
+    }
+}
+
+impl Action<'_> {
+    /// Formats the op or region on one line.
+    pub fn unit_text(&self) -> String {
+        let options = PrintOptions { local_scope: true, skip_regions: true, ..PrintOptions::default() };
+        let m = self.module;
+        match self.unit {
+            Unit::Op(op) => m.op_text(op, options),
+            Unit::Region(region) => {
+                let Some(op) = m.region_op(region) else { return "a region".into() };
+                let number = m.regions(op).iter().position(|&r| r == region).unwrap_or(0);
+                format!("Region #{number} for op {}", m.op_text(op, options))
+            }
+        }
     }
 }

@@ -31,6 +31,8 @@
 mod actions;
 mod context;
 mod dump;
+mod error;
+mod event;
 mod log;
 mod options;
 mod parallel;
@@ -45,12 +47,14 @@ mod timing;
 pub use actions::{Action, Actions, ITERATION, Observer, PASS, PATTERN, REWRITE, Unit};
 pub use context::PassContext;
 pub use dump::{IrPrinting, Selection};
+pub use error::{CounterError, PipelineError};
+pub use event::Event;
 pub use log::{ActionLog, ActionProfile};
 pub use options::{OptionKind, Options, PassOption};
 pub use pipeline::Pipeline;
 pub use reproducer::{CrashReproducer, Reproducer};
 pub use requirements::{Property, Test};
-pub use run::{AfterPass, Event, Failed, Passed, RunOptions, Watch};
+pub use run::{AfterPass, Failed, Passed, RunOptions, Watch};
 pub use statistics::Display;
 pub use timing::{Timer, TimingFormat};
 
@@ -102,7 +106,7 @@ impl PassInfo {
     }
 
     /// The name in reports.
-    pub fn class_name(&self) -> String {
+    pub(crate) fn class_name(&self) -> String {
         if !self.class.is_empty() {
             return self.class.to_owned();
         }
@@ -132,10 +136,10 @@ pub trait Pass: Send {
 }
 
 /// Finds a pass by name. The error suggests the nearest name.
-pub fn find_pass(passes: &[&'static PassInfo], name: &str) -> Result<&'static PassInfo, String> {
+pub fn find_pass(passes: &[&'static PassInfo], name: &str) -> Result<&'static PassInfo, PipelineError> {
     passes.iter().copied().find(|p| p.name == name).ok_or_else(|| {
         let near = crate::diag::suggest(name, passes.iter().map(|p| p.name));
         let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-        format!("'{name}' does not refer to a registered pass or pass pipeline{hint}")
+        format!("'{name}' does not refer to a registered pass or pass pipeline{hint}").into()
     })
 }

@@ -4,6 +4,7 @@
 //! d}` and accumulates if its option is repeated; other repeated options take the last value. A boolean may be a bare
 //! name.
 
+use super::error::PipelineError;
 use std::fmt::{self, Write};
 
 /// The declaration of a pass option.
@@ -143,7 +144,7 @@ pub struct Options(Vec<(&'static str, Setting)>);
 
 impl Options {
     /// Parses `a=1 b={x y}`. Errors name the option.
-    pub fn parse(declared: &'static [PassOption], text: &str) -> Result<Options, String> {
+    pub fn parse(declared: &'static [PassOption], text: &str) -> Result<Options, PipelineError> {
         let mut rows: Vec<_> = declared.iter().map(|o| (o.name, Setting::default_of(o.kind))).collect();
         rows.sort_by_key(|row| row.0);
         let mut rest = text;
@@ -152,7 +153,7 @@ impl Options {
             let Some(option) = declared.iter().find(|o| o.name == name) else {
                 let near = crate::diag::suggest(name, declared.iter().map(|o| o.name));
                 let hint = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-                return Err(format!("<Pass-Options-Parser>: no such option {name}{hint}"));
+                return Err(format!("<Pass-Options-Parser>: no such option {name}{hint}").into());
             };
             let row = rows.iter_mut().find(|row| row.0 == name).expect("all that are declared are there");
             row.1.set(option, argument.1)?;
@@ -305,7 +306,7 @@ mod tests {
     ];
 
     fn parse(text: &str) -> Result<Options, String> {
-        Options::parse(DECLARED, text)
+        Options::parse(DECLARED, text).map_err(|e| e.message)
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! depend on the number of threads.
 
 use super::context::PassContext;
+use super::event::Event;
 use super::pipeline::{Pipeline, Scheduled};
-use super::run::{Event, Failed, Failure, RunOptions, Runner};
+use super::run::{Failed, Failure, RunOptions, Runner};
 use super::timing::Timer;
-use crate::divide::{count_ops, divide};
+use crate::divide::{count_ops, divide, is_function};
 use crate::module::{Module, Op};
-use crate::op_info::Traits;
 use crate::share::{Share, hollow};
 use std::panic::resume_unwind;
 use std::thread;
@@ -94,17 +94,6 @@ impl RunOptions {
             n => n,
         }
     }
-}
-
-/// The functions with bodies that are direct children of `op`.
-pub(super) fn functions_in(m: &Module, op: Op) -> Vec<Op> {
-    let regions = m.regions(op).iter();
-    let ops = regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b));
-    ops.filter(|&op| is_function(m, op) && m.entry(m.regions(op)[0]).is_some()).collect()
-}
-
-fn is_function(m: &Module, op: Op) -> bool {
-    m.has_trait(op, Traits::FUNCTION.and(Traits::ISOLATED)) && m.regions(op).len() == 1
 }
 
 impl Runner<'_> {

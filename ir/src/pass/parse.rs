@@ -1,23 +1,20 @@
 //! Parsing of pipelines: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),symbol-dce)`.
 
 use super::pipeline::{ANY, Pipeline, Step};
-use super::{PassInfo, find_pass};
-
-/// An error with its byte offset.
-type Mistake = (usize, String);
+use super::{PassInfo, PipelineError, find_pass};
 
 /// Maximum nesting depth.
 const MAX_NESTING: usize = 32;
 
 impl Pipeline {
     /// Parses a pipeline with its anchor. Errors carry the byte offset in `text`.
-    pub fn parse(text: &str, passes: &[&'static PassInfo]) -> Result<Pipeline, Mistake> {
+    pub fn parse(text: &str, passes: &[&'static PassInfo]) -> Result<Pipeline, PipelineError> {
         let unanchored = "expected pass pipeline to be wrapped with the anchor operation type, e.g. \
                           'builtin.module(...)'";
         let trimmed = text.trim_end();
         let open = text.find('(').filter(|_| trimmed.ends_with(')'));
         let Some(open) = open.filter(|&at| is_name(text[..at].trim())) else {
-            return Err((0, unanchored.into()));
+            return Err(PipelineError::at(0, unanchored));
         };
         let mut pipeline = Pipeline::on(text[..open].trim());
         let mut reader = Reader { text: &trimmed[..trimmed.len() - 1], pos: open + 1, passes };
@@ -26,8 +23,8 @@ impl Pipeline {
         }
         match reader.rest() {
             "" => Ok(pipeline),
-            rest if rest.starts_with(')') => Err((reader.pos, EXTRA.into())),
-            _ => Err((reader.pos, "expected ',' after parsing pipeline".into())),
+            rest if rest.starts_with(')') => Err(PipelineError::at(reader.pos, EXTRA)),
+            _ => Err(PipelineError::at(reader.pos, "expected ',' after parsing pipeline")),
         }
     }
 }
@@ -54,7 +51,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses comma-separated passes and nested pipelines.
-    fn steps(&mut self, pipeline: &mut Pipeline, depth: usize) -> Result<(), Mistake> {
+    fn steps(&mut self, pipeline: &mut Pipeline, depth: usize) -> Result<(), PipelineError> {
         loop {
             self.step(pipeline, depth)?;
             self.skip_space();
@@ -65,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn step(&mut self, pipeline: &mut Pipeline, depth: usize) -> Result<(), Mistake> {
+    fn step(&mut self, pipeline: &mut Pipeline, depth: usize) -> Result<(), PipelineError> {
         self.skip_space();
         let at = self.pos;
         let end = self.rest().find(['(', ')', '{', ',']).unwrap_or(self.rest().len());
@@ -77,18 +74,18 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let options = self.options()?;
-        let info = find_pass(self.passes, name).map_err(|e| (at, e))?;
-        let failed = |e| (at, format!("{e}\nfailed to add `{name}` with options `{options}`"));
+        let info = find_pass(self.passes, name).map_err(|e| PipelineError { offset: at, ..e })?;
+        let failed = |e| PipelineError::at(at, format!("{e}\nfailed to add `{name}` with options `{options}`"));
         pipeline.add_here(info, options).map_err(failed)
     }
 
     /// Parses `(steps)` after an op name.
-    fn nested(&mut self, anchor: &str, at: usize, depth: usize) -> Result<Pipeline, Mistake> {
+    fn nested(&mut self, anchor: &str, at: usize, depth: usize) -> Result<Pipeline, PipelineError> {
         if !is_name(anchor) {
-            return Err((at, format!("'{anchor}' is not the name of an operation")));
+            return Err(PipelineError::at(at, format!("'{anchor}' is not the name of an operation")));
         }
         if depth >= MAX_NESTING {
-            return Err((at, format!("pipelines nested deeper than {MAX_NESTING} levels")));
+            return Err(PipelineError::at(at, format!("pipelines nested deeper than {MAX_NESTING} levels")));
         }
         let open = self.pos;
         self.pos += 1;
@@ -99,13 +96,13 @@ impl<'a> Reader<'a> {
             return Ok(nested);
         }
         Err(match self.rest() {
-            "" => (open, "encountered unbalanced parentheses while parsing pipeline".into()),
-            _ => (self.pos, "expected ',' after parsing pipeline".into()),
+            "" => PipelineError::at(open, "encountered unbalanced parentheses while parsing pipeline"),
+            _ => PipelineError::at(self.pos, "expected ',' after parsing pipeline"),
         })
     }
 
     /// Parses the text in `{...}`, if present.
-    fn options(&mut self) -> Result<&'a str, Mistake> {
+    fn options(&mut self) -> Result<&'a str, PipelineError> {
         let rest = self.rest();
         if !rest.starts_with('{') {
             return Ok("");
@@ -122,6 +119,6 @@ impl<'a> Reader<'a> {
                 return Ok(&rest[1..i]);
             }
         }
-        Err((self.pos, "missing closing '}' while processing pass options".into()))
+        Err(PipelineError::at(self.pos, "missing closing '}' while processing pass options"))
     }
 }

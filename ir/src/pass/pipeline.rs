@@ -1,5 +1,6 @@
 //! Pass pipelines: passes in order, each on an op or on all child ops of a name.
 
+use super::error::PipelineError;
 use super::{Options, Pass, PassInfo};
 use std::fmt::{self, Write};
 
@@ -28,7 +29,7 @@ pub(super) struct Scheduled {
 }
 
 impl Scheduled {
-    pub(super) fn new(info: &'static PassInfo, options: &str) -> Result<Scheduled, String> {
+    pub(super) fn new(info: &'static PassInfo, options: &str) -> Result<Scheduled, PipelineError> {
         let options = Options::parse(info.options, options)?;
         let pass = (info.make)(&options)?;
         Ok(Scheduled { info, options, pass, counts: vec![0; info.statistics.len()] })
@@ -48,7 +49,7 @@ impl Pipeline {
     }
 
     /// Adds a pass with options such as `a=1 b=2`, nested if it runs on another op.
-    pub fn add(&mut self, info: &'static PassInfo, options: &str) -> Result<(), String> {
+    pub fn add(&mut self, info: &'static PassInfo, options: &str) -> Result<(), PipelineError> {
         let step = Step::Pass(Box::new(Scheduled::new(info, options)?));
         match info.anchor.filter(|anchor| *anchor != self.anchor) {
             Some("builtin.module") => return Err(self.cannot_add(info, "builtin.module")),
@@ -59,7 +60,7 @@ impl Pipeline {
     }
 
     /// Adds a pass that runs on the pipeline's own anchor.
-    pub(super) fn add_here(&mut self, info: &'static PassInfo, options: &str) -> Result<(), String> {
+    pub(super) fn add_here(&mut self, info: &'static PassInfo, options: &str) -> Result<(), PipelineError> {
         if let Some(anchor) = info.anchor.filter(|&anchor| anchor != self.anchor && self.anchor != ANY) {
             return Err(self.cannot_add(info, anchor));
         }
@@ -67,13 +68,14 @@ impl Pipeline {
         Ok(())
     }
 
-    fn cannot_add(&self, info: &PassInfo, anchor: &str) -> String {
+    fn cannot_add(&self, info: &PassInfo, anchor: &str) -> PipelineError {
         format!(
             "Can't add pass '{}' restricted to '{anchor}' on a PassManager intended to run on '{}', did you intend to \
              nest?",
             info.class_name(),
             self.anchor
         )
+        .into()
     }
 
     /// Whether the pipeline has no passes.

@@ -4,15 +4,16 @@ use super::PassInfo;
 use super::actions::{Actions, PASS, Unit};
 use super::context::PassContext;
 use super::dump::{Dumps, IrPrinting};
+use super::event::Event;
 use super::options::Options;
-use super::parallel::functions_in;
 use super::pipeline::{ANY, Pipeline, Scheduled, Step};
 use super::reproducer::{CrashReproducer, Reproducer, local_pipeline, place};
 use super::timing::Timer;
 use crate::diag::Diagnostic;
+use crate::divide::functions_in;
 use crate::loc::Loc;
 use crate::module::{Module, Op};
-use crate::op_info::Traits;
+use crate::traits::Traits;
 use crate::verify::{verify_on, verify_references};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,24 +51,6 @@ impl Default for RunOptions {
             reports: Vec::new(),
         }
     }
-}
-
-/// An output of a running pipeline, in order.
-#[derive(Debug)]
-pub enum Event {
-    /// A diagnostic.
-    Diagnostic(Diagnostic),
-    /// Printed text.
-    Text(String),
-    /// A file to write; its folders may not exist.
-    File {
-        /// Its path.
-        path: PathBuf,
-        /// Its contents.
-        text: String,
-    },
-    /// A requested report.
-    Report(Box<dyn Any + Send>),
 }
 
 /// A pass that succeeded on an op.

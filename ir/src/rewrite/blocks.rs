@@ -3,8 +3,9 @@
 use super::Rewriter;
 use crate::edit::OpState;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
-use crate::op_info::{Traits, ValueSpec, group_range, segment_sizes};
+use crate::op_info::{ValueSpec, group_range, segment_sizes};
 use crate::pattern_rewriter::PatternRewriter;
+use crate::traits::Traits;
 
 impl Rewriter<'_> {
     /// Replaces `op` by the ops of one of its regions, which has one block, with `args` for the block's arguments. The

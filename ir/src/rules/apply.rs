@@ -2,8 +2,8 @@
 
 use super::price::{Price, pays};
 use super::{Arg, AttrTerm, Call, Compiled, NativeFn, OpTerm, Term, Var};
-use crate::context::{Attr, Type};
 use crate::edit::OpState;
+use crate::intern::{Attr, Type};
 use crate::module::{Module, Op, Value, ValueList};
 use crate::op_info::{FoldResult, Folded};
 use crate::pattern_rewriter::PatternRewriter;

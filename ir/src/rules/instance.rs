@@ -2,12 +2,13 @@
 
 use super::{Arg, AttrTerm, Compiled, OpTerm, Term, Var};
 use crate::builder::Builder;
-use crate::context::{Attr, Context, OpName, Type};
+use crate::builder::InsertPoint;
+use crate::context::Context;
 use crate::edit::OpState;
+use crate::intern::{Attr, OpName, Type};
 use crate::loc::Loc;
 use crate::module::{Module, Op, Value};
 use crate::op_info::Arity;
-use crate::pattern_rewriter::InsertPoint;
 use crate::verify::verify_op;
 use smallvec::SmallVec;
 
@@ -186,7 +187,7 @@ impl Build<'_> {
         self.bound_type(ty).or(of_value)
     }
 
-    fn props(&mut self, term: &OpTerm, props: Attr) -> Option<Vec<(crate::context::Str, Attr)>> {
+    fn props(&mut self, term: &OpTerm, props: Attr) -> Option<Vec<(crate::intern::Str, Attr)>> {
         let mut entries = self.module().ctx.dict_entries(props).to_vec();
         if let Some(var) = term.others() {
             let drawn = term.not_mentioned(&self.module().ctx, props);

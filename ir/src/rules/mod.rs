@@ -42,7 +42,8 @@ pub use instance::{Chooser, Signature, build_left_side};
 pub use mutate::{Mistake, Mutant};
 pub use price::Price;
 
-use crate::context::{Attr, Context, OpName, Str, Type};
+use crate::context::Context;
+use crate::intern::{Attr, OpName, Str, Type};
 use crate::module::{Module, Value};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -366,6 +367,11 @@ impl RuleTable {
 }
 
 impl Context {
+    /// The rules of all dialects, read once.
+    fn rules(&self) -> &RuleTable {
+        self.extensions.get_or_init(|| RuleTable::new(self))
+    }
+
     /// What is wrong with declared rules; empty in a correct program. Wrong rules never fire.
     pub fn rule_errors(&self) -> &[String] {
         &self.rules().errors
@@ -388,12 +394,12 @@ impl Context {
 
     /// Gives the context rules that no dialect declares, for passes that ask for them. `false` if it has such rules already.
     pub fn load_rules(&self, rules: RuleSet) -> bool {
-        self.loaded.set(Arc::new(rules)).is_ok()
+        self.extensions.set(Arc::new(rules))
     }
 
     /// The rules that were given to the context.
     pub fn loaded_rules(&self) -> Option<&Arc<RuleSet>> {
-        self.loaded.get()
+        self.extensions.get()
     }
 
     /// The condition or computation of that name.

@@ -1,7 +1,8 @@
 //! Reading rules.
 
 use super::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Rule, Term, Var};
-use crate::context::{Attr, Context, Type};
+use crate::context::Context;
+use crate::intern::{Attr, Type};
 use crate::op_info::{AttrBody, AttrSpec, AttrText, Dialect, OpInfo};
 
 /// Reads a rule of a dialect. Errors say what is wrong and where.
@@ -117,7 +118,7 @@ impl Reader<'_> {
         if !name.starts_with(|c: char| c.is_ascii_lowercase()) || self.names.contains(&key) {
             return self.var(key).map(Some);
         }
-        let ty = self.ctx.parse_type(&name)?;
+        let ty = self.ctx.parse_type(&name).map_err(|e| e.message)?;
         let var = self.new_var(key);
         self.fixed.push((var, ty));
         Ok(Some(var))
@@ -200,7 +201,7 @@ impl Reader<'_> {
         Ok(OpTerm::new(self.ctx, name, attrs, operands, vec![ty]))
     }
 
-    fn attr(&mut self, info: &OpInfo) -> Result<(crate::context::Str, AttrTerm), String> {
+    fn attr(&mut self, info: &OpInfo) -> Result<(crate::intern::Str, AttrTerm), String> {
         if self.eat(OTHERS) {
             self.expect("=")?;
             let word = self.word();
@@ -230,9 +231,9 @@ impl Reader<'_> {
                     .ok_or_else(|| format!("'{word}' is no value of '{}'", spec.name))
             }
             AttrText::Words { dialect, mnemonic, .. } | AttrText::Body(&AttrBody { dialect, mnemonic, .. }) => {
-                self.ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{word}>"))
+                self.ctx.parse_attr(&format!("#{dialect}.{mnemonic}<{word}>")).map_err(|e| e.message)
             }
-            _ => self.ctx.parse_attr(word),
+            _ => self.ctx.parse_attr(word).map_err(|e| e.message),
         }
     }
 

@@ -1,8 +1,10 @@
 //! What a rule is made of: its variables, and whether it is one that can be applied.
 
 use super::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
-use crate::context::{Attr, Context, OpName, Str};
-use crate::op_info::{Arity, OpInfo, Traits, ValueSpec};
+use crate::context::Context;
+use crate::intern::{Attr, OpName, Str};
+use crate::op_info::{Arity, OpInfo, ValueSpec};
+use crate::traits::Traits;
 
 /// Rules of more ops and values are none: matching and what is made of them recurse.
 const MAX_TERMS: usize = 100;
@@ -90,7 +92,7 @@ impl OpTerm {
     }
 
     /// Calls `f` with the op and with all ops that its operands are results of.
-    pub fn for_each_op(&self, f: &mut dyn FnMut(&OpTerm)) {
+    pub(crate) fn for_each_op(&self, f: &mut dyn FnMut(&OpTerm)) {
         f(self);
         for term in &self.operands {
             if let Term::Op { op, .. } = term {

@@ -8,8 +8,8 @@
 mod claims;
 mod windows;
 
-use crate::context::Attr;
 use crate::entity::{Entity, Packed};
+use crate::intern::Attr;
 use crate::module::{Block, Module, Op, Use};
 use claims::Claims;
 use std::panic::resume_unwind;

@@ -2,10 +2,10 @@
 
 /// Reads a text from left to right. Positions are byte offsets.
 #[derive(Clone)]
-pub struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a str,
     /// The next byte.
-    pub pos: usize,
+    pub(crate) pos: usize,
 }
 
 /// The classes of bytes that bracket matching looks at.
@@ -43,50 +43,50 @@ const fn is_word_byte(b: u8) -> bool {
 
 impl<'a> Cursor<'a> {
     /// At the start of `text`.
-    pub fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Cursor { text, pos: 0 }
     }
 
     /// The whole text.
-    pub fn text(&self) -> &'a str {
+    pub(crate) fn text(&self) -> &'a str {
         self.text
     }
 
     /// At the same place of a text that goes on longer, or ends earlier.
-    pub fn within(&self, text: &'a str) -> Self {
+    pub(crate) fn within(&self, text: &'a str) -> Self {
         Cursor { text, pos: self.pos }
     }
 
     /// The text from `start` up to here.
-    pub fn since(&self, start: usize) -> &'a str {
+    pub(crate) fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.pos]
     }
 
     /// The text from here on.
-    pub fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.pos..]
     }
 
     /// The byte here, 0 at the end.
     #[inline]
-    pub fn peek(&self) -> u8 {
+    pub(crate) fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
     /// The byte `n` further on, 0 beyond the end.
     #[inline]
-    pub fn peek_at(&self, n: usize) -> u8 {
+    pub(crate) fn peek_at(&self, n: usize) -> u8 {
         self.text.as_bytes().get(self.pos + n).copied().unwrap_or(0)
     }
 
     /// Whether nothing is left.
-    pub fn at_end(&self) -> bool {
+    pub(crate) fn at_end(&self) -> bool {
         self.pos >= self.text.len()
     }
 
     /// Skips blanks and comments.
     #[inline]
-    pub fn skip_space(&mut self) {
+    pub(crate) fn skip_space(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.pos) {
@@ -98,13 +98,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves to the end of the line.
-    pub fn skip_line(&mut self) {
+    pub(crate) fn skip_line(&mut self) {
         self.pos = memchr::memchr(b'\n', &self.text.as_bytes()[self.pos..]).map_or(self.text.len(), |i| self.pos + i);
     }
 
     /// Takes `token` if it is next, after blanks.
     #[inline]
-    pub fn eat(&mut self, token: &str) -> bool {
+    pub(crate) fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
         let found = self.text.as_bytes()[self.pos..].starts_with(token.as_bytes());
         if found {
@@ -114,7 +114,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes `word` if it is next, after blanks, and no longer word.
-    pub fn eat_word(&mut self, word: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let found = self.rest().starts_with(word)
             && !self.text.as_bytes().get(self.pos + word.len()).is_some_and(|&b| is_word_byte(b));
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether names of results are here, `%a, %b:2 =`: what is before has no more operands.
-    pub fn begins_op(&mut self) -> bool {
+    pub(crate) fn begins_op(&mut self) -> bool {
         loop {
             let named = self.eat("%") && !self.suffix_id().is_empty();
             if !named {
@@ -143,7 +143,7 @@ impl<'a> Cursor<'a> {
 
     /// A bare identifier (`[A-Za-z_][A-Za-z0-9_$.]*`), empty if there is none here. Blanks are not skipped.
     #[inline]
-    pub fn word(&mut self) -> &'a str {
+    pub(crate) fn word(&mut self) -> &'a str {
         let start = self.pos;
         if self.peek().is_ascii_alphabetic() || self.peek() == b'_' {
             self.skip_word_bytes();
@@ -153,7 +153,7 @@ impl<'a> Cursor<'a> {
 
     /// What follows a sigil (`%`, `^`, `#`, `!`, `@`): digits, or letters, digits and `$._-`. Empty if nothing does.
     #[inline]
-    pub fn suffix_id(&mut self) -> &'a str {
+    pub(crate) fn suffix_id(&mut self) -> &'a str {
         let (bytes, start) = (self.text.as_bytes(), self.pos);
         let mut at = start;
         if bytes.get(at).is_some_and(u8::is_ascii_digit) {
@@ -170,7 +170,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Decimal digits, empty if there are none here.
-    pub fn digits(&mut self) -> &'a str {
+    pub(crate) fn digits(&mut self) -> &'a str {
         let start = self.pos;
         while self.peek().is_ascii_digit() {
             self.pos += 1;
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number, decimal or hexadecimal, without its sign; empty if there is none here.
-    pub fn number(&mut self) -> &'a str {
+    pub(crate) fn number(&mut self) -> &'a str {
         let start = self.pos;
         if !self.peek().is_ascii_digit() {
             return "";
@@ -202,7 +202,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves over a string literal that starts here. `false` (and stays) when it is not closed on its line.
-    pub fn skip_string(&mut self) -> bool {
+    pub(crate) fn skip_string(&mut self) -> bool {
         let bytes = self.text.as_bytes();
         let mut at = self.pos + 1;
         while let Some(i) = memchr::memchr3(b'"', b'\\', b'\n', &bytes[at.min(bytes.len())..]) {
@@ -223,7 +223,7 @@ impl<'a> Cursor<'a> {
     /// what is never closed, or closes nothing.
     ///
     /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
-    pub fn skip_balanced(&mut self) -> Result<(), usize> {
+    pub(crate) fn skip_balanced(&mut self) -> Result<(), usize> {
         let bytes = self.text.as_bytes();
         let start = self.pos;
         let mut stack: smallvec::SmallVec<[u8; 32]> = smallvec::SmallVec::new();
@@ -265,7 +265,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves over a type: `!dialect.type<...>`, `(types) -> types`, `name<...>`. `Err` is the place of what is wrong.
-    pub fn skip_type(&mut self) -> Result<(), usize> {
+    pub(crate) fn skip_type(&mut self) -> Result<(), usize> {
         self.skip_space();
         match self.peek() {
             b'!' => {

@@ -26,15 +26,16 @@ mod tests;
 mod types;
 
 pub(crate) use super::print_attr::{push_escaped as escape, symbol_name};
-pub use aliases::{AliasTable, OF_ALIAS};
+pub(crate) use aliases::{AliasTable, OF_ALIAS};
 pub(crate) use hex::push_hex;
 pub(crate) use int::{int_from_bytes, push_i64, push_int};
 pub(crate) use resources::print_resources;
 pub(crate) use strings::unescape_lenient as unescape;
 
 use crate::attrs::AttrData;
-use crate::context::{Attr, Context, Type};
+use crate::context::Context;
 use crate::entity::Entity;
+use crate::intern::{Attr, Type};
 use crate::module::Resources;
 use grammar::{Grammar, Rule};
 use pest::Parser;
@@ -58,30 +59,30 @@ const STACK: usize = 32 << 20;
 const STACK_PER_LEVEL: usize = 48 << 10;
 const STACK_BASE: usize = 160 << 10;
 
-/// Why a text could not be read.
+/// An error in the text of a type or attribute.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FineError {
+pub struct ParseError {
     /// The byte in the given text.
     pub offset: usize,
-    /// What is wrong there.
+    /// The message.
     pub message: String,
 }
 
-impl std::fmt::Display for FineError {
+impl std::fmt::Display for ParseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for FineError {}
+impl std::error::Error for ParseError {}
 
-impl FineError {
-    fn new(offset: usize, message: impl Into<String>) -> FineError {
-        FineError { offset, message: message.into() }
+impl ParseError {
+    fn new(offset: usize, message: impl Into<String>) -> ParseError {
+        ParseError { offset, message: message.into() }
     }
 }
 
-type Result<T> = std::result::Result<T, FineError>;
+type Result<T> = std::result::Result<T, ParseError>;
 
 /// What is remembered for a text.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +115,7 @@ enum Kind {
 }
 
 /// Reads types, attributes, locations and resources, each from its own text.
-pub struct FineParser<'a> {
+pub(crate) struct FineParser<'a> {
     ctx: &'a Context,
     aliases: &'a AliasTable<'a>,
     memo: [FxHashMap<Box<str>, Memo>; 4],
@@ -130,7 +131,7 @@ pub struct FineParser<'a> {
 
 impl<'a> FineParser<'a> {
     /// A parser of texts that may mention `aliases`.
-    pub fn new(ctx: &'a Context, aliases: &'a AliasTable<'a>) -> FineParser<'a> {
+    pub(crate) fn new(ctx: &'a Context, aliases: &'a AliasTable<'a>) -> FineParser<'a> {
         FineParser {
             ctx,
             aliases,
@@ -143,24 +144,24 @@ impl<'a> FineParser<'a> {
     }
 
     /// The type that is the whole text.
-    pub fn ty(&mut self, text: &str) -> Result<Type> {
+    pub(crate) fn ty(&mut self, text: &str) -> Result<Type> {
         self.remember(Kind::Type, text, |p| p.whole(Rule::whole_type, text, Self::type_pair))
     }
 
     /// The attribute that is the whole text.
-    pub fn attr(&mut self, text: &str) -> Result<Attr> {
+    pub(crate) fn attr(&mut self, text: &str) -> Result<Attr> {
         self.remember(Kind::Attr, text, |p| {
             p.whole(Rule::whole_attr, text, |p, src, pair| p.attr_pair(src, pair, None))
         })
     }
 
     /// The attribute that is the whole text, where numbers, strings and elements are of type `ty` and do not name it.
-    pub fn attr_of_type(&mut self, text: &str, ty: Type) -> Result<Attr> {
+    pub(crate) fn attr_of_type(&mut self, text: &str, ty: Type) -> Result<Attr> {
         self.measured(|p| p.whole(Rule::whole_attr, text, |p, src, pair| p.attr_pair(src, pair, Some(ty)))).0
     }
 
     /// The dictionary `{a = 1, b}`.
-    pub fn dict(&mut self, text: &str) -> Result<Attr> {
+    pub(crate) fn dict(&mut self, text: &str) -> Result<Attr> {
         self.remember(Kind::Attr, text, |p| match p.quick_dict(text) {
             Some(dict) => Ok(dict),
             None => p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None)),
@@ -168,35 +169,35 @@ impl<'a> FineParser<'a> {
     }
 
     /// The function type `(i32, f32) -> i1`.
-    pub fn signature_type(&mut self, text: &str) -> Result<Type> {
+    pub(crate) fn signature_type(&mut self, text: &str) -> Result<Type> {
         self.remember(Kind::Signature, text, |p| p.whole(Rule::whole_signature, text, Self::type_pair))
     }
 
     /// The inputs and results of `(i32, f32) -> (i1, i2)`.
-    pub fn signature(&mut self, text: &str) -> Result<(Vec<Type>, Vec<Type>)> {
+    pub(crate) fn signature(&mut self, text: &str) -> Result<(Vec<Type>, Vec<Type>)> {
         let ty = self.signature_type(text)?;
         let (inputs, results) = self.ctx.function_parts(ty).unwrap_or_default();
         Ok((inputs.to_vec(), results.to_vec()))
     }
 
     /// The location that stands in `loc(...)`.
-    pub fn loc(&mut self, text: &str) -> Result<Attr> {
+    pub(crate) fn loc(&mut self, text: &str) -> Result<Attr> {
         self.remember(Kind::Loc, text, |p| p.whole(Rule::whole_loc, text, Self::loc_pair))
     }
 
     /// The section `{-# ... #-}`.
-    pub fn resources(&mut self, text: &str) -> Result<Resources> {
+    pub(crate) fn resources(&mut self, text: &str) -> Result<Resources> {
         // A blob is one token of many megabytes: reading it with the rules would copy and scan it several times.
         resources::parse(text)
     }
 
     /// The type at the start of a text, and the number of bytes it takes.
-    pub fn ty_prefix(&mut self, text: &str) -> Result<(Type, usize)> {
+    pub(crate) fn ty_prefix(&mut self, text: &str) -> Result<(Type, usize)> {
         self.prefix(Kind::Type, Rule::type_prefix, text, Self::type_pair)
     }
 
     /// The attribute at the start of a text, and the number of bytes it takes.
-    pub fn attr_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
+    pub(crate) fn attr_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
         self.prefix(Kind::Attr, Rule::attr_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
     }
 
@@ -219,7 +220,7 @@ impl<'a> FineParser<'a> {
             }
             let (result, size) = self.measured(|p| {
                 p.run(rule, piece, |p, src, mut pairs| {
-                    let pair = pairs.next().ok_or_else(|| FineError::new(0, "expected something"))?;
+                    let pair = pairs.next().ok_or_else(|| ParseError::new(0, "expected something"))?;
                     let end = src.span(&pair).1;
                     Ok((convert(p, src, pair)?, end))
                 })
@@ -274,7 +275,7 @@ impl<'a> FineParser<'a> {
         let size = std::mem::replace(&mut self.size, outer);
         self.size.include(size);
         if size.weight > MAX_WEIGHT && result.is_ok() {
-            return (Err(FineError::new(0, "too large with its aliases written out")), size);
+            return (Err(ParseError::new(0, "too large with its aliases written out")), size);
         }
         (result, size)
     }
@@ -287,7 +288,7 @@ impl<'a> FineParser<'a> {
         convert: impl FnOnce(&mut Self, &Source<'_>, Pair<'_, Rule>) -> Result<T>,
     ) -> Result<T> {
         self.run(rule, text, |p, src, mut pairs| {
-            let pair = pairs.next().ok_or_else(|| FineError::new(0, "expected something"))?;
+            let pair = pairs.next().ok_or_else(|| ParseError::new(0, "expected something"))?;
             convert(p, src, pair)
         })
     }
@@ -307,7 +308,7 @@ impl<'a> FineParser<'a> {
         });
         self.size.depth += depth;
         if self.size.depth > MAX_VALUE_DEPTH {
-            return Err(FineError::new(0, format!("nesting deeper than {MAX_VALUE_DEPTH} levels with all aliases")));
+            return Err(ParseError::new(0, format!("nesting deeper than {MAX_VALUE_DEPTH} levels with all aliases")));
         }
         result
     }
@@ -324,14 +325,14 @@ impl<'a> FineParser<'a> {
 
 impl Context {
     /// Reads a type; there are no aliases.
-    pub fn parse_type(&self, text: &str) -> std::result::Result<Type, String> {
+    pub fn parse_type(&self, text: &str) -> Result<Type> {
         let aliases = AliasTable::new();
-        FineParser::new(self, &aliases).ty(text).map_err(|error| error.message)
+        FineParser::new(self, &aliases).ty(text)
     }
 
     /// Reads an attribute; there are no aliases.
-    pub fn parse_attr(&self, text: &str) -> std::result::Result<Attr, String> {
+    pub fn parse_attr(&self, text: &str) -> Result<Attr> {
         let aliases = AliasTable::new();
-        FineParser::new(self, &aliases).attr(text).map_err(|error| error.message)
+        FineParser::new(self, &aliases).attr(text)
     }
 }

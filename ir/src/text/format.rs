@@ -14,7 +14,10 @@
 //!
 //! Types that the text leaves out follow from the declaration: the only type of a constraint, or a type relation.
 
-use super::directive::{CONDITION_TYPES, Directive, Param, Params};
+use super::directive::{Directive, Param, Params, Values};
+use crate::attrs::{AttrData, Int};
+use crate::context::Context;
+use crate::intern::{OpName, Type};
 use crate::op_info::OpInfo;
 
 /// A format, read.
@@ -48,19 +51,6 @@ pub(crate) enum Elem {
     },
     Function,
     Custom(&'static Directive, Params),
-}
-
-/// Values whose types are spelled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Values {
-    /// Those of an operand group.
-    Operand(usize),
-    /// Those of a result group.
-    Result(usize),
-    /// All operands.
-    Operands,
-    /// All results.
-    Results,
 }
 
 impl Format {
@@ -289,5 +279,42 @@ impl Reader<'_> {
             Some(i) => Ok(Elem::Successor(i)),
             None => Err(self.error(&format!("the declaration has no '{name}'"))),
         }
+    }
+}
+
+/// `custom<ConditionTypes>($c, $r)`: the type of `$r`, after that of `$c` unless it is `i1`.
+pub(crate) const CONDITION_TYPES: Directive = Directive {
+    name: "ConditionTypes",
+    parse: |p, params| {
+        let mut ty = p.ty()?;
+        let mut condition = Type::I1;
+        if p.eat(",") {
+            condition = std::mem::replace(&mut ty, p.ty()?);
+        }
+        p.set_types(params[0], vec![condition]);
+        p.set_types(params[1], vec![ty]);
+        Ok(())
+    },
+    print: |p, params| {
+        let types = [p.group_types(params[0]), p.group_types(params[1])].concat();
+        p.types(&types[usize::from(types.first() == Some(&Type::I1))..]);
+        Ok(())
+    },
+};
+
+impl Context {
+    /// The format of an op name, read once.
+    pub(crate) fn format(&self, name: OpName) -> Option<&Result<Format, String>> {
+        let info = self.op_info(name)?;
+        let text = info.format?;
+        self.op_row(name).format.get_or_init(|| Box::new(Format::parse(info, text))).downcast_ref()
+    }
+}
+
+/// The value of a word of an enumeration, for attributes spelled as words.
+pub(crate) fn case_word(cases: &[(&'static str, i64)], data: &AttrData) -> Option<&'static str> {
+    match data {
+        AttrData::Integer { value: Int::Small(v), .. } => cases.iter().find(|c| c.1 == *v).map(|c| c.0),
+        _ => None,
     }
 }

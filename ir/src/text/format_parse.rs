@@ -1,41 +1,16 @@
 //! Reading ops by their format.
 
-use super::directive::OpParser;
-use super::format::{Elem, Format, Values};
-use super::parse::{PResult, ParsedOp, Parser, ValueRef};
-use crate::attrs::AttrData;
-use crate::context::{Attr, Context, Str, Type};
+use super::directive::{OpParser, State, Values};
+use super::format::Elem;
+use super::parser::{PResult, ParsedOp, Parser, ValueRef};
+use crate::context::Context;
 use crate::diag::suggest;
+use crate::intern::{Attr, Type};
 use crate::module::Region;
-use crate::op_info::{Arity, AttrBody, AttrText, OpArgs, OpInfo, Traits};
+use crate::op_info::{Arity, AttrBody, AttrText, OpArgs, OpInfo, group_range};
+use crate::traits::Traits;
 use crate::typing;
 use smallvec::SmallVec;
-
-/// What has been read of the op so far.
-pub(super) struct State<'a> {
-    pub(super) info: &'static OpInfo,
-    pub(super) operands: Vec<SmallVec<[ValueRef<'a>; 2]>>,
-    operand_types: Vec<Option<SmallVec<[Type; 2]>>>,
-    result_types: Vec<Option<SmallVec<[Type; 2]>>>,
-    /// All operands or results typed at once, by `type(operands)` and the like.
-    all_operand_types: Option<Vec<Type>>,
-    all_result_types: Option<Vec<Type>>,
-    pub(super) props: Vec<(Str, Attr)>,
-    pub(super) attrs: Attr,
-}
-
-impl State<'_> {
-    /// Adds the discardable attributes of a dictionary.
-    pub(super) fn add_attrs(&mut self, ctx: &Context, dict: Attr) {
-        if self.attrs == Attr::EMPTY_DICT {
-            self.attrs = dict;
-            return;
-        }
-        for &(name, value) in ctx.dict_entries(dict) {
-            self.attrs = ctx.dict_with(self.attrs, name, Some(value));
-        }
-    }
-}
 
 /// Reads the custom form of `info`, after its name.
 pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
@@ -46,7 +21,6 @@ pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &m
         None => return Err(p.error(op.offset, format!("'{}' has no custom form", info.name))),
     };
     let mut state = State {
-        info,
         operands: vec![SmallVec::new(); info.operands.len()],
         operand_types: vec![None; info.operands.len()],
         result_types: vec![None; info.results.len()],
@@ -55,42 +29,54 @@ pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &m
         props: Vec::new(),
         attrs: Attr::EMPTY_DICT,
     };
-    elems(p, &mut state, op, &format.elems)?;
-    resolve(p, &mut state, op)?;
+    elems(p, &mut state, info, op, &format.elems)?;
+    resolve(p, &mut state, info, op)?;
     Ok(())
 }
 
-fn elems<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, list: &[Elem]) -> PResult<()> {
+fn elems<'a>(
+    p: &mut Parser<'a>,
+    s: &mut State<'a>,
+    info: &'static OpInfo,
+    op: &mut ParsedOp,
+    list: &[Elem],
+) -> PResult<()> {
     for elem in list {
-        self::elem(p, s, op, elem)?;
+        self::elem(p, s, info, op, elem)?;
     }
     Ok(())
 }
 
-fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Elem) -> PResult<()> {
+fn elem<'a>(
+    p: &mut Parser<'a>,
+    s: &mut State<'a>,
+    info: &'static OpInfo,
+    op: &mut ParsedOp,
+    elem: &Elem,
+) -> PResult<()> {
     match elem {
         Elem::Literal(text) => literal(p, text),
         Elem::Space(_) => Ok(()),
         Elem::Operand(i) => {
-            let list = operand_list(p, s.info.operands[*i].arity)?;
+            let list = operand_list(p, info.operands[*i].arity)?;
             s.operands[*i] = list;
             Ok(())
         }
         Elem::AllOperands => {
             let list = operand_list(p, Arity::Variadic)?;
-            spread(p, s, &list)
+            spread(p, s, info, &list)
         }
-        Elem::Attr(i) => attr(p, s, *i),
-        Elem::Region(i) if s.info.regions[*i].arity == Arity::Variadic => {
+        Elem::Attr(i) => attr(p, s, info, *i),
+        Elem::Region(i) if info.regions[*i].arity == Arity::Variadic => {
             if p.next_is(b'{') {
-                region(p, s.info, op)?;
+                region(p, info, op)?;
                 while p.cur.eat(",") {
-                    region(p, s.info, op)?;
+                    region(p, info, op)?;
                 }
             }
             Ok(())
         }
-        Elem::Region(_) | Elem::AllRegions => region(p, s.info, op),
+        Elem::Region(_) | Elem::AllRegions => region(p, info, op),
         Elem::Successor(_) | Elem::AllSuccessors => loop {
             let block = p.successor()?;
             op.successors.push(block);
@@ -106,7 +92,7 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
             }
             Ok(())
         }
-        Elem::Type(values) => types(p, s, *values),
+        Elem::Type(values) => types(p, s, info, *values),
         Elem::FunctionalType(inputs, results) => {
             p.expect("(")?;
             let ins = type_list_until(p, b')')?;
@@ -119,11 +105,11 @@ fn elem<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp, elem: &Ele
         }
         Elem::Custom(directive, params) => (directive.parse)(&mut OpParser { p, s, op }, params),
         Elem::Group { then, otherwise, .. } => {
-            let taken = present(p, s.info, then);
+            let taken = present(p, info, then);
             if !taken {
-                no_results(s, then);
+                no_results(s, info, then);
             }
-            elems(p, s, op, if taken { then } else { otherwise })
+            elems(p, s, info, op, if taken { then } else { otherwise })
         }
         Elem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
     }
@@ -170,10 +156,10 @@ fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
 }
 
 /// Results whose types are in a group that the text leaves out are none.
-fn no_results(s: &mut State<'_>, group: &[Elem]) {
+fn no_results(s: &mut State<'_>, info: &OpInfo, group: &[Elem]) {
     for elem in group {
         if let Elem::Type(values @ Values::Result(i)) = elem
-            && s.info.results[*i].arity != Arity::One
+            && info.results[*i].arity != Arity::One
         {
             give(s, *values, Vec::new());
         }
@@ -222,20 +208,20 @@ fn operand_list<'a>(p: &mut Parser<'a>, arity: Arity) -> PResult<SmallVec<[Value
 }
 
 /// Deals operands written as one list to the declared groups.
-fn spread<'a>(p: &mut Parser<'a>, s: &mut State<'a>, list: &[ValueRef<'a>]) -> PResult<()> {
-    let specs = s.info.operands;
+fn spread<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &OpInfo, list: &[ValueRef<'a>]) -> PResult<()> {
+    let specs = info.operands;
     let fixed = specs.iter().filter(|x| x.arity == Arity::One).count();
     if list.len() < fixed || (specs.len() == fixed && list.len() != fixed) {
         return p.error_here(format!("expected {fixed} operands, found {}", list.len()));
     }
     for i in 0..specs.len() {
-        s.operands[i] = list[crate::op_info::group_range(specs, None, list.len(), i)].into();
+        s.operands[i] = list[group_range(specs, None, list.len(), i)].into();
     }
     Ok(())
 }
 
-fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
-    let spec = &s.info.attrs[i];
+fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResult<()> {
+    let spec = &info.attrs[i];
     let ctx = p.ctx.clone();
     p.cur.skip_space();
     let at = p.cur.pos;
@@ -281,7 +267,7 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
                     let message = format!(
                         "custom op '{}' expected string or keyword containing one of the following enum values for \
                          attribute '{}' [{}]",
-                        s.info.name,
+                        info.name,
                         spec.name,
                         all.join(", ")
                     );
@@ -307,10 +293,10 @@ fn attr(p: &mut Parser<'_>, s: &mut State<'_>, i: usize) -> PResult<()> {
     Ok(())
 }
 
-fn types(p: &mut Parser<'_>, s: &mut State<'_>, values: Values) -> PResult<()> {
+fn types(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, values: Values) -> PResult<()> {
     let (arity, count) = match values {
-        Values::Operand(i) => (s.info.operands[i].arity, s.operands[i].len()),
-        Values::Result(i) => (s.info.results[i].arity, 1),
+        Values::Operand(i) => (info.operands[i].arity, s.operands[i].len()),
+        Values::Result(i) => (info.results[i].arity, 1),
         Values::Operands => (Arity::Variadic, s.operands.iter().map(SmallVec::len).sum()),
         Values::Results => (Arity::Variadic, 1),
     };
@@ -362,10 +348,10 @@ pub(crate) fn result_types(p: &mut Parser<'_>) -> PResult<Vec<Type>> {
 }
 
 /// Finds the types that the text leaves out, then the values and result types.
-fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp) -> PResult<()> {
+fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
-    let same = if s.info.traits.has(Traits::SAME_TYPE) { known_type(s) } else { None };
-    derive_types(&ctx, s);
+    let same = if info.traits.has(Traits::SAME_TYPE) { known_type(s) } else { None };
+    derive_types(&ctx, s, info);
     let all: Vec<ValueRef<'a>> = s.operands.iter().flatten().copied().collect();
     if let Some(types) = &s.all_operand_types
         && types.len() != all.len()
@@ -392,13 +378,13 @@ fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, op: &mut ParsedOp) -> PRes
         }
     }
     op.attrs = s.attrs;
-    if s.info.traits.has(Traits::OPERAND_SEGMENTS) {
+    if info.traits.has(Traits::OPERAND_SEGMENTS) {
         let sizes: Vec<i32> = s.operands.iter().map(|g| g.len() as i32).collect();
         s.props.push((ctx.str("operandSegmentSizes"), ctx.i32_array_attr(&sizes)));
     }
     op.props = ctx.dict_attr(std::mem::take(&mut s.props));
-    (op.props, op.attrs) = p.normalize(s.info, op.name, op.props, op.attrs, op.offset)?;
-    op.result_types = result_types_of(p, s, op, same)?;
+    (op.props, op.attrs) = p.normalize(info, op.name, op.props, op.attrs, op.offset)?;
+    op.result_types = result_types_of(p, s, info, op, same)?;
     Ok(())
 }
 
@@ -411,6 +397,7 @@ fn known_type(s: &State<'_>) -> Option<Type> {
 fn result_types_of<'a>(
     p: &mut Parser<'a>,
     s: &State<'a>,
+    info: &'static OpInfo,
     op: &ParsedOp,
     same: Option<Type>,
 ) -> PResult<SmallVec<[Type; 2]>> {
@@ -421,24 +408,23 @@ fn result_types_of<'a>(
         return Ok(s.result_types.iter().flatten().flatten().copied().collect());
     }
     if let Some(ty) = same {
-        return Ok(s.info.results.iter().map(|_| ty).collect());
+        return Ok(info.results.iter().map(|_| ty).collect());
     }
-    let args =
-        OpArgs { module: &p.m, info: s.info, op: None, operands: &op.operands, props: op.props, result_types: &[] };
+    let args = OpArgs { module: &p.m, info, op: None, operands: &op.operands, props: op.props, result_types: &[] };
     match typing::infer_results(&args) {
         Ok(types) => Ok(types.into()),
-        Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", s.info.name))),
+        Err(message) => Err(p.error(op.offset, format!("'{}' op {message}", info.name))),
     }
 }
 
 /// Types that follow from those that the text gives: the only type that a constraint allows, and type relations.
-fn derive_types(ctx: &Context, s: &mut State<'_>) {
-    for (i, spec) in s.info.operands.iter().enumerate() {
+fn derive_types(ctx: &Context, s: &mut State<'_>, info: &OpInfo) {
+    for (i, spec) in info.operands.iter().enumerate() {
         if let (Some(ty), None) = (spec.ty.only, &s.operand_types[i]) {
             s.operand_types[i] = Some(s.operands[i].iter().map(|_| ty).collect());
         }
     }
-    let State { info, operand_types, result_types, operands, .. } = s;
+    let State { operand_types, result_types, operands, .. } = s;
     typing::derive(ctx, info, |to, given| {
         let (i, is_operand) = to;
         let slot = if is_operand { &mut operand_types[i] } else { &mut result_types[i] };
@@ -461,23 +447,5 @@ impl Parser<'_> {
     pub(super) fn type_of(&self, value: ValueRef<'_>) -> Option<Type> {
         let (first, count, _) = self.names.get(value.name)?;
         (value.number < count).then(|| self.m.value_type(self.m.nth_value(first, value.number)))
-    }
-}
-
-/// The format of an op name, read once.
-impl Context {
-    pub(crate) fn format(&self, name: crate::OpName) -> Option<&Result<Format, String>> {
-        let row = self.op_row(name);
-        let info = row.info?;
-        let text = info.format?;
-        Some(row.format.get_or_init(|| Format::parse(info, text)))
-    }
-}
-
-/// The value of a word of an enumeration, for attributes spelled as words.
-pub(crate) fn case_word(cases: &[(&'static str, i64)], data: &AttrData) -> Option<&'static str> {
-    match data {
-        AttrData::Integer { value: crate::Int::Small(v), .. } => cases.iter().find(|c| c.1 == *v).map(|c| c.0),
-        _ => None,
     }
 }

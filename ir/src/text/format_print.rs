@@ -1,13 +1,13 @@
 //! Writing ops by their format, with MLIR's rules for blanks.
 
-use super::directive::{OpPrinter, Param};
-use super::format::{Elem, Values};
-use super::format_parse::case_word;
-use super::print::Printer;
+use super::attr_dict::{attr_dict, is_default};
+use super::directive::{OpPrinter, Param, Values};
+use super::format::{Elem, case_word};
+use super::printer::Printer;
 use crate::attrs::{AttrData, Piece};
-use crate::context::{Attr, Type};
+use crate::intern::{Attr, Type};
 use crate::module::{Module, Op, Region};
-use crate::op_info::{Arity, AttrBody, AttrText, OpInfo, Traits};
+use crate::op_info::{Arity, AttrBody, AttrText, OpInfo};
 use std::io;
 
 /// Where blanks go: whether the last thing was punctuation, and whether one may come next.
@@ -121,10 +121,6 @@ fn is_present(p: &Printer<'_>, info: &'static OpInfo, op: Op, anchor: &Elem) -> 
     }
 }
 
-fn is_default(p: &Printer<'_>, info: &OpInfo, i: usize, value: Option<Attr>) -> bool {
-    info.attrs[i].default.is_some_and(|text| Some(p.m.ctx.default_attr(text)) == value)
-}
-
 fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> io::Result<()> {
     let m = p.m;
     match elem {
@@ -165,7 +161,7 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
             let types = value_types(p, op, *results);
             p.result_types(&types);
         }
-        Elem::Custom(directive, params) => (directive.print)(&mut OpPrinter { p, info, op }, params)?,
+        Elem::Custom(directive, params) => (directive.print)(&mut OpPrinter { p, op }, params)?,
         Elem::Function => super::function::print_function(p, info, op)?,
         Elem::Literal(_) | Elem::Space(_) | Elem::AttrDict { .. } | Elem::Group { .. } => {}
     }
@@ -224,34 +220,4 @@ pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: u
         }
         _ => p.attrs.attr(value, &mut p.out),
     }
-}
-
-/// The attributes that the format does not spell, in braces; nothing when there are none.
-pub(super) fn attr_dict(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, keyword: bool) {
-    let dict = unspelled(p, info, op);
-    if dict == Attr::EMPTY_DICT {
-        return;
-    }
-    p.out.push_str(if keyword { " attributes " } else { " " });
-    p.dict(dict);
-}
-
-/// Discardable attributes, and inherent ones that the format does not spell and that differ from their default.
-pub(crate) fn unspelled(p: &Printer<'_>, info: &'static OpInfo, op: Op) -> Attr {
-    let m = p.m;
-    let ctx = &m.ctx;
-    let Some(Ok(format)) = ctx.format(m.name(op)) else { return m.attrs(op) };
-    let mut entries = ctx.dict_entries(m.attrs(op)).to_vec();
-    for &(key, value) in ctx.dict_entries(m.props(op)) {
-        let name = ctx.text(key);
-        let index = info.attrs.iter().position(|a| a.name == name);
-        let hidden = match index {
-            Some(i) => format.spelled.contains(&i) || is_default(p, info, i, Some(value)),
-            None => name == "operandSegmentSizes" && info.traits.has(Traits::OPERAND_SEGMENTS),
-        };
-        if !hidden {
-            entries.push((key, value));
-        }
-    }
-    ctx.dict_attr(entries)
 }

@@ -1,10 +1,10 @@
 //! The custom form that all functions share: `visibility @name(%arg: type {attrs}) -> (type {attrs}) attributes {...}
 //! { body }`.
 
-use super::format_print::unspelled;
-use super::parse::{PResult, ParsedOp, Parser, ValueRef};
-use super::print::Printer;
-use crate::context::{Attr, Str, Type};
+use super::attr_dict::unspelled;
+use super::parser::{PResult, ParsedOp, Parser, ValueRef};
+use super::printer::Printer;
+use crate::intern::{Attr, Str, Type};
 use crate::loc::Loc;
 use crate::module::Op;
 use crate::op_info::OpInfo;

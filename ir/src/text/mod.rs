@@ -4,6 +4,7 @@
 //! grammar. Every distinct type, attribute, signature and location is parsed once by the pest rules ([`fine`]) and
 //! remembered by its text.
 
+mod attr_dict;
 mod cursor;
 pub(crate) mod directive;
 mod fine;
@@ -13,24 +14,32 @@ mod format_print;
 mod function;
 mod names;
 mod number;
+mod op_parser;
+mod op_printer;
+mod options;
 mod parse;
 mod parse_op;
 mod parse_threads;
+mod parser;
 mod print;
 mod print_alias;
 mod print_attr;
 mod print_threads;
 mod print_users;
+mod printer;
 mod roundtrip;
+mod show_op;
+mod visit_aliases;
 
-pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg};
-pub(crate) use format::Format;
-pub use format::Values;
-pub use parse::{ParseOptions, ValueRef, parse_module, parse_single_op, parse_source};
-pub use print::PrintOptions;
+pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg, Values};
+pub use fine::ParseError;
+pub use options::{ParseOptions, PrintOptions};
+pub use parse::{parse_module, parse_single_op, parse_source};
+pub use parser::ValueRef;
 pub use roundtrip::{first_difference, read_again};
 
-use crate::context::{Attr, Context, Type};
+use crate::context::Context;
+use crate::intern::{Attr, Type};
 use crate::module::{Module, Op, Value};
 
 impl Context {

@@ -4,12 +4,12 @@
 //! of the text is unique, and of several nested regions the last is numbered first; in the custom form each nested region
 //! counts on from its parent, so sibling functions all start at `%0`.
 
-use super::print::{PrintOptions, push_number, result_number};
+use super::options::PrintOptions;
 use crate::attrs::AttrData;
-use crate::context::Attr;
 use crate::entity::{Entity, SideTable};
-use crate::module::{Block, Module, Op, Region, Value};
-use crate::op_info::Traits;
+use crate::intern::Attr;
+use crate::module::{Block, Def, Module, Op, Region, Value};
+use crate::traits::Traits;
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::fmt::Write as _;
@@ -353,4 +353,28 @@ impl Taken {
 
 fn hash(name: &str) -> u64 {
     FxBuildHasher.hash_one(name)
+}
+
+/// Appends a decimal number.
+#[inline]
+pub(crate) fn push_number(mut n: u32, out: &mut String) {
+    let mut digits = [0u8; 10];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
+}
+
+/// The value's number among its op's results, when the op has several.
+pub(crate) fn result_number(m: &Module, value: Value) -> Option<u32> {
+    match m.def(value) {
+        Def::Result(op, i) if m.num_results(op) > 1 => Some(i),
+        _ => None,
+    }
 }

@@ -1,11 +1,14 @@
 //! Ops as text: result names, the generic form, and what both forms share. Custom forms are in `format`.
 
-use super::parse::{Error, MAX_ERRORS, PResult, ParsedOp, Parser, ValueRef};
-use crate::context::{Attr, Context, OpName, Str, Type};
+use super::parse::MAX_ERRORS;
+use super::parser::{Error, PResult, ParsedOp, Parser, ValueRef};
+use crate::context::Context;
 use crate::diag::{Diagnostic, suggest};
+use crate::intern::{Attr, OpName, Str, Type};
 use crate::loc::Loc;
 use crate::module::{Block, Op, Value};
-use crate::op_info::{OpInfo, Traits};
+use crate::op_info::OpInfo;
+use crate::traits::Traits;
 use smallvec::SmallVec;
 
 impl<'a> Parser<'a> {

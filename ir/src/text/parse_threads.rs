@@ -6,28 +6,17 @@
 //! about it, does not depend on the number of threads.
 
 use super::cursor::Cursor;
-use super::parse::{ParseOptions, Parser};
+use super::options::ParseOptions;
+use super::parser::{Division, Parser};
 use crate::module::{Block, Module};
-use crate::op_info::Traits;
 use crate::share::absorb;
+use crate::traits::Traits;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Threads are not worth their while for fewer bytes each.
 const MIN_BYTES: usize = 128 << 10;
-
-/// Whether the text was divided among threads. That happens once, at the first function with enough text after it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Division {
-    /// It is not to be.
-    Never,
-    /// Not yet.
-    Open,
-    Done,
-    /// It was, and that was a mistake.
-    Failed,
-}
 
 /// So many parts there are for each thread: what takes long is not known before.
 const PARTS: usize = 3;

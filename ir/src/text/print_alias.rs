@@ -2,8 +2,9 @@
 
 use super::print_attr::AttrPrinter;
 use crate::attrs::{AttrData, Piece};
-use crate::context::{Attr, Context, Type};
+use crate::context::Context;
 use crate::entity::SideTable;
+use crate::intern::{Attr, Type};
 use crate::module::AliasHints;
 use crate::types::TypeData;
 use rustc_hash::FxHashMap;
@@ -23,7 +24,7 @@ enum Aliased {
 }
 
 /// Finds out which values need an alias, by visiting everything in the order in which it will be printed.
-pub struct AliasBuilder<'a> {
+pub(crate) struct AliasBuilder<'a> {
     ctx: &'a Context,
     hints: &'a AliasHints,
     index: FxHashMap<Aliased, usize>,
@@ -47,7 +48,7 @@ struct Seen<'a> {
 
 impl<'a> AliasBuilder<'a> {
     /// A builder that knows the names of `hints`.
-    pub fn new(ctx: &'a Context, hints: &'a AliasHints) -> AliasBuilder<'a> {
+    pub(crate) fn new(ctx: &'a Context, hints: &'a AliasHints) -> AliasBuilder<'a> {
         AliasBuilder {
             ctx,
             hints,
@@ -59,22 +60,22 @@ impl<'a> AliasBuilder<'a> {
     }
 
     /// Whether nothing that was visited needs an alias.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
 
     /// Visits a type and what it mentions.
-    pub fn visit_type(&mut self, ty: Type) {
+    pub(crate) fn visit_type(&mut self, ty: Type) {
         self.visit(Aliased::Type(ty), false);
     }
 
     /// Visits an attribute and what it mentions.
-    pub fn visit_attr(&mut self, attr: Attr) {
+    pub(crate) fn visit_attr(&mut self, attr: Attr) {
         self.visit(Aliased::Attr(attr), false);
     }
 
     /// Visits the attributes of an op's two dictionaries by name. Both are sorted; MLIR visits them merged.
-    pub fn visit_dicts(&mut self, props: Attr, attrs: Attr) {
+    pub(crate) fn visit_dicts(&mut self, props: Attr, attrs: Attr) {
         if self.plain_attrs[props] && self.plain_attrs[attrs] {
             return;
         }
@@ -92,12 +93,12 @@ impl<'a> AliasBuilder<'a> {
     }
 
     /// Visits a location of an op, whose alias may be defined at the end of the file.
-    pub fn visit_loc(&mut self, loc: Attr, can_be_deferred: bool) {
+    pub(crate) fn visit_loc(&mut self, loc: Attr, can_be_deferred: bool) {
         self.visit(Aliased::Attr(loc), can_be_deferred);
     }
 
     /// Names the aliases and writes their definitions, without constants of more elements than `elide`.
-    pub fn finish(self, elide: Option<usize>) -> Aliases {
+    pub(crate) fn finish(self, elide: Option<usize>) -> Aliases {
         let ctx = self.ctx;
         let mut named: Vec<(Seen<'a>, &str)> =
             self.seen.into_iter().filter_map(|seen| seen.base.map(|base| (seen, base))).collect();
@@ -291,7 +292,7 @@ impl Nested<'_, '_> {
 
 /// The aliases of a file.
 #[derive(Default)]
-pub struct Aliases {
+pub(crate) struct Aliases {
     names: FxHashMap<Aliased, Box<str>>,
     top: Vec<Aliased>,
     bottom: Vec<Aliased>,
@@ -303,27 +304,27 @@ pub struct Aliases {
 
 impl Aliases {
     /// The alias of an attribute, with its `#`.
-    pub fn attr(&self, attr: Attr) -> Option<&str> {
+    pub(crate) fn attr(&self, attr: Attr) -> Option<&str> {
         self.names.get(&Aliased::Attr(attr)).map(|name| &**name)
     }
 
     /// The alias of a type, with its `!`.
-    pub fn ty(&self, ty: Type) -> Option<&str> {
+    pub(crate) fn ty(&self, ty: Type) -> Option<&str> {
         self.names.get(&Aliased::Type(ty)).map(|name| &**name)
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// The definitions for the top of the file, a line each.
-    pub fn head(&self) -> &str {
+    pub(crate) fn head(&self) -> &str {
         &self.head
     }
 
     /// The definitions for the end of the file, a line each: those of locations of ops.
-    pub fn tail(&self) -> &str {
+    pub(crate) fn tail(&self) -> &str {
         &self.tail
     }
 

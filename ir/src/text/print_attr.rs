@@ -3,8 +3,9 @@
 use super::fine::{int_from_bytes, push_hex, push_i64, push_int};
 use super::print_alias::{AliasBuilder, Aliases};
 use crate::attrs::{AttrData, Dense, Int, Piece};
-use crate::context::{Attr, Context, Str, Type};
+use crate::context::Context;
 use crate::float::{self, FloatKind};
+use crate::intern::{Attr, Str, Type};
 use crate::types::{DYNAMIC, Signedness, TypeData};
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
@@ -29,7 +30,7 @@ enum Elide {
 }
 
 /// Prints types and attributes. The `distinct` attributes are numbered as they come, so one printer prints a whole file.
-pub struct AttrPrinter<'a> {
+pub(crate) struct AttrPrinter<'a> {
     ctx: &'a Context,
     aliases: Option<&'a Aliases>,
     /// While aliases are looked for, nothing is printed: what would be is visited here.
@@ -43,20 +44,20 @@ pub struct AttrPrinter<'a> {
 
 impl<'a> AttrPrinter<'a> {
     /// A printer that writes the values in `aliases` by name.
-    pub fn new(ctx: &'a Context, aliases: Option<&'a Aliases>) -> AttrPrinter<'a> {
+    pub(crate) fn new(ctx: &'a Context, aliases: Option<&'a Aliases>) -> AttrPrinter<'a> {
         let distinct = aliases.map(|aliases| aliases.distinct.clone()).unwrap_or_default();
         AttrPrinter { ctx, aliases, visitor: None, distinct, resources: IndexSet::new(), elide: None }
     }
 
     /// The same, but without constants of more elements than this.
     #[must_use]
-    pub fn eliding(mut self, more_than: Option<usize>) -> AttrPrinter<'a> {
+    pub(crate) fn eliding(mut self, more_than: Option<usize>) -> AttrPrinter<'a> {
         self.elide = more_than;
         self
     }
 
     /// Appends a type.
-    pub fn ty(&mut self, ty: Type, out: &mut String) {
+    pub(crate) fn ty(&mut self, ty: Type, out: &mut String) {
         if let Some(visitor) = &mut self.visitor {
             return visitor.visit_type(ty);
         }
@@ -67,24 +68,24 @@ impl<'a> AttrPrinter<'a> {
     }
 
     /// Appends an attribute, with its type if it has one.
-    pub fn attr(&mut self, attr: Attr, out: &mut String) {
+    pub(crate) fn attr(&mut self, attr: Attr, out: &mut String) {
         self.attr_or_alias(attr, Elide::Never, out);
     }
 
     /// Appends an attribute whose type the reader knows.
-    pub fn attr_without_type(&mut self, attr: Attr, out: &mut String) {
+    pub(crate) fn attr_without_type(&mut self, attr: Attr, out: &mut String) {
         self.attr_or_alias(attr, Elide::Must, out);
     }
 
     /// Appends an attribute that is written out even if it has an alias.
-    pub fn attr_inline(&mut self, attr: Attr, out: &mut String) {
+    pub(crate) fn attr_inline(&mut self, attr: Attr, out: &mut String) {
         if self.visitor.is_none() {
             self.attr_written_out(attr, out);
         }
     }
 
     /// Appends `loc(...)`, with the location's alias in it if it has one.
-    pub fn trailing_loc(&mut self, loc: Attr, out: &mut String) {
+    pub(crate) fn trailing_loc(&mut self, loc: Attr, out: &mut String) {
         if let Some(visitor) = &mut self.visitor {
             return visitor.visit_loc(loc, true);
         }
@@ -97,7 +98,7 @@ impl<'a> AttrPrinter<'a> {
     }
 
     /// Appends `loc(...)` around a location that is written out even if it has an alias; MLIR does so for block arguments.
-    pub fn trailing_loc_inline(&mut self, loc: Attr, out: &mut String) {
+    pub(crate) fn trailing_loc_inline(&mut self, loc: Attr, out: &mut String) {
         if let Some(visitor) = &mut self.visitor {
             return visitor.visit_loc(loc, false);
         }
@@ -107,7 +108,7 @@ impl<'a> AttrPrinter<'a> {
     }
 
     /// Appends the entries of a dictionary, without braces.
-    pub fn dict_entries(&mut self, entries: &[(Str, Attr)], out: &mut String) {
+    pub(crate) fn dict_entries(&mut self, entries: &[(Str, Attr)], out: &mut String) {
         for (i, &(name, value)) in entries.iter().enumerate() {
             if i > 0 {
                 out.push_str(", ");
@@ -121,12 +122,12 @@ impl<'a> AttrPrinter<'a> {
     }
 
     /// Appends the types with commas between them.
-    pub fn types(&mut self, types: &[Type], out: &mut String) {
+    pub(crate) fn types(&mut self, types: &[Type], out: &mut String) {
         self.list(types, out, Self::ty);
     }
 
     /// Appends `(inputs) -> results`.
-    pub fn signature(&mut self, inputs: &[Type], results: &[Type], out: &mut String) {
+    pub(crate) fn signature(&mut self, inputs: &[Type], results: &[Type], out: &mut String) {
         out.push('(');
         self.types(inputs, out);
         out.push_str(") -> ");
@@ -141,7 +142,7 @@ impl<'a> AttrPrinter<'a> {
     }
 
     /// Appends a type without using an alias for it; its parts may still use theirs.
-    pub fn ty_written_out(&mut self, ty: Type, out: &mut String) {
+    pub(crate) fn ty_written_out(&mut self, ty: Type, out: &mut String) {
         if matches!(self.ctx.type_data(ty), TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index) {
             return self.ty_inner(ty, out);
         }
@@ -149,7 +150,7 @@ impl<'a> AttrPrinter<'a> {
     }
 
     /// Appends an attribute without using an alias for it; its parts may still use theirs.
-    pub fn attr_written_out(&mut self, attr: Attr, out: &mut String) {
+    pub(crate) fn attr_written_out(&mut self, attr: Attr, out: &mut String) {
         stacker::maybe_grow(RED_ZONE, STACK, || self.attr_inner(attr, Elide::Never, out));
     }
 

@@ -1,10 +1,12 @@
 //! A large program is printed by several threads, each of which prints some of the functions.
 
 use super::number::Numbering;
-use super::print::{PrintOptions, Printer, visit_aliases};
+use super::options::PrintOptions;
 use super::print_alias::AliasBuilder;
-use crate::context::Str;
+use super::printer::Printer;
+use super::visit_aliases::visit_aliases;
 use crate::divide::MIN_OPS;
+use crate::intern::Str;
 use crate::module::{Block, Module, Op};
 use indexmap::IndexSet;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! Comments that say who uses a value, as mlir-opt prints them.
 
-use super::print::{Printer, push_number};
+use super::number::push_number;
+use super::printer::Printer;
 use crate::module::{Block, Op, Value};
 
 /// ` // users: %1, %2` after an op with results; ` // id: %3` after one without, by which others name it.

@@ -1,9 +1,11 @@
 //! What the declaration says of an op's operands, results and inherent attributes.
 
 use super::{Check, plural};
-use crate::context::{Attr, Context, OpName, Type};
+use crate::context::Context;
+use crate::intern::{Attr, OpName, Type};
 use crate::module::{Module, Op};
-use crate::op_info::{Arity, OpInfo, Traits, ValueSpec, group_range, segment_sizes};
+use crate::op_info::{Arity, OpInfo, ValueSpec, group_range, segment_sizes};
+use crate::traits::Traits;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;

@@ -11,6 +11,7 @@
 
 mod algebra;
 mod choices;
+mod extents;
 mod merge;
 mod natives;
 mod slice_bounds;

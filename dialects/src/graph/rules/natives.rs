@@ -1,5 +1,6 @@
 //! Conditions and computations of rules for neural networks. They fail for dynamic shapes.
 
+use super::extents::{dims, ints, shape};
 use super::slice_bounds;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rules::{Arg, ArgKind, Native};
@@ -57,20 +58,8 @@ pub(in crate::graph) const NATIVES: &[&Native] = &[
     &Native::attr("norm_bias_of", "the bias of a batch normalization applied to an existing bias", NORM_BIAS, |m, x| norm_bias(m, Some(x[0]), &x[1..])),
 ];
 
-/// Returns the extents of a type if all are static.
-pub(super) fn dims(m: &Module, ty: Arg) -> Option<Vec<i64>> {
-    m.ctx.static_shape(ty.ty()).map(<[i64]>::to_vec)
-}
-
 fn count(dims: &[i64]) -> Option<i64> {
     dims.iter().try_fold(1i64, |n, &d| n.checked_mul(d)).filter(|&n| n > 0)
-}
-
-/// Returns extents as a constant. Fails for an extent of 0, which `graph.reshape` would interpret as a copy.
-pub(super) fn shape(m: &Module, dims: &[i64]) -> Option<Attr> {
-    let ty = m.ctx.tensor_type(&[dims.len() as i64], Type::I64);
-    let known = dims.iter().all(|&d| d > 0);
-    known.then(|| m.ctx.dense_attr(ty, &Tensor::from_vec(&[dims.len()], dims.to_vec())))
 }
 
 /// Returns the extents of 1x1 filters, one per channel of a tensor.
@@ -92,10 +81,6 @@ fn as_columns(dims: &[i64]) -> Option<Vec<i64>> {
 
 fn int(m: &Module, attrs: Arg, name: &str, default: i64) -> i64 {
     m.ctx.dict_get(attrs.attr(), m.ctx.str(name)).and_then(|a| m.ctx.as_int(a)).unwrap_or(default)
-}
-
-pub(super) fn ints(m: &Module, attrs: Arg, name: &str) -> Option<Vec<i64>> {
-    m.ctx.dict_get(attrs.attr(), m.ctx.str(name)).and_then(|a| m.ctx.as_ints(a))
 }
 
 fn float(m: &Module, attrs: Arg, name: &str, default: f64) -> f64 {

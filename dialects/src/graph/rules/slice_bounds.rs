@@ -1,6 +1,6 @@
 //! Slice bounds of merged tensors, for all axes, counted from the front.
 
-use super::natives::{dims, ints, shape};
+use super::extents::{dims, ints, shape};
 use gradus_ir::rules::Arg;
 use gradus_ir::{Attr, Module, Tensor, Type};
 

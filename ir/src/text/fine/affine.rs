@@ -3,10 +3,10 @@
 use super::attrs::unsigned;
 use super::grammar::Rule;
 use super::source::Source;
-use super::{FineError, FineParser, Result};
+use super::{FineParser, ParseError, Result};
 use crate::affine::{AffineBinOp, AffineExpr, AffineMap, IntegerSet};
 use crate::attrs::AttrData;
-use crate::context::Attr;
+use crate::intern::Attr;
 use pest::iterators::Pair;
 use rustc_hash::FxHashMap;
 
@@ -47,7 +47,7 @@ fn declare<'s>(
     for ident in list.into_inner() {
         let name = src.str(&ident);
         if names.insert(name, make(count)).is_some() {
-            return Err(FineError::new(src.start(&ident), format!("redefinition of identifier '{name}'")));
+            return Err(ParseError::new(src.start(&ident), format!("redefinition of identifier '{name}'")));
         }
         count += 1;
     }
@@ -59,7 +59,7 @@ fn constraint(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Resu
     let at = src.start(&pair);
     let mut inner = pair.into_inner();
     let (Some(lhs), Some(relation), Some(rhs)) = (inner.next(), inner.next(), inner.next()) else {
-        return Err(FineError::new(at, "expected affine constraint"));
+        return Err(ParseError::new(at, "expected affine constraint"));
     };
     let (lhs, rhs) = (expr(src, names, lhs)?, expr(src, names, rhs)?);
     Ok(match src.str(&relation) {
@@ -82,14 +82,13 @@ fn term(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<Aff
                 let factor = if std::mem::take(&mut negate) { -factor } else { factor };
                 product = Some(match product {
                     None => factor,
-                    Some(lhs) => {
-                        AffineExpr::checked_binary(op, lhs, factor).map_err(|message| FineError::new(op_at, message))?
-                    }
+                    Some(lhs) => AffineExpr::checked_binary(op, lhs, factor)
+                        .map_err(|message| ParseError::new(op_at, message))?,
                 });
             }
         }
     }
-    product.ok_or_else(|| FineError::new(0, "expected affine expression"))
+    product.ok_or_else(|| ParseError::new(0, "expected affine expression"))
 }
 
 /// A sum.
@@ -108,7 +107,7 @@ fn expr(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<Aff
             Some(sum) => sum + next,
         });
     }
-    sum.ok_or_else(|| FineError::new(0, "expected affine expression"))
+    sum.ok_or_else(|| ParseError::new(0, "expected affine expression"))
 }
 
 /// A number, a name, or a sum in parentheses.
@@ -119,9 +118,9 @@ fn factor(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<A
         Rule::expr => expr(src, names, pair),
         Rule::integer => {
             let value = unsigned(text).and_then(|n| i64::try_from(n).ok());
-            value.map(AffineExpr::Constant).ok_or_else(|| FineError::new(at, "constant too large for index"))
+            value.map(AffineExpr::Constant).ok_or_else(|| ParseError::new(at, "constant too large for index"))
         }
-        _ => names.get(text).cloned().ok_or_else(|| FineError::new(at, "use of undeclared identifier")),
+        _ => names.get(text).cloned().ok_or_else(|| ParseError::new(at, "use of undeclared identifier")),
     }
 }
 

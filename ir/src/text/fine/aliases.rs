@@ -1,21 +1,21 @@
 //! The aliases of a file: `#map = affine_map<...>`, `!t = ...`.
 
-use super::{FineError, FineParser, Memo, Result};
+use super::{FineParser, Memo, ParseError, Result};
 use crate::attrs::{AttrData, Piece};
-use crate::context::{Attr, Type};
 use crate::entity::Entity;
+use crate::intern::{Attr, Type};
 use crate::module::AliasHints;
 use crate::types::TypeData;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Mutex, OnceLock};
 
 /// How messages begin that are about the use of an alias whose definition is wrong.
-pub const OF_ALIAS: &str = "in the definition of alias '";
+pub(crate) const OF_ALIAS: &str = "in the definition of alias '";
 
 /// The aliases that a file defines, each read when it is first asked for, wherever in the file it is defined; and the
 /// `distinct` attributes that were read from the file, by number. Parsers on several threads may share one table.
 #[derive(Default)]
-pub struct AliasTable<'a> {
+pub(crate) struct AliasTable<'a> {
     entries: Vec<Entry<'a>>,
     /// By name, with its `#` or `!`.
     index: FxHashMap<&'a str, usize>,
@@ -36,13 +36,13 @@ struct Entry<'a> {
 
 impl<'a> AliasTable<'a> {
     /// A table without aliases.
-    pub fn new() -> AliasTable<'a> {
+    pub(crate) fn new() -> AliasTable<'a> {
         AliasTable::default()
     }
 
     /// Adds an alias. `name` includes the `#` or `!`; `text` is what follows the `=`, at byte `offset` of the file, and may
     /// go on after the value. Errors when the name is taken or is not an alias's.
-    pub fn define(&mut self, name: &'a str, text: &'a str, offset: usize) -> std::result::Result<(), String> {
+    pub(crate) fn define(&mut self, name: &'a str, text: &'a str, offset: usize) -> std::result::Result<(), String> {
         let kind = if name.starts_with('!') { "type" } else { "attribute" };
         let Some(id) = name.strip_prefix(['#', '!']).filter(|id| !id.is_empty()) else {
             return Err(format!("'{name}' is no alias's name"));
@@ -59,12 +59,12 @@ impl<'a> AliasTable<'a> {
     }
 
     /// Where in the file the value of `name` (with its `#` or `!`) is defined.
-    pub fn definition(&self, name: &str) -> Option<usize> {
+    pub(crate) fn definition(&self, name: &str) -> Option<usize> {
         self.index.get(name).map(|&i| self.entries[i].offset)
     }
 
     /// Whether `name` (with its `#` or `!`) is defined.
-    pub fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         self.index.contains_key(name)
     }
 }
@@ -72,9 +72,9 @@ impl<'a> AliasTable<'a> {
 impl FineParser<'_> {
     /// Reads the definition of the alias `name` (with its `#` or `!`), unless that is done: the length of its text. The
     /// offset of an error is one in the text of the definition.
-    pub fn alias(&mut self, name: &str) -> Result<usize> {
+    pub(crate) fn alias(&mut self, name: &str) -> Result<usize> {
         let Some(&i) = self.aliases.index.get(name) else {
-            return Err(FineError::new(0, format!("undefined symbol alias id '{name}'")));
+            return Err(ParseError::new(0, format!("undefined symbol alias id '{name}'")));
         };
         let (result, _) = self.measured(|p| p.resolve(i));
         result.map(|(_, len)| len)
@@ -82,7 +82,7 @@ impl FineParser<'_> {
 
     /// Reads all aliases that the values of others depend on. Threads that share the table may do so only then: which of two
     /// aliases with one text is read first makes a difference.
-    pub fn read_aliases(&mut self) {
+    pub(crate) fn read_aliases(&mut self) {
         for i in 0..self.aliases.entries.len() {
             if !self.aliases.entries[i].text.starts_with("loc(") {
                 // An error is kept for those who ask for the alias.
@@ -93,7 +93,7 @@ impl FineParser<'_> {
 
     /// The names by which the file knows dialects' attributes and types, and strings, without the digits at their ends.
     /// These are printed by an alias again.
-    pub fn hints(&self) -> AliasHints {
+    pub(crate) fn hints(&self) -> AliasHints {
         let mut hints = AliasHints::default();
         for entry in &self.aliases.entries {
             let Some(Ok((memo, _))) = entry.value.get() else { continue };
@@ -116,14 +116,14 @@ impl FineParser<'_> {
     /// The value of the alias `name` (with its `#` or `!`), which the text mentions at `offset`.
     pub(super) fn aliased(&mut self, name: &str, offset: usize) -> Result<u32> {
         let Some(&i) = self.aliases.index.get(name) else {
-            return Err(FineError::new(offset, format!("undefined symbol alias id '{}'", &name[1..])));
+            return Err(ParseError::new(offset, format!("undefined symbol alias id '{}'", &name[1..])));
         };
         self.resolve(i).map(|(key, _)| key).map_err(|error| {
             let message = match error.message.starts_with(OF_ALIAS) {
                 true => error.message,
                 false => format!("{OF_ALIAS}{name}': {}", error.message),
             };
-            FineError { offset, message }
+            ParseError { offset, message }
         })
     }
 
@@ -149,10 +149,10 @@ impl FineParser<'_> {
             return Ok((memo.key, len));
         }
         if self.resolving.contains(&i) {
-            return Err(FineError::new(0, "alias is defined by itself"));
+            return Err(ParseError::new(0, "alias is defined by itself"));
         }
         if self.resolving.len() >= super::MAX_VALUE_DEPTH {
-            return Err(FineError::new(0, "aliases of aliases nest too deep"));
+            return Err(ParseError::new(0, "aliases of aliases nest too deep"));
         }
         self.resolving.push(i);
         let (result, size) = self.measured(|p| match entry.name.starts_with('!') {

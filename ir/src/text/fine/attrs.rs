@@ -4,10 +4,10 @@ use super::grammar::Rule;
 use super::int::{IntError, int_value};
 use super::source::Source;
 use super::strings::{name, unescape};
-use super::{FineError, FineParser, Result};
+use super::{FineParser, ParseError, Result};
 use crate::attrs::AttrData;
-use crate::context::{Attr, Str, Type};
 use crate::float::{self, FloatKind};
+use crate::intern::{Attr, Str, Type};
 use crate::types::{DYNAMIC, Signedness, TypeData};
 use pest::iterators::{Pair, Pairs};
 
@@ -33,13 +33,13 @@ impl FineParser<'_> {
             Rule::affine_map | Rule::affine_set => self.affine(src, pair),
             Rule::location => {
                 let inner = pair.into_inner().next();
-                self.loc_pair(src, inner.ok_or_else(|| FineError::new(at, "expected location instance"))?)
+                self.loc_pair(src, inner.ok_or_else(|| ParseError::new(at, "expected location instance"))?)
             }
             Rule::type_attr => self.type_attr(src, pair),
             Rule::strided => self.strided(src, pair),
             Rule::distinct => self.distinct(src, pair),
             Rule::dense | Rule::dense_array | Rule::sparse | Rule::dense_resource => self.elements(src, pair, ty),
-            _ => Err(FineError::new(at, "expected attribute value")),
+            _ => Err(ParseError::new(at, "expected attribute value")),
         }
     }
 
@@ -47,7 +47,7 @@ impl FineParser<'_> {
     fn simple(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>, known: Option<Type>) -> Result<Attr> {
         let at = src.start(&pair);
         let mut inner = pair.into_inner();
-        let Some(text) = inner.next() else { return Err(FineError::new(at, "expected attribute value")) };
+        let Some(text) = inner.next() else { return Err(ParseError::new(at, "expected attribute value")) };
         let ty = self.of_type(src, &mut inner, known)?;
         match text.as_rule() {
             Rule::literal => self.number(src.str(&text), at, ty),
@@ -68,19 +68,19 @@ impl FineParser<'_> {
     ) -> Result<Option<Type>> {
         match inner.next() {
             None => Ok(known),
-            Some(pair) if known.is_some() => Err(FineError::new(src.start(&pair), "the type is not repeated here")),
+            Some(pair) if known.is_some() => Err(ParseError::new(src.start(&pair), "the type is not repeated here")),
             Some(pair) => self.type_pair(src, pair).map(Some),
         }
     }
 
     fn type_attr(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         let at = src.start(&pair);
-        let inner = pair.into_inner().next().ok_or_else(|| FineError::new(at, "expected attribute value"))?;
+        let inner = pair.into_inner().next().ok_or_else(|| ParseError::new(at, "expected attribute value"))?;
         let is_word = matches!(inner.as_rule(), Rule::number_type | Rule::scalar_type);
         let word = src.str(&inner);
         let ty =
             self.type_pair(src, inner).map_err(|error| match is_word && error.message.starts_with("expected") {
-                true => FineError::new(at, format!("expected attribute value, found '{word}'")),
+                true => ParseError::new(at, format!("expected attribute value, found '{word}'")),
                 false => error,
             })?;
         Ok(self.ctx.type_attr(ty))
@@ -92,28 +92,28 @@ impl FineParser<'_> {
         if !digits.starts_with("0x") && digits.contains('.') {
             let ty = ty.unwrap_or(Type::F64);
             let Some(kind) = self.ctx.float_kind(ty) else {
-                return Err(FineError::new(at, "floating point value not valid for specified type"));
+                return Err(ParseError::new(at, "floating point value not valid for specified type"));
             };
             let bits = float_literal(kind, digits, negative);
-            return Ok(self.float_bits(ty, bits.ok_or_else(|| FineError::new(at, "invalid floating point literal"))?));
+            return Ok(self.float_bits(ty, bits.ok_or_else(|| ParseError::new(at, "invalid floating point literal"))?));
         }
         let ty = ty.unwrap_or(Type::I64);
         if let Some(kind) = self.ctx.float_kind(ty) {
-            let bits = float_from_integer(kind, digits, negative).map_err(|message| FineError::new(at, message))?;
+            let bits = float_from_integer(kind, digits, negative).map_err(|message| ParseError::new(at, message))?;
             return Ok(self.float_bits(ty, bits));
         }
         let (width, sign) = match *self.ctx.type_data(ty) {
             TypeData::Integer { width, sign } => (width, sign),
             TypeData::Index => (64, Signedness::Signed),
-            _ => return Err(FineError::new(at, "integer literal not valid for specified type")),
+            _ => return Err(ParseError::new(at, "integer literal not valid for specified type")),
         };
         if negative && sign == Signedness::Unsigned {
-            return Err(FineError::new(at, "negative integer literal not valid for unsigned integer type"));
+            return Err(ParseError::new(at, "negative integer literal not valid for unsigned integer type"));
         }
         match int_value(digits, negative, width, sign) {
             Ok(value) => Ok(self.intern(AttrData::Integer { ty, value })),
-            Err(IntError::OutOfRange) => Err(FineError::new(at, "integer constant out of range for attribute")),
-            Err(IntError::TooLong) => Err(FineError::new(at, "integer literal too long")),
+            Err(IntError::OutOfRange) => Err(ParseError::new(at, "integer constant out of range for attribute")),
+            Err(IntError::TooLong) => Err(ParseError::new(at, "integer literal too long")),
         }
     }
 
@@ -129,7 +129,7 @@ impl FineParser<'_> {
             let key = inner.next().map_or("", |key| src.str(&key));
             let key = name(key, at)?;
             if key.is_empty() {
-                return Err(FineError::new(at, "expected valid attribute name"));
+                return Err(ParseError::new(at, "expected valid attribute name"));
             }
             let key = self.ctx.str(&key);
             let value = match inner.next() {
@@ -143,7 +143,7 @@ impl FineParser<'_> {
             entries.sort_by(|a, b| ctx.text(a.0).cmp(ctx.text(b.0)));
             if let Some(twice) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
                 let message = format!("duplicate key '{}' in dictionary attribute", ctx.text(twice[1].0));
-                return Err(FineError::new(twice[1].2, message));
+                return Err(ParseError::new(twice[1].2, message));
             }
         }
         Ok(ctx.dict_attr(entries.into_iter().map(|(key, value, _)| (key, value)).collect()))
@@ -152,7 +152,7 @@ impl FineParser<'_> {
     fn symbol(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         let names = pair.into_inner().map(|part| Ok(self.ctx.str(&name(&src.str(&part)[1..], src.start(&part) + 1)?)));
         let names: Vec<Str> = names.collect::<Result<_>>()?;
-        let (root, nested) = names.split_first().ok_or_else(|| FineError::new(0, "expected symbol name"))?;
+        let (root, nested) = names.split_first().ok_or_else(|| ParseError::new(0, "expected symbol name"))?;
         Ok(self.intern(AttrData::Symbol { root: *root, nested: nested.into() }))
     }
 
@@ -168,7 +168,7 @@ impl FineParser<'_> {
         let at = src.start(&pair);
         let mut inner = pair.into_inner();
         let number = inner.next().and_then(|p| unsigned(src.str(&p)));
-        let number = number.ok_or_else(|| FineError::new(at, "expected an unsigned 64-bit integer"))?;
+        let number = number.ok_or_else(|| ParseError::new(at, "expected an unsigned 64-bit integer"))?;
         let marked = inner.next().map_or(Ok(Attr::UNIT), |pair| self.attr_pair(src, pair, None))?;
         let mut known = self.aliases.distinct.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(&attr) = known.get(&number) {
@@ -177,9 +177,9 @@ impl FineParser<'_> {
                 AttrData::Distinct { inner, .. } => {
                     let previous = self.ctx.display_attr(*inner);
                     let message = format!("referenced attribute does not match previous definition: {previous}");
-                    Err(FineError::new(at, message))
+                    Err(ParseError::new(at, message))
                 }
-                _ => Err(FineError::new(at, "expected distinct attribute")),
+                _ => Err(ParseError::new(at, "expected distinct attribute")),
             };
         }
         let id = self.ctx.next_distinct.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -234,5 +234,5 @@ fn stride(text: &str, at: usize) -> Result<i64> {
     }
     let (negative, digits) = sign(text);
     let value = digits.parse::<i64>().ok().map(|v| if negative { -v } else { v });
-    value.ok_or_else(|| FineError::new(at, "expected a 64-bit signed integer or '?'"))
+    value.ok_or_else(|| ParseError::new(at, "expected a 64-bit signed integer or '?'"))
 }

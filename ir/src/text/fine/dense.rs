@@ -4,9 +4,9 @@ use super::elements::{Elem, ElementsResult, Format, Reader, Shape, excess};
 use super::grammar::Rule;
 use super::source::{Source, string_end};
 use super::strings::name;
-use super::{FineError, FineParser, Result, hex};
+use super::{FineParser, ParseError, Result, hex};
 use crate::attrs::{AttrData, Dense};
-use crate::context::{Attr, Type};
+use crate::intern::{Attr, Type};
 use bytes::Bytes;
 use pest::iterators::{Pair, Pairs};
 
@@ -16,7 +16,7 @@ impl FineParser<'_> {
         let at = src.start(&pair);
         let rule = pair.as_rule();
         let mut inner = pair.into_inner();
-        let Some(body) = inner.next() else { return Err(FineError::new(at, "expected '<'")) };
+        let Some(body) = inner.next() else { return Err(ParseError::new(at, "expected '<'")) };
         if rule == Rule::dense_resource {
             let key = self.ctx.str(&name(src.str(&body), src.start(&body))?);
             let (ty, _) = self.shaped_type(src, &mut inner, known, at)?;
@@ -30,14 +30,14 @@ impl FineParser<'_> {
         }
         let (ty, shape) = self.shaped_type(src, &mut inner, known, at)?;
         let Some(shape) = shape else {
-            return Err(FineError::new(at, "elements literal type must have static shape"));
+            return Err(ParseError::new(at, "elements literal type must have static shape"));
         };
         let result = match rule {
             Rule::sparse => self.sparse(text, ty, &shape),
             _ => self.dense(text, ty, &shape),
         };
         // Errors about all of it are told at the attribute, others where they are in the body.
-        result.map_err(|(offset, message)| FineError::new(offset.map_or(at, |offset| start + offset), message))
+        result.map_err(|(offset, message)| ParseError::new(offset.map_or(at, |offset| start + offset), message))
     }
 
     /// The shaped type of an elements attribute, and its extents when they are static.
@@ -49,10 +49,10 @@ impl FineParser<'_> {
         at: usize,
     ) -> Result<(Type, Option<Vec<usize>>)> {
         let Some(ty) = self.of_type(src, inner, known)? else {
-            return Err(FineError::new(at, "expected ':' and a type after the elements"));
+            return Err(ParseError::new(at, "expected ':' and a type after the elements"));
         };
         if !self.ctx.is_shaped(ty) {
-            return Err(FineError::new(at, "elements literal must be a shaped type"));
+            return Err(ParseError::new(at, "elements literal must be a shaped type"));
         }
         let shape = self.ctx.shape(ty).and_then(|s| s.iter().map(|&d| usize::try_from(d).ok()).collect());
         Ok((ty, shape))
@@ -146,19 +146,19 @@ impl FineParser<'_> {
         let (word, list) = body.split_once(':').map_or((body, None), |(word, list)| (word, Some(list)));
         let elem = self.ty(word.trim()).map_err(|error| {
             let blank = word.len() - word.trim_start().len();
-            FineError { offset: start + blank + error.offset, ..error }
+            ParseError { offset: start + blank + error.offset, ..error }
         })?;
         let format = Format::of(self.ctx, elem);
         match format.elem {
-            _ if format.complex => return Err(FineError::new(start, "expected integer or float type")),
+            _ if format.complex => return Err(ParseError::new(start, "expected integer or float type")),
             Elem::Text | Elem::Index => {
-                return Err(FineError::new(start, format!("expected integer or float type, got: '{}'", word.trim())));
+                return Err(ParseError::new(start, format!("expected integer or float type, got: '{}'", word.trim())));
             }
             Elem::Int(width, _) if width % 8 != 0 || width == 0 => {
-                return Err(FineError::new(start, "element type bitwidth must be a multiple of 8"));
+                return Err(ParseError::new(start, "element type bitwidth must be a multiple of 8"));
             }
             Elem::Float(kind) if kind.width() % 8 != 0 => {
-                return Err(FineError::new(start, "element type bitwidth must be a multiple of 8"));
+                return Err(ParseError::new(start, "element type bitwidth must be a multiple of 8"));
             }
             _ => {}
         }
@@ -169,7 +169,7 @@ impl FineParser<'_> {
                 let mut reader = Reader::new(list, format, self.spare);
                 reader.is_array = true;
                 let place =
-                    |(offset, message): (Option<usize>, String)| FineError::new(start + offset.unwrap_or(0), message);
+                    |(offset, message): (Option<usize>, String)| ParseError::new(start + offset.unwrap_or(0), message);
                 let data = reader.read_flat().map_err(place)?;
                 self.spare = self.spare.saturating_sub(excess(&data, list));
                 data

@@ -1,10 +1,11 @@
 //! Types and attributes of dialects, which are kept as text, and aliases, which look like them.
 
 use super::source::string_end;
-use super::{FineError, FineParser, Result};
+use super::{FineParser, ParseError, Result};
 use crate::attrs::Piece;
-use crate::context::{Attr, Context, Type};
+use crate::context::Context;
 use crate::entity::Entity;
+use crate::intern::{Attr, Type};
 use crate::op_info::AttrText;
 use crate::types::TypeData;
 
@@ -34,7 +35,7 @@ fn check_namespace(name: &Name<'_>, offset: usize) -> Result<()> {
     if starts && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$') {
         return Ok(());
     }
-    Err(FineError::new(offset, format!("invalid dialect namespace '{}'", name.dialect)))
+    Err(ParseError::new(offset, format!("invalid dialect namespace '{}'", name.dialect)))
 }
 
 /// The body of an attribute with a declared text, as it is printed. `None` if none is declared by that name.
@@ -50,16 +51,16 @@ fn declared_body(ctx: &Context, name: &Name<'_>, offset: usize, ty: Type) -> Res
     let Some(AttrText::Body(decl)) = kinds().find(is_named) else {
         let is_strict = kinds().any(|text| matches!(text, AttrText::Body(_))) && !kinds().any(|text| is_named(&text));
         let message = || format!("unknown attribute `{mnemonic}` in dialect `{}`", name.dialect);
-        return if is_strict { Err(FineError::new(at, message())) } else { Ok(None) };
+        return if is_strict { Err(ParseError::new(at, message())) } else { Ok(None) };
     };
     let open = at + mnemonic.len();
     let Some(inner) = name.body[mnemonic.len()..].strip_prefix('<').and_then(|b| b.strip_suffix('>')) else {
-        return Err(FineError::new(open, "expected '<'"));
+        return Err(ParseError::new(open, "expected '<'"));
     };
     if ty != Type::NONE {
-        return Err(FineError::new(offset, format!("#{}.{mnemonic} has no type", name.dialect)));
+        return Err(ParseError::new(offset, format!("#{}.{mnemonic} has no type", name.dialect)));
     }
-    let printed = (decl.parse)(inner).map_err(|(i, message)| FineError::new(open + 1 + i, message))?;
+    let printed = (decl.parse)(inner).map_err(|(i, message)| ParseError::new(open + 1 + i, message))?;
     Ok(Some(format!("{mnemonic}<{printed}>")))
 }
 

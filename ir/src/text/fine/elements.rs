@@ -5,8 +5,9 @@ use super::int::{IntError, byte_size, int_value, push_bytes};
 use super::source::string_end;
 use super::strings::unescape;
 use crate::attrs::Int;
-use crate::context::{Context, Type};
+use crate::context::Context;
 use crate::float::FloatKind;
+use crate::intern::Type;
 use crate::types::{Signedness, TypeData};
 use smallvec::SmallVec;
 

@@ -1,7 +1,7 @@
 //! The parser that pest generates from `grammar.pest`, and its errors in words.
 #![allow(unreachable_pub, missing_docs, reason = "the generated code is what it is")]
 
-use super::FineError;
+use super::ParseError;
 use super::source::{Source, string_end};
 use pest::error::{Error, ErrorVariant, InputLocation};
 
@@ -10,11 +10,11 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 pub(crate) struct Grammar;
 
 /// Says what pest would have liked to see, and where.
-pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> FineError {
+pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> ParseError {
     let (InputLocation::Pos(at) | InputLocation::Span((at, _))) = error.location;
     let wanted = match &error.variant {
         ErrorVariant::ParsingError { positives, .. } => positives,
-        ErrorVariant::CustomError { message } => return FineError::new(src.full_offset(at), message.clone()),
+        ErrorVariant::CustomError { message } => return ParseError::new(src.full_offset(at), message.clone()),
     };
     let mut words: Vec<&str> = wanted.iter().map(|&rule| describe(rule)).collect();
     words.sort_unstable();
@@ -27,15 +27,15 @@ pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> FineError {
     let rest = &src.text[at..];
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     if digits > 0 && words.contains(&"dimensions") {
-        return FineError::new(src.full_offset(at + digits), "expected 'x' in dimension list");
+        return ParseError::new(src.full_offset(at + digits), "expected 'x' in dimension list");
     }
     let found = match rest.chars().next() {
         None => "but the text ends here".to_string(),
-        Some('"') if !string_is_closed(rest) => return FineError::new(offset, "expected '\"' in string literal"),
+        Some('"') if !string_is_closed(rest) => return ParseError::new(offset, "expected '\"' in string literal"),
         Some(c) if c.is_control() => format!("found '{}'", c.escape_default()),
         Some(c) => format!("found '{c}'"),
     };
-    FineError::new(
+    ParseError::new(
         offset,
         match words.as_slice() {
             [] => format!("unexpected text: {found}"),

@@ -4,9 +4,9 @@ use super::attrs::unsigned;
 use super::grammar::Rule;
 use super::source::Source;
 use super::strings::unescape_name;
-use super::{FineError, FineParser, MAX_WEIGHT, Result};
+use super::{FineParser, MAX_WEIGHT, ParseError, Result};
 use crate::attrs::AttrData;
-use crate::context::Attr;
+use crate::intern::Attr;
 use indexmap::IndexSet;
 use pest::iterators::Pair;
 
@@ -29,7 +29,7 @@ impl FineParser<'_> {
             Rule::loc_callsite => {
                 let parts = pair.into_inner().map(|part| self.loc_pair(src, part)).collect::<Result<Vec<_>>>()?;
                 let [callee, caller] = parts[..] else {
-                    return Err(FineError::new(at, "expected location instance"));
+                    return Err(ParseError::new(at, "expected location instance"));
                 };
                 Ok(self.intern(AttrData::LocCallSite { callee, caller }))
             }
@@ -38,10 +38,10 @@ impl FineParser<'_> {
                 if self.is_loc(attr) {
                     Ok(attr)
                 } else {
-                    Err(FineError::new(at, format!("expected location attribute, but got {}", src.str(&pair))))
+                    Err(ParseError::new(at, format!("expected location attribute, but got {}", src.str(&pair))))
                 }
             }
-            _ => Err(FineError::new(at, "expected location instance")),
+            _ => Err(ParseError::new(at, "expected location instance")),
         }
     }
 
@@ -100,7 +100,7 @@ impl FineParser<'_> {
                     self.size.weight = self.size.weight.saturating_add(inner.len() as u64);
                     self.fused_parts += inner.len() as u64;
                     if self.fused_parts > MAX_WEIGHT {
-                        return Err(FineError::new(at, "fused locations of fused locations get too large"));
+                        return Err(ParseError::new(at, "fused locations of fused locations get too large"));
                     }
                     locs.extend(inner.iter().copied());
                 }
@@ -127,5 +127,6 @@ impl FineParser<'_> {
 fn position(src: &Source<'_>, pair: Option<Pair<'_, Rule>>) -> Result<u32> {
     let Some(pair) = pair else { return Ok(0) };
     let number = unsigned(src.str(&pair)).and_then(|n| u32::try_from(n).ok());
-    number.ok_or_else(|| FineError::new(src.start(&pair), "expected integer line or column number in FileLineColRange"))
+    number
+        .ok_or_else(|| ParseError::new(src.start(&pair), "expected integer line or column number in FileLineColRange"))
 }

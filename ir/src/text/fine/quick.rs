@@ -6,8 +6,8 @@
 
 use super::FineParser;
 use crate::attrs::AttrData;
-use crate::context::{Attr, Str, Type};
 use crate::float;
+use crate::intern::{Attr, Str, Type};
 use crate::text::cursor::Cursor;
 use crate::types::TypeData;
 

@@ -2,7 +2,7 @@
 
 use super::source::string_end;
 use super::strings::{name, unescape};
-use super::{FineError, Result, hex, push_hex};
+use super::{ParseError, Result, hex, push_hex};
 use crate::module::{Resource, Resources};
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Resources> {
     while !reader.take("#-}") {
         let (key, at) = reader.key("expected identifier key in file metadata dictionary")?;
         if !matches!(&*key, "dialect_resources" | "external_resources") {
-            return Err(FineError::new(at, format!("unknown key '{key}' in file metadata dictionary")));
+            return Err(ParseError::new(at, format!("unknown key '{key}' in file metadata dictionary")));
         }
         let groups = sections.entry(key.into_owned()).or_default();
         reader.dict(|reader| {
@@ -33,7 +33,7 @@ pub(super) fn parse(text: &str) -> Result<Resources> {
     reader.skip_blank();
     match reader.at == text.len() {
         true => Ok(sections),
-        false => Err(FineError::new(reader.at, "expected nothing more after the resources")),
+        false => Err(ParseError::new(reader.at, "expected nothing more after the resources")),
     }
 }
 
@@ -65,7 +65,7 @@ impl<'s> Reader<'s> {
     fn expect(&mut self, token: &str) -> Result<()> {
         match self.take(token) {
             true => Ok(()),
-            false => Err(FineError::new(self.at, format!("expected '{token}'"))),
+            false => Err(ParseError::new(self.at, format!("expected '{token}'"))),
         }
     }
 
@@ -76,7 +76,7 @@ impl<'s> Reader<'s> {
         let literal = &self.text[start..self.at];
         match literal.len() >= 2 && literal.ends_with('"') {
             true => Ok(literal),
-            false => Err(FineError::new(start, "expected '\"' in string literal")),
+            false => Err(ParseError::new(start, "expected '\"' in string literal")),
         }
     }
 
@@ -86,7 +86,7 @@ impl<'s> Reader<'s> {
         let start = self.at;
         let text = if self.text[start..].starts_with('"') { self.string()? } else { self.word() };
         if text.is_empty() {
-            return Err(FineError::new(start, message));
+            return Err(ParseError::new(start, message));
         }
         let key = name(text, start)?;
         self.expect(":")?;
@@ -124,7 +124,7 @@ impl<'s> Reader<'s> {
             match blob(literal) {
                 Some(blob) => blob,
                 None => {
-                    let utf8 = |_| FineError::new(at, "a resource's string must be UTF-8");
+                    let utf8 = |_| ParseError::new(at, "a resource's string must be UTF-8");
                     let bytes = unescape(literal, at)?;
                     Resource::Text(std::str::from_utf8(&bytes).map_err(utf8)?.into())
                 }
@@ -133,7 +133,7 @@ impl<'s> Reader<'s> {
             match self.word() {
                 "true" => Resource::Flag(true),
                 "false" => Resource::Flag(false),
-                _ => return Err(FineError::new(at, "expected a string or boolean as the resource's value")),
+                _ => return Err(ParseError::new(at, "expected a string or boolean as the resource's value")),
             }
         };
         entries.insert(key.into_owned(), value);

@@ -1,6 +1,6 @@
 //! A text before it is parsed: how deep it nests, and what of it pest need not see.
 
-use super::{FineError, MAX_DEPTH, Result};
+use super::{MAX_DEPTH, ParseError, Result};
 use pest::RuleType;
 use pest::iterators::Pair;
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 depth += 1;
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
-                    return Err(FineError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
+                    return Err(ParseError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
                 }
                 if byte == b'<'
                     && opens_elements(&bytes[..i])
@@ -126,7 +126,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 }
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
-                    return Err(FineError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
+                    return Err(ParseError::new(i, format!("nesting deeper than {MAX_DEPTH} levels")));
                 }
                 i = end;
             }

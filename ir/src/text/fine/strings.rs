@@ -1,6 +1,6 @@
 //! String literals.
 
-use super::{FineError, Result};
+use super::{ParseError, Result};
 use std::borrow::Cow;
 
 /// The bytes that a literal (with its quotes) stands for. `offset` is its place, for errors.
@@ -18,9 +18,9 @@ pub(super) fn unescape(literal: &str, offset: usize) -> Result<Cow<'_, [u8]>> {
             [c @ (b'"' | b'\\'), ..] => (c, 2),
             [hi, lo, ..] => match (hex_digit(hi), hex_digit(lo)) {
                 (Some(hi), Some(lo)) => (hi << 4 | lo, 3),
-                _ => return Err(FineError::new(offset + 1 + at, "unknown escape in string literal")),
+                _ => return Err(ParseError::new(offset + 1 + at, "unknown escape in string literal")),
             },
-            _ => return Err(FineError::new(offset + 1 + at, "unknown escape in string literal")),
+            _ => return Err(ParseError::new(offset + 1 + at, "unknown escape in string literal")),
         };
         out.push(byte);
         at += len;
@@ -37,7 +37,7 @@ pub(crate) fn unescape_lenient(inner: &str) -> Vec<u8> {
 
 /// What [`unescape`] gives, for names, which must be UTF-8.
 pub(super) fn unescape_name(literal: &str, offset: usize) -> Result<Cow<'_, str>> {
-    let utf8 = |_| FineError::new(offset, "a name must be UTF-8");
+    let utf8 = |_| ParseError::new(offset, "a name must be UTF-8");
     Ok(match unescape(literal, offset)? {
         Cow::Borrowed(bytes) => Cow::Borrowed(std::str::from_utf8(bytes).map_err(utf8)?),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8(bytes).map_err(|error| utf8(error.utf8_error()))?),

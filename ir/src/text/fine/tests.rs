@@ -1,7 +1,8 @@
 //! What goes in and what comes out, as mlir-opt 22 has it.
 
 use super::{AliasTable, FineParser, grammar};
-use crate::context::{Attr, Context, Type};
+use crate::context::Context;
+use crate::intern::{Attr, Type};
 use crate::module::Resource;
 use crate::text::print_alias::AliasBuilder;
 use crate::text::print_attr::AttrPrinter;

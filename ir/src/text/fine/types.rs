@@ -2,10 +2,10 @@
 
 use super::grammar::Rule;
 use super::source::Source;
-use super::{FineError, FineParser, Result};
+use super::{FineParser, ParseError, Result};
 use crate::attrs::{AttrData, Int};
-use crate::context::{Attr, Type};
 use crate::float::FloatKind;
+use crate::intern::{Attr, Type};
 use crate::types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
 use pest::iterators::Pair;
 use smallvec::SmallVec;
@@ -31,16 +31,16 @@ impl FineParser<'_> {
                 let (elem, at) = self.one_type(src, pair.into_inner().next())?;
                 match self.ctx.type_data(elem) {
                     TypeData::Integer { .. } | TypeData::Float(_) => Ok(self.ctx.ty(TypeData::Complex(elem))),
-                    _ => Err(FineError::new(at, "invalid element type for complex")),
+                    _ => Err(ParseError::new(at, "invalid element type for complex")),
                 }
             }
-            _ => Err(FineError::new(src.start(&pair), "expected non-function type")),
+            _ => Err(ParseError::new(src.start(&pair), "expected non-function type")),
         }
     }
 
     /// A type, and where it is.
     fn one_type(&mut self, src: &Source<'_>, pair: Option<Pair<'_, Rule>>) -> Result<(Type, usize)> {
-        let pair = pair.ok_or_else(|| FineError::new(0, "expected non-function type"))?;
+        let pair = pair.ok_or_else(|| ParseError::new(0, "expected non-function type"))?;
         let at = src.start(&pair);
         Ok((self.type_pair(src, pair)?, at))
     }
@@ -64,17 +64,17 @@ impl FineParser<'_> {
             [b'u', b'i', b'0'..=b'9', ..] => (Signedness::Unsigned, &word[2..]),
             _ => {
                 let kind = FloatKind::from_name(word);
-                let unknown = || FineError::new(at, format!("expected non-function type, found '{word}'"));
+                let unknown = || ParseError::new(at, format!("expected non-function type, found '{word}'"));
                 return kind.map(|kind| self.ctx.ty(TypeData::Float(kind))).ok_or_else(unknown);
             }
         };
         if !width.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(FineError::new(at, format!("expected non-function type, found '{word}'")));
+            return Err(ParseError::new(at, format!("expected non-function type, found '{word}'")));
         }
         match width.parse::<u32>() {
             Ok(width) if width <= MAX_INT_WIDTH => Ok(self.ctx.int_type(width, sign)),
-            Ok(_) => Err(FineError::new(at, format!("integer bitwidth is limited to {MAX_INT_WIDTH} bits"))),
-            Err(_) => Err(FineError::new(at, "invalid integer width")),
+            Ok(_) => Err(ParseError::new(at, format!("integer bitwidth is limited to {MAX_INT_WIDTH} bits"))),
+            Err(_) => Err(ParseError::new(at, "invalid integer width")),
         }
     }
 
@@ -98,7 +98,7 @@ impl FineParser<'_> {
         let dims = inner.next();
         let (elem, at) = self.one_type(src, inner.next())?;
         if !self.is_tensor_element(elem) {
-            return Err(FineError::new(at, "invalid tensor element type"));
+            return Err(ParseError::new(at, "invalid tensor element type"));
         }
         let encoding = match inner.next() {
             Some(pair) => Some((src.start(&pair), self.attr_pair(src, pair, None)?)),
@@ -110,7 +110,7 @@ impl FineParser<'_> {
                 TypeData::Tensor { shape: shape.as_slice().into(), elem, encoding: encoding.map(|e| e.1) }
             }
             _ => match encoding {
-                Some((at, _)) => return Err(FineError::new(at, "cannot apply encoding to unranked tensor")),
+                Some((at, _)) => return Err(ParseError::new(at, "cannot apply encoding to unranked tensor")),
                 None => TypeData::UnrankedTensor(elem),
             },
         };
@@ -132,14 +132,14 @@ impl FineParser<'_> {
         let (elem, _) = self.one_type(src, inner.next())?;
         use TypeData::{Dialect, Float, Index, Integer};
         if !matches!(self.ctx.type_data(elem), Dialect { .. } | Float(_) | Index | Integer { .. }) {
-            return Err(FineError::new(whole, "failed to verify 'elementType': VectorElementTypeInterface instance"));
+            return Err(ParseError::new(whole, "failed to verify 'elementType': VectorElementTypeInterface instance"));
         }
         let (text, at) = dims.map_or(("", whole), |dims| (src.str(&dims), src.start(&dims)));
         let shape = shape(text, at)?;
         if shape.iter().any(|&d| d <= 0) {
             let shape = shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
             let message = format!("vector types must have positive constant sizes but got {shape}");
-            return Err(FineError::new(whole, message));
+            return Err(ParseError::new(whole, message));
         }
         let scalable: Box<[bool]> =
             text.split('x').take(shape.len()).map(|dim| dim.trim_start().starts_with('[')).collect();
@@ -163,7 +163,7 @@ impl FineParser<'_> {
                 | MemRef { .. }
                 | UnrankedMemRef { .. }
         ) {
-            return Err(FineError::new(at, "invalid memref element type"));
+            return Err(ParseError::new(at, "invalid memref element type"));
         }
         let (mut layout, mut space) = (None, None);
         for pair in inner {
@@ -175,12 +175,12 @@ impl FineParser<'_> {
             match self.ctx.attr_data(attr) {
                 AttrData::Integer { value: Int::Small(0), .. } => space = None,
                 AttrData::Integer { .. } | AttrData::String { .. } | AttrData::Dict(_) | AttrData::Dialect { .. } => {}
-                _ => return Err(FineError::new(whole, "unsupported memory space Attribute")),
+                _ => return Err(ParseError::new(whole, "unsupported memory space Attribute")),
             }
         }
         let Some(dims) = dims.filter(|dims| dims.as_rule() == Rule::shape) else {
             return match layout {
-                Some(_) => Err(FineError::new(whole, "an unranked memref has no layout")),
+                Some(_) => Err(ParseError::new(whole, "an unranked memref has no layout")),
                 None => Ok(self.ctx.ty(UnrankedMemRef { elem, space })),
             };
         };
@@ -199,7 +199,7 @@ impl FineParser<'_> {
     ) -> Result<()> {
         if matches!(self.ctx.attr_data(attr), AttrData::AffineMap(_) | AttrData::Strided { .. }) {
             if space.is_some() {
-                return Err(FineError::new(at, "expected memory space to be last in memref type"));
+                return Err(ParseError::new(at, "expected memory space to be last in memref type"));
             }
             *layout = Some(attr);
             return Ok(());
@@ -208,7 +208,7 @@ impl FineParser<'_> {
             // A dialect's attribute may be a layout; it must be one if something else is the memory space.
             let may_be_layout = layout.is_none() && matches!(self.ctx.attr_data(first), AttrData::Dialect { .. });
             if !may_be_layout {
-                return Err(FineError::new(at, "multiple memory spaces specified in memref type"));
+                return Err(ParseError::new(at, "multiple memory spaces specified in memref type"));
             }
             *layout = Some(first);
         }
@@ -220,13 +220,13 @@ impl FineParser<'_> {
     fn memref_layout(&self, layout: Option<Attr>, rank: usize, at: usize) -> Result<Option<Attr>> {
         let Some(attr) = layout else { return Ok(None) };
         match self.ctx.attr_data(attr) {
-            AttrData::AffineMap(map) if map.num_dims as usize != rank => Err(FineError::new(
+            AttrData::AffineMap(map) if map.num_dims as usize != rank => Err(ParseError::new(
                 at,
                 format!("memref layout mismatch between rank and affine map: {rank} != {}", map.num_dims),
             )),
             AttrData::AffineMap(map) if map.is_identity() => Ok(None),
             AttrData::Strided { strides, .. } if strides.len() != rank => {
-                Err(FineError::new(at, "expected the number of strides to match the rank"))
+                Err(ParseError::new(at, "expected the number of strides to match the rank"))
             }
             _ => Ok(layout),
         }
@@ -241,7 +241,7 @@ fn shape(text: &str, at: usize) -> Result<Shape> {
         match dim {
             "?" => out.push(DYNAMIC),
             "" => {}
-            _ => out.push(dim.parse().map_err(|_| FineError::new(at, "invalid dimension"))?),
+            _ => out.push(dim.parse().map_err(|_| ParseError::new(at, "invalid dimension"))?),
         }
     }
     Ok(out)

@@ -1,8 +1,8 @@
 //! Canonicalization of `scf.while`.
 
-use super::{IfOp, WhileOp, is_outside, uses_inside};
 use crate::arith::CmpIOp;
-use gradus_ir::affine::has_map;
+use crate::scf::{IfOp, WhileOp, is_outside, uses_inside};
+use gradus_ir::effects::has_map;
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{
     Attr, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,

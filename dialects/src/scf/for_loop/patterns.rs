@@ -1,7 +1,7 @@
 //! Canonicalization of `scf.for`.
 
-use super::ForOp;
 use crate::arith::AddIOp;
+use crate::scf::ForOp;
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{Module, Op, OpDecl, Pattern, PatternRewriter, Rewriter, Value};
 

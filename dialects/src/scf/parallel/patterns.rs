@@ -1,7 +1,7 @@
 //! Canonicalization of `scf.parallel`.
 
-use super::ParallelOp;
-use super::iteration_space::trip_count;
+use crate::scf::ParallelOp;
+use crate::scf::iteration_space::trip_count;
 use gradus_ir::{Module, Op, OpDecl, Pattern, PatternRewriter, Region, Rewriter, Value};
 
 pub const PATTERNS: &[Pattern] = &[

@@ -1,8 +1,8 @@
 //! Canonicalization of `scf.forall`.
 
-use super::ForallOp;
-use super::forall::CONTROLS;
-use super::iteration_space::trip_count;
+use crate::scf::ForallOp;
+use crate::scf::forall::CONTROLS;
+use crate::scf::iteration_space::trip_count;
 use gradus_ir::{Attr, DYNAMIC, Module, Op, OpState, Pattern, PatternRewriter, Rewriter, Type, Value};
 
 pub const PATTERNS: &[Pattern] = &[

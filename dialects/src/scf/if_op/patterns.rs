@@ -1,8 +1,8 @@
 //! Canonicalization of `scf.if`.
 
-use super::if_op::negated;
-use super::{IfOp, is_outside, uses_inside};
 use crate::arith::SelectOp;
+use crate::scf::if_op::negated;
+use crate::scf::{IfOp, is_outside, uses_inside};
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{
     Attr, Block, InsertPoint, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Region, Rewriter, Type, Value,

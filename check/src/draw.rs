@@ -1,0 +1,192 @@
+//! Drawing values and contents of memory.
+
+use crate::input::Input;
+use crate::options::Floats;
+use crate::random::Random;
+use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
+use gradus_ir::float::{from_f64, to_f64};
+use gradus_ir::layout::StridedLayout;
+use gradus_ir::memory::MemRef;
+use gradus_ir::{Context, DType, DYNAMIC, Tensor, Type, TypeData};
+
+/// Memory of more elements is not made.
+pub(crate) const MAX_ELEMENTS: i64 = 4096;
+
+/// Tensors of more elements are not made.
+const MAX_TENSOR: usize = 1 << 20;
+
+/// Extents of dimensions that the type leaves open.
+pub(crate) const EXTENTS: [i64; 6] = [1, 2, 3, 0, 5, 8];
+
+/// So many of a hundred memrefs name memory that an argument before them names, if that is possible.
+const ALIASED: u64 = 25;
+
+/// The contents of so many of a hundred buffers are not defined.
+const UNWRITTEN: u64 = 10;
+
+/// A value of a type, as the only argument, with its memory if it is a memref.
+pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random) -> Option<Input> {
+    let mut draw = Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random };
+    let value = draw.value(ty, &|_| false)?;
+    draw.input.args.push(value);
+    Some(draw.input)
+}
+
+/// Elements of memory.
+pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, floats: Floats, random: &mut Random) -> Vec<Datum> {
+    Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random }.contents(dtype, length)
+}
+
+pub(crate) struct Draw<'a> {
+    pub(crate) ctx: &'a Context,
+    pub(crate) extent: Option<i64>,
+    pub(crate) poison: bool,
+    pub(crate) input: Input,
+    pub(crate) floats: Floats,
+    pub(crate) random: &'a mut Random,
+}
+
+impl Draw<'_> {
+    pub(crate) fn extent(&mut self) -> i64 {
+        self.extent.unwrap_or_else(|| self.random.pick(&EXTENTS))
+    }
+
+    /// `shares` says with which arguments before it the next may share memory.
+    pub(crate) fn value(&mut self, ty: Type, shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
+        // Of a tensor, elements may be poison, which have no form here; the whole tensor, with its shape, is never.
+        let is_tensor = matches!(self.ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::UnrankedTensor { .. });
+        if self.poison && !is_tensor && self.random.percent(30) {
+            return Some(Datum::Poison);
+        }
+        let open = |draw: &mut Self, d: i64| if d == DYNAMIC { draw.extent() } else { d };
+        let sizes: Vec<i64> = match self.ctx.type_data(ty) {
+            TypeData::MemRef { shape, .. } => shape.iter().map(|&d| open(self, d)).collect(),
+            TypeData::UnrankedMemRef { .. } => (0..self.random.below(3)).map(|_| self.extent()).collect(),
+            // Indices are often those of memory: mostly small.
+            TypeData::Index if self.random.percent(50) => return Some(Datum::Int(self.random.next() as i64 & 3)),
+            _ => return self.plain(ty),
+        };
+        self.memory(ty, &sizes, shares)
+    }
+
+    /// A memref.
+    pub(crate) fn memory(&mut self, ty: Type, sizes: &[i64], shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
+        let dtype = self.ctx.dtype(self.ctx.element_type(ty))?;
+        let layout = self.layout(ty, sizes);
+        let last = sizes.iter().zip(&layout.strides).try_fold(layout.offset, |sum, (size, stride)| {
+            sum.checked_add((size - 1).max(0).checked_mul(*stride).filter(|&n| n >= 0)?)
+        })?;
+        let length = usize::try_from(last).ok().filter(|_| last < MAX_ELEMENTS)? + 1;
+        let buffer = match self.shared(dtype, length, shares) {
+            Some(buffer) => buffer,
+            None => {
+                let contents = match self.random.percent(UNWRITTEN) {
+                    true => vec![Datum::Poison; length],
+                    false => self.contents(dtype, length),
+                };
+                self.input.buffers.push(contents);
+                self.input.buffers.len() as u32 - 1
+            }
+        };
+        Some(Datum::MemRef(Box::new(MemRef::strided(buffer, sizes, layout))))
+    }
+
+    pub(crate) fn contents(&mut self, dtype: DType, length: usize) -> Vec<Datum> {
+        Datum::Tensor(self.tensor(dtype, &[length])).elements().unwrap_or_else(|| vec![Datum::Poison; length])
+    }
+
+    /// A buffer of an argument before, with elements of the same kind and enough of them, by chance.
+    pub(crate) fn shared(&mut self, dtype: DType, length: usize, shares: &dyn Fn(usize) -> bool) -> Option<u32> {
+        if !self.random.percent(ALIASED) {
+            return None;
+        }
+        let fits = |contents: &Vec<Datum>| {
+            let known = contents.iter().find(|d| **d != Datum::Poison);
+            contents.len() >= length && known.is_none_or(|d| matches!(d, Datum::Float(_)) == dtype.is_float())
+        };
+        let args = self.input.args.iter().enumerate();
+        let found: Vec<u32> = args
+            .filter_map(|(i, arg)| match arg {
+                Datum::MemRef(view) if shares(i) && fits(self.input.buffers.get(view.buffer as usize)?) => {
+                    Some(view.buffer)
+                }
+                _ => None,
+            })
+            .collect();
+        (!found.is_empty()).then(|| self.random.pick(&found))
+    }
+
+    /// A layout that the type allows, with gaps where it leaves them open.
+    pub(crate) fn layout(&mut self, ty: Type, sizes: &[i64]) -> StridedLayout {
+        let Some(mut layout) = self.ctx.strided_layout(ty) else { return StridedLayout::row_major(sizes) };
+        if self.ctx.has_identity_layout(ty) {
+            return StridedLayout::row_major(sizes);
+        }
+        if layout.offset == DYNAMIC {
+            layout.offset = self.random.next() as i64 & 3;
+        }
+        let mut next = 1;
+        for (stride, &size) in layout.strides.iter_mut().zip(sizes).rev() {
+            if *stride == DYNAMIC {
+                *stride = next + (self.random.next() as i64 & 1);
+            }
+            next = next.max(stride.saturating_mul(size));
+        }
+        layout
+    }
+
+    /// A scalar, a tensor or a vector.
+    pub(crate) fn plain(&mut self, ty: Type) -> Option<Datum> {
+        let ctx = self.ctx;
+        if let Some(width) = ctx.int_width(ty) {
+            let known = (1..=64).contains(&width);
+            return known.then(|| Datum::Int(wrap(self.random.int(width), width, ctx.is_unsigned(ty))));
+        }
+        if let Some(kind) = ctx.float_kind(ty) {
+            return Some(Datum::Float(to_f64(kind, from_f64(kind, self.floats.draw(self.random)))));
+        }
+        if !matches!(ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::Vector { .. }) {
+            return None;
+        }
+        let dtype = ctx.dtype(ctx.element_type(ty))?;
+        let size = |&d: &i64| usize::try_from(if d == DYNAMIC { self.extent() } else { d }).ok();
+        let shape: Vec<usize> = ctx.shape(ty)?.iter().map(size).collect::<Option<_>>()?;
+        let elements = gradus_ir::tensor::checked_len(&shape)?;
+        (elements <= MAX_TENSOR).then(|| Datum::Tensor(self.tensor(dtype, &shape)))
+    }
+
+    pub(crate) fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
+        let n = shape.iter().product();
+        let (floats, random) = (self.floats, &mut *self.random);
+        if dtype.is_float() {
+            return floats_to_tensor(dtype, shape, (0..n).map(|_| floats.draw(random)).collect());
+        }
+        // Tensors of integers are often shapes, axes and indices: mostly small.
+        let small = random.percent(67);
+        let width = dtype.bits();
+        let mut int = || if small { random.next() as i64 & 3 } else { random.int(width) };
+        let values: Vec<i64> = (0..n).map(|_| int()).collect();
+        ints_to_tensor(dtype, shape, &values)
+    }
+}
+
+/// The low bits of a number as an integer of that width.
+pub(crate) fn wrap(v: i64, width: u32, unsigned: bool) -> i64 {
+    let shift = 64 - width;
+    if unsigned { ((v as u64) << shift >> shift) as i64 } else { v << shift >> shift }
+}
+
+impl Floats {
+    pub(crate) fn draw(self, random: &mut Random) -> f64 {
+        match self {
+            Floats::Bits => random.float(),
+            Floats::Exact => random.below(7) as f64 - 3.0,
+            Floats::Algebra | Floats::Rounding | Floats::Approximate => {
+                // 24 bits: an `f32` holds them.
+                let part = random.next() >> 40;
+                let size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);
+                if part & 1 == 0 { size } else { -size }
+            }
+        }
+    }
+}

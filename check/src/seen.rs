@@ -1,0 +1,99 @@
+//! Values and memory that a run shows, and what may stand for what.
+
+use gradus_ir::eval::Datum;
+use gradus_ir::memory::Memory;
+
+/// A value as those outside see it.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// No memref.
+    Value(Datum),
+    /// A memref: which buffer that the caller knows it is in, if it is in one, its sizes, and its elements. These are
+    /// `None` when the memory is gone, or when there are too many.
+    Memory {
+        /// Which of the buffers that were given.
+        buffer: Option<u32>,
+        /// The extent of each dimension.
+        sizes: Vec<i64>,
+        /// Last dimension fastest.
+        elements: Option<Vec<Datum>>,
+    },
+}
+
+impl Seen {
+    pub(crate) fn of(memory: &Memory, datum: &Datum) -> Seen {
+        match datum {
+            Datum::MemRef(view) => {
+                Seen::Memory { buffer: None, sizes: view.sizes.to_vec(), elements: memory.contents(view).ok() }
+            }
+            other => Seen::Value(other.clone()),
+        }
+    }
+
+    pub(crate) fn floats(&self) -> Vec<Option<f64>> {
+        match self {
+            Seen::Value(datum) => floats_of(&datum.elements().unwrap_or_else(|| vec![datum.clone()])),
+            Seen::Memory { elements, .. } => elements.as_ref().map_or(Vec::new(), |all| floats_of(all)),
+        }
+    }
+
+    /// Whether it is poison.
+    pub fn is_poison(&self) -> bool {
+        matches!(self, Seen::Value(Datum::Poison))
+    }
+
+    /// Whether it may stand for what was seen before.
+    pub(crate) fn refines(&self, before: &Seen, same: Same) -> bool {
+        match (before, self) {
+            (Seen::Value(before), Seen::Value(after)) => refines_by(before, after, same),
+            (Seen::Value(Datum::Poison), _) => true,
+            (
+                Seen::Memory { buffer, sizes, elements },
+                Seen::Memory { buffer: other_buffer, sizes: other_sizes, elements: others },
+            ) => {
+                buffer == other_buffer
+                    && (elements.is_none() || sizes == other_sizes)
+                    && holds(elements.as_ref(), others.as_ref(), same)
+            }
+            _ => false,
+        }
+    }
+}
+
+pub(crate) fn floats_of(data: &[Datum]) -> Vec<Option<f64>> {
+    let float = |datum: &Datum| if let Datum::Float(value) = datum { Some(*value) } else { None };
+    data.iter().map(float).collect()
+}
+
+pub(crate) fn all_refine(before: &[Datum], after: &[Datum], same: Same) -> bool {
+    before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines_by(before, after, same))
+}
+
+/// Which floats are taken for equal.
+pub(crate) type Same = fn(f64, f64) -> bool;
+
+/// Bit by bit, but for NaNs.
+pub(crate) fn same_bits(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+}
+
+/// Whether `after` may stand for `before`: anything for poison, any NaN for a NaN.
+pub fn refines(before: &Datum, after: &Datum) -> bool {
+    refines_by(before, after, same_bits)
+}
+
+pub(crate) fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
+    match (before, after) {
+        (Datum::Poison, _) => true,
+        (Datum::Float(a), Datum::Float(b)) => same(*a, *b),
+        (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && b.dtype().is_float() => {
+            a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| same(a, b))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Whether memory holds what it held before. Memory that is gone may hold anything.
+pub(crate) fn holds(before: Option<&Vec<Datum>>, after: Option<&Vec<Datum>>, same: Same) -> bool {
+    before.is_none_or(|before| after.is_some_and(|after| all_refine(before, after, same)))
+}

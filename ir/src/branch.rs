@@ -1,0 +1,80 @@
+//! Operands that branches carry to their successors.
+
+use crate::module::{Module, Op, Value};
+use crate::op_info::{Arity, segment};
+use crate::traits::Traits;
+use smallvec::SmallVec;
+
+/// The declared operand group that a branch carries to successor `i`: the last groups belong to the successors, in order.
+/// Successors may share the last one, where an attribute counts what each of them gets. `None` when the op does not say
+/// what it carries.
+pub fn carried_group(m: &Module, branch: Op, i: usize) -> Option<usize> {
+    let info = m.info(branch).filter(|info| info.successor_operands.is_some())?;
+    let declared = info.successors.len();
+    let one_each = info.successors.iter().all(|s| s.arity == Arity::One) && i < declared;
+    let last = declared.checked_sub(1)?;
+    (one_each || info.successor_sizes.is_some()).then(|| info.operands.len() - declared + i.min(last))
+}
+
+/// The attribute in which a branch counts the operands of successors that share a group, and the counts of those that
+/// `keep` keeps.
+pub(crate) fn successor_sizes(
+    m: &Module,
+    branch: Op,
+    keep: impl Fn(usize) -> bool,
+) -> Option<(&'static str, Vec<i32>)> {
+    let info = m.info(branch)?;
+    let (name, carried) = (info.successor_sizes?, info.successor_operands?);
+    let shared = info.successors.len().checked_sub(1)?..m.successors(branch).len();
+    Some((name, shared.map(|i| carried(m, branch, i).filter(|&k| keep(k)).count() as i32).collect()))
+}
+
+impl Module {
+    /// Drops the operands whose numbers `keep` refuses, and counts them out of `operandSegmentSizes`.
+    pub fn retain_operands(&mut self, op: Op, keep: impl Fn(usize) -> bool) {
+        let n = self.operands(op).len();
+        if (0..n).all(&keep) {
+            return;
+        }
+        let shared = successor_sizes(self, op, |i| i < n && keep(i));
+        if let Some(info) = self.info(op).filter(|info| info.traits.has(Traits::OPERAND_SEGMENTS)) {
+            let kept = |group: usize| {
+                let range = segment(&self.ctx, info, self.props(op), n, group);
+                range.filter(|&i| keep(i)).count() as i32
+            };
+            let sizes: Vec<i32> = (0..info.operands.len()).map(kept).collect();
+            let sizes = self.ctx.i32_array_attr(&sizes);
+            self.set_attr(op, "operandSegmentSizes", Some(sizes));
+        }
+        if let Some((name, sizes)) = shared {
+            let sizes = self.ctx.i32_array_attr(&sizes);
+            self.set_attr(op, name, Some(sizes));
+        }
+        let kept: SmallVec<[Value; 4]> = (0..n).filter(|&i| keep(i)).map(|i| self.operands(op)[i]).collect();
+        self.set_operands(op, &kept);
+    }
+}
+
+/// Makes a branch carry one more value to successor `i`. Panics when it has no [`carried_group`]: a caller's bug.
+pub fn carry_also(m: &mut Module, branch: Op, i: usize, value: Value) {
+    let group = carried_group(m, branch, i).expect("the caller checked that the branch can carry more");
+    let info = m.info(branch).expect("the op is registered");
+    let sizes: SmallVec<[usize; 4]> = (0..info.operands.len()).map(|g| m.operand_group(branch, g).len()).collect();
+    let at = info.successor_operands.map_or(0, |carried| carried(m, branch, i).end);
+    let shared = successor_sizes(m, branch, |_| true);
+    let mut operands = m.operands(branch).to_vec();
+    operands.insert(at, value);
+    m.set_operands(branch, &operands);
+    if info.traits.has(Traits::OPERAND_SEGMENTS) {
+        let sizes: Vec<i32> = sizes.iter().enumerate().map(|(g, &n)| n as i32 + i32::from(g == group)).collect();
+        let attr = m.ctx.i32_array_attr(&sizes);
+        m.set_attr(branch, "operandSegmentSizes", Some(attr));
+    }
+    if let Some((name, mut sizes)) = shared
+        && let Some(size) = (i + 1).checked_sub(info.successors.len()).and_then(|k| sizes.get_mut(k))
+    {
+        *size += 1;
+        let attr = m.ctx.i32_array_attr(&sizes);
+        m.set_attr(branch, name, Some(attr));
+    }
+}

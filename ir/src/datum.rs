@@ -1,0 +1,151 @@
+//! Values of a program that is executed.
+
+use crate::memref::MemRef;
+use crate::tensor::{DType, Tensor};
+use crate::trap::Trap;
+
+/// A run-time value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Datum {
+    /// The result of broken promises, such as an overflow under `nsw`.
+    Poison,
+    /// An integer or `index` of at most 64 bits: sign-extended, zero-extended for unsigned types.
+    Int(i64),
+    /// A float of any type that `f64` holds exactly.
+    Float(f64),
+    /// A tensor or vector.
+    Tensor(Tensor),
+    /// A view of memory.
+    MemRef(Box<MemRef>),
+}
+
+impl Datum {
+    /// The integer. An error for anything else: the program was not verified.
+    pub fn int(&self) -> Result<i64, Trap> {
+        match self {
+            Datum::Int(v) => Ok(*v),
+            other => Err(Trap::unsupported(format!("expected an integer, found {other:?}"))),
+        }
+    }
+
+    /// The integer that decides what runs next. Poison there is undefined behaviour.
+    pub fn decide(&self) -> Result<i64, Trap> {
+        match self {
+            Datum::Poison => Err(Trap::Ub("control flow depends on poison".into())),
+            other => other.int(),
+        }
+    }
+
+    /// The float.
+    pub fn float(&self) -> Result<f64, Trap> {
+        match self {
+            Datum::Float(v) => Ok(*v),
+            other => Err(Trap::unsupported(format!("expected a float, found {other:?}"))),
+        }
+    }
+
+    /// Whether it is or holds a float that is no number. Which bits that has is not defined.
+    pub fn has_nan(&self) -> bool {
+        match self {
+            Datum::Float(v) => v.is_nan(),
+            Datum::Tensor(t) => t.dtype().is_float() && t.to_f64().into_iter().any(f64::is_nan),
+            _ => false,
+        }
+    }
+
+    /// The view of memory. Poison is undefined behaviour, as the address of an access is.
+    pub fn memref(&self) -> Result<&MemRef, Trap> {
+        match self {
+            Datum::MemRef(view) => Ok(view),
+            Datum::Poison => Err(Trap::Ub("an access to memory at a poison address".into())),
+            other => Err(Trap::unsupported(format!("expected a memref, found {other:?}"))),
+        }
+    }
+
+    /// The elements of a tensor or vector, last dimension fastest; `None` when they are of a type without scalar values.
+    pub fn elements(&self) -> Option<Vec<Datum>> {
+        let Datum::Tensor(tensor) = self else { return None };
+        if tensor.dtype().is_float() {
+            return Some(tensor.to_f64().into_iter().map(Datum::Float).collect());
+        }
+        // One bit is its own sign, as it is for scalars.
+        let sign = if tensor.dtype() == DType::Bool { -1 } else { 1 };
+        Some(tensor.to_i64()?.into_iter().map(|v| Datum::Int(v * sign)).collect())
+    }
+
+    /// The tensor.
+    pub fn tensor(&self) -> Result<&Tensor, Trap> {
+        match self {
+            Datum::Tensor(t) => Ok(t),
+            other => Err(Trap::unsupported(format!("expected a tensor, found {other:?}"))),
+        }
+    }
+}
+
+/// Applies a function of scalars to scalars or, element by element, to tensors and vectors of integers.
+pub fn map_int(
+    args: &[Datum],
+    out: Option<DType>,
+    f: impl Fn(&[i64]) -> Result<Option<i64>, Trap>,
+) -> Result<Datum, Trap> {
+    let Some(Datum::Tensor(first)) = args.iter().find(|a| matches!(a, Datum::Tensor(_))) else {
+        let ints: Result<Vec<i64>, Trap> = args.iter().map(Datum::int).collect();
+        return Ok(f(&ints?)?.map_or(Datum::Poison, Datum::Int));
+    };
+    let columns: Result<Vec<Vec<i64>>, Trap> = args
+        .iter()
+        .map(|a| {
+            let tensor = a.tensor()?;
+            let mut ints = tensor.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
+            if tensor.dtype() == DType::Bool {
+                // One bit is its own sign, as it is for scalars.
+                ints.iter_mut().for_each(|v| *v = -*v);
+            }
+            Ok(ints)
+        })
+        .collect();
+    let columns = columns?;
+    let mut row = vec![0; columns.len()];
+    let mut result = Vec::with_capacity(first.len());
+    for i in 0..first.len() {
+        for (cell, column) in row.iter_mut().zip(&columns) {
+            *cell = *column.get(i).ok_or_else(|| Trap::unsupported("tensors of different shapes"))?;
+        }
+        match f(&row)? {
+            Some(v) => result.push(v),
+            None => return Ok(Datum::Poison),
+        }
+    }
+    let dtype = out.unwrap_or(first.dtype());
+    Ok(Datum::Tensor(ints_to_tensor(dtype, first.shape(), &result)))
+}
+
+/// The tensor of `values`, each wrapped to the integer type.
+pub fn ints_to_tensor(dtype: DType, shape: &[usize], values: &[i64]) -> Tensor {
+    match dtype {
+        DType::Bool => Tensor::from_bools(shape, values.iter().map(|&v| (v & 1) as u8).collect()),
+        DType::I8 => Tensor::from_vec(shape, values.iter().map(|&v| v as i8).collect()),
+        DType::U8 => Tensor::from_vec(shape, values.iter().map(|&v| v as u8).collect()),
+        DType::I16 => Tensor::from_vec(shape, values.iter().map(|&v| v as i16).collect()),
+        DType::U16 => Tensor::from_vec(shape, values.iter().map(|&v| v as u16).collect()),
+        DType::I32 => Tensor::from_vec(shape, values.iter().map(|&v| v as i32).collect()),
+        DType::U32 => Tensor::from_vec(shape, values.iter().map(|&v| v as u32).collect()),
+        DType::U64 => Tensor::from_vec(shape, values.iter().map(|&v| v as u64).collect()),
+        narrow if narrow.is_narrow() => Tensor::from_bits(narrow, shape, values.iter().map(|&v| v as u8).collect()),
+        _ => Tensor::from_vec(shape, values.to_vec()),
+    }
+}
+
+/// The tensor of `values`, each rounded to the float type.
+pub fn floats_to_tensor(dtype: DType, shape: &[usize], values: Vec<f64>) -> Tensor {
+    match (dtype, dtype.float_kind()) {
+        (DType::F16, _) => Tensor::from_vec(shape, values.iter().map(|&v| half::f16::from_f64(v)).collect()),
+        (DType::BF16, _) => Tensor::from_vec(shape, values.iter().map(|&v| half::bf16::from_f64(v)).collect()),
+        (DType::F32, _) => Tensor::from_vec(shape, values.iter().map(|&v| v as f32).collect()),
+        (narrow, Some(kind)) if narrow.is_narrow() => {
+            let bits = |&v: &f64| crate::float::from_f64(kind, v) as u8;
+            Tensor::from_bits(narrow, shape, values.iter().map(bits).collect())
+        }
+        _ => Tensor::from_vec(shape, values),
+    }
+}

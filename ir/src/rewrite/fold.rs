@@ -1,0 +1,100 @@
+//! Folding: what an op is equal to.
+
+use crate::attrs::AttrData;
+use crate::datum::Datum;
+use crate::effects::Effects;
+use crate::eval::eval_op;
+use crate::intern::{Attr, Type};
+use crate::module::{Module, Op, Value};
+use crate::op_info::{FoldResult, Folded, OpArgs, OpInfo};
+use crate::traits::Traits;
+use smallvec::SmallVec;
+
+/// Constants larger than this are not folded, unless operands are as large: the result would outweigh them.
+const MAX_FOLDED_ELEMENTS: i64 = 1 << 22;
+
+/// What an op is equal to, by its own folder, or by evaluating it when all operands are constant.
+pub fn fold(m: &Module, op: Op) -> Option<Folded> {
+    let info = m.info(op)?;
+    if let Some(value) = fold_traits(m, op, info.traits) {
+        return Some(value.into());
+    }
+    if info.fold.is_none() && info.eval.is_none() {
+        return None;
+    }
+    let constants: SmallVec<[Option<Attr>; 4]> = m.operands(op).iter().map(|&v| m.constant(v)).collect();
+    fold_given(m, op, &constants)
+}
+
+/// [`fold`], where `constants` says which operands are known to be constant.
+pub fn fold_given(m: &Module, op: Op, constants: &[Option<Attr>]) -> Option<Folded> {
+    let info = m.info(op)?;
+    if is_poisoned(m, info, constants) {
+        return Some(Folded::Results(vec![FoldResult::Attr(m.ctx.poison_attr()); m.num_results(op)]));
+    }
+    m.with_args(op, |args| {
+        if let Some(folded) = info.fold.and_then(|fold| fold(args, constants)) {
+            return Some(folded);
+        }
+        fold_constants(args, constants)
+    })?
+}
+
+/// f(f(x)) = x and f(f(x)) = f(x), for ops of one operand that are declared so.
+fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
+    if !traits.has(Traits::INVOLUTION) && !traits.has(Traits::IDEMPOTENT) {
+        return None;
+    }
+    let &[operand] = m.operands(op) else { return None };
+    let inner = m.defining_op(operand).filter(|&d| m.name(d) == m.name(op) && m.props(d) == m.props(op))?;
+    Some(if traits.has(Traits::INVOLUTION) { m.operands(inner)[0] } else { operand })
+}
+
+/// Whether a known operand makes the results poison: always, unless the op looks at poison itself.
+fn is_poisoned(m: &Module, info: &OpInfo, constants: &[Option<Attr>]) -> bool {
+    info.eval.is_some()
+        && info.exec.is_none()
+        && !info.results.is_empty()
+        && matches!(info.effects, Effects::Pure | Effects::MayUb)
+        && !info.traits.has(Traits::TERMINATOR)
+        && constants.contains(&Some(m.ctx.poison_attr()))
+}
+
+fn fold_constants(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    let info = args.info;
+    if info.eval.is_none()
+        || constants.is_empty()
+        || args.result_types.is_empty()
+        || !matches!(info.effects, Effects::Pure | Effects::MayUb)
+    {
+        return None;
+    }
+    if info.traits.has(Traits::NO_CONSTANT_FOLDING) {
+        return None;
+    }
+    let ctx = args.ctx();
+    let elements = |ty: &Type| ctx.static_shape(*ty).map_or(1, |s| s.iter().fold(1i64, |n, &d| n.saturating_mul(d)));
+    let stored = |constant: &Option<Attr>| match constant.map(|c| ctx.attr_data(c)) {
+        Some(AttrData::Dense(dense)) if !dense.splat => elements(&dense.ty),
+        _ => 1,
+    };
+    let most = constants.iter().map(stored).fold(MAX_FOLDED_ELEMENTS, i64::max);
+    if args.result_types.iter().any(|ty| elements(ty) > most) {
+        return None;
+    }
+    let operands: Option<Vec<Datum>> = constants.iter().map(|c| ctx.attr_datum((*c)?)).collect();
+    let operands = operands?;
+    let mut results = eval_op(args, &operands).ok()?;
+    if results.contains(&Datum::Poison) && info.traits.has(Traits::PROMISES) {
+        results = eval_op(&OpArgs { props: Attr::EMPTY_DICT, ..*args }, &operands).ok()?;
+    }
+    if results.contains(&Datum::Poison) {
+        return None;
+    }
+    let attrs: Option<Vec<FoldResult>> = results
+        .iter()
+        .zip(args.result_types)
+        .map(|(datum, &ty)| ctx.datum_attr(ty, datum).map(FoldResult::Attr))
+        .collect();
+    attrs.map(Folded::Results)
+}

@@ -1,0 +1,33 @@
+//! Source texts that locations point into.
+
+use crate::intern::Str;
+use std::sync::{Arc, OnceLock};
+
+/// A text that was parsed.
+pub struct SourceFile {
+    /// Its name in locations: the path as given, or `-`.
+    pub name: Str,
+    /// Its text.
+    pub text: Arc<String>,
+    /// The line and the column at which it starts in the file of that name; (1, 1) unless it is a part of the file.
+    pub start: (u32, u32),
+    lines: OnceLock<Vec<u32>>,
+}
+
+impl SourceFile {
+    /// A text, and the line and column at which it starts in the file of that name.
+    pub(crate) fn new(name: Str, text: Arc<String>, start: (u32, u32)) -> SourceFile {
+        SourceFile { name, text, start, lines: OnceLock::new() }
+    }
+
+    /// The 1-based line and column (in bytes, as MLIR counts) of a byte.
+    pub fn line_col(&self, offset: usize) -> (u32, u32) {
+        let lines = self.lines.get_or_init(|| {
+            let newlines = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect()
+        });
+        let line = lines.partition_point(|&start| start as usize <= offset);
+        let column = (offset - lines[line - 1] as usize) as u32;
+        (self.start.0 + line as u32 - 1, column + if line == 1 { self.start.1 } else { 1 })
+    }
+}

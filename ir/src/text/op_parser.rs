@@ -1,0 +1,325 @@
+//! What directives can read.
+
+use super::directive::{OpParser, Param, ParseResult, RegionArg, Values};
+use super::format_parse::{give, given, insert_terminator, result_types, type_list_until};
+use super::parser::ValueRef;
+use crate::affine::AffineMap;
+use crate::context::Context;
+use crate::intern::{Attr, Str, Type};
+use crate::loc::Loc;
+use crate::module::{Block, Region};
+use crate::op_info::OpInfo;
+
+impl<'a> OpParser<'_, 'a> {
+    /// The context.
+    pub fn ctx(&self) -> &'a Context {
+        self.p.ctx
+    }
+
+    /// The declaration of the op.
+    pub fn info(&self) -> &'static OpInfo {
+        self.p.ctx.op_info(self.op.name).expect("custom forms are those of declared ops")
+    }
+
+    /// The byte that comes next, after blanks; 0 at the end.
+    pub fn peek(&mut self) -> u8 {
+        self.p.cur.skip_space();
+        self.p.cur.peek()
+    }
+
+    /// Where the next token begins, in bytes.
+    pub fn offset(&mut self) -> usize {
+        self.p.cur.skip_space();
+        self.p.cur.pos
+    }
+
+    /// An error at a byte of the text.
+    pub fn error<T>(&self, offset: usize, message: impl Into<String>) -> ParseResult<T> {
+        Err(self.p.error(offset, message))
+    }
+
+    /// An error at the next token.
+    pub fn error_here<T>(&mut self, message: impl Into<String>) -> ParseResult<T> {
+        self.p.error_here(message)
+    }
+
+    /// An error at the op's name.
+    pub fn error_at_op<T>(&self, message: impl Into<String>) -> ParseResult<T> {
+        Err(self.p.error(self.op.offset, message))
+    }
+
+    /// An error of the custom form, at the op's name, in MLIR's words: `custom op 'x' ...`.
+    pub fn error_of_op<T>(&self, message: &str) -> ParseResult<T> {
+        self.error_in_op(self.op.offset, message)
+    }
+
+    /// An error of the custom form at a byte of the text: `custom op 'x' ...`.
+    pub fn error_in_op<T>(&self, offset: usize, message: &str) -> ParseResult<T> {
+        self.error(offset, format!("custom op '{}' {message}", self.info().name))
+    }
+
+    /// The location of a byte of the text.
+    pub fn loc(&self, offset: usize) -> Loc {
+        self.p.place(offset)
+    }
+
+    /// Takes punctuation if it comes next.
+    pub fn eat(&mut self, token: &str) -> bool {
+        self.p.cur.eat(token)
+    }
+
+    /// Takes punctuation.
+    pub fn expect(&mut self, token: &str) -> ParseResult<()> {
+        self.p.expect(token)
+    }
+
+    /// Takes a keyword if it comes next.
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        self.p.cur.eat_word(word)
+    }
+
+    /// Takes a keyword.
+    pub fn expect_word(&mut self, word: &str) -> ParseResult<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.p.missing_word(word)) }
+    }
+
+    /// The keyword that comes next; empty when none does.
+    pub fn word(&mut self) -> &'a str {
+        self.p.cur.skip_space();
+        self.p.cur.word()
+    }
+
+    /// Items separated by commas, up to `close`, which is taken; the opening bracket is taken already.
+    pub fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
+        let mut items = Vec::new();
+        if self.eat(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if !self.eat(",") {
+                self.expect(close)?;
+                return Ok(items);
+            }
+        }
+    }
+
+    /// `%name` or `%name#1`
+    pub fn value(&mut self) -> ParseResult<ValueRef<'a>> {
+        self.p.value_ref()
+    }
+
+    /// Values separated by commas; none when no value comes next.
+    pub fn values(&mut self) -> ParseResult<Vec<ValueRef<'a>>> {
+        let mut list = Vec::new();
+        if self.peek() == b'%' {
+            list.push(self.value()?);
+            while self.eat(",") {
+                list.push(self.value()?);
+            }
+        }
+        Ok(list)
+    }
+
+    /// The type of a value that is defined already.
+    pub fn type_of(&self, value: ValueRef<'_>) -> Option<Type> {
+        self.p.type_of(value)
+    }
+
+    /// A type.
+    pub fn ty(&mut self) -> ParseResult<Type> {
+        self.p.ty()
+    }
+
+    /// Types separated by commas up to `close`, which is not taken.
+    pub fn types_until(&mut self, close: u8) -> ParseResult<Vec<Type>> {
+        type_list_until(self.p, close)
+    }
+
+    /// What follows `->`: a type, or types in parentheses.
+    pub fn result_types(&mut self) -> ParseResult<Vec<Type>> {
+        result_types(self.p)
+    }
+
+    /// An attribute, with its type.
+    pub fn attr(&mut self) -> ParseResult<Attr> {
+        self.p.attr()
+    }
+
+    /// An attribute whose type is `ty` and is not written, such as elements.
+    pub fn attr_of_type(&mut self, ty: Type) -> ParseResult<Attr> {
+        let at = self.offset();
+        if self.word().is_empty() || self.peek() != b'<' {
+            self.p.cur.pos = at;
+            return self.attr();
+        }
+        self.balanced()?;
+        let text = self.p.cur.since(at);
+        self.p.fine.attr_of_type(text, ty).map_err(|e| self.p.fine_error(at, e))
+    }
+
+    /// An integer or float literal of type `ty`, written without it.
+    pub fn number(&mut self, ty: Type) -> ParseResult<Attr> {
+        let at = self.offset();
+        let sign = if self.eat("-") { "-" } else { "" };
+        let text = format!("{sign}{}", self.p.cur.number());
+        self.p.fine.attr_of_type(&text, ty).map_err(|e| self.p.fine_error(at, e))
+    }
+
+    /// An integer literal.
+    pub fn integer(&mut self) -> ParseResult<i64> {
+        let at = self.offset();
+        let number = self.number(Type::I64)?;
+        match self.ctx().as_int(number) {
+            Some(value) => Ok(value),
+            None => self.error(at, "expected an integer"),
+        }
+    }
+
+    /// Whether an integer literal comes next.
+    pub fn at_integer(&mut self) -> bool {
+        let byte = self.peek();
+        byte.is_ascii_digit() || (byte == b'-' && self.p.cur.peek_at(1).is_ascii_digit())
+    }
+
+    /// The text up to the bracket that closes the one that comes next, brackets included, and where it begins.
+    pub fn balanced(&mut self) -> ParseResult<(usize, &'a str)> {
+        let at = self.offset();
+        self.p.cur.skip_balanced().map_err(|at| self.p.error(at, "this bracket is never closed"))?;
+        Ok((at, self.p.cur.since(at)))
+    }
+
+    /// The attribute that a text spells; an error in it is reported at `offset`.
+    pub fn attr_from(&mut self, offset: usize, text: &str) -> ParseResult<Attr> {
+        self.p.fine.attr(text).map_err(|e| self.p.error(offset, e.message))
+    }
+
+    /// An affine map attribute (`affine_map<...>` or an alias of one).
+    pub fn affine_map(&mut self) -> ParseResult<(Attr, &'a AffineMap)> {
+        let at = self.offset();
+        let attr = self.attr()?;
+        match self.ctx().attr_data(attr) {
+            crate::AttrData::AffineMap(map) => Ok((attr, map)),
+            _ => self.error(at, "invalid kind of attribute specified"),
+        }
+    }
+
+    /// `%name: type loc(...)`
+    pub fn argument(&mut self) -> ParseResult<RegionArg<'a>> {
+        let value = self.value()?;
+        self.expect(":")?;
+        let ty = self.ty()?;
+        self.argument_of(value, ty)
+    }
+
+    /// An argument whose type is known, with the location that may follow.
+    pub fn argument_of(&mut self, value: ValueRef<'a>, ty: Type) -> ParseResult<RegionArg<'a>> {
+        let end = value.offset + 1 + value.name.len();
+        if self.p.cur.text().as_bytes().get(end) == Some(&b'#') {
+            return self.error(end, "result number not allowed in argument list");
+        }
+        let loc = self.p.trailing_loc()?.unwrap_or(self.p.place(value.offset));
+        Ok((value, ty, loc))
+    }
+
+    /// Reads the next region, whose entry block has the arguments, and gives it its implicit terminator.
+    pub fn region(&mut self, args: &[RegionArg<'a>]) -> ParseResult<Region> {
+        let isolated = self.info().traits.has(crate::Traits::ISOLATED);
+        let region = self.p.region(isolated, args)?;
+        insert_terminator(self.p, self.info(), region, self.op.offset);
+        self.op.regions.push(region);
+        Ok(region)
+    }
+
+    /// Ends the one block of a region with the op `name`, which gets the results of the op before it, unless it ends with a
+    /// terminator.
+    pub fn yield_last(&mut self, region: Region, name: &str) {
+        let (loc, m) = (self.p.place(self.op.offset), &mut self.p.m);
+        let block = m.entry(region).unwrap_or_else(|| m.add_block(region));
+        let last = m.last_op(block);
+        if last.is_some_and(|op| m.has_trait(op, crate::Traits::TERMINATOR)) {
+            return;
+        }
+        let mut state = crate::OpState::new(self.p.ctx, name, loc);
+        state.operands.extend(last.into_iter().flat_map(|op| m.results(op).collect::<Vec<_>>()));
+        let end = m.create_op(state);
+        m.append_op(block, end);
+    }
+
+    /// Reads the next region, which must spell its terminator.
+    pub fn terminated_region(&mut self) -> ParseResult<()> {
+        let region = self.p.region(self.info().traits.has(crate::Traits::ISOLATED), &[])?;
+        self.op.regions.push(region);
+        Ok(())
+    }
+
+    /// The region that was read last comes before the others.
+    pub fn move_last_region_first(&mut self) {
+        self.op.regions.rotate_right(1);
+    }
+
+    /// The next region is not in the text, and has no blocks.
+    pub fn empty_region(&mut self) {
+        let region = self.p.m.detached_region();
+        self.op.regions.push(region);
+    }
+
+    /// Reads `^block` as the next successor.
+    pub fn successor(&mut self) -> ParseResult<Block> {
+        let block = self.p.successor()?;
+        self.op.successors.push(block);
+        Ok(block)
+    }
+
+    /// The operands of group `to` are those.
+    pub fn set_operands(&mut self, to: Param, list: impl IntoIterator<Item = ValueRef<'a>>) {
+        let Param::Operand(i) = to else { panic!("{to:?} is not an operand group") };
+        self.s.operands[i] = list.into_iter().collect();
+    }
+
+    /// The types of an operand or result group are those.
+    pub fn set_types(&mut self, to: Param, types: Vec<Type>) {
+        match to {
+            Param::Operand(i) => give(self.s, Values::Operand(i), types),
+            Param::Types(values) => give(self.s, values, types),
+            _ => panic!("{to:?} has no types"),
+        }
+    }
+
+    /// The types that were given to an operand group so far.
+    pub fn types_of(&self, group: Param) -> &[Type] {
+        let Param::Operand(i) = group else { panic!("{group:?} is not an operand group") };
+        given(self.s, i)
+    }
+
+    /// The inherent attribute `to` is that.
+    pub fn set_attr(&mut self, to: Param, value: Attr) {
+        let Param::Attr(i) = to else { panic!("{to:?} is not an attribute") };
+        let name = self.ctx().str(self.info().attrs[i].name);
+        self.s.props.push((name, value));
+    }
+
+    /// The inherent attribute of that name is that, for attributes that are no parameters.
+    pub fn set_named_attr(&mut self, name: Str, value: Attr) {
+        self.s.props.push((name, value));
+    }
+
+    /// The discardable attribute of that name is that, for ops whose form spells such.
+    pub fn set_discardable(&mut self, name: Str, value: Attr) {
+        self.s.attrs = self.ctx().dict_with(self.s.attrs, name, Some(value));
+    }
+
+    /// The dictionary of the other attributes, if one comes next.
+    pub fn attr_dict(&mut self) -> ParseResult<()> {
+        if self.peek() == b'{' {
+            let dict = self.p.dict()?;
+            self.s.add_attrs(self.p.ctx, dict);
+        }
+        Ok(())
+    }
+
+    /// `attributes {...}`, if it comes next.
+    pub fn attr_dict_with_keyword(&mut self) -> ParseResult<()> {
+        if self.eat_word("attributes") { self.attr_dict() } else { Ok(()) }
+    }
+}

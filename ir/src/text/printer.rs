@@ -1,0 +1,190 @@
+//! The state of printing, and the parts that all forms share: values, types, attributes and locations.
+
+use super::number::Numbering;
+use super::options::PrintOptions;
+use super::print_alias::Aliases;
+use super::print_attr::AttrPrinter;
+use crate::entity::SideTable;
+use crate::intern::{Attr, Type};
+use crate::loc::Loc;
+use crate::module::{Block, Module, Op, Value};
+use std::fmt::Write as _;
+use std::io;
+use std::sync::Arc;
+
+/// Text of at most this length is kept for reuse.
+const CACHED: usize = 256;
+
+const FLUSH_AT: usize = 64 << 10;
+
+/// The state of printing.
+pub(crate) struct Printer<'a> {
+    pub(crate) m: &'a Module,
+    pub(crate) out: String,
+    pub(crate) attrs: AttrPrinter<'a>,
+    pub(crate) numbers: Arc<Numbering>,
+    pub(super) aliases: &'a Aliases,
+    pub(super) options: PrintOptions,
+    pub(super) sink: &'a mut dyn io::Write,
+    /// Text is handed to the sink when there is more than this.
+    pub(super) flush_at: usize,
+    pub(super) indent: usize,
+    /// The block whose ops are divided among threads.
+    pub(super) divided: Option<Block>,
+    /// Whether threads name what they print.
+    pub(super) separate: bool,
+    /// Where in `cache` the text of a type or dictionary is: start and length, length 0 for not yet.
+    cache: String,
+    types: SideTable<Type, (u32, u32)>,
+    dicts: SideTable<Attr, (u32, u32)>,
+}
+
+impl<'a> Printer<'a> {
+    pub(super) fn new(
+        m: &'a Module,
+        aliases: &'a Aliases,
+        numbers: Arc<Numbering>,
+        options: PrintOptions,
+        sink: &'a mut dyn io::Write,
+    ) -> Self {
+        Printer {
+            m,
+            out: String::with_capacity(FLUSH_AT + 4096),
+            attrs: AttrPrinter::new(&m.ctx, Some(aliases)).eliding(options.elide_elements),
+            numbers,
+            aliases,
+            options,
+            sink,
+            flush_at: FLUSH_AT,
+            indent: 0,
+            divided: None,
+            separate: false,
+            cache: String::new(),
+            types: SideTable::new((0, 0)),
+            dicts: SideTable::new((0, 0)),
+        }
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.sink.write_all(self.out.as_bytes())?;
+        self.out.clear();
+        Ok(())
+    }
+
+    pub(crate) fn newline(&mut self) {
+        self.out.push('\n');
+        const BLANKS: &str = "                                                                ";
+        let mut left = self.indent * 2;
+        while left > 0 {
+            let n = left.min(BLANKS.len());
+            self.out.push_str(&BLANKS[..n]);
+            left -= n;
+        }
+    }
+
+    /// ` loc(...)`, if locations are printed.
+    pub(crate) fn trailing_loc(&mut self, loc: Loc) {
+        if self.options.debug_info {
+            self.out.push(' ');
+            let attr = loc.to_attr(&self.m.ctx);
+            self.attrs.trailing_loc(attr, &mut self.out);
+        }
+    }
+
+    /// ` loc(...)` of a block argument, if locations are printed. MLIR uses no alias there.
+    pub(crate) fn arg_loc(&mut self, block: Block, i: usize) {
+        if self.options.debug_info {
+            self.out.push(' ');
+            let attr = self.m.arg_loc(block, i).to_attr(&self.m.ctx);
+            self.attrs.trailing_loc_inline(attr, &mut self.out);
+        }
+    }
+
+    /// `(operand types) -> result types`
+    pub(crate) fn signature(&mut self, op: Op) {
+        let m = self.m;
+        self.out.push('(');
+        for (i, &operand) in m.operands(op).iter().enumerate() {
+            self.comma(i);
+            self.ty(m.value_type(operand));
+        }
+        self.out.push_str(") -> ");
+        let types: smallvec::SmallVec<[Type; 4]> = m.results(op).map(|v| m.value_type(v)).collect();
+        self.result_types(&types);
+    }
+
+    /// One type bare, any other number (and a function type) in parentheses.
+    pub(crate) fn result_types(&mut self, types: &[Type]) {
+        if let [ty] = *types
+            && self.m.ctx.function_parts(ty).is_none()
+        {
+            return self.ty(ty);
+        }
+        self.out.push('(');
+        for (i, &ty) in types.iter().enumerate() {
+            self.comma(i);
+            self.ty(ty);
+        }
+        self.out.push(')');
+    }
+
+    pub(crate) fn comma(&mut self, i: usize) {
+        if i > 0 {
+            self.out.push_str(", ");
+        }
+    }
+
+    pub(crate) fn values(&mut self, values: &[Value]) {
+        for (i, &value) in values.iter().enumerate() {
+            self.comma(i);
+            self.value(value);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn value(&mut self, value: Value) {
+        self.numbers.value(self.m, value, &mut self.out);
+    }
+
+    pub(crate) fn block_name(&mut self, block: Block) {
+        let _ = write!(self.out, "^bb{}", self.numbers.block(block));
+    }
+
+    pub(crate) fn ty(&mut self, ty: Type) {
+        let (start, len) = self.types[ty];
+        if len > 0 {
+            self.out.push_str(&self.cache[start as usize..(start + len) as usize]);
+            return;
+        }
+        let at = self.out.len();
+        self.attrs.ty(ty, &mut self.out);
+        if let Some(span) = self.keep(at) {
+            self.types[ty] = span;
+        }
+    }
+
+    /// A dictionary in braces.
+    pub(crate) fn dict(&mut self, dict: Attr) {
+        let (start, len) = self.dicts[dict];
+        if len > 0 {
+            self.out.push_str(&self.cache[start as usize..(start + len) as usize]);
+            return;
+        }
+        let at = self.out.len();
+        self.attrs.attr(dict, &mut self.out);
+        if let Some(span) = self.keep(at) {
+            self.dicts[dict] = span;
+        }
+    }
+
+    /// Keeps what was printed since `at` for reuse, if it is short.
+    fn keep(&mut self, at: usize) -> Option<(u32, u32)> {
+        let len = self.out.len() - at;
+        if len > CACHED || self.cache.len() > u32::MAX as usize - CACHED {
+            return None;
+        }
+        let start = self.cache.len() as u32;
+        self.cache.push_str(&self.out[at..]);
+        Some((start, len as u32))
+    }
+}

@@ -1,0 +1,46 @@
+//! The flags of comparisons by execution, which `check` and `reduce` share.
+
+use clap::{Arg, ArgMatches};
+use gradus_check::{Floats, Options};
+
+/// The flags of the comparison.
+pub(super) fn option_args() -> [Arg; 5] {
+    let Options { inputs, exhaustive, fuel, seed, .. } = Options::default();
+    [
+        number("inputs", format!("Number of inputs per function on which it is defined [default: {inputs}]")),
+        number(
+            "exhaustive",
+            format!("Check integer functions with at most N inputs exhaustively [default: {exhaustive}]"),
+        ),
+        number("fuel", format!("Maximum number of ops per run [default: {fuel}]")),
+        number("seed", format!("Seed of the inputs [default: {seed}]")),
+        Arg::new("floats").long("floats").value_name("HOW").value_parser(FLOATS.map(|(word, _)| word)).help(
+            "Comparison of floats: bit by bit (bits); on small integers, so that sums may be reordered (exact); in f64 \
+             (algebra); up to rounding (rounding) [default: bits, or exact after a pass that reorders sums]",
+        ),
+    ]
+}
+
+/// The values of `--floats`.
+const FLOATS: [(&str, Floats); 4] =
+    [("bits", Floats::Bits), ("exact", Floats::Exact), ("algebra", Floats::Algebra), ("rounding", Floats::Rounding)];
+
+pub(super) fn options(matches: &ArgMatches) -> Options {
+    let floats = matches.get_one::<String>("floats").and_then(|word| FLOATS.iter().find(|(known, _)| known == word));
+    let value = |name: &str, default: u64| matches.get_one::<u64>(name).copied().unwrap_or(default);
+    let default = Options::default();
+    Options {
+        inputs: value("inputs", default.inputs),
+        exhaustive: value("exhaustive", default.exhaustive),
+        fuel: value("fuel", default.fuel),
+        seed: value("seed", default.seed),
+        // Gradus's passes treat unregistered ops as opaque; another compiler may know them.
+        opaque: !matches!(matches.try_contains_id("AFTER"), Ok(true)),
+        floats: floats.map_or(Floats::Bits, |&(_, floats)| floats),
+    }
+}
+
+/// Declares a numeric argument that sets a field of [`Options`].
+pub(super) fn number(name: &'static str, help: String) -> Arg {
+    Arg::new(name).long(name).value_name("N").value_parser(clap::value_parser!(u64)).help(help)
+}
