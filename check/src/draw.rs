@@ -1,4 +1,4 @@
-//! Drawing values and contents of memory.
+//! Drawing of values and memory contents.
 
 use crate::input::Input;
 use crate::options::Floats;
@@ -9,22 +9,22 @@ use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::MemRef;
 use gradus_ir::{Context, DType, DYNAMIC, Tensor, Type, TypeData};
 
-/// Memory of more elements is not made.
+/// Maximum number of elements of a buffer.
 pub(crate) const MAX_ELEMENTS: i64 = 4096;
 
-/// Tensors of more elements are not made.
+/// Maximum number of elements of a tensor.
 const MAX_TENSOR: usize = 1 << 20;
 
-/// Extents of dimensions that the type leaves open.
+/// Extents of dynamic dimensions.
 pub(crate) const EXTENTS: [i64; 6] = [1, 2, 3, 0, 5, 8];
 
-/// So many of a hundred memrefs name memory that an argument before them names, if that is possible.
+/// Percentage of memrefs that alias an earlier argument, if possible.
 const ALIASED: u64 = 25;
 
-/// The contents of so many of a hundred buffers are not defined.
+/// Percentage of buffers with uninitialized contents.
 const UNWRITTEN: u64 = 10;
 
-/// A value of a type, as the only argument, with its memory if it is a memref.
+/// Draws a value as a single argument, with its memory if it is a memref.
 pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random) -> Option<Input> {
     let mut draw = Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random };
     let value = draw.value(ty, &|_| false)?;
@@ -32,7 +32,7 @@ pub(crate) fn value(ctx: &Context, ty: Type, floats: Floats, random: &mut Random
     Some(draw.input)
 }
 
-/// Elements of memory.
+/// Draws the elements of a buffer.
 pub(crate) fn contents(ctx: &Context, dtype: DType, length: usize, floats: Floats, random: &mut Random) -> Vec<Datum> {
     Draw { ctx, extent: None, poison: false, input: Input::new(0), floats, random }.contents(dtype, length)
 }
@@ -51,9 +51,9 @@ impl Draw<'_> {
         self.extent.unwrap_or_else(|| self.random.pick(&EXTENTS))
     }
 
-    /// `shares` says with which arguments before it the next may share memory.
+    /// Draws a value; `shares` selects the earlier arguments with which it may share memory.
     pub(crate) fn value(&mut self, ty: Type, shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
-        // Of a tensor, elements may be poison, which have no form here; the whole tensor, with its shape, is never.
+        // A tensor may have poison elements, which are not representable, but its shape is never poison.
         let is_tensor = matches!(self.ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::UnrankedTensor { .. });
         if self.poison && !is_tensor && self.random.percent(30) {
             return Some(Datum::Poison);
@@ -62,14 +62,14 @@ impl Draw<'_> {
         let sizes: Vec<i64> = match self.ctx.type_data(ty) {
             TypeData::MemRef { shape, .. } => shape.iter().map(|&d| open(self, d)).collect(),
             TypeData::UnrankedMemRef { .. } => (0..self.random.below(3)).map(|_| self.extent()).collect(),
-            // Indices are often those of memory: mostly small.
+            // Indices are often positions in memory, hence small.
             TypeData::Index if self.random.percent(50) => return Some(Datum::Int(self.random.next() as i64 & 3)),
             _ => return self.plain(ty),
         };
         self.memory(ty, &sizes, shares)
     }
 
-    /// A memref.
+    /// Draws a memref.
     pub(crate) fn memory(&mut self, ty: Type, sizes: &[i64], shares: &dyn Fn(usize) -> bool) -> Option<Datum> {
         let dtype = self.ctx.dtype(self.ctx.element_type(ty))?;
         let layout = self.layout(ty, sizes);
@@ -95,7 +95,7 @@ impl Draw<'_> {
         Datum::Tensor(self.tensor(dtype, &[length])).elements().unwrap_or_else(|| vec![Datum::Poison; length])
     }
 
-    /// A buffer of an argument before, with elements of the same kind and enough of them, by chance.
+    /// Picks a buffer of an earlier argument with the element type and enough elements, at random.
     pub(crate) fn shared(&mut self, dtype: DType, length: usize, shares: &dyn Fn(usize) -> bool) -> Option<u32> {
         if !self.random.percent(ALIASED) {
             return None;
@@ -116,7 +116,7 @@ impl Draw<'_> {
         (!found.is_empty()).then(|| self.random.pick(&found))
     }
 
-    /// A layout that the type allows, with gaps where it leaves them open.
+    /// Draws a layout that the type allows, with gaps where strides are dynamic.
     pub(crate) fn layout(&mut self, ty: Type, sizes: &[i64]) -> StridedLayout {
         let Some(mut layout) = self.ctx.strided_layout(ty) else { return StridedLayout::row_major(sizes) };
         if self.ctx.has_identity_layout(ty) {
@@ -135,7 +135,7 @@ impl Draw<'_> {
         layout
     }
 
-    /// A scalar, a tensor or a vector.
+    /// Draws a scalar, tensor or vector.
     pub(crate) fn plain(&mut self, ty: Type) -> Option<Datum> {
         let ctx = self.ctx;
         if let Some(width) = ctx.int_width(ty) {
@@ -161,7 +161,7 @@ impl Draw<'_> {
         if dtype.is_float() {
             return floats_to_tensor(dtype, shape, (0..n).map(|_| floats.draw(random)).collect());
         }
-        // Tensors of integers are often shapes, axes and indices: mostly small.
+        // Integer tensors are often shapes, axes and indices, hence small.
         let small = random.percent(67);
         let width = dtype.bits();
         let mut int = || if small { random.next() as i64 & 3 } else { random.int(width) };
@@ -170,7 +170,7 @@ impl Draw<'_> {
     }
 }
 
-/// The low bits of a number as an integer of that width.
+/// Wraps to the low `width` bits.
 pub(crate) fn wrap(v: i64, width: u32, unsigned: bool) -> i64 {
     let shift = 64 - width;
     if unsigned { ((v as u64) << shift >> shift) as i64 } else { v << shift >> shift }
@@ -182,7 +182,7 @@ impl Floats {
             Floats::Bits => random.float(),
             Floats::Exact => random.below(7) as f64 - 3.0,
             Floats::Algebra | Floats::Rounding | Floats::Approximate => {
-                // 24 bits: an `f32` holds them.
+                // 24 bits, which f32 represents exactly.
                 let part = random.next() >> 40;
                 let size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);
                 if part & 1 == 0 { size } else { -size }

@@ -9,27 +9,27 @@ use gradus_ir::effects::is_noalias;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Context, Module, Op, Type, TypeData, Value};
 
-/// Of so many of a hundred inputs, some values are poison.
+/// Percentage of inputs with poison values.
 const POISON: u64 = 10;
 
-/// So many of a hundred globals were written by others before.
+/// Percentage of globals that were written before the call.
 const WRITTEN_BEFORE: u64 = 50;
 
-/// Draws inputs of one function.
+/// A generator of inputs for one function.
 pub struct Inputs<'m> {
     ctx: &'m Context,
     types: Vec<Type>,
-    /// Of so many of a hundred inputs, some values are poison.
+    /// Percentage of inputs with poison values.
     poison: u64,
-    /// Which arguments promise to be the only name of their memory.
+    /// Whether each argument must not alias others.
     alone: Vec<bool>,
-    /// What else those outside may have written.
+    /// The globals that may be written before the call.
     globals: Vec<Global<'m>>,
     floats: Floats,
 }
 
 impl<'m> Inputs<'m> {
-    /// `None` if the function has no body.
+    /// Creates a generator. `None` if the function has no body.
     pub fn of(m: &'m Module, function: Op) -> Option<Inputs<'m>> {
         let entry = m.entry(*m.regions(function).first()?)?;
         let args: &[Value] = m.block_args(entry);
@@ -38,32 +38,32 @@ impl<'m> Inputs<'m> {
         Some(Inputs { ctx: &m.ctx, types, poison: POISON, alone, globals: global::of(m), floats: Floats::Bits })
     }
 
-    /// The same, with no argument that is poison.
+    /// Excludes poison arguments.
     pub fn without_poison(self) -> Inputs<'m> {
         Inputs { poison: 0, ..self }
     }
 
-    /// The same, with floats for such comparisons.
+    /// Sets the float mode.
     pub fn with_floats(self, floats: Floats) -> Inputs<'m> {
         Inputs { floats, ..self }
     }
 
-    /// Whether there are inputs of a type.
+    /// Whether values of a type can be drawn.
     pub fn has_values(ctx: &Context, ty: Type) -> bool {
         value(ctx, ty, Floats::Bits, &mut Random::of(0)).is_some()
     }
 
-    /// A value of a type that needs no memory.
+    /// Draws a value of a type without memory.
     pub fn draw_value(ctx: &Context, ty: Type, random: &mut Random) -> Option<Datum> {
         value(ctx, ty, Floats::Bits, random).filter(|drawn| drawn.buffers.is_empty())?.args.pop()
     }
 
-    /// A value of a type, whose memory is elsewhere.
+    /// Draws a value of a type; a memref is a view of external memory.
     pub fn draw_view(ctx: &Context, ty: Type, random: &mut Random) -> Option<Datum> {
         value(ctx, ty, Floats::Bits, random)?.args.pop()
     }
 
-    /// How many inputs there are, if all arguments are integers and there are not more than `most`.
+    /// Number of all inputs, if the arguments are integers and there are at most `most`.
     pub(crate) fn count(&self, most: u64) -> Option<u64> {
         if !self.globals.is_empty() {
             return None;
@@ -75,7 +75,7 @@ impl<'m> Inputs<'m> {
         1u64.checked_shl(bits).filter(|&count| count <= most)
     }
 
-    /// Input number `number` of all that there are.
+    /// The input with a number, in the enumeration of all inputs.
     pub(crate) fn nth(&self, mut number: u64) -> Input {
         let next = |&ty: &Type| {
             let width = self.ctx.int_width(ty).unwrap_or(0);
@@ -86,11 +86,12 @@ impl<'m> Inputs<'m> {
         Input { args: self.types.iter().map(next).collect(), ..Input::new(0) }
     }
 
-    /// An input. The error names a type of which there are no values here.
+    /// Draws an input. The error names a type without values.
     pub fn draw(&self, random: &mut Random) -> Result<Input, String> {
         let mut draw = Draw {
             ctx: self.ctx,
-            // One extent for all open dimensions of most calls: operands of different extents would rarely mean anything.
+            // Most calls use one extent for all dynamic dimensions, since operands of different extents are rarely
+            // valid.
             extent: if random.percent(90) { Some(random.pick(&EXTENTS)) } else { None },
             poison: random.percent(self.poison),
             input: Input::new(random.next()),

@@ -1,12 +1,11 @@
-//! Checking by execution: whether a program after a transformation may stand for the one before.
+//! Checking by execution: whether a transformed program refines the original.
 //!
-//! Both are run by the reference interpreter on the same inputs ([`input`]), and what comes of it is compared
-//! ([`outcome`]): after *refines* before when each run of it does what the other did, or when the other was undefined
-//! there. Calls of functions without a body are events ([`event`]), so that dropped, doubled and reordered calls show.
-//! [`Reference`] remembers what the program did before; [`bisect`] finds the pass and the rewrite that changed it,
-//! [`reproduce`] a small program in which it does so again.
+//! Both programs run in the reference interpreter on the same inputs ([`input`]), and the outcomes are compared
+//! ([`outcome`]). Calls of functions without a body are events ([`event`]), so that dropped, duplicated and reordered
+//! calls are detected. [`Reference`] holds the original program with its outcomes; [`bisect`] finds the pass and the
+//! rewrite that changed the meaning, and [`reproduce`] a small program that shows it.
 //!
-//! The relation and its corner cases follow Alive2 (Lopes et al., PLDI 2021): undefined behaviour, then poison, then values.
+//! The refinement relation follows Alive2 (Lopes et al., PLDI 2021): undefined behavior, then poison, then values.
 
 pub mod bisect;
 mod compare;

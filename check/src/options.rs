@@ -1,20 +1,19 @@
 //! Options of a check.
 
-/// How a program is checked.
+/// The options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// On so many inputs each function is run that it is defined on.
+    /// Number of inputs per function on which it is defined.
     pub inputs: u64,
-    /// Functions of integers with at most so many inputs are run on all of them.
+    /// Maximum number of inputs of integer functions that are checked exhaustively.
     pub exhaustive: u64,
-    /// Runs of more ops are given up. Afterwards a run may take 16 times as many.
+    /// Maximum number of ops of a run; the transformed program may take 16 times as many.
     pub fuel: u64,
-    /// Another number gives other inputs.
+    /// Seed of the inputs.
     pub seed: u64,
-    /// Whether ops that nobody declared are calls of something outside the program, rather than something that cannot be
-    /// run. A compiler that knows them may do with them what it likes.
+    /// Whether unregistered ops are events rather than unsupported. Another compiler may know them and transform them.
     pub opaque: bool,
-    /// Which floats programs are run on, and how they are compared.
+    /// The float mode.
     pub floats: Floats,
 }
 
@@ -24,20 +23,18 @@ impl Default for Options {
     }
 }
 
-/// How floats are drawn and compared.
+/// The float mode: how floats are drawn and compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Floats {
-    /// Any floats, infinities and NaNs among them; results are equal bit by bit, but for NaNs.
+    /// Any floats, including infinities and NaN; equal bit by bit, except that all NaN are equal.
     #[default]
     Bits,
-    /// Small integers; results are equal numbers, unless one was rounded. Sums may be put in any order.
+    /// Small integers; equal values, or discarded if either run rounds. Sums may be reordered.
     Exact,
-    /// Moderate numbers in programs of `f64`, see [`widened`]; results differ by no more than 1e-9 of the numbers that
-    /// they are made of.
+    /// Moderate numbers in `f64` programs, see [`widened`]; equal within 1e-9 of the largest magnitude.
     Algebra,
-    /// Moderate numbers; results differ by no more than rounding explains.
+    /// Moderate numbers; equal within the bound of rounding errors.
     Rounding,
-    /// Moderate numbers; results differ by no more than rounding explains, or by one percent. What is no finite number may
-    /// become anything.
+    /// Moderate numbers; equal within the bound of rounding errors or 1 %. Non-finite values match anything.
     Approximate,
 }

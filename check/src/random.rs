@@ -1,8 +1,8 @@
-//! Choices: what programs are run on, and which programs are made. They are the same on every machine.
+//! Sources of choices for inputs and generated programs, identical on every machine.
 
 use std::hash::{BuildHasher, Hash};
 
-/// Choices: those of a seed, by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), or those of a tape.
+/// A source of choices: SplitMix64 from a seed (Steele, Lea and Flood, OOPSLA 2014), or a recorded tape.
 pub struct Random {
     state: u64,
     tape: Option<std::vec::IntoIter<u64>>,
@@ -10,27 +10,27 @@ pub struct Random {
 }
 
 impl Random {
-    /// The choices that belong to `key`.
+    /// Creates a generator seeded by the hash of `key`.
     pub fn of(key: impl Hash) -> Random {
         Random { state: rustc_hash::FxBuildHasher.hash_one(key), tape: None, taken: None }
     }
 
-    /// The choices on a tape, and 0 from its end on.
+    /// Replays a tape, followed by zeros.
     pub fn replay(tape: Vec<u64>) -> Random {
         Random { state: 0, tape: Some(tape.into_iter()), taken: None }
     }
 
-    /// Notes all choices from here on.
+    /// Starts recording.
     pub fn record(&mut self) {
         self.taken = Some(Vec::new());
     }
 
-    /// The tape of the choices since [`Random::record`].
+    /// Returns the choices since [`Random::record`].
     pub fn into_tape(self) -> Vec<u64> {
         self.taken.unwrap_or_default()
     }
 
-    /// Any number.
+    /// Returns 64 random bits.
     #[allow(clippy::should_implement_trait, reason = "choices have no end")]
     pub fn next(&mut self) -> u64 {
         let choice = match &mut self.tape {
@@ -51,22 +51,22 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not 0.
+    /// Returns a number below `n`, which must not be 0.
     pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 
-    /// Whether something happens that does so in so many of a hundred cases.
+    /// Returns `true` with a probability of `chance` percent.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    /// One of a list that is not empty.
+    /// Picks an element of a nonempty list.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
     }
 
-    /// An integer as bits: often one at which something changes, else small or anything.
+    /// Draws an integer as bits: often a corner case, otherwise small or arbitrary.
     pub fn int(&mut self, width: u32) -> i64 {
         let low = -1i64 << (width - 1);
         match self.next() % 4 {
@@ -77,7 +77,7 @@ impl Random {
         }
     }
 
-    /// A float: often one at which something changes.
+    /// Draws a float, often a corner case.
     pub fn float(&mut self) -> f64 {
         const EDGES: [f64; 14] = [
             0.0,
@@ -98,7 +98,7 @@ impl Random {
         match self.next() % 4 {
             0 => self.pick(&EDGES),
             1 => (self.next() % 2001) as f64 / 8.0 - 125.0,
-            // All digits, and of a size that sums with others are rounded.
+            // All significant bits, at magnitudes whose sums round.
             2 => self.next().cast_signed() as f64 * f64::exp2((self.below(32) as i32 - 80).into()),
             _ => f64::from_bits(self.next()),
         }

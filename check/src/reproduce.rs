@@ -1,7 +1,7 @@
-//! A small program in which a pass goes wrong again, by the same rewrite.
+//! Small programs that show the same bug of a pass.
 //!
-//! First a *slice*: what the rewrite works on, with what defines its operands, in a function of its own. Where that is
-//! enough, it is the start; else the program as it was before the pass. Then it is reduced.
+//! The start is a *slice*: the op that the rewrite matches with the definitions of its operands, in a function of its
+//! own, if that shows the bug; otherwise the program before the pass. It is then reduced.
 
 use crate::bisect::{Checked, Culprit, Subject, only};
 use crate::slice::slice;
@@ -10,22 +10,22 @@ use gradus_ir::{Module, Op, verify};
 use gradus_reduce::{Reduced, reduce};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many definitions in a row a slice has at most.
+/// Maximum depth of definitions in a slice.
 const DEPTH: usize = 3;
 
-/// A program in which a pass goes wrong.
+/// A reproducer.
 pub struct Reproduced {
-    /// The program, and how it came about.
+    /// The reduced program.
     pub reduced: Reduced,
-    /// What goes wrong in it.
+    /// The bug that it shows.
     pub culprit: Culprit,
-    /// Whether it began with a slice.
+    /// Whether it started as a slice.
     pub sliced: bool,
 }
 
 impl Subject<'_> {
-    /// A small program in which the pass goes wrong by itself, by the same rewrite. `pipeline` makes a pipeline of its text.
-    /// `None` when the pass goes wrong only after those before it.
+    /// Finds a small program in which the pass alone fails by the same rewrite. `pipeline` parses a pipeline. `None` if
+    /// the pass fails only after the preceding passes.
     pub fn reproduce(
         &self,
         culprit: &Culprit,
@@ -41,8 +41,8 @@ impl Subject<'_> {
         Some(Reproduced { reduced, culprit, sliced })
     }
 
-    /// What goes wrong when a pipeline runs on a program, if the pass is the same and the rewrite of the same kind, and the
-    /// function is no less defined.
+    /// Returns the bug that a pipeline shows on a program, if pass and kind of rewrite are the same and the function is
+    /// no less defined.
     pub fn shows(&self, m: &Module, pipeline: &dyn Fn() -> Pipeline, culprit: &Culprit) -> Option<Culprit> {
         let subject = Subject { program: &|| m.clone(), pipeline, how: self.how.clone(), options: self.options };
         let Checked::Wrong(found) = subject.check() else { return None };
@@ -50,7 +50,7 @@ impl Subject<'_> {
             && found.conclusive >= culprit.conclusive
             && match (&found.rewrite, &culprit.rewrite) {
                 (Some(found), Some(wanted)) => {
-                    // Patterns have names; folds are told apart by what they fold.
+                    // Patterns have names; folds are distinguished by op.
                     found.what == wanted.what && (found.what.contains(':') || found.op_name == wanted.op_name)
                 }
                 (None, None) => true,
@@ -59,7 +59,7 @@ impl Subject<'_> {
         same.then_some(*found)
     }
 
-    /// The program before the pass, and before the rewrite.
+    /// The program before the pass and before the rewrite.
     fn before(&self, culprit: &Culprit) -> Before {
         let kept = Arc::new(Mutex::new(Before::default()));
         let rewrite = culprit.rewrite.as_ref().map(|rewrite| rewrite.number);
@@ -70,16 +70,16 @@ impl Subject<'_> {
     }
 }
 
-/// Programs before something happened.
+/// The states of a program before a pass and before a rewrite.
 #[derive(Default)]
 struct Before {
     pass: Option<Module>,
-    /// With the op that the rewrite worked on.
+    /// Before the rewrite, with the matched op.
     rewrite: Option<(Module, Op)>,
 }
 
 impl Before {
-    /// The first that shows it: slices, then the program before the pass; and whether it is a slice.
+    /// The first program that shows the bug: slices, then the program before the pass; and whether it is a slice.
     fn slice(self, shows: &dyn Fn(&Module) -> bool) -> Option<(Module, bool)> {
         let slices = self.rewrite.iter().flat_map(|(m, op)| (1..=DEPTH).filter_map(|depth| slice(m, *op, depth)));
         let sliced = slices.into_iter().find(|m| verify(m).is_ok() && shows(m));
@@ -90,16 +90,16 @@ impl Before {
     }
 }
 
-/// Keeps the program as it is before a pass and before a rewrite.
+/// An observer that copies the program before a pass and before a rewrite.
 struct Keep {
     pass: usize,
     rewrite: Option<u64>,
-    /// How many passes began.
+    /// Number of passes that began.
     passes: usize,
     kept: Arc<Mutex<Before>>,
 }
 
-/// What passes that run others on the ops in theirs are called.
+/// Name of actions for nested pipelines.
 const ADAPTOR: &str = "OpToOpPassAdaptor";
 
 impl Observer for Keep {

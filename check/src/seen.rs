@@ -1,17 +1,17 @@
-//! Values and memory that a run shows, and what may stand for what.
+//! Observable values and memory, and their refinement.
 
 use gradus_ir::eval::Datum;
 use gradus_ir::memory::Memory;
 
-/// A value as those outside see it.
+/// A value as a caller observes it.
 #[derive(Clone, Debug)]
 pub enum Seen {
-    /// No memref.
+    /// A value other than a memref.
     Value(Datum),
-    /// A memref: which buffer that the caller knows it is in, if it is in one, its sizes, and its elements. These are
-    /// `None` when the memory is gone, or when there are too many.
+    /// A memref: its buffer if it is one of the arguments', its sizes, and its elements. `elements` is `None` if the
+    /// memory is freed or too large.
     Memory {
-        /// Which of the buffers that were given.
+        /// Index of the argument buffer.
         buffer: Option<u32>,
         /// The extent of each dimension.
         sizes: Vec<i64>,
@@ -42,7 +42,7 @@ impl Seen {
         matches!(self, Seen::Value(Datum::Poison))
     }
 
-    /// Whether it may stand for what was seen before.
+    /// Whether it refines the value `before`.
     pub(crate) fn refines(&self, before: &Seen, same: Same) -> bool {
         match (before, self) {
             (Seen::Value(before), Seen::Value(after)) => refines_by(before, after, same),
@@ -69,15 +69,15 @@ pub(crate) fn all_refine(before: &[Datum], after: &[Datum], same: Same) -> bool 
     before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines_by(before, after, same))
 }
 
-/// Which floats are taken for equal.
+/// Equality of floats.
 pub(crate) type Same = fn(f64, f64) -> bool;
 
-/// Bit by bit, but for NaNs.
+/// Bitwise equality, except that all NaN are equal.
 pub(crate) fn same_bits(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
-/// Whether `after` may stand for `before`: anything for poison, any NaN for a NaN.
+/// Whether `after` refines `before`: anything refines poison, and any NaN refines a NaN.
 pub fn refines(before: &Datum, after: &Datum) -> bool {
     refines_by(before, after, same_bits)
 }
@@ -93,7 +93,7 @@ pub(crate) fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
     }
 }
 
-/// Whether memory holds what it held before. Memory that is gone may hold anything.
+/// Whether memory contents refine those before. Freed memory may have any contents.
 pub(crate) fn holds(before: Option<&Vec<Datum>>, after: Option<&Vec<Datum>>, same: Same) -> bool {
     before.is_none_or(|before| after.is_some_and(|after| all_refine(before, after, same)))
 }

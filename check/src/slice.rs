@@ -1,12 +1,11 @@
-//! What a rewrite works on, alone in a function of its own.
+//! Slices: the op of a rewrite in a function of its own.
 
 use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::{Module, Op, OpState, Str, Traits, Type, Value, ValueMap, symbol_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An op, with what defines its operands up to some depth: a function that takes the other operands and returns the op's
-/// results, and nothing else but the symbols that it needs. `None` where there is no such function to be made: the op ends
-/// its block, or is in no function.
+/// Extracts an op with the definitions of its operands up to a depth: a function that takes the remaining operands and
+/// returns the op's results, with the symbols that it needs. `None` if the op is a terminator or outside a function.
 pub(crate) fn slice(m: &Module, op: Op, depth: usize) -> Option<Module> {
     let function =
         std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).find(|&p| m.has_trait(p, Traits::FUNCTION))?;
@@ -25,10 +24,10 @@ pub(crate) fn slice(m: &Module, op: Op, depth: usize) -> Option<Module> {
     Some(gradus_reduce::compact(&new))
 }
 
-/// The op and what defines its operands, definitions first.
+/// The op and the definitions of its operands, definitions first.
 fn definitions(m: &Module, op: Op, depth: usize) -> Vec<Op> {
     let (mut found, mut done) = (Vec::new(), FxHashSet::default());
-    // An op, and for the second visit, after its operands, no depth.
+    // An op with its remaining depth; `None` marks the visit after its operands.
     let mut stack = vec![(op, Some(depth))];
     while let Some((op, depth)) = stack.pop() {
         let Some(depth) = depth else {
@@ -47,7 +46,7 @@ fn definitions(m: &Module, op: Op, depth: usize) -> Vec<Op> {
     found
 }
 
-/// The values that an op, or what it holds, takes from elsewhere.
+/// The values that an op and its regions use from outside.
 fn from_outside(m: &Module, op: Op) -> Vec<Value> {
     let outside = |value: &Value| {
         let mut around = m.def_block(*value).and_then(|b| m.block_op(b));
@@ -62,7 +61,7 @@ fn from_outside(m: &Module, op: Op) -> Vec<Value> {
     m.ops_under(op).into_iter().flat_map(|inner| m.operands(inner).to_vec()).filter(outside).collect()
 }
 
-/// Makes a function of ops, like `function`, that ends like `end`.
+/// Builds a function like `function` from ops, with a terminator like `end`.
 fn build(m: &mut Module, function: Op, end: Op, ops: &[Op]) -> Op {
     let mut state = OpState::like(m, function);
     state.attrs.clear();
@@ -94,7 +93,7 @@ fn build(m: &mut Module, function: Op, end: Op, ops: &[Op]) -> Op {
     new
 }
 
-/// Erases the symbols and other ops that a function does not need. `None` if it needs another of its own name.
+/// Erases everything that a function does not need. `None` if it needs another symbol of its own name.
 fn keep_reachable(m: &mut Module, function: Op) -> Option<()> {
     let top: Vec<Op> = m.block_ops(m.body()).filter(|&op| op != function).collect();
     let names: FxHashMap<Str, Op> = top.iter().filter_map(|&op| Some((symbol_name(m, op)?, op))).collect();

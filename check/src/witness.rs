@@ -1,4 +1,4 @@
-//! A smaller input on which two functions still differ: numbers nearer to zero say more about what goes wrong.
+//! Minimization of inputs: numbers closer to zero explain a difference better.
 
 use crate::input::Input;
 use crate::options::Options;
@@ -6,20 +6,19 @@ use crate::outcome::{Difference, Outcome, Relation, Runner};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, Type};
 
-/// So many inputs are tried.
+/// Maximum number of inputs tried.
 const TRIES: usize = 64;
 
-/// A number of an input.
+/// A number in an input.
 #[derive(Clone, Copy)]
-enum Place {
+enum NumberPosition {
     /// An argument.
     Arg(usize),
     /// An element of a buffer.
     Element(usize, usize),
 }
 
-/// Makes the numbers of an input smaller, one by one, as long as `after` differs from `before`. The runs after may take so
-/// much fuel.
+/// Simplifies the numbers of an input one by one while `after` differs from `before`.
 pub(crate) fn smaller(
     before: (&Module, Op),
     after: (&Module, Op),
@@ -29,9 +28,9 @@ pub(crate) fn smaller(
 ) -> Difference {
     let mut tries = TRIES;
     let (mut old, mut new) = (Runner::new(before.0, options), Runner::new(after.0, &Options { fuel, ..*options }));
-    let mut places: Vec<Place> = (0..found.input.args.len()).map(Place::Arg).collect();
+    let mut places: Vec<NumberPosition> = (0..found.input.args.len()).map(NumberPosition::Arg).collect();
     for (i, contents) in found.input.buffers.iter().enumerate() {
-        places.extend((0..contents.len()).map(|k| Place::Element(i, k)));
+        places.extend((0..contents.len()).map(|k| NumberPosition::Element(i, k)));
     }
     for place in places {
         for number in simpler(before, &found.input, place) {
@@ -56,24 +55,24 @@ pub(crate) fn smaller(
     found
 }
 
-fn at(input: &mut Input, place: Place) -> &mut Datum {
+fn at(input: &mut Input, place: NumberPosition) -> &mut Datum {
     match place {
-        Place::Arg(i) => &mut input.args[i],
-        Place::Element(buffer, i) => &mut input.buffers[buffer][i],
+        NumberPosition::Arg(i) => &mut input.args[i],
+        NumberPosition::Element(buffer, i) => &mut input.buffers[buffer][i],
     }
 }
 
-/// What a number may become, the simplest first.
-fn simpler((m, function): (&Module, Op), input: &Input, place: Place) -> Vec<Datum> {
+/// Simpler candidates for a number, simplest first.
+fn simpler((m, function): (&Module, Op), input: &Input, place: NumberPosition) -> Vec<Datum> {
     let (old, signed) = match place {
-        Place::Arg(i) => {
+        NumberPosition::Arg(i) => {
             let entry = m.regions(function).first().and_then(|&r| m.entry(r));
             let ty = entry.and_then(|b| m.block_args(b).get(i)).map_or(Type::NONE, |&v| m.value_type(v));
             let narrow = m.ctx.int_width(ty).is_some_and(|width| width < 3);
             (&input.args[i], !narrow && !m.ctx.is_unsigned(ty))
         }
-        // Of memory, the type of elements is not at hand; zero is in all of them.
-        Place::Element(buffer, i) => (&input.buffers[buffer][i], false),
+        // The element type of memory is not known here; zero is valid for all.
+        NumberPosition::Element(buffer, i) => (&input.buffers[buffer][i], false),
     };
     match *old {
         Datum::Int(v) if signed => [0, 1, -1, 2, -2, 3, v / 2]
