@@ -256,6 +256,12 @@ fn without(feature: &str, path: &str) -> Failure {
     Failure::Input(format!("cannot read '{path}': the tool was built without the feature '{feature}' of gradus"))
 }
 
+impl From<gradus_npy::NpyError> for Failure {
+    fn from(error: gradus_npy::NpyError) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}
+
 impl From<String> for Failure {
     fn from(message: String) -> Failure {
         Failure::Input(message)

@@ -1,6 +1,6 @@
 //! `.npz` files: archives of arrays.
 
-use crate::{MAX_HEADER, open, read_array, replace, write_array};
+use crate::{MAX_HEADER, NpyError, open, read_array, replace, write_array};
 use gradus_ir::tensor::Tensor;
 use std::fs::File;
 use std::io::BufReader;
@@ -16,14 +16,14 @@ const MAX_DEFLATE_RATIO: u64 = 1032;
 /// # Errors
 /// As [`read_npy`](crate::read_npy); also if the archive is damaged, contains other files than arrays, repeats a name, or has
 /// overlapping entries (with which a small archive unpacks to an enormous one).
-pub fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, String> {
+pub fn read_npz(path: &Path) -> Result<Vec<(String, Tensor)>, NpyError> {
     let (file, size) = open(path)?;
-    read_archive(file, size).map_err(|e| format!("{}: {e}", path.display()))
+    read_archive(file, size).map_err(|e| NpyError::new(path, e))
 }
 
 /// Writes an uncompressed `.npz` file, as `numpy.savez` does, with arrays as in [`write_npy`](crate::write_npy). Fails if two arrays have
 /// the same name, or if a name is empty or contains NUL, which readers do not return.
-pub fn write_npz(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), String> {
+pub fn write_npz(path: &Path, tensors: &[(String, Tensor)]) -> Result<(), NpyError> {
     replace(path, |w| {
         let mut zip = ZipWriter::new(w);
         for (name, t) in tensors {

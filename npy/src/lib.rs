@@ -9,9 +9,11 @@
 
 #[cfg(feature = "npz")]
 mod archive;
+mod error;
 
 #[cfg(feature = "npz")]
 pub use archive::{read_npz, write_npz};
+pub use error::NpyError;
 
 use gradus_ir::eval::{floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::{DType, Tensor};
@@ -33,26 +35,25 @@ const MAX_RANK: usize = 64;
 /// Names the file, the reason and, for the header, the byte: not an `.npy` file, an element type without a [`DType`]
 /// (complex numbers, strings, dates, structures, objects), a payload shorter or longer than the header says, or a
 /// boolean other than 0 and 1.
-pub fn read_npy(path: &Path) -> Result<Tensor, String> {
+pub fn read_npy(path: &Path) -> Result<Tensor, NpyError> {
     let (file, size) = open(path)?;
-    read_array(BufReader::new(file), size).map_err(|e| format!("{}: {e}", path.display()))
+    read_array(BufReader::new(file), size).map_err(|e| NpyError::new(path, e))
 }
 
 /// Writes an `.npy` file. NumPy has no `bf16`: such tensors are written as `f4`, which is exact.
 ///
 /// The file is written to a temporary name and renamed.
-pub fn write_npy(path: &Path, t: &Tensor) -> Result<(), String> {
+pub fn write_npy(path: &Path, t: &Tensor) -> Result<(), NpyError> {
     replace(path, |w| write_array(w, t))
 }
 
 /// Opens a regular file and returns its length. Pipes could block and devices never end.
-fn open(path: &Path) -> Result<(File, u64), String> {
-    let fail = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
-    let meta = fs::metadata(path).map_err(|e| fail(&e))?;
+fn open(path: &Path) -> Result<(File, u64), NpyError> {
+    let meta = fs::metadata(path).map_err(|e| NpyError::new(path, e))?;
     if !meta.is_file() {
-        return Err(fail(&"not a regular file"));
+        return Err(NpyError::new(path, "not a regular file"));
     }
-    Ok((File::open(path).map_err(|e| fail(&e))?, meta.len()))
+    Ok((File::open(path).map_err(|e| NpyError::new(path, e))?, meta.len()))
 }
 
 /// Reads an array of `size` bytes including its header.
@@ -356,12 +357,11 @@ fn known_to_numpy(t: &Tensor) -> Tensor {
 }
 
 /// Writes to a temporary file in the same folder and renames it to `path`.
-fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), String>) -> Result<(), String> {
+fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), String>) -> Result<(), NpyError> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let unique = format!(".gradus-{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let temporary = path.with_file_name(unique);
-    let fail = |e: String| format!("{}: {e}", path.display());
-    let mut w = BufWriter::new(File::create_new(&temporary).map_err(|e| fail(e.to_string()))?);
+    let mut w = BufWriter::new(File::create_new(&temporary).map_err(|e| NpyError::new(path, e))?);
     let written = write(&mut w).and_then(|()| {
         let file = w.into_inner().map_err(|e| e.to_string())?;
         file.sync_all().and_then(|()| fs::rename(&temporary, path)).map_err(|e| e.to_string())
@@ -369,7 +369,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(), S
     written.map_err(|e| {
         // The first error is reported; a leftover temporary file does not change it.
         let _ = fs::remove_file(&temporary);
-        fail(e)
+        NpyError::new(path, e)
     })
 }
 
@@ -539,11 +539,16 @@ mod tests {
         let dir = Scratch::new("names");
         let t = Tensor::scalar(1.0f32);
         let twice = [("a".to_owned(), t.clone()), ("a".to_owned(), t.clone())];
-        assert!(write_npz(&dir.0.join("t.npz"), &twice).unwrap_err().contains("array 'a'"));
-        assert!(write_npz(&dir.0.join("t.npz"), &[(String::new(), t.clone())]).unwrap_err().contains("not a name"));
+        assert!(write_npz(&dir.0.join("t.npz"), &twice).unwrap_err().to_string().contains("array 'a'"));
+        assert!(
+            write_npz(&dir.0.join("t.npz"), &[(String::new(), t.clone())])
+                .unwrap_err()
+                .to_string()
+                .contains("not a name")
+        );
         assert!(fs::read_dir(&dir.0).unwrap().next().is_none(), "a failed write leaves nothing");
-        assert!(read_npy(&dir.0).unwrap_err().contains("not a regular file"));
-        assert!(read_npy(&dir.0.join("missing")).unwrap_err().contains("missing"));
+        assert!(read_npy(&dir.0).unwrap_err().to_string().contains("not a regular file"));
+        assert!(read_npy(&dir.0.join("missing")).unwrap_err().to_string().contains("missing"));
         assert!(write_npy(&dir.0.join("no/such/folder.npy"), &t).is_err());
     }
 }
