@@ -1,4 +1,4 @@
-//! The attributes that a custom form does not spell.
+//! The `attr-dict` directive: the attributes that a custom form does not spell.
 
 use super::printer::Printer;
 use crate::intern::Attr;
@@ -6,7 +6,7 @@ use crate::module::Op;
 use crate::op_info::OpInfo;
 use crate::traits::Traits;
 
-/// The attributes that the format does not spell, in braces; nothing when there are none.
+/// Prints the attributes that the format does not spell, in braces; nothing if there are none.
 pub(super) fn attr_dict(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, keyword: bool) {
     let dict = unspelled(p, info, op);
     if dict == Attr::EMPTY_DICT {
@@ -16,7 +16,8 @@ pub(super) fn attr_dict(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, keyw
     p.dict(dict);
 }
 
-/// Discardable attributes, and inherent ones that the format does not spell and that differ from their default.
+/// Returns the discardable attributes and the inherent ones that the format does not spell and that differ from their
+/// default.
 pub(crate) fn unspelled(p: &Printer<'_>, info: &'static OpInfo, op: Op) -> Attr {
     let m = p.m;
     let ctx = &m.ctx;

@@ -1,14 +1,14 @@
-//! A place in a text, and the lexical facts that need no grammar: blanks, comments, words, and where a bracket closes.
+//! A text cursor for the lexical level: blanks, comments, words and balanced brackets.
 
-/// Reads a text from left to right. Positions are byte offsets.
+/// A cursor that moves over a text from left to right. Positions are byte offsets.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
-    /// The next byte.
+    /// Offset of the next byte.
     pub(crate) pos: usize,
 }
 
-/// The classes of bytes that bracket matching looks at.
+/// The byte classes of bracket matching.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
 enum Class {
@@ -36,50 +36,50 @@ const CLASSES: [Class; 256] = {
     table
 };
 
-/// Bytes of identifiers after the first: letters, digits, `_`, `$`, `.`; and `-` in value names, by the caller.
+/// Whether a byte may continue an identifier: letters, digits, `_`, `$`, `.`. Callers add `-` for value names.
 const fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b == b'.'
 }
 
 impl<'a> Cursor<'a> {
-    /// At the start of `text`.
+    /// Creates a cursor at the start of `text`.
     pub(crate) fn new(text: &'a str) -> Self {
         Cursor { text, pos: 0 }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(crate) fn text(&self) -> &'a str {
         self.text
     }
 
-    /// At the same place of a text that goes on longer, or ends earlier.
+    /// Returns a cursor at the same offset of `text`, a longer or shorter prefix of the same file.
     pub(crate) fn within(&self, text: &'a str) -> Self {
         Cursor { text, pos: self.pos }
     }
 
-    /// The text from `start` up to here.
+    /// Returns the text from `start` to the current position.
     pub(crate) fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.pos]
     }
 
-    /// The text from here on.
+    /// Returns the text from the current position on.
     pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.pos..]
     }
 
-    /// The byte here, 0 at the end.
+    /// Returns the current byte, 0 at the end.
     #[inline]
     pub(crate) fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
-    /// The byte `n` further on, 0 beyond the end.
+    /// Returns the byte `n` bytes ahead, 0 beyond the end.
     #[inline]
     pub(crate) fn peek_at(&self, n: usize) -> u8 {
         self.text.as_bytes().get(self.pos + n).copied().unwrap_or(0)
     }
 
-    /// Whether nothing is left.
+    /// Whether the text is exhausted.
     pub(crate) fn at_end(&self) -> bool {
         self.pos >= self.text.len()
     }
@@ -102,7 +102,7 @@ impl<'a> Cursor<'a> {
         self.pos = memchr::memchr(b'\n', &self.text.as_bytes()[self.pos..]).map_or(self.text.len(), |i| self.pos + i);
     }
 
-    /// Takes `token` if it is next, after blanks.
+    /// Consumes `token` if it is next, after blanks.
     #[inline]
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         self.skip_space();
@@ -113,7 +113,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Takes `word` if it is next, after blanks, and no longer word.
+    /// Consumes `word` if it is next, after blanks, and not the prefix of a longer word.
     pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let found = self.rest().starts_with(word)
@@ -124,7 +124,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Whether names of results are here, `%a, %b:2 =`: what is before has no more operands.
+    /// Whether result names start here (`%a, %b:2 =`), which ends the operand list of the previous op.
     pub(crate) fn begins_op(&mut self) -> bool {
         loop {
             let named = self.eat("%") && !self.suffix_id().is_empty();
@@ -141,7 +141,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A bare identifier (`[A-Za-z_][A-Za-z0-9_$.]*`), empty if there is none here. Blanks are not skipped.
+    /// Consumes a bare identifier (`[A-Za-z_][A-Za-z0-9_$.]*`); empty if there is none. Blanks are not skipped.
     #[inline]
     pub(crate) fn word(&mut self) -> &'a str {
         let start = self.pos;
@@ -151,7 +151,8 @@ impl<'a> Cursor<'a> {
         self.since(start)
     }
 
-    /// What follows a sigil (`%`, `^`, `#`, `!`, `@`): digits, or letters, digits and `$._-`. Empty if nothing does.
+    /// Consumes the identifier after a sigil (`%`, `^`, `#`, `!`, `@`): digits, or letters, digits and `$._-`. Empty if
+    /// there is none.
     #[inline]
     pub(crate) fn suffix_id(&mut self) -> &'a str {
         let (bytes, start) = (self.text.as_bytes(), self.pos);
@@ -169,7 +170,7 @@ impl<'a> Cursor<'a> {
         self.since(start)
     }
 
-    /// Decimal digits, empty if there are none here.
+    /// Consumes decimal digits; empty if there are none.
     pub(crate) fn digits(&mut self) -> &'a str {
         let start = self.pos;
         while self.peek().is_ascii_digit() {
@@ -178,7 +179,7 @@ impl<'a> Cursor<'a> {
         self.since(start)
     }
 
-    /// A number, decimal or hexadecimal, without its sign; empty if there is none here.
+    /// Consumes an unsigned number, decimal or hexadecimal; empty if there is none.
     pub(crate) fn number(&mut self) -> &'a str {
         let start = self.pos;
         if !self.peek().is_ascii_digit() {
@@ -201,7 +202,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves over a string literal that starts here. `false` (and stays) when it is not closed on its line.
+    /// Skips the string literal that starts here. Returns `false`, without moving, if it is not closed on its line.
     pub(crate) fn skip_string(&mut self) -> bool {
         let bytes = self.text.as_bytes();
         let mut at = self.pos + 1;
@@ -219,8 +220,8 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// Moves over the bracketed text that starts here, strings and comments inside respected. `Err` is the place of
-    /// what is never closed, or closes nothing.
+    /// Skips the bracketed text that starts here, honoring strings and comments. `Err` is the offset of a bracket
+    /// without a partner.
     ///
     /// `>` only closes a `<`, so that comparisons may stand in parentheses; `->` is no bracket.
     pub(crate) fn skip_balanced(&mut self) -> Result<(), usize> {
@@ -264,7 +265,7 @@ impl<'a> Cursor<'a> {
         Err(start)
     }
 
-    /// Moves over a type: `!dialect.type<...>`, `(types) -> types`, `name<...>`. `Err` is the place of what is wrong.
+    /// Skips a type: `!dialect.type<...>`, `(types) -> types`, `name<...>`. `Err` is the offset of the error.
     pub(crate) fn skip_type(&mut self) -> Result<(), usize> {
         self.skip_space();
         match self.peek() {
@@ -289,15 +290,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether the parenthesis here opens a function type that is itself a result: `() -> () -> ()` reads to the right.
+    /// Whether the parenthesis here opens a function type that is itself a result: `->` is right-associative in `() ->
+    /// () -> ()`.
     fn is_function_type(&self) -> bool {
         let mut ahead = self.clone();
         ahead.skip_balanced().is_ok() && ahead.eat("->")
     }
 }
 
-/// Closes the innermost bracket that `b` can close; a `>` that closes nothing is a comparison, and so is a `<` that
-/// another bracket closes. `false` when `b` closes nothing.
+/// Pops the innermost bracket that `b` closes. An unmatched `>`, and a `<` that another bracket closes, are
+/// comparisons. Returns `false` if `b` closes no bracket.
 fn close(stack: &mut smallvec::SmallVec<[u8; 32]>, b: u8) -> bool {
     let open = match b {
         b')' => b'(',

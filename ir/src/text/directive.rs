@@ -1,4 +1,4 @@
-//! Hand-written parts of custom forms, for what MLIR writes by hand too: `custom<Name>($a, type($b))` in a format.
+//! Custom directives of assembly formats: hand-written parts of a custom form, `custom<Name>($a, type($b))`.
 
 use super::parser::{PResult, ParsedOp, Parser, ValueRef};
 use super::printer::Printer;
@@ -9,22 +9,22 @@ use crate::module::Op;
 use smallvec::SmallVec;
 use std::io;
 
-/// A part of a custom form with its own reader and writer.
+/// A custom directive: a part of a custom form with its own parser and printer.
 pub struct Directive {
     /// The name in `custom<Name>`.
     pub name: &'static str,
-    /// Reads it. The parameters are those in the format.
+    /// Parses the directive. The parameters are those in the format.
     pub parse: fn(&mut OpParser<'_, '_>, &[Param]) -> ParseResult<()>,
-    /// Writes it. The blank before it is written already.
+    /// Prints the directive. The preceding blank has been printed.
     pub print: fn(&mut OpPrinter<'_, '_>, &[Param]) -> io::Result<()>,
 }
 
-/// What a directive is about. Indices count the groups of one kind in the declaration.
+/// A parameter of a directive. Indices are 0-based within the groups of one kind in the declaration.
 #[derive(Clone, Copy, Debug)]
 pub enum Param {
     /// `$operand`
     Operand(usize),
-    /// `$attribute`; `attr-dict` leaves it out
+    /// `$attribute`; `attr-dict` omits it
     Attr(usize),
     /// `$region`
     Region(usize),
@@ -34,12 +34,12 @@ pub enum Param {
     Types(Values),
 }
 
-/// Values whose types are spelled.
+/// The values of a `type(...)` parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Values {
-    /// Those of an operand group.
+    /// The values of an operand group.
     Operand(usize),
-    /// Those of a result group.
+    /// The values of a result group.
     Result(usize),
     /// All operands.
     Operands,
@@ -47,18 +47,18 @@ pub enum Values {
     Results,
 }
 
-/// The error is a diagnostic with its place.
+/// The result of parsing; the error is a diagnostic with its source position.
 pub type ParseResult<T> = PResult<T>;
 
-/// A declared argument of a region: `%name: type`.
+/// A declared entry block argument: `%name: type`.
 pub type RegionArg<'a> = (ValueRef<'a>, Type, Loc);
 
-/// What has been read of the op so far.
+/// The parts of an op that have been parsed.
 pub(super) struct State<'a> {
     pub(super) operands: Vec<SmallVec<[ValueRef<'a>; 2]>>,
     pub(super) operand_types: Vec<Option<SmallVec<[Type; 2]>>>,
     pub(super) result_types: Vec<Option<SmallVec<[Type; 2]>>>,
-    /// All operands or results typed at once, by `type(operands)` and the like.
+    /// The types of all operands or all results, from `type(operands)` and `type(results)`.
     pub(super) all_operand_types: Option<Vec<Type>>,
     pub(super) all_result_types: Option<Vec<Type>>,
     pub(super) props: Vec<(Str, Attr)>,
@@ -78,19 +78,19 @@ impl State<'_> {
     }
 }
 
-/// What directives read an op through.
+/// The interface through which directives parse an op.
 pub struct OpParser<'p, 'a> {
     pub(super) p: &'p mut Parser<'a>,
     pub(super) s: &'p mut State<'a>,
     pub(super) op: &'p mut ParsedOp,
 }
 
-/// What directives write an op through.
+/// The interface through which directives print an op.
 pub struct OpPrinter<'p, 'm> {
     pub(super) p: &'p mut Printer<'m>,
-    /// The op.
+    /// The op being printed.
     pub op: Op,
 }
 
-/// A parameter list read from a format.
+/// The parameter list of a directive in a format.
 pub(super) type Params = SmallVec<[Param; 4]>;

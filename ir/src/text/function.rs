@@ -1,5 +1,5 @@
-//! The custom form that all functions share: `visibility @name(%arg: type {attrs}) -> (type {attrs}) attributes {...}
-//! { body }`.
+//! The custom form shared by all functions: `visibility @name(%arg: type {attrs}) -> (type {attrs}) attributes {...} {
+//! body }`.
 
 use super::attr_dict::unspelled;
 use super::parser::{PResult, ParsedOp, Parser, ValueRef};
@@ -10,7 +10,7 @@ use crate::module::Op;
 use crate::op_info::OpInfo;
 use std::io;
 
-/// Parameters as written.
+/// A parsed function signature.
 #[derive(Default)]
 struct Signature<'a> {
     args: Vec<(ValueRef<'a>, Type, Loc)>,
@@ -20,7 +20,7 @@ struct Signature<'a> {
     result_attrs: Vec<Attr>,
 }
 
-/// Reads a function after its op name.
+/// Parses a function after its op name.
 pub(crate) fn parse_function<'a>(
     p: &mut Parser<'a>,
     op: &mut ParsedOp,
@@ -75,7 +75,7 @@ pub(crate) fn parse_function<'a>(
     Ok(())
 }
 
-/// `(%a: type {attrs}, ...) -> (type {attrs}, ...)`; names are left out in declarations.
+/// Parses `(%a: type {attrs}, ...) -> (type {attrs}, ...)`; declarations have no argument names.
 fn signature<'a>(p: &mut Parser<'a>) -> PResult<Signature<'a>> {
     let mut sig = Signature::default();
     p.expect("(")?;
@@ -130,7 +130,7 @@ fn results<'a>(p: &mut Parser<'a>, sig: &mut Signature<'a>) -> PResult<()> {
     p.expect(")")
 }
 
-/// Writes a function after its op name.
+/// Prints a function after its op name.
 pub(crate) fn print_function(p: &mut Printer<'_>, info: &'static OpInfo, op: Op) -> io::Result<()> {
     let m = p.m;
     let ctx = &m.ctx;
@@ -161,7 +161,7 @@ pub(crate) fn print_function(p: &mut Printer<'_>, info: &'static OpInfo, op: Op)
     p.out.push(')');
     if !results.is_empty() {
         p.out.push_str(" -> ");
-        // A lone function type would read as the start of a longer one without its parentheses.
+        // Without parentheses, a single function type would parse as the start of a longer one.
         let plain = result_attrs.is_empty() && results.len() == 1 && ctx.function_parts(results[0]).is_none();
         if !plain {
             p.out.push('(');

@@ -1,19 +1,19 @@
-//! SSA names while parsing: which value a `%name` means here, and which uses still wait for their definition.
+//! Scopes of SSA names during parsing, with forward references.
 
 use crate::module::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The names that are visible at the place being parsed.
+/// The names visible at the current position.
 #[derive(Default)]
 pub(crate) struct Names<'a> {
     map: FxHashMap<&'a str, Entry>,
-    /// What the definitions of open scopes replaced, to be restored when their scope closes.
+    /// Entries that the definitions of open scopes shadow, restored when the scope closes.
     undo: Vec<(&'a str, Option<Entry>)>,
     forward: FxHashMap<&'a str, Vec<Forward>>,
-    /// The depth of the open scope, and of the innermost one that hides all names outside.
+    /// Depth of the open scope, and of the innermost isolated one, which hides all names outside.
     depth: u32,
     isolation: u32,
-    /// Names in text that could not be read: they may be missing only because their definitions are.
+    /// Names in text that failed to parse; their uses elsewhere get no further error.
     pub(crate) poisoned: FxHashSet<&'a str>,
 }
 
@@ -25,7 +25,7 @@ struct Entry {
     depth: u32,
 }
 
-/// A use before the definition.
+/// A forward reference: a use before the definition.
 #[derive(Clone, Copy)]
 struct Forward {
     placeholder: Value,
@@ -34,7 +34,7 @@ struct Forward {
     isolation: u32,
 }
 
-/// What [`Names::push`] changed.
+/// The state that [`Names::push`] saves.
 #[derive(Clone, Copy)]
 pub(crate) struct Outer {
     undo: usize,
@@ -52,7 +52,7 @@ impl<'a> Names<'a> {
         outer
     }
 
-    /// Closes the scope that gave `outer`.
+    /// Closes the scope whose `push` returned `outer`.
     pub(crate) fn pop(&mut self, outer: Outer) {
         while self.undo.len() > outer.undo {
             let (name, entry) = self.undo.pop().expect("longer than before");
@@ -65,30 +65,30 @@ impl<'a> Names<'a> {
         self.depth -= 1;
     }
 
-    /// The depth of the innermost isolated scope.
+    /// Returns the depth of the innermost isolated scope.
     pub(crate) fn isolation(&self) -> u32 {
         self.isolation
     }
 
-    /// First value, number of values and place of definition.
+    /// Returns the first value of a name, the number of its values and the offset of its definition.
     #[inline]
     pub(crate) fn get(&self, name: &str) -> Option<(Value, u32, usize)> {
         let entry = self.map.get(name)?;
         (entry.depth >= self.isolation).then_some((entry.first, entry.count, entry.offset))
     }
 
-    /// Where a name is defined that cannot be seen from here, since an isolated scope began.
+    /// Returns the offset of a definition that an isolated scope hides.
     pub(crate) fn hidden(&self, name: &str) -> Option<usize> {
         self.map.get(name).filter(|entry| entry.depth < self.isolation).map(|entry| entry.offset)
     }
 
-    /// Where the name was defined already, if a second definition is an error here.
+    /// Returns the offset of the earlier definition if a second one is an error here.
     #[inline]
     pub(crate) fn redefined(&self, name: &str) -> Option<usize> {
         self.get(name).map(|(_, _, offset)| offset)
     }
 
-    /// Defines a name and returns the uses that waited for it: placeholder, result number, place.
+    /// Defines a name and returns its forward references: placeholder, result number, offset.
     pub(crate) fn define(
         &mut self,
         name: &'a str,
@@ -112,19 +112,19 @@ impl<'a> Names<'a> {
         ready.iter().map(|f: &Forward| (f.placeholder, f.number, f.offset)).collect()
     }
 
-    /// The placeholder of an earlier use.
+    /// Returns the placeholder of an earlier forward reference.
     pub(crate) fn forward(&self, name: &str, number: u32) -> Option<Value> {
         let waiting = self.forward.get(name)?;
         waiting.iter().find(|f| f.number == number && f.isolation == self.isolation).map(|f| f.placeholder)
     }
 
-    /// Notes a use before the definition.
+    /// Adds a forward reference.
     pub(crate) fn add_forward(&mut self, name: &'a str, number: u32, placeholder: Value, offset: usize) {
         let isolation = self.isolation;
         self.forward.entry(name).or_default().push(Forward { placeholder, number, offset, isolation });
     }
 
-    /// Removes and returns the names that were used in isolated scope `isolation` and never defined, in text order.
+    /// Removes and returns the names used in the isolated scope `isolation` and never defined, in text order.
     pub(crate) fn unresolved(&mut self, isolation: u32) -> Vec<(&'a str, usize)> {
         let mut open = Vec::new();
         self.forward.retain(|name, waiting| {
@@ -136,12 +136,12 @@ impl<'a> Names<'a> {
         open
     }
 
-    /// Whether no name means anything here, and no use waits for its definition.
+    /// Whether no name is visible and no forward reference is pending.
     pub(crate) fn is_empty(&self) -> bool {
         self.map.is_empty() && self.forward.is_empty()
     }
 
-    /// The names that are visible here.
+    /// Returns the visible names.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &'a str> + '_ {
         let mut names: Vec<&str> =
             self.map.iter().filter(|(_, e)| e.depth >= self.isolation).map(|(n, _)| *n).collect();

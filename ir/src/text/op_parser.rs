@@ -1,4 +1,4 @@
-//! What directives can read.
+//! The parser interface of custom directives.
 
 use super::directive::{OpParser, Param, ParseResult, RegionArg, Values};
 use super::format_parse::{give, given, insert_terminator, result_types, type_list_until};
@@ -11,85 +11,85 @@ use crate::module::{Block, Region};
 use crate::op_info::OpInfo;
 
 impl<'a> OpParser<'_, 'a> {
-    /// The context.
+    /// Returns the context.
     pub fn ctx(&self) -> &'a Context {
         self.p.ctx
     }
 
-    /// The declaration of the op.
+    /// Returns the declaration of the op.
     pub fn info(&self) -> &'static OpInfo {
         self.p.ctx.op_info(self.op.name).expect("custom forms are those of declared ops")
     }
 
-    /// The byte that comes next, after blanks; 0 at the end.
+    /// Skips blanks and returns the next byte; 0 at the end.
     pub fn peek(&mut self) -> u8 {
         self.p.cur.skip_space();
         self.p.cur.peek()
     }
 
-    /// Where the next token begins, in bytes.
+    /// Skips blanks and returns the byte offset of the next token.
     pub fn offset(&mut self) -> usize {
         self.p.cur.skip_space();
         self.p.cur.pos
     }
 
-    /// An error at a byte of the text.
+    /// Reports an error at a byte offset of the text.
     pub fn error<T>(&self, offset: usize, message: impl Into<String>) -> ParseResult<T> {
         Err(self.p.error(offset, message))
     }
 
-    /// An error at the next token.
+    /// Reports an error at the next token.
     pub fn error_here<T>(&mut self, message: impl Into<String>) -> ParseResult<T> {
         self.p.error_here(message)
     }
 
-    /// An error at the op's name.
+    /// Reports an error at the op's name.
     pub fn error_at_op<T>(&self, message: impl Into<String>) -> ParseResult<T> {
         Err(self.p.error(self.op.offset, message))
     }
 
-    /// An error of the custom form, at the op's name, in MLIR's words: `custom op 'x' ...`.
+    /// Reports an error of the custom form at the op's name, with MLIR's prefix: `custom op 'x' ...`.
     pub fn error_of_op<T>(&self, message: &str) -> ParseResult<T> {
         self.error_in_op(self.op.offset, message)
     }
 
-    /// An error of the custom form at a byte of the text: `custom op 'x' ...`.
+    /// Reports an error of the custom form at a byte offset: `custom op 'x' ...`.
     pub fn error_in_op<T>(&self, offset: usize, message: &str) -> ParseResult<T> {
         self.error(offset, format!("custom op '{}' {message}", self.info().name))
     }
 
-    /// The location of a byte of the text.
+    /// Returns the location of a byte offset.
     pub fn loc(&self, offset: usize) -> Loc {
         self.p.place(offset)
     }
 
-    /// Takes punctuation if it comes next.
+    /// Consumes punctuation if it comes next. Returns whether it did.
     pub fn eat(&mut self, token: &str) -> bool {
         self.p.cur.eat(token)
     }
 
-    /// Takes punctuation.
+    /// Consumes punctuation; an error if something else comes next.
     pub fn expect(&mut self, token: &str) -> ParseResult<()> {
         self.p.expect(token)
     }
 
-    /// Takes a keyword if it comes next.
+    /// Consumes a keyword if it comes next. Returns whether it did.
     pub fn eat_word(&mut self, word: &str) -> bool {
         self.p.cur.eat_word(word)
     }
 
-    /// Takes a keyword.
+    /// Consumes a keyword; an error if something else comes next.
     pub fn expect_word(&mut self, word: &str) -> ParseResult<()> {
         if self.eat_word(word) { Ok(()) } else { Err(self.p.missing_word(word)) }
     }
 
-    /// The keyword that comes next; empty when none does.
+    /// Consumes the next keyword and returns it; empty if the next token is no keyword.
     pub fn word(&mut self) -> &'a str {
         self.p.cur.skip_space();
         self.p.cur.word()
     }
 
-    /// Items separated by commas, up to `close`, which is taken; the opening bracket is taken already.
+    /// Parses comma-separated items up to and including `close`; the opening bracket is already consumed.
     pub fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
         if self.eat(close) {
@@ -104,12 +104,12 @@ impl<'a> OpParser<'_, 'a> {
         }
     }
 
-    /// `%name` or `%name#1`
+    /// Parses `%name` or `%name#1`.
     pub fn value(&mut self) -> ParseResult<ValueRef<'a>> {
         self.p.value_ref()
     }
 
-    /// Values separated by commas; none when no value comes next.
+    /// Parses comma-separated values; empty if the next token is no value.
     pub fn values(&mut self) -> ParseResult<Vec<ValueRef<'a>>> {
         let mut list = Vec::new();
         if self.peek() == b'%' {
@@ -121,32 +121,32 @@ impl<'a> OpParser<'_, 'a> {
         Ok(list)
     }
 
-    /// The type of a value that is defined already.
+    /// Returns the type of a value that is already defined; `None` for a forward reference.
     pub fn type_of(&self, value: ValueRef<'_>) -> Option<Type> {
         self.p.type_of(value)
     }
 
-    /// A type.
+    /// Parses a type.
     pub fn ty(&mut self) -> ParseResult<Type> {
         self.p.ty()
     }
 
-    /// Types separated by commas up to `close`, which is not taken.
+    /// Parses comma-separated types up to `close`, which is not consumed.
     pub fn types_until(&mut self, close: u8) -> ParseResult<Vec<Type>> {
         type_list_until(self.p, close)
     }
 
-    /// What follows `->`: a type, or types in parentheses.
+    /// Parses the types after `->`: one type, or types in parentheses.
     pub fn result_types(&mut self) -> ParseResult<Vec<Type>> {
         result_types(self.p)
     }
 
-    /// An attribute, with its type.
+    /// Parses an attribute with its type.
     pub fn attr(&mut self) -> ParseResult<Attr> {
         self.p.attr()
     }
 
-    /// An attribute whose type is `ty` and is not written, such as elements.
+    /// Parses an attribute, such as elements, whose type `ty` is not in the text.
     pub fn attr_of_type(&mut self, ty: Type) -> ParseResult<Attr> {
         let at = self.offset();
         if self.word().is_empty() || self.peek() != b'<' {
@@ -158,7 +158,7 @@ impl<'a> OpParser<'_, 'a> {
         self.p.fine.attr_of_type(text, ty).map_err(|e| self.p.fine_error(at, e))
     }
 
-    /// An integer or float literal of type `ty`, written without it.
+    /// Parses an integer or float literal of type `ty`, which is not in the text.
     pub fn number(&mut self, ty: Type) -> ParseResult<Attr> {
         let at = self.offset();
         let sign = if self.eat("-") { "-" } else { "" };
@@ -166,7 +166,7 @@ impl<'a> OpParser<'_, 'a> {
         self.p.fine.attr_of_type(&text, ty).map_err(|e| self.p.fine_error(at, e))
     }
 
-    /// An integer literal.
+    /// Parses an integer literal.
     pub fn integer(&mut self) -> ParseResult<i64> {
         let at = self.offset();
         let number = self.number(Type::I64)?;
@@ -182,19 +182,19 @@ impl<'a> OpParser<'_, 'a> {
         byte.is_ascii_digit() || (byte == b'-' && self.p.cur.peek_at(1).is_ascii_digit())
     }
 
-    /// The text up to the bracket that closes the one that comes next, brackets included, and where it begins.
+    /// Skips the bracketed text that comes next. Returns its byte offset and the text, brackets included.
     pub fn balanced(&mut self) -> ParseResult<(usize, &'a str)> {
         let at = self.offset();
         self.p.cur.skip_balanced().map_err(|at| self.p.error(at, "this bracket is never closed"))?;
         Ok((at, self.p.cur.since(at)))
     }
 
-    /// The attribute that a text spells; an error in it is reported at `offset`.
+    /// Parses an attribute from a text of its own; errors are reported at `offset`.
     pub fn attr_from(&mut self, offset: usize, text: &str) -> ParseResult<Attr> {
         self.p.fine.attr(text).map_err(|e| self.p.error(offset, e.message))
     }
 
-    /// An affine map attribute (`affine_map<...>` or an alias of one).
+    /// Parses an affine map attribute (`affine_map<...>` or an alias of one).
     pub fn affine_map(&mut self) -> ParseResult<(Attr, &'a AffineMap)> {
         let at = self.offset();
         let attr = self.attr()?;
@@ -204,7 +204,7 @@ impl<'a> OpParser<'_, 'a> {
         }
     }
 
-    /// `%name: type loc(...)`
+    /// Parses `%name: type loc(...)`.
     pub fn argument(&mut self) -> ParseResult<RegionArg<'a>> {
         let value = self.value()?;
         self.expect(":")?;
@@ -212,7 +212,7 @@ impl<'a> OpParser<'_, 'a> {
         self.argument_of(value, ty)
     }
 
-    /// An argument whose type is known, with the location that may follow.
+    /// Completes an argument of known type with the optional trailing location.
     pub fn argument_of(&mut self, value: ValueRef<'a>, ty: Type) -> ParseResult<RegionArg<'a>> {
         let end = value.offset + 1 + value.name.len();
         if self.p.cur.text().as_bytes().get(end) == Some(&b'#') {
@@ -222,7 +222,7 @@ impl<'a> OpParser<'_, 'a> {
         Ok((value, ty, loc))
     }
 
-    /// Reads the next region, whose entry block has the arguments, and gives it its implicit terminator.
+    /// Parses the next region, whose entry block has the given arguments, and adds its implicit terminator.
     pub fn region(&mut self, args: &[RegionArg<'a>]) -> ParseResult<Region> {
         let isolated = self.info().traits.has(crate::Traits::ISOLATED);
         let region = self.p.region(isolated, args)?;
@@ -231,8 +231,8 @@ impl<'a> OpParser<'_, 'a> {
         Ok(region)
     }
 
-    /// Ends the one block of a region with the op `name`, which gets the results of the op before it, unless it ends with a
-    /// terminator.
+    /// Terminates the single block of a region with the op `name`, whose operands are the results of the last op,
+    /// unless the block already ends with a terminator.
     pub fn yield_last(&mut self, region: Region, name: &str) {
         let (loc, m) = (self.p.place(self.op.offset), &mut self.p.m);
         let block = m.entry(region).unwrap_or_else(|| m.add_block(region));
@@ -246,38 +246,38 @@ impl<'a> OpParser<'_, 'a> {
         m.append_op(block, end);
     }
 
-    /// Reads the next region, which must spell its terminator.
+    /// Parses the next region, whose terminator is explicit.
     pub fn terminated_region(&mut self) -> ParseResult<()> {
         let region = self.p.region(self.info().traits.has(crate::Traits::ISOLATED), &[])?;
         self.op.regions.push(region);
         Ok(())
     }
 
-    /// The region that was read last comes before the others.
+    /// Moves the region parsed last before the others.
     pub fn move_last_region_first(&mut self) {
         self.op.regions.rotate_right(1);
     }
 
-    /// The next region is not in the text, and has no blocks.
+    /// Adds a region without blocks for one that the text omits.
     pub fn empty_region(&mut self) {
         let region = self.p.m.detached_region();
         self.op.regions.push(region);
     }
 
-    /// Reads `^block` as the next successor.
+    /// Parses `^block` as the next successor.
     pub fn successor(&mut self) -> ParseResult<Block> {
         let block = self.p.successor()?;
         self.op.successors.push(block);
         Ok(block)
     }
 
-    /// The operands of group `to` are those.
+    /// Sets the operands of group `to`.
     pub fn set_operands(&mut self, to: Param, list: impl IntoIterator<Item = ValueRef<'a>>) {
         let Param::Operand(i) = to else { panic!("{to:?} is not an operand group") };
         self.s.operands[i] = list.into_iter().collect();
     }
 
-    /// The types of an operand or result group are those.
+    /// Sets the types of an operand or result group.
     pub fn set_types(&mut self, to: Param, types: Vec<Type>) {
         match to {
             Param::Operand(i) => give(self.s, Values::Operand(i), types),
@@ -286,30 +286,30 @@ impl<'a> OpParser<'_, 'a> {
         }
     }
 
-    /// The types that were given to an operand group so far.
+    /// Returns the types set so far for an operand group.
     pub fn types_of(&self, group: Param) -> &[Type] {
         let Param::Operand(i) = group else { panic!("{group:?} is not an operand group") };
         given(self.s, i)
     }
 
-    /// The inherent attribute `to` is that.
+    /// Sets the inherent attribute `to`.
     pub fn set_attr(&mut self, to: Param, value: Attr) {
         let Param::Attr(i) = to else { panic!("{to:?} is not an attribute") };
         let name = self.ctx().str(self.info().attrs[i].name);
         self.s.props.push((name, value));
     }
 
-    /// The inherent attribute of that name is that, for attributes that are no parameters.
+    /// Sets the inherent attribute `name`, for attributes that are no parameters.
     pub fn set_named_attr(&mut self, name: Str, value: Attr) {
         self.s.props.push((name, value));
     }
 
-    /// The discardable attribute of that name is that, for ops whose form spells such.
+    /// Sets the discardable attribute `name`, for ops whose custom form spells such attributes.
     pub fn set_discardable(&mut self, name: Str, value: Attr) {
         self.s.attrs = self.ctx().dict_with(self.s.attrs, name, Some(value));
     }
 
-    /// The dictionary of the other attributes, if one comes next.
+    /// Parses the optional dictionary of the remaining attributes.
     pub fn attr_dict(&mut self) -> ParseResult<()> {
         if self.peek() == b'{' {
             let dict = self.p.dict()?;
@@ -318,7 +318,7 @@ impl<'a> OpParser<'_, 'a> {
         Ok(())
     }
 
-    /// `attributes {...}`, if it comes next.
+    /// Parses an optional `attributes {...}`.
     pub fn attr_dict_with_keyword(&mut self) -> ParseResult<()> {
         if self.eat_word("attributes") { self.attr_dict() } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! What directives can write.
+//! The printer interface of custom directives.
 
 use super::attr_dict::{attr_dict, unspelled};
 use super::directive::{OpPrinter, Param, Values};
@@ -10,22 +10,22 @@ use crate::op_info::OpInfo;
 use std::io;
 
 impl<'m> OpPrinter<'_, 'm> {
-    /// The program.
+    /// Returns the program.
     pub fn module(&self) -> &'m Module {
         self.p.m
     }
 
-    /// The declaration of the op.
+    /// Returns the declaration of the op.
     fn info(&self) -> &'static OpInfo {
         self.p.m.info(self.op).expect("custom forms are those of declared ops")
     }
 
-    /// The context.
+    /// Returns the context.
     pub fn ctx(&self) -> &'m Context {
         &self.p.m.ctx
     }
 
-    /// The values of an operand group, or the values whose types a parameter names.
+    /// Returns the values of an operand group or of a `type(...)` parameter.
     pub fn group(&self, param: Param) -> ValueList {
         match param {
             Param::Operand(i) | Param::Types(Values::Operand(i)) => self.p.m.operand_group(self.op, i),
@@ -34,7 +34,7 @@ impl<'m> OpPrinter<'_, 'm> {
         }
     }
 
-    /// The types of a parameter's values.
+    /// Returns the types of a parameter's values.
     pub fn group_types(&self, param: Param) -> Vec<Type> {
         match param {
             Param::Operand(i) => value_types(self.p, self.op, Values::Operand(i)),
@@ -43,46 +43,46 @@ impl<'m> OpPrinter<'_, 'm> {
         }
     }
 
-    /// The inherent attribute.
+    /// Returns the inherent attribute of a parameter.
     pub fn inherent(&self, param: Param) -> Option<Attr> {
         let Param::Attr(i) = param else { panic!("{param:?} is not an attribute") };
         self.p.m.inherent_attr(self.op, self.info().attrs[i].name)
     }
 
-    /// The region.
+    /// Returns the region of a parameter.
     pub fn region_at(&self, param: Param) -> Region {
         let Param::Region(i) = param else { panic!("{param:?} is not a region") };
         self.p.m.regions(self.op)[i]
     }
 
-    /// Writes text as it is.
+    /// Prints text verbatim.
     pub fn text(&mut self, text: &str) {
         self.p.out.push_str(text);
     }
 
-    /// Goes to a new line, indented like the op.
+    /// Starts a new line at the indentation of the op.
     pub fn newline(&mut self) {
         self.p.newline();
     }
 
-    /// Writes a value's name.
+    /// Prints a value's name.
     pub fn value(&mut self, value: Value) {
         self.p.value(value);
     }
 
-    /// A value's name, for text that is put together elsewhere.
+    /// Returns a value's name.
     pub fn value_text(&self, value: Value) -> String {
         let mut out = String::new();
         self.p.numbers.value(self.p.m, value, &mut out);
         out
     }
 
-    /// Writes values, separated by commas.
+    /// Prints comma-separated values.
     pub fn values(&mut self, values: &[Value]) {
         self.p.values(values);
     }
 
-    /// Writes items, separated by commas.
+    /// Prints comma-separated items.
     pub fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
         for (i, it) in items.into_iter().enumerate() {
             self.p.comma(i);
@@ -90,65 +90,65 @@ impl<'m> OpPrinter<'_, 'm> {
         }
     }
 
-    /// Writes a type.
+    /// Prints a type.
     pub fn ty(&mut self, ty: Type) {
         self.p.ty(ty);
     }
 
-    /// Writes types, separated by commas.
+    /// Prints comma-separated types.
     pub fn types(&mut self, types: &[Type]) {
         self.list(types, |p, &ty| p.ty(ty));
     }
 
-    /// Writes one type bare, any other number in parentheses.
+    /// Prints one type bare, and any other number of types in parentheses.
     pub fn result_types(&mut self, types: &[Type]) {
         self.p.result_types(types);
     }
 
-    /// Writes an attribute with its type.
+    /// Prints an attribute with its type.
     pub fn attr(&mut self, attr: Attr) {
         self.p.attrs.attr(attr, &mut self.p.out);
     }
 
-    /// Writes a number without its type.
+    /// Prints a number without its type.
     pub fn number(&mut self, attr: Attr) {
         self.p.attrs.attr_without_type(attr, &mut self.p.out);
     }
 
-    /// Writes an inherent attribute the way its kind is spelled in formats.
+    /// Prints an inherent attribute in the form that formats use for its kind.
     pub fn spelled(&mut self, param: Param) {
         let Param::Attr(i) = param else { panic!("{param:?} is not an attribute") };
         attr_text(self.p, self.info(), self.op, i);
     }
 
-    /// Writes a block's name.
+    /// Prints a block's label.
     pub fn block(&mut self, block: Block) {
         self.p.block_name(block);
     }
 
-    /// Writes an op that is in the op's regions, without the names of its results.
+    /// Prints an op nested in the op's regions, without its result names.
     pub fn nested(&mut self, op: Op) -> io::Result<()> {
         self.p.unnamed_op(op)
     }
 
-    /// Writes a region in braces. `args`: whether the entry block's arguments are written; `terminator`: whether the
-    /// terminator is.
+    /// Prints a region in braces. `args`: whether the entry block's arguments are printed; `terminator`: whether the
+    /// terminator is printed.
     pub fn region(&mut self, region: Region, args: bool, terminator: bool) -> io::Result<()> {
         self.p.region(region, args, false, terminator)
     }
 
-    /// Writes a region, with its terminator only if that says something.
+    /// Prints a region, with its terminator only if it is not the implicit one.
     pub fn body(&mut self, region: Region, args: bool) -> io::Result<()> {
         let terminator = !is_plain(self.p.m, self.info(), region);
         self.region(region, args, terminator)
     }
 
-    /// Writes ` {...}`: the attributes that the format does not spell.
+    /// Prints ` {...}`: the attributes that the format does not spell.
     pub fn attr_dict(&mut self) {
         attr_dict(self.p, self.info(), self.op, false);
     }
 
-    /// Writes ` {...}`: the attributes that neither the format spells nor the list names.
+    /// Prints ` {...}`: the attributes that the format does not spell and that `names` does not contain.
     pub fn attr_dict_without(&mut self, names: &[&str]) {
         let mut dict = unspelled(self.p, self.info(), self.op);
         for name in names {
@@ -160,7 +160,7 @@ impl<'m> OpPrinter<'_, 'm> {
         }
     }
 
-    /// Writes ` attributes {...}`.
+    /// Prints ` attributes {...}`.
     pub fn attr_dict_with_keyword(&mut self) {
         attr_dict(self.p, self.info(), self.op, true);
     }

@@ -1,35 +1,35 @@
 //! Options of the parser and the printer.
 
-/// How much the parser takes for granted.
+/// Options of the parser.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ParseOptions {
-    /// Accept ops of dialects that are not registered.
+    /// Whether ops of unregistered dialects are accepted.
     pub allow_unregistered: bool,
-    /// Threads for large files; 0 is one.
+    /// Number of threads for large files; 0 means one.
     pub threads: usize,
 }
 
-/// How to print.
+/// Options of the printer, as mlir-opt's `--mlir-print-*`.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct PrintOptions {
-    /// Every op in generic form.
+    /// Whether every op is printed in generic form.
     pub generic: bool,
-    /// Trailing locations.
+    /// Whether trailing locations are printed.
     pub debug_info: bool,
-    /// No aliases and no resources: what is printed can stand inside other text.
+    /// Whether aliases and resources are omitted, so that the text can be embedded in other text.
     pub local_scope: bool,
-    /// `{...}` for regions.
+    /// Whether regions are printed as `{...}`.
     pub skip_regions: bool,
-    /// Constants with more elements than this are left out; see MLIR's `dense_resource<__elided__>`.
+    /// Number of elements above which constants are elided; see MLIR's `dense_resource<__elided__>`.
     pub elide_elements: Option<usize>,
-    /// Resources whose text is longer than this are left out.
+    /// Length in characters above which resources are elided.
     pub elide_resources: Option<usize>,
-    /// Comments that say who uses a value.
+    /// Whether the users of each value are printed as comments.
     pub value_users: bool,
-    /// No two values have one number, wherever they are.
+    /// Whether SSA value numbers are unique in the whole program.
     pub unique_ids: bool,
-    /// Values are named by their locations.
+    /// Whether values are named by their locations.
     pub name_locs: bool,
-    /// Threads for large programs; 0 is one.
+    /// Number of threads for large programs; 0 means one.
     pub threads: usize,
 }

@@ -1,9 +1,9 @@
-//! A large file is parsed by several threads, each of which reads some of the functions that follow each other in a block.
+//! Parallel parsing of large files: each thread parses consecutive functions of one block.
 //!
-//! Where functions begin is guessed: where a line starts with the same blanks and the same op name as the first one. A
-//! guess is right if the thread before comes to it at the end of an op. If anything is not as hoped, because of a wrong
-//! guess, an error, or a name that functions share, then one thread reads the file again. So what is read, and what is said
-//! about it, does not depend on the number of threads.
+//! The starts of functions are guessed: a line that begins with the same blanks and the same op name as the first
+//! function. A guess is right if the preceding thread reaches it at the end of an op. On a wrong guess, an error, or a
+//! name that functions share, one thread parses the file again. So the result and the diagnostics do not depend on the
+//! number of threads.
 
 use super::cursor::Cursor;
 use super::options::ParseOptions;
@@ -15,24 +15,24 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Threads are not worth their while for fewer bytes each.
+/// Minimum number of bytes per thread.
 const MIN_BYTES: usize = 128 << 10;
 
-/// So many parts there are for each thread: what takes long is not known before.
+/// Parts per thread, to balance parts whose parse time differs.
 const PARTS: usize = 3;
 
-/// What a thread made of its part.
+/// The result of parsing one part.
 struct Part {
     m: Module,
-    /// Where it stopped.
+    /// Byte offset at which the parser stopped.
     end: usize,
-    /// Whether it read only what has nothing to do with what is around it, and without errors.
+    /// Whether the part was parsed without errors and without references to names outside of it.
     is_closed: bool,
 }
 
 impl<'a> Parser<'a> {
-    /// Divides what follows in `block` if the op at `at`, just read, is a function, and lets other threads parse the parts
-    /// after the first.
+    /// Divides the text that follows in `block` if the op at `at`, just parsed, is a function, and parses the parts
+    /// after the first on other threads.
     pub(super) fn divide(&mut self, block: Block, at: usize, top: bool) {
         let left = self.cur.rest().len();
         let threads = self.options.threads.min(left / MIN_BYTES);
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         self.cur = self.cur.within(whole);
     }
 
-    /// A parser for the part of the file that begins at `start` and ends with `text`.
+    /// Creates a parser for the part of the file that begins at `start` and ends with `text`.
     fn for_part(&self, text: &'a str, start: usize) -> Parser<'a> {
         let options = ParseOptions { threads: 1, ..self.options };
         let mut parser = Parser::new(self.ctx, self.aliases, self.source, text, options);
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         parser
     }
 
-    /// Parses the ops of a part.
+    /// Parses the ops of one part.
     fn part(mut self, top: bool) -> Part {
         let body = self.m.body();
         self.block_ops(body, top);
@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
         Part { m: self.m, end: self.cur.pos, is_closed }
     }
 
-    /// Adds the ops of the parts, which begin at `starts`, to `block`. `false` if one of them is not as it must be.
+    /// Appends the ops of the parts, which begin at `starts`, to `block`. Returns `false` if a part is invalid.
     fn absorb(&mut self, block: Block, starts: &[usize], parts: Vec<Part>) -> bool {
         let mut next = starts[1..].iter();
         for part in parts {
@@ -105,8 +105,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Where to divide `text` after `from` so that there are at most `parts` parts of about equal length, all but the first of
-/// which begin like the op at `at`. Empty if that does not stand at the start of its line.
+/// Returns offsets that divide `text` after `from` into at most `parts` parts of about equal length, all but the first
+/// of which begin like the op at `at`. Empty if that op does not start its line.
 fn starts(text: &str, at: usize, from: usize, parts: usize) -> Vec<usize> {
     let line = text[..at].trim_end_matches([' ', '\t']).len();
     if line > 0 && text.as_bytes()[line - 1] != b'\n' {

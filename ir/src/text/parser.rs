@@ -1,4 +1,4 @@
-//! The state of parsing, and errors at places in the text.
+//! Parser state and errors with source positions.
 
 use super::cursor::Cursor;
 use super::fine::{AliasTable, FineParser, ParseError};
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What goes wrong while parsing. Boxed, since it is rare and results travel far.
+/// A parse error, boxed to keep results small.
 pub(crate) type Error = Box<Diagnostic>;
 pub(crate) type PResult<T> = Result<T, Error>;
 
@@ -35,26 +35,27 @@ pub(crate) struct Parser<'a> {
     pub(super) op_names: FxHashMap<&'a str, OpName>,
     pub(super) signatures: FxHashMap<&'a str, Types>,
     pub(super) normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
-    /// Dialects whose prefix may be left out, innermost last.
+    /// Dialects whose prefix may be omitted, innermost last.
     pub(super) default_dialects: Vec<&'static str>,
 }
 
-/// Whether the text was divided among threads. That happens once, at the first function with enough text after it.
+/// The state of dividing the text among threads, which happens at most once: at the first function with enough text
+/// after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Division {
-    /// It is not to be.
+    /// Parsing stays on one thread.
     Never,
-    /// Not yet.
+    /// The text may still be divided.
     Open,
     Done,
-    /// It was, and that was a mistake.
+    /// The division failed, and one thread parses the file again.
     Failed,
 }
 
-/// The operand and result types that a signature names.
+/// The operand and result types of a signature.
 pub(super) type Types = (SmallVec<[Type; 4]>, SmallVec<[Type; 2]>);
 
-/// A block that was named: where first, and whether it has been defined.
+/// A block label: the offset of its first mention and whether the block is defined.
 #[derive(Clone, Copy)]
 pub(super) struct Label {
     pub(super) block: Block,
@@ -62,7 +63,7 @@ pub(super) struct Label {
     pub(super) defined: bool,
 }
 
-/// An operand as written: `%name#number`.
+/// A value reference in the text: `%name#number`.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueRef<'a> {
     pub(crate) name: &'a str,
@@ -71,13 +72,13 @@ pub struct ValueRef<'a> {
 }
 
 impl<'a> ValueRef<'a> {
-    /// What tells names apart: `("name", number)`.
+    /// Returns the key of the reference: `("name", number)`.
     pub fn key(self) -> (&'a str, u32) {
         (self.name, self.number)
     }
 }
 
-/// Everything that was read of an op, before it is made.
+/// The parsed parts of an op, before the op is created.
 pub(crate) struct ParsedOp {
     pub(crate) name: OpName,
     pub(crate) offset: usize,
@@ -134,8 +135,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An error at a byte of the text. A token that was expected but does not come before the end of a line is missed
-    /// there, not where the next line starts.
+    /// Makes an error at a byte offset. A token missing at the end of a line is reported there, not at the start of the
+    /// next.
     pub(crate) fn error(&self, offset: usize, message: impl Into<String>) -> Error {
         let message = message.into();
         let text = self.cur.text();
@@ -147,13 +148,13 @@ impl<'a> Parser<'a> {
         Box::new(Diagnostic::error(self.place(if moved { before } else { offset }), message))
     }
 
-    /// An error at the next token.
+    /// Reports an error at the next token.
     pub(crate) fn error_here<T>(&mut self, message: impl Into<String>) -> PResult<T> {
         self.cur.skip_space();
         Err(self.error(self.cur.pos, message))
     }
 
-    /// A keyword is missed where something else is, even if that is on the next line.
+    /// Makes the error for a missing keyword, at the next token even if that is on a later line.
     pub(crate) fn missing_word(&mut self, word: &str) -> Error {
         self.cur.skip_space();
         Box::new(Diagnostic::error(self.place(self.cur.pos), format!("expected '{word}'")))
@@ -163,12 +164,12 @@ impl<'a> Parser<'a> {
         Loc::source(self.source, offset)
     }
 
-    /// The error of a type or attribute whose text starts at `base`.
+    /// Makes the error of a type or attribute whose text starts at `base`.
     pub(crate) fn fine_error(&self, base: usize, e: ParseError) -> Error {
         self.error(base + e.offset, e.message)
     }
 
-    /// Takes a token that must come.
+    /// Consumes a required token.
     pub(crate) fn expect(&mut self, token: &str) -> PResult<()> {
         if self.cur.eat(token) {
             return Ok(());

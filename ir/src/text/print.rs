@@ -1,5 +1,4 @@
-//! IR to text. The generic form is here; custom forms are in `format`. What mlir-opt prints in generic form, this prints
-//! byte for byte.
+//! Printing of the generic form, byte for byte as mlir-opt prints it. Custom forms are in `format`.
 
 use super::number::Numbering;
 use super::options::PrintOptions;
@@ -14,28 +13,28 @@ use std::io;
 use std::sync::Arc;
 
 impl Module {
-    /// The whole program as text, in the form that `options` says.
+    /// Returns the text of the program.
     pub fn to_text(&self, options: PrintOptions) -> String {
         self.op_text(self.root, options)
     }
 
-    /// One op as text, as [`Module::print_op`] writes it.
+    /// Returns the text of one op, as [`Module::print_op`] writes it.
     pub fn op_text(&self, op: Op, options: PrintOptions) -> String {
         let mut out = Vec::new();
         self.print_op(op, options, &mut out).expect("writing to memory does not fail");
         String::from_utf8(out).expect("the printer writes UTF-8")
     }
 
-    /// Writes the whole program as text.
+    /// Writes the text of the program.
     pub fn print(&self, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
         self.print_op(self.root, options, sink)
     }
 
-    /// Writes one op. In local scope that is all; else it is a program of its own, with the aliases that it needs and, for
-    /// the root, the resources, and ends with a newline.
+    /// Writes one op. In local scope, the text is the op alone. Otherwise it is a complete program that ends with a
+    /// newline: the aliases that the op needs and, for the root, the resources.
     pub fn print_op(&self, op: Op, options: PrintOptions, sink: &mut dyn io::Write) -> io::Result<()> {
         let divided = divisible(self, op, options);
-        // Each thread names what it prints, if it can.
+        // If possible, each thread numbers the values of its own part.
         let separate = divided.filter(|&block| Numbering::is_separate(self, block, options));
         let plain = options.local_scope || separate.is_some_and(|block| is_plain(self, block, options));
         let (numbers, builder) = both(
@@ -72,7 +71,7 @@ impl Module {
     }
 }
 
-/// The aliases of what was visited. If there are any, everything is visited in the order that fixes their numbers.
+/// Finishes the aliases. If there are any, visits the whole op again in the order that determines their numbers.
 fn finish_aliases(
     m: &Module,
     op: Op,
@@ -84,7 +83,7 @@ fn finish_aliases(
     if options.generic || aliases.is_empty() {
         return Ok(aliases);
     }
-    // Custom forms say what is printed, and in which order: they print to nowhere.
+    // Custom forms determine the order of visits, so they are printed to a null sink.
     let (none, mut nowhere) = (Aliases::default(), io::sink());
     let mut printer = Printer::new(m, &none, numbers.clone(), options, &mut nowhere);
     printer.attrs.visitor = Some(AliasBuilder::new(&m.ctx, &m.alias_hints));
@@ -93,7 +92,7 @@ fn finish_aliases(
 }
 
 impl<'a> Printer<'a> {
-    /// An op with its result names and, if asked for, its location.
+    /// Prints an op with its result names and, if requested, its location.
     fn op(&mut self, op: Op) -> io::Result<()> {
         if self.out.len() > self.flush_at {
             self.flush()?;
@@ -106,11 +105,11 @@ impl<'a> Printer<'a> {
         self.unnamed_op(op)
     }
 
-    /// An op without its result names.
+    /// Prints an op without its result names.
     pub(crate) fn unnamed_op(&mut self, op: Op) -> io::Result<()> {
         let visiting = self.attrs.visitor.is_some();
         if visiting {
-            // The location counts first, though it is printed last.
+            // For alias numbers, the location counts first although it is printed last.
             self.trailing_loc(self.m.loc(op));
         }
         match self.m.info(op) {
@@ -130,7 +129,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// The op's name, without the prefix that the op around it lets one leave out.
+    /// Prints the op's name, without the default dialect prefix of the enclosing op.
     fn custom_name(&mut self, op: Op) {
         let name = self.m.name_text(op);
         let around = self.m.parent_op(op).map(|p| self.m.info(p));
@@ -139,7 +138,7 @@ impl<'a> Printer<'a> {
         self.out.push_str(short.unwrap_or(name));
     }
 
-    /// What the generic form mentions counts in another order than it is printed.
+    /// Visits the types and attributes of a generic op in alias order, which differs from print order.
     fn visit_generic_op(&mut self, op: Op) -> io::Result<()> {
         for &region in self.m.regions(op) {
             self.region(region, true, true, true)?;
@@ -186,8 +185,9 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// `{ blocks }` at the current indentation. `header` says whether arguments of the entry block are printed with a
-    /// label; `empty` whether an entry block without ops is; `terminator` whether the last op of a block is.
+    /// Prints `{ blocks }` at the current indentation. `header`: whether the arguments of the entry block are printed
+    /// with a label; `empty`: whether an entry block without ops is printed; `terminator`: whether each block's last op
+    /// is printed.
     pub(crate) fn region(&mut self, region: Region, header: bool, empty: bool, terminator: bool) -> io::Result<()> {
         if self.options.skip_regions {
             self.out.push_str("{...}");
@@ -226,7 +226,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// An op on a line of its own.
+    /// Prints an op on a line of its own.
     pub(super) fn line(&mut self, op: Op) -> io::Result<()> {
         self.newline();
         self.op(op)

@@ -1,4 +1,4 @@
-//! A large program is printed by several threads, each of which prints some of the functions.
+//! Parallel printing: each thread prints some of the functions of a large program.
 
 use super::number::Numbering;
 use super::options::PrintOptions;
@@ -17,15 +17,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
-/// So many parts there are for each thread: no thread waits long for the others at the end, whatever is in the parts.
+/// Parts per thread. Small parts balance the load however large single functions are.
 const PARTS: usize = 16;
 
-/// How many ops of a block are a part.
+/// Returns the number of ops per part.
 fn part_len(ops: &[Op], threads: usize) -> usize {
     ops.len().div_ceil(PARTS * threads).max(1)
 }
 
-/// Whether nothing in a block needs an alias. Several threads look.
+/// Whether no type or attribute in a block needs an alias, checked by several threads.
 pub(super) fn is_plain(m: &Module, block: Block, options: PrintOptions) -> bool {
     let ops: Vec<Op> = m.block_ops(block).collect();
     let parts: Vec<&[Op]> = ops.chunks(part_len(&ops, options.threads)).collect();
@@ -46,8 +46,8 @@ pub(super) fn is_plain(m: &Module, block: Block, options: PrintOptions) -> bool 
     plain.into_inner()
 }
 
-/// The block of `op` whose ops are to be divided among threads, if any: large enough, and without attributes whose text
-/// depends on what was printed before.
+/// Returns the block of `op` whose ops are printed in parallel: large enough, and without distinct attributes, whose
+/// text depends on the text before.
 pub(super) fn divisible(m: &Module, op: Op, options: PrintOptions) -> Option<Block> {
     let &[region] = m.regions(op) else { return None };
     let worthwhile = options.threads > 1 && !options.skip_regions && m.num_ops() >= 2 * MIN_OPS;
@@ -55,7 +55,7 @@ pub(super) fn divisible(m: &Module, op: Op, options: PrintOptions) -> Option<Blo
     (worthwhile && !distinct && m.has_one_block(region)).then(|| m.only_block(region))
 }
 
-/// What two functions give; by two threads if `threads` says so.
+/// Returns the results of two functions, run in parallel if `threads` is set.
 pub(super) fn both<A: Send, B>(threads: bool, first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
     if !threads {
         return (first(), second());
@@ -68,7 +68,8 @@ pub(super) fn both<A: Send, B>(threads: bool, first: impl FnOnce() -> A + Send, 
 }
 
 impl Printer<'_> {
-    /// Prints ops, each on a line of its own. What is printed goes to the sink in order, and as soon as it can.
+    /// Prints ops in parallel, each on a line of its own. Finished text goes to the sink in order and as early as
+    /// possible.
     pub(super) fn ops_by_threads(&mut self, ops: &[Op]) -> io::Result<()> {
         let parts: Vec<&[Op]> = ops.chunks(part_len(ops, self.options.threads)).collect();
         let (m, aliases, options, indent, separate) = (self.m, self.aliases, self.options, self.indent, self.separate);
@@ -96,7 +97,7 @@ impl Printer<'_> {
             let (send, receive) = channel();
             for _ in 1..options.threads.min(parts.len()) {
                 let send = send.clone();
-                // Nobody receives when the sink has failed; then there is nothing more to do.
+                // Sending fails only after the sink has failed, when the remaining output is not needed.
                 scope.spawn(|| print(&mut move |i, part| send.send((i, part)).map_err(io::Error::other)));
             }
             drop(send);
@@ -109,17 +110,17 @@ impl Printer<'_> {
     }
 }
 
-/// Some of the ops, as text, and the resources that they mention.
+/// The text of consecutive ops and the resources that it references.
 struct Part {
     text: String,
     resources: IndexSet<Str>,
 }
 
-/// Puts parts of a text in order.
+/// A reorder buffer that writes parts in program order.
 struct Written<'a> {
     sink: &'a mut dyn io::Write,
     resources: &'a mut IndexSet<Str>,
-    /// The part that is to be written next.
+    /// Index of the next part to write.
     next: usize,
     waiting: BTreeMap<usize, Part>,
 }

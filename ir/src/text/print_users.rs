@@ -1,10 +1,11 @@
-//! Comments that say who uses a value, as mlir-opt prints them.
+//! The comments of `--mlir-print-value-users`, in mlir-opt's form.
 
 use super::number::push_number;
 use super::printer::Printer;
 use crate::module::{Block, Op, Value};
 
-/// ` // users: %1, %2` after an op with results; ` // id: %3` after one without, by which others name it.
+/// Prints ` // users: %1, %2` after an op with results, and ` // id: %3`, the number that identifies it as a user,
+/// after one without.
 pub(crate) fn of_op(p: &mut Printer<'_>, op: Op) {
     let m = p.m;
     let n = m.num_results(op);
@@ -29,7 +30,7 @@ pub(crate) fn of_op(p: &mut Printer<'_>, op: Op) {
     }
 }
 
-/// `// %arg0 is used by %1`, a line for each argument.
+/// Prints `// %arg0 is used by %1`, one line per block argument.
 pub(crate) fn of_args(p: &mut Printer<'_>, block: Block) {
     for &arg in p.m.block_args(block) {
         p.newline();
@@ -44,7 +45,7 @@ pub(crate) fn of_args(p: &mut Printer<'_>, block: Block) {
     }
 }
 
-/// The ops that use a value, each once.
+/// Returns the users of a value, without duplicates.
 fn users(p: &Printer<'_>, value: Value) -> Vec<Op> {
     let mut seen = rustc_hash::FxHashSet::default();
     p.m.uses(value).map(|(op, _)| op).filter(|&op| seen.insert(op)).collect()

@@ -1,4 +1,4 @@
-//! The state of printing, and the parts that all forms share: values, types, attributes and locations.
+//! Printer state, and the elements common to all forms: values, types, attributes and locations.
 
 use super::number::Numbering;
 use super::options::PrintOptions;
@@ -12,12 +12,12 @@ use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
-/// Text of at most this length is kept for reuse.
+/// Longest text that is cached, in bytes.
 const CACHED: usize = 256;
 
 const FLUSH_AT: usize = 64 << 10;
 
-/// The state of printing.
+/// The state of a printer.
 pub(crate) struct Printer<'a> {
     pub(crate) m: &'a Module,
     pub(crate) out: String,
@@ -26,14 +26,14 @@ pub(crate) struct Printer<'a> {
     pub(super) aliases: &'a Aliases,
     pub(super) options: PrintOptions,
     pub(super) sink: &'a mut dyn io::Write,
-    /// Text is handed to the sink when there is more than this.
+    /// Buffered bytes above which text is flushed to the sink.
     pub(super) flush_at: usize,
     pub(super) indent: usize,
-    /// The block whose ops are divided among threads.
+    /// The block whose ops are printed in parallel.
     pub(super) divided: Option<Block>,
-    /// Whether threads name what they print.
+    /// Whether each thread numbers the values of its own part.
     pub(super) separate: bool,
-    /// Where in `cache` the text of a type or dictionary is: start and length, length 0 for not yet.
+    /// The cached texts, and the start and length in them of each type or dictionary; length 0 for one not cached yet.
     cache: String,
     types: SideTable<Type, (u32, u32)>,
     dicts: SideTable<Attr, (u32, u32)>,
@@ -82,7 +82,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// ` loc(...)`, if locations are printed.
+    /// Prints the trailing location ` loc(...)`, if locations are printed.
     pub(crate) fn trailing_loc(&mut self, loc: Loc) {
         if self.options.debug_info {
             self.out.push(' ');
@@ -91,7 +91,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// ` loc(...)` of a block argument, if locations are printed. MLIR uses no alias there.
+    /// Prints the location of a block argument, if locations are printed. As in MLIR, without an alias.
     pub(crate) fn arg_loc(&mut self, block: Block, i: usize) {
         if self.options.debug_info {
             self.out.push(' ');
@@ -100,7 +100,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// `(operand types) -> result types`
+    /// Prints `(operand types) -> result types`.
     pub(crate) fn signature(&mut self, op: Op) {
         let m = self.m;
         self.out.push('(');
@@ -113,7 +113,7 @@ impl<'a> Printer<'a> {
         self.result_types(&types);
     }
 
-    /// One type bare, any other number (and a function type) in parentheses.
+    /// Prints one type bare, and any other number of types, or a function type, in parentheses.
     pub(crate) fn result_types(&mut self, types: &[Type]) {
         if let [ty] = *types
             && self.m.ctx.function_parts(ty).is_none()
@@ -163,7 +163,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A dictionary in braces.
+    /// Prints a dictionary in braces.
     pub(crate) fn dict(&mut self, dict: Attr) {
         let (start, len) = self.dicts[dict];
         if len > 0 {
@@ -177,7 +177,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Keeps what was printed since `at` for reuse, if it is short.
+    /// Caches the text printed since `at`, if it is short.
     fn keep(&mut self, at: usize) -> Option<(u32, u32)> {
         let len = self.out.len() - at;
         if len > CACHED || self.cache.len() > u32::MAX as usize - CACHED {

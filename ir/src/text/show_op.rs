@@ -4,11 +4,11 @@ use super::options::PrintOptions;
 use crate::diag::Diagnostic;
 use crate::module::Module;
 
-/// Constants of more elements are left out where a diagnostic shows an op.
+/// Number of elements above which a constant is elided in a diagnostic.
 const MAX_SHOWN_ELEMENTS: usize = 16;
 
 impl Diagnostic {
-    /// Adds a note that shows the op that it is about, in generic form if it is an error. The op must still be there.
+    /// Adds a note with the text of the op at fault; for errors in generic form. The op must still exist.
     pub fn show_op(&mut self, m: &Module) {
         let Some(op) = self.op else { return };
         let (local_scope, elide_elements) = (true, Some(MAX_SHOWN_ELEMENTS));

@@ -1,10 +1,11 @@
-//! The order in which types and attributes count for the numbers of aliases.
+//! The order of types and attributes that determines alias numbers.
 
 use super::options::PrintOptions;
 use super::print_alias::AliasBuilder;
 use crate::module::{Module, Op};
 
-/// Location, then what the regions hold, then operand types, result types and attributes by name: MLIR's order.
+/// Visits the location, the contents of the regions, then operand types, result types and attributes by name: MLIR's
+/// order.
 pub(super) fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: &mut AliasBuilder<'_>) {
     if options.debug_info {
         builder.visit_loc(m.loc(op).to_attr(&m.ctx), true);
@@ -30,7 +31,7 @@ pub(super) fn visit_aliases(m: &Module, op: Op, options: PrintOptions, builder: 
     visit_types_and_attrs(m, op, builder);
 }
 
-/// Operand types, result types, and the attributes of both dictionaries by name.
+/// Visits operand types, result types, and the attributes of both dictionaries by name.
 pub(super) fn visit_types_and_attrs(m: &Module, op: Op, builder: &mut AliasBuilder<'_>) {
     for &operand in m.operands(op) {
         builder.visit_type(m.value_type(operand));
