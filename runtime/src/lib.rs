@@ -1,9 +1,9 @@
 //! The runtime: kernels of this machine, plans that run programs by them, and artifact files.
 
+mod aligned_bytes;
 pub mod artifact;
 pub mod cpu;
 pub mod gemm;
-mod lines;
 mod vector;
 pub mod window;
 pub mod workers;

@@ -1,10 +1,10 @@
-//! Products by address tables: the tables and the second factor are constants.
+//! Kernels of f32 products with constant address tables.
 
 use super::narrow::Narrow;
 use super::operands::Operands;
 use super::{Kernel, Out, Prepared, constant, extents, float, floats, position};
-use crate::gemm::{Addresses, Columns, Isa, Panels, Parts, Product};
-use crate::lines::Lines;
+use crate::aligned_bytes::AlignedBytes;
+use crate::gemm::{Addresses, ColumnSlice, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
 use bytes::Bytes;
 use gradus_dialects::layout::{prefix_sums, split_runs};
@@ -12,8 +12,8 @@ use gradus_ir::eval::Trap;
 use gradus_ir::{Module, OpArgs, Tensor};
 use std::borrow::Cow;
 
-/// Where a product finds its first factor.
-pub(super) fn addresses(args: &OpArgs<'_>, parts: Parts) -> Option<Addresses> {
+/// The address tables of the left operand.
+pub(super) fn addresses(args: &OpArgs<'_>, parts: RunSplit) -> Option<Addresses> {
     let offsets = |name| Some(constant(args, name)?.as_slice::<i32>().into_owned());
     if args.opt_operand("bases").is_some() {
         let (bases, run) = (constant(args, "bases")?, usize::try_from(args.int("run")?).ok()?);
@@ -26,12 +26,12 @@ pub(super) fn addresses(args: &OpArgs<'_>, parts: Parts) -> Option<Addresses> {
     Addresses::sums(base, &starts, run, parts).ok()
 }
 
-/// The second factor of a product.
+/// The right operand of a product.
 #[derive(Clone, Copy)]
 struct Factor {
     columns: usize,
     summands: usize,
-    /// Of panels, if it is in some.
+    /// Panel width, if it is packed.
     width: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl Factor {
         }
     }
 
-    /// As kernels read it: where it is, if it is so already.
+    /// Packs the operand into panels, or wraps it if it is packed already.
     fn panels(self, data: &Bytes, bias: Option<&[f32]>) -> Option<Panels> {
         let Factor { columns, summands, width } = self;
         let sizes = [columns, summands];
@@ -63,19 +63,19 @@ impl Factor {
     }
 }
 
-/// A constant as floats, where it is if it is of such.
+/// Converts a constant to f32, without a copy if it is f32.
 fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
     match kind.floats(constant.bytes()) {
-        Cow::Owned(floats) => Lines::of(bytemuck::cast_slice(&floats)).into_bytes(),
+        Cow::Owned(floats) => AlignedBytes::of(bytemuck::cast_slice(&floats)).into_bytes(),
         Cow::Borrowed(_) => constant.bytes().clone(),
     }
 }
 
-/// `addr.gemm` and `addr.indirect_gemm` of floats. A constant factor is put in the order in which it is read once, others each
-/// time.
+/// Prepares `addr.gemm` and `addr.indirect_gemm` on floats. A constant right operand is packed once, others in each
+/// run.
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let kind = Narrow::of(args, 0)?;
-    let addresses = addresses(args, Parts::FLOATS)?;
+    let addresses = addresses(args, RunSplit::FLOATS)?;
     let (range, factor) = (bounds(args), Factor::of(m, args)?);
     let mut operands = Operands::new(args);
     let add = operands.input("add");
@@ -94,21 +94,21 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let b = match &known {
             Some(panels) => panels,
             None => {
-                let b = Lines::of(bytemuck::cast_slice(&floats(b).unwrap_or_default())).into_bytes();
+                let b = AlignedBytes::of(bytemuck::cast_slice(&floats(b).unwrap_or_default())).into_bytes();
                 let panels = factor.panels(&b, floats(bias).as_deref());
                 packed = panels.ok_or_else(|| Trap::unsupported("a factor is too large"))?;
                 &packed
             }
         };
         let product = Product { a: &kind.floats(data[0]), addresses: &addresses, b, add: add.as_deref(), range };
-        let columns = out.columns.unwrap_or(Columns { first: 0, of: factor.columns });
-        kind.write(out.bytes, |c| product.compute_among(workers, c, columns).map_err(Trap::Ub))
+        let columns = out.columns.unwrap_or(ColumnSlice { first: 0, of: factor.columns });
+        kind.write(out.bytes, |c| product.compute_strided(workers, c, columns).map_err(Trap::Ub))
     };
     let columns = (kind == Narrow::No && add.is_none()).then_some(factor.columns);
     Some(Kernel { reads: operands.inputs()?, columns, run: Box::new(run) }.into())
 }
 
-/// The least and greatest that results can be.
+/// The bounds of the clamp.
 pub(super) fn bounds(args: &OpArgs<'_>) -> (f32, f32) {
     (float(args, "low").unwrap_or(f32::NEG_INFINITY), float(args, "high").unwrap_or(f32::INFINITY))
 }

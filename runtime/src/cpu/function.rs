@@ -1,14 +1,15 @@
-//! Elementwise functions: which op computes which, and their formulas. A function is one row of [`functions!`].
+//! Elementwise functions: the ops that they implement, and their formulas. A function is one row of [`functions!`].
 //!
-//! They equal the reference kernels bit for bit, except for exponentials and the functions made of them, which are within 3 ULP.
+//! Results equal the reference kernels bit for bit, except for exponentials and functions based on them, which are
+//! within 3 ULP.
 
 use super::float;
 use crate::vector::ROUND;
 use gradus_dialects::graph;
 use gradus_ir::{OpArgs, OpDecl, OpInfo};
 
-/// Declares functions of a number of elements, as an enum with `of`, the function that an op computes, and `apply`. A row: name,
-/// parameters and how each is read by its name from the op, ops that compute it, formula.
+/// Declares functions of a given arity, as an enum with `of`, which selects the function of an op, and `apply`. A row
+/// has a name, parameters with the function that reads each from the op, the ops, and the formula.
 macro_rules! functions {
     (
         $(#[$doc:meta])* $Functions:ident of $arity:literal by $each:ident;
@@ -21,7 +22,7 @@ macro_rules! functions {
         }
 
         impl $Functions {
-            /// Returns the function that an op computes of each element.
+            /// Returns the function that an op applies to each element.
             pub(super) fn of(args: &OpArgs<'_>) -> Option<$Functions> {
                 let is_one_of = |ops: &[&OpInfo]| ops.iter().any(|info| std::ptr::eq(*info, args.info));
                 $(if is_one_of(&[$(graph::$Op::INFO),*]) {
@@ -42,7 +43,7 @@ macro_rules! functions {
 }
 
 functions! {
-    /// A function of one element.
+    /// A unary function.
     Unary of 1 by one;
     Same [] |x| x;
     Relu [ReluOp] |x| if x < 0.0 { 0.0 } else { x };
@@ -63,7 +64,7 @@ functions! {
 }
 
 functions! {
-    /// A function of two elements; ops of more operands apply it from the first on.
+    /// A binary function; variadic ops apply it from left to right.
     Binary of 2 by two;
     Add [AddOp, SumOp] |a, b| a + b;
     Sub [SubOp] |a, b| a - b;
@@ -74,14 +75,14 @@ functions! {
     PRelu [PReluOp] |a, b| if a < 0.0 { a * b } else { a };
 }
 
-/// The arguments of a function.
+/// An argument of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument<'a> {
-    /// The elements of the output before the function is applied.
+    /// The current elements of the output.
     There,
-    /// An element for each one of the output.
+    /// One element per element of the output.
     Many(&'a [f32]),
-    /// One element for all.
+    /// A scalar.
     One(f32),
 }
 
@@ -125,24 +126,24 @@ fn two([a, b]: [Argument<'_>; 2], out: &mut [f32], f: impl Fn(f32, f32) -> f32) 
     }
 }
 
-/// The larger of two, the second if they are equal; what is no number if one of them is none.
+/// The maximum, the second if they are equal; NaN if either is NaN.
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b || a.is_nan() { a } else { b }
 }
 
-/// The smaller of two, the second if they are equal; what is no number if one of them is none.
+/// The minimum, the second if they are equal; NaN if either is NaN.
 #[inline(always)]
 fn smaller(a: f32, b: f32) -> f32 {
     if a < b || a.is_nan() { a } else { b }
 }
 
-/// The exponential. x = n ln 2 + r: a polynomial of r, and n in the exponent, in two steps as it may be too large for one.
-/// Source of the method: Cody and Waite, Software Manual for the Elementary Functions, 1980; the polynomial is Taylor's, which is
-/// exact enough where |r| is at most ln 2 / 2.
+/// Computes e^x with x = n ln 2 + r: a polynomial in r, and 2^n in two factors, since n may exceed the exponent range.
+/// Method: Cody and Waite, Software Manual for the Elementary Functions, 1980; the Taylor polynomial is accurate enough
+/// for |r| <= ln 2 / 2.
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
-    // ln 2 in two parts, of which the first has few bits, so that n times it is exact.
+    // ln 2 in two parts; the first has few significant bits, so that n times it is exact.
     const HIGH: f32 = 0.693_359_4;
     const LOW: f32 = -2.121_944_4e-4;
     let x = if x < -104.0 { -104.0 } else { x };
@@ -162,13 +163,13 @@ pub(super) fn exp(x: f32) -> f32 {
     p * power(half) * power(n.wrapping_sub(half))
 }
 
-/// 2 to the power of a small number.
+/// Computes 2^n for small |n|.
 #[inline(always)]
 fn power(n: i32) -> f32 {
     f32::from_bits((n.wrapping_add(127) as u32) << 23)
 }
 
-/// The logistic function, whose exponential is never too large.
+/// Computes the logistic function without overflow.
 #[inline(always)]
 fn logistic(x: f32) -> f32 {
     let e = exp(-x.abs());
@@ -176,7 +177,8 @@ fn logistic(x: f32) -> f32 {
     if x < 0.0 { low } else { 1.0 - low }
 }
 
-/// Small ones by their series, as the quotient would lose digits; Source: Abramowitz and Stegun, 4.5.64.
+/// Computes the hyperbolic tangent; by its series for small arguments, where the quotient would lose digits. Source:
+/// Abramowitz and Stegun, 4.5.64.
 #[inline(always)]
 fn tanh(x: f32) -> f32 {
     let e = exp(-2.0 * x.abs());
@@ -190,7 +192,7 @@ fn tanh(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// How far a function may be from what it is in double precision, in units of the last place.
+    /// Checks the error against double precision, in units in the last place.
     fn check(name: &str, f: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) {
         for i in -40_000..=40_000 {
             let x = i as f32 * 0.002_7;

@@ -1,20 +1,20 @@
-//! Products of bytes by address tables: the tables, the second factor and scales are constants.
+//! Kernels of 8-bit products with constant address tables, right operand and scales.
 
 use super::addr::addresses;
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype};
-use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
-use crate::gemm::{Isa, Parts};
-use crate::window::{ByteWindows, MAX_POSITIONS, Places};
+use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
+use crate::gemm::{Isa, RunSplit};
+use crate::window::{ByteWindows, MAX_POSITIONS, WindowTable};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
 
-/// `addr.gemm` and `addr.indirect_gemm` of bytes.
+/// Prepares `addr.gemm` and `addr.indirect_gemm` on bytes.
 pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let mut operands = Operands::new(args);
     let parameters =
         Parameters::of(&mut operands, args, |shape| if let &[columns, _] = shape { Some(columns) } else { None })?;
-    let addresses = addresses(args, Parts::BYTES)?;
+    let addresses = addresses(args, RunSplit::BYTES)?;
     let size = [parameters.columns, addresses.summands()];
     let at = |n: usize, k: usize| parameters.weight(n * size[1] + k, n);
     let b = BytePanels::new(ByteIsa::best(), size, addresses.run(), at, parameters.bias.as_deref()).ok()?;
@@ -28,7 +28,7 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// `addr.depthwise` of bytes.
+/// Prepares `addr.depthwise` on bytes.
 pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let table = constant(args, "bases")?;
     let &[_, positions] = table.shape() else { return None };
@@ -39,7 +39,7 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         return None;
     }
     let weights: Vec<f32> = (0..positions * n).map(|i| parameters.weight(i, i % n) as f32).collect();
-    let places = Places::new(&table.as_slice::<i32>(), positions).ok()?;
+    let places = WindowTable::new(&table.as_slice::<i32>(), positions).ok()?;
     let Parameters { signed, bias, scales, .. } = parameters;
     let bias = bias.unwrap_or_else(|| vec![0; n]);
     let [zero, add] = ["a_zero", "add"].map(|name| operands.input(name));
@@ -52,36 +52,36 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// Returns the zero point of the first factor, and the summands.
+/// Returns the zero point of the left operand, and the residual.
 fn beside<'a>(data: &[&'a [u8]], zero: Option<usize>, add: Option<usize>) -> (u8, Option<&'a [i32]>) {
     let zero = zero.and_then(|i| data[i].first().copied()).unwrap_or(0);
     (zero, add.map(|i| bytemuck::cast_slice(data[i])))
 }
 
-/// Where results go: as sums if there are no scales.
-fn finished<'a>(out: &'a mut [u8], scales: Option<&'a Scales>) -> Finished<'a> {
+/// The destination: sums, or bytes if there are scales.
+fn finished<'a>(out: &'a mut [u8], scales: Option<&'a Scales>) -> IntegerOutput<'a> {
     match scales {
-        Some(scales) => Finished::Quantized(out, scales),
-        None => Finished::Sums(bytemuck::cast_slice_mut(out)),
+        Some(scales) => IntegerOutput::Quantized(out, scales),
+        None => IntegerOutput::Sums(bytemuck::cast_slice_mut(out)),
     }
 }
 
-/// The constants of a product.
+/// The constant operands of a product.
 struct Parameters {
-    /// Whether the bytes of the buffer have a sign.
+    /// Whether the elements of the left operand are signed.
     signed: bool,
-    /// The other factor.
+    /// The right operand.
     values: Vec<i32>,
     columns: usize,
-    /// What is subtracted from it, for all columns or each.
+    /// Zero points of the right operand, one or one per column.
     zero: Vec<i32>,
     bias: Option<Vec<i32>>,
-    /// How results are quantized, if they are.
+    /// The requantization, if any.
     scales: Option<Scales>,
 }
 
 impl Parameters {
-    /// `columns`: how many columns the result has, by the extents of the other factor.
+    /// Reads the operands; `columns` returns the number of result columns from the extents of the right operand.
     fn of(
         operands: &mut Operands<'_>,
         args: &OpArgs<'_>,
@@ -100,13 +100,13 @@ impl Parameters {
         Some(Parameters { signed: a == DType::I8, values, columns, zero, bias, scales })
     }
 
-    /// An element of the other factor, less its zero point.
+    /// An element of the right operand minus its zero point.
     fn weight(&self, i: usize, column: usize) -> i32 {
         self.values[i] - self.zero[if self.zero.len() == 1 { 0 } else { column }]
     }
 }
 
-/// The numbers that bytes are.
+/// Converts a tensor of bytes to integers.
 fn integers(bytes: &Tensor) -> Option<Vec<i32>> {
     match bytes.dtype() {
         DType::I8 => Some(bytes.as_slice::<i8>().iter().map(|&x| x.into()).collect()),
@@ -115,7 +115,7 @@ fn integers(bytes: &Tensor) -> Option<Vec<i32>> {
     }
 }
 
-/// How sums become bytes.
+/// Creates the requantization.
 fn quantizing(mut scales: Vec<f64>, columns: usize, zero: &Tensor) -> Option<Scales> {
     if let [one] = scales[..] {
         scales = vec![one; columns];

@@ -1,4 +1,4 @@
-//! Ops that treat each element by itself, of floats, with broadcasting; several of them in one pass.
+//! Fused elementwise f32 ops with broadcasting.
 
 use super::function::{Argument, Binary, Unary};
 use super::{Kernel, floats, floats_mut, is};
@@ -7,16 +7,16 @@ use gradus_ir::eval::Trap;
 use gradus_ir::{DType, OpArgs};
 use smallvec::SmallVec;
 
-/// What a stage reads.
+/// The source of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
-    /// The result of the stage before.
+    /// The result of the previous stage.
     Previous,
     /// An operand.
     Operand(usize),
 }
 
-/// A function of what is there.
+/// One fused elementwise stage.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Stage {
     One(Unary, Source),
@@ -24,7 +24,7 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// The same that reads other things.
+    /// Returns the stage with other sources.
     pub(super) fn with(self, f: impl Fn(Source) -> Source) -> Stage {
         match self {
             Stage::One(function, x) => Stage::One(function, f(x)),
@@ -32,7 +32,7 @@ impl Stage {
         }
     }
 
-    /// Whether it reads that operand.
+    /// Whether the stage reads an operand.
     pub(super) fn reads(self, operand: usize) -> bool {
         let is = |source| source == Source::Operand(operand);
         match self {
@@ -42,7 +42,7 @@ impl Stage {
     }
 }
 
-/// An op as stages, if it treats each element by itself.
+/// Returns the stages of an elementwise op.
 pub(super) fn stages(args: &OpArgs<'_>) -> Option<Vec<Stage>> {
     if !is(args, 0, DType::F32) || dtype_of_result(args) != Some(DType::F32) {
         return None;
@@ -63,37 +63,37 @@ fn dtype_of_result(args: &OpArgs<'_>) -> Option<DType> {
     super::dtype(args.module, *args.result_types.first()?)
 }
 
-/// Stages that make a tensor of such extents of operands of others, by themselves.
+/// Builds a kernel from stages, the result's extents and the operands' extents.
 pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Kernel> {
     let map = Map::new(stages, result, operands)?;
     Some(Kernel::new(0..operands.len(), move |data, out| map.compute(data, out)))
 }
 
-/// So many elements go through all stages before the next do: they stay in the first cache.
+/// Number of elements that go through all stages at once, so that they stay in the L1 cache.
 const CHUNK: usize = 2048;
 
-/// A loop around runs of elements.
+/// An outer loop.
 #[derive(Debug)]
 struct Loop {
     extent: usize,
-    /// By how much the offset of each operand goes on.
+    /// Stride of each operand.
     strides: Vec<usize>,
 }
 
-/// Stages over the elements of a result.
+/// A fused loop nest over the elements of a result.
 #[derive(Debug)]
 struct Map {
     stages: Vec<Stage>,
-    /// Outermost first.
+    /// The outer loops, outermost first.
     loops: Vec<Loop>,
-    /// So many elements of the result lie side by side, and what they are made of too, or is the same for all.
+    /// Length of the inner loop, in which each operand is contiguous or constant.
     run: usize,
-    /// Whether the elements of each operand lie side by side.
+    /// Whether each operand is contiguous in the inner loop.
     is_many: Vec<bool>,
 }
 
 impl Map {
-    /// Stages that make a tensor of such extents of operands that broadcast to it.
+    /// Builds the loop nest; operands broadcast to the result.
     fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
         let strides: Vec<Vec<usize>> = operands.iter().map(|shape| strides(shape, result)).collect::<Option<_>>()?;
         let mut loops: Vec<Loop> = Vec::new();
@@ -138,7 +138,7 @@ impl Map {
         }
     }
 
-    /// All stages, on some elements of a run.
+    /// Applies all stages to a chunk of the inner loop.
     #[inline(always)]
     fn chunk(&self, operands: &[&[f32]], offsets: &[usize], first: usize, out: &mut [f32]) {
         let len = out.len();
@@ -156,7 +156,7 @@ impl Map {
     }
 }
 
-/// All elements of a result.
+/// The output of a run.
 struct Rows<'a> {
     map: &'a Map,
     operands: &'a [&'a [f32]],
@@ -170,7 +170,7 @@ impl Loops for Rows<'_> {
     }
 }
 
-/// How far the elements of an operand that broadcasts are apart along each axis of the result: not at all where it is one.
+/// The strides of a broadcasting operand along the result's axes; 0 where its extent is 1.
 fn strides(operand: &[usize], result: &[usize]) -> Option<Vec<usize>> {
     let missing = result.len().checked_sub(operand.len())?;
     let mut all = vec![0; result.len()];

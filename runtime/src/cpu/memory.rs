@@ -1,6 +1,6 @@
 //! Memory planning: offsets in one arena such that values with overlapping live ranges do not overlap in memory.
 
-use crate::lines::LINE;
+use crate::aligned_bytes::LINE;
 use std::collections::BTreeMap;
 
 /// A value that needs memory, with its live range: from the defining step to the last use.
@@ -41,7 +41,7 @@ pub(super) fn place(slots: &[Slot], steps: usize) -> (Vec<usize>, Usage) {
     (offsets, Usage { reserved, ..usage })
 }
 
-/// Places each slot in the lowest gap among the slots placed before whose live ranges overlap. Returns offsets and
+/// WindowTable each slot in the lowest gap among the slots placed before whose live ranges overlap. Returns offsets and
 /// arena size, in time proportional to the live slots at each step of each live range.
 fn in_order(slots: &[Slot], steps: usize, order: &[usize]) -> (Vec<usize>, usize) {
     let (mut offsets, mut reserved) = (vec![0; slots.len()], 0);

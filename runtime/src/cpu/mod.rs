@@ -1,24 +1,24 @@
-//! Kernels for this machine.
+//! The `cpu` target: kernels of this machine.
 //!
-//! A program whose sizes are all known is laid out before it runs ([`plan`]); of any other, the interpreter asks for a kernel
-//! before it evaluates an op by its reference meaning.
+//! A program with static shapes is planned before it runs ([`plan`]); otherwise the interpreter asks for a kernel
+//! before it evaluates an op by reference.
 //!
-//! | file | what is there |
+//! | file | contents |
 //! |---|---|
-//! | `program.rs` | a function, ready to be called |
-//! | `plan.rs` | its steps |
-//! | `store.rs` | the memory that they work on |
-//! | `memory.rs` | where values are in it, so that those that are never needed at once share memory |
-//! | `addr.rs` | kernels of products by address tables |
-//! | `int8.rs` | the same of bytes |
-//! | `narrow.rs` | floats of 16 bits as floats of 32 |
-//! | `operands.rs` | the optional operands of an op, as kernels ask for them |
-//! | `window.rs` | pools and depthwise convolutions by them |
-//! | `map.rs` | what treats each element by itself |
-//! | `function.rs` | the functions of elements |
-//! | `movement.rs` | what moves elements |
+//! | `program.rs` | callable functions |
+//! | `plan.rs` | execution plans: fusion, in-place concatenation |
+//! | `store.rs` | memory of a plan |
+//! | `memory.rs` | memory planning |
+//! | `addr.rs` | table-driven f32 products |
+//! | `int8.rs` | table-driven 8-bit products |
+//! | `narrow.rs` | 16-bit floats, computed in f32 |
+//! | `operands.rs` | optional operands |
+//! | `window.rs` | pools and depthwise convolutions |
+//! | `map.rs` | fused elementwise ops |
+//! | `function.rs` | elementwise functions |
+//! | `movement.rs` | data movement |
 //! | `lanes.rs` | normalization along an axis |
-//! | `quantize.rs` | floats as bytes, and back |
+//! | `quantize.rs` | quantization and dequantization |
 
 mod addr;
 mod function;
@@ -38,28 +38,28 @@ mod window;
 pub use memory::Usage;
 pub use program::Program;
 
-use crate::gemm::Columns;
-use crate::lines::Lines;
+use crate::aligned_bytes::AlignedBytes;
+use crate::gemm::ColumnSlice;
 use crate::workers::Workers;
 use gradus_dialects::{self as dialects, graph, layout};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use map::Stage;
 
-/// From the bytes of operands to those of a result, on some threads.
+/// Computes a result from the bytes of operands, on the threads of a pool.
 type Run = dyn Fn(&Workers, &[&[u8]], Out<'_>) -> Result<(), Trap> + Send + Sync;
 
-/// Computes a result from the bytes of operands, all of them row-major and aligned as their elements are.
+/// A kernel of an op. Operands are row-major and aligned to their elements.
 struct Kernel {
-    /// Which operands it gets.
+    /// Indices of the operands that it reads.
     reads: Vec<usize>,
-    /// How many columns its result has, if it can write them among others.
+    /// Number of result columns, if it supports strided output.
     columns: Option<usize>,
     run: Box<Run>,
 }
 
 impl Kernel {
-    /// On one thread.
+    /// Creates a single-threaded kernel.
     fn new(
         reads: impl IntoIterator<Item = usize>,
         run: impl Fn(&[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
@@ -67,7 +67,7 @@ impl Kernel {
         Kernel::shared(reads, move |_, data, out| run(data, out))
     }
 
-    /// On several, if there are.
+    /// Creates a multithreaded kernel.
     fn shared(
         reads: impl IntoIterator<Item = usize>,
         run: impl Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
@@ -77,33 +77,33 @@ impl Kernel {
     }
 }
 
-/// Where a kernel writes.
+/// The output of a kernel.
 struct Out<'a> {
     bytes: &'a mut [u8],
-    /// The columns that are its result, if there are others.
-    columns: Option<Columns>,
+    /// The result's columns within wider rows, for strided output.
+    columns: Option<ColumnSlice>,
 }
 
-/// A part of a result, which is elements of one operand.
-struct Part {
-    /// Copies them.
+/// A slice of a concatenation, filled by one operand.
+struct Slice {
+    /// The kernel that copies it.
     copy: Kernel,
-    /// How many columns they are.
+    /// Number of columns of the slice.
     count: usize,
-    /// Of all columns of the result.
-    columns: Columns,
+    /// Position of the slice in the result.
+    columns: ColumnSlice,
 }
 
-/// How an op is computed.
+/// The implementation of an op.
 enum Prepared {
-    /// Its one result has the bytes of its first operand.
+    /// A view: the result has the bytes of the first operand.
     View,
-    /// Its one result has an element for each of these, one stage after the other.
+    /// Elementwise stages.
     Map(Vec<Stage>),
-    /// Each of its results by itself.
+    /// One kernel per result.
     Kernels(Vec<Kernel>),
-    /// Parts of its one result.
-    Parts(Vec<Part>),
+    /// A concatenation of slices.
+    Concat(Vec<Slice>),
 }
 
 impl From<Kernel> for Prepared {
@@ -112,10 +112,10 @@ impl From<Kernel> for Prepared {
     }
 }
 
-/// Prepares an op whose operands and results are tensors of known extents: `None` if there is no kernel for it as it is.
+/// Prepares an op on tensors of static shape. Returns `None` if there is no kernel for it.
 type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
 
-/// The ops that there are kernels for, but for those of each element by itself; where there are several, the first that fits.
+/// The ops with kernels, other than elementwise ones; the first entry that accepts an op is used.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
     (dialects::addr::GemmOp::INFO, addr::gemm),
     (dialects::addr::IndirectGemmOp::INFO, addr::gemm),
@@ -145,17 +145,17 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::LrnOp::INFO, lanes::lrn),
 ];
 
-/// The same bytes, if there are as many: what a type says need not be what happens.
+/// Prepares an op whose result has the bytes of its operand, if the sizes agree: a declared type may be wrong.
 fn view(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     (size(m, args.operand_type(0)) == size(m, *args.result_types.first()?)).then_some(Prepared::View)
 }
 
-/// How an op is computed, if there is a kernel for it.
+/// Prepares an op, if there is a kernel for it.
 fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     let m = args.module;
     let is_known = |ty: Type| m.ctx.is_shaped(ty) && extents(m, ty).is_some() && dtype(m, ty).is_some();
     let types = args.operands.iter().map(|&v| m.value_type(v)).chain(args.result_types.iter().copied());
-    // What reads nothing makes something of its attributes.
+    // An op without operands depends only on its attributes and is left to reference evaluation.
     if args.operands.is_empty() || !types.into_iter().all(is_known) {
         return None;
     }
@@ -171,56 +171,56 @@ fn dtype(m: &Module, ty: Type) -> Option<DType> {
     m.ctx.dtype(m.ctx.element_type(ty))
 }
 
-/// The extents of a tensor, if they are known and their product is a size.
+/// The extents of a tensor, if they are static and their product does not overflow.
 fn extents(m: &Module, ty: Type) -> Option<Vec<usize>> {
     let all: Vec<usize> = m.ctx.static_shape(ty)?.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<_>>()?;
     all.iter().try_fold(8_usize, |n, &d| n.checked_mul(d))?;
     Some(all)
 }
 
-/// The bytes of a tensor of known extents.
+/// Size in bytes of a tensor of static shape.
 fn size(m: &Module, ty: Type) -> Option<usize> {
     Some(extents(m, ty)?.iter().product::<usize>() * dtype(m, ty)?.size())
 }
 
-/// A constant operand, aligned as any element is.
+/// A constant operand, aligned for any element type.
 fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
     args.ctx().dense_tensor(args.module.constant(args.opt_operand(name)?)?).as_ref().map(aligned)
 }
 
-/// An attribute that is a float.
+/// A float attribute.
 fn float(args: &OpArgs<'_>, name: &str) -> Option<f32> {
     args.attr(name).and_then(|a| args.ctx().as_float(a)).map(|value| value as f32)
 }
 
-/// Where a group of operands begins among all.
+/// Index of the first operand of a group.
 fn position(args: &OpArgs<'_>, name: &str) -> Option<usize> {
     let value = args.opt_operand(name)?;
     args.operands.iter().position(|&v| v == value)
 }
 
-/// Whether an operand's elements are of that type.
+/// Whether an operand has this element type.
 fn is(args: &OpArgs<'_>, operand: usize, wanted: DType) -> bool {
     dtype(args.module, args.operand_type(operand)) == Some(wanted)
 }
 
-/// Bytes as floats. They are aligned as such.
+/// Views aligned bytes as f32.
 fn floats(bytes: &[u8]) -> &[f32] {
     bytemuck::cast_slice(bytes)
 }
 
-/// [`floats`], to be written.
+/// Views aligned bytes as mutable f32.
 fn floats_mut(bytes: &mut [u8]) -> &mut [f32] {
     bytemuck::cast_slice_mut(bytes)
 }
 
-/// The same tensor, whose bytes are aligned as any element is.
+/// Returns the tensor with bytes aligned for any element type.
 fn aligned(tensor: &Tensor) -> Tensor {
     let is_aligned = tensor.bytes().as_ptr().cast::<u64>().is_aligned();
-    if is_aligned { tensor.clone() } else { made(tensor.dtype(), tensor.shape(), Lines::of(tensor.bytes())) }
+    if is_aligned { tensor.clone() } else { made(tensor.dtype(), tensor.shape(), AlignedBytes::of(tensor.bytes())) }
 }
 
-/// A tensor of bytes that are as many as it needs.
-fn made(dtype: DType, shape: &[usize], lines: Lines) -> Tensor {
+/// Creates a tensor from bytes of the right size.
+fn made(dtype: DType, shape: &[usize], lines: AlignedBytes) -> Tensor {
     Tensor::new(dtype, shape.to_vec(), lines.into_bytes()).expect("there are as many bytes")
 }

@@ -1,13 +1,13 @@
-//! What moves elements: a nest of loops for each part that goes somewhere.
+//! Kernels of data movement: a copy loop nest for each contiguous part.
 
-use super::{Kernel, Part, Prepared, constant, dtype, extents, position};
-use crate::gemm::Columns;
+use super::{Kernel, Prepared, Slice, constant, dtype, extents, position};
+use crate::gemm::ColumnSlice;
 use gradus_dialects::layout::{self, CopyNest, LayoutError, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Module, OpArgs, Type};
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 
-/// Row-major strides.
+/// The row-major strides of extents.
 fn strides(extents: &[u64]) -> Vec<u64> {
     let mut all = vec![1; extents.len()];
     for axis in (1..extents.len()).rev() {
@@ -21,12 +21,12 @@ fn wide(m: &Module, ty: Type) -> Option<Vec<u64>> {
     Some(extents(m, ty)?.into_iter().map(|d| d as u64).collect())
 }
 
-/// What cannot be moved is not computed.
+/// Converts a layout error to a trap.
 fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {
     done.map_err(|e| Trap::unsupported(e.to_string()))
 }
 
-/// Copies what one operand gives.
+/// A kernel that runs a copy loop nest.
 fn copies(nest: CopyNest, size: usize) -> Prepared {
     Kernel::new([0], move |data, out| moved(nest.copy(data[0], out, size))).into()
 }
@@ -35,13 +35,13 @@ fn element_size(m: &Module, args: &OpArgs<'_>) -> Option<usize> {
     Some(dtype(m, args.operand_type(0))?.size())
 }
 
-/// `graph.dropout` outside of training, whose mask nobody asks for.
+/// Prepares `graph.dropout` in inference mode without a mask result.
 pub(super) fn dropout(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let trains = args.opt_operand("training_mode").is_some();
     if trains || args.result_types.len() != 1 { None } else { super::view(m, args) }
 }
 
-/// `layout.pack` and `layout.unpack`.
+/// Prepares `layout.pack` and `layout.unpack`.
 pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let ([from, to], pad) = layout::pack_layouts(m, args.op?)?;
     let dtype = dtype(m, args.operand_type(0))?;
@@ -60,7 +60,7 @@ pub(super) fn packing(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// Fills a result with one element.
+/// Fills a result with copies of one element.
 fn fill(out: &mut [u8], element: &[u8]) {
     match element {
         [first, rest @ ..] if rest.iter().all(|byte| byte == first) => out.fill(*first),
@@ -68,7 +68,7 @@ fn fill(out: &mut [u8], element: &[u8]) {
     }
 }
 
-/// `graph.transpose`.
+/// Prepares `graph.transpose`.
 pub(super) fn transpose(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
     let perm = match args.ints("perm").filter(|perm| !perm.is_empty()) {
@@ -80,7 +80,7 @@ pub(super) fn transpose(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?))
 }
 
-/// `graph.expand`.
+/// Prepares `graph.expand`.
 pub(super) fn expand(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
     let missing = to.len().checked_sub(from.len())?;
@@ -89,7 +89,7 @@ pub(super) fn expand(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [0, 0]).ok()?, element_size(m, args)?))
 }
 
-/// `graph.concat`.
+/// Prepares `graph.concat`.
 pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (to, size) = (wide(m, args.result_types[0])?, element_size(m, args)?);
     let axis = normalize_axis(args.int("axis")?, to.len()).ok()?;
@@ -100,13 +100,13 @@ pub(super) fn concat(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let nest = CopyNest::strided(&part, [&strides(&part), &apart], [0, start]).ok()?;
         let count = part[axis] * apart[axis];
         let copy = Kernel::new([i], move |data, out| moved(nest.copy(data[0], out, size)));
-        parts.push(Part { copy, count: count as usize, columns: Columns { first: start as usize, of } });
+        parts.push(Slice { copy, count: count as usize, columns: ColumnSlice { first: start as usize, of } });
         start += count;
     }
-    Some(Prepared::Parts(parts))
+    Some(Prepared::Concat(parts))
 }
 
-/// `graph.slice` by constants; no step goes back.
+/// Prepares `graph.slice` with constant, positive steps.
 pub(super) fn slice(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
     let list = |name: &str| constant(args, name)?.to_i64();
@@ -127,7 +127,7 @@ pub(super) fn slice(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(copies(CopyNest::strided(&to, [&apart, &strides(&to)], [start, 0]).ok()?, element_size(m, args)?))
 }
 
-/// `graph.split`: each result is a part.
+/// Prepares `graph.split`, one kernel per result.
 pub(super) fn split(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (from, size) = (wide(m, args.operand_type(0))?, element_size(m, args)?);
     let axis = normalize_axis(args.int("axis").unwrap_or(0), from.len()).ok()?;
@@ -142,7 +142,7 @@ pub(super) fn split(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(Prepared::Kernels(args.result_types.iter().map(&mut part).collect::<Option<_>>()?))
 }
 
-/// `graph.pad` with a constant, by constants that are not negative.
+/// Prepares `graph.pad` in constant mode with constant, nonnegative pads.
 pub(super) fn pad(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (from, to) = (wide(m, args.operand_type(0))?, wide(m, args.result_types[0])?);
     let mode = args.attr("mode").and_then(|a| m.ctx.as_str(a));

@@ -1,10 +1,10 @@
-//! The optional operands of an op, as its kernel asks for them.
+//! Access of kernels to the optional operands of an op.
 
 use super::{constant, position};
 use gradus_ir::{Arity, OpArgs, Tensor};
 
-/// The operands that a kernel has asked for: constants, which it reads when it is prepared, and inputs, which it reads in each
-/// run. The first input is the first operand of the op.
+/// The operands that a kernel has asked for: constants, read once, and inputs, read in each run. The first input is the
+/// first operand of the op.
 pub(super) struct Operands<'a> {
     args: &'a OpArgs<'a>,
     names: Vec<&'static str>,
@@ -16,15 +16,15 @@ impl<'a> Operands<'a> {
         Operands { args, names: Vec::new(), inputs: vec![0] }
     }
 
-    /// Returns where an operand is among the inputs, if the op has it.
+    /// Returns the index of an operand among the inputs, if the op has it.
     pub(super) fn input(&mut self, name: &'static str) -> Option<usize> {
         self.names.push(name);
         self.inputs.push(position(self.args, name)?);
         Some(self.inputs.len() - 1)
     }
 
-    /// Reads a constant, if the op has it; the outer `None` says that it has the operand, but not as a constant that `read`
-    /// accepts.
+    /// Reads a constant, if the op has it. The outer `None` means that the operand is present but not a constant that
+    /// `read` accepts.
     pub(super) fn constant<T>(
         &mut self,
         name: &'static str,
@@ -37,8 +37,8 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// Returns the positions of the inputs among the operands of the op; `None` if the op has an optional operand that was not
-    /// asked for, as the kernel would ignore it.
+    /// Returns the inputs as operand indices; `None` if the op has an optional operand that the kernel did not ask for
+    /// and would ignore.
     pub(super) fn inputs(self) -> Option<Vec<usize>> {
         let args = self.args;
         let mut optional = args.info.operands.iter().filter(|group| group.arity == Arity::Optional);

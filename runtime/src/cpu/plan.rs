@@ -2,10 +2,10 @@
 
 use super::map::{self, Source, Stage};
 use super::memory::{Slot, Usage};
-use super::store::{Others, Place, Store, lost};
-use super::{Kernel, Out, Part, Prepared, aligned, extents, prepare, size};
-use crate::gemm::Columns;
-use crate::lines::LINE;
+use super::store::{Others, Place, Store, internal_error};
+use super::{Kernel, Out, Prepared, Slice, aligned, extents, prepare, size};
+use crate::aligned_bytes::LINE;
+use crate::gemm::ColumnSlice;
 use crate::workers::Workers;
 use bytes::Bytes;
 use gradus_interp::Stop;
@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// The kind of a step.
-enum Does {
+enum StepKind {
     Kernel(Kernel),
     /// Reference evaluation, with result types.
     Reference(Vec<Type>),
@@ -25,19 +25,19 @@ enum Does {
 
 struct Step {
     op: Op,
-    does: Does,
+    does: StepKind,
     reads: Vec<Place>,
     /// The slots that it writes.
     writes: SmallVec<[usize; 1]>,
     /// The slice of the slot that it writes; `None` for all of it.
-    within: Option<Within>,
+    within: Option<SlotSlice>,
     /// Total time over all runs.
     spent: Duration,
 }
 
 /// A slice of a slot.
-enum Within {
-    Columns(Columns),
+enum SlotSlice {
+    ColumnSlice(ColumnSlice),
     Bytes(Range<usize>),
 }
 
@@ -83,7 +83,7 @@ impl Plan {
 
     /// The ops without a kernel.
     pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
-        self.steps.iter().filter(|step| matches!(step.does, Does::Reference(_))).map(|step| step.op)
+        self.steps.iter().filter(|step| matches!(step.does, StepKind::Reference(_))).map(|step| step.op)
     }
 
     /// The last op of each step, with its total time over all runs.
@@ -138,16 +138,16 @@ fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
 }
 
 impl Step {
-    fn new(op: Op, does: Does, reads: Vec<Place>, writes: SmallVec<[usize; 1]>) -> Step {
+    fn new(op: Op, does: StepKind, reads: Vec<Place>, writes: SmallVec<[usize; 1]>) -> Step {
         Step { op, does, reads, writes, within: None, spent: Duration::ZERO }
     }
 
     /// Makes the step write `count` columns into a slice of a shared slot, if its kernel supports that.
-    fn write_within(&mut self, slot: usize, count: usize, within: Within) -> bool {
+    fn write_within(&mut self, slot: usize, count: usize, within: SlotSlice) -> bool {
         let can = match (&self.does, &within) {
-            (Does::Kernel(kernel), Within::Columns(_)) => kernel.columns == Some(count),
-            (Does::Kernel(_), Within::Bytes(_)) => true,
-            (Does::Reference(_), _) => false,
+            (StepKind::Kernel(kernel), SlotSlice::ColumnSlice(_)) => kernel.columns == Some(count),
+            (StepKind::Kernel(_), SlotSlice::Bytes(_)) => true,
+            (StepKind::Reference(_), _) => false,
         };
         let does = can && self.within.is_none();
         if does {
@@ -158,29 +158,30 @@ impl Step {
 
     fn run(&self, m: &Module, workers: &Workers, others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         match &self.does {
-            Does::Kernel(kernel) => store.write(self.writes[0], &self.reads, others, |data, bytes| {
+            StepKind::Kernel(kernel) => store.write(self.writes[0], &self.reads, others, |data, bytes| {
                 let out = match &self.within {
-                    Some(Within::Bytes(some)) => {
-                        Out { bytes: bytes.get_mut(some.clone()).ok_or_else(lost)?, columns: None }
+                    Some(SlotSlice::Bytes(some)) => {
+                        Out { bytes: bytes.get_mut(some.clone()).ok_or_else(internal_error)?, columns: None }
                     }
-                    Some(Within::Columns(columns)) => Out { bytes, columns: Some(*columns) },
+                    Some(SlotSlice::ColumnSlice(columns)) => Out { bytes, columns: Some(*columns) },
                     None => Out { bytes, columns: None },
                 };
                 (kernel.run)(workers, data, out)
             }),
-            Does::Reference(types) => self.by_reference(m, types, others, store),
+            StepKind::Reference(types) => self.by_reference(m, types, others, store),
         }
     }
 
     fn by_reference(&self, m: &Module, types: &[Type], others: Others<'_>, store: &mut Store) -> Result<(), Trap> {
         let read = |(&place, &ty): (&Place, &Type)| tensor(m, store.copy(place, others)?, ty).map(Datum::Tensor);
-        let operands: Vec<Datum> = self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(lost)?;
-        let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(lost)??;
+        let operands: Vec<Datum> =
+            self.reads.iter().zip(types).map(read).collect::<Option<_>>().ok_or_else(internal_error)?;
+        let results = m.with_args(self.op, |args| eval_op(args, &operands)).ok_or_else(internal_error)??;
         for (result, &slot) in results.iter().zip(&self.writes) {
             let bytes = result.tensor()?.bytes();
             store.write(slot, &[], others, |_: &[&[u8]], to: &mut [u8]| {
                 if to.len() != bytes.len() {
-                    return Err(lost());
+                    return Err(internal_error());
                 }
                 to.copy_from_slice(bytes);
                 Ok(())
@@ -203,7 +204,7 @@ enum Draft {
     Map(Group),
     Step(Step),
     /// Fused into a later step.
-    Gone,
+    Fused,
 }
 
 /// Builds a plan op by op.
@@ -277,20 +278,20 @@ impl<'m> Planner<'m> {
             Some(Prepared::Kernels(kernels)) => {
                 for (kernel, result) in kernels.into_iter().zip(m.results(op)) {
                     let reads: Vec<Value> = kernel.reads.iter().map(|&i| args.operands[i]).collect();
-                    self.step(op, Does::Kernel(kernel), &reads, &[result])?;
+                    self.step(op, StepKind::Kernel(kernel), &reads, &[result])?;
                 }
             }
-            Some(Prepared::Parts(parts)) => self.parts(op, parts)?,
+            Some(Prepared::Concat(parts)) => self.parts(op, parts)?,
             None => {
                 let types = args.operands.iter().map(|&v| m.value_type(v)).collect();
                 let results: Vec<Value> = m.results(op).collect();
-                self.step(op, Does::Reference(types), args.operands, &results)?;
+                self.step(op, StepKind::Reference(types), args.operands, &results)?;
             }
         }
         Some(())
     }
 
-    fn step(&mut self, op: Op, does: Does, reads: &[Value], results: &[Value]) -> Option<()> {
+    fn step(&mut self, op: Op, does: StepKind, reads: &[Value], results: &[Value]) -> Option<()> {
         let reads = reads.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let writes = results.iter().map(|&v| self.slot(v)).collect::<Option<_>>()?;
         self.makers.extend(results.iter().map(|&v| (v, self.drafts.len())));
@@ -300,15 +301,15 @@ impl<'m> Planner<'m> {
 
     /// Plans a concatenation: a single-use producer writes directly into its slice of the result; other parts are
     /// copied.
-    fn parts(&mut self, op: Op, parts: Vec<Part>) -> Option<()> {
+    fn parts(&mut self, op: Op, parts: Vec<Slice>) -> Option<()> {
         let (m, result) = (self.m, self.m.result(op, 0));
         let (slot, size) = (self.slot(result)?, super::dtype(m, m.value_type(result))?.size());
-        for Part { copy, count, columns } in parts {
+        for Slice { copy, count, columns } in parts {
             let value = m.operands(op)[copy.reads[0]];
             // With a single row, slices are contiguous.
             let within = match columns.of * size == self.sizes[slot] {
-                true => Within::Bytes(columns.first * size..(columns.first + count) * size),
-                false => Within::Columns(columns),
+                true => SlotSlice::Bytes(columns.first * size..(columns.first + count) * size),
+                false => SlotSlice::ColumnSlice(columns),
             };
             let is_written = self.maker(value).is_some_and(|draft| match &mut self.drafts[draft] {
                 Draft::Step(step) => step.write_within(slot, count, within),
@@ -316,7 +317,7 @@ impl<'m> Planner<'m> {
             });
             if !is_written {
                 let (reads, writes) = (vec![self.place(value)?], smallvec::smallvec![slot]);
-                self.drafts.push(Draft::Step(Step::new(op, Does::Kernel(copy), reads, writes)));
+                self.drafts.push(Draft::Step(Step::new(op, StepKind::Kernel(copy), reads, writes)));
             }
         }
         Some(())
@@ -341,7 +342,7 @@ impl<'m> Planner<'m> {
         let group = Group { op, stages, operands: m.operands(op).to_vec(), result };
         let group = match self.before(&group) {
             Some((operand, draft)) => {
-                let Draft::Map(before) = std::mem::replace(&mut self.drafts[draft], Draft::Gone) else { return None };
+                let Draft::Map(before) = std::mem::replace(&mut self.drafts[draft], Draft::Fused) else { return None };
                 before.then(&group, operand)
             }
             None => group,
@@ -376,12 +377,12 @@ impl<'m> Planner<'m> {
             match draft {
                 Draft::Step(step) => steps.push(step),
                 Draft::Map(group) => steps.push(self.made(group)?),
-                Draft::Gone => {}
+                Draft::Fused => {}
             }
         }
         let given = results.iter().filter_map(|&(place, _)| place.slot());
         let given: FxHashSet<usize> = given.collect();
-        let (store, usage) = Store::new(&lives(&steps, &self.sizes, &given), &given, steps.len())?;
+        let (store, usage) = Store::new(&live_ranges(&steps, &self.sizes, &given), &given, steps.len())?;
         Some(Plan { steps, constants: self.constants, results, arguments, store, usage })
     }
 
@@ -392,7 +393,7 @@ impl<'m> Planner<'m> {
         let reads = group.operands.iter().map(|&v| self.place(v)).collect::<Option<_>>()?;
         let Some(&Place::Slot(slot)) = self.places.get(&group.result) else { return None };
         let writes = smallvec::smallvec![slot];
-        Some(Step::new(group.op, Does::Kernel(kernel), reads, writes))
+        Some(Step::new(group.op, StepKind::Kernel(kernel), reads, writes))
     }
 }
 
@@ -414,7 +415,7 @@ impl Group {
 }
 
 /// The live range of each slot, in steps. Slots without a producer are slices of others.
-fn lives(steps: &[Step], sizes: &[usize], given: &FxHashSet<usize>) -> Vec<Slot> {
+fn live_ranges(steps: &[Step], sizes: &[usize], given: &FxHashSet<usize>) -> Vec<Slot> {
     let mut slots: Vec<Slot> = sizes.iter().map(|_| Slot { bytes: 0, first: 0, last: 0 }).collect();
     for (i, step) in steps.iter().enumerate() {
         for &slot in &step.writes {

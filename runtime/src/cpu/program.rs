@@ -4,7 +4,7 @@ use super::map;
 use super::memory::Usage;
 use super::plan::Plan;
 use super::{Kernel, Out, Prepared, aligned, dtype, extents, made, prepare, size};
-use crate::lines::Lines;
+use crate::aligned_bytes::AlignedBytes;
 use crate::workers::Workers;
 use gradus_interp::{Interpreter, OpKernels, Stop};
 use gradus_ir::eval::{Datum, Trap};
@@ -93,7 +93,7 @@ fn run(args: &OpArgs<'_>, prepared: &Prepared, operands: &[Tensor]) -> Result<Ve
     let lost = || Trap::unsupported("an extent is not known");
     let written = |kernels: &mut dyn Iterator<Item = &Kernel>, ty: Type| {
         let too_large = || Trap::unsupported("a result is larger than memory");
-        let mut out = Lines::try_zeros(size(m, ty).ok_or_else(lost)?).ok_or_else(too_large)?;
+        let mut out = AlignedBytes::try_zeros(size(m, ty).ok_or_else(lost)?).ok_or_else(too_large)?;
         for kernel in kernels {
             let data: Vec<&[u8]> = kernel.reads.iter().map(|&i| &operands[i].bytes()[..]).collect();
             (kernel.run)(&Workers::default(), &data, Out { bytes: out.as_mut(), columns: None })?;
@@ -104,7 +104,7 @@ fn run(args: &OpArgs<'_>, prepared: &Prepared, operands: &[Tensor]) -> Result<Ve
         Prepared::Kernels(kernels) => {
             kernels.iter().zip(types).map(|(kernel, &ty)| written(&mut [kernel].into_iter(), ty)).collect()
         }
-        Prepared::Parts(parts) => Ok(vec![written(&mut parts.iter().map(|part| &part.copy), types[0])?]),
+        Prepared::Concat(parts) => Ok(vec![written(&mut parts.iter().map(|part| &part.copy), types[0])?]),
         Prepared::View | Prepared::Map(_) => {
             let shape = extents(m, types[0]).ok_or_else(lost)?;
             Ok(vec![Datum::Tensor(Tensor::new(operands[0].dtype(), shape, operands[0].bytes().clone())?)])

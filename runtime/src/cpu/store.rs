@@ -2,7 +2,7 @@
 //! without a copy.
 
 use super::memory::{Slot, Usage, needed, place};
-use crate::lines::{LINE, Lines};
+use crate::aligned_bytes::{AlignedBytes, LINE};
 use bytes::Bytes;
 use gradus_ir::Tensor;
 use gradus_ir::eval::Trap;
@@ -37,22 +37,22 @@ pub(super) struct Others<'a> {
 }
 
 /// The memory of a slot: an arena offset or an output buffer.
-enum At {
+enum SlotMemory {
     Memory(Range<usize>),
-    Given(usize),
+    OutputBuffer(usize),
 }
 
 /// An output buffer. The caller may keep it; if it is dropped, the next run reuses it.
-struct Given {
+struct OutputBuffer {
     size: usize,
     /// The buffer during a run.
-    open: Lines,
+    open: AlignedBytes,
     /// The buffer between runs.
-    done: Option<Arc<Lines>>,
+    done: Option<Arc<AlignedBytes>>,
 }
 
 /// Shared ownership of an output buffer.
-struct Shared(Arc<Lines>);
+struct Shared(Arc<AlignedBytes>);
 
 impl AsRef<[u8]> for Shared {
     fn as_ref(&self) -> &[u8] {
@@ -62,21 +62,21 @@ impl AsRef<[u8]> for Shared {
 
 /// The memory of all slots.
 pub(super) struct Store {
-    memory: Lines,
-    at: Vec<At>,
-    given: Vec<Given>,
+    memory: AlignedBytes,
+    at: Vec<SlotMemory>,
+    given: Vec<OutputBuffer>,
 }
 
 /// The memory that is readable while a slot is written: the arena before and after it.
 struct Rest<'a> {
     parts: [&'a [u8]; 2],
     behind: usize,
-    at: &'a [At],
-    given: &'a [Given],
+    at: &'a [SlotMemory],
+    given: &'a [OutputBuffer],
 }
 
 /// The error of an inconsistent plan, which is a bug.
-pub(super) fn lost() -> Trap {
+pub(super) fn internal_error() -> Trap {
     Trap::unsupported("a value is not where it was laid out")
 }
 
@@ -88,12 +88,16 @@ impl Store {
         let inner = |(i, slot): (usize, &Slot)| if is_given(&i) { Slot { bytes: 0, ..*slot } } else { *slot };
         let (offsets, usage) = place(&slots.iter().enumerate().map(inner).collect::<Vec<_>>(), steps);
         let rooms: usize = given.iter().map(|&i| slots[i].bytes.next_multiple_of(LINE)).sum();
-        let memory = Lines::try_zeros(usage.reserved)?;
+        let memory = AlignedBytes::try_zeros(usage.reserved)?;
         let mut store = Store { memory, at: Vec::new(), given: Vec::new() };
         for (i, (slot, offset)) in slots.iter().zip(offsets).enumerate() {
-            let at = if is_given(&i) { At::Given(store.given.len()) } else { At::Memory(offset..offset + slot.bytes) };
-            if let At::Given(_) = at {
-                store.given.push(Given { size: slot.bytes, open: Lines::default(), done: None });
+            let at = if is_given(&i) {
+                SlotMemory::OutputBuffer(store.given.len())
+            } else {
+                SlotMemory::Memory(offset..offset + slot.bytes)
+            };
+            if let SlotMemory::OutputBuffer(_) = at {
+                store.given.push(OutputBuffer { size: slot.bytes, open: AlignedBytes::default(), done: None });
             }
             store.at.push(at);
         }
@@ -107,7 +111,7 @@ impl Store {
         for given in &mut self.given {
             let again = given.done.take().and_then(|lines| Arc::try_unwrap(lines).ok());
             let too_large = || Trap::unsupported("a result is larger than memory");
-            given.open = again.or_else(|| Lines::try_zeros(given.size)).ok_or_else(too_large)?;
+            given.open = again.or_else(|| AlignedBytes::try_zeros(given.size)).ok_or_else(too_large)?;
         }
         Ok(())
     }
@@ -123,8 +127,8 @@ impl Store {
             Place::Argument(i) => Some(others.arguments[i].bytes().clone()),
             Place::Constant(i) => Some(others.constants[i].bytes().clone()),
             Place::Slot(slot) => match self.at[slot] {
-                At::Given(i) => self.given[i].done.clone().map(|lines| Bytes::from_owner(Shared(lines))),
-                At::Memory(_) => None,
+                SlotMemory::OutputBuffer(i) => self.given[i].done.clone().map(|lines| Bytes::from_owner(Shared(lines))),
+                SlotMemory::Memory(_) => None,
             },
         }
     }
@@ -134,7 +138,7 @@ impl Store {
         let memory = self.memory.as_ref();
         let rest = Rest { parts: [memory, &[]], behind: memory.len(), at: &self.at, given: &self.given };
         match place {
-            Place::Slot(_) => Some(Lines::of(rest.bytes(place, others)?).into_bytes()),
+            Place::Slot(_) => Some(AlignedBytes::of(rest.bytes(place, others)?).into_bytes()),
             _ => self.given(place, others),
         }
     }
@@ -147,15 +151,15 @@ impl Store {
         others: Others<'_>,
         run: impl FnOnce(&[&[u8]], &mut [u8]) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
-        let mut open = Lines::default();
+        let mut open = AlignedBytes::default();
         let (memory, at) = (self.memory.as_mut(), &self.at);
         let (before, to, after, behind) = match at[slot] {
-            At::Memory(Range { start, end }) => {
+            SlotMemory::Memory(Range { start, end }) => {
                 let (before, rest) = memory.split_at_mut(start);
                 let (to, after) = rest.split_at_mut(end - start);
                 (before, to, after, end)
             }
-            At::Given(i) => {
+            SlotMemory::OutputBuffer(i) => {
                 std::mem::swap(&mut open, &mut self.given[i].open);
                 let behind = memory.len();
                 (memory, open.as_mut(), Default::default(), behind)
@@ -164,10 +168,10 @@ impl Store {
         let rest = Rest { parts: [before, after], behind, at, given: &self.given };
         let done = {
             let data = reads.iter().map(|&place| rest.bytes(place, others));
-            let data: SmallVec<[&[u8]; 8]> = data.collect::<Option<_>>().ok_or_else(lost)?;
+            let data: SmallVec<[&[u8]; 8]> = data.collect::<Option<_>>().ok_or_else(internal_error)?;
             run(&data, to)
         };
-        if let At::Given(i) = at[slot] {
+        if let SlotMemory::OutputBuffer(i) = at[slot] {
             self.given[i].open = open;
         }
         done
@@ -183,8 +187,8 @@ impl<'a> Rest<'a> {
             Place::Slot(slot) => slot,
         };
         match &self.at[slot] {
-            At::Given(i) => Some(self.given[*i].open.as_ref()),
-            At::Memory(range) => match range.start.checked_sub(self.behind) {
+            SlotMemory::OutputBuffer(i) => Some(self.given[*i].open.as_ref()),
+            SlotMemory::Memory(range) => match range.start.checked_sub(self.behind) {
                 Some(start) => self.parts[1].get(start..range.end - self.behind),
                 None => self.parts[0].get(range.clone()),
             },

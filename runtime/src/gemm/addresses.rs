@@ -9,18 +9,18 @@ pub(super) const HOLE: i32 = -1;
 
 /// The split of runs into parts of the reduction dimension whose slice of B fits in the L1 cache.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts {
+pub struct RunSplit {
     /// Maximum length of a part.
     pub(super) most: usize,
     /// Divisor of the length of parts of longer runs.
     multiple: usize,
 }
 
-impl Parts {
+impl RunSplit {
     /// The split for f32.
-    pub const FLOATS: Parts = Parts { most: MAX_SUMMANDS, multiple: 1 };
+    pub const FLOATS: RunSplit = RunSplit { most: MAX_SUMMANDS, multiple: 1 };
     /// The split for 8-bit integers, which are multiplied in groups of four.
-    pub const BYTES: Parts = Parts { most: 4 * MAX_SUMMANDS, multiple: 4 };
+    pub const BYTES: RunSplit = RunSplit { most: 4 * MAX_SUMMANDS, multiple: 4 };
 
     /// The length of parts of a run. A run without a suitable divisor stays whole.
     fn of(self, run: usize) -> usize {
@@ -49,7 +49,7 @@ impl Addresses {
     ///
     /// # Errors
     /// An offset overflows.
-    pub fn sums(base: Vec<i32>, relative: &[i32], run: usize, parts: Parts) -> Result<Addresses, String> {
+    pub fn sums(base: Vec<i32>, relative: &[i32], run: usize, parts: RunSplit) -> Result<Addresses, String> {
         let span = |table: &[i32]| Some([*table.iter().min()?, *table.iter().max()?].map(i64::from));
         let spans = span(&base).zip(span(relative));
         let span = spans.map(|([low, high], [first, last])| [low + first, high + last + run as i64]);
@@ -62,7 +62,7 @@ impl Addresses {
     ///
     /// # Errors
     /// An offset overflows, or the last row is incomplete.
-    pub fn each(bases: Vec<i32>, runs: usize, run: usize, parts: Parts) -> Result<Addresses, String> {
+    pub fn each(bases: Vec<i32>, runs: usize, run: usize, parts: RunSplit) -> Result<Addresses, String> {
         let rows = bases.len().checked_div(runs).unwrap_or(0);
         if rows * runs != bases.len() {
             return Err(format!("{} offsets are not rows of {runs}", bases.len()));

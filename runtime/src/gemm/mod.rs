@@ -23,10 +23,10 @@ mod panels;
 #[cfg(test)]
 mod tests;
 
-use crate::lines::LINE;
+use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
-pub use addresses::{Addresses, Parts};
+pub use addresses::{Addresses, RunSplit};
 use kernel::{Epilogue, Run, Tile};
 pub use panels::Panels;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub struct Product<'a> {
 
 /// The position of the result's columns in a wider row (strided output).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Columns {
+pub struct ColumnSlice {
     /// First column.
     pub first: usize,
     /// Number of columns of the wider row: the leading dimension.
@@ -68,14 +68,14 @@ impl Product<'_> {
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
     pub fn compute(&self, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
-        self.compute_among(workers, c, Columns { first: 0, of: self.b.columns() })
+        self.compute_strided(workers, c, ColumnSlice { first: 0, of: self.b.columns() })
     }
 
     /// Computes the result into a slice of wider rows, whose other columns stay unchanged. A residual is not supported.
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
-    pub fn compute_among(&self, workers: &Workers, c: &mut [f32], columns: Columns) -> Result<(), String> {
+    pub fn compute_strided(&self, workers: &Workers, c: &mut [f32], columns: ColumnSlice) -> Result<(), String> {
         self.check(c.len(), columns)?;
         let to = Destination { c: DisjointWriter::new(c), columns };
         let (rows, panels) = (self.addresses.rows(), self.b.count());
@@ -113,7 +113,7 @@ impl Product<'_> {
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, elements: usize, Columns { first, of }: Columns) -> Result<(), String> {
+    fn check(&self, elements: usize, ColumnSlice { first, of }: ColumnSlice) -> Result<(), String> {
         let (m, n) = (self.addresses.rows(), self.b.columns());
         if m.checked_mul(of) != Some(elements) || self.add.is_some_and(|add| of != n || add.len() != elements) {
             return Err(format!("a product of {m} rows and {n} columns of {of} has no {elements} elements"));
@@ -191,7 +191,7 @@ impl Product<'_> {
 #[derive(Clone, Copy)]
 struct Destination {
     c: DisjointWriter<f32>,
-    columns: Columns,
+    columns: ColumnSlice,
 }
 
 /// Number of elements of the largest register tile.

@@ -1,6 +1,6 @@
 //! The packed right operand: panels of `nr` columns, each with the `nr` elements of a summand contiguous (as in BLIS).
 
-use crate::lines::Lines;
+use crate::aligned_bytes::AlignedBytes;
 use crate::vector::Isa;
 use bytes::Bytes;
 use std::sync::OnceLock;
@@ -37,7 +37,7 @@ impl Panels {
         let count = columns.div_ceil(width);
         let size =
             (count * width).checked_mul(summands).and_then(|n| n.checked_mul(4)).ok_or("a matrix is too large")?;
-        let mut lines = Lines::zeros(size);
+        let mut lines = AlignedBytes::zeros(size);
         let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
         for panel in 0..count {
             let here = width.min(columns - panel * width);
@@ -70,7 +70,7 @@ impl Panels {
         if size != Some(data.len()) || bias.is_some_and(|bias| bias.len() != columns) {
             return Err(format!("these are not {summands} summands or biases of {columns} columns"));
         }
-        let data = if data.as_ptr().cast::<f32>().is_aligned() { data } else { Lines::of(&data).into_bytes() };
+        let data = if data.as_ptr().cast::<f32>().is_aligned() { data } else { AlignedBytes::of(&data).into_bytes() };
         let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(count * width).collect());
         Ok(Panels { isa, width, tile_rows, summands, columns, data, bias, is_finite: OnceLock::new() })
     }

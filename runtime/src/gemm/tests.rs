@@ -1,6 +1,6 @@
 //! Products against their definition.
 
-use super::{Addresses, Isa, Panels, Parts, Product};
+use super::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
 
 /// Deterministic pseudo-random small integers, so that sums are exact.
@@ -46,7 +46,7 @@ fn products_are_sums_of_products() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, with_bias.then_some(&bias[..])).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses = Addresses::sums(base.clone(), &relative, run, Parts::FLOATS).expect("they are small");
+            let addresses = Addresses::sums(base.clone(), &relative, run, RunSplit::FLOATS).expect("they are small");
             let add = with_add.then_some(&add[..]);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add, range };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
@@ -74,7 +74,7 @@ fn each_run_has_its_place_or_is_zero() {
             let at = |n: usize, k: usize| b[n * runs * run + k];
             let panels = Panels::new(isa, [n, runs * run], at, None).expect("panels");
             let mut c = vec![f32::NAN; m * n];
-            let addresses = Addresses::each(bases.clone(), runs, run, Parts::FLOATS).expect("they are small");
+            let addresses = Addresses::each(bases.clone(), runs, run, RunSplit::FLOATS).expect("they are small");
             let range = (f32::NEG_INFINITY, f32::INFINITY);
             let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
@@ -96,7 +96,7 @@ fn addresses_outside_are_refused() {
     let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
     let range = (f32::NEG_INFINITY, f32::INFINITY);
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
-        let addresses = Addresses::sums(base.to_vec(), relative, run, Parts::FLOATS)?;
+        let addresses = Addresses::sums(base.to_vec(), relative, run, RunSplit::FLOATS)?;
         let product = Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, range };
         product.compute(&Workers::default(), &mut vec![0.0; c])
     };
@@ -115,7 +115,7 @@ fn nan_is_not_hidden() {
         let panels = Panels::new(isa, [20, 1], |_, _| 1.0, None).expect("panels");
         let mut c = vec![0.0; 20];
         let a = [f32::NAN];
-        let addresses = Addresses::sums(vec![0], &[0], 1, Parts::FLOATS).expect("they are small");
+        let addresses = Addresses::sums(vec![0], &[0], 1, RunSplit::FLOATS).expect("they are small");
         let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range: (0.0, f32::INFINITY) };
         product.compute(&Workers::default(), &mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");

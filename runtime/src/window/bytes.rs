@@ -3,8 +3,8 @@
 //! Sums are computed in f32, which is exact below 2^24.
 
 use super::kernel::{Image, Weighted};
-use super::{Places, Sizes, shared};
-use crate::gemm::bytes::{Finished, Scales};
+use super::{Sizes, WindowTable, shared};
+use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::{Isa, Vector};
 use crate::workers::{DisjointWriter, Workers};
 
@@ -21,7 +21,7 @@ pub struct ByteWindows<'a> {
     /// The zero point, as a byte.
     pub zero: u8,
     /// The addresses of the window positions of each output row.
-    pub places: &'a Places,
+    pub places: &'a WindowTable,
     /// Number of channels.
     pub channels: usize,
     /// Weights, `[positions, channels]`: integers of magnitude at most 255.
@@ -37,10 +37,10 @@ impl ByteWindows<'_> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, isa: Isa, workers: &Workers, to: Finished<'_>) -> Result<(), String> {
+    pub fn compute(&self, isa: Isa, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
         let (elements, scales, to) = match to {
-            Finished::Sums(c) => (c.len(), None, To::Sums(DisjointWriter::new(c))),
-            Finished::Quantized(c, scales) => {
+            IntegerOutput::Sums(c) => (c.len(), None, To::Sums(DisjointWriter::new(c))),
+            IntegerOutput::Quantized(c, scales) => {
                 (c.len(), Some(scales.len()), To::Quantized(DisjointWriter::new(c), scales))
             }
         };
@@ -110,7 +110,7 @@ impl Image for Bytes<'_> {
         self.windows.a.as_ptr()
     }
 
-    fn windows(&self) -> (&Places, usize) {
+    fn windows(&self) -> (&WindowTable, usize) {
         (self.windows.places, self.windows.channels)
     }
 

@@ -1,7 +1,7 @@
 //! Windows over f32 images: maximum, sum, or weighted sum (depthwise convolution).
 
 use super::kernel::{Image, Max, Sum, Weighted};
-use super::{Places, Sizes, shared};
+use super::{Sizes, WindowTable, shared};
 use crate::vector::{Isa, Vector};
 use crate::workers::{DisjointWriter, Workers};
 
@@ -22,7 +22,7 @@ pub struct Windows<'a> {
     /// The image.
     pub a: &'a [f32],
     /// The addresses of the window positions of each output row.
-    pub places: &'a Places,
+    pub places: &'a WindowTable,
     /// Number of channels.
     pub channels: usize,
     /// The reduction of each window.
@@ -79,7 +79,7 @@ impl Image for Floats<'_> {
         self.windows.a.as_ptr()
     }
 
-    fn windows(&self) -> (&Places, usize) {
+    fn windows(&self) -> (&WindowTable, usize) {
         (self.windows.places, self.windows.channels)
     }
 

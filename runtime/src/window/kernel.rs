@@ -2,7 +2,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
-use super::places::{Places, WindowPattern, WindowRun};
+use super::places::{WindowPattern, WindowRun, WindowTable};
 use crate::vector::Vector;
 
 /// The element type, weights and epilogue of windows.
@@ -14,7 +14,7 @@ pub(super) trait Image {
     fn start(&self) -> *const Self::Element;
 
     /// The window addresses and the number of channels.
-    fn windows(&self) -> (&Places, usize);
+    fn windows(&self) -> (&WindowTable, usize);
 
     /// The weights, `[positions, channels]`, if the reduction has any.
     fn weights(&self) -> Option<*const f32>;

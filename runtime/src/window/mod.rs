@@ -25,11 +25,11 @@ use crate::workers::Workers;
 pub use bytes::{ByteWindows, MAX_POSITIONS};
 pub use floats::{Reduction, Windows};
 use kernel::{Image, Reduce};
-pub use places::Places;
+pub use places::WindowTable;
 
 /// Buffer lengths, for bounds checks.
 struct Sizes<'a> {
-    places: &'a Places,
+    places: &'a WindowTable,
     channels: usize,
     image: usize,
     /// Length of the result.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// The addresses of window positions, analyzed before execution.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct WindowTable {
     rows: usize,
     /// Number of positions per window.
     positions: usize,
@@ -47,19 +47,19 @@ pub(super) struct WindowRun {
     pub count: usize,
 }
 
-impl Places {
+impl WindowTable {
     /// Analyzes a table with `positions` bases per row, -1 for padding.
     ///
     /// # Errors
     /// The last row is incomplete, or `positions` is 0.
-    pub fn new(bases: &[i32], positions: usize) -> Result<Places, String> {
+    pub fn new(bases: &[i32], positions: usize) -> Result<WindowTable, String> {
         if positions == 0 || !bases.len().is_multiple_of(positions) {
             return Err(format!("{} bases are not rows of {positions}", bases.len()));
         }
         let there = || bases.iter().copied().filter(|&base| base != -1);
         let span = there().min().zip(there().max()).map(|(least, greatest)| [least, greatest]);
         let mut places =
-            Places { rows: bases.len() / positions, positions, span, looks: Vec::new(), series: Vec::new() };
+            WindowTable { rows: bases.len() / positions, positions, span, looks: Vec::new(), series: Vec::new() };
         places.sort(bases);
         Ok(places)
     }

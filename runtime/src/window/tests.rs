@@ -1,7 +1,7 @@
 //! Windows against their definition.
 
-use super::{ByteWindows, Places, Reduction, Windows};
-use crate::gemm::bytes::{Finished, Scales};
+use super::{ByteWindows, Reduction, WindowTable, Windows};
+use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
 
@@ -53,7 +53,7 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     let bias = (case.is_multiple_of(2)).then_some(&bias[..]);
     let add = (case.is_multiple_of(4)).then_some(&added[..]);
     let range = if case.is_multiple_of(5) { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
-    let places = Places::new(bases, positions).expect("rows are whole");
+    let places = WindowTable::new(bases, positions).expect("rows are whole");
     let windows = Windows { a: &a, places: &places, channels, reduction, bias, add, range };
     let of_row = |(i, places)| (0..channels).map(move |channel| (i, places, channel));
     let elements = bases.chunks(positions).enumerate().flat_map(of_row);
@@ -75,7 +75,7 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
 }
 
 /// Checks the weighted sum of bytes.
-fn check_bytes(case: usize, bases: &[i32], places: &Places, channels: usize, numbers: &mut Numbers) {
+fn check_bytes(case: usize, bases: &[i32], places: &WindowTable, channels: usize, numbers: &mut Numbers) {
     let (positions, rows) = (places.positions(), places.rows());
     let end = bases.iter().max().map_or(0, |&base| (base + 1) as usize) + channels;
     let extreme = |numbers: &mut Numbers| [0, 255, 127, 128, numbers.next(256) as u8][numbers.next(5)];
@@ -107,9 +107,9 @@ fn check_bytes(case: usize, bases: &[i32], places: &Places, channels: usize, num
     let windows = ByteWindows { a: &a, signed, zero, places, channels, weights: &weights, bias: &bias, add };
     for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
         let (mut sums, mut quantized) = (vec![7; want.len()], vec![7; want.len()]);
-        windows.compute(isa, &Workers::default(), Finished::Sums(&mut sums)).expect("it can be computed");
+        windows.compute(isa, &Workers::default(), IntegerOutput::Sums(&mut sums)).expect("it can be computed");
         assert!(sums == want, "{isa:?} {case}: {windows:?}");
-        windows.compute(isa, &Workers::default(), Finished::Quantized(&mut quantized, &scales)).expect("it can");
+        windows.compute(isa, &Workers::default(), IntegerOutput::Quantized(&mut quantized, &scales)).expect("it can");
         assert!(quantized == bytes, "{isa:?} {case}: {windows:?}");
     }
 }
@@ -151,7 +151,7 @@ fn windows_of_images_are_what_they_say() {
 fn places_outside_are_refused() {
     let compute = |bases: &[i32], channels: usize| {
         let range = (f32::NEG_INFINITY, f32::INFINITY);
-        let (places, reduction) = (Places::new(bases, 1)?, Reduction::Sum);
+        let (places, reduction) = (WindowTable::new(bases, 1)?, Reduction::Sum);
         let windows = Windows { a: &[1.0; 8], places: &places, channels, reduction, bias: None, add: None, range };
         windows.compute(Isa::best(), &Workers::default(), &mut vec![0.0; bases.len() * channels])
     };

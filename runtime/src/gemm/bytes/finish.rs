@@ -4,7 +4,7 @@ use super::Scales;
 use crate::vector::Vector;
 use std::ops::Range;
 
-/// Finished accumulators of some rows of a panel.
+/// IntegerOutput accumulators of some rows of a panel.
 pub(super) struct Finish<'a> {
     /// The accumulators, `width` per row.
     pub sums: &'a mut [i32],
@@ -12,7 +12,7 @@ pub(super) struct Finish<'a> {
     pub width: usize,
     /// Rows of the result.
     pub rows: Range<usize>,
-    /// Columns of the result.
+    /// ColumnSlice of the result.
     pub columns: Range<usize>,
     /// Row stride of the result.
     pub stride: usize,
@@ -25,19 +25,21 @@ pub(super) struct Finish<'a> {
 }
 
 /// The destination of finished rows.
-pub enum Finished<'a> {
+pub enum IntegerOutput<'a> {
     /// The 32-bit sums.
     Sums(&'a mut [i32]),
     /// Requantized bytes.
     Quantized(&'a mut [u8], &'a Scales),
 }
 
-impl<'a> Finished<'a> {
+impl<'a> IntegerOutput<'a> {
     /// Splits into blocks of `elements` elements; the last may be shorter.
-    pub(super) fn blocks(self, elements: usize) -> Box<dyn Iterator<Item = Finished<'a>> + Send + 'a> {
+    pub(super) fn blocks(self, elements: usize) -> Box<dyn Iterator<Item = IntegerOutput<'a>> + Send + 'a> {
         match self {
-            Finished::Sums(c) => Box::new(c.chunks_mut(elements).map(Finished::Sums)),
-            Finished::Quantized(c, by) => Box::new(c.chunks_mut(elements).map(move |c| Finished::Quantized(c, by))),
+            IntegerOutput::Sums(c) => Box::new(c.chunks_mut(elements).map(IntegerOutput::Sums)),
+            IntegerOutput::Quantized(c, by) => {
+                Box::new(c.chunks_mut(elements).map(move |c| IntegerOutput::Quantized(c, by)))
+            }
         }
     }
 }
@@ -74,10 +76,10 @@ impl Finish<'_> {
 /// # Safety
 /// The machine has the vectors.
 #[inline(always)]
-pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: &mut Finished<'_>) {
+pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: &mut IntegerOutput<'_>) {
     f.add_rest();
     match to {
-        Finished::Sums(c) => {
+        IntegerOutput::Sums(c) => {
             let bias = &f.bias[f.columns.clone()];
             for (from, at) in f.starts() {
                 let sums = f.sums[from..].iter().zip(bias);
@@ -85,9 +87,9 @@ pub(super) unsafe fn finish<V: Vector>(mut f: Finish<'_>, to: &mut Finished<'_>)
             }
         }
         // SAFETY: guaranteed by the caller; `f32` is a vector of one lane on every machine.
-        Finished::Quantized(c, scales) if f.columns.len() < V::LANES => unsafe { quantize::<f32>(&f, c, scales) },
+        IntegerOutput::Quantized(c, scales) if f.columns.len() < V::LANES => unsafe { quantize::<f32>(&f, c, scales) },
         // SAFETY: guaranteed by the caller.
-        Finished::Quantized(c, scales) => unsafe { quantize::<V>(&f, c, scales) },
+        IntegerOutput::Quantized(c, scales) => unsafe { quantize::<V>(&f, c, scales) },
     }
 }
 

@@ -1,7 +1,7 @@
 //! The 8-bit micro-kernels of each vector extension and tile size, and their detection.
 
 use super::dots::Eight;
-use super::finish::{Finish, Finished, finish};
+use super::finish::{Finish, IntegerOutput, finish};
 use super::kernel::{Kernel, Tile, tile};
 #[cfg(target_arch = "x86_64")]
 use crate::vector::Isa;
@@ -75,7 +75,7 @@ impl ByteIsa {
     }
 
     /// Writes finished rows.
-    pub(super) fn finish(self, f: Finish<'_>, to: &mut Finished<'_>) {
+    pub(super) fn finish(self, f: Finish<'_>, to: &mut IntegerOutput<'_>) {
         match self {
             // SAFETY: the extension was detected.
             #[cfg(target_arch = "x86_64")]
@@ -109,7 +109,7 @@ kernels! {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Finish, Finished, Kernel, Tile, finish, tile};
+    use super::{Finish, IntegerOutput, Kernel, Tile, finish, tile};
     use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 
     /// # Safety
@@ -130,14 +130,14 @@ mod x86 {
 
     /// Runs [`finish`] with these vectors.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-    pub(super) fn finish_vnni(f: Finish<'_>, to: &mut Finished<'_>) {
+    pub(super) fn finish_vnni(f: Finish<'_>, to: &mut IntegerOutput<'_>) {
         // SAFETY: the target feature is enabled.
         unsafe { finish::<__m512>(f, to) }
     }
 
     /// Runs [`finish`] with these vectors.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn finish_avx2(f: Finish<'_>, to: &mut Finished<'_>) {
+    pub(super) fn finish_avx2(f: Finish<'_>, to: &mut IntegerOutput<'_>) {
         // SAFETY: the target feature is enabled.
         unsafe { finish::<__m256>(f, to) }
     }

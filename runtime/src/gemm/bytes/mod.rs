@@ -22,11 +22,11 @@ mod scales;
 #[cfg(test)]
 mod tests;
 
-use super::addresses::{Addresses, HOLE, Parts};
+use super::addresses::{Addresses, HOLE, RunSplit};
 use super::kernel::Run;
 use crate::workers::Workers;
 use finish::Finish;
-pub use finish::Finished;
+pub use finish::IntegerOutput;
 use kernel::{Tile, steps};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
@@ -51,7 +51,7 @@ pub struct ByteProduct<'a> {
     pub signed: bool,
     /// The zero point of A, as a byte.
     pub zero: u8,
-    /// The addresses of A, split by [`Parts::BYTES`].
+    /// The addresses of A, split by [`RunSplit::BYTES`].
     pub addresses: &'a Addresses,
     /// The packed right operand B.
     pub b: &'a BytePanels,
@@ -64,7 +64,7 @@ impl ByteProduct<'_> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
-    pub fn compute(&self, workers: &Workers, to: Finished<'_>) -> Result<(), String> {
+    pub fn compute(&self, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
         self.check(&to)?;
         // An offset of 128 flips the sign bit.
         let zero = i32::from(if self.signed { self.zero ^ 0x80 } else { self.zero });
@@ -77,7 +77,7 @@ impl ByteProduct<'_> {
     }
 
     /// Computes all panels of the block of rows from `first` on.
-    fn block(&self, first: usize, shared: &Shared, mut to: Finished<'_>) {
+    fn block(&self, first: usize, shared: &Shared, mut to: IntegerOutput<'_>) {
         let (width, stride) = (self.b.width(), self.b.columns());
         let rows = first..(first + MAX_ROWS).min(self.addresses.rows());
         // With a single slice of the reduction dimension, each tile is finished at once and needs no further
@@ -110,16 +110,16 @@ impl ByteProduct<'_> {
 
     /// Number of runs per slice of the reduction dimension, and number of slices.
     fn parts(&self) -> (usize, usize) {
-        let runs = (Parts::BYTES.most / self.addresses.run()).max(1);
+        let runs = (RunSplit::BYTES.most / self.addresses.run()).max(1);
         (runs, self.addresses.runs().len().div_ceil(runs).max(1))
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, to: &Finished<'_>) -> Result<(), String> {
+    fn check(&self, to: &IntegerOutput<'_>) -> Result<(), String> {
         let (m, n) = (self.addresses.rows(), self.b.columns());
         let (elements, scales) = match to {
-            Finished::Sums(c) => (c.len(), n),
-            Finished::Quantized(c, scales) => (c.len(), scales.len()),
+            IntegerOutput::Sums(c) => (c.len(), n),
+            IntegerOutput::Quantized(c, scales) => (c.len(), scales.len()),
         };
         if m.checked_mul(n) != Some(elements) || scales != n || self.add.is_some_and(|add| add.len() != elements) {
             return Err(format!("a product of {m} rows and {n} columns has no {elements} elements"));

@@ -2,7 +2,7 @@
 
 use super::kernel::{first, steps};
 use super::{ByteIsa, MAX_SPREAD};
-use crate::lines::Lines;
+use crate::aligned_bytes::AlignedBytes;
 
 /// A matrix of integers from -255 to 255 in panels. Each column is stored as signed bytes plus a constant per column,
 /// which is multiplied with the row sum of A.
@@ -14,7 +14,7 @@ pub struct BytePanels {
     summands: usize,
     run: usize,
     columns: usize,
-    lines: Lines,
+    lines: AlignedBytes,
     /// Bias per column.
     bias: Vec<i32>,
     /// Sum of each column.
@@ -47,7 +47,7 @@ impl BytePanels {
         let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
         let depth = (summands / run).checked_mul(steps(run)).ok_or("a matrix is too large")?;
         let size = columns.next_multiple_of(width).checked_mul(4).and_then(|four| four.checked_mul(depth));
-        let lines = Lines::zeros(size.ok_or("a matrix is too large")?);
+        let lines = AlignedBytes::zeros(size.ok_or("a matrix is too large")?);
         let bias = bias.map_or_else(|| vec![0; columns], <[i32]>::to_vec);
         let mut panels = BytePanels {
             isa,

@@ -1,8 +1,8 @@
 //! Products of bytes against the sum that they are.
 
-use super::{ByteIsa, BytePanels, ByteProduct, Finished, Scales};
+use super::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
 use crate::gemm::tests::{Numbers, workers};
-use crate::gemm::{Addresses, Parts};
+use crate::gemm::{Addresses, RunSplit};
 use crate::workers::Workers;
 
 fn isas() -> impl Iterator<Item = ByteIsa> {
@@ -68,8 +68,8 @@ impl Case {
     fn addresses(&self) -> Addresses {
         let [.., runs, run] = self.sizes;
         let made = match &self.sums {
-            Some((base, relative)) => Addresses::sums(base.clone(), relative, run, Parts::BYTES),
-            None => Addresses::each(self.bases.clone(), runs, run, Parts::BYTES),
+            Some((base, relative)) => Addresses::sums(base.clone(), relative, run, RunSplit::BYTES),
+            None => Addresses::each(self.bases.clone(), runs, run, RunSplit::BYTES),
         };
         made.expect("they are small")
     }
@@ -131,9 +131,9 @@ fn products_of_bytes_are_exact() {
             let (a, add) = (&case.a[..], Some(&case.add[..]));
             let product = ByteProduct { a, signed: case.signs[0], zero: case.zero, addresses: &addresses, b: &b, add };
             let (mut sums, mut quantized) = (vec![7; m * n], vec![7; m * n]);
-            product.compute(workers, Finished::Sums(&mut sums)).expect("it can be computed");
+            product.compute(workers, IntegerOutput::Sums(&mut sums)).expect("it can be computed");
             assert!(sums == expected, "{isa:?} {:?} {:?}", case.sizes, case.signs);
-            product.compute(workers, Finished::Quantized(&mut quantized, &by)).expect("it can be computed");
+            product.compute(workers, IntegerOutput::Quantized(&mut quantized, &by)).expect("it can be computed");
             assert!(quantized == rounded, "{isa:?} {:?} {:?}", case.sizes, case.signs);
         }
     }
@@ -143,13 +143,13 @@ fn products_of_bytes_are_exact() {
 #[test]
 fn long_sums_wrap() {
     let summands = 40_000;
-    let addresses = Addresses::sums(vec![0], &[0], summands, Parts::BYTES).expect("they are small");
+    let addresses = Addresses::sums(vec![0], &[0], summands, RunSplit::BYTES).expect("they are small");
     for isa in isas() {
         let b = BytePanels::new(isa, [1, summands], addresses.run(), |_, _| 255, None).expect("panels");
         let a = vec![255; summands];
         let product = ByteProduct { a: &a, signed: false, zero: 0, addresses: &addresses, b: &b, add: None };
         let mut c = [0];
-        product.compute(&Workers::default(), Finished::Sums(&mut c)).expect("it can be computed");
+        product.compute(&Workers::default(), IntegerOutput::Sums(&mut c)).expect("it can be computed");
         assert_eq!(c[0], (40_000_i64 * 255 * 255) as i32, "{isa:?}");
     }
 }
@@ -161,9 +161,9 @@ fn what_does_not_fit_is_refused() {
     assert!(BytePanels::new(isa, [1, 3], 2, |_, _| 0, None).is_err());
     let b = BytePanels::new(isa, [4, 2], 2, |_, _| 1, None).expect("panels");
     let compute = |base: &[i32], run, c: usize| {
-        let addresses = Addresses::sums(base.to_vec(), &[0], run, Parts::BYTES)?;
+        let addresses = Addresses::sums(base.to_vec(), &[0], run, RunSplit::BYTES)?;
         let product = ByteProduct { a: &[1; 8], signed: false, zero: 0, addresses: &addresses, b: &b, add: None };
-        product.compute(&Workers::default(), Finished::Sums(&mut vec![0; c]))
+        product.compute(&Workers::default(), IntegerOutput::Sums(&mut vec![0; c]))
     };
     assert!(compute(&[0, 6], 2, 8).is_ok());
     assert!(compute(&[0, 7], 2, 8).is_err());

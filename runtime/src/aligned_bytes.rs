@@ -11,42 +11,42 @@ pub(crate) const LINE: usize = 64;
 /// A cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; LINE]);
+struct CacheLine([u8; LINE]);
 
 // SAFETY: 64 bytes without padding, for which all bit patterns are valid.
-unsafe impl Zeroable for Line {}
+unsafe impl Zeroable for CacheLine {}
 // SAFETY: as above.
-unsafe impl Pod for Line {}
+unsafe impl Pod for CacheLine {}
 
 /// Bytes aligned to a cache line.
 #[derive(Clone, Default)]
-pub(crate) struct Lines {
-    lines: Vec<Line>,
+pub(crate) struct AlignedBytes {
+    lines: Vec<CacheLine>,
     len: usize,
 }
 
-impl Lines {
+impl AlignedBytes {
     /// Allocates `len` zeros; `None` if memory is exhausted.
-    pub(crate) fn try_zeros(len: usize) -> Option<Lines> {
-        Some(Lines { lines: bytemuck::try_zeroed_vec(len.div_ceil(LINE)).ok()?, len })
+    pub(crate) fn try_zeros(len: usize) -> Option<AlignedBytes> {
+        Some(AlignedBytes { lines: bytemuck::try_zeroed_vec(len.div_ceil(LINE)).ok()?, len })
     }
 
     /// Allocates `len` zeros.
-    pub(crate) fn zeros(len: usize) -> Lines {
-        Lines { lines: bytemuck::zeroed_vec(len.div_ceil(LINE)), len }
+    pub(crate) fn zeros(len: usize) -> AlignedBytes {
+        AlignedBytes { lines: bytemuck::zeroed_vec(len.div_ceil(LINE)), len }
     }
 
     /// Copies bytes.
-    pub(crate) fn of(bytes: &[u8]) -> Lines {
+    pub(crate) fn of(bytes: &[u8]) -> AlignedBytes {
         let (whole, rest) = bytes.as_chunks::<LINE>();
         let mut lines = Vec::with_capacity(bytes.len().div_ceil(LINE));
-        lines.extend(whole.iter().map(|line| Line(*line)));
+        lines.extend(whole.iter().map(|line| CacheLine(*line)));
         if !rest.is_empty() {
-            let mut last = Line([0; LINE]);
+            let mut last = CacheLine([0; LINE]);
             last.0[..rest.len()].copy_from_slice(rest);
             lines.push(last);
         }
-        Lines { lines, len: bytes.len() }
+        AlignedBytes { lines, len: bytes.len() }
     }
 
     /// Converts to shared bytes.
@@ -55,13 +55,13 @@ impl Lines {
     }
 }
 
-impl AsRef<[u8]> for Lines {
+impl AsRef<[u8]> for AlignedBytes {
     fn as_ref(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.lines)[..self.len]
     }
 }
 
-impl AsMut<[u8]> for Lines {
+impl AsMut<[u8]> for AlignedBytes {
     fn as_mut(&mut self) -> &mut [u8] {
         &mut bytemuck::cast_slice_mut(&mut self.lines)[..self.len]
     }
