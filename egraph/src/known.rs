@@ -1,13 +1,14 @@
 //! Checking the search: where nothing was touched, a rule matches only as it did before.
 
 use crate::graph::Graph;
-use crate::search::{Bound, Match};
+use crate::search::Match;
 use egg::Id;
+use gradus_ir::rules::Bindings;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// A match by its classes.
-type Way = (usize, SmallVec<[Id; 2]>, SmallVec<[Option<Bound>; 8]>);
+type Way = (usize, SmallVec<[Id; 2]>, Bindings<Id>);
 
 /// All matches that were found so far.
 #[derive(Default)]
@@ -29,10 +30,6 @@ impl Known {
 }
 
 fn canonical(graph: &Graph, (rule, results, bindings): &Way) -> Way {
-    let bound = |bound: &Bound| match bound {
-        Bound::Class(node) => Bound::Class(graph.find(*node)),
-        other => *other,
-    };
     let results = results.iter().map(|&node| graph.find(node)).collect();
-    (*rule, results, bindings.iter().map(|b| b.as_ref().map(bound)).collect())
+    (*rule, results, bindings.map_values(|node| graph.find(node)))
 }

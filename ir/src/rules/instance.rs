@@ -1,5 +1,6 @@
 //! Instances of the left sides of rules: programs that a rule may fire on.
 
+use super::bindings::Bindings;
 use super::{Arg, AttrTerm, Compiled, OpTerm, Term, Var};
 use crate::builder::Builder;
 use crate::builder::InsertPoint;
@@ -67,9 +68,7 @@ impl Context {
 /// conditions need not hold. Returns its roots; `None` if what was chosen does not fit together, and what was built and is
 /// used by nothing else is gone.
 pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
-    let mut bindings: SmallVec<[Option<Arg>; 8]> = smallvec::smallvec![None; rule.variables];
-    rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Arg::Type(ty)));
-    let mut build = Build { at, chooser, bindings, made: Vec::new() };
+    let mut build = Build { at, chooser, bindings: Bindings::of(rule), made: Vec::new() };
     let roots: Option<SmallVec<[Op; 2]>> = rule.roots.iter().map(|root| build.op(root, None)).collect();
     if roots.is_none() {
         let made = std::mem::take(&mut build.made);
@@ -87,7 +86,7 @@ pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Op
 struct Build<'a> {
     at: Op,
     chooser: &'a mut dyn Chooser,
-    bindings: SmallVec<[Option<Arg>; 8]>,
+    bindings: Bindings<Value>,
     made: Vec<Op>,
 }
 
@@ -96,20 +95,16 @@ impl Build<'_> {
         self.chooser.module()
     }
 
-    fn bound_type(&self, var: Option<Var>) -> Option<Type> {
-        self.bindings[var?].map(Arg::ty)
-    }
-
-    /// Makes a variable stand for something; `None` if it stands for something else.
+    /// Binds a variable; `None` if it is bound to something else.
     fn bind(&mut self, var: Option<Var>, arg: Arg) -> Option<()> {
         let Some(var) = var else { return Some(()) };
-        (*self.bindings[var].get_or_insert(arg) == arg).then_some(())
+        (self.bindings.get_or_bind(var, arg) == arg).then_some(())
     }
 
     /// `want`: the type of one of the results.
     fn op(&mut self, term: &OpTerm, want: Option<(usize, Type)>) -> Option<Op> {
         let result = |(i, &var): (usize, &Option<Var>)| {
-            want.filter(|(wanted, _)| *wanted == i).map(|(_, ty)| ty).or_else(|| self.bound_type(var))
+            want.filter(|(wanted, _)| *wanted == i).map(|(_, ty)| ty).or_else(|| self.bindings.ty(var))
         };
         let results: SmallVec<[Option<Type>; 2]> = term.types.iter().enumerate().map(result).collect();
         let info = self.module().ctx.op_info(term.name);
@@ -179,19 +174,19 @@ impl Build<'_> {
             Term::Number { ty, .. } => (None, *ty),
             Term::Op { op, result } => (None, op.types[*result]),
         };
-        let of_value = var.and_then(|var| match self.bindings[var]? {
+        let of_value = var.and_then(|var| match self.bindings.get(var)? {
             Arg::Value(v) => Some(self.module().value_type(v)),
             Arg::Attr(attr) => self.module().ctx.attr_type(attr),
             Arg::Type(_) => None,
         });
-        self.bound_type(ty).or(of_value)
+        self.bindings.ty(ty).or(of_value)
     }
 
     fn props(&mut self, term: &OpTerm, props: Attr) -> Option<Vec<(crate::intern::Str, Attr)>> {
         let mut entries = self.module().ctx.dict_entries(props).to_vec();
         if let Some(var) = term.others() {
             let drawn = term.not_mentioned(&self.module().ctx, props);
-            let others = self.bindings[var].get_or_insert(Arg::Attr(drawn)).attr();
+            let others = self.bindings.get_or_bind(var, Arg::Attr(drawn)).attr();
             entries.retain(|(key, _)| term.attrs.iter().any(|(known, _)| known == key));
             entries.extend(self.module().ctx.dict_entries(others));
         }
@@ -200,11 +195,11 @@ impl Build<'_> {
             let drawn = at.map(|at| entries[at].1);
             let attr = match want {
                 AttrTerm::Is(attr) => *attr,
-                AttrTerm::Var(var) => self.bindings[*var].map(Arg::attr).or(drawn)?,
+                AttrTerm::Var(var) => self.bindings.attr(*var).or(drawn)?,
                 AttrTerm::Others(_) => continue,
             };
             if let AttrTerm::Var(var) = want {
-                self.bindings[*var] = Some(Arg::Attr(attr));
+                self.bindings.set(*var, Some(Arg::Attr(attr)));
             }
             match at {
                 Some(at) => entries[at].1 = attr,
@@ -223,20 +218,20 @@ impl Build<'_> {
             }
             Term::Value { var, ty: type_var } => {
                 self.bind(*type_var, Arg::Type(ty))?;
-                let value = match self.bindings[*var] {
-                    Some(bound) => bound.value(),
+                let value = match self.bindings.value(*var) {
+                    Some(bound) => bound,
                     None => self.chooser.value(ty)?,
                 };
-                self.bindings[*var] = Some(Arg::Value(value));
+                self.bindings.set(*var, Some(Arg::Value(value)));
                 (self.module().value_type(value) == ty).then_some(value)
             }
             Term::Constant { var, ty: type_var } => {
                 self.bind(*type_var, Arg::Type(ty))?;
-                let attr = match self.bindings[*var] {
-                    Some(bound) => bound.attr(),
+                let attr = match self.bindings.attr(*var) {
+                    Some(bound) => bound,
                     None => self.chooser.constant(ty, result)?,
                 };
-                self.bindings[*var] = Some(Arg::Attr(attr));
+                self.bindings.set(*var, Some(Arg::Attr(attr)));
                 self.constant(attr, ty)
             }
             Term::Number { value, ty: type_var } => {

@@ -30,7 +30,10 @@
 //! Both this text and others, such as IR, are read into one form, [`Compiled`]: a [`RuleSet`] of them is what drivers apply.
 
 mod apply;
+mod bindings;
+mod builder;
 mod instance;
+mod matcher;
 mod mutate;
 mod parse;
 mod price;
@@ -38,7 +41,10 @@ mod shape;
 
 pub(crate) use apply::apply;
 pub use apply::{apply_at, matches_at};
+pub use bindings::Bindings;
+pub use builder::{RightSideBuilder, build_right_side};
 pub use instance::{Chooser, Signature, build_left_side};
+pub use matcher::{Anchor, Match, MatchGraph, MatchIn, Matcher, Premises};
 pub use mutate::{Mistake, Mutant};
 pub use price::Price;
 
@@ -160,11 +166,11 @@ pub enum NativeFn {
     Attr(fn(&Module, &[Arg]) -> Option<Attr>),
 }
 
-/// What a variable of a rule stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arg {
+/// The binding of a variable of a rule. `V` is a value of what the rule is matched in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Arg<V = Value> {
     /// A value.
-    Value(Value),
+    Value(V),
     /// An attribute, or the value of a constant.
     Attr(Attr),
     /// A type.

@@ -1,0 +1,67 @@
+//! Substitutions: a binding for each variable of a rule.
+
+use super::{Arg, Compiled, Var};
+use crate::intern::{Attr, Type};
+use smallvec::SmallVec;
+
+/// A substitution: the binding of each variable of a rule, by number. `V` is a value of what the rule is matched in.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Bindings<V>(SmallVec<[Option<Arg<V>>; 8]>);
+
+impl<V: Copy> Bindings<V> {
+    /// The substitution that binds the type variables that stand for one type only.
+    pub fn of(rule: &Compiled) -> Bindings<V> {
+        let mut bindings: SmallVec<[Option<Arg<V>>; 8]> = smallvec::smallvec![None; rule.variables];
+        rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Arg::Type(ty)));
+        Bindings(bindings)
+    }
+
+    /// The binding of a variable.
+    pub fn get(&self, var: Var) -> Option<Arg<V>> {
+        self.0[var]
+    }
+
+    /// Sets or removes the binding of a variable.
+    pub fn set(&mut self, var: Var, to: Option<Arg<V>>) {
+        self.0[var] = to;
+    }
+
+    /// Binds a variable unless it is bound, and returns its binding.
+    pub fn get_or_bind(&mut self, var: Var, to: Arg<V>) -> Arg<V> {
+        *self.0[var].get_or_insert(to)
+    }
+
+    /// The value that a variable is bound to.
+    pub fn value(&self, var: Var) -> Option<V> {
+        match self.0[var]? {
+            Arg::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The attribute that a variable is bound to.
+    pub fn attr(&self, var: Var) -> Option<Attr> {
+        match self.0[var]? {
+            Arg::Attr(attr) => Some(attr),
+            _ => None,
+        }
+    }
+
+    /// The type that a variable is bound to.
+    pub fn ty(&self, var: Option<Var>) -> Option<Type> {
+        match self.0[var?]? {
+            Arg::Type(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// The substitution with each value replaced.
+    #[must_use]
+    pub fn map_values(&self, f: impl Fn(V) -> V) -> Bindings<V> {
+        let map = |arg: &Option<Arg<V>>| match *arg {
+            Some(Arg::Value(value)) => Some(Arg::Value(f(value))),
+            other => other,
+        };
+        Bindings(self.0.iter().map(map).collect())
+    }
+}
