@@ -42,6 +42,8 @@ pub enum Change {
     },
     /// A block was made.
     BlockCreated(Block),
+    /// A block got one more argument.
+    ArgAdded(Block),
     /// `block` was moved; it was in `from`, before `next`.
     BlockMoved {
         /// The block.
@@ -195,6 +197,13 @@ pub trait PatternRewriter {
         }
         self.note(Change::BlockCreated(block));
         block
+    }
+
+    /// Adds an argument to a block. The caller changes what branches to it.
+    fn add_block_arg(&mut self, block: Block, ty: Type, loc: Loc) -> Value {
+        let arg = self.unlogged().add_block_arg(block, ty, loc);
+        self.note(Change::ArgAdded(block));
+        arg
     }
 
     /// Moves `op` and all after it to a new block behind its own, which is left without a terminator. Linear in the

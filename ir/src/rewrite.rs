@@ -208,7 +208,7 @@ impl PatternRewriter for Rewriter<'_> {
             Change::Created(op) => return self.push(op),
             Change::Cloned { copy, .. } => return self.module.ops_under(copy).into_iter().for_each(|op| self.push(op)),
             Change::BlockCreated(_) => return,
-            Change::BlockMoved { .. } => {}
+            Change::BlockMoved { .. } | Change::ArgAdded(_) => {}
             Change::Operand { op, old, .. } => {
                 self.push(op);
                 self.push_source(old);

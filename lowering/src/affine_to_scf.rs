@@ -5,7 +5,7 @@
 mod arithmetic;
 mod index;
 
-use arithmetic::Emitter;
+use arithmetic::{Emitter, emit};
 use gradus_dialects::affine::{
     AffineValueMap, ApplyOp, Bounds, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp,
     LinearizeIndexOp, LoadOp, MaxOp, MinOp, ParallelOp, PrefetchOp, Reduction, StoreOp, VectorLoadOp, VectorStoreOp,
@@ -13,11 +13,12 @@ use gradus_dialects::affine::{
 };
 use gradus_dialects::{memref, scf};
 use gradus_ir::affine::AffineMap;
-use gradus_ir::rewrite::fold;
-use gradus_ir::symbols::SymbolTables;
+use gradus_ir::conversion::{
+    ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, VisitOrder, apply_conversion,
+};
 use gradus_ir::{
-    AttrData, Builder, Diagnostic, FoldResult, Folded, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext,
-    PassInfo, Region, Type, Value, ValueList,
+    AttrData, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, OpState, Pass, PassContext, PassInfo,
+    PatternRewriter, Region, Type, Value, ValueList,
 };
 
 /// The declaration.
@@ -57,64 +58,56 @@ struct LowerAffine;
 
 impl Pass for LowerAffine {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let ops = m.ops_under(root).split_off(1);
-        let mut symbols = SymbolTables::default();
-        for op in ops.into_iter().rev() {
-            let Some(lower) = lowering(m, op) else { continue };
-            let loc = m.loc(op);
-            match folded(m, op, &mut symbols) {
-                Some(values) => replace(m, op, &values),
-                None => lower(m, op).map_err(|message| Diagnostic::error(loc, message))?,
-            }
-            cx.count("num-lowered", 1);
-        }
+        let patterns = patterns();
+        let mut target = ConversionTarget::new("scf");
+        target.illegal_dialect("affine");
+        target.legal_unknown();
+        // Bounds and conditions are simplified by what their operands are, as long as these are affine too.
+        let config = ConversionConfig { order: VisitOrder::Backward, ..ConversionConfig::PARTIAL };
+        let report = apply_conversion(m, root, &target, &patterns, config)?;
+        cx.count("num-lowered", report.converted);
         Ok(())
     }
 }
 
-type Lower = fn(&mut Module, Op) -> Result<(), String>;
+type Lower = fn(&mut ConversionRewriter<'_>, Op) -> Match;
 
-/// What lowers an op.
-fn lowering(m: &Module, op: Op) -> Option<Lower> {
-    let info = m.info(op)?;
-    let known: [(&'static OpInfo, Lower); 16] = [
-        (ApplyOp::INFO, lower_apply),
-        (MinOp::INFO, lower_min),
-        (MaxOp::INFO, lower_max),
-        (ForOp::INFO, lower_for),
-        (IfOp::INFO, lower_if),
-        (ParallelOp::INFO, lower_parallel),
-        (YieldOp::INFO, lower_yield),
-        (LoadOp::INFO, lower_load),
-        (StoreOp::INFO, lower_store),
-        (VectorLoadOp::INFO, lower_vector_load),
-        (VectorStoreOp::INFO, lower_vector_store),
-        (PrefetchOp::INFO, lower_prefetch),
-        (DmaStartOp::INFO, lower_dma_start),
-        (DmaWaitOp::INFO, lower_dma_wait),
-        (DelinearizeIndexOp::INFO, index::lower_delinearize),
-        (LinearizeIndexOp::INFO, index::lower_linearize),
-    ];
-    known.into_iter().find(|(known, _)| std::ptr::eq(*known, info)).map(|(_, lower)| lower)
+/// The ops that are lowered, each with the name of its pattern.
+const LOWERINGS: [(&OpInfo, &str, Lower); 16] = [
+    (ApplyOp::INFO, "apply-to-arith", lower_apply),
+    (MinOp::INFO, "min-to-arith", lower_min),
+    (MaxOp::INFO, "max-to-arith", lower_max),
+    (ForOp::INFO, "for-to-scf", lower_for),
+    (IfOp::INFO, "if-to-scf", lower_if),
+    (ParallelOp::INFO, "parallel-to-scf", lower_parallel),
+    (YieldOp::INFO, "yield-to-scf", lower_yield),
+    (LoadOp::INFO, "load-to-memref", lower_load),
+    (StoreOp::INFO, "store-to-memref", lower_store),
+    (VectorLoadOp::INFO, "load-to-vector", lower_vector_load),
+    (VectorStoreOp::INFO, "store-to-vector", lower_vector_store),
+    (PrefetchOp::INFO, "prefetch-to-memref", lower_prefetch),
+    (DmaStartOp::INFO, "dma-start-to-memref", lower_dma_start),
+    (DmaWaitOp::INFO, "dma-wait-to-memref", lower_dma_wait),
+    (DelinearizeIndexOp::INFO, "delinearize-to-arith", index::lower_delinearize),
+    (LinearizeIndexOp::INFO, "linearize-to-arith", index::lower_linearize),
+];
+
+fn patterns() -> Vec<ConversionPattern<'static>> {
+    let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
+        ConversionPattern::new(name, info.name, move |r, op, _| lower(r, op))
+    };
+    let constant = ConversionPattern::new("load-of-constant", LoadOp::INFO.name, |r, op, _| load_of_constant(r, op));
+    LOWERINGS.into_iter().map(pattern).chain([constant.benefit(2)]).collect()
 }
 
-/// What an op is equal to, if it need not be lowered.
-fn folded(m: &mut Module, op: Op, symbols: &mut SymbolTables) -> Option<Vec<Value>> {
-    let known = LoadOp::cast(m, op).and_then(|load| load.known_element(m, |at, name| symbols.resolve(m, at, name)));
-    let results = match known {
-        Some(element) => vec![FoldResult::Attr(element)],
-        None => match fold(m, op)? {
-            Folded::Results(results) => results,
-            Folded::InPlace => return None,
-        },
-    };
-    let types = result_types(m, op);
-    let mut e = Emitter::before(m, op);
-    let value = |(result, ty): (FoldResult, Type)| match result {
-        FoldResult::Value(value) => Some(value),
-        FoldResult::Attr(attr) => e.b.constant(attr, ty, "arith", e.loc),
-    };
-    results.into_iter().zip(types).map(value).collect()
+/// Replaces a load of a known element of a constant global by a constant.
+fn load_of_constant(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (m, symbols) = r.module_and_symbols();
+    let element = LoadOp(op).known_element(m, |at, name| symbols.resolve(m, at, name));
+    let (element, ty) = (element.ok_or("the element is not known")?, m.value_type(m.result(op, 0)));
+    let value = emit(r, op, |e| e.b.constant(element, ty, "arith", e.loc)).ok_or("its type has no constants")?;
+    r.replace(op, &[value]);
+    Ok(())
 }
 
 /// What was cast, if it is a cast of a memref of known rank.
@@ -129,14 +122,6 @@ fn uncast(m: &Module, mut memory: Value) -> Value {
     memory
 }
 
-/// Makes the results of `op` those values, and erases it.
-fn replace(m: &mut Module, op: Op, values: &[Value]) {
-    for (result, &value) in m.results(op).zip(values) {
-        m.replace_all_uses(result, value);
-    }
-    m.erase_op(op);
-}
-
 /// The map in the inherent attribute `name`.
 fn map(m: &Module, op: Op, name: &str) -> Result<AffineMap, String> {
     match m.inherent_attr(op, name).map(|a| m.ctx.attr_data(a)) {
@@ -145,53 +130,56 @@ fn map(m: &Module, op: Op, name: &str) -> Result<AffineMap, String> {
     }
 }
 
-fn lower_apply(m: &mut Module, op: Op) -> Result<(), String> {
-    let (map, operands) = (map(m, op, "map")?, m.operands(op).to_vec());
-    let values = Emitter::before(m, op).map(&map, &operands)?;
-    replace(m, op, &values);
+fn lower_apply(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (map, operands) = (map(r.module(), op, "map")?, r.module().operands(op).to_vec());
+    let values = emit(r, op, |e| e.map(&map, &operands))?;
+    r.replace(op, &values);
     Ok(())
 }
 
-fn lower_min(m: &mut Module, op: Op) -> Result<(), String> {
-    lower_extreme(m, op, false)
+fn lower_min(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    lower_extreme(r, op, false)
 }
 
-fn lower_max(m: &mut Module, op: Op) -> Result<(), String> {
-    lower_extreme(m, op, true)
+fn lower_max(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    lower_extreme(r, op, true)
 }
 
-fn lower_extreme(m: &mut Module, op: Op, max: bool) -> Result<(), String> {
-    let applied = folded_map(m, op).ok_or("the op has no map")?;
-    let value = Emitter::before(m, op).extreme(&applied.to_map(), &applied.operands, max)?;
-    replace(m, op, &[value]);
+fn lower_extreme(r: &mut ConversionRewriter<'_>, op: Op, max: bool) -> Match {
+    let applied = folded_map(r.module(), op).ok_or("the op has no map")?;
+    let value = emit(r, op, |e| e.extreme(&applied.to_map(), &applied.operands, max))?;
+    r.replace(op, &[value]);
     Ok(())
 }
 
-/// Gives the blocks of a region to a region without blocks.
-fn take_body(m: &mut Module, from: Region, to: Op, i: usize) {
-    let to = m.regions(to)[i];
-    m.move_blocks(from, to);
+/// Gives the blocks of regions to the regions, without blocks, of the op that replaces theirs.
+fn replace_by(r: &mut ConversionRewriter<'_>, op: Op, made: Op, bodies: &[Region]) {
+    for (i, &from) in bodies.iter().enumerate() {
+        let to = r.module().regions(made)[i];
+        r.inline_region(from, to, None);
+    }
+    let results: ValueList = r.module().results(made).collect();
+    r.replace(op, &results);
 }
 
-fn lower_for(m: &mut Module, op: Op) -> Result<(), String> {
-    let this = ForOp(op);
+fn lower_for(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (this, m) = (ForOp(op), r.module());
     let step = this.bounds(m).ok_or("the loop has no bounds")?.step;
     let [lower, upper] = this.applied_bounds(m).ok_or("the loop has no bounds")?;
     let (lower, upper) = (simple_bound(m, &lower, true), simple_bound(m, &upper, false));
-    let (inits, types) = (this.inits(m), result_types(m, op));
+    let (inits, types, body) = (this.inits(m), result_types(m, op), this.region(m));
     let trips = Bounds { lower: &lower.to_map(), upper: &upper.to_map(), step }.trip_count();
     if let Some(values) = this.trivial_results(m, trips).filter(|_| !types.is_empty()) {
-        replace(m, op, &values);
+        r.replace(op, &values);
         return Ok(());
     }
-    let mut e = Emitter::before(m, op);
-    let lower = e.extreme(&lower.to_map(), &lower.operands, true)?;
-    let upper = e.extreme(&upper.to_map(), &upper.operands, false)?;
-    let step = e.index(step);
-    let made = scf::ForOp::build(&mut e.b, e.loc, lower, upper, step, &inits, None, &types);
-    take_body(m, this.region(m), made.0, 0);
-    let results: ValueList = m.results(made.0).collect();
-    replace(m, op, &results);
+    let made = emit(r, op, |e| -> Match<Op> {
+        let lower = e.extreme(&lower.to_map(), &lower.operands, true)?;
+        let upper = e.extreme(&upper.to_map(), &upper.operands, false)?;
+        let step = e.index(step);
+        Ok(scf::ForOp::build(e.b, e.loc, lower, upper, step, &inits, None, &types).0)
+    })?;
+    replace_by(r, op, made, &[body]);
     Ok(())
 }
 
@@ -199,22 +187,20 @@ fn result_types(m: &Module, op: Op) -> Vec<Type> {
     m.results(op).map(|v| m.value_type(v)).collect()
 }
 
-fn lower_if(m: &mut Module, op: Op) -> Result<(), String> {
-    let this = IfOp(op);
+fn lower_if(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (this, m) = (IfOp(op), r.module());
     let (set, operands) = this.simple_condition(m).ok_or("the condition has no set")?;
-    let types = result_types(m, op);
-    let mut e = Emitter::before(m, op);
-    let condition = e.condition(&set, &operands)?;
-    let made = scf::IfOp::build(&mut e.b, e.loc, condition, &types);
-    take_body(m, this.then_region(m), made.0, 0);
-    take_body(m, this.else_region(m), made.0, 1);
-    let results: ValueList = m.results(made.0).collect();
-    replace(m, op, &results);
+    let (types, bodies) = (result_types(m, op), [this.then_region(m), this.else_region(m)]);
+    let made = emit(r, op, |e| -> Match<Op> {
+        let condition = e.condition(&set, &operands)?;
+        Ok(scf::IfOp::build(e.b, e.loc, condition, &types).0)
+    })?;
+    replace_by(r, op, made, &bodies);
     Ok(())
 }
 
-fn lower_parallel(m: &mut Module, op: Op) -> Result<(), String> {
-    let this = ParallelOp(op);
+fn lower_parallel(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (this, m) = (ParallelOp(op), r.module());
     if this.step_sizes(m).is_empty() {
         return Err("a loop without dimensions has no counterpart".into());
     }
@@ -226,153 +212,175 @@ fn lower_parallel(m: &mut Module, op: Op) -> Result<(), String> {
         groups.ranges().map(slice).collect::<Vec<AffineMap>>()
     };
     let (lowers, uppers, steps) = (slices(&lower, &groups[0]), slices(&upper, &groups[1]), this.step_sizes(m));
-    let (kinds, types) = (this.kinds(m), result_types(m, op));
-    let mut e = Emitter::before(m, op);
-    let (mut first, mut end) = (Vec::new(), Vec::new());
-    for (lower_map, upper_map) in lowers.iter().zip(&uppers) {
-        first.push(e.extreme(lower_map, &lower.operands, true)?);
-        end.push(e.extreme(upper_map, &upper.operands, false)?);
-    }
-    let steps: Vec<Value> = steps.into_iter().map(|step| e.index(step)).collect();
-    let mut inits = Vec::new();
-    for (kind, &ty) in kinds.iter().zip(&types) {
-        let identity = kind.identity(&e.b.module.ctx, ty);
-        let init = identity.and_then(|identity| e.b.constant(identity, ty, "arith", e.loc));
-        inits.push(init.ok_or("Reduction operation type not supported")?);
-    }
-    let made = scf::ParallelOp::build(&mut e.b, e.loc, &first, &end, &steps, &inits, &types);
-    take_body(m, this.region(m), made.0, 0);
-    let results: ValueList = m.results(made.0).collect();
-    replace(m, op, &results);
+    let (kinds, types, body) = (this.kinds(m), result_types(m, op), this.region(m));
+    let made = emit(r, op, |e| -> Match<Op> {
+        let (mut first, mut end) = (Vec::new(), Vec::new());
+        for (lower_map, upper_map) in lowers.iter().zip(&uppers) {
+            first.push(e.extreme(lower_map, &lower.operands, true)?);
+            end.push(e.extreme(upper_map, &upper.operands, false)?);
+        }
+        let steps: Vec<Value> = steps.into_iter().map(|step| e.index(step)).collect();
+        let mut inits = Vec::new();
+        for (kind, &ty) in kinds.iter().zip(&types) {
+            let identity = kind.identity(&e.m().ctx, ty);
+            let init = identity.and_then(|identity| e.b.constant(identity, ty, "arith", e.loc));
+            inits.push(init.ok_or(UNSUPPORTED)?);
+        }
+        Ok(scf::ParallelOp::build(e.b, e.loc, &first, &end, &steps, &inits, &types).0)
+    })?;
+    replace_by(r, op, made, &[body]);
     Ok(())
 }
 
+/// The error for a reduction that has no counterpart.
+const UNSUPPORTED: &str = "Reduction operation type not supported";
+
 /// Ends the body of what is around, which is not lowered yet.
-fn lower_yield(m: &mut Module, op: Op) -> Result<(), String> {
+fn lower_yield(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let m = r.module();
     let (loc, operands) = (m.loc(op), m.operands(op).to_vec());
-    match m.parent_op(op).and_then(|parent| ParallelOp::cast(m, parent)) {
-        Some(parallel) => {
-            let kinds = parallel.kinds(m);
-            let made = scf::ReduceOp::build(&mut Builder::before(m, op), loc, &operands, &[]);
-            for (kind, &value) in kinds.iter().zip(&operands) {
-                let region = m.add_region(made.0);
-                reduction(m, region, kind, value)?;
-            }
+    let kinds = m.parent_op(op).and_then(|parent| ParallelOp::cast(m, parent)).map(|parallel| parallel.kinds(m));
+    let Some(kinds) = kinds else {
+        r.build(InsertPoint::Before(op), |b| scf::YieldOp::build(b, loc, &operands, &[]));
+        r.erase(op);
+        return Ok(());
+    };
+    let made = r.build(InsertPoint::Before(op), |b| {
+        let made = scf::ReduceOp::build(b, loc, &operands, &[]).0;
+        for _ in &kinds {
+            b.module.add_region(made);
         }
-        None => {
-            scf::YieldOp::build(&mut Builder::before(m, op), loc, &operands, &[]);
-        }
+        made
+    });
+    for (i, (kind, &value)) in kinds.iter().zip(&operands).enumerate() {
+        let region = r.module().regions(made)[i];
+        reduction(r, region, kind, value)?;
     }
-    m.erase_op(op);
+    r.erase(op);
     Ok(())
 }
 
 /// Fills a region of `scf.reduce`: it combines two values like `like`.
-fn reduction(m: &mut Module, region: Region, kind: &Reduction, like: Value) -> Result<(), String> {
+fn reduction(r: &mut ConversionRewriter<'_>, region: Region, kind: &Reduction, like: Value) -> Match {
+    let m = r.module();
     let (ty, loc) = (m.value_type(like), m.value_loc(like));
-    let info = kind.op().filter(|info| (info.operands[0].ty.check)(&m.ctx, ty));
-    let info = info.ok_or("Reduction operation type not supported")?;
-    let block = m.add_block(region);
-    let args = [m.add_block_arg(block, ty, loc), m.add_block_arg(block, ty, loc)];
-    let mut b = Builder::at_end(m, block);
-    let mut state = OpState::new(&b.module.ctx, info.name, loc);
-    state.operands.extend(args);
-    let op = b.try_create(state)?;
-    let value = b.module.result(op, 0);
-    scf::ReduceReturnOp::build(&mut b, loc, value, &[]);
+    let info = kind.op().filter(|info| (info.operands[0].ty.check)(&m.ctx, ty)).ok_or(UNSUPPORTED)?;
+    let block = r.create_block(region, None, &[(ty, loc); 2]);
+    r.build(InsertPoint::End(block), |b| -> Match {
+        let mut state = OpState::new(&b.module.ctx, info.name, loc);
+        state.operands.extend_from_slice(b.module.block_args(block));
+        let op = b.try_create(state)?;
+        let value = b.module.result(op, 0);
+        scf::ReduceReturnOp::build(b, loc, value, &[]);
+        Ok(())
+    })
+}
+
+/// Makes ops before an access, from the indices that the map makes of its operands, which begin with number `first`.
+fn with_indices<T>(
+    r: &mut ConversionRewriter<'_>,
+    op: Op,
+    first: usize,
+    make: impl FnOnce(&mut Emitter<'_, '_>, &[Value]) -> T,
+) -> Match<T> {
+    let (map, operands) = (map(r.module(), op, "map")?, r.module().operands(op)[first..].to_vec());
+    emit(r, op, |e| {
+        let indices = e.map(&map, &operands)?;
+        Ok(make(e, &indices))
+    })
+}
+
+fn lower_load(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let memory = uncast(r.module(), LoadOp(op).memref(r.module()));
+    let value = with_indices(r, op, 1, |e, at| {
+        memref::LoadOp::build(e.b, e.loc, memory, at, None, None, &[]).result(e.b.module)
+    })?;
+    r.replace(op, &[value]);
     Ok(())
 }
 
-/// The indices of an access, whose map's operands begin with number `first`.
-fn indices<'m>(m: &'m mut Module, op: Op, first: usize) -> Result<(Emitter<'m>, Vec<Value>), String> {
-    let (map, operands) = (map(m, op, "map")?, m.operands(op)[first..].to_vec());
-    let mut e = Emitter::before(m, op);
-    let values = e.map(&map, &operands)?;
-    Ok((e, values))
-}
-
-fn lower_load(m: &mut Module, op: Op) -> Result<(), String> {
-    let memory = uncast(m, LoadOp(op).memref(m));
-    let (mut e, at) = indices(m, op, 1)?;
-    let value = memref::LoadOp::build(&mut e.b, e.loc, memory, &at, None, None, &[]).result(e.b.module);
-    replace(m, op, &[value]);
+fn lower_store(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (this, m) = (StoreOp(op), r.module());
+    let (value, memory) = (this.value(m), uncast(m, this.memref(m)));
+    with_indices(r, op, 2, |e, at| memref::StoreOp::build(e.b, e.loc, value, memory, at, None, None, &[]))?;
+    r.erase(op);
     Ok(())
 }
 
-fn lower_store(m: &mut Module, op: Op) -> Result<(), String> {
-    let (value, memory) = (StoreOp(op).value(m), uncast(m, StoreOp(op).memref(m)));
-    let (mut e, at) = indices(m, op, 2)?;
-    memref::StoreOp::build(&mut e.b, e.loc, value, memory, &at, None, None, &[]);
-    m.erase_op(op);
-    Ok(())
-}
-
-fn lower_prefetch(m: &mut Module, op: Op) -> Result<(), String> {
-    let this = PrefetchOp(op);
+fn lower_prefetch(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (this, m) = (PrefetchOp(op), r.module());
     let memory = uncast(m, this.memref(m));
     let flags = this.is_write(m).zip(this.locality_hint(m)).zip(this.is_data_cache(m));
     let ((write, locality), data) = flags.ok_or("the prefetch says nothing")?;
-    let (mut e, at) = indices(m, op, 1)?;
-    memref::PrefetchOp::build(&mut e.b, e.loc, memory, &at, write, locality, data, &[]);
-    m.erase_op(op);
+    with_indices(r, op, 1, |e, at| {
+        memref::PrefetchOp::build(e.b, e.loc, memory, at, write, locality, data, &[]);
+    })?;
+    r.erase(op);
     Ok(())
 }
 
-fn lower_vector_load(m: &mut Module, op: Op) -> Result<(), String> {
-    lower_vector(m, op, 1, "vector.load")
+fn lower_vector_load(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    lower_vector(r, op, 1, "vector.load")
 }
 
-fn lower_vector_store(m: &mut Module, op: Op) -> Result<(), String> {
-    lower_vector(m, op, 2, "vector.store")
+fn lower_vector_store(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    lower_vector(r, op, 2, "vector.store")
 }
 
-/// The op of the `vector` dialect with the same operands in front of the indices, and the same results.
-fn lower_vector(m: &mut Module, op: Op, first: usize, name: &str) -> Result<(), String> {
+/// Makes the op of the `vector` dialect with the same operands in front of the indices, and the same results.
+fn lower_vector(r: &mut ConversionRewriter<'_>, op: Op, first: usize, name: &str) -> Match {
+    let m = r.module();
     let rank = |value: Option<Value>| value.and_then(|v| m.ctx.shape(m.value_type(v))).map(<[i64]>::len);
     let vector = m.results(op).next().or(m.operands(op).first().copied());
     if rank(vector) > rank(Some(m.operands(op)[first - 1])) {
-        return Err(format!("'{name}' accesses no vectors of more dimensions than the memory"));
+        return Err(format!("'{name}' accesses no vectors of more dimensions than the memory").into());
     }
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
     state.operands.extend_from_slice(&m.operands(op)[..first - 1]);
     state.operands.push(uncast(m, m.operands(op)[first - 1]));
     state.result_types.extend(result_types(m, op));
-    let (mut e, at) = indices(m, op, first)?;
-    state.operands.extend(at);
-    let made = e.b.try_create(state)?;
-    let results: ValueList = m.results(made).collect();
-    replace(m, op, &results);
+    let made = with_indices(r, op, first, |e, at| {
+        state.operands.extend_from_slice(at);
+        e.b.try_create(state)
+    })??;
+    replace_by(r, op, made, &[]);
     Ok(())
 }
 
-fn lower_dma_start(m: &mut Module, op: Op) -> Result<(), String> {
+fn lower_dma_start(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let m = r.module();
     let (places, rest) = DmaStartOp(op).memref_accesses(m).ok_or("the copy has no places")?;
     let operands = m.operands(op).to_vec();
     let places =
         places.map(|place| (uncast(m, operands[place.memref]), place.map.clone(), operands[place.indices].to_vec()));
-    let mut e = Emitter::before(m, op);
-    let mut parts = Vec::new();
-    for (memory, map, inputs) in &places {
-        let mut part = vec![*memory];
-        part.extend(e.map(map, inputs)?);
-        parts.push(part);
-    }
-    // The number of elements comes before the tag.
-    parts.insert(2, vec![operands[rest]]);
-    parts.push(operands[rest + 1..].to_vec());
-    memref::DmaStartOp::build(&mut e.b, e.loc, &parts.concat(), &[]);
-    m.erase_op(op);
+    emit(r, op, |e| -> Match {
+        let mut parts = Vec::new();
+        for (memory, map, inputs) in &places {
+            let mut part = vec![*memory];
+            part.extend(e.map(map, inputs)?);
+            parts.push(part);
+        }
+        // The number of elements comes before the tag.
+        parts.insert(2, vec![operands[rest]]);
+        parts.push(operands[rest + 1..].to_vec());
+        memref::DmaStartOp::build(e.b, e.loc, &parts.concat(), &[]);
+        Ok(())
+    })?;
+    r.erase(op);
     Ok(())
 }
 
-fn lower_dma_wait(m: &mut Module, op: Op) -> Result<(), String> {
+fn lower_dma_wait(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let m = r.module();
     let tag = DmaWaitOp(op).tag(m).ok_or("the wait has no tag")?;
     let operands = m.operands(op).to_vec();
     let memory = uncast(m, operands[0]);
     let (map, inputs, count) = (tag.map.clone(), operands[tag.indices.clone()].to_vec(), operands[tag.indices.end]);
-    let mut e = Emitter::before(m, op);
-    let at = e.map(&map, &inputs)?;
-    memref::DmaWaitOp::build(&mut e.b, e.loc, memory, &at, count, &[]);
-    m.erase_op(op);
+    emit(r, op, |e| -> Match {
+        let at = e.map(&map, &inputs)?;
+        memref::DmaWaitOp::build(e.b, e.loc, memory, &at, count, &[]);
+        Ok(())
+    })?;
+    r.erase(op);
     Ok(())
 }

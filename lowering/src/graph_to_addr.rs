@@ -12,10 +12,16 @@ mod winograd;
 
 use conv::{Conv, Reading};
 use emit::{Emitter, ProductOperands};
-use gradus_dialects::graph::{ConvOp, GemmOp, MatMulOp};
+use gradus_dialects::graph::{
+    AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp,
+    MatMulOp, MaxPoolOp, QLinearConvOp, QLinearMatMulOp, 
+};
 use gradus_dialects::layout::{AccessFunction, TiledLayout};
+use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_conversion};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
+use gradus_ir::{
+    Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter, Value,
+};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -107,70 +113,93 @@ struct GraphToAddr {
 
 impl Pass for GraphToAddr {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        for op in m.ops_under(root) {
-            let lowered = if let Some(conv) = ConvOp::cast(m, op) {
-                let operands = ProductOperands::of([("bias", conv.b(m))]);
-                Conv::of(m, op, operands).and_then(|conv| match conv.is_depthwise() {
-                    true => conv.lower_depthwise(m, op),
-                    false => conv.lower(m, op, &self.reading),
-                })
-            } else if let Some(gemm) = GemmOp::cast(m, op) {
-                lower_gemm(m, gemm)
-            } else if let Some(matmul) = MatMulOp::cast(m, op) {
-                lower_matmul(m, matmul)
-            } else {
-                quantized::lower(m, op, &self.reading).or_else(|| pool::lower(m, op))
-            };
-            if let Some(value) = lowered {
-                let result = m.result(op, 0);
-                m.replace_all_uses(result, value);
-                m.erase_op(op);
-                cx.count("num-lowered", 1);
-            }
+        let reading = &self.reading;
+        let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
+            ConversionPattern::new(name, info.name, move |r, op, _| {
+                let value = r.build(InsertPoint::Before(op), |b| lower(b, op, reading));
+                r.replace(op, &[value.ok_or("it is none of those that are products by address tables")?]);
+                Ok(())
+            })
+        };
+        let patterns: Vec<ConversionPattern<'_>> = LOWERINGS.into_iter().map(pattern).collect();
+        let mut target = ConversionTarget::new("addr");
+        for pattern in LOWERINGS {
+            target.unknown_op(pattern.0.name);
         }
+        target.legal_unknown();
+        let config = ConversionConfig { fold: false, ..ConversionConfig::PARTIAL };
+        let report = apply_conversion(m, root, &target, &patterns, config)?;
+        cx.count("num-lowered", report.converted);
         Ok(())
     }
 }
 
+/// Makes ops that compute the result of an op; `None` if it stays as it is.
+type Lower = fn(&mut Builder<'_>, Op, &Reading) -> Option<Value>;
+
+/// The ops that are lowered, each with the name of its pattern.
+const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
+    (ConvOp::INFO, "conv-to-gemm", lower_conv),
+    (GemmOp::INFO, "gemm-to-gemm", lower_gemm),
+    (MatMulOp::INFO, "matmul-to-gemm", lower_matmul),
+    (ConvIntegerOp::INFO, "conv-integer-to-gemm", quantized::lower),
+    (MatMulIntegerOp::INFO, "matmul-integer-to-gemm", quantized::lower),
+    (QLinearConvOp::INFO, "qlinear-conv-to-gemm", quantized::lower),
+    (QLinearMatMulOp::INFO, "qlinear-matmul-to-gemm", quantized::lower),
+    (MaxPoolOp::INFO, "max-pool-to-pool", pool::lower),
+    (AveragePoolOp::INFO, "average-pool-to-pool", pool::lower),
+    (GlobalMaxPoolOp::INFO, "global-max-pool-to-pool", pool::lower),
+    (GlobalAveragePoolOp::INFO, "global-average-pool-to-pool", pool::lower),
+];
+
+fn lower_conv(b: &mut Builder<'_>, op: Op, reading: &Reading) -> Option<Value> {
+    let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
+    let conv = Conv::of(b.module, op, operands)?;
+    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { conv.lower(b, op, reading) }
+}
+
 /// Products of the rows of `a`, as a matrix, with those of `b`; their extents are known.
-fn rows_product(e: &mut Emitter<'_>, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
-    let extents = |e: &Emitter<'_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
+fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
+    let extents = |e: &Emitter<'_, '_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
     let plain: TiledLayout = "MK".parse().ok()?;
     let tables = AccessFunction::rows(rows as u64, depth as u64).tables(&plain.of("MK", &[rows, depth]).ok()?).ok()?;
     e.gemm(a, &tables.base, &tables.relative, b, operands)
 }
 
-fn lower_gemm(m: &mut Module, gemm: GemmOp) -> Option<Value> {
-    let args = m.args(gemm.0)?;
+fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
+    let (gemm, m) = (GemmOp(op), &*builder.module);
+    let args = m.args(op)?;
     let scale = |name| args.attr(name).and_then(|a| m.ctx.as_float(a));
     let is_plain = scale("alpha") == Some(1.0) && scale("beta") == Some(1.0) && !args.flag("transA");
     let (by_rows, a, b, c) = (args.flag("transB"), gemm.a(m), gemm.b(m), gemm.c(m));
-    let columns = m.ctx.shape(m.value_type(m.result(gemm.0, 0)))?.get(1).copied();
+    let columns = m.ctx.shape(m.value_type(m.result(op, 0)))?.get(1).copied();
     let bias_fits = c.is_none_or(|c| matches!(m.ctx.shape(m.value_type(c)), Some(&[n]) if Some(n) == columns));
-    if !is_plain || !bias_fits || !are_lowered(m, &[a, b, m.result(gemm.0, 0)]) {
+    if !is_plain || !bias_fits || !are_lowered(m, &[a, b, m.result(op, 0)]) {
         return None;
     }
-    let mut e = Emitter::before(m, gemm.0);
+    let mut e = Emitter::of(builder, op);
     let b = if by_rows { b } else { e.transpose(b)? };
     rows_product(&mut e, a, b, &ProductOperands::of([("bias", c)]))
 }
 
-fn lower_matmul(m: &mut Module, matmul: MatMulOp) -> Option<Value> {
-    let (a, b, result) = (matmul.a(m), matmul.b(m), m.result(matmul.0, 0));
-    are_lowered(m, &[a, b, result]).then_some(())?;
-    matrix_product(m, matmul.0, a, b, &ProductOperands::default())
+fn lower_matmul(b: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
+    let (matmul, m) = (MatMulOp(op), &*b.module);
+    let factors = [matmul.a(m), matmul.b(m)];
+    are_lowered(m, &[factors[0], factors[1], m.result(op, 0)]).then_some(())?;
+    matrix_product(b, op, factors, &ProductOperands::default())
 }
 
 /// In place of an op the product of stacked matrices with one, all of known extents.
-fn matrix_product(m: &mut Module, op: Op, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
+fn matrix_product(builder: &mut Builder<'_>, op: Op, [a, b]: [Value; 2], operands: &ProductOperands) -> Option<Value> {
+    let m = &*builder.module;
     let extents = m.ctx.shape(m.value_type(a))?.to_vec();
     let shape = m.ctx.shape(m.value_type(m.result(op, 0)))?.to_vec();
     if m.ctx.shape(m.value_type(b))?.len() != 2 || extents.len() < 2 {
         return None;
     }
     let (&depth, outer) = extents.split_last()?;
-    let mut e = Emitter::before(m, op);
+    let mut e = Emitter::of(builder, op);
     let a = e.reshape(a, &[outer.iter().product(), depth])?;
     let b = e.transpose(b)?;
     let product = rows_product(&mut e, a, b, operands)?;

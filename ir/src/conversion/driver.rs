@@ -8,7 +8,7 @@ use super::reconcile::reconcile_casts;
 use super::report::{Attempt, ConversionErrors, ConversionReport, Illegal, Why};
 use super::rewriter::ConversionRewriter;
 use super::target::Legality;
-use super::{ConversionConfig, ConversionMode};
+use super::{ConversionConfig, ConversionMode, VisitOrder};
 use crate::builder::{Builder, make_constant};
 use crate::diag::Diagnostic;
 use crate::dominance::reverse_postorder;
@@ -87,8 +87,8 @@ impl<'a> Driver<'a> {
         Err(ConversionErrors(self.errors))
     }
 
-    /// The ops of the program in the order in which they are visited: each before what it holds, and blocks before those
-    /// that they dominate. Without what is in the regions of ops that are recursively legal.
+    /// The ops of the program in the order in which they are visited, without those in the regions of ops that are
+    /// recursively legal. Forward, each comes before what it holds, and blocks before those that they dominate.
     fn ops_in_order(&mut self, root: Op) -> Vec<Op> {
         let (mut out, mut stack) = (Vec::new(), vec![root]);
         while let Some(op) = stack.pop() {
@@ -109,6 +109,9 @@ impl<'a> Driver<'a> {
                 blocks_in_order(m, region, |block| stack.extend(m.block_ops(block)));
             }
             stack[at..].reverse();
+        }
+        if self.config.order == VisitOrder::Backward {
+            out.reverse();
         }
         out
     }

@@ -28,7 +28,7 @@
 //!
 //! # What happens
 //!
-//! Ops are visited in order, each before what it holds. One that is legal stays. One that is not is folded if it can be;
+//! Ops are visited in order, each before what it holds, or backwards ([`VisitOrder`]). One that is legal stays. One that is not is folded if it can be;
 //! otherwise its patterns are tried, those with the fewest steps to legal ops first, then those of greater benefit. A
 //! pattern gets the op's operands as they were converted, changes the program through the [`ConversionRewriter`], and what
 //! it makes or modifies is legalized at once. If that fails, or the pattern refuses, all it did is undone and the next one
@@ -81,6 +81,16 @@ pub enum ConversionMode {
     Full,
 }
 
+/// The order in which ops are visited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VisitOrder {
+    /// From the first to the last, each before the ops in its regions: operands are converted before their users.
+    Forward,
+    /// From the last to the first, each after the ops in its regions. Patterns see operands and what is around as they
+    /// were. Where patterns split blocks, each op is moved at most once for each level of nesting.
+    Backward,
+}
+
 /// How to convert.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConversionConfig {
@@ -88,6 +98,17 @@ pub struct ConversionConfig {
     pub mode: ConversionMode,
     /// Whether ops that are not legal are folded before patterns are tried.
     pub fold: bool,
+    /// The order in which ops are visited.
+    pub order: VisitOrder,
+}
+
+impl ConversionConfig {
+    /// A partial conversion with folding, in order.
+    pub const PARTIAL: ConversionConfig =
+        ConversionConfig { mode: ConversionMode::Partial, fold: true, order: VisitOrder::Forward };
+
+    /// A full conversion with folding, in order.
+    pub const FULL: ConversionConfig = ConversionConfig { mode: ConversionMode::Full, ..ConversionConfig::PARTIAL };
 }
 
 /// Converts `root` and everything under it; the program's own op, which nothing can replace, is not looked at. Errors are
@@ -110,7 +131,7 @@ pub fn apply_partial_conversion<'a>(
     target: &'a ConversionTarget<'a>,
     patterns: &'a [ConversionPattern<'a>],
 ) -> Result<ConversionReport, ConversionErrors> {
-    apply_conversion(m, root, target, patterns, ConversionConfig { mode: ConversionMode::Partial, fold: true })
+    apply_conversion(m, root, target, patterns, ConversionConfig::PARTIAL)
 }
 
 /// [`apply_conversion`] after which every op is legal.
@@ -120,5 +141,5 @@ pub fn apply_full_conversion<'a>(
     target: &'a ConversionTarget<'a>,
     patterns: &'a [ConversionPattern<'a>],
 ) -> Result<ConversionReport, ConversionErrors> {
-    apply_conversion(m, root, target, patterns, ConversionConfig { mode: ConversionMode::Full, fold: true })
+    apply_conversion(m, root, target, patterns, ConversionConfig::FULL)
 }

@@ -11,6 +11,8 @@ use crate::intern::Type;
 use crate::loc::Loc;
 use crate::module::{Block, Def, Module, Op, Region, Value, ValueList};
 use crate::pattern_rewriter::{Change, PatternRewriter};
+use crate::symbols::SymbolTables;
+use crate::traits::Traits;
 use smallvec::SmallVec;
 
 /// What conversion patterns change the program through. Changes happen at once; where a value is replaced by values of
@@ -25,18 +27,33 @@ pub struct ConversionRewriter<'a> {
     pub(super) pending: SideTable<Op, bool>,
     /// Ops that were erased since the last commit.
     erased: SideTable<Op, bool>,
+    symbols: SymbolTables,
 }
 
 impl<'a> ConversionRewriter<'a> {
     pub(super) fn new(module: &'a mut Module) -> Self {
         let casts = Casts::new(module);
         let (pending, erased) = (SideTable::new(false), SideTable::new(false));
-        ConversionRewriter { module, types: None, journal: Journal::default(), casts, pending, erased }
+        let (journal, symbols) = (Journal::default(), SymbolTables::default());
+        ConversionRewriter { module, types: None, journal, casts, pending, erased, symbols }
     }
 
     /// The converter of the pattern that is running.
     pub fn types(&self) -> Match<&'a TypeConverter> {
         self.types.ok_or_else(|| "the pattern has no type converter".into())
+    }
+
+    /// The program, and tables of its symbols as they are now.
+    pub fn module_and_symbols(&mut self) -> (&Module, &mut SymbolTables) {
+        (self.module, &mut self.symbols)
+    }
+
+    /// Forgets the tables of symbols if `op`, which appears, changes or goes, is a symbol or has some.
+    pub(super) fn touch_symbols(&mut self, op: Op) {
+        let matters = |t| self.module.has_trait(op, t);
+        if matters(Traits::SYMBOL) || matters(Traits::SYMBOL_TABLE) {
+            self.symbols = SymbolTables::default();
+        }
     }
 
     /// Replaces each result of `op` by any number of values and erases it. A result that is replaced by none must not be
@@ -213,12 +230,14 @@ impl<'a> ConversionRewriter<'a> {
     }
 
     pub(super) fn set_erased(&mut self, op: Op, erased: bool) {
+        self.touch_symbols(op);
         if self.module.regions(op).is_empty() {
             self.erased[op] = erased;
             return;
         }
         for inner in self.module.ops_under(op) {
             self.erased[inner] = erased;
+            self.touch_symbols(inner);
         }
     }
 }
@@ -248,7 +267,10 @@ impl PatternRewriter for ConversionRewriter<'_> {
 
     fn note(&mut self, change: Change) {
         match change {
-            Change::Created(op) => self.erased[op] = false,
+            Change::Created(op) => {
+                self.erased[op] = false;
+                self.touch_symbols(op);
+            }
             Change::Cloned { from, copy } => {
                 self.set_erased(copy, false);
                 let pairs = self.module.ops_under(from).into_iter().zip(self.module.ops_under(copy));
@@ -283,6 +305,7 @@ impl PatternRewriter for ConversionRewriter<'_> {
     }
 
     fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
+        self.touch_symbols(op);
         let snapshot = Snapshot::new(self.module, op);
         self.journal.entries.push(Entry::Modified(Box::new(snapshot)));
         change(self.module);

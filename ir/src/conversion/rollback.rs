@@ -34,6 +34,11 @@ impl ConversionRewriter<'_> {
     }
 
     fn undo(&mut self, entry: Entry, dead: &mut Dead) {
+        match &entry {
+            Entry::Modified(snapshot) => self.touch_symbols(snapshot.op),
+            Entry::Change(Change::Created(op) | Change::Cloned { copy: op, .. }) => self.touch_symbols(*op),
+            _ => {}
+        }
         let m = &mut *self.module;
         match entry {
             Entry::Change(change) => self.undo_change(change, dead),
@@ -71,6 +76,7 @@ impl ConversionRewriter<'_> {
                 m.unlink_block(block);
                 dead.blocks.push(block);
             }
+            Change::ArgAdded(block) => m.erase_block_arg(block, m.block_args(block).len() - 1),
             Change::BlockMoved { block, from, next } => {
                 m.unlink_block(block);
                 m.insert_block(from, block, next);

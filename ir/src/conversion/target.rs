@@ -1,6 +1,7 @@
 //! What a conversion is to reach: which ops are legal, and who says so.
 
 use super::matching::{Match, MatchFailure};
+use super::pattern::{ConversionPattern, Root};
 use crate::context::Context;
 use crate::intern::OpName;
 use crate::module::{Module, Op};
@@ -19,6 +20,7 @@ pub type LegalityFn<'a> = dyn Fn(&Module, Op) -> Match + 'a;
 enum Action<'a> {
     Legal,
     Illegal,
+    Unknown,
     Dynamic(Box<LegalityFn<'a>>),
 }
 
@@ -97,6 +99,20 @@ impl<'a> ConversionTarget<'a> {
         self.rule(Scope::Op(name), Action::Illegal)
     }
 
+    /// The op is converted where a pattern applies, and a partial conversion leaves it elsewhere, whatever other rules say.
+    pub fn unknown_op(&mut self, name: &'static str) -> &mut Rule<'a> {
+        self.rule(Scope::Op(name), Action::Unknown)
+    }
+
+    /// The ops that these patterns are for must go, of those that are for ops of one name.
+    pub fn illegal_roots(&mut self, patterns: &[ConversionPattern<'_>]) {
+        for pattern in patterns {
+            if let Root::Op(name) = pattern.root {
+                self.illegal_op(name);
+            }
+        }
+    }
+
     /// The op may stay when `check` finds nothing against it.
     pub fn dynamic_op(&mut self, name: &'static str, check: impl Fn(&Module, Op) -> Match + 'a) -> &mut Rule<'a> {
         self.rule(Scope::Op(name), Action::Dynamic(Box::new(check)))
@@ -148,6 +164,7 @@ impl<'a> ConversionTarget<'a> {
         let why_not = match &rule.action {
             Action::Legal => None,
             Action::Illegal => return Legality::Illegal(None),
+            Action::Unknown => return Legality::Unknown,
             Action::Dynamic(check) => check(m, op).err(),
         };
         match why_not {
@@ -159,13 +176,14 @@ impl<'a> ConversionTarget<'a> {
     /// Whether rule number `rule` may allow an op, and whether it may allow all in its regions.
     pub(super) fn may_allow(&self, rule: Option<u32>) -> (bool, bool) {
         let Some(rule) = rule.map(|i| &self.rules[i as usize]) else { return (false, false) };
-        (!matches!(rule.action, Action::Illegal), rule.recursive)
+        (!matches!(rule.action, Action::Illegal | Action::Unknown), rule.recursive)
     }
 
     /// Who forbids an op, and why: for a note of the report.
     pub(super) fn objection(&self, rule: Option<u32>, legality: &Legality) -> String {
         let target = self.name;
-        let Some(rule) = rule.map(|i| &self.rules[i as usize]) else {
+        let rule = rule.map(|i| &self.rules[i as usize]);
+        let Some(rule) = rule.filter(|_| *legality != Legality::Unknown) else {
             return format!("target '{target}' says nothing of it");
         };
         let subject = rule.subject();

@@ -105,7 +105,7 @@ fn convert(
 ) -> String {
     let (ctx, root) = (m.ctx.clone(), m.root());
     let rendered = |errors: Vec<Diagnostic>| errors.iter().map(|d| d.render(&ctx)).collect::<String>();
-    match apply_conversion(m, root, target, patterns, ConversionConfig { mode, fold: true }) {
+    match apply_conversion(m, root, target, patterns, ConversionConfig { mode, ..ConversionConfig::PARTIAL }) {
         Ok(_) => verify(m).map_or_else(rendered, |()| body(m)),
         Err(errors) => rendered(errors.into()),
     }

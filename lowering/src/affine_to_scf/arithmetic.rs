@@ -4,7 +4,8 @@ use gradus_dialects::arith::{
     AddIOp, AndIOp, CmpIOp, DivSIOp, FloorDivSIOp, MaxSIOp, MinSIOp, MulIOp, RemSIOp, SelectOp, SubIOp,
 };
 use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, IntegerSet};
-use gradus_ir::{Builder, Loc, Module, Op, Type, Value};
+use gradus_ir::conversion::ConversionRewriter;
+use gradus_ir::{Builder, InsertPoint, Loc, Module, Op, PatternRewriter, Type, Value};
 
 /// Comparisons, by the numbers of their predicates.
 const EQ: i64 = 0;
@@ -17,16 +18,20 @@ pub(super) const NSW: &str = "#arith.overflow<nsw>";
 pub(super) const NSW_NUW: &str = "#arith.overflow<nsw, nuw>";
 
 /// Makes ops at one place.
-pub(super) struct Emitter<'m> {
-    pub(super) b: Builder<'m>,
+pub(super) struct Emitter<'b, 'm> {
+    pub(super) b: &'b mut Builder<'m>,
     pub(super) loc: Loc,
 }
 
-impl<'m> Emitter<'m> {
-    /// Before an op, at its location.
-    pub(super) fn before(m: &'m mut Module, op: Op) -> Emitter<'m> {
-        let loc = m.loc(op);
-        Emitter { b: Builder::before(m, op), loc }
+/// Makes ops before an op, at its location.
+pub(super) fn emit<T>(r: &mut ConversionRewriter<'_>, op: Op, make: impl FnOnce(&mut Emitter<'_, '_>) -> T) -> T {
+    let loc = r.module().loc(op);
+    r.build(InsertPoint::Before(op), |b| make(&mut Emitter { b, loc }))
+}
+
+impl Emitter<'_, '_> {
+    pub(super) fn m(&self) -> &Module {
+        self.b.module
     }
 
     /// A constant.
@@ -44,8 +49,8 @@ impl<'m> Emitter<'m> {
     pub(super) fn extreme(&mut self, map: &AffineMap, operands: &[Value], max: bool) -> Result<Value, String> {
         let values = self.map(map, operands)?;
         let combined = values.into_iter().reduce(|a, b| match max {
-            true => MaxSIOp::build(&mut self.b, self.loc, a, b, &[]).result(self.b.module),
-            false => MinSIOp::build(&mut self.b, self.loc, a, b, &[]).result(self.b.module),
+            true => MaxSIOp::build(self.b, self.loc, a, b, &[]).result(self.b.module),
+            false => MinSIOp::build(self.b, self.loc, a, b, &[]).result(self.b.module),
         });
         combined.ok_or_else(|| "the map has no results".into())
     }
@@ -58,7 +63,7 @@ impl<'m> Emitter<'m> {
             let value = self.expr(expr, set.num_dims, operands)?;
             let holds = self.compare(if *equality { EQ } else { SGE }, value, zero);
             all = Some(match all {
-                Some(all) => AndIOp::build(&mut self.b, self.loc, all, holds, &[]).result(self.b.module),
+                Some(all) => AndIOp::build(self.b, self.loc, all, holds, &[]).result(self.b.module),
                 None => holds,
             });
         }
@@ -101,34 +106,34 @@ impl<'m> Emitter<'m> {
 
     pub(super) fn add(&mut self, a: Value, b: Value, promise: &'static str) -> Value {
         let promise = self.b.module.ctx.default_attr(promise);
-        AddIOp::build(&mut self.b, self.loc, a, b, promise, &[]).result(self.b.module)
+        AddIOp::build(self.b, self.loc, a, b, promise, &[]).result(self.b.module)
     }
 
     pub(super) fn mul(&mut self, a: Value, b: Value, promise: &'static str) -> Value {
         let promise = self.b.module.ctx.default_attr(promise);
-        MulIOp::build(&mut self.b, self.loc, a, b, promise, &[]).result(self.b.module)
+        MulIOp::build(self.b, self.loc, a, b, promise, &[]).result(self.b.module)
     }
 
     pub(super) fn floor_div_op(&mut self, a: Value, b: Value) -> Value {
-        FloorDivSIOp::build(&mut self.b, self.loc, a, b, &[]).result(self.b.module)
+        FloorDivSIOp::build(self.b, self.loc, a, b, &[]).result(self.b.module)
     }
 
     pub(super) fn div(&mut self, a: Value, b: Value) -> Value {
-        DivSIOp::build(&mut self.b, self.loc, a, b, None, &[]).result(self.b.module)
+        DivSIOp::build(self.b, self.loc, a, b, None, &[]).result(self.b.module)
     }
 
     pub(super) fn rem(&mut self, a: Value, b: Value) -> Value {
-        RemSIOp::build(&mut self.b, self.loc, a, b, &[]).result(self.b.module)
+        RemSIOp::build(self.b, self.loc, a, b, &[]).result(self.b.module)
     }
 
     fn sub(&mut self, a: Value, b: Value) -> Value {
         let promise = self.b.module.ctx.default_attr(WRAPS);
-        SubIOp::build(&mut self.b, self.loc, a, b, promise, &[]).result(self.b.module)
+        SubIOp::build(self.b, self.loc, a, b, promise, &[]).result(self.b.module)
     }
 
     fn compare(&mut self, predicate: i64, a: Value, b: Value) -> Value {
         let predicate = self.b.module.ctx.int_attr(Type::I64, predicate);
-        CmpIOp::build(&mut self.b, self.loc, a, b, predicate, &[]).result(self.b.module)
+        CmpIOp::build(self.b, self.loc, a, b, predicate, &[]).result(self.b.module)
     }
 
     /// Whether `a` is less than `b`.
@@ -138,7 +143,7 @@ impl<'m> Emitter<'m> {
 
     pub(super) fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
         let ty = self.b.module.value_type(yes);
-        SelectOp::build(&mut self.b, self.loc, condition, yes, no, &[ty]).result(self.b.module)
+        SelectOp::build(self.b, self.loc, condition, yes, no, &[ty]).result(self.b.module)
     }
 
     /// A negative remainder is corrected by the divisor.

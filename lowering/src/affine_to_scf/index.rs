@@ -1,14 +1,14 @@
 //! Linearized indices as arithmetic.
 
-use super::arithmetic::{Emitter, NSW, NSW_NUW};
-use super::replace;
+use super::arithmetic::{Emitter, NSW, NSW_NUW, emit};
 use gradus_dialects::affine::{DelinearizeIndexOp, LinearizeIndexOp};
 use gradus_dialects::views::{Mixed, fold_entries};
 use gradus_ir::control::is_loop;
-use gradus_ir::{Module, Op, Value};
+use gradus_ir::conversion::{ConversionRewriter, Match};
+use gradus_ir::{Module, Op, PatternRewriter, Value};
 
 /// For each size the product of it and those after it.
-fn strides(e: &mut Emitter<'_>, basis: &[Mixed], promise: &'static str) -> Vec<Value> {
+fn strides(e: &mut Emitter<'_, '_>, basis: &[Mixed], promise: &'static str) -> Vec<Value> {
     let (mut dynamic, mut fixed) = (None, 1i64);
     let mut strides = Vec::new();
     for size in basis.iter().rev() {
@@ -37,53 +37,56 @@ fn inner_sizes(m: &Module, mut basis: Vec<Mixed>, indices: usize) -> Vec<Mixed> 
     basis
 }
 
-pub(super) fn lower_delinearize(m: &mut Module, op: Op) -> Result<(), String> {
-    let this = DelinearizeIndexOp(op);
+pub(super) fn lower_delinearize(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (this, m) = (DelinearizeIndexOp(op), r.module());
     let (position, n) = (this.linear_index(m), m.num_results(op));
     let basis = inner_sizes(m, this.basis(m), n);
     if n <= 1 {
-        replace(m, op, &[position][..n]);
+        r.replace(op, &[position][..n]);
         return Ok(());
     }
-    let mut e = Emitter::before(m, op);
-    let strides = strides(&mut e, &basis, NSW_NUW);
-    let zero = e.index(0);
-    let mut indices = vec![e.floor_div_op(position, strides[0])];
-    for (i, &stride) in strides.iter().enumerate() {
-        let rest = e.rem(position, stride);
-        let negative = e.less(rest, zero);
-        let corrected = e.add(rest, stride, NSW);
-        let rest = e.select(negative, corrected, rest);
-        indices.push(match strides.get(i + 1) {
-            Some(&next) => e.div(rest, next),
-            None => rest,
-        });
-    }
-    replace(m, op, &indices);
+    let indices = emit(r, op, |e| {
+        let strides = strides(e, &basis, NSW_NUW);
+        let zero = e.index(0);
+        let mut indices = vec![e.floor_div_op(position, strides[0])];
+        for (i, &stride) in strides.iter().enumerate() {
+            let rest = e.rem(position, stride);
+            let negative = e.less(rest, zero);
+            let corrected = e.add(rest, stride, NSW);
+            let rest = e.select(negative, corrected, rest);
+            indices.push(match strides.get(i + 1) {
+                Some(&next) => e.div(rest, next),
+                None => rest,
+            });
+        }
+        indices
+    });
+    r.replace(op, &indices);
     Ok(())
 }
 
-pub(super) fn lower_linearize(m: &mut Module, op: Op) -> Result<(), String> {
-    let this = LinearizeIndexOp(op);
+pub(super) fn lower_linearize(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
+    let (this, m) = (LinearizeIndexOp(op), r.module());
     let indices = this.multi_index(m);
     let basis = inner_sizes(m, this.basis(m), indices.len());
     let promise = if this.is_disjoint(m) { NSW_NUW } else { NSW };
     let outside: Vec<usize> = indices.iter().map(|&index| loops_outside(m, op, index)).collect();
-    let mut e = Emitter::before(m, op);
-    let strides = strides(&mut e, &basis, promise);
-    let mut terms = Vec::new();
-    for (i, (&index, &loops)) in indices.iter().zip(&outside).enumerate() {
-        let scaled = match strides.get(i) {
-            Some(&stride) => e.mul(index, stride, NSW),
-            None => index,
-        };
-        terms.push((loops, scaled));
-    }
-    // What changes least is added first, so that it can leave loops.
-    terms.sort_by_key(|&(loops, _)| std::cmp::Reverse(loops));
-    let sum = terms.into_iter().map(|(_, term)| term).reduce(|a, b| e.add(a, b, NSW));
-    let sum = sum.unwrap_or_else(|| e.index(0));
-    replace(m, op, &[sum]);
+    let sum = emit(r, op, |e| {
+        let strides = strides(e, &basis, promise);
+        let mut terms = Vec::new();
+        for (i, (&index, &loops)) in indices.iter().zip(&outside).enumerate() {
+            let scaled = match strides.get(i) {
+                Some(&stride) => e.mul(index, stride, NSW),
+                None => index,
+            };
+            terms.push((loops, scaled));
+        }
+        // What changes least is added first, so that it can leave loops.
+        terms.sort_by_key(|&(loops, _)| std::cmp::Reverse(loops));
+        let sum = terms.into_iter().map(|(_, term)| term).reduce(|a, b| e.add(a, b, NSW));
+        sum.unwrap_or_else(|| e.index(0))
+    });
+    r.replace(op, &[sum]);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use gradus_dialects::layout::{
     TiledLayout, ZERO_PAGE,
 };
 use gradus_ir::pass::Options;
-use gradus_ir::{Module, Op, Value};
+use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
 
 /// Each group is ops of its own: of more there are none.
@@ -107,9 +107,9 @@ impl Conv {
         self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group
     }
 
-    pub(super) fn lower(&self, m: &mut Module, op: Op, reading: &Reading) -> Option<Value> {
+    pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, reading: &Reading) -> Option<Value> {
         if reading.winograd > 0
-            && let Some(value) = self.lower_winograd(m, op, reading.winograd)
+            && let Some(value) = self.lower_winograd(b, op, reading.winograd)
         {
             return Some(value);
         }
@@ -117,10 +117,10 @@ impl Conv {
         let last = channels_last(&axes)?;
         let layouts = match &reading.layout {
             Some(layout) => vec![layout.clone(), last.clone()],
-            None => candidates(m, self, &axes, reading)?,
+            None => candidates(b.module, self, &axes, reading)?,
         };
         let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes, reading))?;
-        let mut e = Emitter::before(m, op);
+        let mut e = Emitter::of(b, op);
         let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };
         let a = e.pack(x, plan.layout, &axes)?;
         let rows = self.rows(&mut e, plan.order, &last, &axes)?;
@@ -207,7 +207,13 @@ impl Conv {
     }
 
     /// The filters of each group as the rows of a matrix, in the order of the summands.
-    fn rows(&self, e: &mut Emitter<'_>, order: ReductionOrder, last: &TiledLayout, axes: &str) -> Option<Vec<Value>> {
+    fn rows(
+        &self,
+        e: &mut Emitter<'_, '_>,
+        order: ReductionOrder,
+        last: &TiledLayout,
+        axes: &str,
+    ) -> Option<Vec<Value>> {
         let ordered = match order {
             ReductionOrder::ChannelsFirst => self.w,
             ReductionOrder::ChannelsLast => e.pack(self.w, last, axes)?,
@@ -218,10 +224,10 @@ impl Conv {
     }
 
     /// Each channel by itself.
-    pub(super) fn lower_depthwise(&self, m: &mut Module, op: Op) -> Option<Value> {
+    pub(super) fn lower_depthwise(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
         let axes = axes(self.input.len())?;
         let (last, table) = (channels_last(&axes)?, places(&self.window, &self.input)?);
-        let mut e = Emitter::before(m, op);
+        let mut e = Emitter::of(b, op);
         let a = e.pack(self.x, &last, &axes)?;
         let positions = self.window.kernel.iter().product::<usize>() as i64;
         let rows = e.reshape(self.w, &[self.filters[0], positions])?;
@@ -236,7 +242,7 @@ impl Conv {
         self.input[..2].iter().copied().chain(image).collect()
     }
 
-    fn padded(&self, e: &mut Emitter<'_>) -> Option<Value> {
+    fn padded(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
         let ends = [&self.window.pads_begin, &self.window.pads_end];
         let pads: Vec<i64> =
             ends.iter().flat_map(|pads| [0, 0].into_iter().chain(pads.iter().map(|&p| p as i64))).collect();
@@ -285,7 +291,7 @@ pub(super) fn places(window: &Window, image: &[i64]) -> Option<IndirectionTable>
 }
 
 /// Rows of channels as the image that an op makes.
-pub(super) fn as_image(e: &mut Emitter<'_>, op: Op, rows: Value) -> Option<Value> {
+pub(super) fn as_image(e: &mut Emitter<'_, '_>, op: Op, rows: Value) -> Option<Value> {
     let ty = e.m().value_type(e.m().result(op, 0));
     let extents = e.m().ctx.static_shape(ty)?.to_vec();
     let axes = axes(extents.len())?;

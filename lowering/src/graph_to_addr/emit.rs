@@ -3,7 +3,7 @@
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
 use gradus_dialects::layout::{IndirectionTable, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::{Arity, Attr, Builder, InsertPoint, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
+use gradus_ir::{Arity, Attr, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 
 /// The operands of a product besides its factors, by name.
 #[derive(Clone, Default)]
@@ -21,7 +21,7 @@ impl ProductOperands {
     }
 
     /// Splits the operands for groups of equally many columns: those with an element for each column are cut, scalars shared.
-    pub(super) fn split(&self, e: &mut Emitter<'_>, parts: u64) -> Option<Vec<ProductOperands>> {
+    pub(super) fn split(&self, e: &mut Emitter<'_, '_>, parts: u64) -> Option<Vec<ProductOperands>> {
         let mut all = vec![ProductOperands::default(); usize::try_from(parts).ok()?];
         for &(name, value) in &self.0 {
             let is_scalar = e.extents(value)?.is_empty();
@@ -32,43 +32,42 @@ impl ProductOperands {
     }
 }
 
-/// Makes ops in front of another.
-pub(super) struct Emitter<'m> {
-    m: &'m mut Module,
-    at: Op,
+/// Makes the ops that an op becomes.
+pub(super) struct Emitter<'b, 'm> {
+    b: &'b mut Builder<'m>,
     loc: Loc,
 }
 
-impl Emitter<'_> {
-    /// In front of an op.
-    pub(super) fn before(m: &mut Module, at: Op) -> Emitter<'_> {
-        let loc = m.loc(at);
-        Emitter { m, at, loc }
+impl<'b, 'm> Emitter<'b, 'm> {
+    /// With the location of an op.
+    pub(super) fn of(b: &'b mut Builder<'m>, op: Op) -> Self {
+        let loc = b.module.loc(op);
+        Emitter { b, loc }
     }
 
     pub(super) fn m(&self) -> &Module {
-        self.m
+        self.b.module
     }
 
     /// An op of these groups of operands; its results' types are inferred if none are said.
     fn op(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)], types: &[Type]) -> Option<Op> {
-        let mut state = OpState::new(&self.m.ctx, name, self.loc);
+        let mut state = OpState::new(&self.m().ctx, name, self.loc);
         groups.iter().for_each(|group| state.operand_group(group));
-        attrs.iter().for_each(|&(name, attr)| state.inherent(&self.m.ctx, name, Some(attr)));
+        attrs.iter().for_each(|&(name, attr)| state.inherent(&self.m().ctx, name, Some(attr)));
         state.result_types.extend_from_slice(types);
-        Builder::at(self.m, InsertPoint::Before(self.at)).try_create(state).ok()
+        self.b.try_create(state).ok()
     }
 
     fn one(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)]) -> Option<Value> {
         let op = self.op(name, groups, attrs, &[])?;
-        Some(self.m.result(op, 0))
+        Some(self.m().result(op, 0))
     }
 
     pub(super) fn constant(&mut self, tensor: &Tensor, elem: Type) -> Option<Value> {
         let extents: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
-        let ty = self.m.ctx.tensor_type(&extents, elem);
-        let attr = self.m.ctx.dense_attr(ty, tensor);
-        Builder::at(self.m, InsertPoint::Before(self.at)).constant(attr, ty, "arith", self.loc)
+        let ty = self.m().ctx.tensor_type(&extents, elem);
+        let attr = self.m().ctx.dense_attr(ty, tensor);
+        self.b.constant(attr, ty, "arith", self.loc)
     }
 
     fn list(&mut self, values: &[i64]) -> Option<Value> {
@@ -80,20 +79,20 @@ impl Emitter<'_> {
     }
 
     fn extents(&self, value: Value) -> Option<&[i64]> {
-        self.m.ctx.shape(self.m.value_type(value))
+        self.m().ctx.shape(self.m().value_type(value))
     }
 
     /// A tensor in the order of a layout.
     pub(super) fn pack(&mut self, x: Value, layout: &TiledLayout, axes: &str) -> Option<Value> {
-        let attrs = [("layout", layout.to_attr(&self.m.ctx)), ("axes", self.m.ctx.string_attr(axes))];
+        let attrs = [("layout", layout.to_attr(&self.m().ctx)), ("axes", self.m().ctx.string_attr(axes))];
         self.one("layout.pack", &[&[x]], &attrs)
     }
 
     /// What is in the order of a layout as a tensor.
     pub(super) fn unpack(&mut self, x: Value, layout: &TiledLayout, axes: &str, ty: Type) -> Option<Value> {
-        let attrs = [("layout", layout.to_attr(&self.m.ctx)), ("axes", self.m.ctx.string_attr(axes))];
+        let attrs = [("layout", layout.to_attr(&self.m().ctx)), ("axes", self.m().ctx.string_attr(axes))];
         let op = self.op("layout.unpack", &[&[x]], &attrs, &[ty])?;
-        Some(self.m.result(op, 0))
+        Some(self.m().result(op, 0))
     }
 
     /// The same elements with other extents.
@@ -107,7 +106,7 @@ impl Emitter<'_> {
 
     /// A matrix with rows and columns exchanged.
     pub(super) fn transpose(&mut self, x: Value) -> Option<Value> {
-        let perm = self.m.ctx.i64_array_attr(&[1, 0]);
+        let perm = self.m().ctx.i64_array_attr(&[1, 0]);
         self.one("graph.transpose", &[&[x]], &[("perm", perm)])
     }
 
@@ -122,13 +121,13 @@ impl Emitter<'_> {
         if parts == 1 {
             return Some(vec![x]);
         }
-        let (ty, extents) = (self.m.value_type(x), self.extents(x)?.to_vec());
+        let (ty, extents) = (self.m().value_type(x), self.extents(x)?.to_vec());
         let length = extents[0] / parts as i64;
         let lengths = self.list(&vec![length; parts as usize])?;
         let part: Vec<i64> = std::iter::once(length).chain(extents[1..].iter().copied()).collect();
-        let part = self.m.ctx.tensor_type(&part, self.m.ctx.element_type(ty));
+        let part = self.m().ctx.tensor_type(&part, self.m().ctx.element_type(ty));
         let op = self.op("graph.split", &[&[x], &[lengths]], &[], &vec![part; parts as usize])?;
-        Some(self.m.results(op).collect())
+        Some(self.m().results(op).collect())
     }
 
     /// Tensors one behind the other along an axis.
@@ -136,7 +135,7 @@ impl Emitter<'_> {
         if let [one] = parts {
             return Some(*one);
         }
-        let axis = self.m.ctx.int_attr(Type::I64, axis);
+        let axis = self.m().ctx.int_attr(Type::I64, axis);
         self.one("graph.concat", &[parts], &[("axis", axis)])
     }
 
@@ -156,7 +155,7 @@ impl Emitter<'_> {
     /// The largest or the sum of what windows read.
     pub(super) fn pool(&mut self, kind: i64, a: Value, table: &IndirectionTable) -> Option<Value> {
         let bases = self.bases(table)?;
-        let [kind, run] = [kind, table.run as i64].map(|n| self.m.ctx.int_attr(Type::I64, n));
+        let [kind, run] = [kind, table.run as i64].map(|n| self.m().ctx.int_attr(Type::I64, n));
         self.one("addr.pool", &[&[a], &[bases]], &[("kind", kind), ("run", run)])
     }
 
@@ -174,9 +173,9 @@ impl Emitter<'_> {
 
     /// The product with a number, or with one for each row.
     pub(super) fn scaled(&mut self, x: Value, by: Vec<f64>) -> Option<Value> {
-        let elem = self.m.ctx.element_type(self.m.value_type(x));
+        let elem = self.m().ctx.element_type(self.m().value_type(x));
         let shape = if by.len() == 1 { vec![] } else { vec![by.len(), 1] };
-        let scale = floats_to_tensor(self.m.ctx.dtype(elem)?, &shape, by);
+        let scale = floats_to_tensor(self.m().ctx.dtype(elem)?, &shape, by);
         let scale = self.constant(&scale, elem)?;
         self.one("graph.mul", &[&[x], &[scale]], &[])
     }
@@ -195,7 +194,7 @@ impl Emitter<'_> {
         operands: &ProductOperands,
     ) -> Option<Value> {
         let bases = self.bases(table)?;
-        let run = self.m.ctx.int_attr(Type::I64, table.run as i64);
+        let run = self.m().ctx.int_attr(Type::I64, table.run as i64);
         self.product::<IndirectGemmOp>(&[a, bases, b], operands, &[("run", run)])
     }
 

@@ -1,20 +1,20 @@
 //! Pools: what windows read, each channel by itself.
 
 use super::are_lowered;
-use super::conv::{as_image, axes, channels_last, places};
+use super::conv::{Reading, as_image, axes, channels_last, places};
 use super::emit::Emitter;
-use gradus_dialects::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
+use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
-use gradus_ir::{Module, Op, OpDecl, Type, Value};
+use gradus_ir::{Builder, Op, OpDecl, Type, Value};
 use gradus_reference_kernels::shape::Window;
 
 const MAX: i64 = 0;
 const SUM: i64 = 1;
 
-/// The same by tables, if the op is a pool of floats of known extents.
-pub(super) fn lower(m: &mut Module, op: Op) -> Option<Value> {
-    let is_pool = [MaxPoolOp::INFO, AveragePoolOp::INFO, GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO];
-    let info = m.info(op).filter(|info| is_pool.iter().any(|pool| std::ptr::eq(*pool, *info)))?;
+/// The same by tables, if the op, a pool, is one of floats of known extents.
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
+    let m = &*b.module;
+    let info = m.info(op)?;
     let (x, args) = (m.operands(op)[0], m.args(op)?);
     let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();
     if m.num_results(op) != 1 || !are_lowered(m, &[x, m.result(op, 0)]) {
@@ -38,7 +38,7 @@ pub(super) fn lower(m: &mut Module, op: Op) -> Option<Value> {
         counts = Some(if with_padding { vec![table.runs] } else { counted(&table)? });
     }
     let axes = axes(extents.len())?;
-    let mut e = Emitter::before(m, op);
+    let mut e = Emitter::of(b, op);
     let a = e.pack(x, &channels_last(&axes)?, &axes)?;
     let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
     if let Some(counts) = counts {

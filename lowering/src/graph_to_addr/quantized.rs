@@ -4,7 +4,7 @@ use super::conv::{Conv, Reading};
 use super::emit::{Emitter, ProductOperands};
 use super::matrix_product;
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
+use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
 use gradus_reference_kernels as kernels;
 
 /// Groups of fewer columns are made one, up to as many.
@@ -49,26 +49,27 @@ impl Names {
 }
 
 /// The same by tables, if the op is one of those above with constant weights and parameters.
-pub(super) fn lower(m: &mut Module, op: Op, reading: &Reading) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, reading: &Reading) -> Option<Value> {
+    let m = &*b.module;
     let names = Names::of(m, op)?;
     let parameters = Parameters::of(m, &m.args(op)?, &names)?;
     let (args, static_extents) = (m.args(op)?, |v| m.ctx.static_shape(m.value_type(v)));
-    let (a, b) = (args.opt_operand(names.a)?, args.opt_operand(names.b)?);
-    if [a, b, m.result(op, 0)].iter().any(|&v| static_extents(v).is_none_or(|extents| extents.contains(&0))) {
+    let factors = [args.opt_operand(names.a)?, args.opt_operand(names.b)?];
+    if factors.iter().chain([&m.result(op, 0)]).any(|&v| static_extents(v).is_none_or(|extents| extents.contains(&0))) {
         return None;
     }
     if !names.is_conv() {
-        let operands = parameters.emit(m, op)?;
-        return matrix_product(m, op, a, b, &operands);
+        let operands = parameters.emit(b, op)?;
+        return matrix_product(b, op, factors, &operands);
     }
     // That it can be lowered is known before anything is made.
     Conv::of(m, op, ProductOperands::default())?;
-    let operands = parameters.emit(m, op)?;
-    let conv = Conv::of(m, op, operands)?;
+    let operands = parameters.emit(b, op)?;
+    let conv = Conv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
     match conv.is_depthwise() && positions <= MAX_POSITIONS {
-        true => conv.lower_depthwise(m, op),
-        false => merged(m, op, conv, &parameters)?.lower(m, op, reading),
+        true => conv.lower_depthwise(b, op),
+        false => merged(b, op, conv, &parameters)?.lower(b, op, reading),
     }
 }
 
@@ -124,8 +125,8 @@ impl Parameters {
     }
 
     /// As operands of a product.
-    fn emit(&self, m: &mut Module, op: Op) -> Option<ProductOperands> {
-        let mut e = Emitter::before(m, op);
+    fn emit(&self, b: &mut Builder<'_>, op: Op) -> Option<ProductOperands> {
+        let mut e = Emitter::of(b, op);
         let mut constant = |typed: &Option<Typed>| match typed {
             Some((tensor, elem)) => e.constant(tensor, *elem).map(Some),
             None => Some(None),
@@ -151,7 +152,7 @@ fn each_or_all(parameter: &Tensor, columns: usize) -> Option<Tensor> {
 }
 
 /// With as many groups made one as fill a vector with columns: what a column does not see has weights that are zero.
-fn merged(m: &mut Module, op: Op, conv: Conv, parameters: &Parameters) -> Option<Conv> {
+fn merged(b: &mut Builder<'_>, op: Op, conv: Conv, parameters: &Parameters) -> Option<Conv> {
     let (group, filters) = conv.groups();
     let (each, filters) = (filters[0] as u64 / group, filters.to_vec());
     let fits = |&some: &u64| group.is_multiple_of(some) && some * each <= MIN_COLUMNS;
@@ -176,6 +177,6 @@ fn merged(m: &mut Module, op: Op, conv: Conv, parameters: &Parameters) -> Option
     extents[1] *= some as i64;
     let shape = extents.iter().map(|&d| d as usize).collect();
     let merged = Tensor::new(weights.dtype(), shape, bytes.into()).ok()?;
-    let w = Emitter::before(m, op).constant(&merged, *elem)?;
+    let w = Emitter::of(b, op).constant(&merged, *elem)?;
     Some(conv.merged(group / some, w, extents))
 }

@@ -9,7 +9,7 @@ use super::conv::{Conv, as_image, axes, channels_last};
 use super::emit::{Emitter, ProductOperands};
 use super::rows_product;
 use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
-use gradus_ir::{Module, Op, Tensor, Type, Value};
+use gradus_ir::{Builder, Op, Tensor, Type, Value};
 use std::ops::Range;
 
 /// Sums that are multiplied, along an axis.
@@ -134,15 +134,15 @@ impl Strip {
 impl Conv {
     /// The convolution as fewer products, if it is one of floats of 32 bits by constant filters for which that pays, of so many
     /// tiles at least.
-    pub(super) fn lower_winograd(&self, m: &mut Module, op: Op, least: i64) -> Option<Value> {
-        let tiles = Tiles::of(self, least)?;
+    pub(super) fn lower_winograd(&self, b: &mut Builder<'_>, op: Op, least: i64) -> Option<Value> {
+        let (tiles, m) = (Tiles::of(self, least)?, &*b.module);
         if [self.x, self.w].iter().any(|&v| m.ctx.element_type(m.value_type(v)) != Type::F32) {
             return None;
         }
         let filters = m.ctx.dense_tensor(m.constant(self.w)?)?;
         let strips = tiles.strips().map(|rows| Strip::of(&tiles, rows)).collect::<Option<Vec<_>>>()?;
         let (axes, factors) = (axes(4)?, factors(&filters.as_slice::<f32>())?);
-        let mut e = Emitter::before(m, op);
+        let mut e = Emitter::of(b, op);
         let a = e.pack(self.x, &channels_last(&axes)?, &axes)?;
         let mut sums = Vec::with_capacity(factors.len());
         for (i, factor) in factors.into_iter().enumerate() {
@@ -167,7 +167,7 @@ impl Conv {
 }
 
 /// The products of signs down and across, each for all channels.
-fn weights(e: &mut Emitter<'_>, down: &[f32], across: &[f32], channels: i64) -> Option<Value> {
+fn weights(e: &mut Emitter<'_, '_>, down: &[f32], across: &[f32], channels: i64) -> Option<Value> {
     let channels = usize::try_from(channels).ok()?;
     let each = down.iter().flat_map(|a| across.iter().map(move |b| a * b));
     let all: Vec<f32> = each.flat_map(|sign| std::iter::repeat_n(sign, channels)).collect();

@@ -1,10 +1,11 @@
 // RUN: gradus opt %s --convert-scf-to-cf
 
 // Blocks cannot be several in a module.
-// expected-note@+1 {{the op around it is here}}
 module {
   %c = arith.constant true
-  // expected-error@+1 {{'scf.if' op cannot be lowered in 'builtin.module', whose region must be one block}}
+  // expected-error@+3 {{failed to legalize operation 'scf.if' that was explicitly marked illegal}}
+  // expected-note@+2 {{target 'cf' forbids op 'scf.if'}}
+  // expected-note@+1 {{pattern 'if-to-branch' refused: the region of 'builtin.module' around it must be one block}}
   scf.if %c {
     cf.assert %c, "c"
   }
@@ -13,7 +14,9 @@ module {
 // -----
 
 func.func @results(%t: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{failed to legalize operation 'scf.forall' that was explicitly marked illegal}}
+  // expected-error@+3 {{failed to legalize operation 'scf.forall' that was explicitly marked illegal}}
+  // expected-note@+2 {{target 'cf' forbids op 'scf.forall'}}
+  // expected-note@+1 {{pattern 'forall-to-loops' refused: its results are tensors, which are to be bufferized first}}
   %0 = scf.forall (%i) in (4) shared_outs(%o = %t) -> (tensor<4xf32>) {
   }
   return %0 : tensor<4xf32>
