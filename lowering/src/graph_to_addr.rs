@@ -13,8 +13,8 @@ mod winograd;
 use conv::{Conv, Reading};
 use emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::{
-    AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp,
-    MatMulOp, MaxPoolOp, QLinearConvOp, QLinearMatMulOp, 
+    AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp, MatMulOp,
+    MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
 use gradus_dialects::layout::{AccessFunction, TiledLayout};
 use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_conversion};

@@ -6,8 +6,8 @@
 use super::bindings::Bindings;
 use super::{Arg, Compiled, OpTerm, Term, Var};
 use crate::context::Context;
-use crate::intern::{Attr, Type};
 use crate::edit::OpState;
+use crate::intern::{Attr, Type};
 use crate::loc::Loc;
 use smallvec::SmallVec;
 
