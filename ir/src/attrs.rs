@@ -13,6 +13,8 @@ pub enum Piece {
     Attr(Attr),
     /// A type that the text names by `!alias`.
     Type(Type),
+    /// No text: the number of an attribute among those of one text to which aliases give different names, from 1 on.
+    Twin(u32),
 }
 
 /// An integer of any width, as two's complement. The form is canonical: `Small` whenever the value fits.

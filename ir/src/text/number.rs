@@ -19,6 +19,8 @@ use std::hash::BuildHasher;
 const ARG: u32 = 1 << 31;
 /// A value with a name of its own, which is in `named`.
 const NAMED: u32 = 1 << 30;
+/// A result that shares the name of an earlier one, this many results before it.
+const MEMBER: u32 = ARG | NAMED;
 
 /// The names of everything under one op.
 pub(crate) struct Numbering {
@@ -158,16 +160,30 @@ impl Numbering {
         if self.options.name_locs
             && let Some(name) = name_in_loc(m, m.loc(op).to_attr(&m.ctx))
         {
-            return self.set_name(first, &name, counters, taken);
-        }
-        let named = if self.options.generic { None } else { m.info(op).and_then(|info| info.result_names) };
-        for (i, name) in named.map_or_else(Vec::new, |names| names(m, op)) {
-            self.set_name(m.result(op, i), &name, counters, taken);
+            self.set_name(first, &name, counters, taken);
+        } else if let Some(names) = m.info(op).and_then(|info| info.result_names).filter(|_| !self.options.generic) {
+            for (i, name) in names(m, op) {
+                self.set_name(m.result(op, i), &name, counters, taken);
+            }
         }
         if self.values[first] == u32::MAX {
             self.values[first] = counters.value;
             counters.value += 1;
         }
+        let mut distance = 0;
+        for result in m.results(op).skip(1) {
+            let number = &mut self.values[result];
+            distance = if *number == u32::MAX { distance + 1 } else { 0 };
+            if distance > 0 {
+                *number = MEMBER | distance;
+            }
+        }
+    }
+
+    /// How many results before `value` the one is whose name it shares; 0 if it has a name of its own.
+    fn distance(&self, value: Value) -> u32 {
+        let number = self.values[value];
+        if number != u32::MAX && number & MEMBER == MEMBER { number & !MEMBER } else { 0 }
     }
 
     fn set_name(&mut self, value: Value, name: &str, counters: &mut Counters, taken: &mut Taken) {
@@ -198,7 +214,7 @@ impl Numbering {
 
     /// How many results share the name of `first`, of at most `most`.
     fn group_len(&self, first: Value, most: usize) -> usize {
-        1 + (1..most).take_while(|&i| self.values[Value::new(first.index() + i)] == u32::MAX).count()
+        1 + (1..most).take_while(|&i| self.distance(Value::new(first.index() + i)) > 0).count()
     }
 
     /// `%0`, `%arg0` or `%0#1`
@@ -207,8 +223,7 @@ impl Numbering {
         match result_number(m, value) {
             None => self.name(value, out),
             Some(i) => {
-                let named = (0..=i).find(|&k| self.values[Value::new(value.index() - k as usize)] != u32::MAX);
-                let k = named.unwrap_or(i);
+                let k = self.distance(value);
                 let first = Value::new(value.index() - k as usize);
                 self.name(first, out);
                 let rest = m.defining_op(value).map_or(1, |op| m.num_results(op)) - (i - k) as usize;

@@ -1,5 +1,6 @@
 //! Ops as text: result names, the generic form, and what both forms share. Custom forms are in `format`.
 
+use super::fine::ParseError;
 use super::parse::MAX_ERRORS;
 use super::parser::{Error, PResult, ParsedOp, Parser, ValueRef};
 use crate::context::Context;
@@ -180,22 +181,30 @@ impl<'a> Parser<'a> {
         }
         self.cur.skip_type().map_err(|at| self.error(at, "malformed function type"))?;
         let text = self.cur.since(at);
-        if !self.signatures.contains_key(text) {
-            let (inputs, results) = self.fine.signature(text).map_err(|e| self.fine_error(at, e))?;
-            self.signatures.insert(text, (inputs.into(), results.into()));
-        }
-        let (inputs, results) = &self.signatures[text];
+        let signature = self.signature_of(text).map_err(|e| self.fine_error(at, e))?;
+        let (inputs, results) = &self.signatures[signature];
         parsed.result_types.extend_from_slice(results);
         if inputs.len() != refs.len() {
             let message = format!("expected {} operand types but had {}", refs.len(), inputs.len());
             return Err(self.error(at, message));
         }
         for (i, value) in refs.iter().enumerate() {
-            let ty = self.signatures[text].0[i];
+            let ty = self.signatures[signature].0[i];
             let value = self.resolve(*value, ty)?;
             parsed.operands.push(value);
         }
         Ok(())
+    }
+
+    /// The place of a signature among those that were read, reading each distinct text once.
+    fn signature_of(&mut self, text: &'a str) -> Result<usize, ParseError> {
+        if let Some(&known) = self.signature_index.get(text) {
+            return Ok(known);
+        }
+        let (inputs, results) = self.fine.signature(text)?;
+        self.signatures.push((inputs.into(), results.into()));
+        self.signature_index.insert(text, self.signatures.len() - 1);
+        Ok(self.signatures.len() - 1)
     }
 
     /// The key of an op name, checked once per spelling.

@@ -33,7 +33,9 @@ pub(crate) struct Parser<'a> {
     pub(super) depth: u32,
     pub(super) division: Division,
     pub(super) op_names: FxHashMap<&'a str, OpName>,
-    pub(super) signatures: FxHashMap<&'a str, Types>,
+    /// The signatures that were read, and their places by text.
+    pub(super) signatures: Vec<Types>,
+    pub(super) signature_index: FxHashMap<&'a str, usize>,
     pub(super) normal: FxHashMap<(OpName, Attr, Attr), (Attr, Attr)>,
     /// Dialects whose prefix may be omitted, innermost last.
     pub(super) default_dialects: Vec<&'static str>,
@@ -129,7 +131,8 @@ impl<'a> Parser<'a> {
             depth: 0,
             division: if options.threads > 1 { Division::Open } else { Division::Never },
             op_names: FxHashMap::default(),
-            signatures: FxHashMap::default(),
+            signatures: Vec::new(),
+            signature_index: FxHashMap::default(),
             normal: FxHashMap::default(),
             default_dialects: vec!["builtin"],
         }

@@ -233,7 +233,7 @@ impl Nested<'_, '_> {
     fn pieces(&mut self, pieces: &[Piece]) {
         for piece in pieces {
             match piece {
-                Piece::Text(_) => {}
+                Piece::Text(_) | Piece::Twin(_) => {}
                 Piece::Attr(attr) => self.attr(*attr),
                 Piece::Type(ty) => self.ty(*ty),
             }

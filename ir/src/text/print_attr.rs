@@ -436,6 +436,7 @@ impl<'a> AttrPrinter<'a> {
         for piece in body {
             match piece {
                 Piece::Text(text) => out.push_str(text),
+                Piece::Twin(_) => {}
                 Piece::Attr(attr) => self.attr(*attr, out),
                 Piece::Type(ty) => self.ty(*ty, out),
             }
@@ -574,10 +575,7 @@ fn pack_bits(bools: &[u8]) -> Vec<u8> {
 }
 
 fn is_pretty(mut body: &[Piece]) -> bool {
-    while let [rest @ .., Piece::Text(last)] = body
-        && last.is_empty()
-        && !rest.is_empty()
-    {
+    if let [rest @ .., Piece::Twin(_)] = body {
         body = rest;
     }
     let Some(Piece::Text(first)) = body.first() else { return false };

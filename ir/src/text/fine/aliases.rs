@@ -6,7 +6,7 @@ use crate::entity::Entity;
 use crate::intern::{Attr, Type};
 use crate::module::AliasHints;
 use crate::types::TypeData;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::{Mutex, OnceLock};
 
 /// How messages begin that are about the use of an alias whose definition is wrong.
@@ -20,8 +20,8 @@ pub(crate) struct AliasTable<'a> {
     /// By name, with its `#` or `!`.
     index: FxHashMap<&'a str, usize>,
     pub(super) distinct: Mutex<FxHashMap<u64, Attr>>,
-    /// Dialects' attributes that an alias stands for.
-    named: Mutex<FxHashSet<Attr>>,
+    /// The number of aliases of each dialect's attribute.
+    named: Mutex<FxHashMap<Attr, u32>>,
 }
 
 struct Entry<'a> {
@@ -129,16 +129,21 @@ impl FineParser<'_> {
 
     /// Another attribute with the same text, if an alias stands for this one already: a dialect that gives one text two
     /// names has two attributes in mind, which differ in what it does not print.
-    fn own(&mut self, mut attr: Attr) -> Attr {
+    fn own(&mut self, attr: Attr) -> Attr {
+        let AttrData::Dialect { dialect, body, ty } = self.ctx.attr_data(attr) else { return attr };
+        let body = match &**body {
+            [body @ .., Piece::Twin(_)] => body,
+            body => body,
+        };
+        let first = self.ctx.attr(AttrData::Dialect { dialect: *dialect, body: body.into(), ty: *ty });
         let mut named = self.aliases.named.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        while let AttrData::Dialect { dialect, body, ty } = self.ctx.attr_data(attr) {
-            if named.insert(attr) {
-                break;
-            }
-            let body = body.iter().cloned().chain([Piece::Text("".into())]).collect();
-            attr = self.ctx.attr(AttrData::Dialect { dialect: *dialect, body, ty: *ty });
+        let aliases = named.entry(first).or_insert(0);
+        let twin = std::mem::replace(aliases, *aliases + 1);
+        if twin == 0 {
+            return first;
         }
-        attr
+        let body = body.iter().cloned().chain([Piece::Twin(twin)]).collect();
+        self.ctx.attr(AttrData::Dialect { dialect: *dialect, body, ty: *ty })
     }
 
     fn resolve(&mut self, i: usize) -> Result<(u32, usize)> {

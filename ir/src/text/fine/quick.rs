@@ -33,9 +33,6 @@ impl FineParser<'_> {
             }
             let key = self.ctx.str(key);
             let value = if cur.eat("=") { self.quick_value(cur, depth + 1)? } else { Attr::UNIT };
-            if entries.iter().any(|e| e.0 == key) {
-                return None;
-            }
             entries.push((key, value));
             cur.skip_space();
             match cur.peek() {
@@ -53,7 +50,10 @@ impl FineParser<'_> {
         cur.pos += 1;
         self.count();
         self.size.depth += 1;
-        Some(self.ctx.dict_attr(entries))
+        let len = entries.len();
+        let dict = self.ctx.dict_attr(entries);
+        // A key that is given twice is an error, which the rules report.
+        (self.ctx.dict_entries(dict).len() == len).then_some(dict)
     }
 
     fn quick_list(&mut self, cur: &mut Cursor<'_>, depth: usize) -> Option<Attr> {

@@ -194,6 +194,25 @@ fn texts_are_read_in_many_ways() {
 }
 
 #[test]
+fn aliases_of_one_text_are_attributes_of_their_own() {
+    let names: Vec<String> = (0..10_000).map(|i| format!("#a{i}")).collect();
+    let mut aliases = AliasTable::new();
+    for name in &names {
+        aliases.define(name, "#t.x<1>", 0).expect("a new name");
+    }
+    aliases.define("#other", "#a7", 0).expect("a new name");
+    let ctx = Context::new(&[]);
+    let mut p = FineParser::new(&ctx, &aliases);
+    let attrs: Vec<Attr> = names.iter().chain([&"#other".to_owned()]).map(|name| p.attr(name).expect("IR")).collect();
+    let mut different = attrs.clone();
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), attrs.len());
+    let printed = |attr: Attr| ctx.display_attr(attr).to_string();
+    assert!(attrs.iter().all(|&attr| printed(attr) == "#t.x<1>"));
+}
+
+#[test]
 fn aliases_are_named_like_mlirs() {
     let ctx = Context::new(&[]);
     let mut aliases = AliasTable::new();
