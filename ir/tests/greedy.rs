@@ -1,4 +1,4 @@
-//! The limits of the pattern driver, and who may watch it: with patterns that only exist here.
+//! Limits and action handlers of the greedy pattern driver, with patterns for tests only.
 
 use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::pass::{Action, Actions, Observer};
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 
 const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true, only: None };
 
-/// Counts down in its attribute, by one or by two at a time.
+/// Counts down in its attribute, in steps of one or two.
 #[op("t.count", patterns = &[TWO, ONE], effects = gradus_ir::Effects::Unknown)]
 struct Count {
-    /// Nothing to do with it.
+    /// An unused result.
     result: OpResult<ANY>,
 }
 
@@ -39,7 +39,7 @@ fn program(numbers: &[i64]) -> Module {
     parse_module(&Context::new(&[&T]), "test", ops, options).unwrap_or_else(|_| panic!("the test is IR"))
 }
 
-/// What is left of the numbers.
+/// Returns the numbers that remain.
 fn numbers(m: &Module) -> Vec<i64> {
     let key = m.ctx.str("n");
     m.block_ops(m.body()).map(|op| m.attr(op, key).and_then(|a| m.ctx.as_int(a)).unwrap_or(0)).collect()
@@ -79,7 +79,7 @@ fn rounds_and_rewrites_have_limits() {
     check(&GreedyOptions { max_iterations: Some(0), ..options }, true, [7, 4]);
 }
 
-/// Notes all actions.
+/// Records all actions.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 

@@ -1,19 +1,19 @@
-//! `#[op]` under other paths than an import: the key `crate` names the IR.
+//! `#[op]` under paths other than an import: the key `crate` names the IR.
 
 use gradus_ir::scalar::Scalar;
 use gradus_ir::{Context, Dialect, OpDecl, TypeConstraint};
 
-/// A module that would stand in the way of the one which an import of `#[op]` brings along.
+/// A module that shadows the one which an import of `#[op]` brings along.
 mod op {}
 
 const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true, only: None };
 
-/// An op that is declared by its path, with a meaning, whose expansion names the IR too.
+/// An op declared by its path, with an evaluator, whose expansion names the IR as well.
 #[gradus_ir::op("t.same", crate = gradus_ir, scalar = |_| Ok(Scalar::ints(|x| Ok(Some(x[0])))))]
 struct Same {
     /// A value.
     value: Operand<ANY>,
-    /// The same.
+    /// The same value.
     result: OpResult<ANY>,
 }
 

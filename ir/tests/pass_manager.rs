@@ -1,4 +1,5 @@
-//! Pipelines with passes that fail, panic, talk or break the program: what outsiders hear, on one thread and on several.
+//! Pipelines with passes that fail, panic, emit diagnostics or break the program: the diagnostics and actions observed,
+//! on one thread and on several.
 
 use gradus_ir::pass::{CrashReproducer, Display, Event, Failed, PassContext, Pipeline, Reproducer, RunOptions, Watch};
 use gradus_ir::{
@@ -26,10 +27,10 @@ struct Func {
     body: Region,
 }
 
-/// Does nothing.
+/// An op without semantics.
 #[op("t.op", effects = Effects::Unknown)]
 struct Nothing {
-    /// Nothing.
+    /// The operands, of any type.
     operands: Operands<ANY>,
 }
 
@@ -38,7 +39,7 @@ const BUILTIN: Dialect =
 const T: Dialect =
     Dialect { name: "t", doc: "", ops: &[Func::INFO, Nothing::INFO], attrs: &[], constant: None, ..Dialect::DEFAULT };
 
-/// Does something to the functions of some names.
+/// A pass that runs a function on functions of given names.
 struct Picky {
     names: Vec<String>,
     act: fn(&mut Module, Op, &mut PassContext<'_>) -> Result<(), Diagnostic>,
@@ -97,7 +98,7 @@ picky!(BREAK, "break", |m, op, _| {
 });
 const PASSES: &[&PassInfo] = &[&REMARK, &FAIL, &PANIC, &BREAK];
 
-/// Functions `a`, `b`, ... of so many ops.
+/// Returns a program of functions `a`, `b`, ... with `ops` ops each.
 fn program(ctx: &Arc<Context>, functions: usize, ops: usize) -> Module {
     let ops = "\"t.op\"(%x, %x) : (i32, i32) -> ()\n".repeat(ops);
     let function = |i: usize| {
@@ -109,14 +110,14 @@ fn program(ctx: &Arc<Context>, functions: usize, ops: usize) -> Module {
     parse_module(ctx, "test", text, options).unwrap_or_else(|d| panic!("{}", d[0].render(ctx)))
 }
 
-/// All that a run says, a line each, and how it ended.
+/// Returns the result of a run and everything that it reports, one line each.
 fn run(m: &mut Module, pipeline: &str, how: &RunOptions) -> (Result<(), Failed>, String) {
     let ctx = m.ctx.clone();
     let mut heard = String::new();
     let mut pipeline = Pipeline::parse(pipeline, PASSES).unwrap_or_else(|e| panic!("{e}"));
     let mut watch = Watch::new(|event| match event {
         Event::Diagnostic(d) => {
-            // The excerpts of the text are as long as the functions.
+            // The excerpts of the source are as long as the functions.
             let text = d.render(&ctx);
             heard.extend(text.lines().filter(|l| l.starts_with("test:")).map(|l| format!("{l}\n")));
         }
@@ -134,7 +135,7 @@ fn context() -> Arc<Context> {
     Context::new(&[&BUILTIN, &T])
 }
 
-/// Runs on one thread and on several, and expects the same. Returns what was heard.
+/// Runs on one thread and on several, expects equal reports, and returns them.
 #[track_caller]
 fn on_any_threads(pipeline: &str, how: &RunOptions) -> (Result<(), Failed>, String) {
     let ctx = context();
@@ -144,7 +145,7 @@ fn on_any_threads(pipeline: &str, how: &RunOptions) -> (Result<(), Failed>, Stri
         let text = outcome.0.map(|()| m.to_text(PrintOptions { generic: true, ..PrintOptions::default() }));
         (outcome, text)
     };
-    // Where each function is in the text differs from parse to parse only by the number of the text.
+    // Source positions differ from parse to parse only in the number of the buffer.
     let (one, text) = whole(1);
     for threads in [2, 5, 0] {
         let (several, same_text) = whole(threads);
@@ -179,7 +180,7 @@ fn a_function_that_fails_does_not_keep_the_others_from_running() {
     assert_eq!(result, Err(Failed::Refused));
     assert_eq!(heard.matches("error: illegal operation").count(), 2, "{heard}");
     assert_eq!(heard.matches("note: see current operation").count(), 2, "{heard}");
-    // Neither the rest of the pipeline on @b, nor what comes after the nested pipeline.
+    // Neither the rest of the pipeline runs on @b, nor the passes after the nested pipeline.
     assert_eq!(heard.matches("remark: seen").count(), 2, "{heard}");
 }
 

@@ -1,5 +1,5 @@
-//! Control flow that the pattern driver simplifies. The branches are declared as in MLIR's `cf`, and the results are
-//! those of mlir-opt where it does the same.
+//! Control-flow simplification by the pattern driver. The branches are declared as in MLIR's `cf`, and the results
+//! equal those of mlir-opt where it performs the same rewrite.
 
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::{
@@ -10,34 +10,34 @@ use std::ops::Range;
 
 const ANY: TypeConstraint = TypeConstraint { summary: "any type", check: |_, _| true, only: None };
 
-/// Goes to a block.
+/// Branches to a block.
 #[op("cf.br", traits = Traits::TERMINATOR, successor_operands = all)]
 struct Br {
     /// The arguments of the block.
     args: Operands<ANY>,
-    /// The block.
+    /// The destination block.
     dest: Successor,
 }
 
-/// Goes to one of two blocks.
+/// Branches to one of two blocks.
 #[op("cf.cond_br", traits = Traits::TERMINATOR.and(Traits::OPERAND_SEGMENTS), successor_operands = either)]
 struct CondBr {
-    /// Which.
+    /// The condition.
     condition: Operand<ANY>,
-    /// The arguments of the first.
+    /// The arguments of the true destination.
     then_args: Operands<ANY>,
-    /// The arguments of the second.
+    /// The arguments of the false destination.
     else_args: Operands<ANY>,
-    /// The first.
+    /// The true destination.
     then_dest: Successor,
-    /// The second.
+    /// The false destination.
     else_dest: Successor,
 }
 
 /// A sum.
 #[op("t.add", effects = Effects::Pure)]
 struct Add {
-    /// What is added.
+    /// The addends.
     values: Operands<ANY>,
     /// The sum.
     sum: OpResult<ANY>,

@@ -1,4 +1,4 @@
-//! What is read and printed does not depend on the number of threads.
+//! Parsing and printing give the same result for any number of threads.
 
 use gradus_ir::{Context, Dialect, Effects, Module, OpDecl, ParseOptions, PrintOptions, Traits, op, parse_module};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ struct Func {
 
 const T: Dialect = Dialect { name: "t", ops: &[Func::INFO], ..Dialect::DEFAULT };
 
-/// Functions whose first op is what `first` says, so many that several threads are worth their while.
+/// Returns a text of functions that begin with the op `first`, long enough for several threads.
 fn functions(first: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     for i in 0..700 {
@@ -25,7 +25,7 @@ fn functions(first: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// The program, or what is wrong with it, with so many threads.
+/// Parses a text with `threads` threads; the error is the rendered diagnostics.
 fn read(text: &str, threads: usize) -> Result<Module, String> {
     let ctx = Context::new(&[&T]);
     let options = ParseOptions { allow_unregistered: true, threads };
@@ -91,7 +91,7 @@ fn values_beside_functions_are_seen_by_all() {
 
 #[test]
 fn guesses_may_be_wrong() {
-    // Lines that look like functions but are in the middle of something.
+    // Lines that look like functions, inside comments, nested regions and dictionaries.
     let comment = functions(|_| "// a comment\n\"t.func\"() is no op here".to_owned());
     check(&comment, false);
     let inner = functions(|_| "\"u.inner\"() ({\n\"t.func\"() ({\n}) : () -> ()\n}) : () -> ()".to_owned());

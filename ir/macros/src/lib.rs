@@ -1,9 +1,9 @@
-//! The `#[op]` attribute: reads an op's declaration and re-emits it, in a regular form, to `op::define_op!`.
+//! The `#[op]` attribute: parses an op's declaration and re-emits it, in a regular form, to `op::define_op!`.
 //!
-//! The expansion names `gradus_ir` by the module `op`, which stands beside the attribute and is imported with it. So a crate
-//! that depends on the facade `gradus` only, or that renames it, declares ops like any other.
+//! The expansion refers to `gradus_ir` through the module `op`, which is imported together with the attribute. So a
+//! crate that depends on the facade `gradus` only, or that renames it, declares ops like any other.
 //!
-//! Nothing is generated here: every line of generated code is written out, readable, in `ir/src/define.rs`.
+//! The macro generates no code itself: all generated code is written out in `ir/src/define.rs`.
 
 use proc_macro::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -46,7 +46,7 @@ pub fn op(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `"dialect.name", key = value, ...`
 struct OpArgs {
     name: LitStr,
-    /// The path of `gradus_ir`, or of a module with what the expansion needs of it.
+    /// The path of `gradus_ir`, or of a module that re-exports the items that the expansion uses.
     root: Path,
     pairs: Vec<(syn::Ident, Expr)>,
 }
@@ -106,7 +106,7 @@ fn emit(args: &OpArgs, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     })
 }
 
-/// The group of a field (operand, result, attribute, region, successor) and its tokens for `define_op!`.
+/// Returns the group of a field (operand, result, attribute, region, successor) and its tokens for `define_op!`.
 fn field_spec(field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
     let ident = field.ident.as_ref().ok_or_else(|| Error::new(field.span(), "name the field"))?;
     let doc = doc_text(&field.attrs);
@@ -152,7 +152,7 @@ fn field_spec(field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
     })
 }
 
-/// The value of `#[key = "text"]` on a field.
+/// Returns the value of `#[key = "text"]` on a field.
 fn string_attr(field: &Field, key: &str) -> Result<Option<String>> {
     let Some(attr) = field.attrs.iter().find(|a| a.path().is_ident(key)) else { return Ok(None) };
     match literal(&attr.meta) {
@@ -161,14 +161,14 @@ fn string_attr(field: &Field, key: &str) -> Result<Option<String>> {
     }
 }
 
-/// The doc comment as one text, each line without its leading blank.
+/// Returns the doc comment as one text, each line without its leading blank.
 fn doc_text(attrs: &[syn::Attribute]) -> String {
     let docs = attrs.iter().filter(|a| a.path().is_ident("doc")).filter_map(|a| literal(&a.meta));
     let lines: Vec<String> = docs.map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned()).collect();
     lines.join("\n")
 }
 
-/// The string in `key = "text"`; a literal that comes through another macro is wrapped in an invisible group.
+/// Returns the string in `key = "text"`; a literal from another macro is wrapped in an invisible group.
 fn literal(meta: &Meta) -> Option<String> {
     let Meta::NameValue(pair) = meta else { return None };
     let mut value = &pair.value;

@@ -1,4 +1,4 @@
-//! The casts that stand between old and new types while a conversion runs.
+//! The casts between original and converted types while a conversion runs.
 
 use super::types::TypeConverter;
 use crate::builder::InsertPoint;
@@ -8,32 +8,33 @@ use crate::loc::Loc;
 use crate::module::{Module, Op, Value};
 use rustc_hash::FxHashMap;
 
-/// The op that stands for a value under other types.
+/// The op that casts a value to other types during a conversion.
 pub const CAST: &str = "builtin.unrealized_conversion_cast";
 
-/// Which way a cast goes.
+/// The direction of a cast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
-    /// From what a value became to the type that it had.
+    /// Source materialization: from the replacement of a value to its original type.
     Source,
-    /// From what a value of this type became to the types that a pattern expects.
+    /// Target materialization: from the replacement of a value of this original type to the types that a pattern
+    /// expects.
     Target(Type),
 }
 
-/// A cast that the driver made.
+/// A cast created by the driver.
 pub(super) struct Materialization<'a> {
     pub(super) op: Op,
     pub(super) direction: Direction,
     pub(super) types: Option<&'a TypeConverter>,
 }
 
-/// The casts that the driver made.
+/// All casts created by the driver.
 pub(super) struct Casts<'a> {
     name: OpName,
     made: Vec<Materialization<'a>>,
-    /// One more than the place of a cast in `made`.
+    /// Index of each cast in `made`, plus one; 0 for other ops.
     index: SideTable<Op, u32>,
-    /// Casts of one value to one type, for all its users.
+    /// The cast of each value to each type, shared by its users.
     shared: FxHashMap<(Value, Type), Op>,
 }
 
@@ -43,7 +44,7 @@ impl<'a> Casts<'a> {
         Casts { name, made: Vec::new(), index: SideTable::new(0), shared: FxHashMap::default() }
     }
 
-    /// Makes a cast.
+    /// Creates a cast.
     pub(super) fn make(
         &mut self,
         m: &mut Module,
@@ -64,7 +65,7 @@ impl<'a> Casts<'a> {
         op
     }
 
-    /// Notes that `copy` is a copy of `from`, whatever that is.
+    /// Records that `copy` is a copy of `from`; without effect unless `from` is a cast.
     pub(super) fn copy(&mut self, from: Op, copy: Op) {
         if let Some(&Materialization { direction, types, .. }) = self.get(from) {
             self.made.push(Materialization { op: copy, direction, types });
@@ -72,34 +73,35 @@ impl<'a> Casts<'a> {
         }
     }
 
-    /// A cast of `input` to `ty` that exists. Its key may have been handed out again, or its operand replaced.
+    /// Returns the existing cast of `input` to `ty`. An entry may be stale: its key may have been reused, or its
+    /// operand replaced.
     pub(super) fn existing(&self, m: &Module, input: Value, ty: Type) -> Option<Value> {
         let op = *self.shared.get(&(input, ty))?;
         let same = self.get(op).is_some() && m.operands(op) == [input] && m.value_type(m.result(op, 0)) == ty;
         same.then(|| m.result(op, 0))
     }
 
-    /// What is known of a cast that the driver made.
+    /// Returns the record of a cast created by the driver.
     pub(super) fn get(&self, op: Op) -> Option<&Materialization<'a>> {
         let index = self.index[op].checked_sub(1)?;
         Some(&self.made[index as usize])
     }
 
-    /// The cast of the driver that gives `value` its old type.
+    /// Returns the driver's cast that defines `value` with its original type.
     pub(super) fn source_of(&self, m: &Module, value: Value) -> Option<Op> {
         let op = m.defining_op(value)?;
         self.get(op).is_some_and(|c| c.direction == Direction::Source).then_some(op)
     }
 
-    /// Forgets an op that is about to be erased.
+    /// Removes an op that is about to be erased.
     pub(super) fn forget(&mut self, op: Op) {
-        // Ops of later keys than any cast have no row, and need none.
+        // Ops with keys beyond the last cast have no row.
         if self.index[op] > 0 {
             self.index[op] = 0;
         }
     }
 
-    /// The casts that exist, in the order in which they were made.
+    /// Returns the live casts in creation order.
     pub(super) fn alive(&self) -> Vec<Op> {
         let rows = self.made.iter().enumerate();
         rows.filter(|(i, c)| self.index[c.op] == *i as u32 + 1).map(|(_, c)| c.op).collect()

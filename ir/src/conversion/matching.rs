@@ -1,11 +1,11 @@
-//! The outcome of a match, and the operands that a pattern gets.
+//! Match results and the converted operands of a pattern.
 
 use crate::module::{Module, Op, Value, ValueList};
 use crate::op_info::segment;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// Why a pattern does not apply or an op is not legal: a sentence without a full stop, for the report.
+/// The reason why a pattern does not apply or an op is illegal: a sentence without a full stop, for the report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchFailure(pub Cow<'static, str>);
 
@@ -27,15 +27,15 @@ impl std::fmt::Display for MatchFailure {
     }
 }
 
-/// What a pattern or a legality check found.
+/// The result of a pattern or legality check.
 pub type Match<T = ()> = Result<T, MatchFailure>;
 
-/// The operands of an op as its pattern gets them: converted to the types that the pattern's converter asks for. An
-/// operand may have become any number of values.
+/// The operands of an op as its pattern gets them: converted to the types of the pattern's type converter. An operand
+/// may be replaced by any number of values (1:N conversion).
 #[derive(Clone, Default, Debug)]
 pub struct Operands {
     values: ValueList,
-    /// Where the values of each operand end.
+    /// End index of the values of each operand.
     ends: SmallVec<[u32; 4]>,
 }
 
@@ -45,7 +45,7 @@ impl Operands {
         self.ends.push(self.values.len() as u32);
     }
 
-    /// How many operands the op has.
+    /// Returns the number of operands of the op.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -55,12 +55,12 @@ impl Operands {
         self.ends.is_empty()
     }
 
-    /// What operand `i` became. Panics when there is none: a caller's bug.
+    /// Returns the values that replace operand `i`. Panics if the op has no such operand.
     pub fn get(&self, i: usize) -> &[Value] {
         self.range(i..i + 1)
     }
 
-    /// What operand `i` became, when that is one value.
+    /// Returns the value that replaces operand `i`; a match failure unless it is exactly one.
     pub fn one(&self, i: usize) -> Match<Value> {
         match self.get(i) {
             &[value] => Ok(value),
@@ -68,19 +68,19 @@ impl Operands {
         }
     }
 
-    /// What these operands became, one after the other.
+    /// Returns the values that replace a range of operands, concatenated.
     pub fn range(&self, operands: std::ops::Range<usize>) -> &[Value] {
         let end = |i: usize| if i == 0 { 0 } else { self.ends[i - 1] as usize };
         &self.values[end(operands.start)..end(operands.end)]
     }
 
-    /// What the operands of declared group `group` of `op` became.
+    /// Returns the values that replace the operands in declared group `group` of `op`.
     pub fn group(&self, m: &Module, op: Op, group: usize) -> &[Value] {
         let Some(info) = m.info(op) else { return &[] };
         self.range(segment(&m.ctx, info, m.props(op), self.len(), group))
     }
 
-    /// What all operands became, one after the other.
+    /// Returns the values that replace all operands, concatenated.
     pub fn all(&self) -> &[Value] {
         &self.values
     }

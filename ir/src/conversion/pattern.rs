@@ -1,4 +1,4 @@
-//! Conversion patterns: what they are given and what they say when they do not apply.
+//! Conversion patterns.
 
 use super::matching::{Match, Operands};
 use super::rewriter::ConversionRewriter;
@@ -6,7 +6,7 @@ use super::types::TypeConverter;
 use crate::module::Op;
 use crate::traits::Traits;
 
-/// The ops that a pattern is for.
+/// The root ops that a pattern matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Root {
     Op(&'static str),
@@ -16,9 +16,9 @@ pub(super) enum Root {
 
 type Run<'a> = dyn Fn(&mut ConversionRewriter<'_>, Op, &Operands) -> Match + 'a;
 
-/// A rewrite that takes illegal ops to legal ones, or to ops that other patterns make legal.
+/// A rewrite of illegal ops to legal ones, or to ops that other patterns legalize.
 pub struct ConversionPattern<'a> {
-    /// For reports.
+    /// The name, for reports.
     pub name: &'static str,
     pub(super) root: Root,
     pub(super) benefit: u16,
@@ -29,8 +29,8 @@ pub struct ConversionPattern<'a> {
 }
 
 impl<'a> ConversionPattern<'a> {
-    /// A pattern for the ops of one name. It changes the program through the rewriter alone, and either replaces, erases
-    /// or modifies the op, or says why it does not; what it did before it refused is undone.
+    /// Creates a pattern for ops of one name. `run` changes the program only through the rewriter. It replaces, erases
+    /// or modifies the op, or returns a match failure; the changes before a failure are rolled back.
     pub fn new(
         name: &'static str,
         root: &'static str,
@@ -39,12 +39,12 @@ impl<'a> ConversionPattern<'a> {
         Self::rooted(name, Root::Op(root), run)
     }
 
-    /// A pattern for all ops.
+    /// Creates a pattern for all ops.
     pub fn any(name: &'static str, run: impl Fn(&mut ConversionRewriter<'_>, Op, &Operands) -> Match + 'a) -> Self {
         Self::rooted(name, Root::Any, run)
     }
 
-    /// A pattern for the ops that are declared to have these traits.
+    /// Creates a pattern for ops that declare these traits.
     pub fn with_traits(
         name: &'static str,
         traits: Traits,
@@ -62,28 +62,28 @@ impl<'a> ConversionPattern<'a> {
         ConversionPattern { name, root, benefit: 1, generated: &[], bounded: false, types: None, run }
     }
 
-    /// Of patterns that are equally far from legal ops, those of greater benefit are tried first; then, those that are
-    /// listed first. It is 1 when nothing is said.
+    /// Sets the benefit, 1 by default. Among patterns of equal legalization depth, those of greater benefit are tried
+    /// first, then those listed first.
     pub fn benefit(mut self, benefit: u16) -> Self {
         self.benefit = benefit;
         self
     }
 
-    /// The ops that the pattern makes. A pattern is not tried when one of them cannot become legal, and patterns with
-    /// fewer steps to legal ops are tried first.
+    /// Declares the ops that the pattern generates. The pattern is skipped if one of them cannot become legal, and
+    /// patterns of smaller legalization depth are tried first.
     pub fn generates(mut self, ops: &'static [&'static str]) -> Self {
         self.generated = ops;
         self
     }
 
-    /// Operands are converted by `types`. Without a converter they are the values that the operands became, of whatever
-    /// types these have.
+    /// Sets the type converter of the operands. Without one, the pattern gets the latest replacement of each operand,
+    /// of any type.
     pub fn with_types(mut self, types: &'a TypeConverter) -> Self {
         self.types = Some(types);
         self
     }
 
-    /// The pattern may be applied to ops that it made itself: it comes to an end by its own means.
+    /// Allows the pattern to be applied to ops that it generated: its recursion is bounded.
     pub fn with_bounded_recursion(mut self) -> Self {
         self.bounded = true;
         self

@@ -1,4 +1,4 @@
-//! What target and patterns say of each op name, found out once.
+//! The legality rule and the applicable patterns per op name, computed once per name.
 
 use super::pattern::{ConversionPattern, Root};
 
@@ -8,26 +8,26 @@ use crate::entity::SideTable;
 use crate::intern::OpName;
 use rustc_hash::FxHashMap;
 
-/// What holds for all ops of a name.
+/// The legalization plan of one op name.
 pub(super) struct NamePlan {
-    /// The target's rule.
+    /// Index of the target's rule.
     pub(super) rule: Option<u32>,
-    /// Whether the rule may allow everything in the regions of such an op.
+    /// Whether the rule may make ops recursively legal, with everything in their regions.
     pub(super) recursive: bool,
-    /// Patterns, in the order in which they are tried.
+    /// Indices of the patterns, in the order in which they are tried.
     pub(super) patterns: Vec<u32>,
-    /// Patterns that make an op that cannot become legal, with its name. They are not tried.
+    /// Patterns that are skipped because they generate an op that cannot become legal, with the name of that op.
     pub(super) hopeless: Vec<(u32, &'static str)>,
 }
 
-/// Target and patterns by op name.
+/// The target and the patterns, indexed by op name.
 pub(super) struct Plan<'a> {
     pub(super) target: &'a ConversionTarget<'a>,
     pub(super) patterns: &'a [ConversionPattern<'a>],
-    /// One more than the place of a name's plan in `plans`.
+    /// Index of each name's plan in `plans`, plus one.
     index: SideTable<OpName, u32>,
     plans: Vec<NamePlan>,
-    /// How many patterns it takes from an op that patterns mention to legal ops.
+    /// Legalization depth of each op mentioned by patterns: the number of pattern applications down to legal ops.
     depths: FxHashMap<OpName, u32>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Plan<'a> {
     ) -> Plan<'a> {
         let depths = FxHashMap::default();
         let mut plan = Plan { target, patterns, index: SideTable::new(0), plans: Vec::new(), depths };
-        // Each round finds the ops that are one pattern farther from legal ones.
+        // Each round adds the ops that are one pattern application farther from legal ops.
         for _ in 0..=patterns.len() {
             if !plan.find_depths(ctx) {
                 break;
@@ -60,9 +60,9 @@ impl<'a> Plan<'a> {
         changed
     }
 
-    /// How many patterns it takes at most from what `pattern` makes to legal ops, or the op that never becomes legal.
+    /// Returns the maximum legalization depth of the ops that `pattern` generates, or an op that never becomes legal.
     fn depth(&self, ctx: &Context, pattern: &ConversionPattern<'_>) -> Result<u32, &'static str> {
-        // A pattern for ops of many names may be for any of them.
+        // A pattern that matches ops of many names may match any generated op.
         let any = self.patterns.iter().any(|p| !matches!(p.root, Root::Op(_)));
         let mut depth = 0;
         for &made in pattern.generated {
@@ -76,7 +76,7 @@ impl<'a> Plan<'a> {
         Ok(depth)
     }
 
-    /// The plan for a name, and its number.
+    /// Returns the index of the plan for a name; computes it on first use.
     pub(super) fn of(&mut self, ctx: &Context, name: OpName) -> usize {
         if self.index[name] == 0 {
             let plan = self.make(ctx, name);

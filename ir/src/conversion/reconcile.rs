@@ -1,4 +1,4 @@
-//! Reconciling casts: of casts from type to type that lead back to where they came from nothing remains.
+//! Reconciliation of casts: chains of casts that lead back to their original types are removed.
 
 use crate::entity::SideTable;
 use crate::intern::Type;
@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 
 type Types = SmallVec<[Type; 2]>;
 
-/// Replaces the results of every cast that leads back to the types that it or a cast before it in its chain started from
-/// by the values there, erases casts that only casts use, and returns those that are left. Casts that are not listed are
-/// users like any other op. Linear in the number of casts and of their uses.
+/// Replaces the results of each cast whose result types equal its own operand types, or those of an earlier cast in its
+/// chain, by those operands, erases dead casts, and returns the remaining ones. Casts that are not listed are ordinary
+/// users. O(casts + uses).
 pub fn reconcile_casts(m: &mut Module, casts: &[Op]) -> Vec<Op> {
     let mut chains = Chains { m, listed: SideTable::new(false), path: FxHashMap::default(), returning: Vec::new() };
     for &op in casts {
@@ -22,7 +22,7 @@ pub fn reconcile_casts(m: &mut Module, casts: &[Op]) -> Vec<Op> {
         }
     }
     let Chains { listed, returning, .. } = chains;
-    // Casts come after those that they build on, so an origin's operands are replaced before they are used.
+    // Casts are listed before the casts that use them, so an origin's operands are final here.
     for (op, origin) in returning {
         let values: ValueList = m.operands(origin).into();
         let results: ValueList = m.results(op).collect();
@@ -33,13 +33,13 @@ pub fn reconcile_casts(m: &mut Module, casts: &[Op]) -> Vec<Op> {
     erase_dead(m, casts, &listed)
 }
 
-/// Chains of casts, each of which casts all results of the one before it. They form trees.
+/// The forest of casts: each child casts all results of its parent.
 struct Chains<'m> {
     m: &'m Module,
     listed: SideTable<Op, bool>,
-    /// The casts that the walk is inside of, by the types that they start from, nearest last.
+    /// The casts on the path from the root, by operand types, innermost last.
     path: FxHashMap<Types, Vec<Op>>,
-    /// Casts that lead back, with the nearest cast that starts from their types.
+    /// Casts back to the operand types of an ancestor, each with the nearest such ancestor.
     returning: Vec<(Op, Op)>,
 }
 
@@ -49,7 +49,7 @@ impl Chains<'_> {
         (self.listed[def] && self.m.results(def).eq(self.m.operands(op).iter().copied())).then_some(def)
     }
 
-    /// Walks the tree under `root`, each cast before those that build on it.
+    /// Walks the tree under `root` in preorder.
     fn walk(&mut self, root: Op) {
         let m = self.m;
         let types = |values: &mut dyn Iterator<Item = crate::Value>| values.map(|v| m.value_type(v)).collect::<Types>();
@@ -73,7 +73,7 @@ impl Chains<'_> {
     }
 }
 
-/// Erases the casts that no other op needs, not even through other casts, and returns those that are left.
+/// Erases the casts without users other than dead casts, and returns the remaining ones.
 fn erase_dead(m: &mut Module, casts: &[Op], listed: &SideTable<Op, bool>) -> Vec<Op> {
     let needed = |&op: &Op| m.results(op).any(|v| m.uses(v).any(|(user, _)| !listed[user]));
     let mut todo: Vec<Op> = casts.iter().copied().filter(needed).collect();

@@ -1,4 +1,5 @@
-//! The legality report: which op, where, which patterns were tried and why each failed, and which target forbids it.
+//! The legality report: each op that was not legalized, its location, the patterns tried, why each failed, and the rule
+//! that makes the op illegal.
 
 use super::matching::MatchFailure;
 use crate::context::Context;
@@ -6,59 +7,59 @@ use crate::diag::{Diagnostic, Severity};
 use crate::intern::OpName;
 use crate::loc::Loc;
 
-/// Notes of one diagnostic. A report of more is not read.
+/// Maximum number of notes per diagnostic.
 const MAX_NOTES: usize = 40;
 
-/// An op that could not be legalized.
+/// An op that was not legalized.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Illegal {
-    /// Its name.
+    /// The op's name.
     pub op: OpName,
-    /// Where it comes from.
+    /// The op's location.
     pub loc: Loc,
-    /// Who forbids it, and why.
+    /// The rule that makes the op illegal, and the reason.
     pub objection: String,
-    /// The patterns for it, in the order in which they were tried.
+    /// The patterns for the op, in the order in which they were tried.
     pub attempts: Vec<Attempt>,
 }
 
-/// A pattern that did not legalize an op.
+/// A pattern that failed to legalize an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
     /// The pattern's name.
     pub pattern: &'static str,
-    /// Why it did not.
+    /// The reason for the failure.
     pub why: Why,
 }
 
-/// Why a pattern did not legalize an op.
+/// The reason why a pattern failed to legalize an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// It refused.
+    /// The pattern returned a match failure.
     Refused(MatchFailure),
-    /// It made or changed an op that could not be legalized.
+    /// The pattern created or modified an op that was not legalized.
     Generated(Box<Illegal>),
-    /// It was not tried: it makes this op, which no pattern makes legal.
+    /// The pattern was skipped: it generates this op, which no pattern legalizes.
     Hopeless(&'static str),
 }
 
-/// What a conversion that succeeded did.
+/// Statistics of a successful conversion.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct ConversionReport {
-    /// How many ops that were not legal were converted.
+    /// Number of illegal ops that were converted.
     pub converted: u64,
-    /// How many ops were left that no rule is about.
+    /// Number of remaining ops to which no rule of the target applies.
     pub left: u64,
-    /// The first of them, with the patterns that were tried.
+    /// The first of the remaining ops, with the patterns tried.
     pub first_left: Vec<Illegal>,
 }
 
-/// The errors of a conversion that failed, at least one: a [`Pass`](crate::Pass) returns them with `?`.
+/// The errors of a failed conversion, at least one; a [`Pass`](crate::Pass) returns them with `?`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConversionErrors(pub(super) Vec<Diagnostic>);
 
 impl ConversionErrors {
-    /// The errors, in the order in which ops are visited.
+    /// Returns the errors in the order in which ops are visited.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.0
     }
@@ -70,7 +71,7 @@ impl From<ConversionErrors> for Vec<Diagnostic> {
     }
 }
 
-/// The first error, with the others as its notes.
+/// Returns the first error, with the others as its notes.
 impl From<ConversionErrors> for Diagnostic {
     fn from(errors: ConversionErrors) -> Self {
         let mut errors = errors.0.into_iter();
@@ -84,14 +85,14 @@ impl From<ConversionErrors> for Diagnostic {
 }
 
 impl Illegal {
-    /// The error of a conversion that fails for this op.
+    /// Returns the error of a conversion that fails at this op.
     pub(super) fn error(&self, ctx: &Context, explicitly: bool) -> Diagnostic {
         let suffix = if explicitly { " that was explicitly marked illegal" } else { "" };
         let message = format!("failed to legalize operation '{}'{suffix}", ctx.op_name_text(self.op));
         Diagnostic { notes: self.notes(ctx), ..Diagnostic::error(self.loc, message) }
     }
 
-    /// A remark about an op that was left as it was.
+    /// Returns a remark about an op that was left unconverted.
     pub fn remark(&self, ctx: &Context) -> Diagnostic {
         let message = format!("op '{}' is not legalizable", ctx.op_name_text(self.op));
         Diagnostic { severity: Severity::Remark, notes: self.notes(ctx), ..Diagnostic::error(self.loc, message) }
@@ -101,7 +102,7 @@ impl Illegal {
         let mut lines = Vec::new();
         self.explain(ctx, 0, &mut lines);
         if lines.len() > MAX_NOTES {
-            // The beginning says what the op is, the end what it came to.
+            // The first notes identify the op, the last ones the cause; the middle is elided.
             let middle = MAX_NOTES / 2..lines.len() - MAX_NOTES / 2;
             let note = format!("... {} more lines like these", middle.len());
             lines.splice(middle, [note]);
@@ -109,7 +110,8 @@ impl Illegal {
         lines.into_iter().map(|line| (self.loc, line)).collect()
     }
 
-    /// Deep chains of patterns are as deep as the driver lets them be.
+    /// Appends the explanation of each attempt. The driver bounds the depth of pattern chains, and thus of the
+    /// recursion.
     fn explain(&self, ctx: &Context, depth: usize, lines: &mut Vec<String>) {
         let indent = "  ".repeat(depth);
         lines.push(format!("{indent}{}", self.objection));

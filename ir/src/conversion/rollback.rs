@@ -1,11 +1,11 @@
-//! Undoing the changes of a pattern, and making them final.
+//! Rollback and commit of a pattern's changes.
 
 use super::journal::Entry;
 use super::rewriter::ConversionRewriter;
 use crate::module::{Block, Op, Value, ValueList};
 use crate::pattern_rewriter::Change;
 
-/// What undone changes had made. It is freed at the end, when nothing uses it any more.
+/// Objects created by changes that were rolled back, freed once they have no uses.
 #[derive(Default)]
 struct Dead {
     ops: Vec<Op>,
@@ -14,7 +14,7 @@ struct Dead {
 }
 
 impl ConversionRewriter<'_> {
-    /// Undoes the changes after the first `keep` ones.
+    /// Rolls back all changes after the first `keep`.
     pub(super) fn rollback(&mut self, keep: usize) {
         let mut dead = Dead::default();
         while self.journal.entries.len() > keep {
@@ -84,7 +84,7 @@ impl ConversionRewriter<'_> {
         }
     }
 
-    /// Makes all changes final.
+    /// Commits all changes.
     pub(super) fn commit(&mut self) {
         let mut entries = std::mem::take(&mut self.journal.entries);
         for entry in entries.drain(..) {
@@ -101,7 +101,7 @@ impl ConversionRewriter<'_> {
         self.journal.values = values;
     }
 
-    /// Erases the cast that gave a value its old type, when that was its last user.
+    /// Erases the cast of a value to its original type once it has no other users.
     fn drop_cast(&mut self, value: Value) {
         if let Some(cast) = self.casts.source_of(self.module, value)
             && self.module.is_unused(value)
@@ -110,7 +110,7 @@ impl ConversionRewriter<'_> {
         }
     }
 
-    /// Frees an erased op. Its key may be handed out again, so nothing may be known of it.
+    /// Frees an erased op and removes all records of it, since its key may be reused.
     fn free(&mut self, op: Op) {
         self.forget(op);
         if !self.module.regions(op).is_empty() {

@@ -1,4 +1,4 @@
-//! Patterns that every type conversion needs: for functions, and for ops that only pass values on.
+//! Patterns common to all type conversions: for functions, and for ops that forward values, such as branches and loops.
 
 use super::matching::{Match, Operands};
 use super::pattern::ConversionPattern;
@@ -12,23 +12,23 @@ use crate::pattern_rewriter::PatternRewriter;
 use crate::traits::Traits;
 use smallvec::SmallVec;
 
-/// Converts the types of functions: parameters, results, and the arguments of all their blocks.
+/// Converts the types of functions: parameters, results, and the arguments of all blocks.
 pub fn convert_function_types(types: &TypeConverter) -> ConversionPattern<'_> {
     ConversionPattern::with_traits("convert-function-types", Traits::FUNCTION, convert_function).with_types(types)
 }
 
-/// Converts the types of calls.
+/// Converts the operand and result types of calls.
 pub fn convert_call_types(types: &TypeConverter) -> ConversionPattern<'_> {
     ConversionPattern::with_traits("convert-call-types", Traits::CALL, retype).with_types(types)
 }
 
-/// Converts the types of what functions return.
+/// Converts the operand types of returns.
 pub fn convert_return_types(types: &TypeConverter) -> ConversionPattern<'_> {
     ConversionPattern::with_traits("convert-return-types", Traits::RETURN_LIKE, retype).with_types(types)
 }
 
-/// Converts the types of operands, results and block arguments of the ops of one name, and leaves all else as it is: for
-/// branches, loops and whatever else passes values of any type on.
+/// Converts the types of operands, results and block arguments of ops of one name, and nothing else: for branches,
+/// loops and other ops that forward values of any type.
 pub fn convert_op_types<'a>(root: &'static str, types: &'a TypeConverter) -> ConversionPattern<'a> {
     ConversionPattern::new("convert-op-types", root, retype).with_types(types)
 }
@@ -62,7 +62,7 @@ fn convert_function(r: &mut ConversionRewriter<'_>, op: Op, _: &Operands) -> Mat
     Ok(())
 }
 
-/// How many values each of these types becomes.
+/// Returns the number of converted types for each type.
 fn sizes(converter: &TypeConverter, types: &[crate::Type]) -> Match<Vec<usize>> {
     let all: Match<SignatureConversion> = converter.convert_signature(types.iter().copied());
     let origins = all?.origins();
@@ -73,7 +73,8 @@ fn sizes(converter: &TypeConverter, types: &[crate::Type]) -> Match<Vec<usize>> 
     Ok(sizes)
 }
 
-/// The dictionaries of arguments or results that became several or none: those of the ones that stayed one are kept.
+/// Returns the dictionaries of the converted arguments or results: those converted 1:1 keep theirs, the others get
+/// empty ones.
 fn spread(m: &Module, attr: Option<Attr>, sizes: &[usize]) -> Option<Attr> {
     let dicts = m.ctx.as_array(attr?)?;
     let spread = dicts.iter().zip(sizes).flat_map(|(&dict, &n)| {
@@ -83,7 +84,7 @@ fn spread(m: &Module, attr: Option<Attr>, sizes: &[usize]) -> Option<Attr> {
     Some(m.ctx.array_attr(&spread.collect::<Vec<_>>()))
 }
 
-/// Makes the op anew with converted operands, results and regions.
+/// Replaces the op by one with converted operands, results and regions.
 fn retype(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands) -> Match {
     let types = r.types()?;
     let m = r.module();
@@ -116,7 +117,8 @@ fn retype(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands) -> Match 
     Ok(())
 }
 
-/// The inherent attributes of an op whose operands and results became so many values each.
+/// Returns the inherent attributes of the converted op; `operands` and `results` are the number of values that replace
+/// each one.
 fn inherent(m: &Module, op: Op, operands: &[usize], results: &[usize]) -> Vec<(Str, Attr)> {
     let ctx = &m.ctx;
     let mut props = ctx.dict_entries(m.props(op)).to_vec();
@@ -139,8 +141,8 @@ fn inherent(m: &Module, op: Op, operands: &[usize], results: &[usize]) -> Vec<(S
     props
 }
 
-/// The sizes of declared groups, when each old value became so many new ones. A group that holds exactly one value or at
-/// most one must stay so: the verifier says when it does not.
+/// Returns the segment sizes of the declared groups; `sizes` is the number of values that replace each original value.
+/// The verifier rejects a single or optional group that has grown.
 fn segments(m: &Module, op: Op, name: &str, specs: &[ValueSpec], sizes: &[usize]) -> Option<Attr> {
     let old = segment_sizes(&m.ctx, m.props(op), name);
     let group = |i: usize| sizes.get(group_range(specs, old.as_deref(), sizes.len(), i)).unwrap_or(&[]);

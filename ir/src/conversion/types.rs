@@ -1,4 +1,4 @@
-//! Type conversion: which types become which, and how values cross between both worlds.
+//! Type converters, materializations and signature conversion.
 
 use super::matching::{Match, MatchFailure};
 use crate::builder::Builder;
@@ -14,19 +14,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A short list of types.
 pub type TypeList = SmallVec<[Type; 2]>;
 
-/// What a conversion rule says of a type that it is about.
+/// The result of a type conversion rule that applies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Converted {
-    /// It becomes this type.
+    /// The type is converted to one type.
     To(Type),
-    /// It becomes these types; none means that values of the type vanish.
+    /// The type is converted to these types (1:N); with none, values of the type are dropped.
     Many(TypeList),
-    /// It cannot be converted, whatever other rules say.
+    /// The type cannot be converted, and no other rule is tried.
     Never,
 }
 
 impl Converted {
-    /// Values of the type vanish.
+    /// Returns the conversion that drops values of the type.
     pub fn dropped() -> Converted {
         Converted::Many(TypeList::new())
     }
@@ -34,19 +34,19 @@ impl Converted {
 
 type Rule = dyn Fn(&TypeConverter, Type) -> Option<Converted> + Send + Sync;
 
-/// Makes a value of the old type out of values of the new types; `None` when it cannot.
+/// Source materialization: builds a value of the original type from converted values; `None` if it cannot.
 type SourceFn = dyn Fn(&mut Builder<'_>, Type, &[Value], Loc) -> Option<Value> + Send + Sync;
 
-/// Makes values of the new types out of what the old value became; the last argument is the old type.
+/// Target materialization: builds values of the converted types from the replacements of the original value. The last
+/// argument is the original type.
 type TargetFn = dyn Fn(&mut Builder<'_>, &[Type], &[Value], Loc, Type) -> Option<ValueList> + Send + Sync;
 
-/// Converts types by rules, of which the one added last is asked first.
+/// A type converter: rules of which the one added last is tried first.
 ///
-/// Where a value of an old type meets an op that expects the new ones (or the other way round), a cast stands in during
-/// the conversion. A cast that is still needed at the end is made real by a *materialization*; without one, the
-/// conversion fails.
+/// While a conversion runs, a cast connects a value of an original type with an op that expects the converted ones, and
+/// vice versa. A cast with users at the end is replaced by a *materialization*; without one, the conversion fails.
 pub struct TypeConverter {
-    /// Where the types live.
+    /// The context of the types.
     pub ctx: Arc<Context>,
     rules: Vec<Box<Rule>>,
     source: Vec<Box<SourceFn>>,
@@ -56,7 +56,7 @@ pub struct TypeConverter {
 }
 
 impl TypeConverter {
-    /// A converter that can convert nothing.
+    /// Creates a converter without rules, which converts no type.
     pub fn new(ctx: Arc<Context>) -> Self {
         TypeConverter {
             ctx,
@@ -68,14 +68,14 @@ impl TypeConverter {
         }
     }
 
-    /// A converter that leaves all types as they are, where no other rule is about them.
+    /// Creates a converter that keeps all types to which no other rule applies.
     pub fn identity(ctx: Arc<Context>) -> Self {
         let mut converter = Self::new(ctx);
         converter.add(|_, ty| Some(Converted::To(ty)));
         converter
     }
 
-    /// Adds a rule; `None` is for the rules before it to decide. A rule may ask the converter for the types inside.
+    /// Adds a rule. It returns `None` to defer to the rules added before, and may call the converter for nested types.
     pub fn add(
         &mut self,
         rule: impl Fn(&TypeConverter, Type) -> Option<Converted> + Send + Sync + 'static,
@@ -85,7 +85,7 @@ impl TypeConverter {
         self
     }
 
-    /// Adds a way to make a value of an old type from values of the new ones.
+    /// Adds a source materialization: from converted values to a value of the original type.
     pub fn add_source_materialization(
         &mut self,
         make: impl Fn(&mut Builder<'_>, Type, &[Value], Loc) -> Option<Value> + Send + Sync + 'static,
@@ -94,7 +94,7 @@ impl TypeConverter {
         self
     }
 
-    /// Adds a way to make values of the new types from what a value of an old type became.
+    /// Adds a target materialization: from the replacements of a value to values of the converted types.
     pub fn add_target_materialization(
         &mut self,
         make: impl Fn(&mut Builder<'_>, &[Type], &[Value], Loc, Type) -> Option<ValueList> + Send + Sync + 'static,
@@ -103,8 +103,8 @@ impl TypeConverter {
         self
     }
 
-    /// Casts that remain and that no materialization makes real stay as `builtin.unrealized_conversion_cast`, for a later
-    /// conversion to resolve.
+    /// Keeps remaining casts without a materialization as `builtin.unrealized_conversion_cast`, for a later conversion
+    /// to resolve.
     pub fn keep_casts(&mut self) -> &mut Self {
         self.keep_casts = true;
         self
@@ -129,7 +129,7 @@ impl TypeConverter {
         self.target.iter().rev().find_map(|make| make(b, types, inputs, loc, original))
     }
 
-    /// What the type becomes; `None` when it cannot be converted.
+    /// Returns the converted types; `None` if the type cannot be converted.
     pub fn convert(&self, ty: Type) -> Option<TypeList> {
         let cache = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = cache().get(&ty) {
@@ -144,7 +144,7 @@ impl TypeConverter {
         types
     }
 
-    /// The one type that the type becomes.
+    /// Returns the converted type; a match failure unless it is exactly one.
     pub fn convert_one(&self, ty: Type) -> Match<Type> {
         match self.convert(ty).as_deref() {
             Some(&[one]) => Ok(one),
@@ -153,7 +153,7 @@ impl TypeConverter {
         }
     }
 
-    /// What all these types become, one after the other.
+    /// Returns the converted types of a list, concatenated.
     pub fn convert_all(&self, types: impl IntoIterator<Item = Type>) -> Match<TypeList> {
         let mut out = TypeList::new();
         for ty in types {
@@ -166,7 +166,7 @@ impl TypeConverter {
         format!("unable to convert {what} '{}'", self.ctx.display_type(ty)).into()
     }
 
-    /// How arguments of these types change.
+    /// Returns the conversion of arguments of these types.
     pub fn convert_signature(&self, types: impl IntoIterator<Item = Type>) -> Match<SignatureConversion> {
         let mut signature = SignatureConversion::default();
         for ty in types {
@@ -176,7 +176,7 @@ impl TypeConverter {
         Ok(signature)
     }
 
-    /// Whether the type stays as it is.
+    /// Whether the type is converted to itself.
     pub fn is_legal(&self, ty: Type) -> bool {
         self.convert(ty).is_some_and(|types| types[..] == [ty])
     }
@@ -188,7 +188,7 @@ impl TypeConverter {
         Err(format!("{what} #{i} has type '{}', which has to be converted", self.ctx.display_type(ty)).into())
     }
 
-    /// For dynamic legality: that the types of operands and results stay as they are.
+    /// Checks that the types of operands and results are legal; for dynamic legality.
     pub fn check_op(&self, m: &Module, op: Op) -> Match {
         for (i, &operand) in m.operands(op).iter().enumerate() {
             self.check("operand", i, m.value_type(operand))?;
@@ -196,7 +196,7 @@ impl TypeConverter {
         m.results(op).enumerate().try_for_each(|(i, result)| self.check("result", i, m.value_type(result)))
     }
 
-    /// For dynamic legality: that the types of all block arguments of a region stay as they are.
+    /// Checks that the types of all block arguments of a region are legal; for dynamic legality.
     pub fn check_region(&self, m: &Module, region: Region) -> Match {
         m.region_blocks(region).try_for_each(|block| {
             let mut args = m.block_args(block).iter().enumerate();
@@ -204,7 +204,7 @@ impl TypeConverter {
         })
     }
 
-    /// For dynamic legality: that the types of a function and of its blocks' arguments stay as they are.
+    /// Checks that the types of a function and of all its block arguments are legal; for dynamic legality.
     pub fn check_function(&self, m: &Module, op: Op) -> Match {
         let Some((inputs, results)) = function_type(m, op).and_then(|ty| m.ctx.function_parts(ty)) else {
             return Err("it has no function type".into());
@@ -215,7 +215,7 @@ impl TypeConverter {
     }
 }
 
-/// The type of a function.
+/// Returns the type of a function.
 pub(super) fn function_type(m: &Module, op: Op) -> Option<Type> {
     if !m.has_trait(op, Traits::FUNCTION) {
         return None;
@@ -223,16 +223,16 @@ pub(super) fn function_type(m: &Module, op: Op) -> Option<Type> {
     m.ctx.as_type(m.attr(op, m.ctx.str("function_type"))?)
 }
 
-/// What an argument becomes.
+/// The replacement of a block argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Remapped {
-    /// New arguments: the first, and how many.
+    /// New arguments: index of the first, and their number.
     Args(usize, usize),
-    /// Values that exist already.
+    /// Existing values.
     Values(ValueList),
 }
 
-/// How the arguments of a block or function change.
+/// The conversion of the arguments of a block or function.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct SignatureConversion {
     pub(super) types: TypeList,
@@ -240,28 +240,28 @@ pub struct SignatureConversion {
 }
 
 impl SignatureConversion {
-    /// The next old argument becomes new ones of these types: none, one or more.
+    /// Replaces the next original argument by new ones of these types: none, one or more.
     pub fn push(&mut self, types: &[Type]) {
         self.map.push(Remapped::Args(self.types.len(), types.len()));
         self.types.extend_from_slice(types);
     }
 
-    /// The next old argument is replaced by values that exist already.
+    /// Replaces the next original argument by existing values.
     pub fn push_values(&mut self, values: &[Value]) {
         self.map.push(Remapped::Values(values.into()));
     }
 
-    /// New arguments of these types follow, which stand for no old one.
+    /// Appends new arguments that replace no original one.
     pub fn push_extra(&mut self, types: &[Type]) {
         self.types.extend_from_slice(types);
     }
 
-    /// The types of the new arguments.
+    /// Returns the types of the new arguments.
     pub fn types(&self) -> &[Type] {
         &self.types
     }
 
-    /// The old argument that each new one stands for.
+    /// Returns the index of the original argument that each new one replaces.
     pub(super) fn origins(&self) -> SmallVec<[Option<usize>; 4]> {
         let mut origins: SmallVec<[Option<usize>; 4]> = smallvec![None; self.types.len()];
         for (old, to) in self.map.iter().enumerate() {
@@ -273,7 +273,7 @@ impl SignatureConversion {
     }
 }
 
-/// The types of a block's arguments.
+/// Returns the types of a block's arguments.
 pub(super) fn arg_types(m: &Module, block: Block) -> TypeList {
     m.block_args(block).iter().map(|&arg| m.value_type(arg)).collect()
 }

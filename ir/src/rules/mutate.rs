@@ -1,32 +1,32 @@
-//! Rules that are a little wrong, to see whether checking notices.
+//! Mutation of rules, to test whether rule checking detects faults.
 
 use super::{ArgKind, AttrTerm, Call, Compiled, Native, OpTerm, Term, Var};
 use crate::context::Context;
 use std::fmt;
 
-/// A rule with one mistake.
+/// A rule with one fault.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// Which.
+    /// The kind of fault.
     pub mistake: Mistake,
-    /// What was done to it.
+    /// A description of the fault.
     pub what: String,
-    /// The rule.
+    /// The mutated rule.
     pub rule: Compiled,
 }
 
-/// What is easily done wrong in a rule.
+/// A mutation operator: a fault that is likely in a hand-written rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Mistake {
-    /// Operands, or arguments of a computation, whose order matters are swapped.
+    /// Two operands of a non-commutative op, or two arguments of a function, are swapped.
     Swapped,
-    /// An attribute or a number is one more.
+    /// An attribute or a number is greater by one.
     OneMore,
-    /// An attribute is not mentioned.
+    /// An attribute is missing.
     Forgotten,
-    /// A value, constant or attribute stands where another should.
+    /// A value, constant or attribute is replaced by another.
     Confused,
-    /// Something is computed by another function of the same.
+    /// A computation calls another function of the same signature.
     Miscomputed,
     /// A condition is missing.
     Unconditional,
@@ -46,7 +46,7 @@ impl fmt::Display for Mistake {
 }
 
 impl Compiled {
-    /// All rules that differ from this one by one mistake.
+    /// Returns all applicable rules that differ from this one by one fault.
     pub fn mutants(&self, ctx: &Context) -> Vec<Mutant> {
         let (mut mutants, known) = (Vec::new(), Known::of(self));
         for number in 0.. {
@@ -56,7 +56,7 @@ impl Compiled {
             rule.right.iter_mut().for_each(|term| maker.term(Side::Right, term));
             rule.computed.iter_mut().for_each(|(_, call)| maker.call(call));
             let Some((mistake, what)) = maker.made else { break };
-            // A mistake that makes it no rule at all is none that somebody could make.
+            // Mutants that are no valid rule are dropped.
             mutants.extend(rule.finish().ok().filter(|rule| rule != self).map(|rule| Mutant { mistake, what, rule }));
         }
         for (i, call) in self.conditions.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Compiled {
     }
 }
 
-/// Which side of a rule.
+/// A side of a rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
@@ -81,7 +81,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// What the left side of a rule has variables for.
+/// The variables bound by the left side of a rule.
 struct Known {
     kinds: Vec<Option<ArgKind>>,
     values: Vec<Var>,
@@ -112,13 +112,13 @@ impl Known {
     }
 }
 
-/// Another one of a list, if it has one that is another.
+/// Returns the element after `var` in a list, cyclically; `None` if there is no other.
 fn other(list: &[Var], var: Var) -> Option<Var> {
     let at = list.iter().position(|&known| known == var)?;
     Some(list[(at + 1) % list.len()]).filter(|&other| other != var)
 }
 
-/// Makes the mistake that comes after so many others.
+/// Applies the mutation with index `skip` in a fixed traversal order.
 struct Maker<'a> {
     ctx: &'a Context,
     known: &'a Known,
@@ -127,7 +127,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Whether it is this one's turn.
+    /// Whether the current mutation is the one to apply; counts it.
     fn turn(&mut self) -> bool {
         if self.made.is_some() {
             return false;
@@ -152,7 +152,7 @@ impl Maker<'_> {
         op.operands.iter_mut().for_each(|term| self.term(side, term));
     }
 
-    /// What is wrong with one attribute.
+    /// Mutates one attribute.
     fn attr(&mut self, side: Side, op: &mut OpTerm, i: usize) {
         let name = self.ctx.op_name_text(op.name);
         let Some((key, attr)) = op.attrs.get_mut(i) else { return };
@@ -172,7 +172,7 @@ impl Maker<'_> {
             *var = other;
             self.made = Some((Mistake::Confused, format!("{side}: '{key}' of '{name}' of another op")));
         }
-        // What the left side does not mention as a whole can be anything, which is no mistake by itself.
+        // On the left side, an attribute bound to a variable matches anything, so only a fixed one is worth dropping.
         if (side == Side::Right || matches!(attr, AttrTerm::Is(_))) && self.turn() {
             self.made = Some((Mistake::Forgotten, format!("{side}: '{key}' of '{name}' forgotten")));
             op.attrs.remove(i);
@@ -219,7 +219,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The next computation from the same.
+    /// Returns the next function of the same signature.
     fn like(&self, native: &Native) -> Option<&'static Native> {
         let alike =
             |other: &&'static Native| !other.is_test() && other.args == native.args && other.params == native.params;

@@ -1,11 +1,11 @@
-//! Reading rules.
+//! Parsing of rules.
 
 use super::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Rule, Term, Var};
 use crate::context::Context;
 use crate::intern::{Attr, Type};
 use crate::op_info::{AttrBody, AttrSpec, AttrText, Dialect, OpInfo};
 
-/// Reads a rule of a dialect. Errors say what is wrong and where.
+/// Parses a rule of a dialect. Errors give the cause and the rest of the text.
 pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Compiled, String> {
     let mut reader = Reader {
         ctx,
@@ -57,10 +57,10 @@ struct Reader<'a> {
     dialect: &'a Dialect,
     rest: &'a str,
     names: Vec<String>,
-    /// How many names the left side has, once it is read.
+    /// Number of names on the left side, once it is parsed.
     bound: Option<usize>,
     computed: Vec<(Var, Call)>,
-    /// The types that are spelled out.
+    /// Type variables with a fixed type.
     fixed: Vec<(Var, Type)>,
 }
 
@@ -92,7 +92,8 @@ impl Reader<'_> {
         word.to_owned()
     }
 
-    /// The variable of that name. On the right it must be known.
+    /// Returns the variable of a name. On the left side, an unknown name creates one; on the right side, it is an
+    /// error.
     fn var(&mut self, name: String) -> Result<Var, String> {
         if let Some(known) = self.names.iter().position(|n| *n == name) {
             return Ok(known);
@@ -113,7 +114,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         let name = self.word();
-        // Types and values are named apart.
+        // Types and values have separate namespaces.
         let key = format!(":{name}");
         if !name.starts_with(|c: char| c.is_ascii_lowercase()) || self.names.contains(&key) {
             return self.var(key).map(Some);
@@ -124,7 +125,7 @@ impl Reader<'_> {
         Ok(Some(var))
     }
 
-    /// Terms with commas between them.
+    /// Parses comma-separated terms.
     fn terms(&mut self) -> Result<Vec<Term>, String> {
         let mut terms = vec![self.term()?];
         while self.eat(",") {
@@ -162,7 +163,7 @@ impl Reader<'_> {
         Ok(if constant { Term::Constant { var, ty } } else { Term::Value { var, ty } })
     }
 
-    /// An op, or on the right a constant that is computed by name.
+    /// Parses an op, or on the right side a computed constant.
     fn op_or_computed(&mut self, name: &str) -> Result<Term, String> {
         let computes = self.ctx.native(name).is_some_and(|native| !native.is_test());
         if self.bound.is_some() && computes {
@@ -172,7 +173,7 @@ impl Reader<'_> {
         self.op(name).map(|op| Term::Op { op, result: 0 })
     }
 
-    /// A new variable for what is computed.
+    /// Parses a call and creates the variable of its result.
     fn computed(&mut self, name: &str) -> Result<Var, String> {
         let call = self.call(name)?;
         let var = self.new_var(String::new());
@@ -222,7 +223,7 @@ impl Reader<'_> {
         Ok((self.ctx.str(&key), term))
     }
 
-    /// The attribute that a word stands for in the custom form.
+    /// Parses an attribute as the custom form spells it.
     fn spelled(&self, spec: &AttrSpec, word: &str) -> Result<Attr, String> {
         match spec.kind.text {
             AttrText::Cases(ty, cases) => {

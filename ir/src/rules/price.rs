@@ -1,25 +1,25 @@
-//! Whether a rule pays: what it makes costs less than what nobody needs any more.
+//! Profitability of a rule: the ops that it creates cost less than the ops that become dead.
 
 use crate::effects::is_speculatable;
 use crate::module::{Module, Op, Value};
 use rustc_hash::FxHashSet;
 
-/// What an op costs.
+/// The cost of an op.
 pub type Price = fn(&Module, Op) -> u64;
 
-/// Whether it costs less to have `values`, for which `made` was made, than what goes with the ops that they replace.
+/// Whether `values`, computed by the new ops `made`, cost less than the ops that die when they replace the roots.
 pub(super) fn pays(m: &Module, price: Price, made: &[Op], replaced: &[Op], values: &[Value]) -> bool {
     let one = |op| if is_known(m, op) { 0 } else { price(m, op) };
     let cost = |ops: FxHashSet<Op>| ops.into_iter().map(one).fold(0, u64::saturating_add);
     cost(needed(m, made, values)) < cost(unneeded(m, replaced, values))
 }
 
-/// What is computed beforehand, since all that it takes is constant.
+/// Whether all operands are constant, so that the op is evaluated at compile time.
 fn is_known(m: &Module, op: Op) -> bool {
     m.operands(op).iter().all(|&v| m.constant(v).is_some())
 }
 
-/// Of what was made, that which the values are made of; the rest was folded.
+/// Returns the new ops on which the values depend; the others were folded.
 fn needed(m: &Module, made: &[Op], values: &[Value]) -> FxHashSet<Op> {
     let mut found = FxHashSet::default();
     let mut rest: Vec<Value> = values.to_vec();
@@ -33,7 +33,7 @@ fn needed(m: &Module, made: &[Op], values: &[Value]) -> FxHashSet<Op> {
     found
 }
 
-/// What goes with these ops: what only they use.
+/// Returns the replaced ops and the ops that become dead with them.
 fn unneeded(m: &Module, replaced: &[Op], values: &[Value]) -> FxHashSet<Op> {
     let kept: FxHashSet<Op> = values.iter().filter_map(|&v| m.defining_op(v)).collect();
     let mut gone: FxHashSet<Op> = replaced.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! What a rule is made of: its variables, and whether it is one that can be applied.
+//! The structure of a rule: its variables, its normal form, and the checks that make it applicable.
 
 use super::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
 use crate::context::Context;
@@ -6,21 +6,22 @@ use crate::intern::{Attr, OpName, Str};
 use crate::op_info::{Arity, OpInfo, ValueSpec};
 use crate::traits::Traits;
 
-/// Rules of more ops and values are none: matching and what is made of them recurse.
+/// Maximum number of ops and values in a rule, which bounds the recursion of matching and building. Larger rules are
+/// rejected.
 const MAX_TERMS: usize = 100;
 
-/// A place where a variable stands.
+/// An occurrence of a variable.
 enum Slot<'a> {
-    /// It must be there.
+    /// A required variable.
     Needed(&'a mut Var),
-    /// It need not be.
+    /// An optional variable.
     Loose(&'a mut Option<Var>),
 }
 
-/// What is told of each variable: where, what it stands for there, and whether that defines it.
+/// A visitor of variable occurrences: the occurrence, its kind if known there, and whether it binds the variable.
 type Visit<'v> = dyn FnMut(Slot<'_>, Option<ArgKind>, bool) + 'v;
 
-/// The sizes of an op's groups of operands where a rule does not say them: what need not be there comes first to last.
+/// Returns the default sizes of an op's operand groups. Optional and variadic groups are filled from first to last.
 fn sizes_of(info: &OpInfo, operands: usize) -> Vec<i32> {
     let mut left = operands.saturating_sub(info.operands.iter().filter(|group| group.arity == Arity::One).count());
     let mut size = |group: &ValueSpec| {
@@ -37,7 +38,7 @@ fn sizes_of(info: &OpInfo, operands: usize) -> Vec<i32> {
 }
 
 impl OpTerm {
-    /// An op with these attributes, operands and types of results.
+    /// Creates an op term with these attributes, operands and result types.
     pub fn new(
         ctx: &Context,
         name: OpName,
@@ -56,18 +57,18 @@ impl OpTerm {
         OpTerm { name, commutative: swaps && operands.len() == 2, attrs, operands, types, results }
     }
 
-    /// The variable for all attributes that it does not mention.
+    /// Returns the variable for the attributes that the term does not mention.
     pub fn others(&self) -> Option<Var> {
         self.attrs.iter().find_map(|(_, attr)| if let AttrTerm::Others(var) = attr { Some(*var) } else { None })
     }
 
-    /// The attributes of a dictionary that it does not mention.
+    /// Returns the attributes of a dictionary that the term does not mention.
     pub fn not_mentioned(&self, ctx: &Context, dict: Attr) -> Attr {
         let mentioned = |key: Str| self.attrs.iter().any(|(known, _)| *known == key);
         ctx.dict_attr(ctx.dict_entries(dict).iter().copied().filter(|(key, _)| !mentioned(*key)).collect())
     }
 
-    /// The attributes of a new op, where the variables stand for these; `None` if one stands for nothing.
+    /// Returns the attributes of a new op under the bindings `attr_of`; `None` if a variable is unbound.
     pub fn props(&self, ctx: &Context, attr_of: impl Fn(Var) -> Option<Attr>) -> Option<Vec<(Str, Attr)>> {
         let mut props = Vec::new();
         for (key, attr) in &self.attrs {
@@ -91,7 +92,7 @@ impl OpTerm {
         self.results.iter_mut().for_each(|var| f(Slot::Loose(var), Some(ArgKind::Value), true));
     }
 
-    /// Calls `f` with the op and with all ops that its operands are results of.
+    /// Calls `f` with the op and all ops that define its operands.
     pub(crate) fn for_each_op(&self, f: &mut dyn FnMut(&OpTerm)) {
         f(self);
         for term in &self.operands {
@@ -101,7 +102,7 @@ impl OpTerm {
         }
     }
 
-    /// Whether it uses or defines one of the values.
+    /// Whether the op uses or defines one of the values.
     fn shares(&self, known: &[bool]) -> bool {
         let is_known = |var: &Option<Var>| var.is_some_and(|var| known[var]);
         let used = |term: &Term| matches!(term, Term::Value { var, .. } if known[*var]);
@@ -148,8 +149,8 @@ impl OpTerm {
 }
 
 impl Compiled {
-    /// The rule in the form in which equal rules are equal: variables in the order in which they appear, and none that says
-    /// nothing. The error says why it cannot be applied.
+    /// Brings the rule into normal form, in which equal rules are identical: variables are numbered in order of
+    /// appearance, and redundant ones dropped. The error says why the rule cannot be applied.
     pub fn finish(mut self) -> Result<Compiled, String> {
         let terms =
             self.roots.iter().map(OpTerm::count).sum::<usize>() + self.right.iter().map(Term::count).sum::<usize>();
@@ -163,7 +164,7 @@ impl Compiled {
         Ok(self)
     }
 
-    /// What each variable stands for.
+    /// Returns the kind of each variable.
     pub fn kinds(&self) -> Vec<Option<ArgKind>> {
         let mut kinds = vec![None; self.variables];
         self.clone().visit(&mut |slot, kind, _| {
@@ -174,12 +175,12 @@ impl Compiled {
         kinds
     }
 
-    /// The number of results of all roots.
+    /// Returns the number of results of all roots.
     pub fn num_results(&self) -> usize {
         self.roots.iter().map(|root| root.results.len()).sum()
     }
 
-    /// Whether a root stays: it is replaced by itself.
+    /// Whether a root is replaced by itself.
     pub fn keeps(&self, root: usize) -> bool {
         let before = self.roots[..root].iter().map(|root| root.results.len()).sum();
         let new = self.right.iter().skip(before);
@@ -187,7 +188,7 @@ impl Compiled {
         self.roots[root].results.iter().zip(new).all(same)
     }
 
-    /// The rule without one of its conditions.
+    /// Returns the rule without condition `i`.
     #[must_use]
     pub fn without_condition(&self, i: usize) -> Compiled {
         let mut rule = self.clone();
@@ -208,7 +209,7 @@ impl Compiled {
         self.right.iter_mut().for_each(|term| term.visit(false, f));
     }
 
-    /// What is used several times has its type where it is first.
+    /// Keeps the type of each variable at its first occurrence only.
     fn say_types_once(&mut self) {
         let mut known: Vec<Option<Var>> = vec![None; self.variables];
         self.each_leaf(&mut |var, ty| known[var] = known[var].or(*ty));
@@ -223,13 +224,13 @@ impl Compiled {
         });
     }
 
-    /// Calls `f` with each value and constant that has a variable, and with its type.
+    /// Calls `f` with each value and constant variable and its type.
     fn each_leaf(&mut self, f: &mut dyn FnMut(Var, &mut Option<Var>)) {
         self.roots.iter_mut().flat_map(|root| &mut root.operands).for_each(|term| term.each_leaf(f));
         self.right.iter_mut().for_each(|term| term.each_leaf(f));
     }
 
-    /// Drops variables for types and results that stand in one place only.
+    /// Drops type and result variables that occur only once.
     fn drop_unused(&mut self) {
         let mut counts = vec![0u32; self.variables];
         self.visit(&mut |slot, _, _| slot.var().into_iter().for_each(|var| counts[var] += 1));
@@ -282,7 +283,7 @@ impl Compiled {
         self.check_roots()
     }
 
-    /// Roots must hang together, and what replaces them must not use them.
+    /// Checks that roots are connected, and that their replacements do not use them.
     fn check_roots(&self) -> Result<(), String> {
         let mut known = vec![false; self.variables];
         for (i, root) in self.roots.iter().enumerate() {
@@ -317,7 +318,7 @@ impl Slot<'_> {
     }
 }
 
-/// Whether a condition or computation can be called so.
+/// Checks the signature of a call to a condition or computation.
 fn check_call(call: &Call, is_test: bool, kinds: &[Option<ArgKind>]) -> Result<(), String> {
     let native = call.native;
     if native.is_test() != is_test {

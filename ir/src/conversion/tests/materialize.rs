@@ -1,4 +1,4 @@
-//! What becomes of casts between old and new types.
+//! Tests of materializations and remaining casts.
 
 use super::*;
 use crate::{Builder, Loc};
@@ -76,7 +76,7 @@ fn materializations_make_casts_real() {
         types.add_target_materialization(|b, types, inputs, loc, _| {
             Some([cast_with(b, "l.ext", inputs, types[0], loc)].into_iter().collect())
         });
-        // The one added last is asked first, and may decline.
+        // The materialization added last is tried first, and may decline.
         types.add_target_materialization(|_, _, _, _, original| {
             assert_eq!(original, Type::I32);
             None

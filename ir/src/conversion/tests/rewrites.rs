@@ -1,16 +1,16 @@
-//! The changes that patterns can make: that they are made, and that they are undone.
+//! Tests of the rewriter's changes and of their rollback.
 
 use super::*;
 use crate::{Block, InsertPoint, ValueMap};
 
-/// A change of everything that a rewriter can change, at an op `i.all` with a region of two blocks.
+/// Makes every kind of change that a rewriter offers, at an op `i.all` with a region of two blocks.
 fn change_everything(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands) -> Match {
     let m = r.module();
     let ctx = m.ctx.clone();
     let (before, region) = (m.prev_op(op).ok_or("it comes first")?, m.regions(op)[0]);
     let (a, b) = (m.only_block(region), m.region_blocks(region).next_back().ok_or("it has no block")?);
     let state = |name: &str| OpState::new(&ctx, name, crate::Loc::UNKNOWN);
-    // Ops at all places.
+    // Ops at all insertion points.
     r.create(InsertPoint::After(op), state("l.after"))?;
     r.create(InsertPoint::Start(b), state("l.start"))?;
     r.create(InsertPoint::End(b), state("l.end"))?;
@@ -19,7 +19,7 @@ fn change_everything(r: &mut ConversionRewriter<'_>, op: Op, operands: &Operands
         builder.create(state("l.built"));
     });
     r.clone_op(op, &mut ValueMap::default(), InsertPoint::Before(op));
-    // Values, in place.
+    // Operands in place.
     let other = r.module().operands(op)[1];
     r.replace_uses_except(operands.one(0)?, other, before);
     r.modify(op, |m| {
@@ -85,7 +85,7 @@ fn all_changes_are_made() {
         n => Err(format!("it has {n} operands").into()),
     });
     let mut m = parse(&context(), TEXT);
-    // The copy of the op is made as it was, and legalized like it, but without an op before it.
+    // The clone of the op is unmodified and is legalized in the same way, but without an op before it.
     let pattern = ConversionPattern::new("all", "i.all", change_everything);
     let once = ConversionPattern::new("shrink", "i.all", |r, op, operands| {
         let first = operands.one(0)?;
@@ -147,7 +147,7 @@ fn all_changes_are_undone() {
     assert!(out.contains("led to 'i."), "{out}");
     assert_eq!((body(&m), m.num_ops()), before);
     verify(&m).expect("is valid");
-    // Keys that were freed are handed out again, and to one each.
+    // Freed keys are reused, each once.
     let (body_block, copies): (Block, Vec<Op>) = (m.body(), (0..50).map(|_| m.create_op(like_i64(&ctx))).collect());
     copies.iter().for_each(|&op| m.append_op(body_block, op));
     let mut keys: Vec<Op> = m.ops_under(m.root());
@@ -166,7 +166,7 @@ fn the_root_of_the_program_stays() {
     assert!(fully(nested, &target, &[]).contains("failed to legalize operation 'builtin.module'"));
 }
 
-/// `i.if(%condition) ({...}, {...})` becomes branches, as `scf.if` does.
+/// Lowers `i.if(%condition) ({...}, {...})` to branches, like `scf.if`.
 fn lower_if() -> ConversionPattern<'static> {
     ConversionPattern::new("lower-if", "i.if", |r, op, operands| {
         let m = r.module();
@@ -253,7 +253,7 @@ t.func @f(%arg0: i1, %arg1: i32) -> i32 {
   "t.return"(%2) : (i32) -> ()
 }
 "#);
-    // The pattern refuses in the middle: what it did until then is undone.
+    // The pattern fails midway: its changes are rolled back.
     let broken = text.replace(r#"{ "i.yield"(%a) : (i32) -> () })"#, "{ })");
     let mut m = parse(&context(), &broken);
     let out = convert(ConversionMode::Partial, &mut m, &target(), &[lower_if()]);

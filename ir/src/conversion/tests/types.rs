@@ -1,8 +1,9 @@
-//! Type conversion: operands, results, block arguments, functions; one to one, to many and to none.
+//! Tests of type conversion: operands, results, block arguments and functions; 1:1, 1:N and 1:0.
 
 use super::*;
 
-/// `i32` becomes `i64`, `f64` two `f32`, `none` nothing, `index` cannot be converted; all else stays.
+/// Returns a converter of `i32` to `i64`, `f64` to two `f32`, and `none` to no type; `index` cannot be converted, and
+/// other types are kept.
 fn converter(ctx: &Arc<Context>) -> TypeConverter {
     let mut types = TypeConverter::identity(ctx.clone());
     types.add(|_, ty| match ty {
@@ -15,7 +16,7 @@ fn converter(ctx: &Arc<Context>) -> TypeConverter {
     types
 }
 
-/// Converts ops of dialect `i` to `l`, with the types.
+/// Returns a pattern that converts an op of dialect `i` to dialect `l`, with its types.
 fn lower<'a>(
     name: &'static str,
     from: &'static str,
