@@ -1,6 +1,6 @@
-//! `lower-affine`: affine loops, conditions and accesses to loops of `scf`, arithmetic and accesses of `memref`.
+//! `lower-affine`: lowers affine loops, conditions and accesses to `scf` loops, arithmetic, and `memref` accesses.
 //!
-//! The ops are lowered from the last to the first, so that what is inside is lowered before what is around.
+//! Ops are lowered in reverse order, so that nested ops are lowered before their parent.
 
 mod arithmetic;
 mod index;
@@ -62,7 +62,7 @@ impl Pass for LowerAffine {
         let mut target = ConversionTarget::new("scf");
         target.illegal_dialect("affine");
         target.legal_unknown();
-        // Bounds and conditions are simplified by what their operands are, as long as these are affine too.
+        // Bounds and conditions are simplified while their operands are affine.
         let config = ConversionConfig { order: VisitOrder::Backward, ..ConversionConfig::PARTIAL };
         let report = apply_conversion(m, root, &target, &patterns, config)?;
         cx.count("num-lowered", report.converted);
@@ -72,7 +72,7 @@ impl Pass for LowerAffine {
 
 type Lower = fn(&mut ConversionRewriter<'_>, Op) -> Match;
 
-/// The ops that are lowered, each with the name of its pattern.
+/// The lowered ops with their pattern names.
 const LOWERINGS: [(&OpInfo, &str, Lower); 16] = [
     (ApplyOp::INFO, "apply-to-arith", lower_apply),
     (MinOp::INFO, "min-to-arith", lower_min),
@@ -100,7 +100,7 @@ fn patterns() -> Vec<ConversionPattern<'static>> {
     LOWERINGS.into_iter().map(pattern).chain([constant.benefit(2)]).collect()
 }
 
-/// Replaces a load of a known element of a constant global by a constant.
+/// Folds a load of a known element of a constant global.
 fn load_of_constant(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (m, symbols) = r.module_and_symbols();
     let element = LoadOp(op).known_element(m, |at, name| symbols.resolve(m, at, name));
@@ -110,7 +110,7 @@ fn load_of_constant(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// What was cast, if it is a cast of a memref of known rank.
+/// The source of ranked memref casts.
 fn uncast(m: &Module, mut memory: Value) -> Value {
     while let Some(cast) = memref::CastOp::defining(m, memory) {
         let source = cast.source(m);
@@ -152,7 +152,7 @@ fn lower_extreme(r: &mut ConversionRewriter<'_>, op: Op, max: bool) -> Match {
     Ok(())
 }
 
-/// Gives the blocks of regions to the regions, without blocks, of the op that replaces theirs.
+/// Moves the blocks of regions into the empty regions of the replacement op.
 fn replace_by(r: &mut ConversionRewriter<'_>, op: Op, made: Op, bodies: &[Region]) {
     for (i, &from) in bodies.iter().enumerate() {
         let to = r.module().regions(made)[i];
@@ -232,10 +232,10 @@ fn lower_parallel(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// The error for a reduction that has no counterpart.
+/// The error for a reduction without a counterpart.
 const UNSUPPORTED: &str = "Reduction operation type not supported";
 
-/// Ends the body of what is around, which is not lowered yet.
+/// Replaces the terminator of a parent that is not lowered yet.
 fn lower_yield(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let m = r.module();
     let (loc, operands) = (m.loc(op), m.operands(op).to_vec());
@@ -260,7 +260,7 @@ fn lower_yield(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// Fills a region of `scf.reduce`: it combines two values like `like`.
+/// Fills a region of `scf.reduce` that combines two values of the type of `like`.
 fn reduction(r: &mut ConversionRewriter<'_>, region: Region, kind: &Reduction, like: Value) -> Match {
     let m = r.module();
     let (ty, loc) = (m.value_type(like), m.value_loc(like));
@@ -276,7 +276,7 @@ fn reduction(r: &mut ConversionRewriter<'_>, region: Region, kind: &Reduction, l
     })
 }
 
-/// Makes ops before an access, from the indices that the map makes of its operands, which begin with number `first`.
+/// Inserts ops before an access, with indices computed by its map from the operands that start at `first`.
 fn with_indices<T>(
     r: &mut ConversionRewriter<'_>,
     op: Op,
@@ -327,7 +327,7 @@ fn lower_vector_store(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     lower_vector(r, op, 2, "vector.store")
 }
 
-/// Makes the op of the `vector` dialect with the same operands in front of the indices, and the same results.
+/// Creates the op of the `vector` dialect with the same leading operands and results.
 fn lower_vector(r: &mut ConversionRewriter<'_>, op: Op, first: usize, name: &str) -> Match {
     let m = r.module();
     let rank = |value: Option<Value>| value.and_then(|v| m.ctx.shape(m.value_type(v))).map(<[i64]>::len);
@@ -360,7 +360,7 @@ fn lower_dma_start(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
             part.extend(e.map(map, inputs)?);
             parts.push(part);
         }
-        // The number of elements comes before the tag.
+        // The number of elements precedes the tag.
         parts.insert(2, vec![operands[rest]]);
         parts.push(operands[rest + 1..].to_vec());
         memref::DmaStartOp::build(e.b, e.loc, &parts.concat(), &[]);

@@ -1,7 +1,7 @@
-//! `convert-graph-to-addr`: convolutions and matrix products as products that find their operands by tables.
+//! `convert-graph-to-addr`: lowers convolutions, pools and matrix products to table-driven ops.
 //!
-//! A convolution reads its input in a layout that can be chosen: with channels last, unless told otherwise, so that runs of
-//! summands lie side by side. What is around it stays as it was, between `layout.pack` and `layout.unpack`.
+//! A convolution reads its input in a chosen layout, NHWC by default, so that summands form contiguous runs.
+//! `layout.pack` and `layout.unpack` convert at the boundaries.
 
 mod choose;
 mod conv;
@@ -10,7 +10,7 @@ mod pool;
 mod quantized;
 mod winograd;
 
-use conv::{Conv, Reading};
+use conv::{Conv, ConvReadOptions};
 use emit::{Emitter, ProductOperands};
 use gradus_dialects::graph::{
     AveragePoolOp, ConvIntegerOp, ConvOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MatMulIntegerOp, MatMulOp,
@@ -26,7 +26,7 @@ use gradus_ir::{
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "convert-graph-to-addr",
-    doc: "Lower convolutions and matrix products to products by address tables
+    doc: "Lower convolutions, pools and matrix products to table-driven ops
 
 # Before / After
 
@@ -43,37 +43,32 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Replaces `graph.conv`, `graph.gemm`, `graph.matmul` and pools of known extents, and products and convolutions of quantized
-tensors whose weights, zero points and scales are constants; there groups of few channels are made one, with zeros where a
-channel does not see another. Where the input is padded, each run of summands has an
-address of its own, and what is padding none; where runs would be shorter than `min-run`, the input is padded instead. Each
-group is a product of its own; channels that are groups of their own are computed side by side.
+Lowers `graph.conv`, `graph.gemm`, `graph.matmul` and pools of static shape, and quantized products and convolutions with constant
+weights, zero points and scales. With padding, each run of summands has an address of its own, and padding runs have none; the input is
+padded explicitly if runs are shorter than `min-run`. Each group is a product of its own; depthwise convolutions are one op. Groups of
+few channels of quantized convolutions are merged, with zero weights between groups.
 
-Images are read in `layout`; if that is `auto`, with channels last, but as they are if they are arguments and it costs less to
-begin more runs of summands than to put the channels last. Where addresses are no sum of two tables there, as with a width
-that is tiled under a wider window, each run of summands has an address of its own too. Images of other axes, and those whose tables would be too large,
-are read with channels last, as are those of pools and of depthwise convolutions. Filters are put in the order of the
-summands, and results come out as they were, whatever the layout.
+Images are read in `layout`. With `auto` that is channels last, or the given layout of an argument if starting more runs costs less than
+the layout change. If addresses are not separable in the layout, such as a width in tiles under a wider window, each run of summands has
+an address of its own. Images that the layout does not fit or whose tables would be too large are read with channels last, as are images
+of pools and depthwise convolutions. Filters are put in the order of the summands, and results keep their layout.
 
-With `winograd`, convolutions of floats of 32 bits with constant windows of three by three, no stride and many channels become 16
-products for two by two results, in place of 36 for each channel: of sums of places by windows, whose sums are the results, by windows
-too. An image of as many tiles of such results as it says or more is computed so, strip by strip; there are 16 numbers for 9 weights then.
-Sums are rounded otherwise; and what is no number, or infinite, reaches the other results of its tile. Where it would take
-longer, as for fewer than 32 channels or filters, it is not done.
+With `winograd=N`, an f32 convolution with constant 3x3 filters, stride 1, at least 32 channels and filters and at least N tiles of 2x2
+results is computed as F(2x2, 3x3): 16 instead of 36 multiplications per tile and channel, in strips of the image, with 16 transformed
+weights per filter. Results round differently, and an infinity or NaN reaches all results of its tile.
 
 # Refuses
 
-Leaves alone what has unknown extents or none, products of more than two axes on the right, and `graph.gemm` that scales,
-transposes its left operand or adds more than a number for each column, and means of
-floats of 16 bits, whose sums may be too large for them.
+Dynamic or empty shapes, products with a batched right operand, `graph.gemm` with a scale, a transposed left operand or an addend
+other than one element per column, and means of 16-bit floats, whose sums may overflow.
 
 # Cost
 
-Linear in the number of ops and the size of tables, which have an entry for each pixel of the output and position of the filter.",
+Linear in the number of ops and the size of the tables: one entry per output pixel and filter position.",
     options: OPTIONS,
     statistics: &[("num-lowered", "Number of operations lowered")],
     rounds: true,
-    make: |options| Ok(Box::new(GraphToAddr { reading: Reading::of(options)? })),
+    make: |options| Ok(Box::new(GraphToAddr { options: ConvReadOptions::of(options)? })),
     ..PassInfo::DEFAULT
 };
 
@@ -85,11 +80,11 @@ const OPTIONS: &[PassOption] = &[
     },
     PassOption {
         name: "order",
-        doc: "The order of the summands of a convolution",
+        doc: "Order of the summands of a convolution",
         kind: OptionKind::Word(
             "auto",
             &[
-                ("auto", "that of channels if they are innermost in the layout"),
+                ("auto", "channels-last if channels are innermost in the layout, otherwise channels-first"),
                 ("channels-first", "channel, row, column"),
                 ("channels-last", "row, column, channel"),
             ],
@@ -97,7 +92,7 @@ const OPTIONS: &[PassOption] = &[
     },
     PassOption {
         name: "min-run",
-        doc: "How many summands of a padded input lie side by side at least if it is not copied to have its padding",
+        doc: "Min. length of runs for which padding is addressed rather than copied",
         kind: OptionKind::Int(8),
     },
     PassOption {
@@ -108,15 +103,15 @@ const OPTIONS: &[PassOption] = &[
 ];
 
 struct GraphToAddr {
-    reading: Reading,
+    options: ConvReadOptions,
 }
 
 impl Pass for GraphToAddr {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let reading = &self.reading;
+        let options = &self.options;
         let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
             ConversionPattern::new(name, info.name, move |r, op, _| {
-                let value = r.build(InsertPoint::Before(op), |b| lower(b, op, reading));
+                let value = r.build(InsertPoint::Before(op), |b| lower(b, op, options));
                 r.replace(op, &[value.ok_or("it is none of those that are products by address tables")?]);
                 Ok(())
             })
@@ -135,7 +130,7 @@ impl Pass for GraphToAddr {
 }
 
 /// Makes ops that compute the result of an op; `None` if it stays as it is.
-type Lower = fn(&mut Builder<'_>, Op, &Reading) -> Option<Value>;
+type Lower = fn(&mut Builder<'_>, Op, &ConvReadOptions) -> Option<Value>;
 
 /// The ops that are lowered, each with the name of its pattern.
 const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
@@ -152,13 +147,13 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 11] = [
     (GlobalAveragePoolOp::INFO, "global-average-pool-to-pool", pool::lower),
 ];
 
-fn lower_conv(b: &mut Builder<'_>, op: Op, reading: &Reading) -> Option<Value> {
+fn lower_conv(b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> Option<Value> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = Conv::of(b.module, op, operands)?;
-    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { conv.lower(b, op, reading) }
+    if conv.is_depthwise() { conv.lower_depthwise(b, op) } else { conv.lower(b, op, options) }
 }
 
-/// Products of the rows of `a`, as a matrix, with those of `b`; their extents are known.
+/// Lowers a product of the rows of `a` and `b`, both of static shape.
 fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductOperands) -> Option<Value> {
     let extents = |e: &Emitter<'_, '_>, v| e.m().ctx.static_shape(e.m().value_type(v)).map(<[i64]>::to_vec);
     let (&[rows, depth], &[_, _]) = (&extents(e, a)?[..], &extents(e, b)?[..]) else { return None };
@@ -167,7 +162,7 @@ fn rows_product(e: &mut Emitter<'_, '_>, a: Value, b: Value, operands: &ProductO
     e.gemm(a, &tables.base, &tables.relative, b, operands)
 }
 
-fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
+fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<Value> {
     let (gemm, m) = (GemmOp(op), &*builder.module);
     let args = m.args(op)?;
     let scale = |name| args.attr(name).and_then(|a| m.ctx.as_float(a));
@@ -183,14 +178,14 @@ fn lower_gemm(builder: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
     rows_product(&mut e, a, b, &ProductOperands::of([("bias", c)]))
 }
 
-fn lower_matmul(b: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
+fn lower_matmul(b: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<Value> {
     let (matmul, m) = (MatMulOp(op), &*b.module);
     let factors = [matmul.a(m), matmul.b(m)];
     are_lowered(m, &[factors[0], factors[1], m.result(op, 0)]).then_some(())?;
     matrix_product(b, op, factors, &ProductOperands::default())
 }
 
-/// In place of an op the product of stacked matrices with one, all of known extents.
+/// Lowers a product of a batch of matrices and one matrix, of static shape.
 fn matrix_product(builder: &mut Builder<'_>, op: Op, [a, b]: [Value; 2], operands: &ProductOperands) -> Option<Value> {
     let m = &*builder.module;
     let extents = m.ctx.shape(m.value_type(a))?.to_vec();
@@ -206,7 +201,7 @@ fn matrix_product(builder: &mut Builder<'_>, op: Op, [a, b]: [Value; 2], operand
     e.reshape(product, &shape)
 }
 
-/// Whether values are tensors of floats of known extents, none of them zero.
+/// Whether values are float tensors of static, nonempty shape.
 fn are_lowered(m: &Module, values: &[Value]) -> bool {
     values.iter().all(|&v| {
         let ty = m.value_type(v);

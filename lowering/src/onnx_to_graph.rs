@@ -1,10 +1,10 @@
-//! From an ONNX model to a program of the `graph` dialect.
+//! Import of ONNX models into the `graph` dialect.
 //!
-//! The model becomes one function, `@main`. Its parameters and results keep their names in the model as `graph.name`;
-//! nodes become ops, one for one, with their names as locations; initializers that something uses become constants
-//! over the very bytes of the file. An operator of an old version is first brought into the newest form
-//! ([`opset`](crate::onnx::opset)); everything after that follows the declarations of the dialect: operands, attributes
-//! and results by their position and name, result types by inference. There is no code per operator here.
+//! The model becomes one function, `@main`. Parameters and results keep their names as `graph.name`; each node becomes
+//! an op with the node's name as location; used initializers become constants that share the bytes of the file.
+//! Operators of old versions are first converted to the newest one ([`opset`](crate::onnx::opset)); the rest follows
+//! the declarations of the dialect: operands, attributes and results by position and name, result types by inference.
+//! No operator needs code here.
 
 mod attrs;
 mod check;
@@ -22,21 +22,21 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a model leaves open, and where it lies.
+/// Options of the import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Values for dimension parameters, such as `batch`; those without one stay dynamic.
+    /// Values of dimension parameters, such as `batch`; others stay dynamic.
     pub dims: Vec<(String, i64)>,
-    /// Inputs that are to be constants, and their values.
+    /// Inputs that become constants, with their values.
     pub constant_inputs: Vec<(String, Tensor)>,
-    /// The folder of the model, for weights in files of their own.
+    /// The folder of the model, for external weights.
     pub dir: Option<PathBuf>,
 }
 
-/// Imports a model; `name` is what it is called in messages that concern no node.
+/// Imports a model; `name` is its name in messages without a node.
 ///
 /// # Errors
-/// All that is wrong, up to a limit, each located at the name of a node or value. No input makes this panic.
+/// All errors up to a limit, each located at the name of a node or value. No input causes a panic.
 pub fn import(
     ctx: &Arc<Context>,
     bytes: Bytes,
@@ -63,15 +63,15 @@ pub fn import(
     importer.finish()
 }
 
-/// More than this many errors are not worth reading.
+/// Maximum number of reported errors.
 const MAX_ERRORS: usize = 20;
 
-/// The location of what goes by `name` in the model.
+/// The location of a named entity of the model.
 fn named_loc(ctx: &Context, name: &str) -> Loc {
     Loc::attr(ctx.attr(AttrData::LocName { name: ctx.str(name), child: Attr::LOC_UNKNOWN }))
 }
 
-/// The version of the standard operators that the model is written against, and whether it is a model at all.
+/// The version of the standard operators that the model uses. Fails if the file is not a model.
 fn version(model: &ModelProto) -> Result<i64, String> {
     if model.graph.is_none() {
         return Err("the model has no graph".into());
@@ -84,9 +84,9 @@ fn version(model: &ModelProto) -> Result<i64, String> {
     }
 }
 
-/// Why something was not imported.
+/// The reason why something was not imported.
 enum Stop {
-    /// The reason has been reported already, elsewhere.
+    /// Already reported.
     Reported,
     /// The reason.
     Because(String),
@@ -104,7 +104,7 @@ impl From<&str> for Stop {
     }
 }
 
-/// A constant that is made when it is first used.
+/// An initializer, turned into a constant on first use.
 #[derive(Clone, Copy)]
 enum Initial<'a> {
     Proto(&'a TensorProto),
@@ -112,7 +112,7 @@ enum Initial<'a> {
     Sparse,
 }
 
-/// A model on its way into a module.
+/// The state of an import.
 struct Importer<'a> {
     ctx: Arc<Context>,
     module: Module,
@@ -122,14 +122,14 @@ struct Importer<'a> {
     /// The function's body.
     func: FuncOp,
     block: Block,
-    /// Location of the whole model.
+    /// Location of the model.
     whole: Loc,
     constants: HashMap<&'a str, Initial<'a>>,
-    /// Values by name; `None` for those that could not be made, which was reported.
+    /// Values by name; `None` after a reported error.
     values: HashMap<String, Option<Value>>,
     /// Types that the model states.
     declared: HashMap<&'a str, &'a TypeProto>,
-    /// The names that nodes define, wherever they are.
+    /// All names that nodes define.
     later: HashSet<String>,
     errors: Vec<Diagnostic>,
 }
@@ -162,7 +162,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// Everything around the nodes: constants, parameters, and what is worth keeping of the header.
+    /// Imports constants, parameters and the header.
     fn interface(&mut self, version: i64) {
         self.collect_constants();
         let mut names = Vec::new();
@@ -198,7 +198,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// Options that concern nothing are mistakes.
+    /// Checks that every option refers to something in the model.
     fn check_options(&mut self) {
         for (name, _) in &self.options.constant_inputs {
             if !self.graph.input.iter().any(|i| i.name == *name) {
@@ -221,7 +221,7 @@ impl<'a> Importer<'a> {
         attrs::tensor_type(&self.ctx, ty, &self.options.dims)
     }
 
-    /// What a reader may want to know about the file. None of it has a meaning here.
+    /// Keeps header fields as attributes for readers; they have no semantics.
     fn header(&mut self, version: i64) {
         let (ctx, root, model) = (self.ctx.clone(), self.module.root(), self.model);
         self.module.set_attr(root, "onnx.opset", Some(ctx.int_attr(Type::I64, version)));
@@ -233,14 +233,14 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// One dictionary per name, as functions keep what is said about their parameters and results.
+    /// One dictionary per name, for argument and result attributes.
     fn name_attrs(&self, names: &[&str]) -> Attr {
         let key = self.ctx.str("graph.name");
         let dicts: Vec<Attr> = names.iter().map(|n| self.ctx.dict_attr(vec![(key, self.ctx.string_attr(n))])).collect();
         self.ctx.array_attr(&dicts)
     }
 
-    /// The value of that name; a constant is made now if this is its first use.
+    /// Returns the value of a name, creating a constant on first use.
     fn value(&mut self, name: &str) -> Result<Value, Stop> {
         if let Some(known) = self.values.get(name) {
             return known.ok_or(Stop::Reported);
@@ -274,7 +274,7 @@ impl<'a> Importer<'a> {
         made.ok_or_else(|| format!("no constant can be of type {}", self.ctx.display_type(have)))
     }
 
-    /// Checks a type against what the model states, if it does.
+    /// Checks a type against the one stated in the model, if any.
     fn agree(&self, have: Type, stated: Option<&TypeProto>) -> Result<(), String> {
         let Some(Ok(want)) = stated.map(|t| attrs::tensor_type(&self.ctx, t, &self.options.dims)) else {
             return Ok(());
@@ -286,7 +286,7 @@ impl<'a> Importer<'a> {
         Err(format!("is of type {have}, but the model says {want}"))
     }
 
-    /// The end of the function, and of the import.
+    /// Finishes the function and the import.
     fn finish(mut self) -> Result<Module, Vec<Diagnostic>> {
         let (graph, mut results, mut names) = (self.graph, Vec::new(), Vec::new());
         for output in &graph.output {

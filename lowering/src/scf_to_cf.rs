@@ -1,7 +1,7 @@
-//! `convert-scf-to-cf`: structured control flow to branches between blocks.
+//! `convert-scf-to-cf`: lowers structured control flow to branches between blocks.
 //!
-//! The ops are lowered from the last to the first, so that what is inside is blocks already when what is around is
-//! lowered, and what follows an op in its block is moved once.
+//! Ops are lowered in reverse order, so that nested ops are blocks before their parent is lowered, and the ops after an
+//! op move once.
 
 use gradus_dialects::arith::{AddIOp, CmpIOp, ConstantOp, IndexCastOp};
 use gradus_dialects::cf::{BranchOp, CondBranchOp, SwitchOp};
@@ -67,7 +67,7 @@ impl Pass for ScfToCf {
 
 type Lower = fn(&mut ConversionRewriter<'_>, Op) -> Match;
 
-/// The ops that are lowered, each with the name of its pattern.
+/// The lowered ops with their pattern names.
 const LOWERINGS: [(&OpInfo, &str, Lower); 7] = [
     (ForOp::INFO, "for-to-loop", lower_for),
     (IfOp::INFO, "if-to-branch", lower_if),
@@ -88,7 +88,7 @@ fn patterns() -> Vec<ConversionPattern<'static>> {
     LOWERINGS.into_iter().map(pattern).collect()
 }
 
-/// There may be several blocks where the op is, or the op around is lowered, too.
+/// Checks that the enclosing region may have several blocks, or that its op is lowered too.
 fn check_place(m: &Module, op: Op) -> Match {
     let Some(around) = m.parent_op(op) else { return Ok(()) };
     let info = m.info(around);
@@ -100,7 +100,7 @@ fn check_place(m: &Module, op: Op) -> Match {
     Err(format!("the region of '{}' around it must be one block", m.name_text(around)).into())
 }
 
-/// The place of an op while it is lowered: the block that ends where the op was, and the block of what follows.
+/// The split block of an op: the first half, which ends where the op was, and the second half.
 struct Place {
     loc: Loc,
     before: Block,
@@ -108,32 +108,32 @@ struct Place {
 }
 
 impl Place {
-    /// Divides the op's block; the op is the first in the second half.
+    /// Splits the op's block; the op is the first op of the second half.
     fn open(r: &mut ConversionRewriter<'_>, op: Op) -> Place {
         let (loc, before) = (r.module().loc(op), r.module().parent_block(op).expect("the op is in a block"));
         Place { loc, before, after: r.split_block(op) }
     }
 
-    /// Moves the blocks of a region before what follows; returns the first and the op that ends the last.
+    /// Moves the blocks of a region before the second half. Returns its first block and the terminator of its last.
     fn inline(&self, r: &mut ConversionRewriter<'_>, region: Region) -> (Block, Op) {
         let ends = (r.module().only_block(region), terminator(r.module(), region));
         r.inline_region_before(region, self.after);
         ends
     }
 
-    /// A new block before `next`.
+    /// Creates a block before `next`.
     fn block(&self, r: &mut ConversionRewriter<'_>, next: Block) -> Block {
         let region = r.module().parent_region(next).expect("the block is in a region");
         r.create_block(region, Some(next), &[])
     }
 }
 
-/// The op that ends the last block of a region.
+/// The terminator of the last block of a region.
 fn terminator(m: &Module, region: Region) -> Op {
     m.region_blocks(region).next_back().and_then(|b| m.last_op(b)).expect("the region has a terminator")
 }
 
-/// Branches at the end of a block.
+/// Appends a branch to a block.
 fn branch(r: &mut ConversionRewriter<'_>, from: Block, loc: Loc, dest: Block, values: &[Value]) {
     r.build(InsertPoint::End(from), |b| BranchOp::build(b, loc, values, dest, &[]));
 }
@@ -145,7 +145,7 @@ fn branch_instead(r: &mut ConversionRewriter<'_>, end: Op, dest: Block, values: 
     r.erase(end);
 }
 
-/// Adds arguments to a block, like those values.
+/// Adds block arguments with the types of `values`.
 fn args_like(r: &mut ConversionRewriter<'_>, block: Block, values: &[Value]) -> ValueList {
     let one = |&v: &Value| {
         let (ty, loc) = (r.module().value_type(v), r.module().value_loc(v));
@@ -154,21 +154,21 @@ fn args_like(r: &mut ConversionRewriter<'_>, block: Block, values: &[Value]) -> 
     values.iter().map(one).collect()
 }
 
-/// Replaces the arguments of a block by values.
+/// Replaces block arguments by values.
 fn bind_args(r: &mut ConversionRewriter<'_>, block: Block, values: &[Value]) {
     let mut signature = SignatureConversion::default();
     values.iter().for_each(|&value| signature.push_values(&[value]));
     r.convert_block(block, &signature);
 }
 
-/// A counting loop that is being made: its header, and what the header gets.
+/// A counted loop under construction: its header and the header's arguments.
 struct Loop {
     header: Block,
-    /// The induction variable and what is carried from iteration to iteration.
+    /// The induction variable and the loop-carried values.
     args: ValueList,
 }
 
-/// The bounds of a loop, and how they are compared.
+/// The bounds of a loop, and the signedness of their comparison.
 struct Bounds {
     lower: Value,
     upper: Value,
@@ -177,7 +177,7 @@ struct Bounds {
 }
 
 impl Loop {
-    /// Makes the header before `body`: it decides between `body` and `exit`.
+    /// Creates the header before `body`, which branches to `body` or `exit`.
     fn open(
         r: &mut ConversionRewriter<'_>,
         place: &Place,
@@ -191,7 +191,7 @@ impl Loop {
         let entering: Vec<Value> = [bounds.lower].into_iter().chain(inits.iter().copied()).collect();
         let args = args_like(r, header, &entering);
         branch(r, from, loc, header, &entering);
-        // `slt` and `ult`
+        // The predicates `slt` and `ult`.
         let predicate = r.module().ctx.int_attr(Type::I64, if bounds.unsigned { 6 } else { 2 });
         r.build(InsertPoint::End(header), |b| {
             let goes_on = CmpIOp::build(b, loc, args[0], bounds.upper, predicate, &[]).result(b.module);
@@ -200,7 +200,7 @@ impl Loop {
         Loop { header, args }
     }
 
-    /// Goes on with the next iteration at the end of `block`.
+    /// Appends the increment and the back edge to `block`.
     fn close(&self, r: &mut ConversionRewriter<'_>, loc: Loc, block: Block, step: Value, values: &[Value]) {
         r.build(InsertPoint::End(block), |b| {
             let wraps = b.module.ctx.default_attr("#arith.overflow<none>");
@@ -225,7 +225,7 @@ fn lower_for(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// Erases a terminator. Returns its block and what its operands were.
+/// Erases a terminator. Returns its block and operands.
 fn take_terminator(r: &mut ConversionRewriter<'_>, end: Op) -> (Block, ValueList) {
     let (block, operands) =
         (r.module().parent_block(end).expect("the op is in a block"), r.module().operands(end).into());
@@ -282,7 +282,7 @@ fn lower_while(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// Whether the second region of a `scf.while` only passes on what it gets, so that it needs no block.
+/// Whether the second region of a `scf.while` only forwards its arguments, so that it needs no block.
 fn passes_on(m: &Module, after: Region) -> bool {
     let after = m.only_block(after);
     let first = m.first_op(after).expect("the region has a terminator");
@@ -301,7 +301,7 @@ fn lower_execute_region(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// Replaces the results of `op` by arguments of `block`, which those `ends` that yield branch to.
+/// Replaces the results of `op` by arguments of `block`, to which the yielding `ends` branch.
 fn join_at(r: &mut ConversionRewriter<'_>, op: Op, block: Block, ends: impl Iterator<Item = Op>) {
     let results: ValueList = r.module().results(op).collect();
     let args = args_like(r, block, &results);
@@ -348,7 +348,7 @@ fn lower_parallel(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// Reduces two values where the iteration ends. Returns what they become.
+/// Inlines a reduction region at the end of an iteration. Returns the combined value.
 fn inline_reduction(r: &mut ConversionRewriter<'_>, end: Op, region: Region, args: [Value; 2]) -> Value {
     let m = r.module();
     let (entry, returns, is_one) = (m.only_block(region), terminator(m, region), m.has_one_block(region));
@@ -360,7 +360,7 @@ fn inline_reduction(r: &mut ConversionRewriter<'_>, end: Op, region: Region, arg
         r.inline_block_before(entry, end, &[]);
         return result;
     }
-    // The first block goes on where the iteration is, and the iteration ends in the last one.
+    // The first block continues the iteration, which ends in the last block.
     r.move_op(end, InsertPoint::End(last));
     r.merge_blocks(entry, home, &[]);
     let next = r.module().next_block(home).expect("another block follows the loop");
@@ -373,9 +373,9 @@ fn bounds(lower: &[Value], upper: &[Value], step: &[Value]) -> Vec<Bounds> {
     dims.map(|((&lower, &upper), &step)| Bounds { lower, upper, step, unsigned: false }).collect()
 }
 
-/// Makes a loop for each dimension around `body`, whose arguments are the induction variables. `finish` gets the values
-/// that the innermost iteration began with, and returns the block that ends it and the values that it ends with. Returns
-/// the values after all iterations.
+/// Creates a loop per dimension around `body`, whose arguments are the induction variables. `finish` receives the
+/// carried values of the innermost iteration and returns its last block and the values to carry on. Returns the final
+/// values.
 fn nest<'m>(
     r: &mut ConversionRewriter<'m>,
     place: &Place,
@@ -385,7 +385,7 @@ fn nest<'m>(
     finish: impl FnOnce(&mut ConversionRewriter<'m>, &[Value]) -> (Block, ValueList),
 ) -> ValueList {
     let mut loops: Vec<Loop> = Vec::new();
-    // Where each loop leaves to: what follows, or the end of an iteration of the loop around.
+    // The exit of each loop: the second half of the split block, or the end of the enclosing iteration.
     let mut exits = vec![place.after];
     let (mut from, mut values) = (place.before, ValueList::from(inits));
     for (i, dim) in bounds.iter().enumerate() {
@@ -427,7 +427,7 @@ fn lower_forall(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// The bounds or steps of a `scf.forall`, those that are known as constants.
+/// The bounds or steps of a `scf.forall`; static ones become constants.
 fn controls(r: &mut ConversionRewriter<'_>, op: ForallOp, i: usize) -> Vec<Value> {
     let m = r.module();
     let (loc, statics) = (m.loc(op.0), op.statics(m, i));

@@ -1,18 +1,19 @@
-//! Machines that programs are compiled for, and how.
+//! Compilation targets and their pipelines.
 
-/// A machine.
+/// A compilation target.
 pub struct Target {
-    /// Its name in `--target`.
+    /// Name for `--target`.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
-    /// The passes that make a program of the `graph` dialect one of this machine.
+    /// The pipeline that lowers a program of the `graph` dialect.
     pub pipeline: &'static str,
 }
 
-/// All of them. To add one, write a line here.
+/// All targets.
 ///
-/// On the cpu, products that share an input are not made one: each reads it where it is, and parts of one would be copied.
+/// On the cpu, products with a common operand are not merged: each reads the operand in place, and slices of a merged
+/// result would be copied.
 pub const TARGETS: &[Target] = &[Target {
     name: "cpu",
     doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
@@ -21,10 +22,10 @@ pub const TARGETS: &[Target] = &[Target {
 }];
 
 impl Target {
-    /// The machine of that name.
+    /// Returns the target of a name.
     ///
     /// # Errors
-    /// When there is none.
+    /// The name is unknown.
     pub fn named(name: &str) -> Result<&'static Target, String> {
         let names = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
         TARGETS

@@ -1,4 +1,4 @@
-//! Affine expressions as arithmetic.
+//! Expansion of affine expressions to arithmetic.
 
 use gradus_dialects::arith::{
     AddIOp, AndIOp, CmpIOp, DivSIOp, FloorDivSIOp, MaxSIOp, MinSIOp, MulIOp, RemSIOp, SelectOp, SubIOp,
@@ -7,23 +7,23 @@ use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, Intege
 use gradus_ir::conversion::ConversionRewriter;
 use gradus_ir::{Builder, InsertPoint, Loc, Module, Op, PatternRewriter, Type, Value};
 
-/// Comparisons, by the numbers of their predicates.
+/// Predicates of `arith.cmpi`.
 const EQ: i64 = 0;
 const SLT: i64 = 2;
 const SGE: i64 = 5;
 
-/// Promises about integer arithmetic, as the text spells them.
+/// Overflow flags as text.
 pub(super) const WRAPS: &str = "#arith.overflow<none>";
 pub(super) const NSW: &str = "#arith.overflow<nsw>";
 pub(super) const NSW_NUW: &str = "#arith.overflow<nsw, nuw>";
 
-/// Makes ops at one place.
+/// A builder of arithmetic at one place.
 pub(super) struct Emitter<'b, 'm> {
     pub(super) b: &'b mut Builder<'m>,
     pub(super) loc: Loc,
 }
 
-/// Makes ops before an op, at its location.
+/// Builds ops before an op, at its location.
 pub(super) fn emit<T>(r: &mut ConversionRewriter<'_>, op: Op, make: impl FnOnce(&mut Emitter<'_, '_>) -> T) -> T {
     let loc = r.module().loc(op);
     r.build(InsertPoint::Before(op), |b| make(&mut Emitter { b, loc }))
@@ -34,18 +34,18 @@ impl Emitter<'_, '_> {
         self.b.module
     }
 
-    /// A constant.
+    /// Creates an index constant.
     pub(super) fn index(&mut self, value: i64) -> Value {
         let attr = self.b.module.ctx.int_attr(Type::INDEX, value);
         self.b.constant(attr, Type::INDEX, "arith", self.loc).expect("arith has constants of type index")
     }
 
-    /// The results of a map.
+    /// Expands the results of a map.
     pub(super) fn map(&mut self, map: &AffineMap, operands: &[Value]) -> Result<Vec<Value>, String> {
         map.results.iter().map(|expr| self.expr(expr, map.num_dims, operands)).collect()
     }
 
-    /// The greatest or least result of a map.
+    /// Expands the maximum or minimum of a map's results.
     pub(super) fn extreme(&mut self, map: &AffineMap, operands: &[Value], max: bool) -> Result<Value, String> {
         let values = self.map(map, operands)?;
         let combined = values.into_iter().reduce(|a, b| match max {
@@ -55,7 +55,7 @@ impl Emitter<'_, '_> {
         combined.ok_or_else(|| "the map has no results".into())
     }
 
-    /// Whether operands are in a set.
+    /// Expands membership in a set.
     pub(super) fn condition(&mut self, set: &IntegerSet, operands: &[Value]) -> Result<Value, String> {
         let zero = self.index(0);
         let mut all = None;
@@ -70,10 +70,10 @@ impl Emitter<'_, '_> {
         all.ok_or_else(|| "the set has no constraints".into())
     }
 
-    /// An expression of operands, first the dimensions, then the symbols.
+    /// Expands an expression; operands are dimensions, then symbols.
     pub(super) fn expr(&mut self, expr: &AffineExpr, num_dims: u32, operands: &[Value]) -> Result<Value, String> {
         let mut state = (self, Err("an affine expression of a missing operand".to_owned()));
-        // A sum may fit where a term of it does not, so only a product that is the whole value promises not to overflow.
+        // A sum may fit although one of its terms overflows, so only a product that is the whole expression gets `nsw`.
         let is_leaf = |expr: &AffineExpr| expr.node().is_none();
         let whole = expr.node().filter(|node| is_leaf(node.lhs()) && is_leaf(node.rhs()));
         let may_promise = |node: &AffineBinary| whole.is_some_and(|whole| std::ptr::eq(whole, node));
@@ -136,7 +136,7 @@ impl Emitter<'_, '_> {
         CmpIOp::build(self.b, self.loc, a, b, predicate, &[]).result(self.b.module)
     }
 
-    /// Whether `a` is less than `b`.
+    /// Creates the comparison `a < b`.
     pub(super) fn less(&mut self, a: Value, b: Value) -> Value {
         self.compare(SLT, a, b)
     }
@@ -146,7 +146,7 @@ impl Emitter<'_, '_> {
         SelectOp::build(self.b, self.loc, condition, yes, no, &[ty]).result(self.b.module)
     }
 
-    /// A negative remainder is corrected by the divisor.
+    /// Expands `mod`: a negative remainder is corrected by the divisor.
     fn modulo(&mut self, a: Value, b: Value) -> Value {
         let rest = self.rem(a, b);
         let zero = self.index(0);
@@ -155,7 +155,7 @@ impl Emitter<'_, '_> {
         self.select(negative, corrected, rest)
     }
 
-    /// For negative `a`, `-1 - (-1 - a) / b`, where the division rounds toward zero as the operands are not negative.
+    /// Expands `floordiv`: for negative `a`, `-1 - (-1 - a) / b`, whose truncating division has nonnegative operands.
     fn floor_div(&mut self, a: Value, b: Value) -> Value {
         let (zero, minus_one) = (self.index(0), self.index(-1));
         let negative = self.less(a, zero);
@@ -166,8 +166,8 @@ impl Emitter<'_, '_> {
         self.select(negative, flipped, quotient)
     }
 
-    /// For positive `a`, `(a - 1) / b + 1`; else `a / b`, where the division, toward zero, rounds up. Unlike `-(-a / b)`
-    /// it holds for the least integer, which has no negation.
+    /// Expands `ceildiv`: for positive `a`, `(a - 1) / b + 1`; otherwise `a / b`, where truncation rounds up. Unlike
+    /// `-(-a / b)` it is correct for the least integer, which has no negation.
     fn ceil_div(&mut self, a: Value, b: Value) -> Value {
         let (zero, one) = (self.index(0), self.index(1));
         let positive = self.less(zero, a);

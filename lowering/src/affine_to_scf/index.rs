@@ -1,4 +1,4 @@
-//! Linearized indices as arithmetic.
+//! Expansion of linearized indices to arithmetic.
 
 use super::arithmetic::{Emitter, NSW, NSW_NUW, emit};
 use gradus_dialects::affine::{DelinearizeIndexOp, LinearizeIndexOp};
@@ -7,7 +7,7 @@ use gradus_ir::control::is_loop;
 use gradus_ir::conversion::{ConversionRewriter, Match};
 use gradus_ir::{Module, Op, PatternRewriter, Value};
 
-/// For each size the product of it and those after it.
+/// The products of each size and the following ones.
 fn strides(e: &mut Emitter<'_, '_>, basis: &[Mixed], promise: &'static str) -> Vec<Value> {
     let (mut dynamic, mut fixed) = (None, 1i64);
     let mut strides = Vec::new();
@@ -30,7 +30,7 @@ fn strides(e: &mut Emitter<'_, '_>, basis: &[Mixed], promise: &'static str) -> V
     strides
 }
 
-/// The sizes, constants as numbers, without that of the first dimension, which plays no part.
+/// The sizes, constants as numbers, without the first dimension, which does not contribute.
 fn inner_sizes(m: &Module, mut basis: Vec<Mixed>, indices: usize) -> Vec<Mixed> {
     fold_entries(m, &mut basis, false);
     basis.drain(..usize::from(basis.len() == indices && indices > 0));
@@ -81,7 +81,7 @@ pub(super) fn lower_linearize(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
             };
             terms.push((loops, scaled));
         }
-        // What changes least is added first, so that it can leave loops.
+        // Terms that are invariant in the most loops are added first, so that their sum can be hoisted.
         terms.sort_by_key(|&(loops, _)| std::cmp::Reverse(loops));
         let sum = terms.into_iter().map(|(_, term)| term).reduce(|a, b| e.add(a, b, NSW));
         sum.unwrap_or_else(|| e.index(0))
@@ -90,7 +90,7 @@ pub(super) fn lower_linearize(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     Ok(())
 }
 
-/// How many of the loops around the op the value is defined outside of, from the innermost on.
+/// Number of enclosing loops, from the innermost, in which the value is invariant.
 fn loops_outside(m: &Module, op: Op, value: Value) -> usize {
     let mut count = 0;
     let mut at = op;

@@ -1,28 +1,28 @@
-//! In which layout a convolution reads its image: the one in which that costs less.
+//! Choice of the layout in which a convolution reads its image, by cost.
 
-use super::conv::{Conv, Reading, channels_last};
+use super::conv::{Conv, ConvReadOptions, channels_last};
 use gradus_dialects::layout::TiledLayout;
 use gradus_ir::{Module, Value};
 
-/// So many ops between an image and where it is from are looked at.
+/// Maximum number of ops followed from an image to its source.
 const MAX_STEPS: usize = 64;
 
-/// So many columns are computed with what is read of an image once.
+/// Output columns computed per pass over the image.
 const COLUMNS: u64 = 64;
 
-/// To begin a run of summands takes this part of the time that it takes to move an element elsewhere, as measured.
+/// Measured cost of starting a run of summands, relative to moving one element.
 const RUN_COST: f64 = 0.125;
 
-/// The layouts in which a convolution can read its image, the better one first: with channels last, as results are made, and
-/// as it is, if it is one that nothing here made.
-pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, reading: &Reading) -> Option<Vec<TiledLayout>> {
+/// The candidate layouts, best first: channels last, in which results are produced, and the given layout of an argument
+/// or constant.
+pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, options: &ConvReadOptions) -> Option<Vec<TiledLayout>> {
     let (last, plain): (TiledLayout, TiledLayout) = (channels_last(axes)?, axes.parse().ok()?);
-    // Bytes are multiplied four of a run at a time.
+    // Bytes are multiplied in groups of four within a run.
     if m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_none() {
         return Some(vec![last]);
     }
     let panels = conv.columns().div_ceil(COLUMNS) as f64;
-    let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes, reading)? as f64 * panels * RUN_COST);
+    let begun = |layout: &TiledLayout| Some(conv.runs(layout, axes, options)? as f64 * panels * RUN_COST);
     let is_cheaper = || Some(begun(&plain)? < begun(&last)? + conv.elements());
     match is_given(m, conv.x) && is_cheaper() == Some(true) {
         true => Some(vec![plain, last]),
@@ -30,7 +30,7 @@ pub(super) fn candidates(m: &Module, conv: &Conv, axes: &str, reading: &Reading)
     }
 }
 
-/// Whether a value is an argument or a constant, but for ops that keep its type.
+/// Whether a value is an argument or a constant, looking through ops that preserve its type.
 fn is_given(m: &Module, mut value: Value) -> bool {
     for _ in 0..MAX_STEPS {
         let Some(op) = m.defining_op(value) else { return true };

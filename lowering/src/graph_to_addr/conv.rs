@@ -1,4 +1,4 @@
-//! Convolutions: which layout the image is read in, and the tables for it.
+//! Lowering of convolutions: layout of the image, and address tables.
 
 use super::choose::candidates;
 use super::emit::{Emitter, ProductOperands};
@@ -11,24 +11,24 @@ use gradus_ir::pass::Options;
 use gradus_ir::{Builder, Module, Op, Value};
 use gradus_reference_kernels::shape::Window;
 
-/// Each group is ops of its own: of more there are none.
+/// Maximum number of groups, each of which becomes separate ops.
 const MAX_GROUPS: u64 = 1 << 12;
 
-/// How images are read, as the pass is told.
-pub(super) struct Reading {
-    /// The one that costs least if it is not said.
+/// The options for options images.
+pub(super) struct ConvReadOptions {
+    /// The layout; `None` chooses by cost.
     layout: Option<TiledLayout>,
-    /// The order of the summands; what suits the layout if it is not said.
+    /// The order of summands; `None` follows the layout.
     order: Option<ReductionOrder>,
-    /// Padding is copied where fewer summands than these lie side by side.
+    /// Length in elements of runs below which padding is copied instead of addressed.
     min_run: u64,
-    /// From so many tiles on windows of three by three are fewer products; never if it is none.
+    /// Minimum number of tiles for Winograd; 0 disables it.
     winograd: i64,
 }
 
-impl Reading {
-    /// What the options of the pass say.
-    pub(super) fn of(options: &Options) -> Result<Reading, String> {
+impl ConvReadOptions {
+    /// Reads the options of the pass.
+    pub(super) fn of(options: &Options) -> Result<ConvReadOptions, String> {
         let text = options.text("layout");
         let wrong = |error: LayoutError| format!("for the --layout option: '{text}' is no layout: {error}");
         let layout = if text == "auto" { None } else { Some(text.parse().map_err(wrong)?) };
@@ -38,10 +38,10 @@ impl Reading {
             _ => None,
         };
         let (min_run, winograd) = (u64::try_from(options.int("min-run")).unwrap_or(0), options.int("winograd"));
-        Ok(Reading { layout, order, min_run, winograd })
+        Ok(ConvReadOptions { layout, order, min_run, winograd })
     }
 
-    /// The order of summands in a layout: if it is not said, channels are the innermost where they lie beside each other.
+    /// The order of summands in a layout: channels innermost if they are contiguous.
     fn order_in(&self, layout: &TiledLayout) -> ReductionOrder {
         self.order.unwrap_or_else(|| match layout.levels().last() {
             Some(level) if level.axis == 'C' => ReductionOrder::ChannelsLast,
@@ -50,38 +50,38 @@ impl Reading {
     }
 }
 
-/// Where products find the elements of the image.
+/// The address tables of a convolution.
 enum Table {
-    /// The groups share the table of rows, and each has its own of summands.
+    /// Separable: the groups share the base table, and each has its own relative table.
     Sums { base: Vec<i32>, relative: Vec<Vec<i32>> },
-    /// One for each group.
+    /// Indirect: one table per group.
     Each(Vec<IndirectionTable>),
 }
 
-/// How a convolution reads its image.
+/// The lowering of a convolution in one layout.
 struct Plan<'a> {
     layout: &'a TiledLayout,
     order: ReductionOrder,
-    /// Whether a copy with its padding is read, as if there were none.
+    /// Whether the image is copied with its padding.
     is_copied: bool,
     table: Table,
 }
 
-/// A convolution of known extents.
+/// A convolution of static shape.
 pub(super) struct Conv {
     pub x: Value,
     pub w: Value,
     pub operands: ProductOperands,
-    /// Of the input: batch, channels, image.
+    /// Extents of the input: batch, channels, image.
     pub input: Vec<i64>,
-    /// Of the filters: how many, channels of a group, extents.
+    /// Extents of the filters: number, channels per group, window.
     pub filters: Vec<i64>,
     pub group: u64,
     pub window: Window,
 }
 
 impl Conv {
-    /// The convolution that an op of any kind is.
+    /// Returns the convolution that an op computes.
     pub(super) fn of(m: &Module, op: Op, operands: ProductOperands) -> Option<Conv> {
         let extents = |v| m.ctx.static_shape(m.value_type(v)).filter(|d| !d.contains(&0)).map(<[i64]>::to_vec);
         let args = m.args(op)?;
@@ -92,34 +92,34 @@ impl Conv {
         Some(Conv { x, w, operands, input, filters, group: group as u64, window })
     }
 
-    /// How many groups there are, and the extents of filters.
+    /// Number of groups, and extents of the window.
     pub(super) fn groups(&self) -> (u64, &[i64]) {
         (self.group, &self.filters)
     }
 
-    /// The same with fewer groups and other filters.
+    /// Returns the convolution with fewer groups and other filters.
     pub(super) fn merged(self, group: u64, w: Value, filters: Vec<i64>) -> Conv {
         Conv { group, w, filters, ..self }
     }
 
-    /// Whether each channel is a group of its own.
+    /// Whether each channel is a group.
     pub(super) fn is_depthwise(&self) -> bool {
         self.group > 1 && self.filters[1] == 1 && self.filters[0] as u64 == self.group
     }
 
-    pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, reading: &Reading) -> Option<Value> {
-        if reading.winograd > 0
-            && let Some(value) = self.lower_winograd(b, op, reading.winograd)
+    pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> Option<Value> {
+        if options.winograd > 0
+            && let Some(value) = self.lower_winograd(b, op, options.winograd)
         {
             return Some(value);
         }
         let axes = axes(self.input.len())?;
         let last = channels_last(&axes)?;
-        let layouts = match &reading.layout {
+        let layouts = match &options.layout {
             Some(layout) => vec![layout.clone(), last.clone()],
-            None => candidates(b.module, self, &axes, reading)?,
+            None => candidates(b.module, self, &axes, options)?,
         };
-        let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes, reading))?;
+        let plan = layouts.iter().find_map(|layout| self.plan(layout, &axes, options))?;
         let mut e = Emitter::of(b, op);
         let x = if plan.is_copied { self.padded(&mut e)? } else { self.x };
         let a = e.pack(x, plan.layout, &axes)?;
@@ -135,45 +135,50 @@ impl Conv {
         as_image(&mut e, op, product)
     }
 
-    /// How to read an image in that layout. `None` if the layout is not one of such images, or the tables are too large.
-    fn plan<'a>(&self, layout: &'a TiledLayout, axes: &str, reading: &Reading) -> Option<Plan<'a>> {
-        let (access, placed, is_copied) = self.read(layout, axes, reading)?;
-        Some(Plan { layout, order: reading.order_in(layout), is_copied, table: self.table(&access, &placed)? })
+    /// Plans the lowering in a layout. `None` if the layout does not fit the image, or the tables are too large.
+    fn plan<'a>(&self, layout: &'a TiledLayout, axes: &str, options: &ConvReadOptions) -> Option<Plan<'a>> {
+        let (access, placed, is_copied) = self.read(layout, axes, options)?;
+        Some(Plan { layout, order: options.order_in(layout), is_copied, table: self.table(&access, &placed)? })
     }
 
-    /// What is read of an image in a layout, and whether that is a copy with its padding.
-    fn read(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<(AccessFunction, Layout, bool)> {
-        let order = reading.order_in(layout);
+    /// The access to an image in a layout, and whether the image is copied with its padding.
+    fn read(
+        &self,
+        layout: &TiledLayout,
+        axes: &str,
+        options: &ConvReadOptions,
+    ) -> Option<(AccessFunction, Layout, bool)> {
+        let order = options.order_in(layout);
         let (access, image) = (self.access(order, true), placed(layout, axes, &self.input)?);
         let is_padded = self.window.pads_begin.iter().chain(&self.window.pads_end).any(|&pad| pad > 0);
-        match is_padded && access.run(&image).ok()? < reading.min_run {
+        match is_padded && access.run(&image).ok()? < options.min_run {
             true => Some((self.access(order, false), placed(layout, axes, &self.padded_extents())?, true)),
             false => Some((access, image, false)),
         }
     }
 
-    /// How many runs of summands are read in a layout.
-    pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, reading: &Reading) -> Option<u64> {
-        let (access, image, _) = self.read(layout, axes, reading)?;
+    /// Number of runs of summands in a layout.
+    pub(super) fn runs(&self, layout: &TiledLayout, axes: &str, options: &ConvReadOptions) -> Option<u64> {
+        let (access, image, _) = self.read(layout, axes, options)?;
         access.num_outputs().ok()?.checked_mul(access.depth().ok()? / access.run(&image).ok()?)
     }
 
-    /// How many elements the image has.
+    /// Number of elements of the image.
     pub(super) fn elements(&self) -> f64 {
         self.input.iter().map(|&d| d as f64).product()
     }
 
-    /// How many columns the product of a group has.
+    /// Number of columns of a group's product.
     pub(super) fn columns(&self) -> u64 {
         self.filters[0] as u64 / self.group
     }
 
-    /// What the first group reads.
+    /// The access of the first group.
     fn access(&self, order: ReductionOrder, from_padding: bool) -> AccessFunction {
         access(&self.window, self.input[0] as u64, self.filters[1] as u64, order, from_padding)
     }
 
-    /// Where each group reads. `None` if that, for all groups, is too large.
+    /// The tables of all groups. `None` if they are too large.
     fn table(&self, access: &AccessFunction, placed: &Layout) -> Option<Table> {
         let of_group = |g: u64| {
             let mut own = access.clone();
@@ -188,7 +193,7 @@ impl Conv {
             Ok(first) => {
                 let mut relative = Vec::new();
                 for g in 0..self.group {
-                    // Of its rows only the first is looked at: the others are as far from it as in the first group.
+                    // Only the first row is computed; other rows have the same distances as in the first group.
                     let own = AccessFunction { m: Default::default(), ..of_group(g) }.tables(placed).ok()?;
                     let further = own.base[0] - first.base[0];
                     relative.push(own.relative.iter().map(|offset| offset + further).collect());
@@ -206,7 +211,7 @@ impl Conv {
         }
     }
 
-    /// The filters of each group as the rows of a matrix, in the order of the summands.
+    /// The filters of each group as rows of a matrix, in the order of the summands.
     fn rows(
         &self,
         e: &mut Emitter<'_, '_>,
@@ -223,7 +228,7 @@ impl Conv {
         e.split(rows, self.group)
     }
 
-    /// Each channel by itself.
+    /// Lowers a depthwise convolution.
     pub(super) fn lower_depthwise(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
         let axes = axes(self.input.len())?;
         let (last, table) = (channels_last(&axes)?, places(&self.window, &self.input)?);
@@ -250,23 +255,23 @@ impl Conv {
     }
 }
 
-/// The letters of a tensor's axes: batch and channels, and of an image up to three.
+/// The axis letters of a tensor: batch, channels, and up to three image dimensions.
 pub(super) fn axes(rank: usize) -> Option<String> {
     let image = "DHW".get(3_usize.checked_sub(rank.checked_sub(2)?)?..)?;
     Some(format!("NC{image}"))
 }
 
-/// The same with channels last.
+/// The channels-last layout of these axes.
 pub(super) fn channels_last(axes: &str) -> Option<TiledLayout> {
     format!("N{}C", &axes[2..]).parse().ok()
 }
 
-/// The layout of an image, unless it is mostly padding that nobody could hold.
+/// The layout of an image, unless it is mostly padding and too large.
 fn placed(layout: &TiledLayout, axes: &str, image: &[i64]) -> Option<Layout> {
     layout.of(axes, image).ok().filter(|placed| placed.size() <= MAX_PACKED_ELEMENTS || placed.padding() == 0)
 }
 
-/// What a window over so many channels reads; from the start of the padding if that is not in the buffer.
+/// The access of a window over `channels` channels, relative to the start of the padding if `from_padding`.
 fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_padding: bool) -> AccessFunction {
     let window = |i: usize| layout::SlidingWindow {
         outputs: w.output[i] as u64,
@@ -279,18 +284,18 @@ fn access(w: &Window, batch: u64, channels: u64, order: ReductionOrder, from_pad
     AccessFunction::conv(batch, 1, channels, &windows, order)
 }
 
-/// Where the channels of each position of a window are, in an image of such extents whose channels are last: one run each.
+/// The addresses of window positions in a channels-last image, one run each.
 pub(super) fn places(window: &Window, image: &[i64]) -> Option<IndirectionTable> {
     let axes = axes(image.len())?;
     let placed = channels_last(&axes)?.of(&axes, image).ok()?;
     let table = access(window, image[0] as u64, 1, ReductionOrder::ChannelsLast, true).indirection(&placed).ok()?;
-    // Of a single channel, positions lie side by side.
+    // With a single channel, positions of a row are contiguous.
     let all = |&base: &i32| (0..table.run as i32).map(move |i| if base == ZERO_PAGE { base } else { base + i });
     let bases = table.bases.iter().flat_map(all).collect();
     Some(IndirectionTable { bases, runs: table.runs * table.run, run: u64::try_from(image[1]).ok()? })
 }
 
-/// Rows of channels as the image that an op makes.
+/// Reshapes rows of channels to the result image of an op.
 pub(super) fn as_image(e: &mut Emitter<'_, '_>, op: Op, rows: Value) -> Option<Value> {
     let ty = e.m().value_type(e.m().result(op, 0));
     let extents = e.m().ctx.static_shape(ty)?.to_vec();

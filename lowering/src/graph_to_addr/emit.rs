@@ -1,16 +1,16 @@
-//! Making the ops that a convolution becomes.
+//! Creation of the ops of a lowered convolution.
 
 use gradus_dialects::addr::{DepthwiseOp, GemmOp, IndirectGemmOp};
 use gradus_dialects::layout::{IndirectionTable, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Arity, Attr, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 
-/// The operands of a product besides its factors, by name.
+/// The operands of a product other than its two factors, by name.
 #[derive(Clone, Default)]
 pub(super) struct ProductOperands(Vec<(&'static str, Value)>);
 
 impl ProductOperands {
-    /// Collects those that there are.
+    /// Collects the operands that are present.
     pub(super) fn of<const N: usize>(operands: [(&'static str, Option<Value>); N]) -> ProductOperands {
         ProductOperands(operands.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
     }
@@ -20,7 +20,7 @@ impl ProductOperands {
         self.0.iter().find(|operand| operand.0 == name).map(|operand| operand.1)
     }
 
-    /// Splits the operands for groups of equally many columns: those with an element for each column are cut, scalars shared.
+    /// Splits the operands for groups of equally many columns: per-column operands are sliced, scalars shared.
     pub(super) fn split(&self, e: &mut Emitter<'_, '_>, parts: u64) -> Option<Vec<ProductOperands>> {
         let mut all = vec![ProductOperands::default(); usize::try_from(parts).ok()?];
         for &(name, value) in &self.0 {
@@ -49,7 +49,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.b.module
     }
 
-    /// An op of these groups of operands; its results' types are inferred if none are said.
+    /// Creates an op from operand groups; result types are inferred if `types` is empty.
     fn op(&mut self, name: &str, groups: &[&[Value]], attrs: &[(&str, Attr)], types: &[Type]) -> Option<Op> {
         let mut state = OpState::new(&self.m().ctx, name, self.loc);
         groups.iter().for_each(|group| state.operand_group(group));
@@ -82,20 +82,20 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.m().ctx.shape(self.m().value_type(value))
     }
 
-    /// A tensor in the order of a layout.
+    /// Packs a tensor into a layout.
     pub(super) fn pack(&mut self, x: Value, layout: &TiledLayout, axes: &str) -> Option<Value> {
         let attrs = [("layout", layout.to_attr(&self.m().ctx)), ("axes", self.m().ctx.string_attr(axes))];
         self.one("layout.pack", &[&[x]], &attrs)
     }
 
-    /// What is in the order of a layout as a tensor.
+    /// Unpacks a tensor from a layout.
     pub(super) fn unpack(&mut self, x: Value, layout: &TiledLayout, axes: &str, ty: Type) -> Option<Value> {
         let attrs = [("layout", layout.to_attr(&self.m().ctx)), ("axes", self.m().ctx.string_attr(axes))];
         let op = self.op("layout.unpack", &[&[x]], &attrs, &[ty])?;
         Some(self.m().result(op, 0))
     }
 
-    /// The same elements with other extents.
+    /// Reshapes.
     pub(super) fn reshape(&mut self, x: Value, extents: &[i64]) -> Option<Value> {
         if self.extents(x)? == extents {
             return Some(x);
@@ -104,19 +104,19 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.one("graph.reshape", &[&[x], &[shape]], &[])
     }
 
-    /// A matrix with rows and columns exchanged.
+    /// Transposes a matrix.
     pub(super) fn transpose(&mut self, x: Value) -> Option<Value> {
         let perm = self.m().ctx.i64_array_attr(&[1, 0]);
         self.one("graph.transpose", &[&[x]], &[("perm", perm)])
     }
 
-    /// With zeros or something else around: all begins, then all ends.
+    /// Pads with zeros or a value: all begins, then all ends.
     pub(super) fn pad(&mut self, x: Value, pads: &[i64], with: Option<Value>) -> Option<Value> {
         let pads = self.list(pads)?;
         self.one("graph.pad", &[&[x], &[pads], with.as_slice(), &[]], &[])
     }
 
-    /// As many equal parts along the first axis.
+    /// Splits into equal parts along the first axis.
     pub(super) fn split(&mut self, x: Value, parts: u64) -> Option<Vec<Value>> {
         if parts == 1 {
             return Some(vec![x]);
@@ -130,7 +130,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         Some(self.m().results(op).collect())
     }
 
-    /// Tensors one behind the other along an axis.
+    /// Concatenates along an axis.
     pub(super) fn concat(&mut self, parts: &[Value], axis: i64) -> Option<Value> {
         if let [one] = parts {
             return Some(*one);
@@ -139,7 +139,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.one("graph.concat", &[parts], &[("axis", axis)])
     }
 
-    /// A product by two tables.
+    /// Creates a product with separable addresses.
     pub(super) fn gemm(
         &mut self,
         a: Value,
@@ -152,14 +152,14 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.product::<GemmOp>(&[a, base, relative, b], operands, &[])
     }
 
-    /// The largest or the sum of what windows read.
+    /// Creates a pool: maximum or sum over windows.
     pub(super) fn pool(&mut self, kind: i64, a: Value, table: &IndirectionTable) -> Option<Value> {
         let bases = self.bases(table)?;
         let [kind, run] = [kind, table.run as i64].map(|n| self.m().ctx.int_attr(Type::I64, n));
         self.one("addr.pool", &[&[a], &[bases]], &[("kind", kind), ("run", run)])
     }
 
-    /// Sums of what windows read, with weights.
+    /// Creates a depthwise convolution.
     pub(super) fn depthwise(
         &mut self,
         a: Value,
@@ -171,7 +171,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.product::<DepthwiseOp>(&[a, bases, w], operands, &[])
     }
 
-    /// The product with a number, or with one for each row.
+    /// Multiplies by a scalar, or by one factor per row.
     pub(super) fn scaled(&mut self, x: Value, by: Vec<f64>) -> Option<Value> {
         let elem = self.m().ctx.element_type(self.m().value_type(x));
         let shape = if by.len() == 1 { vec![] } else { vec![by.len(), 1] };
@@ -185,7 +185,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.offsets(&[table.bases.len() / runs, runs], &table.bases)
     }
 
-    /// A product by an address for each run.
+    /// Creates a product with indirect addresses.
     pub(super) fn indirect_gemm(
         &mut self,
         a: Value,
@@ -198,7 +198,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.product::<IndirectGemmOp>(&[a, bases, b], operands, &[("run", run)])
     }
 
-    /// A product of these factors, which are its required operands.
+    /// Creates a product from its required operands.
     fn product<P: OpDecl>(
         &mut self,
         factors: &[Value],

@@ -1,7 +1,7 @@
-//! Pools: what windows read, each channel by itself.
+//! Lowering of pools to table-driven windows.
 
 use super::are_lowered;
-use super::conv::{Reading, as_image, axes, channels_last, places};
+use super::conv::{ConvReadOptions, as_image, axes, channels_last, places};
 use super::emit::Emitter;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
@@ -12,7 +12,7 @@ const MAX: i64 = 0;
 const SUM: i64 = 1;
 
 /// The same by tables, if the op, a pool, is one of floats of known extents.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &ConvReadOptions) -> Option<Value> {
     let m = &*b.module;
     let info = m.info(op)?;
     let (x, args) = (m.operands(op)[0], m.args(op)?);
@@ -26,11 +26,11 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, _: &Reading) -> Option<Value> {
     let is_max = [MaxPoolOp::INFO, GlobalMaxPoolOp::INFO].iter().any(|pool| std::ptr::eq(*pool, info));
     let mut counts = None;
     if !is_max {
-        // The sum of small numbers that the type has need not be one.
+        // In narrow types a sum may overflow where the mean does not.
         if ![Type::F32, Type::F64].contains(&m.ctx.element_type(m.value_type(x))) {
             return None;
         }
-        // With padding counted, how much of it there is depends on how the last window was rounded.
+        // If padding counts, its share in the last window depends on the rounding of the output extent.
         let with_padding = !is_global && args.flag("count_include_pad");
         if with_padding && args.flag("ceil_mode") {
             return None;
@@ -62,7 +62,7 @@ fn whole(image: &[i64]) -> Window {
     }
 }
 
-/// How many positions of each window are in the image, once if of all as many. `None` if of one there are none.
+/// Number of window positions inside the image, a single entry if equal for all windows. `None` if a window has none.
 fn counted(table: &IndirectionTable) -> Option<Vec<u64>> {
     let there = |places: &[i32]| places.iter().filter(|&&base| base != ZERO_PAGE).count() as u64;
     let mut counts: Vec<u64> = table.bases.chunks(table.runs as usize).map(there).collect();

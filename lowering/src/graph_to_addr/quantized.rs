@@ -1,25 +1,25 @@
-//! Convolutions and products of 8-bit integers, which may be quantized again.
+//! Lowering of 8-bit convolutions and products, with optional requantization.
 
-use super::conv::{Conv, Reading};
+use super::conv::{Conv, ConvReadOptions};
 use super::emit::{Emitter, ProductOperands};
 use super::matrix_product;
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
 use gradus_reference_kernels as kernels;
 
-/// Groups of fewer columns are made one, up to as many.
+/// Number of columns below which groups are merged, up to this number.
 const MIN_COLUMNS: u64 = 16;
 
-/// Kernels sum each channel by itself up to so many positions of a window.
+/// Maximum number of window positions of depthwise kernels.
 const MAX_POSITIONS: i64 = 256;
 
-/// How the operands of an op are called.
+/// The operand names of an op.
 struct Names {
     a: &'static str,
     b: &'static str,
     a_zero: &'static str,
     b_zero: &'static str,
-    /// Scales of both factors and of the result, and the zero point of that, if it is quantized.
+    /// Scales of both factors and the result, and the zero point of the result, for quantized ops.
     scales: Option<[&'static str; 4]>,
 }
 
@@ -48,8 +48,8 @@ impl Names {
     }
 }
 
-/// The same by tables, if the op is one of those above with constant weights and parameters.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, reading: &Reading) -> Option<Value> {
+/// Lowers a quantized op with constant weights and parameters.
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, options: &ConvReadOptions) -> Option<Value> {
     let m = &*b.module;
     let names = Names::of(m, op)?;
     let parameters = Parameters::of(m, &m.args(op)?, &names)?;
@@ -62,24 +62,24 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, reading: &Reading) -> Option<Va
         let operands = parameters.emit(b, op)?;
         return matrix_product(b, op, factors, &operands);
     }
-    // That it can be lowered is known before anything is made.
+    // Checked before any op is created.
     Conv::of(m, op, ProductOperands::default())?;
     let operands = parameters.emit(b, op)?;
     let conv = Conv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
     match conv.is_depthwise() && positions <= MAX_POSITIONS {
         true => conv.lower_depthwise(b, op),
-        false => merged(b, op, conv, &parameters)?.lower(b, op, reading),
+        false => merged(b, op, conv, &parameters)?.lower(b, op, options),
     }
 }
 
-/// A tensor and the type of its elements.
+/// A tensor and its element type.
 type Typed = (Tensor, Type);
 
 /// Zero points and scales.
 struct Parameters {
     weights: Typed,
-    /// A scalar that need not be known.
+    /// A scalar, possibly not constant.
     a_zero: Option<Value>,
     b_zero: Option<Typed>,
     bias: Option<Value>,
@@ -88,7 +88,8 @@ struct Parameters {
 }
 
 impl Parameters {
-    /// `None` unless all are what kernels know: 8-bit integers, scales of 32 bits; only the weights' may be several.
+    /// Reads the parameters. `None` unless kernels support them: 8-bit integers, f32 scales, and only weights quantized
+    /// per channel.
     fn of(m: &Module, args: &OpArgs<'_>, names: &Names) -> Option<Parameters> {
         let constant = |name| {
             let value = args.opt_operand(name)?;
@@ -124,7 +125,7 @@ impl Parameters {
         is_byte(&zero.0).then_some(Parameters { weights, a_zero, b_zero, bias, scale: Some(scale), zero: Some(zero) })
     }
 
-    /// As operands of a product.
+    /// Creates the operands of a product.
     fn emit(&self, b: &mut Builder<'_>, op: Op) -> Option<ProductOperands> {
         let mut e = Emitter::of(b, op);
         let mut constant = |typed: &Option<Typed>| match typed {
@@ -142,7 +143,7 @@ impl Parameters {
     }
 }
 
-/// A parameter that all columns share as a scalar, or one with a number for each.
+/// A parameter as a scalar if all columns share it, otherwise one element per column.
 fn each_or_all(parameter: &Tensor, columns: usize) -> Option<Tensor> {
     match parameter.shape() {
         _ if parameter.len() == 1 => parameter.reshape(vec![]).ok(),
@@ -151,7 +152,7 @@ fn each_or_all(parameter: &Tensor, columns: usize) -> Option<Tensor> {
     }
 }
 
-/// With as many groups made one as fill a vector with columns: what a column does not see has weights that are zero.
+/// Merges groups until their columns fill a vector; weights between groups are zero.
 fn merged(b: &mut Builder<'_>, op: Op, conv: Conv, parameters: &Parameters) -> Option<Conv> {
     let (group, filters) = conv.groups();
     let (each, filters) = (filters[0] as u64 / group, filters.to_vec());

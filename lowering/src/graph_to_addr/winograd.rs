@@ -1,9 +1,9 @@
-//! Convolutions with windows of three by three as sixteen products of fewer numbers each.
+//! Winograd convolution F(2x2, 3x3): Y = Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A.
 //!
-//! Four by four places of the image, added and subtracted in sixteen ways, times the filter, added in sixteen ways too, are
-//! products of which four sums are two by two results: 16 products in place of 36 for each channel and filter. All of it finds its
-//! operands by tables: what is added up are windows, channels side by side. Source: Winograd, Arithmetic Complexity of
-//! Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016, F(2x2, 3x3).
+//! A 4x4 tile d of the image gives 2x2 results with 16 multiplications per channel and filter instead of 36. The
+//! transforms are table-driven depthwise ops on tiles with channels innermost, the products table-driven GEMMs. Source:
+//! Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural
+//! Networks, 2016.
 
 use super::conv::{Conv, as_image, axes, channels_last};
 use super::emit::{Emitter, ProductOperands};
@@ -12,42 +12,42 @@ use gradus_dialects::layout::{IndirectionTable, ZERO_PAGE};
 use gradus_ir::{Builder, Op, Tensor, Type, Value};
 use std::ops::Range;
 
-/// Sums that are multiplied, along an axis.
-const SUMS: usize = 4;
+/// Extent of a transformed tile along an axis.
+const TILE: usize = 4;
 
-/// Sums of an image, and products: for each down all across.
-const WAYS: usize = SUMS * SUMS;
+/// Number of elements of a transformed tile, row-major.
+const POINTS: usize = TILE * TILE;
 
-/// Of each sum the two places that it is of, and what the second is multiplied with.
-const PLACES: [([i64; 2], f32); SUMS] = [([0, 2], -1.0), ([1, 2], 1.0), ([2, 1], -1.0), ([1, 3], -1.0)];
+/// The rows of Bᵀ: each has two nonzero entries, at these positions, 1 and the given factor.
+const INPUT_TRANSFORM: [([i64; 2], f32); TILE] = [([0, 2], -1.0), ([1, 2], 1.0), ([2, 1], -1.0), ([1, 3], -1.0)];
 
-/// What each sum is multiplied with: weights of a filter times these. The last has its sign changed, so that the products of all
-/// but the third are only added.
-const FILTER: [[f64; 3]; SUMS] = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.0, 0.0, -1.0]];
+/// The rows of G. The last row is negated, so that all products except the third are only added.
+const FILTER_TRANSFORM: [[f64; 3]; TILE] = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.0, 0.0, -1.0]];
 
-/// The products that the first and second result along an axis are sums of, each at the place of its sign.
-const RESULTS: [[Option<usize>; SUMS]; 2] = [[Some(0), Some(1), Some(2), None], [Some(3), Some(1), None, Some(2)]];
+/// The rows of Aᵀ: the products that are summed for the first and second result along an axis, each in the column of
+/// its sign.
+const OUTPUT_TRANSFORM: [[Option<usize>; TILE]; 2] =
+    [[Some(0), Some(1), Some(2), None], [Some(3), Some(1), None, Some(2)]];
 
-/// The signs.
-const SIGNS: [f32; SUMS] = [1.0, 1.0, 1.0, -1.0];
+/// The signs of the columns of `OUTPUT_TRANSFORM`.
+const SIGNS: [f32; TILE] = [1.0, 1.0, 1.0, -1.0];
 
-/// It pays from so many channels and so many filters on, as measured: with fewer, sums take longer than the products that they
-/// save.
-const LEAST: i64 = 32;
+/// Minimum number of channels and of filters, measured: below it the transforms cost more than the saved products.
+const MIN_CHANNELS: i64 = 32;
 
-/// And from so many products on, of channels, filters and tiles: there are as many ops whatever they are.
-const LEAST_PRODUCTS: i64 = 1 << 16;
+/// Minimum of channels · filters · tiles, since the number of ops is constant.
+const MIN_PRODUCTS: i64 = 1 << 16;
 
-/// So many products, at most, are there before they are added: an image is cut into strips of as many, which stay in a cache.
-const MOST_PRODUCTS: i64 = 1 << 19;
+/// Maximum number of products held at once: the image is processed in strips that stay in cache.
+const MAX_PRODUCTS: i64 = 1 << 19;
 
-/// An image of more strips is left alone: each is ops of its own.
-const MOST_STRIPS: i64 = 64;
+/// Maximum number of strips, each of which has its own ops.
+const MAX_STRIPS: i64 = 64;
 
-/// An image, in tiles of two by two results.
+/// An image in tiles of 2x2 results.
 struct Tiles {
     batch: i64,
-    /// Rows and columns of the image, of the results, and of the tiles.
+    /// Rows and columns of the image, of the result, and of the tiles.
     image: [i64; 2],
     results: [i64; 2],
     tiles: [i64; 2],
@@ -57,7 +57,7 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// Those of a convolution that this is for, if they are so many at least.
+    /// The tiles of a suitable convolution with at least `least` tiles.
     fn of(conv: &Conv, least: i64) -> Option<Tiles> {
         let (&[batch, channels, height, width], &[filters, ..]) = (&conv.input[..], &conv.filters[..]) else {
             return None;
@@ -70,21 +70,21 @@ impl Tiles {
         let count = batch.checked_mul(tiles[0])?.checked_mul(tiles[1])?;
         let products = count.checked_mul(filters)?;
         let pays =
-            channels.min(filters) >= LEAST && count >= least && products.checked_mul(channels)? >= LEAST_PRODUCTS;
-        (is_plain && pays && products / (MOST_PRODUCTS / WAYS as i64) < MOST_STRIPS).then_some(all)
+            channels.min(filters) >= MIN_CHANNELS && count >= least && products.checked_mul(channels)? >= MIN_PRODUCTS;
+        (is_plain && pays && products / (MAX_PRODUCTS / POINTS as i64) < MAX_STRIPS).then_some(all)
     }
 
-    /// Rows of tiles, of all images, whose products are there at once.
+    /// The strips: ranges of tile rows over all images.
     fn strips(&self) -> impl Iterator<Item = Range<i64>> {
-        let most = (MOST_PRODUCTS / (WAYS as i64 * self.filters * self.tiles[1])).max(1);
+        let most = (MAX_PRODUCTS / (POINTS as i64 * self.filters * self.tiles[1])).max(1);
         let rows = self.batch * self.tiles[0];
         let strip = (rows as u64).div_ceil((rows as u64).div_ceil(most as u64)) as i64;
         (0..rows).step_by(strip as usize).map(move |row| row..(row + strip).min(rows))
     }
 
-    /// Where the places of a sum are, for each tile of some rows of them.
+    /// The addresses of the image elements of one transformed element, for each tile of a strip.
     fn places(&self, sum: [usize; 2], strip: Range<i64>) -> Option<IndirectionTable> {
-        let ([rows, columns], [height, width]) = (sum.map(|i| PLACES[i].0), self.image);
+        let ([rows, columns], [height, width]) = (sum.map(|i| INPUT_TRANSFORM[i].0), self.image);
         let mut bases = Vec::new();
         for (at, j) in strip.flat_map(|at| (0..self.tiles[1]).map(move |j| (at, j))) {
             let (n, i) = (at / self.tiles[0], at % self.tiles[0]);
@@ -98,27 +98,27 @@ impl Tiles {
         Some(IndirectionTable { bases, runs: 4, run: self.channels as u64 })
     }
 
-    /// Where, among those of some rows of tiles, the products are that each result is a sum of.
+    /// The addresses, among the products of a strip, of the summands of each result.
     fn products(&self, strip: Range<i64>) -> Option<IndirectionTable> {
         let mut bases = Vec::new();
-        let all = WAYS as i64 * self.filters;
+        let all = POINTS as i64 * self.filters;
         for at in strip.clone() {
             let first = 2 * (at % self.tiles[0]);
             let rows = first..(first + 2).min(self.results[0]);
             for (y, x) in rows.flat_map(|y| (0..self.results[1]).map(move |x| (y, x))) {
                 let tile = (at - strip.start) * self.tiles[1] + x / 2;
-                let [down, across] = [y, x].map(|at| RESULTS[at as usize % 2]);
+                let [down, across] = [y, x].map(|at| OUTPUT_TRANSFORM[at as usize % 2]);
                 for (i, j) in down.iter().flat_map(|&i| across.map(|j| (i, j))) {
-                    let place = i.zip(j).map(|(i, j)| tile * all + (SUMS * i + j) as i64 * self.filters);
+                    let place = i.zip(j).map(|(i, j)| tile * all + (TILE * i + j) as i64 * self.filters);
                     bases.push(place.map_or(Some(ZERO_PAGE), |place| i32::try_from(place).ok())?);
                 }
             }
         }
-        Some(IndirectionTable { bases, runs: WAYS as u64, run: self.filters as u64 })
+        Some(IndirectionTable { bases, runs: POINTS as u64, run: self.filters as u64 })
     }
 }
 
-/// Where some rows of tiles find what they are made of: the places of each sum, and the products of each result.
+/// The address tables of a strip: of the input transform and of the output transform.
 struct Strip {
     places: Vec<IndirectionTable>,
     results: IndirectionTable,
@@ -126,14 +126,13 @@ struct Strip {
 
 impl Strip {
     fn of(tiles: &Tiles, rows: Range<i64>) -> Option<Strip> {
-        let places = (0..WAYS).map(|i| tiles.places([i / SUMS, i % SUMS], rows.clone()));
+        let places = (0..POINTS).map(|i| tiles.places([i / TILE, i % TILE], rows.clone()));
         Some(Strip { places: places.collect::<Option<_>>()?, results: tiles.products(rows)? })
     }
 }
 
 impl Conv {
-    /// The convolution as fewer products, if it is one of floats of 32 bits by constant filters for which that pays, of so many
-    /// tiles at least.
+    /// Lowers a suitable f32 convolution with constant filters and at least `least` tiles.
     pub(super) fn lower_winograd(&self, b: &mut Builder<'_>, op: Op, least: i64) -> Option<Value> {
         let (tiles, m) = (Tiles::of(self, least)?, &*b.module);
         if [self.x, self.w].iter().any(|&v| m.ctx.element_type(m.value_type(v)) != Type::F32) {
@@ -146,7 +145,7 @@ impl Conv {
         let a = e.pack(self.x, &channels_last(&axes)?, &axes)?;
         let mut sums = Vec::with_capacity(factors.len());
         for (i, factor) in factors.into_iter().enumerate() {
-            let [down, across] = [i / SUMS, i % SUMS].map(|i| [1.0, PLACES[i].1]);
+            let [down, across] = [i / TILE, i % TILE].map(|i| [1.0, INPUT_TRANSFORM[i].1]);
             let factor = Tensor::from_vec(&[tiles.filters as usize, tiles.channels as usize], factor);
             sums.push((weights(&mut e, &down, &across, tiles.channels)?, e.constant(&factor, Type::F32)?));
         }
@@ -166,7 +165,7 @@ impl Conv {
     }
 }
 
-/// The products of signs down and across, each for all channels.
+/// The outer product of factors down and across, broadcast to all channels.
 fn weights(e: &mut Emitter<'_, '_>, down: &[f32], across: &[f32], channels: i64) -> Option<Value> {
     let channels = usize::try_from(channels).ok()?;
     let each = down.iter().flat_map(|a| across.iter().map(move |b| a * b));
@@ -174,14 +173,14 @@ fn weights(e: &mut Emitter<'_, '_>, down: &[f32], across: &[f32], channels: i64)
     e.constant(&Tensor::from_vec(&[down.len() * across.len(), channels], all), Type::F32)
 }
 
-/// What each sum is multiplied with: for each filter and channel the weights, nine of each, added in one of sixteen ways.
+/// The filter transform G g Gᵀ, for each filter and channel.
 fn factors(filters: &[f32]) -> Option<Vec<Vec<f32>>> {
-    let mut all: Vec<Vec<f32>> = (0..WAYS).map(|_| Vec::with_capacity(filters.len() / 9)).collect();
+    let mut all: Vec<Vec<f32>> = (0..POINTS).map(|_| Vec::with_capacity(filters.len() / 9)).collect();
     for w in filters.chunks_exact(9) {
         let sum = |by: [f64; 3], of: [f64; 3]| (0..3).map(|i| by[i] * of[i]).sum::<f64>();
-        let rows = FILTER.map(|by| [0, 1, 2].map(|x| sum(by, [0, 1, 2].map(|y| f64::from(w[3 * y + x])))));
+        let rows = FILTER_TRANSFORM.map(|by| [0, 1, 2].map(|x| sum(by, [0, 1, 2].map(|y| f64::from(w[3 * y + x])))));
         for (i, row) in rows.into_iter().enumerate() {
-            FILTER.iter().enumerate().for_each(|(j, &by)| all[SUMS * i + j].push(sum(by, row) as f32));
+            FILTER_TRANSFORM.iter().enumerate().for_each(|(j, &by)| all[TILE * i + j].push(sum(by, row) as f32));
         }
     }
     all.iter().flatten().all(|x| x.is_finite()).then_some(all)
