@@ -75,7 +75,7 @@ Linear in the number of ops and the size of the tables: one entry per output pix
 const OPTIONS: &[PassOption] = &[
     PassOption {
         name: "layout",
-        doc: "The layout in which convolutions read images, of the letters N, C, H and W, or 'auto'",
+        doc: "Layout in which convolutions read images, with the dimensions N, C, H and W, or 'auto'",
         kind: OptionKind::Text("NHWC"),
     },
     PassOption {
@@ -97,7 +97,7 @@ const OPTIONS: &[PassOption] = &[
     },
     PassOption {
         name: "winograd",
-        doc: "From how many tiles of two by two results on a window of three by three is computed with fewer products; never if 0",
+        doc: "Min. number of tiles for Winograd convolution F(2x2, 3x3); 0 disables it",
         kind: OptionKind::Int(0),
     },
 ];
