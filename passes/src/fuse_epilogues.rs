@@ -1,4 +1,4 @@
-//! `fuse-epilogues`: what happens to each element of a product by tables is done where it is stored.
+//! `fuse-epilogues`: fusion of elementwise ops into the store of table-driven products.
 
 use crate::by_patterns::ByPatterns;
 use gradus_dialects::addr::is_product;
@@ -9,7 +9,7 @@ use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter,
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "fuse-epilogues",
-    doc: "Add to products by tables, and bound them, where they are stored
+    doc: "Fuse elementwise ops into the epilogue of table-driven products
 
 # Before / After
 
@@ -22,12 +22,12 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Makes `graph.add` and `graph.sum` of two tensors of one shape, `graph.relu` and `graph.clip` between constants part of the
-product that they use, if nothing else uses it; `graph.relu` of a `graph.concat` of such products part of each.
+Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.relu`, and `graph.clip` with constant bounds into a
+single-use product; also `graph.relu` of a `graph.concat` of such products.
 
 # Refuses
 
-What is added after bounds are known, and types that are not `f32`.
+Additions after a clamp, and types other than `f32`.
 
 # Cost
 
@@ -44,7 +44,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "clip-of-product", run: clip_of_product },
 ];
 
-/// The product that a value is, if nothing but `user` beside it uses it and it is of floats.
+/// The f32 product that defines `value`, if `user` is its only user.
 fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
     let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
     (is_product(m, op)
@@ -53,12 +53,12 @@ fn product(m: &Module, user: Op, value: Value) -> Option<Op> {
         .then_some(op)
 }
 
-/// A bound of a product.
+/// A bound of a product's clamp.
 fn bound(m: &Module, product: Op, name: &str) -> Option<f64> {
     m.ctx.as_float(m.args(product)?.attr(name)?)
 }
 
-/// Replaces an op by a copy of the product, with other bounds where they are given, and a summand if there is one.
+/// Replaces an op by a copy of the product with new bounds and an optional residual.
 fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], add: Option<Value>) -> bool {
     let m = r.module();
     let Some(info) = m.info(product) else { return false };
@@ -99,7 +99,7 @@ fn relu_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
     bounded(r, op, product, [Some(0.0), None])
 }
 
-/// Of products that lie one behind the other: bounds each of them.
+/// Fuses a relu of a concatenation into each of the concatenated products.
 fn relu_of_concat(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let Some(concat) = ReluOp::cast(m, op).and_then(|relu| ConcatOp::defining(m, relu.x(m))) else { return false };
@@ -115,7 +115,7 @@ fn relu_of_concat(r: &mut Rewriter<'_>, op: Op) -> bool {
         let mut state = OpState::like(m, op);
         state.operands.push(part);
         state.result_types.push(m.value_type(part));
-        // Right behind its product, so that the operands of this are needed no longer than before.
+        // Directly after its product, so that live ranges do not grow.
         let Some(next) = m.defining_op(part).and_then(|product| m.next_op(product)) else { return false };
         let Ok(relu) = r.create_before(next, state) else { return false };
         all.operands.push(r.module().result(relu, 0));
@@ -137,10 +137,10 @@ fn clip_of_product(r: &mut Rewriter<'_>, op: Op) -> bool {
     bounded(r, op, product, bounds)
 }
 
-/// A product within bounds of its own and others.
+/// Replaces an op by the product with its clamp composed with `low` and `high`.
 fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>; 2]) -> bool {
     let m = r.module();
-    // Bounds after others: the later ones bound the earlier ones too.
+    // The later clamp also bounds the earlier bounds.
     let within = |x: f64| x.max(low.unwrap_or(f64::NEG_INFINITY)).min(high.unwrap_or(f64::INFINITY));
     let low = bound(m, product, "low").map(within).or(low);
     let high = bound(m, product, "high").map(within).or(high);

@@ -1,4 +1,4 @@
-//! `pack-panels`: constant factors of products are in the order in which kernels read them.
+//! `pack-panels`: packing of constant right operands into panels for the micro-kernel.
 
 use gradus_dialects::addr::{GemmOp, IndirectGemmOp};
 use gradus_dialects::layout::{PackOp, TiledLayout};
@@ -10,7 +10,7 @@ use gradus_ir::{
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "pack-panels",
-    doc: "Pack constant factors of products by tables into panels of columns
+    doc: "Pack constant right operands of table-driven products into panels
 
 # Before / After
 
@@ -23,18 +23,18 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Packs the second factor of `addr.gemm` and `addr.indirect_gemm`, if it is constant: of so many columns at once, a factor for each
-column lies side by side with the others of a summand. Of the `widths`, the one that leaves the least of the last panel empty is
-taken, of equals the first. The packing is an op, which `canonicalize` folds.
+Packs the constant right operand of `addr.gemm` and `addr.indirect_gemm` into panels of `nr` columns, in which the `nr` elements of
+each summand are contiguous. Of the `widths`, the one with the least padding in the last panel is chosen, the first among equals. The
+packing is an op, which `canonicalize` folds.
 
 # Refuses
 
-Factors that are not constant, not of floats, or whose elements are all the same.
+Right operands that are not constant, not float, or splats.
 
 # Cost
 
 Linear in the number of ops.",
-    options: &[PassOption { name: "widths", doc: "How many columns a panel may have, the best first", kind: OptionKind::List }],
+    options: &[PassOption { name: "widths", doc: "Panel widths nr in order of preference", kind: OptionKind::List }],
     statistics: &[("num-packed", "Number of factors packed")],
     make: |options| {
         let width = |text: &String| text.parse::<i64>().ok().filter(|w| (1..=1 << 16).contains(w));
@@ -62,10 +62,10 @@ impl Pass for PackPanels {
     }
 }
 
-/// The constant second factor of a product of floats, and how many columns it has.
+/// The constant right operand of an f32 product, and its number of columns.
 fn factor(m: &Module, op: Op) -> Option<(Value, i64)> {
     let b = GemmOp::cast(m, op).map(|op| op.b(m)).or_else(|| IndirectGemmOp::cast(m, op).map(|op| op.b(m)))?;
-    // What is all the same takes no memory as it is.
+    // A splat stays small as it is.
     let is_splat = matches!(m.ctx.attr_data(m.constant(b)?), AttrData::Dense(dense) if dense.splat);
     let &[columns, _] = m.ctx.static_shape(m.value_type(b))? else { return None };
     (columns > 0 && !is_splat && m.ctx.element_type(m.value_type(b)) == Type::F32).then_some((b, columns))

@@ -1,4 +1,4 @@
-//! Ops that treat each element by itself.
+//! Layout propagation through elementwise ops.
 
 use super::{Letters, Unpacked, made, relayout, reshaped, shape, unpacking};
 use gradus_dialects::graph::{self, BatchNormalizationOp, ReshapeOp};
@@ -7,11 +7,11 @@ use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, PatternRewriter, Tensor, Traits, Type, Value};
 
-/// Ops that treat each element of the first operand by itself if the others are numbers.
+/// Ops that are elementwise in the first operand if the others are scalars.
 const BESIDE_NUMBERS: &[&OpInfo] =
     &[graph::ClipOp::INFO, graph::QuantizeLinearOp::INFO, graph::DequantizeLinearOp::INFO];
 
-/// The extents of an op's one result, if each of its elements is computed from one of each operand.
+/// The extents of an elementwise op's only result.
 fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     let info = m.info(op)?;
     if m.num_results(op) != 1 || !m.regions(op).is_empty() || m.operands(op).is_empty() {
@@ -25,7 +25,7 @@ fn elementwise(m: &Module, op: Op) -> Option<&[i64]> {
     (info.traits.has(Traits::BROADCASTING) || same() || is_scaling && is_beside_numbers()).then_some(result)
 }
 
-/// The op on other operands, the first of which has the shape of the result; its result.
+/// Creates the op on other operands, the first of which has the shape of the result.
 fn on_others(r: &mut Rewriter<'_>, op: Op, others: &[Value], extents: &[i64]) -> Option<Value> {
     let m = r.module();
     let elem = m.ctx.element_type(m.value_type(m.result(op, 0)));
@@ -35,10 +35,10 @@ fn on_others(r: &mut Rewriter<'_>, op: Op, others: &[Value], extents: &[i64]) ->
     made(r, op, state)
 }
 
-/// What an operand is on the packed tensor.
+/// The counterpart of an operand in the packed layout.
 enum Operand {
     There(Value),
-    /// It broadcasts: with as many axes, and then packed.
+    /// A broadcast operand, extended to the rank and then packed.
     Packed(Value),
 }
 
@@ -73,12 +73,12 @@ fn operand(m: &Module, value: Value, result: &[i64], from: &Unpacked) -> Option<
     if extents.iter().all(|&d| d == 1) && extents.len() <= result.len() {
         return Some(Operand::There(value));
     }
-    // Moving all of it costs as much as what is saved, unless it is done beforehand.
+    // Packing a full tensor costs as much as it saves, unless it is constant.
     let is_small = extents != result || m.constant(value).is_some();
     (is_small && Letters::of(m, from.layout, from.axes).is_some()).then_some(Operand::Packed(value))
 }
 
-/// An operand that broadcasts to `rank` axes, in the order of the others.
+/// Packs an operand that broadcasts to `rank` axes.
 fn packed(r: &mut Rewriter<'_>, op: Op, value: Value, rank: usize, from: &Unpacked) -> Option<Value> {
     let m = r.module();
     let (extents, elem) = (shape(m, value)?, m.ctx.element_type(m.value_type(value)));
@@ -121,7 +121,8 @@ fn of_reshaped(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     r.replace_with(op, state).ok().map(drop)
 }
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + b is a product with a number for each channel and a sum with another.
+/// Replaces normalization, (x - mean) / sqrt(variance + epsilon) · scale + bias, by a product and a sum with one factor
+/// and one addend per channel.
 pub(super) fn norm(r: &mut Rewriter<'_>, op: Op) -> bool {
     normalized(r, op).is_some()
 }
@@ -155,7 +156,7 @@ fn normalized(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     r.replace_with(op, sum).ok().map(drop)
 }
 
-/// A number for each channel of a tensor of `rank` axes.
+/// A constant with one element per channel of a tensor of `rank` axes.
 fn per_channel(r: &mut Rewriter<'_>, op: Op, values: Vec<f64>, rank: usize) -> Option<Value> {
     let ctx = &r.module().ctx;
     let mut extents = vec![1; rank - 1];
@@ -167,7 +168,7 @@ fn per_channel(r: &mut Rewriter<'_>, op: Op, values: Vec<f64>, rank: usize) -> O
     r.constant(op, attr, ty)
 }
 
-/// An op of two operands, of the type of another one's result.
+/// A binary op with the result type of `of`.
 fn binary(r: &Rewriter<'_>, of: Op, info: &OpInfo, a: Value, b: Value) -> OpState {
     let m = r.module();
     let mut state = OpState::new(&m.ctx, info.name, m.loc(of));

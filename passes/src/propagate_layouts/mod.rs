@@ -1,10 +1,10 @@
-//! `propagate-layouts`: ops work on tensors in whatever order their elements are.
+//! `propagate-layouts`: moves layout changes through other ops until they cancel.
 //!
-//! | file | what moves down |
+//! | file | contents |
 //! |---|---|
-//! | `elementwise.rs` | through ops that treat each element by itself |
-//! | `movement.rs` | through ops that move elements |
-//! | `reshape.rs` | through reshapes |
+//! | `elementwise.rs` | elementwise ops |
+//! | `movement.rs` | ops that move elements along axes |
+//! | `reshape.rs` | reshapes |
 
 mod elementwise;
 mod movement;
@@ -19,7 +19,7 @@ use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, OpState, PassInfo, Pattern, Pa
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
     name: "propagate-layouts",
-    doc: "Move layout.unpack behind elementwise operations, up to where it meets a layout.pack
+    doc: "Move layout.unpack down through other ops until it meets a layout.pack
 
 # Before / After
 
@@ -31,20 +31,20 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Lets ops work on packed tensors whose operands are unpacked from one layout, and unpacks the result instead: ops that treat
-each element by itself, whose other operands may broadcast; `graph.concat`, `graph.slice`, `graph.pad` and `graph.softmax`, along
-the axis that theirs has become; `graph.reshape` that cuts axes or joins such as are side by side; `graph.transpose`, which then moves
-nothing. A `layout.pack` of what was unpacked goes, or is a transposition if the layouts differ; one that moves nothing is a
-reshape. Normalization by constants becomes a product and a sum.
+An op whose operands are unpacked from one layout is computed on the packed tensors, and its result is unpacked instead: elementwise ops,
+with broadcast operands packed; `graph.concat`, `graph.slice`, `graph.pad` and `graph.softmax` along the packed axis; `graph.reshape` that
+splits axes or merges adjacent ones; `graph.transpose`, which then moves no element. A `layout.pack` of an unpacked tensor is erased, or
+becomes a transposition if the layouts differ; one that moves no element becomes a reshape. Normalization by constants becomes a product
+and a sum.
 
 # Refuses
 
-Layouts in which there is padding, as elements that are none would be computed with; and for all but ops of one shape, layouts
-with tiles.
+Layouts with padding, whose padding elements would take part in the computation; and layouts with tiles, except for ops whose operands
+have the shape of the result.
 
 # Cost
 
-Linear in the number of ops: each unpack moves down once for each op.",
+Linear in the number of ops: each unpack moves once per op.",
     rounds: true,
     statistics: &[("num-changes", "Number of changes")],
     make: |_| Ok(Box::new(ByPatterns(PATTERNS))),
@@ -66,17 +66,17 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "reshape-of-unpack", run: reshape::of_unpack },
 ];
 
-/// The extents of a value, if they are known.
+/// The extents of a value, if static.
 fn shape(m: &Module, value: Value) -> Option<&[i64]> {
     m.ctx.static_shape(m.value_type(value))
 }
 
-/// The number of elements of a type, if it is known.
+/// Number of elements of a type, if static.
 fn elements(m: &Module, ty: Type) -> Option<i64> {
     m.ctx.static_shape(ty)?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))
 }
 
-/// What a value was unpacked from, without padding.
+/// The packed source of a `layout.unpack` without padding.
 struct Unpacked {
     x: Value,
     layout: Attr,
@@ -92,7 +92,7 @@ impl Unpacked {
         (elements(m, m.value_type(x)) == Some(all)).then_some(Unpacked { x, layout, axes })
     }
 
-    /// What values of one type were unpacked from, all from one layout.
+    /// The packed sources of values of one type, if all have the same layout.
     fn all(m: &Module, values: &[Value]) -> Option<Vec<Unpacked>> {
         let all = values.iter().map(|&v| Unpacked::of(m, v)).collect::<Option<Vec<_>>>()?;
         let first = all.first()?;
@@ -100,7 +100,7 @@ impl Unpacked {
     }
 }
 
-/// The letters of a packed tensor's axes, and those of the tensor's, of a layout without tiles.
+/// The axis letters of a packed tensor and of the plain tensor, in a layout without tiles.
 struct Letters {
     packed: Vec<char>,
     plain: Vec<char>,
@@ -113,33 +113,33 @@ impl Letters {
         is_plain.then(|| Letters { packed: layout.order().chars().collect(), plain: axes.chars().collect() })
     }
 
-    /// Those of what a `layout.pack` or `layout.unpack` gives or takes.
+    /// The letters of a `layout.pack` or `layout.unpack`.
     fn of_op(m: &Module, op: Op) -> Option<Letters> {
         let args = m.args(op)?;
         Letters::of(m, args.attr("layout")?, args.attr("axes")?)
     }
 
-    /// Which axis of what is packed is an axis of the tensor; negative ones count from the back.
+    /// The packed axis of a plain axis; negative axes count from the back.
     fn packed_axis(&self, axis: i64) -> Option<i64> {
         let axis = if axis < 0 { axis + self.plain.len() as i64 } else { axis };
         let letter = self.plain.get(usize::try_from(axis).ok()?)?;
         self.packed.iter().position(|other| other == letter).map(|at| at as i64)
     }
 
-    /// The extents of what is packed, from those of the tensor.
+    /// The packed extents of plain extents.
     fn packed_extents(&self, plain: &[i64]) -> Option<Vec<i64>> {
         let extent = |letter: &char| plain.get(self.plain.iter().position(|other| other == letter)?).copied();
         self.packed.iter().map(extent).collect()
     }
 
-    /// The attributes of these letters.
+    /// The attributes for these letters.
     fn attrs(&self, m: &Module) -> Option<[Attr; 2]> {
         let layout: TiledLayout = self.packed.iter().collect::<String>().parse().ok()?;
         Some([layout.to_attr(&m.ctx), m.ctx.string_attr(&self.plain.iter().collect::<String>())])
     }
 }
 
-/// An op that changes the order of elements: `layout.pack` or `layout.unpack` by these attributes.
+/// A `layout.pack` or `layout.unpack` with these attributes.
 fn relayout(m: &Module, info: &OpInfo, [layout, axes]: [Attr; 2], of: Op, x: Value, ty: Type) -> OpState {
     let mut state = OpState::new(&m.ctx, info.name, m.loc(of));
     state.operands.push(x);
@@ -149,12 +149,12 @@ fn relayout(m: &Module, info: &OpInfo, [layout, axes]: [Attr; 2], of: Op, x: Val
     state
 }
 
-/// Undoes a layout, in place of the one result of an op.
+/// A `layout.unpack` that replaces the result of `of`.
 fn unpacking(m: &Module, from: &Unpacked, of: Op, x: Value) -> OpState {
     relayout(m, UnpackOp::INFO, [from.layout, from.axes], of, x, m.value_type(m.result(of, 0)))
 }
 
-/// A reshape in place of an op's one result, or of type `ty`.
+/// A reshape to type `ty` that replaces the result of `op`.
 fn reshaped(r: &mut Rewriter<'_>, op: Op, x: Value, ty: Type) -> Option<OpState> {
     let extents = r.module().ctx.static_shape(ty)?.to_vec();
     let extents = integers(r, op, &extents)?;
@@ -165,7 +165,7 @@ fn reshaped(r: &mut Rewriter<'_>, op: Op, x: Value, ty: Type) -> Option<OpState>
     Some(state)
 }
 
-/// A constant vector.
+/// Creates a constant integer vector.
 fn integers(r: &mut Rewriter<'_>, op: Op, values: &[i64]) -> Option<Value> {
     let ctx = &r.module().ctx;
     let ty = ctx.tensor_type(&[values.len() as i64], Type::I64);
@@ -173,7 +173,7 @@ fn integers(r: &mut Rewriter<'_>, op: Op, values: &[i64]) -> Option<Value> {
     r.constant(op, attr, ty)
 }
 
-/// The op that a state says, in front of another; its first result.
+/// Creates an op before another and returns its first result.
 fn made(r: &mut Rewriter<'_>, before: Op, state: OpState) -> Option<Value> {
     let made = r.create_before(before, state).ok()?;
     Some(r.module().result(made, 0))
@@ -191,7 +191,7 @@ fn pack_of_unpack(r: &mut Rewriter<'_>, op: Op) -> bool {
     let (Some(have), Some(want)) = (Letters::of(m, from.layout, from.axes), Letters::of_op(m, op)) else {
         return false;
     };
-    // The letters of one are not those of the other, but each stands for an axis of the tensor between them.
+    // Both ops have their own letters; an axis of the plain tensor relates them.
     let axis = |&letter: &char| {
         let axis = want.plain.iter().position(|&other| other == letter)?;
         have.packed_axis(axis as i64)

@@ -1,4 +1,4 @@
-//! Ops that move elements along axes: they move them along the axes that those have become.
+//! Layout propagation through ops that move elements along axes.
 
 use super::{Letters, Unpacked, integers, made, relayout, unpacking};
 use gradus_dialects::graph::{ConcatOp, PadOp, SliceOp, SoftmaxOp, TransposeOp};
@@ -6,7 +6,7 @@ use gradus_dialects::layout::UnpackOp;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PatternRewriter, Type, Value};
 
-/// An op of packed operands in place of another one: its result is that one's, packed.
+/// Replaces an op by one on packed operands, followed by an unpack.
 fn replaced(r: &mut Rewriter<'_>, op: Op, from: &Unpacked, mut state: OpState) -> Option<()> {
     let m = r.module();
     let (ty, letters) = (m.value_type(m.result(op, 0)), Letters::of(m, from.layout, from.axes)?);
@@ -17,7 +17,7 @@ fn replaced(r: &mut Rewriter<'_>, op: Op, from: &Unpacked, mut state: OpState) -
     r.replace_with(op, state).ok().map(drop)
 }
 
-/// The op itself along the axis that its own has become.
+/// Recreates the op along the packed axis.
 fn along(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let m = r.module();
     let all = Unpacked::all(m, m.operands(op))?;
@@ -39,12 +39,12 @@ pub(super) fn softmax(r: &mut Rewriter<'_>, op: Op) -> bool {
     SoftmaxOp::cast(m, op).is_some() && !flattens && along(r, op).is_some()
 }
 
-/// The constant elements of an operand.
+/// The elements of a constant operand.
 fn list(m: &Module, value: Option<Value>) -> Option<Vec<i64>> {
     m.ctx.dense_tensor(m.constant(value?)?)?.to_i64()
 }
 
-/// The axes that an operand names, or all of `count`, as axes of what is packed.
+/// The packed axes for the axes in an operand, or for all of `count`.
 fn axes(m: &Module, from: &Unpacked, named: Option<Value>, count: usize) -> Option<Vec<i64>> {
     let letters = Letters::of(m, from.layout, from.axes)?;
     let axes = if named.is_some() { list(m, named)? } else { (0..count as i64).collect() };
@@ -90,7 +90,7 @@ fn padded(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     replaced(r, op, &from, state)
 }
 
-/// The axes of what is unpacked in another order are those of the same layout, called otherwise.
+/// Folds a transposition of an unpacked tensor into the unpack, by renaming its axes.
 pub(super) fn transpose(r: &mut Rewriter<'_>, op: Op) -> bool {
     transposed(r, op).is_some()
 }

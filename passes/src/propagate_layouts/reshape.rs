@@ -1,4 +1,4 @@
-//! Reshapes: an axis is cut into several, or several become one.
+//! Layout propagation through reshapes, which split and merge axes.
 
 use super::{Letters, Unpacked, made, relayout, reshaped, shape};
 use gradus_dialects::graph::ReshapeOp;
@@ -7,15 +7,14 @@ use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, PatternRewriter, Type, Value};
 use std::ops::Range;
 
-/// Which axes of one shape are which of another that has as many elements: as few at once as can be. `None` if there is no
-/// element.
+/// Minimal groups of axes of two shapes with equal products. `None` for an empty tensor.
 fn groups(from: &[i64], to: &[i64]) -> Option<Vec<[Range<usize>; 2]>> {
     let (mut all, mut at) = (Vec::new(), [0, 0]);
     while at[0] < from.len() || at[1] < to.len() {
         let start = at;
         let mut sizes = [1_i64, 1];
         loop {
-            // The smaller one takes the next axis; of equals that which has taken none.
+            // Extends the group with the smaller product; of equals, the empty one.
             let side = usize::from(sizes[1] < sizes[0] || sizes[0] == sizes[1] && at[0] > start[0]);
             let (shape, i) = ([from, to][side], at[side]);
             let Some(&extent) = shape.get(i).filter(|&&d| d > 0) else { break };
@@ -25,7 +24,7 @@ fn groups(from: &[i64], to: &[i64]) -> Option<Vec<[Range<usize>; 2]>> {
                 break;
             }
         }
-        // What is left of one are ones.
+        // The remaining axes have extent 1.
         if sizes[0] != sizes[1] || at == start {
             return None;
         }
@@ -34,8 +33,7 @@ fn groups(from: &[i64], to: &[i64]) -> Option<Vec<[Range<usize>; 2]>> {
     Some(all)
 }
 
-/// The letters of a tensor after a reshape, in place of those before it, and the extents of the packed tensor then. Axes that
-/// become one must be side by side when packed.
+/// The letters and packed extents after a reshape. Merged axes must be adjacent in the packed tensor.
 fn cut(letters: &Letters, from: &[i64], to: &[i64]) -> Option<(Letters, Vec<i64>)> {
     let mut unused = ('A'..='Z').filter(|c| !letters.plain.contains(c));
     let mut after = Letters { packed: Vec::new(), plain: vec![' '; to.len()] };
@@ -60,7 +58,7 @@ fn cut(letters: &Letters, from: &[i64], to: &[i64]) -> Option<(Letters, Vec<i64>
     Some((after, extents))
 }
 
-/// A reshape of what is unpacked is what is reshaped, unpacked.
+/// Moves a reshape before an unpack.
 pub(super) fn of_unpack(r: &mut Rewriter<'_>, op: Op) -> bool {
     of_unpacked(r, op).is_some()
 }
@@ -80,7 +78,7 @@ fn of_unpacked(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     r.replace_with(op, state).ok().map(drop)
 }
 
-/// A pack of what was unpacked and reshaped is a pack of what was unpacked, reshaped.
+/// Moves a pack before a reshape of an unpacked tensor.
 pub(super) fn pack_of_reshape(r: &mut Rewriter<'_>, op: Op) -> bool {
     packed_reshape(r, op).is_some()
 }
@@ -99,7 +97,7 @@ fn packed_reshape(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     r.replace_with(op, state).ok().map(drop)
 }
 
-/// What moves nothing is a reshape.
+/// Replaces a layout change that moves no element by a reshape.
 pub(super) fn in_place(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     if PackOp::cast(m, op).is_none() && UnpackOp::cast(m, op).is_none() {
@@ -110,7 +108,7 @@ pub(super) fn in_place(r: &mut Rewriter<'_>, op: Op) -> bool {
     moves_nothing && reshaped(r, op, x, ty).is_some_and(|state| r.replace_with(op, state).is_ok())
 }
 
-/// Whether the axes that have more than one element are in one order before and after.
+/// Whether the axes with more than one element keep their order.
 fn stays(m: &Module, op: Op, x: Value, ty: Type) -> Option<bool> {
     let letters = Letters::of_op(m, op)?;
     let plain = if PackOp::cast(m, op).is_some() { shape(m, x)? } else { m.ctx.static_shape(ty)? };
