@@ -1,4 +1,4 @@
-//! The driver: visits ops in order and makes each legal.
+//! The conversion driver: visits ops in order and legalizes each.
 
 use super::casts::Direction;
 use super::journal::Entry;
@@ -19,30 +19,30 @@ use crate::rewrite::fold;
 use crate::traits::Traits;
 use smallvec::SmallVec;
 
-/// Errors and ops left that are reported.
+/// Maximum number of errors, and of remaining ops, in a report.
 const MAX_REPORTED: usize = 20;
 
-/// Patterns that are applied to what patterns made, one inside the other.
+/// Maximum depth of nested pattern applications, each to the result of the one around it.
 const MAX_DEPTH: usize = 64;
 
-/// Patterns that are tried to legalize one op of the program. Where every generated op has several patterns that fail, the
-/// attempts multiply.
+/// Maximum number of patterns tried to legalize one op of the program. The number grows exponentially with the depth if
+/// every generated op has several failing patterns.
 const MAX_ATTEMPTS: u32 = 1 << 14;
 
 pub(super) struct Driver<'a> {
     rewriter: ConversionRewriter<'a>,
     plan: Plan<'a>,
     config: ConversionConfig,
-    /// Patterns whose results are being legalized.
+    /// Indices of the patterns whose results are being legalized.
     applying: Vec<u32>,
-    /// Patterns that may still be tried for the op that is being visited.
+    /// Number of patterns that may still be tried for the current op.
     budget: u32,
     report: ConversionReport,
     errors: Vec<Diagnostic>,
     more_errors: u64,
 }
 
-/// Why an op is not legal.
+/// The reason why an op was not legalized.
 struct Failed {
     legality: Legality,
     attempts: Vec<Attempt>,
@@ -62,7 +62,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Converts everything under `root`, and `root` itself unless it is the program.
+    /// Converts all ops under `root`, and `root` itself unless it is the root of the program.
     pub(super) fn run(mut self, root: Op) -> Result<ConversionReport, ConversionErrors> {
         let ops = self.ops_in_order(root);
         for &op in &ops {
@@ -87,8 +87,8 @@ impl<'a> Driver<'a> {
         Err(ConversionErrors(self.errors))
     }
 
-    /// The ops of the program in the order in which they are visited, without those in the regions of ops that are
-    /// recursively legal. Forward, each comes before what it holds, and blocks before those that they dominate.
+    /// Returns the ops of the program in visit order, without those in regions of recursively legal ops. In forward
+    /// order, each op precedes the ops in its regions, and each block the blocks that it dominates.
     fn ops_in_order(&mut self, root: Op) -> Vec<Op> {
         let (mut out, mut stack) = (Vec::new(), vec![root]);
         while let Some(op) = stack.pop() {
@@ -116,7 +116,7 @@ impl<'a> Driver<'a> {
         out
     }
 
-    /// Makes one op of the program legal, or reports it.
+    /// Legalizes one op of the program, or reports it.
     fn visit(&mut self, op: Op) {
         self.budget = MAX_ATTEMPTS;
         let Err(failed) = self.legalize(op) else { return self.rewriter.commit() };
@@ -160,7 +160,7 @@ impl<'a> Driver<'a> {
         self.plan.target.judge(self.plan.get(plan).rule, m, op)
     }
 
-    /// Makes an op legal, with all that patterns make on the way. When that fails, the program is as it was.
+    /// Legalizes an op and all ops that its patterns generate. The changes of failed patterns are rolled back.
     fn legalize(&mut self, op: Op) -> Result<(), Failed> {
         let legality = self.legality(op);
         if let Legality::Legal { recursively } = legality {
@@ -191,7 +191,7 @@ impl<'a> Driver<'a> {
         Err(Failed { legality, attempts })
     }
 
-    /// Applies a pattern to an op and legalizes what it made. When that fails, the program is as it was.
+    /// Applies a pattern to an op and legalizes the ops that it generates. On failure, all changes are rolled back.
     fn apply(&mut self, index: u32, op: Op) -> Result<(), Why> {
         let start = self.rewriter.journal.entries.len();
         let result = self.try_apply(index, op, start);
@@ -228,7 +228,7 @@ impl<'a> Driver<'a> {
         result
     }
 
-    /// Legalizes what entry `i` of the journal tells of.
+    /// Legalizes the op that journal entry `i` created or modified.
     fn legalize_entry(&mut self, i: usize) -> Result<(), Why> {
         match &self.rewriter.journal.entries[i] {
             Entry::Modified(snapshot) => self.legalize_generated(snapshot.op),
@@ -248,7 +248,7 @@ impl<'a> Driver<'a> {
         self.legalize(op).map_err(|failed| Why::Generated(Box::new(self.illegal(op, failed))))
     }
 
-    /// Replaces an op by what it is equal to, if that is legal.
+    /// Folds an op, if the resulting ops are legal.
     fn fold(&mut self, op: Op) -> bool {
         let m = &*self.rewriter.module;
         if m.num_results(op) == 0 || m.has_trait(op, Traits::CONSTANT_LIKE) {
@@ -290,7 +290,7 @@ impl<'a> Driver<'a> {
         made.into_iter().try_for_each(|op| self.legalize_generated(op)).ok()
     }
 
-    /// Removes the casts that cancel out and makes the others real.
+    /// Reconciles the casts and materializes the remaining ones.
     fn materialize(&mut self) {
         let alive = self.rewriter.casts.alive();
         for cast in reconcile_casts(self.rewriter.module, &alive) {
@@ -345,7 +345,7 @@ fn blocks_in_order(m: &Module, region: Region, mut visit: impl FnMut(Block)) {
     }
 }
 
-/// The error for a cast that is still needed and that nothing makes real.
+/// Returns the error for a cast with users and without a materialization.
 fn unresolved(m: &Module, cast: Op) -> Diagnostic {
     let list = |values: &mut dyn Iterator<Item = Value>| {
         let texts: Vec<String> = values.map(|v| format!("'{}'", m.ctx.display_type(m.value_type(v)))).collect();

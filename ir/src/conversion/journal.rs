@@ -1,7 +1,7 @@
-//! The journal of a pattern's changes, by which they are undone when the pattern fails.
+//! The journal (undo log) of a pattern's changes, for rollback when the pattern fails.
 //!
-//! Patterns change the program at once, so that they and those after them see it as it is. What they erase stays aside
-//! until the op that the driver was asked to legalize has become legal; then the journal is emptied.
+//! Patterns change the program immediately, so later patterns see the current state. Erased objects are kept until the
+//! op under legalization is legal; then the journal is cleared.
 
 use super::types::TypeList;
 use crate::edit::BlockArgs;
@@ -11,23 +11,23 @@ use crate::module::{Block, Module, Op, Region, Value, ValueList};
 use crate::pattern_rewriter::Change;
 use smallvec::SmallVec;
 
-/// What it takes to undo a change.
+/// A journal entry: the data that undoes one change.
 pub(super) enum Entry {
-    /// A change that every driver hears of.
+    /// A change reported by any pattern driver.
     Change(Change),
-    /// The op lost its operands: the journal's values from here on.
+    /// The operands of the op were dropped; start index of the saved operands in the journal's values.
     Operands(Op, u32),
-    /// The op was taken out of this block, before this op.
+    /// The op was unlinked from this block, before this op.
     Erased(Op, Block, Option<Op>),
-    /// The block was taken out of this region, before this block.
+    /// The block was unlinked from this region, before this block.
     BlockErased(Block, Region, Option<Block>),
-    /// An op was changed in place.
+    /// An op was modified in place.
     Modified(Box<Snapshot>),
-    /// A block got other arguments.
+    /// The arguments of a block were converted.
     Args(Box<ArgsChange>),
 }
 
-/// An op before it was changed in place.
+/// The state of an op before it was modified in place.
 pub(super) struct Snapshot {
     pub(super) op: Op,
     loc: Loc,
@@ -65,18 +65,18 @@ impl Snapshot {
     }
 }
 
-/// Other arguments of a block.
+/// A conversion of a block's arguments.
 pub(super) struct ArgsChange {
     pub(super) block: Block,
-    /// All arguments before.
+    /// The original arguments.
     pub(super) before: BlockArgs,
-    /// Those that the block does not have any more.
+    /// The original arguments that were removed.
     pub(super) gone: ValueList,
-    /// Those that it did not have before.
+    /// The new arguments.
     pub(super) made: ValueList,
 }
 
-/// Changes since the last commit, in order.
+/// The changes since the last commit, in order.
 #[derive(Default)]
 pub(super) struct Journal {
     pub(super) entries: Vec<Entry>,

@@ -1,8 +1,8 @@
-//! Dialect conversion: from ops that a target forbids to ops that it allows.
+//! Dialect conversion: from ops that are illegal for a target to legal ones, as in MLIR.
 //!
-//! A [`ConversionTarget`] says which ops are legal. [`ConversionPattern`]s take illegal ops to others, in as many steps as
-//! it takes. A [`TypeConverter`] says which types become which. [`apply_partial_conversion`] leaves ops alone that no rule
-//! of the target is about and no pattern converts; [`apply_full_conversion`] wants every op legal.
+//! A [`ConversionTarget`] declares which ops are legal. [`ConversionPattern`]s rewrite illegal ops, in any number of
+//! steps. A [`TypeConverter`] converts types. [`apply_partial_conversion`] keeps ops to which no rule of the target
+//! applies and that no pattern converts; [`apply_full_conversion`] requires every op to be legal.
 //!
 //! ```
 //! use gradus_ir::conversion::{ConversionPattern, ConversionTarget, apply_partial_conversion};
@@ -26,23 +26,23 @@
 //! assert!(m.to_text(PrintOptions::default()).contains(r#"%0 = "lo.double"() : () -> i32"#));
 //! ```
 //!
-//! # What happens
+//! # Algorithm
 //!
-//! Ops are visited in order, each before what it holds, or backwards ([`VisitOrder`]). One that is legal stays. One that is not is folded if it can be;
-//! otherwise its patterns are tried, those with the fewest steps to legal ops first, then those of greater benefit. A
-//! pattern gets the op's operands as they were converted, changes the program through the [`ConversionRewriter`], and what
-//! it makes or modifies is legalized at once. If that fails, or the pattern refuses, all it did is undone and the next one
-//! is tried. What is legal once is final: nothing that succeeded is ever undone.
+//! Ops are visited in the order given by [`VisitOrder`]. Legal ops stay. An illegal op is folded if possible; otherwise
+//! its patterns are tried, those of the smallest legalization depth first, then those of the greatest benefit. A
+//! pattern gets the converted operands and changes the program through the [`ConversionRewriter`]. The ops that it
+//! creates or modifies are legalized at once. If that fails, or the pattern returns a match failure, all its changes
+//! are rolled back and the next pattern is tried. A legalized op is final: successful changes are never rolled back.
 //!
-//! Where a value is replaced by one of another type, a cast keeps its users as they are. When these are converted in turn,
-//! they get the new value; casts that nobody needs in the end vanish, pairs that cancel out too, and the converter's
-//! materializations make the others real. What cannot be made real is an error.
+//! If a value is replaced by one of another type, a cast provides the original type to its users until they are
+//! converted in turn and get the new value. At the end, dead casts and pairs of inverse casts are removed, and the
+//! converter's materializations replace the others. A cast without a materialization is an error.
 //!
-//! # When it fails
+//! # Failure
 //!
-//! All ops that must go and could not are reported, each with the rule that forbids it and the patterns that were tried
-//! with the reason each gave ([`MatchFailure`]). The program is then in the middle of the conversion, and valid only as
-//! data.
+//! All ops that were not legalized are reported, each with the rule that makes it illegal, the patterns tried and their
+//! match failures ([`MatchFailure`]). The program is then partially converted: well-formed as a data structure, but not
+//! verified.
 
 mod casts;
 mod driver;
@@ -72,10 +72,10 @@ pub use types::{Converted, SignatureConversion, TypeConverter, TypeList};
 
 use crate::module::{Module, Op};
 
-/// What must be legal in the end.
+/// The ops that must be legal after the conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConversionMode {
-    /// Ops that the target calls illegal must go; ops that no rule is about may stay.
+    /// Illegal ops must be converted; ops to which no rule applies may stay.
     Partial,
     /// Every op must be legal.
     Full,
@@ -84,35 +84,35 @@ pub enum ConversionMode {
 /// The order in which ops are visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VisitOrder {
-    /// From the first to the last, each before the ops in its regions: operands are converted before their users.
+    /// From first to last, each op before the ops in its regions: operands are converted before their users.
     Forward,
-    /// From the last to the first, each after the ops in its regions. Patterns see operands and what is around as they
-    /// were. Where patterns split blocks, each op is moved at most once for each level of nesting.
+    /// From last to first, each op after the ops in its regions: patterns see the original operands and enclosing ops.
+    /// If patterns split blocks, each op is moved at most once per nesting level.
     Backward,
 }
 
-/// How to convert.
+/// The configuration of a conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConversionConfig {
-    /// What must be legal in the end.
+    /// The ops that must be legal after the conversion.
     pub mode: ConversionMode,
-    /// Whether ops that are not legal are folded before patterns are tried.
+    /// Whether illegal ops are folded before patterns are tried.
     pub fold: bool,
     /// The order in which ops are visited.
     pub order: VisitOrder,
 }
 
 impl ConversionConfig {
-    /// A partial conversion with folding, in order.
+    /// A partial conversion with folding, in forward order.
     pub const PARTIAL: ConversionConfig =
         ConversionConfig { mode: ConversionMode::Partial, fold: true, order: VisitOrder::Forward };
 
-    /// A full conversion with folding, in order.
+    /// A full conversion with folding, in forward order.
     pub const FULL: ConversionConfig = ConversionConfig { mode: ConversionMode::Full, ..ConversionConfig::PARTIAL };
 }
 
-/// Converts `root` and everything under it; the program's own op, which nothing can replace, is not looked at. Errors are
-/// those of all ops that could not be legalized, up to a limit.
+/// Converts `root` and all ops under it, except the root op of the program. The errors cover all ops that were not
+/// legalized, up to a limit.
 pub fn apply_conversion<'a>(
     m: &'a mut Module,
     root: Op,
@@ -124,7 +124,7 @@ pub fn apply_conversion<'a>(
     driver::Driver::new(m, plan, config).run(root)
 }
 
-/// [`apply_conversion`] that leaves ops that no rule of the target is about.
+/// Applies a conversion that keeps ops to which no rule of the target applies.
 pub fn apply_partial_conversion<'a>(
     m: &'a mut Module,
     root: Op,
@@ -134,7 +134,7 @@ pub fn apply_partial_conversion<'a>(
     apply_conversion(m, root, target, patterns, ConversionConfig::PARTIAL)
 }
 
-/// [`apply_conversion`] after which every op is legal.
+/// Applies a conversion after which every op is legal.
 pub fn apply_full_conversion<'a>(
     m: &'a mut Module,
     root: Op,

@@ -1,4 +1,4 @@
-//! What conversion patterns change the program through.
+//! The rewriter of conversion patterns.
 
 use super::casts::{Casts, Direction};
 use super::journal::{ArgsChange, Entry, Journal, Snapshot};
@@ -15,17 +15,17 @@ use crate::symbols::SymbolTables;
 use crate::traits::Traits;
 use smallvec::SmallVec;
 
-/// What conversion patterns change the program through. Changes happen at once; where a value is replaced by values of
-/// other types, a cast keeps its users as they are until they are converted themselves.
+/// The rewriter of conversion patterns. Changes take effect immediately. If a value is replaced by values of other
+/// types, a cast provides the original type to its users until they are converted.
 pub struct ConversionRewriter<'a> {
     pub(super) module: &'a mut Module,
-    /// The converter of the pattern that is running.
+    /// The type converter of the current pattern.
     pub(super) types: Option<&'a TypeConverter>,
     pub(super) journal: Journal,
     pub(super) casts: Casts<'a>,
-    /// Ops that the driver still has to look at.
+    /// Ops that the driver has yet to visit.
     pub(super) pending: SideTable<Op, bool>,
-    /// Ops that were erased since the last commit.
+    /// Ops erased since the last commit.
     erased: SideTable<Op, bool>,
     symbols: SymbolTables,
 }
@@ -38,17 +38,18 @@ impl<'a> ConversionRewriter<'a> {
         ConversionRewriter { module, types: None, journal, casts, pending, erased, symbols }
     }
 
-    /// The converter of the pattern that is running.
+    /// Returns the type converter of the current pattern; a match failure if it has none.
     pub fn types(&self) -> Match<&'a TypeConverter> {
         self.types.ok_or_else(|| "the pattern has no type converter".into())
     }
 
-    /// The program, and tables of its symbols as they are now.
+    /// Returns the program and its current symbol tables.
     pub fn module_and_symbols(&mut self) -> (&Module, &mut SymbolTables) {
         (self.module, &mut self.symbols)
     }
 
-    /// Forgets the tables of symbols if `op`, which appears, changes or goes, is a symbol or has some.
+    /// Invalidates the cached symbol tables if `op`, which is created, modified or erased, is a symbol or a symbol
+    /// table.
     pub(super) fn touch_symbols(&mut self, op: Op) {
         let matters = |t| self.module.has_trait(op, t);
         if matters(Traits::SYMBOL) || matters(Traits::SYMBOL_TABLE) {
@@ -56,19 +57,19 @@ impl<'a> ConversionRewriter<'a> {
         }
     }
 
-    /// Replaces each result of `op` by any number of values and erases it. A result that is replaced by none must not be
-    /// needed in the end.
+    /// Replaces each result of `op` by any number of values and erases the op. A result replaced by no values must be
+    /// unused when the conversion ends.
     pub fn replace_with_many(&mut self, op: Op, values: &[ValueList]) {
         let results: ValueList = self.module.results(op).collect();
         assert_eq!(results.len(), values.len(), "each result is replaced");
-        // Backwards, so that casts that go to the same place are in the order of the results.
+        // In reverse, so that casts at the same insertion point are in the order of the results.
         for (result, values) in results.into_iter().zip(values).rev() {
             self.replace_value(result, values);
         }
         self.erase(op);
     }
 
-    /// Converts the types of the arguments of all blocks of a region, with the running pattern's converter.
+    /// Converts the argument types of all blocks of a region with the current pattern's type converter.
     pub fn convert_region(&mut self, region: Region) -> Match {
         let types = self.types()?;
         let blocks: Vec<Block> = self.module.region_blocks(region).collect();
@@ -79,7 +80,7 @@ impl<'a> ConversionRewriter<'a> {
         Ok(())
     }
 
-    /// Gives a block other arguments. What branches to it is converted by its own patterns.
+    /// Converts the arguments of a block. The terminators that branch to it are converted by their own patterns.
     pub fn convert_block(&mut self, block: Block, signature: &SignatureConversion) {
         let old = self.module.block_args(block);
         assert_eq!(old.len(), signature.map.len(), "the signature says what becomes of each argument");
@@ -99,12 +100,12 @@ impl<'a> ConversionRewriter<'a> {
                 self.replace_value_at(arg, values, at);
             }
         }
-        // The casts are undone before the arguments that they use.
+        // Rollback removes the casts before the arguments that they use.
         let change = ArgsChange { block, before: args, gone, made };
         self.journal.entries.push(Entry::Args(Box::new(change)));
     }
 
-    /// The new arguments of a block; those that keep their type stay what they are. And those of them that are new.
+    /// Returns all arguments of the converted block, and those that were created. An argument whose type stays is kept.
     fn new_args(&mut self, block: Block, old: &[Value], signature: &SignatureConversion) -> (BlockArgs, ValueList) {
         let m = &mut *self.module;
         let (mut args, mut made) = (BlockArgs::default(), ValueList::new());
@@ -118,7 +119,7 @@ impl<'a> ConversionRewriter<'a> {
         (args, made)
     }
 
-    /// What the operands of `op` became, for a pattern with this converter.
+    /// Returns the converted operands of `op` for a pattern with this type converter.
     pub(super) fn operands(&mut self, op: Op, types: Option<&'a TypeConverter>) -> Match<Operands> {
         let mut out = Operands::default();
         for i in 0..self.module.operands(op).len() {
@@ -136,7 +137,7 @@ impl<'a> ConversionRewriter<'a> {
         Ok(out)
     }
 
-    /// What a value became last.
+    /// Returns the latest replacement of a value.
     fn newest(&self, value: Value) -> ValueList {
         let m = &*self.module;
         let mut at: ValueList = [value].into_iter().collect();
@@ -148,7 +149,7 @@ impl<'a> ConversionRewriter<'a> {
         at
     }
 
-    /// What a value became under these types, or a cast of what it became last.
+    /// Returns the latest replacement of a value that has these types, or else a cast of its latest replacement.
     fn converted(&mut self, user: Op, value: Value, types: &TypeList, converter: &'a TypeConverter) -> ValueList {
         let m = &*self.module;
         let are = |values: &[Value]| values.iter().map(|&v| m.value_type(v)).eq(types.iter().copied());
@@ -189,7 +190,7 @@ impl<'a> ConversionRewriter<'a> {
         self.module.results(cast).collect()
     }
 
-    /// Makes every use of `old` a use of `new`, through a cast at `at` where the types differ.
+    /// Replaces all uses of `old` by `new`, through a cast at `at` if the types differ.
     fn replace_value_at(&mut self, old: Value, new: &[Value], at: InsertPoint) {
         let m = &mut *self.module;
         if m.is_unused(old) {
@@ -224,7 +225,7 @@ impl<'a> ConversionRewriter<'a> {
         self.erased[op]
     }
 
-    /// Whether the driver made the op to stand between types.
+    /// Whether the op is a cast created by the driver.
     pub(super) fn is_cast(&self, op: Op) -> bool {
         self.casts.get(op).is_some()
     }
@@ -242,7 +243,7 @@ impl<'a> ConversionRewriter<'a> {
     }
 }
 
-/// Where a cast of `new` to what `old` was is defined before every use of `old`.
+/// Returns the insertion point of a cast from `new` to the type of `old` that dominates all uses of `old`.
 fn source_point(m: &Module, old: Value, new: &[Value]) -> InsertPoint {
     let at_old = match m.def(old) {
         Def::Result(op, _) => InsertPoint::Before(op),
@@ -251,7 +252,7 @@ fn source_point(m: &Module, old: Value, new: &[Value]) -> InsertPoint {
     let Some(&last) = new.last() else { return at_old };
     let point = InsertPoint::after_value(m, last);
     let together = new.iter().all(|&v| InsertPoint::after_value(m, v) == point);
-    // Values that are arguments of a block behind `old` are not there yet where `old` is defined.
+    // Arguments of a block after `old` do not dominate the definition of `old`.
     let later = matches!(point, InsertPoint::Start(block) if m.def_block(old) != Some(block));
     if together || later { point } else { at_old }
 }
@@ -322,8 +323,8 @@ impl PatternRewriter for ConversionRewriter<'_> {
         self.module.set_operands(op, &[]);
     }
 
-    /// Erases an op and all in its regions. What still uses its results gets a cast from nothing, which must have become
-    /// unused when the conversion ends.
+    /// Erases an op and all ops in its regions. Remaining uses of its results get a cast without operands, which must
+    /// be unused when the conversion ends.
     fn erase(&mut self, op: Op) {
         if self.erased[op] {
             return;

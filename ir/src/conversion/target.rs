@@ -1,4 +1,4 @@
-//! What a conversion is to reach: which ops are legal, and who says so.
+//! Conversion targets: the legality of ops.
 
 use super::matching::{Match, MatchFailure};
 use super::pattern::{ConversionPattern, Root};
@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::intern::OpName;
 use crate::module::{Module, Op};
 
-/// What a rule is about.
+/// The ops to which a rule applies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Scope {
     Op(&'static str),
@@ -14,7 +14,7 @@ enum Scope {
     Unknown,
 }
 
-/// Whether an op is legal, or why it is not.
+/// A legality check: success, or the reason why an op is illegal.
 pub type LegalityFn<'a> = dyn Fn(&Module, Op) -> Match + 'a;
 
 enum Action<'a> {
@@ -33,19 +33,19 @@ pub struct Rule<'a> {
 }
 
 impl Rule<'_> {
-    /// Why, for the report.
+    /// Sets the reason given in reports.
     pub fn because(&mut self, reason: &'static str) -> &mut Self {
         self.reason = reason;
         self
     }
 
-    /// When such an op is legal, so is everything in its regions.
+    /// Makes the ops recursively legal: if such an op is legal, so are all ops in its regions.
     pub fn recursively(&mut self) -> &mut Self {
         self.recursive = true;
         self
     }
 
-    /// What the rule is about, in words.
+    /// Returns a description of the ops to which the rule applies.
     fn subject(&self) -> String {
         match &self.scope {
             Scope::Op(name) => format!("op '{name}'"),
@@ -55,30 +55,30 @@ impl Rule<'_> {
     }
 }
 
-/// What a target says of an op.
+/// The legality of an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Legality {
-    /// It may stay; whether also everything in its regions.
+    /// The op is legal.
     Legal {
-        /// Everything in its regions may stay too.
+        /// Whether all ops in its regions are legal too.
         recursively: bool,
     },
-    /// It must go; why, when a rule's condition says so.
+    /// The op is illegal; the reason, if a legality check failed.
     Illegal(Option<MatchFailure>),
-    /// No rule is about it.
+    /// No rule applies to the op.
     Unknown,
 }
 
-/// What a conversion is to reach. A rule for an op beats one for its dialect, which beats the one for unknown ops; of two
-/// rules for the same thing the later one holds.
+/// A conversion target: legality rules. A rule for an op name takes precedence over one for its dialect, and that over
+/// one for unknown ops; a later rule replaces an earlier one of the same scope.
 pub struct ConversionTarget<'a> {
-    /// For reports: who forbids and allows.
+    /// The target's name in reports.
     pub name: &'static str,
     rules: Vec<Rule<'a>>,
 }
 
 impl<'a> ConversionTarget<'a> {
-    /// A target that says nothing of any op.
+    /// Creates a target without rules.
     pub fn new(name: &'static str) -> Self {
         ConversionTarget { name, rules: Vec::new() }
     }
@@ -89,22 +89,23 @@ impl<'a> ConversionTarget<'a> {
         self.rules.last_mut().expect("was pushed")
     }
 
-    /// The op may stay.
+    /// Makes ops of one name legal.
     pub fn legal_op(&mut self, name: &'static str) -> &mut Rule<'a> {
         self.rule(Scope::Op(name), Action::Legal)
     }
 
-    /// The op must go.
+    /// Makes ops of one name illegal.
     pub fn illegal_op(&mut self, name: &'static str) -> &mut Rule<'a> {
         self.rule(Scope::Op(name), Action::Illegal)
     }
 
-    /// The op is converted where a pattern applies, and a partial conversion leaves it elsewhere, whatever other rules say.
+    /// Makes the legality of ops of one name unknown, overriding other rules: they are converted where a pattern
+    /// applies, and a partial conversion keeps the others.
     pub fn unknown_op(&mut self, name: &'static str) -> &mut Rule<'a> {
         self.rule(Scope::Op(name), Action::Unknown)
     }
 
-    /// The ops that these patterns are for must go, of those that are for ops of one name.
+    /// Makes the root ops of these patterns illegal, for patterns that match ops of one name.
     pub fn illegal_roots(&mut self, patterns: &[ConversionPattern<'_>]) {
         for pattern in patterns {
             if let Root::Op(name) = pattern.root {
@@ -113,42 +114,42 @@ impl<'a> ConversionTarget<'a> {
         }
     }
 
-    /// The op may stay when `check` finds nothing against it.
+    /// Makes ops of one name legal if `check` succeeds.
     pub fn dynamic_op(&mut self, name: &'static str, check: impl Fn(&Module, Op) -> Match + 'a) -> &mut Rule<'a> {
         self.rule(Scope::Op(name), Action::Dynamic(Box::new(check)))
     }
 
-    /// The dialect's ops may stay.
+    /// Makes the ops of a dialect legal.
     pub fn legal_dialect(&mut self, name: &'static str) -> &mut Rule<'a> {
         self.rule(Scope::Dialect(name), Action::Legal)
     }
 
-    /// The dialect's ops must go.
+    /// Makes the ops of a dialect illegal.
     pub fn illegal_dialect(&mut self, name: &'static str) -> &mut Rule<'a> {
         self.rule(Scope::Dialect(name), Action::Illegal)
     }
 
-    /// The dialect's ops may stay when `check` finds nothing against them.
+    /// Makes the ops of a dialect legal if `check` succeeds.
     pub fn dynamic_dialect(&mut self, name: &'static str, check: impl Fn(&Module, Op) -> Match + 'a) -> &mut Rule<'a> {
         self.rule(Scope::Dialect(name), Action::Dynamic(Box::new(check)))
     }
 
-    /// Ops that no other rule is about may stay.
+    /// Makes ops to which no other rule applies legal.
     pub fn legal_unknown(&mut self) -> &mut Rule<'a> {
         self.rule(Scope::Unknown, Action::Legal)
     }
 
-    /// Ops that no other rule is about may stay when `check` finds nothing against them.
+    /// Makes ops to which no other rule applies legal if `check` succeeds.
     pub fn dynamic_unknown(&mut self, check: impl Fn(&Module, Op) -> Match + 'a) -> &mut Rule<'a> {
         self.rule(Scope::Unknown, Action::Dynamic(Box::new(check)))
     }
 
-    /// What the target says of `op`. Looks the rule up by name: the driver does so once for each name.
+    /// Returns the legality of `op`. O(rules); the driver looks the rule up once per op name.
     pub fn legality(&self, m: &Module, op: Op) -> Legality {
         self.judge(self.rule_for(&m.ctx, m.name(op)), m, op)
     }
 
-    /// The number of the rule for an op name.
+    /// Returns the index of the rule for an op name.
     pub(super) fn rule_for(&self, ctx: &Context, name: OpName) -> Option<u32> {
         let (text, dialect) = (ctx.op_name_text(name), ctx.op_dialect(name));
         let find = |wanted: &dyn Fn(&Scope) -> bool| self.rules.iter().position(|r| wanted(&r.scope));
@@ -158,7 +159,7 @@ impl<'a> ConversionTarget<'a> {
             .map(|i| i as u32)
     }
 
-    /// What rule number `rule` says of `op`.
+    /// Returns the legality of `op` under rule `rule`.
     pub(super) fn judge(&self, rule: Option<u32>, m: &Module, op: Op) -> Legality {
         let Some(rule) = rule.map(|i| &self.rules[i as usize]) else { return Legality::Unknown };
         let why_not = match &rule.action {
@@ -173,13 +174,13 @@ impl<'a> ConversionTarget<'a> {
         }
     }
 
-    /// Whether rule number `rule` may allow an op, and whether it may allow all in its regions.
+    /// Whether rule `rule` may make an op legal, and whether it does so recursively.
     pub(super) fn may_allow(&self, rule: Option<u32>) -> (bool, bool) {
         let Some(rule) = rule.map(|i| &self.rules[i as usize]) else { return (false, false) };
         (!matches!(rule.action, Action::Illegal | Action::Unknown), rule.recursive)
     }
 
-    /// Who forbids an op, and why: for a note of the report.
+    /// Returns the note that names the rule which makes an op illegal, and the reason.
     pub(super) fn objection(&self, rule: Option<u32>, legality: &Legality) -> String {
         let target = self.name;
         let rule = rule.map(|i| &self.rules[i as usize]);

@@ -1,4 +1,4 @@
-//! A dialect for tests, and tests of the driver: which ops become legal, and what is said of the others.
+//! A dialect for tests, and tests of the driver: legalization and reports.
 
 mod materialize;
 mod rewrites;
@@ -47,7 +47,7 @@ static CALL: OpInfo = OpInfo {
     traits: Traits::CALL,
     ..OpInfo::DEFAULT
 };
-/// Goes to one of two blocks, with operands for each.
+/// A branch to one of two blocks, with operands for each.
 static BRANCH: OpInfo = OpInfo {
     name: "t.cond_br",
     operands: &[values("on_true"), values("on_false")],
@@ -96,7 +96,7 @@ fn parse(ctx: &Arc<Context>, text: &str) -> Module {
     parse_module(ctx, "t.mlir", text.to_owned(), options).expect("the test's program parses")
 }
 
-/// The program after a conversion, or all that is wrong.
+/// Returns the converted program, or all errors.
 fn convert(
     mode: ConversionMode,
     m: &mut Module,
@@ -111,7 +111,7 @@ fn convert(
     }
 }
 
-/// The text of the program, without what is around it.
+/// Returns the text of the program without the enclosing module.
 fn body(m: &Module) -> String {
     let text = m.to_text(PrintOptions::default());
     let lines: Vec<&str> = text.lines().map(|l| l.strip_prefix("  ").unwrap_or(l)).collect();
@@ -126,7 +126,7 @@ fn fully(text: &str, target: &ConversionTarget<'_>, patterns: &[ConversionPatter
     convert(ConversionMode::Full, &mut parse(&context(), text), target, patterns)
 }
 
-/// The op `name` with the results of `op`.
+/// Returns an op `name` with the result types of `op`.
 fn like(m: &Module, op: Op, name: &str, operands: &[Value]) -> OpState {
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
     state.operands.extend_from_slice(operands);
@@ -134,7 +134,7 @@ fn like(m: &Module, op: Op, name: &str, operands: &[Value]) -> OpState {
     state
 }
 
-/// Gives ops another name.
+/// Returns a pattern that renames ops.
 fn rename(name: &'static str, from: &'static str, to: &'static str) -> ConversionPattern<'static> {
     ConversionPattern::new(name, from, move |r, op, operands| {
         let state = like(r.module(), op, to, operands.all());
@@ -143,12 +143,12 @@ fn rename(name: &'static str, from: &'static str, to: &'static str) -> Conversio
     })
 }
 
-/// Refuses.
+/// Returns a pattern that always fails to match.
 fn refuse(name: &'static str, root: &'static str, why: &'static str) -> ConversionPattern<'static> {
     ConversionPattern::new(name, root, move |_, _, _| Err(why.into()))
 }
 
-/// Allows dialect `l` and forbids dialect `i`.
+/// Returns a target with legal dialect `l` and illegal dialect `i`.
 fn target() -> ConversionTarget<'static> {
     let mut target = ConversionTarget::new("l");
     target.legal_dialect("l");
@@ -249,7 +249,7 @@ fn partial_conversion_leaves_what_no_rule_is_about() {
         %1 = "i.a"(%0) : (i32) -> i32
         %2 = "u.b"(%1) : (i32) -> i32
     "#;
-    // What one pattern made of `u.a` before it failed is undone.
+    // The changes of one pattern to `u.a` before its failure are rolled back.
     let patterns = [rename("a-to-b", "i.a", "l.b"), rename("u-to-x", "u.a", "u.x")];
     assert_snapshot!(partially(text, &target(), &patterns), @r#"
 %0 = "u.a"() : () -> i32
@@ -421,7 +421,7 @@ fn ops_fold_before_patterns_are_tried() {
     "#;
     let mut target = target();
     target.illegal_op("t.add");
-    // The constant that folding makes must become legal too.
+    // The constant that folding creates must be legalized too.
     assert_snapshot!(partially(text, &target, &[rename("add", "t.add", "l.add")]), @r#"
 %0 = "l.a"() : () -> i32
 %1 = "t.constant"() <{value = 0 : i32}> : () -> i32

@@ -1,4 +1,4 @@
-//! Applying rules in a program: at an op, the first match that there is.
+//! Application of rules to programs: the first match at an op is rewritten.
 
 use super::bindings::Bindings;
 use super::builder::{RightSideBuilder, build_right_side};
@@ -16,23 +16,24 @@ use crate::verify::verify_op;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// Maximum number of ops that an attempt to match a rule looks at.
+/// Maximum number of ops examined per match attempt.
 const FUEL: usize = 2000;
 
-/// Maximum number of users of a value that are tried for a further root.
+/// Maximum number of users of a value tried for a further root.
 const MAX_USERS: usize = 100;
 
-/// Tries a rule at an op, by itself: nothing is folded but what the rule makes. Whether it fired.
+/// Applies a rule at an op, without a driver: only the new ops are folded. Returns whether the rule fired.
 pub fn apply_at(m: &mut Module, rule: &Compiled, op: Op) -> bool {
     apply(&mut Rewriter::new(m, None, None), rule, op, None)
 }
 
-/// Whether a rule matches at an op, and its conditions hold.
+/// Whether a rule matches at an op and its conditions hold.
 pub fn matches_at(m: &Module, rule: &Compiled, op: Op) -> bool {
     find(m, rule, op).is_some()
 }
 
-/// Tries a rule at an op; if ops have a price, it must pay. `true` when it fired; the program is as it was otherwise.
+/// Applies a rule at an op, if it is profitable under `price`. Returns whether it fired; otherwise the program is
+/// unchanged.
 pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op, price: Option<Price>) -> bool {
     let m = rewriter.module();
     let Some(found) = find(m, rule, op) else { return false };
@@ -62,7 +63,7 @@ pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op, price:
     true
 }
 
-/// The first match of a rule at an op.
+/// Returns the first match of a rule at an op.
 fn find(m: &Module, rule: &Compiled, op: Op) -> Option<Match<Op, Value>> {
     if !is_candidate(m, op, &rule.roots[0]) {
         return None;
@@ -111,7 +112,7 @@ impl MatchGraph for Module {
         self.defining_op(value).filter(is_it).map(|op| (op, Premises::new())).into_iter()
     }
 
-    /// Ops in the block of the first root.
+    /// Returns candidates in the block of the first root.
     fn further_roots(&self, pattern: &OpTerm, anchor: Anchor<Value>, matched: &[Op]) -> impl Iterator<Item = Op> {
         let (source, used) = match anchor {
             Anchor::Result(_, value) => (self.defining_op(value), None),
@@ -137,24 +138,24 @@ impl MatchGraph for Module {
         Module::props(self, op)
     }
 
-    /// The right side drops them: it may only be more defined.
+    /// The right side drops unmentioned attributes, which only makes it more defined.
     fn allows_unmentioned(&self, _: &OpTerm, _: Attr) -> bool {
         true
     }
 }
 
-/// Whether two ops without regions compute the same.
+/// Whether two ops without regions are equivalent.
 fn is_same(m: &Module, a: Op, b: Op) -> bool {
     let types = |op| m.results(op).map(|v| m.value_type(v));
     m.name(a) == m.name(b) && m.operands(a) == m.operands(b) && m.props(a) == m.props(b) && types(a).eq(types(b))
 }
 
-/// The op that comes first; all are in one block.
+/// Returns the first of some ops in one block.
 fn first_of(m: &Module, ops: &[Op]) -> Op {
     ops.iter().copied().reduce(|a, b| if is_before(m, a, b) { a } else { b }).expect("a rule has a root")
 }
 
-/// Whether `a` comes before `b` in their block. Looks in both directions at once.
+/// Whether `a` precedes `b` in their block. Searches in both directions at once.
 fn is_before(m: &Module, a: Op, b: Op) -> bool {
     let (mut down, mut up) = (m.next_op(a), m.prev_op(a));
     loop {
@@ -171,13 +172,14 @@ fn is_before(m: &Module, a: Op, b: Op) -> bool {
 
 struct Build<'b, 'm> {
     rewriter: &'b mut Rewriter<'m>,
-    /// Ops are made before this one.
+    /// The insertion point: before this op.
     at: Op,
     made: SmallVec<[Op; 4]>,
 }
 
 impl Build<'_, '_> {
-    /// The values that replace the results of all roots. `None` if they cannot be built, or not there.
+    /// Builds the values that replace the results of all roots. `None` if they cannot be built, or are not available
+    /// there.
     fn right(&mut self, rule: &Compiled, bindings: Bindings<Value>, roots: &[Op]) -> Option<ValueList> {
         let m = self.rewriter.module();
         let results: ValueList = roots.iter().flat_map(|&root| m.results(root)).collect();
@@ -186,7 +188,8 @@ impl Build<'_, '_> {
         allowed.then(|| ValueList::from_slice(&values))
     }
 
-    /// Whether what replaces several roots is defined before the first that goes, and does not go itself.
+    /// Whether the replacements of several roots are defined before the first replaced root, and not by a replaced
+    /// root.
     fn fits(&self, roots: &[Op], values: &[Value]) -> bool {
         let m = self.rewriter.module();
         let block = m.parent_block(self.at);
@@ -211,7 +214,7 @@ impl Build<'_, '_> {
         !values.iter().any(goes) && self.made.iter().flat_map(|&op| m.operands(op)).all(|&v| above(v) && !goes(&v))
     }
 
-    /// The constant that an op of constants is.
+    /// Folds an op whose operands are all constant.
     fn folded(&mut self, op: Op) -> Option<Value> {
         let m = self.rewriter.module();
         let constant = m.num_results(op) == 1 && m.operands(op).iter().all(|&v| m.constant(v).is_some());

@@ -4,19 +4,20 @@ use super::{Arg, Compiled, Var};
 use crate::intern::{Attr, Type};
 use smallvec::SmallVec;
 
-/// A substitution: the binding of each variable of a rule, by number. `V` is a value of what the rule is matched in.
+/// A substitution: the binding of each variable of a rule, by index. `V` is the value type of the graph in which the
+/// rule is matched.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Bindings<V>(SmallVec<[Option<Arg<V>>; 8]>);
 
 impl<V: Copy> Bindings<V> {
-    /// The substitution that binds the type variables that stand for one type only.
+    /// Creates the initial substitution of a rule, which binds the type variables with a fixed type.
     pub fn of(rule: &Compiled) -> Bindings<V> {
         let mut bindings: SmallVec<[Option<Arg<V>>; 8]> = smallvec::smallvec![None; rule.variables];
         rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Arg::Type(ty)));
         Bindings(bindings)
     }
 
-    /// The binding of a variable.
+    /// Returns the binding of a variable.
     pub fn get(&self, var: Var) -> Option<Arg<V>> {
         self.0[var]
     }
@@ -31,7 +32,7 @@ impl<V: Copy> Bindings<V> {
         *self.0[var].get_or_insert(to)
     }
 
-    /// The value that a variable is bound to.
+    /// Returns the value to which a variable is bound.
     pub fn value(&self, var: Var) -> Option<V> {
         match self.0[var]? {
             Arg::Value(value) => Some(value),
@@ -39,7 +40,7 @@ impl<V: Copy> Bindings<V> {
         }
     }
 
-    /// The attribute that a variable is bound to.
+    /// Returns the attribute to which a variable is bound.
     pub fn attr(&self, var: Var) -> Option<Attr> {
         match self.0[var]? {
             Arg::Attr(attr) => Some(attr),
@@ -47,7 +48,7 @@ impl<V: Copy> Bindings<V> {
         }
     }
 
-    /// The type that a variable is bound to.
+    /// Returns the type to which a variable is bound.
     pub fn ty(&self, var: Option<Var>) -> Option<Type> {
         match self.0[var?]? {
             Arg::Type(ty) => Some(ty),
@@ -55,7 +56,7 @@ impl<V: Copy> Bindings<V> {
         }
     }
 
-    /// The substitution with each value replaced.
+    /// Returns the substitution with each value mapped by `f`.
     #[must_use]
     pub fn map_values(&self, f: impl Fn(V) -> V) -> Bindings<V> {
         let map = |arg: &Option<Arg<V>>| match *arg {

@@ -1,7 +1,7 @@
-//! Building the right sides of rules.
+//! Construction of the right sides of rules.
 //!
-//! [`build_right_side`] is the one traversal of right sides. A [`RightSideBuilder`] makes what they consist of: ops of a
-//! program or nodes of an e-graph.
+//! [`build_right_side`] is the single traversal of right sides. A [`RightSideBuilder`] creates the constants and ops:
+//! in a program, or as nodes of an e-graph.
 
 use super::bindings::Bindings;
 use super::{Arg, Compiled, OpTerm, Term, Var};
@@ -11,30 +11,31 @@ use crate::intern::{Attr, Type};
 use crate::loc::Loc;
 use smallvec::SmallVec;
 
-/// Makes the constants and ops of a right side.
+/// A builder of constants and ops on a right side.
 pub trait RightSideBuilder {
-    /// A value, or an e-node that stands for its class.
+    /// A value, or an e-node that represents its class.
     type Value: Copy;
 
-    /// The context.
+    /// Returns the context.
     fn context(&self) -> &Context;
 
-    /// The type of a value.
+    /// Returns the type of a value.
     fn value_type(&self, value: Self::Value) -> Type;
 
     /// Whether two values are known to be equal.
     fn is_same(&self, a: Self::Value, b: Self::Value) -> bool;
 
-    /// A constant of this value and type.
+    /// Builds a constant.
     fn constant(&mut self, attr: Attr, ty: Type) -> Option<Self::Value>;
 
-    /// The results of a valid op with these operands, new or equal to it: a constant if all operands are constants and it
-    /// folds. `state` has neither operands nor location. `None` if there is no such op.
+    /// Returns the results of a valid op with these operands, new or an equivalent existing one; a constant if all
+    /// operands are constant and the op folds. `state` has neither operands nor location. `None` if there is no such
+    /// op.
     fn op(&mut self, state: OpState, operands: &[Self::Value]) -> Option<SmallVec<[Self::Value; 2]>>;
 }
 
-/// Builds the values that replace `results`, the results of all roots, under a substitution. `None` if something cannot be
-/// built, or has another type than the result that it replaces.
+/// Builds the values that replace `results`, the results of all roots, under a substitution. `None` if a value cannot
+/// be built, or its type differs from the type of the result that it replaces.
 pub fn build_right_side<B: RightSideBuilder>(
     builder: &mut B,
     rule: &Compiled,
@@ -59,7 +60,7 @@ struct Build<'b, B: RightSideBuilder> {
 }
 
 impl<B: RightSideBuilder> Build<'_, B> {
-    /// The value of a term. `root` is the type of numbers that say none.
+    /// Builds the value of a term. `root` is the type of numbers without a type of their own.
     fn term(&mut self, term: &Term, root: Type) -> Option<B::Value> {
         match term {
             Term::Value { var, .. } => self.bindings.value(*var),
@@ -78,7 +79,7 @@ impl<B: RightSideBuilder> Build<'_, B> {
         }
     }
 
-    /// Result `result` of an op. `wanted` is the type of its only result, if the rule says none.
+    /// Builds an op and returns result `result`. `wanted` is the type of its only result, if the rule gives none.
     fn op(&mut self, term: &OpTerm, result: usize, root: Type, wanted: Option<Type>) -> Option<B::Value> {
         let operands: Option<SmallVec<[B::Value; 4]>> = term.operands.iter().map(|t| self.term(t, root)).collect();
         let operands = operands?;
@@ -100,7 +101,7 @@ impl<B: RightSideBuilder> Build<'_, B> {
         values.get(result).copied()
     }
 
-    /// Binds a variable, or checks that it is bound to something equal.
+    /// Binds a variable, or checks that it is bound to an equal value.
     fn bind(&mut self, var: Option<Var>, to: Arg<B::Value>) -> bool {
         let Some(var) = var else { return true };
         match (self.bindings.get_or_bind(var, to), to) {

@@ -1,4 +1,4 @@
-//! Instances of the left sides of rules: programs that a rule may fire on.
+//! Instances of the left sides of rules: programs in which a rule may match.
 
 use super::bindings::Bindings;
 use super::{Arg, AttrTerm, Compiled, OpTerm, Term, Var};
@@ -13,19 +13,19 @@ use crate::op_info::Arity;
 use crate::verify::verify_op;
 use smallvec::SmallVec;
 
-/// Types and inherent attributes that an op can have.
+/// Types and inherent attributes of an op.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Signature {
-    /// Types of its operands.
+    /// Operand types.
     pub operands: SmallVec<[Type; 4]>,
-    /// Types of its results.
+    /// Result types.
     pub results: SmallVec<[Type; 2]>,
-    /// Its inherent attributes.
+    /// Inherent attributes.
     pub props: Attr,
 }
 
 impl Signature {
-    /// Whether the types are those that are known.
+    /// Whether the types agree with those that are given.
     pub fn fits(&self, results: &[Option<Type>], operands: &[Option<Type>]) -> bool {
         let same = |types: &[Type], known: &[Option<Type>]| {
             types.len() == known.len() && types.iter().zip(known).all(|(ty, known)| known.is_none_or(|k| k == *ty))
@@ -34,25 +34,24 @@ impl Signature {
     }
 }
 
-/// Holds a program, and chooses what a rule leaves open.
+/// A program under construction, with the random choices that a rule leaves open.
 pub trait Chooser {
-    /// The program.
+    /// Returns the program.
     fn module(&self) -> &Module;
-    /// The program, to put ops into it.
+    /// Returns the program, to insert ops.
     fn module_mut(&mut self) -> &mut Module;
-    /// A value of a type that can be used at the place.
+    /// Chooses a value of a type that is visible at the insertion point.
     fn value(&mut self, ty: Type) -> Option<Value>;
-    /// The value of a constant. `result` is the type of what the op that uses it results in, if that is known: it may say
-    /// which extents.
+    /// Chooses the value of a constant. `result`, the result type of its user if known, may determine extents.
     fn constant(&mut self, ty: Type, result: Option<Type>) -> Option<Attr>;
-    /// Something that happens in half of all cases.
+    /// Returns `true` with probability 1/2.
     fn coin(&mut self) -> bool;
-    /// Types and attributes of an op, with results and operands of these types where they are known.
+    /// Chooses the types and attributes of an op, given the result and operand types that are known.
     fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature>;
 }
 
 impl Context {
-    /// The names of the declared rules that canonicalize, in order.
+    /// Returns the names of the declared canonicalization rules, in order.
     pub fn rule_names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.dialects().iter().flat_map(|d| d.rules).map(|rule| rule.name)
     }
@@ -64,16 +63,15 @@ impl Context {
     }
 }
 
-/// Builds an instance of the left side of a rule before an op of the chooser's program, as far as its text says; its
-/// conditions need not hold. Returns its roots; `None` if what was chosen does not fit together, and what was built and is
-/// used by nothing else is gone.
+/// Builds an instance of the left side of a rule before op `at` of the chooser's program; the rule's conditions need
+/// not hold. Returns its roots. On failure, returns `None` and erases the new ops that are unused.
 pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
     let mut build = Build { at, chooser, bindings: Bindings::of(rule), made: Vec::new() };
     let roots: Option<SmallVec<[Op; 2]>> = rule.roots.iter().map(|root| build.op(root, None)).collect();
     if roots.is_none() {
         let made = std::mem::take(&mut build.made);
         let m = chooser.module_mut();
-        // What the chooser made of them stays, and they with it.
+        // Ops used by ops that the chooser created stay.
         for op in made.into_iter().rev() {
             if m.results(op).all(|v| m.is_unused(v)) {
                 m.erase_op(op);
@@ -101,7 +99,7 @@ impl Build<'_> {
         (self.bindings.get_or_bind(var, arg) == arg).then_some(())
     }
 
-    /// `want`: the type of one of the results.
+    /// Builds an op. `want`: index and type of a result, if given.
     fn op(&mut self, term: &OpTerm, want: Option<(usize, Type)>) -> Option<Op> {
         let result = |(i, &var): (usize, &Option<Var>)| {
             want.filter(|(wanted, _)| *wanted == i).map(|(_, ty)| ty).or_else(|| self.bindings.ty(var))
@@ -109,9 +107,9 @@ impl Build<'_> {
         let results: SmallVec<[Option<Type>; 2]> = term.types.iter().enumerate().map(result).collect();
         let info = self.module().ctx.op_info(term.name);
         let infers = info.is_some_and(|info| info.infer.is_some());
-        // How many results there are need not follow from the rest.
+        // A variadic op may have any number of results.
         let counted = info.is_some_and(|info| info.results.iter().all(|spec| spec.arity == Arity::One));
-        // Of what follows from constants nothing is known beforehand, so that at times operands come first.
+        // Type inference may depend on the values of constant operands, so sometimes operands are built first.
         let first = infers && results.iter().all(Option::is_none) && self.chooser.coin();
         let mut built: SmallVec<[Option<Value>; 4]> = smallvec::smallvec![None; term.operands.len()];
         for (operand, built) in term.operands.iter().zip(&mut built).filter(|_| first) {
@@ -126,7 +124,7 @@ impl Build<'_> {
         };
         let known: SmallVec<[Option<Type>; 4]> = term.operands.iter().zip(&built).map(known).collect();
         let given = self.chooser.signature(term.name, &results, &known);
-        // What follows from constants is not known yet.
+        // Result types that depend on constant operands are inferred after the operands are built.
         let open = infers && (given.is_none() || counted && results.iter().all(Option::is_none));
         let nothing: SmallVec<[Option<Type>; 2]> = smallvec::smallvec![None; results.len()];
         let signature = match given {
@@ -152,7 +150,7 @@ impl Build<'_> {
         let op = Builder::at(self.chooser.module_mut(), InsertPoint::Before(self.at)).try_create(state).ok()?;
         self.made.push(op);
         let m = self.module();
-        // Attributes of one op need not go with the types of another.
+        // The chosen attributes may be invalid for the types.
         verify_op(m, op).ok()?;
         let types: SmallVec<[Type; 2]> = m.results(op).map(|v| m.value_type(v)).collect();
         self.bind_types(term, &types)?;
@@ -167,7 +165,7 @@ impl Build<'_> {
         term.types.iter().zip(types).try_for_each(|(&var, &ty)| self.bind(var, Arg::Type(ty)))
     }
 
-    /// The type that a term must have by what is bound.
+    /// Returns the type of a term that follows from the bindings.
     fn known_type(&self, term: &Term) -> Option<Type> {
         let (var, ty) = match term {
             Term::Value { var, ty } | Term::Constant { var, ty } => (Some(*var), *ty),
@@ -209,7 +207,7 @@ impl Build<'_> {
         Some(entries)
     }
 
-    /// `result`: what the op that uses it results in.
+    /// Builds an operand. `result`: the first result type of its user, if known.
     fn operand(&mut self, term: &Term, ty: Type, result: Option<Type>) -> Option<Value> {
         match term {
             Term::Op { op, result: i } => {

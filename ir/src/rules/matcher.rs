@@ -1,11 +1,11 @@
-//! Matching the left sides of rules.
+//! Matching of the left sides of rules.
 //!
-//! [`Matcher`] is the one traversal of patterns. It enumerates the substitutions under which a rule's left side matches in
-//! a [`MatchGraph`], by backtracking over the candidates that the graph offers for each op of the pattern: one in a program,
-//! where a value has one definition; several in an e-graph, where a class has several e-nodes.
+//! [`Matcher`] is the single traversal of patterns. It enumerates the substitutions under which a rule's left side
+//! matches in a [`MatchGraph`], by backtracking over the candidates that the graph offers for each op of the pattern:
+//! one in a program, where a value has one definition; several in an e-graph, where a class has several e-nodes.
 //!
-//! Operands are matched from left to right, each with all that it is made of before the next. The operands that are still to
-//! be matched are a linked list on the stack, and bindings are undone on the way back, so that no state is copied.
+//! Operands are matched from left to right in preorder: the definition of each before the next operand. The remaining
+//! goals are a linked list on the stack, and bindings are undone on backtracking, so no state is copied.
 
 use super::bindings::Bindings;
 use super::{Arg, AttrTerm, Call, Compiled, NativeFn, OpTerm, Term, Var};
@@ -14,35 +14,35 @@ use crate::module::{Module, Value};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// Pairs of different values that a match needs to be equal, such as an operand and the e-node found in its class.
+/// Pairs of different values that must be equal for a match, such as an operand and the e-node found in its class.
 pub type Premises<V> = SmallVec<[(V, V); 4]>;
 
-/// Something that rules are matched in: a program or an e-graph.
+/// A graph in which rules are matched: a program or an e-graph.
 pub trait MatchGraph {
-    /// A value, or an e-node that stands for its class.
+    /// A value, or an e-node that represents its class.
     type Value: Copy + PartialEq;
-    /// A candidate for an op of a pattern: an op or an e-node.
+    /// A candidate for an op pattern: an op or an e-node.
     type Node: Copy;
     /// Whether the operands of commutative ops are tried in the opposite order first.
     const SWAPPED_FIRST: bool = false;
 
-    /// The module, for conditions and for what is interned.
+    /// Returns the module, for conditions and interned data.
     fn module(&self) -> &Module;
 
     /// Whether two values are known to be equal.
     fn is_same(&self, a: Self::Value, b: Self::Value) -> bool;
 
-    /// The type of a value.
+    /// Returns the type of a value.
     fn value_type(&self, value: Self::Value) -> Type;
 
-    /// The constant that a value is, and the value, equal to it, of which that is known.
+    /// Returns the constant to which a value is known to be equal, and the value that this constant defines.
     fn constant(&self, value: Self::Value) -> Option<(Attr, Self::Value)>;
 
-    /// The value that conditions and computations look at.
+    /// Returns the value that is passed to conditions and computations.
     fn representative(&self, value: Self::Value) -> Option<Value>;
 
-    /// The candidates that have `value` as result `index`, and the name and number of operands of the pattern; each with the
-    /// equalities that make it one.
+    /// Returns the candidates that define `value` as result `index` and have the name and number of operands of the
+    /// pattern; each with the equalities on which it depends.
     fn definitions(
         &self,
         value: Self::Value,
@@ -50,7 +50,7 @@ pub trait MatchGraph {
         index: usize,
     ) -> impl Iterator<Item = (Self::Node, Premises<Self::Value>)>;
 
-    /// The candidates for a root after the first, near a value that is bound; with the name and number of operands of the
+    /// Returns the candidates for a further root, near a bound value, that have the name and number of operands of the
     /// pattern. `matched` are the roots before it.
     fn further_roots(
         &self,
@@ -59,54 +59,54 @@ pub trait MatchGraph {
         matched: &[Self::Node],
     ) -> impl Iterator<Item = Self::Node>;
 
-    /// The operands of a candidate.
+    /// Returns the operands of a candidate.
     fn operands(&self, node: Self::Node) -> &[Self::Value];
 
-    /// The results of a candidate; `None` if there are not `count`, or some are unknown.
+    /// Returns the results of a candidate; `None` unless there are `count` and all are known.
     fn results(&self, node: Self::Node, count: usize) -> Option<SmallVec<[Self::Value; 2]>>;
 
-    /// The inherent attributes of a candidate.
+    /// Returns the inherent attributes of a candidate.
     fn props(&self, node: Self::Node) -> Attr;
 
     /// Whether a pattern that does not mention some of these attributes may match.
     fn allows_unmentioned(&self, pattern: &OpTerm, props: Attr) -> bool;
 }
 
-/// A bound value by which a further root is found.
+/// A bound value from which a further root is reached.
 #[derive(Clone, Copy, Debug)]
 pub enum Anchor<V> {
-    /// The root has it as this result.
+    /// The root defines the value, as the result of this index.
     Result(usize, V),
-    /// The root uses it.
+    /// The root uses the value.
     Operand(V),
 }
 
 /// A match of a rule.
 #[derive(Clone)]
 pub struct Match<N, V> {
-    /// The candidate that each root matched.
+    /// The candidate matched by each root.
     pub roots: SmallVec<[N; 2]>,
     /// The substitution.
     pub bindings: Bindings<V>,
-    /// The equalities without which it would not match.
+    /// The equalities on which the match depends.
     pub premises: Premises<V>,
 }
 
 /// A match in a graph.
 pub type MatchIn<G> = Match<<G as MatchGraph>::Node, <G as MatchGraph>::Value>;
 
-/// Enumerates the matches of one rule in one graph.
+/// An enumerator of the matches of one rule in one graph.
 pub struct Matcher<'g, G: MatchGraph> {
     graph: &'g G,
     rule: &'g Compiled,
-    /// Candidates that may still be tried: operands in both orders make exponentially many ways to match.
+    /// Number of candidates that may still be tried. Swapped operands make the number of matches exponential.
     fuel: usize,
     state: MatchIn<G>,
-    /// The variables in the order in which they were bound.
+    /// The bound variables in binding order.
     trail: SmallVec<[Var; 8]>,
 }
 
-/// Operands that are still to be matched: those of one op from number `next` on, then `outer`.
+/// The remaining goals: the operands of one op from index `next` on, then `outer`.
 struct Goals<'s, V> {
     terms: &'s [Term],
     values: &'s [V],
@@ -116,7 +116,7 @@ struct Goals<'s, V> {
 }
 
 impl<'s, V: Copy> Goals<'s, V> {
-    /// The next pattern, and the value that it is to match.
+    /// Returns the next pattern and the value to match it with.
     fn first(&self) -> Option<(&'s Term, V)> {
         let term = self.terms.get(self.next)?;
         let at = if self.is_swapped { self.values.len() - 1 - self.next } else { self.next };
@@ -125,19 +125,19 @@ impl<'s, V: Copy> Goals<'s, V> {
 }
 
 impl<'g, G: MatchGraph> Matcher<'g, G> {
-    /// A matcher that tries at most `fuel` candidates.
+    /// Creates a matcher that tries at most `fuel` candidates.
     pub fn new(graph: &'g G, rule: &'g Compiled, fuel: usize) -> Matcher<'g, G> {
         let state = Match { roots: SmallVec::new(), bindings: Bindings::of(rule), premises: Premises::new() };
         Matcher { graph, rule, fuel, state, trail: SmallVec::new() }
     }
 
-    /// Whether it gave up because too many candidates were tried.
+    /// Whether the enumeration stopped because the fuel was used up.
     pub fn is_exhausted(&self) -> bool {
         self.fuel == 0
     }
 
-    /// Calls `found` with each match whose first root is `node`, until it breaks or the fuel is used up. The name and number
-    /// of operands of `node` are those of the first root.
+    /// Calls `found` with each match whose first root is `node`, until it breaks or the fuel is used up. `node` has the
+    /// name and number of operands of the first root.
     pub fn at<F>(&mut self, node: G::Node, found: &mut F) -> ControlFlow<()>
     where
         F: FnMut(&MatchIn<G>) -> ControlFlow<()>,
@@ -155,7 +155,7 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
         ControlFlow::Continue(())
     }
 
-    /// Matches an op against a candidate, and then the other goals.
+    /// Matches an op against a candidate, then the remaining goals.
     fn op<F>(
         &mut self,
         pattern: &OpTerm,
@@ -251,7 +251,7 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
         Some(attr)
     }
 
-    /// Matches the next root: one that defines or uses a value that is bound.
+    /// Matches the next root: one that defines or uses a bound value.
     fn next_root<F>(&mut self, found: &mut F) -> ControlFlow<()>
     where
         F: FnMut(&MatchIn<G>) -> ControlFlow<()>,
@@ -273,7 +273,7 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
         results().or_else(|| pattern.operands.iter().find_map(operand))
     }
 
-    /// All is matched: the conditions must hold, and what is computed must exist.
+    /// Completes a match: checks the conditions and evaluates the computations.
     fn done<F>(&mut self, found: &mut F) -> ControlFlow<()>
     where
         F: FnMut(&MatchIn<G>) -> ControlFlow<()>,
@@ -316,7 +316,7 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
         self.bind(var, || Arg::Type(graph.value_type(value)))
     }
 
-    /// Binds a variable, or checks that it is bound to something equal.
+    /// Binds a variable, or checks that it is bound to an equal value.
     fn bind(&mut self, var: Option<Var>, to: impl FnOnce() -> Arg<G::Value>) -> bool {
         let Some(var) = var else { return true };
         match (self.state.bindings.get(var), to()) {
@@ -336,19 +336,19 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
         }
     }
 
-    /// Notes that it matters that two values are equal.
+    /// Records that the match depends on the equality of two values.
     fn suppose(&mut self, a: G::Value, b: G::Value) {
         if a != b {
             self.state.premises.push((a, b));
         }
     }
 
-    /// A point to return to.
+    /// Returns the current choice point.
     fn mark(&self) -> (usize, usize) {
         (self.trail.len(), self.state.premises.len())
     }
 
-    /// Removes what was bound and supposed since a mark.
+    /// Undoes all bindings and premises since a choice point.
     fn undo(&mut self, (bound, premises): (usize, usize)) {
         for var in self.trail.drain(bound..) {
             self.state.bindings.set(var, None);

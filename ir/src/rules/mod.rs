@@ -1,4 +1,4 @@
-//! Rewrite rules as one line of text each, declared beside the ops that they are about:
+//! Rewrite rules as one line of text each, declared beside the ops that they rewrite:
 //!
 //! ```text
 //! xori(a, xori(a, b)) => b
@@ -7,27 +7,27 @@
 //! addi(addi(x, C), D) => addi(x, addi(C, D))
 //! ```
 //!
-//! | in a rule | stands for |
+//! | in a rule | meaning |
 //! |---|---|
-//! | `name(...)`, `dialect.name(...)` | an op with these operands; of commutative ops in any order |
-//! | `name{attr = word}(...)` | the op's attribute, as its custom form spells it; `attr = P` is a variable for it, and on the right `attr = f(P)` a computation by name |
-//! | `name{* = P}(...)` | a variable for all attributes that are not mentioned otherwise; `* = f(P)` on the right |
-//! | `f(C)` on the right | a constant that is computed by name |
-//! | `x`, `x: T` | a value; the same letter, the same value; `T` is its type |
-//! | `x: f32`, `1: i32` | a value, or a number, of this type |
+//! | `name(...)`, `dialect.name(...)` | an op with these operands; commutative ops match in any order |
+//! | `name{attr = word}(...)` | an attribute of the op, as its custom form spells it; `attr = P` binds a variable, and on the right `attr = f(P)` calls a function |
+//! | `name{* = P}(...)` | a variable for all attributes that are not mentioned; `* = f(P)` on the right |
+//! | `f(C)` on the right | a constant computed by a function |
+//! | `x`, `x: T` | a value; each occurrence is the same value; `T` is its type |
+//! | `x: f32`, `1: i32` | a value or number of this type |
 //! | `C`, `C: T` | a constant, or on the right an equal one |
-//! | `1`, `-1`, `2.0` | a constant that is this number everywhere; on the right of the root's type, or `1: T` |
-//! | `x @ name(...)` | an op's result that has a name, for conditions |
-//! | `if test(x, T), ...` | conditions by name; see [`Native`] |
+//! | `1`, `-1`, `2.0` | a constant with this number in all elements; on the right of the root's type, or `1: T` |
+//! | `x @ name(...)` | a name for an op's result, for conditions |
+//! | `if test(x, T), ...` | conditions, called by name; see [`Native`] |
 //!
-//! Attributes that the left side does not mention can be anything, and are dropped: on the right they have their defaults.
-//! An op of constants on the right is folded at once. Several ops on the left, with commas between them, are replaced by as
-//! many values on the right.
+//! Attributes that the left side does not mention match any value and are dropped: on the right they have their
+//! defaults. New ops with constant operands are folded at once. Several comma-separated ops on the left are replaced by
+//! as many values on the right.
 //!
-//! A rule's result may be used wherever the original was, so the right side must *refine* the left: equal for all values
-//! for which the left is defined and not poison.
+//! The right side must *refine* the left: it is equal for all values for which the left is defined and not poison.
 //!
-//! Both this text and others, such as IR, are read into one form, [`Compiled`]: a [`RuleSet`] of them is what drivers apply.
+//! This text and other notations, such as IR, are parsed into one form, [`Compiled`]; drivers apply a [`RuleSet`] of
+//! them.
 
 mod apply;
 mod bindings;
@@ -57,51 +57,51 @@ use std::sync::Arc;
 /// A rule as declared.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// For reports and debugging.
+    /// The name, for reports and debugging.
     pub name: &'static str,
     /// `left => right if conditions`
     pub text: &'static str,
-    /// Whether floats may come out otherwise than before, a little.
+    /// Whether results of float ops may differ slightly (fast-math).
     pub approx: bool,
 }
 
-/// Names a rule: `rule("xor-xor", "xori(a, xori(a, b)) => b")`.
+/// Declares a rule: `rule("xor-xor", "xori(a, xori(a, b)) => b")`.
 pub const fn rule(name: &'static str, text: &'static str) -> Rule {
     Rule { name, text, approx: false }
 }
 
-/// Names a rule after which floats may come out otherwise than before, a little.
+/// Declares an approximate rule: results of float ops may differ slightly (fast-math).
 pub const fn approx(name: &'static str, text: &'static str) -> Rule {
     Rule { name, text, approx: true }
 }
 
-/// Rules that are used together where somebody asks for them, as `saturate` does, and that do not canonicalize.
+/// A group of rules that passes such as `saturate` apply on request, apart from canonicalization.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleGroup {
-    /// What it is asked for by.
+    /// The name by which passes select the group.
     pub name: &'static str,
-    /// What the rules are for, in a line.
+    /// A one-line description of the rules' purpose.
     pub doc: &'static str,
     /// The rules.
     pub rules: &'static [Rule],
 }
 
-/// A condition or computation that rules call by name.
+/// A function that rules call by name: a condition, or the computation of an attribute.
 pub struct Native {
-    /// Its name in rules.
+    /// The function's name in rules.
     pub name: &'static str,
-    /// What it is.
+    /// A one-line description.
     pub doc: &'static str,
-    /// What it is about.
+    /// The kinds of the arguments.
     pub args: &'static [ArgKind],
-    /// Names of the attributes that it takes besides. They come after the others.
+    /// The names of additional attribute parameters, which follow the arguments.
     pub params: &'static [&'static str],
-    /// Its meaning.
+    /// The implementation.
     pub run: NativeFn,
 }
 
 impl Native {
-    /// A condition on these.
+    /// Declares a condition with these arguments.
     pub const fn test(
         name: &'static str,
         doc: &'static str,
@@ -111,7 +111,7 @@ impl Native {
         Native { name, doc, args, params: &[], run: NativeFn::Test(run) }
     }
 
-    /// A computation from these.
+    /// Declares a computation with these arguments.
     pub const fn attr(
         name: &'static str,
         doc: &'static str,
@@ -121,13 +121,13 @@ impl Native {
         Native { name, doc, args, params: &[], run: NativeFn::Attr(run) }
     }
 
-    /// Whether it is a condition.
+    /// Whether the function is a condition.
     pub fn is_test(&self) -> bool {
         matches!(self.run, NativeFn::Test(_))
     }
 }
 
-/// What an argument of a [`Native`] can be.
+/// The kind of an argument of a [`Native`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgKind {
     /// A value.
@@ -141,12 +141,12 @@ pub enum ArgKind {
 }
 
 impl ArgKind {
-    /// Whether it takes what a variable of a kind stands for.
+    /// Whether an argument of this kind accepts a variable of kind `kind`.
     pub fn takes(self, kind: ArgKind) -> bool {
         self == ArgKind::Any || self == kind
     }
 
-    /// What it is called.
+    /// Returns the name of the kind in messages.
     pub fn word(self) -> &'static str {
         match self {
             ArgKind::Value => "value",
@@ -157,16 +157,16 @@ impl ArgKind {
     }
 }
 
-/// The meaning of a [`Native`].
+/// The implementation of a [`Native`].
 #[derive(Clone, Copy)]
 pub enum NativeFn {
-    /// Whether a rule may fire.
+    /// A condition on which the rule fires.
     Test(fn(&Module, &[Arg]) -> bool),
-    /// An attribute from attributes; `None`: the rule does not fire.
+    /// A computation of an attribute; the rule does not fire on `None`.
     Attr(fn(&Module, &[Arg]) -> Option<Attr>),
 }
 
-/// The binding of a variable of a rule. `V` is a value of what the rule is matched in.
+/// The binding of a variable of a rule. `V` is the value type of the graph in which the rule is matched.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Arg<V = Value> {
     /// A value.
@@ -178,7 +178,7 @@ pub enum Arg<V = Value> {
 }
 
 impl Arg {
-    /// The value. Panics on others: a mistake in a rule.
+    /// Returns the value. Panics on other kinds, a bug in the declaration of a rule function.
     pub fn value(self) -> Value {
         match self {
             Arg::Value(v) => v,
@@ -186,7 +186,7 @@ impl Arg {
         }
     }
 
-    /// The attribute. Panics on others: a mistake in a rule.
+    /// Returns the attribute. Panics on other kinds, a bug in the declaration of a rule function.
     pub fn attr(self) -> Attr {
         match self {
             Arg::Attr(a) => a,
@@ -194,7 +194,7 @@ impl Arg {
         }
     }
 
-    /// The type. Panics on others: a mistake in a rule.
+    /// Returns the type. Panics on other kinds, a bug in the declaration of a rule function.
     pub fn ty(self) -> Type {
         match self {
             Arg::Type(t) => t,
@@ -203,36 +203,37 @@ impl Arg {
     }
 }
 
-/// A variable, by number.
+/// The index of a variable of a rule.
 pub type Var = usize;
 
-/// A rule, read. Readers call [`Compiled::finish`], after which equal rules are equal.
+/// A parsed rule. Parsers call [`Compiled::finish`], which brings it into normal form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// For reports and debugging.
+    /// The name, for reports and debugging.
     pub name: Str,
-    /// Of several rules that fit, those with more of it are tried first.
+    /// The benefit: among matching rules, those of greater benefit are tried first.
     pub benefit: u32,
-    /// Whether floats may come out otherwise than before, a little.
+    /// Whether results of float ops may differ slightly (fast-math).
     pub approx: bool,
-    /// The ops that it replaces. Matching begins with the first; others use or define what those before them do.
+    /// The root ops, which are replaced. Matching begins with the first; each further root uses or defines a value of
+    /// an earlier one.
     pub roots: Vec<OpTerm>,
-    /// Conditions, once all is matched.
+    /// The conditions, checked after matching.
     pub conditions: Vec<Call>,
-    /// Attributes that are computed, once the conditions hold.
+    /// The computed attributes, evaluated once the conditions hold.
     pub computed: Vec<(Var, Call)>,
-    /// What replaces each result of each root.
+    /// The replacement of each result of each root.
     pub right: Vec<Term>,
-    /// Type variables that stand for one type only.
+    /// Type variables with a fixed type.
     pub fixed: Vec<(Var, Type)>,
-    /// How many variables there are.
+    /// Number of variables.
     pub variables: usize,
 }
 
-/// Something that a value can be.
+/// A pattern for a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
-    /// Any value, or one that is known.
+    /// Any value, or the value to which the variable is bound.
     Value {
         /// The value.
         var: Var,
@@ -246,7 +247,7 @@ pub enum Term {
         /// Its type.
         ty: Option<Var>,
     },
-    /// A constant that is a number everywhere.
+    /// A constant with this number in all elements.
     Number {
         /// The number.
         value: f64,
@@ -257,50 +258,50 @@ pub enum Term {
     Op {
         /// The op.
         op: OpTerm,
-        /// Which result.
+        /// Index of the result.
         result: usize,
     },
 }
 
-/// An op.
+/// A pattern for an op.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpTerm {
     /// Its name.
     pub name: OpName,
-    /// Whether two operands may be swapped.
+    /// Whether the two operands may be swapped.
     pub commutative: bool,
-    /// The attributes that matter.
+    /// The attributes that the pattern mentions.
     pub attrs: Vec<(Str, AttrTerm)>,
-    /// Its operands.
+    /// The operands.
     pub operands: Vec<Term>,
-    /// The types of its results.
+    /// The type variables of the results.
     pub types: Vec<Option<Var>>,
-    /// Variables for its results.
+    /// The value variables of the results.
     pub results: Vec<Option<Var>>,
 }
 
-/// An attribute of an op.
+/// A pattern for an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AttrTerm {
-    /// A variable for it.
+    /// A variable for the attribute.
     Var(Var),
-    /// This one.
+    /// A fixed attribute.
     Is(Attr),
-    /// Not one attribute, but a variable for the dictionary of all that are not mentioned. The name is [`OTHERS`].
+    /// A variable for the dictionary of all attributes that the pattern does not mention; its key is [`OTHERS`].
     Others(Var),
 }
 
-/// The name under which a rule mentions all other attributes of an op.
+/// The key for all attributes of an op that a rule does not mention.
 pub const OTHERS: &str = "*";
 
-/// A condition or computation.
+/// A call of a condition or computation.
 #[derive(Clone)]
 pub struct Call {
-    /// Which.
+    /// The function.
     pub native: &'static Native,
-    /// On what.
+    /// The arguments.
     pub args: Vec<Var>,
-    /// The attributes that it takes besides.
+    /// The attribute parameters.
     pub params: Vec<Attr>,
 }
 
@@ -316,17 +317,17 @@ impl std::fmt::Debug for Call {
     }
 }
 
-/// Rules that are applied together, found by the op at their first root.
+/// Rules that are applied together, indexed by the op name of their first root.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSet {
     rules: Vec<Compiled>,
     by_root: FxHashMap<OpName, Vec<usize>>,
-    /// What ops cost, if rules are applied only where the program then costs less.
+    /// The cost of ops, if rules are applied only where they are profitable.
     pub price: Option<Price>,
 }
 
 impl RuleSet {
-    /// Those of more benefit come first, otherwise the order stays.
+    /// Creates a set of rules, sorted by descending benefit; the sort is stable.
     pub fn new(mut rules: Vec<Compiled>) -> RuleSet {
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.benefit));
         let mut by_root: FxHashMap<OpName, Vec<usize>> = FxHashMap::default();
@@ -336,12 +337,12 @@ impl RuleSet {
         RuleSet { rules, by_root, price: None }
     }
 
-    /// All.
+    /// Returns all rules.
     pub fn rules(&self) -> &[Compiled] {
         &self.rules
     }
 
-    /// Those whose first root is such an op.
+    /// Returns the rules whose first root is an op of this name.
     pub fn of(&self, root: OpName) -> impl Iterator<Item = &Compiled> {
         self.by_root.get(&root).into_iter().flatten().map(|&i| &self.rules[i])
     }
@@ -373,47 +374,48 @@ impl RuleTable {
 }
 
 impl Context {
-    /// The rules of all dialects, read once.
+    /// Returns the rules of all dialects, parsed on first use.
     fn rules(&self) -> &RuleTable {
         self.extensions.get_or_init(|| RuleTable::new(self))
     }
 
-    /// What is wrong with declared rules; empty in a correct program. Wrong rules never fire.
+    /// Returns the errors in declared rules; empty in a correct program. Invalid rules never fire.
     pub fn rule_errors(&self) -> &[String] {
         &self.rules().errors
     }
 
-    /// The rules of dialects that canonicalize.
+    /// Returns the canonicalization rules of all dialects.
     pub fn declared_rules(&self) -> &RuleSet {
         &self.rules().set
     }
 
-    /// The rules of dialects that are used where somebody asks for them.
+    /// Returns the rule groups of all dialects.
     pub fn rule_groups(&self) -> impl Iterator<Item = (&'static RuleGroup, &[Compiled])> {
         self.rules().groups.iter().map(|(group, rules)| (*group, rules.as_slice()))
     }
 
-    /// All rules of dialects.
+    /// Returns all rules of all dialects.
     pub fn all_rules(&self) -> impl Iterator<Item = &Compiled> {
         self.declared_rules().rules().iter().chain(self.rule_groups().flat_map(|(_, rules)| rules))
     }
 
-    /// Gives the context rules that no dialect declares, for passes that ask for them. `false` if it has such rules already.
+    /// Adds rules that no dialect declares to the context, for passes that request them. Returns `false` if rules were
+    /// already added.
     pub fn load_rules(&self, rules: RuleSet) -> bool {
         self.extensions.set(Arc::new(rules))
     }
 
-    /// The rules that were given to the context.
+    /// Returns the rules that were added to the context.
     pub fn loaded_rules(&self) -> Option<&Arc<RuleSet>> {
         self.extensions.get()
     }
 
-    /// The condition or computation of that name.
+    /// Returns the rule function of a name.
     pub fn native(&self, name: &str) -> Option<&'static Native> {
         self.natives().find(|native| native.name == name)
     }
 
-    /// All conditions and computations.
+    /// Returns all rule functions.
     pub fn natives(&self) -> impl Iterator<Item = &'static Native> + '_ {
         self.dialects().iter().flat_map(|d| d.natives).copied()
     }
