@@ -1,8 +1,8 @@
-//! Names of values and blocks in printed text.
+//! Numbering of values and blocks for printing, equal to mlir-opt's.
 //!
-//! The numbers are mlir-opt's. A region is numbered as a whole before the regions in it. In the generic form every name
-//! of the text is unique, and of several nested regions the last is numbered first; in the custom form each nested region
-//! counts on from its parent, so sibling functions all start at `%0`.
+//! The values of a region are numbered before those of its nested regions. In generic form, numbers are unique in the
+//! whole text, and the last of several nested regions is numbered first. In custom form, each nested region continues
+//! from its parent, so sibling functions all start at `%0`.
 
 use super::options::PrintOptions;
 use crate::attrs::AttrData;
@@ -15,36 +15,36 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::fmt::Write as _;
 use std::hash::BuildHasher;
 
-/// Values are numbered twice: arguments of entry blocks as `%arg0`, the others as `%0`.
+/// Flag of an entry block argument, numbered separately (`%arg0`) from other values (`%0`).
 const ARG: u32 = 1 << 31;
-/// A value with a name of its own, which is in `named`.
+/// Flag of a named value; the rest is its index in `named`.
 const NAMED: u32 = 1 << 30;
-/// A result that shares the name of an earlier one, this many results before it.
+/// Flags of a result that shares the name of an earlier result; the rest is the distance to it.
 const MEMBER: u32 = ARG | NAMED;
 
-/// The names of everything under one op.
+/// The names of all values and blocks under one op.
 pub(crate) struct Numbering {
     values: SideTable<Value, u32>,
     named: NameList,
     blocks: SideTable<Block, u32>,
-    /// Numbers of predecessors, of blocks in regions of several.
+    /// Numbers of the predecessors of each block, for regions of several blocks.
     preds: FxHashMap<Block, Vec<u32>>,
-    /// Numbers of ops without results, for comments about who uses what.
+    /// Numbers of ops without results, for comments about users.
     ops: SideTable<Op, u32>,
     options: PrintOptions,
 }
 
-/// How far the counters are.
+/// The next numbers.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     value: u32,
     arg: u32,
-    /// What names that were taken got at their end.
+    /// Next suffix that makes a conflicting name unique.
     conflict: u32,
 }
 
 impl Numbering {
-    /// No names.
+    /// Creates an empty numbering.
     pub(crate) fn empty(options: PrintOptions) -> Numbering {
         Numbering {
             values: SideTable::new(u32::MAX),
@@ -56,13 +56,14 @@ impl Numbering {
         }
     }
 
-    /// Whether the names in each op of a block depend on nothing outside of the op, and the ops have none.
+    /// Whether each op of a block can be numbered alone: the ops have no results, and their names do not depend on each
+    /// other.
     pub(crate) fn is_separate(m: &Module, block: Block, options: PrintOptions) -> bool {
         let whole = options.generic || options.unique_ids || options.value_users;
         !whole && m.block_args(block).is_empty() && m.block_ops(block).all(|op| m.num_results(op) == 0)
     }
 
-    /// Names everything in ops of a block of which [`Numbering::is_separate`] holds.
+    /// Numbers the contents of ops in a block for which [`Numbering::is_separate`] holds.
     pub(crate) fn of_ops(m: &Module, ops: &[Op], options: PrintOptions) -> Numbering {
         let mut n = Numbering::empty(options);
         let regions = ops.iter().flat_map(|&op| m.regions(op));
@@ -70,7 +71,7 @@ impl Numbering {
         n
     }
 
-    /// Names everything under `op`, and what is around it if it can see that.
+    /// Numbers the values under `op`, and the enclosing values that are visible to it.
     pub(crate) fn new(m: &Module, op: Op, options: PrintOptions) -> Numbering {
         let mut n = Numbering::empty(options);
         let root = scope_of(m, op);
@@ -83,7 +84,7 @@ impl Numbering {
         n
     }
 
-    /// Names what is in regions, the last first, each with the counters and the scope that it begins with.
+    /// Numbers the contents of regions, the last first, each with its initial counters and scope.
     fn regions(
         &mut self,
         m: &Module,
@@ -180,7 +181,7 @@ impl Numbering {
         }
     }
 
-    /// How many results before `value` the one is whose name it shares; 0 if it has a name of its own.
+    /// Returns the distance from `value` to the earlier result whose name it shares; 0 if it has a name of its own.
     fn distance(&self, value: Value) -> u32 {
         let number = self.values[value];
         if number != u32::MAX && number & MEMBER == MEMBER { number & !MEMBER } else { 0 }
@@ -190,12 +191,12 @@ impl Numbering {
         self.values[value] = NAMED | taken.unique(&mut self.named, name, &mut counters.conflict);
     }
 
-    /// The number of an op without results, when there are comments about uses.
+    /// Returns the number of an op without results, if users are printed.
     pub(crate) fn op_number(&self, op: Op) -> u32 {
         self.ops[op]
     }
 
-    /// `%0`, `%0:2` or `%quotient, %remainder`: the names that stand for all results of an op.
+    /// Prints the names of all results of an op: `%0`, `%0:2` or `%quotient, %remainder`.
     pub(crate) fn groups(&self, m: &Module, op: Op, out: &mut String) {
         let n = m.num_results(op);
         let mut at = 0;
@@ -212,12 +213,12 @@ impl Numbering {
         }
     }
 
-    /// How many results share the name of `first`, of at most `most`.
+    /// Returns the number of results that share the name of `first`, at most `most`.
     fn group_len(&self, first: Value, most: usize) -> usize {
         1 + (1..most).take_while(|&i| self.distance(Value::new(first.index() + i)) > 0).count()
     }
 
-    /// `%0`, `%arg0` or `%0#1`
+    /// Prints the name of a value: `%0`, `%arg0` or `%0#1`.
     #[inline]
     pub(crate) fn value(&self, m: &Module, value: Value, out: &mut String) {
         match result_number(m, value) {
@@ -254,18 +255,18 @@ impl Numbering {
         }
     }
 
-    /// The number of a block in its region.
+    /// Returns the number of a block in its region.
     pub(crate) fn block(&self, block: Block) -> u32 {
         self.blocks[block]
     }
 
-    /// The numbers of a block's predecessors, in order; a block that branches here twice counts twice.
+    /// Returns the numbers of a block's predecessors, in order, with one entry per edge.
     pub(crate) fn predecessors(&self, block: Block) -> &[u32] {
         self.preds.get(&block).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The nearest op around that sees nothing of what is around it: where the names in `op`'s text begin.
+/// Returns the nearest enclosing isolated op, in which the numbering starts.
 fn scope_of(m: &Module, op: Op) -> Op {
     let mut at = op;
     while !m.has_trait(at, Traits::ISOLATED) {
@@ -275,7 +276,7 @@ fn scope_of(m: &Module, op: Op) -> Op {
     at
 }
 
-/// The first name in a location, as an identifier.
+/// Returns the first name in a location, as an identifier.
 fn name_in_loc(m: &Module, loc: Attr) -> Option<String> {
     let mut stack = vec![loc];
     while let Some(loc) = stack.pop() {
@@ -289,7 +290,8 @@ fn name_in_loc(m: &Module, loc: Attr) -> Option<String> {
     None
 }
 
-/// A text with what names cannot hold replaced: blanks by `_`, other bytes by their hexadecimal digits.
+/// Returns a text with the bytes that are invalid in identifiers replaced: blanks by `_`, others by their hexadecimal
+/// digits.
 fn identifier(text: &str) -> Option<String> {
     let mut name = String::new();
     if text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -305,7 +307,7 @@ fn identifier(text: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Names one after the other, by number.
+/// A list of names in one buffer, by index.
 #[derive(Default)]
 struct NameList {
     text: String,
@@ -325,8 +327,8 @@ impl NameList {
     }
 }
 
-/// Which names are given to values of enclosing and finished sibling scopes, so that no two that are visible together are
-/// equal. Names are their numbers in a list.
+/// The names in use in enclosing and finished sibling scopes, which keeps names that are visible together unique. Names
+/// are indices in a [`NameList`].
 #[derive(Default)]
 struct Taken {
     names: HashTable<u32>,
@@ -334,12 +336,12 @@ struct Taken {
 }
 
 impl Taken {
-    /// A mark to come back to.
+    /// Opens a scope and returns its mark.
     fn open(&self) -> usize {
         self.log.len()
     }
 
-    /// Forgets the names taken since `mark`.
+    /// Closes the scope of `mark`: forgets the names added since.
     fn close_to(&mut self, mark: usize, list: &NameList) {
         for name in self.log.drain(mark..) {
             if let Ok(entry) = self.names.find_entry(hash(list.get(name)), |&other| other == name) {
@@ -348,7 +350,7 @@ impl Taken {
         }
     }
 
-    /// Adds `name`, or `name_0`, `name_1`, ... as long as the name is taken, to the list.
+    /// Adds `name`, or the first of `name_0`, `name_1`, ... that is free, and returns its index in the list.
     fn unique(&mut self, list: &mut NameList, name: &str, counter: &mut u32) -> u32 {
         let mut other = String::new();
         let mut candidate = name;
@@ -386,7 +388,7 @@ pub(crate) fn push_number(mut n: u32, out: &mut String) {
     out.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
 }
 
-/// The value's number among its op's results, when the op has several.
+/// Returns the index of a value among its op's results, if the op has several.
 pub(crate) fn result_number(m: &Module, value: Value) -> Option<u32> {
     match m.def(value) {
         Def::Result(op, i) if m.num_results(op) > 1 => Some(i),

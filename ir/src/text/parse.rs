@@ -1,4 +1,4 @@
-//! Text to IR: files, blocks, and ops in generic form. Custom forms are in `format`; types and attributes in `fine`.
+//! Parsing of files, blocks and regions. Custom forms are in `format`; types and attributes in `fine`.
 
 use super::cursor::Cursor;
 use super::fine::{AliasTable, OF_ALIAS};
@@ -12,12 +12,12 @@ use crate::loc::Loc;
 use crate::module::{Block, Module, Region};
 use std::sync::Arc;
 
-/// Regions nested deeper than this are an error.
+/// Maximum nesting depth of regions.
 pub(crate) const MAX_DEPTH: u32 = 2048;
-/// The parser gives up after this many errors.
+/// Number of errors after which the parser stops.
 pub(super) const MAX_ERRORS: usize = 20;
 
-/// Parses a file. The result is not verified. Errors are all that were found, in order, up to a limit.
+/// Parses a file. The result is not verified. The error lists the errors found, in order, up to a limit.
 pub fn parse_module(
     ctx: &Arc<Context>,
     name: &str,
@@ -27,12 +27,12 @@ pub fn parse_module(
     parse_source(ctx, ctx.add_source(name, text.into()), options)
 }
 
-/// The same for a text that the context has already.
+/// Parses a source that is already in the context, like [`parse_module`].
 pub fn parse_source(ctx: &Arc<Context>, source: u32, options: ParseOptions) -> Result<Module, Vec<Diagnostic>> {
     parse(ctx, source, options, false)
 }
 
-/// Parses a text that holds one op, which becomes the root of the program whatever it is.
+/// Parses a text of a single op, which becomes the root of the program, whatever its name.
 pub fn parse_single_op(ctx: &Arc<Context>, source: u32, options: ParseOptions) -> Result<Module, Vec<Diagnostic>> {
     parse(ctx, source, options, true)
 }
@@ -66,7 +66,7 @@ fn parse(ctx: &Arc<Context>, source: u32, options: ParseOptions, single: bool) -
     }
 }
 
-/// The errors in the order of the text, without those about uses of what is reported where it is defined.
+/// Sorts the errors by position. Errors at uses of an invalid alias are dropped if its definition is reported.
 fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diags.sort_by_key(|d| d.loc.as_source());
     let is_use = |d: &Diagnostic| d.message.starts_with(OF_ALIAS);
@@ -76,8 +76,8 @@ fn in_order(mut diags: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diags
 }
 
-/// All definitions `#name = ...` and `!name = ...` that start a line, so that uses may come first. An error is a place,
-/// a message, and where the name was defined before.
+/// Collects all definitions `#name = ...` and `!name = ...` that start a line, so that uses may precede them. An error
+/// is an offset, a message, and the offset of an earlier definition.
 fn find_aliases(text: &str) -> Result<AliasTable<'_>, (usize, String, Option<usize>)> {
     let mut table = AliasTable::default();
     let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i + 1));
@@ -99,7 +99,7 @@ fn find_aliases(text: &str) -> Result<AliasTable<'_>, (usize, String, Option<usi
     Ok(table)
 }
 
-/// `#name =` here: the name with its sigil; moves to where the value starts.
+/// Parses `#name =`: returns the name with its sigil and moves to the value.
 fn alias_head<'a>(cur: &mut Cursor<'a>) -> Option<&'a str> {
     let start = cur.pos;
     cur.pos += 1;
@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
     // ---- files
 
     fn file(&mut self, single: bool) {
-        // As in MLIR, a module that nobody wrote is at line 0 of the file, or where the part of a file starts.
+        // As in MLIR, an implicit module is located at line 0 of the file, or at the start of a split part.
         let source = self.ctx.source(self.source);
         let (line, column) = if source.start == (1, 1) { (0, 0) } else { source.start };
         let pos = [line, column, line, column];
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A file that is one module is that module, not a module in a module; if `single` is asked for, so is any op.
+    /// Removes the implicit module around a single explicit one, or around any single op if `single` is set.
     fn unwrap_module(&mut self, single: bool) {
         let body = self.m.body();
         let only = self.m.first_op(body).filter(|&op| self.m.next_op(op).is_none());
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A top-level definition of an alias or of resources; `false` when there is none here.
+    /// Parses a top-level definition of an alias or of resources; `false` if there is none here.
     fn definition(&mut self) -> PResult<bool> {
         match self.cur.peek() {
             b'#' | b'!' => {
@@ -177,8 +177,7 @@ impl<'a> Parser<'a> {
 
     // ---- blocks and regions
 
-    /// `{ blocks }`, the brace taken already or not as `opened` says. `args` are arguments of the entry block that the
-    /// op's own text declares. Ends after the closing brace.
+    /// Parses `{ blocks }`, including the braces. `args` are the entry block arguments that the op's own text declares.
     pub(crate) fn region(&mut self, isolated: bool, args: &[(ValueRef<'a>, Type, Loc)]) -> PResult<Region> {
         self.expect("{")?;
         let open = self.cur.pos - 1;
@@ -258,7 +257,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `^name(%a: type, ...):`
+    /// Parses `^name(%a: type, ...):`.
     fn label(&mut self, region: Region) -> PResult<Block> {
         let offset = self.cur.pos;
         self.cur.pos += 1;
@@ -302,13 +301,13 @@ impl<'a> Parser<'a> {
         self.define(name.name, name.offset, value, 1)
     }
 
-    /// The block of that name in this region, made when it is first mentioned.
+    /// Returns the block of a label in this region, created at its first mention.
     fn block_named(&mut self, name: &'a str, offset: usize) -> Block {
         let m = &mut self.m;
         self.labels.entry(name).or_insert_with(|| Label { block: m.create_block(), offset, defined: false }).block
     }
 
-    /// `^name`
+    /// Parses `^name`.
     pub(crate) fn successor(&mut self) -> PResult<Block> {
         self.cur.skip_space();
         let offset = self.cur.pos;
@@ -323,7 +322,7 @@ impl<'a> Parser<'a> {
         Ok(self.block_named(name, offset))
     }
 
-    /// Ops up to a label, a closing brace or the end. Errors are reported, and parsing goes on at the next line that
+    /// Parses ops up to a label, a closing brace or the end. After an error, parsing resumes at the next line that
     /// looks like an op.
     pub(super) fn block_ops(&mut self, block: Block, top: bool) {
         while self.diags.len() < MAX_ERRORS {
@@ -353,10 +352,10 @@ impl<'a> Parser<'a> {
         self.diags.push(e);
     }
 
-    /// Moves past the op that starts at `at`: to the next line after the error that begins like an op. The names in
-    /// what is skipped may have been defined there; nothing is said about them any more.
+    /// Skips the op that starts at `at`: moves to the next line after the error that begins like an op. Undefined names
+    /// that the skipped text may define are no longer reported.
     fn recover(&mut self, at: usize, error: usize) {
-        // What was read is behind; only blanks that were skipped to look for more are not.
+        // Blanks skipped in search of the next token do not count as parsed.
         let read = self.cur.text()[..self.cur.pos].trim_end().len();
         self.cur.pos = error.max(read).min(self.cur.text().len());
         self.skip_to_op();
@@ -380,7 +379,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Moves to the end of the line, or of the last region that opens on it.
+    /// Moves to the end of the line, or to the end of the last region that opens on it.
     fn skip_line_and_regions(&mut self) {
         while !self.cur.at_end() && self.cur.peek() != b'\n' {
             let skipped = match self.cur.peek() {
@@ -399,12 +398,12 @@ impl<'a> Parser<'a> {
 
     // ---- types and attributes
 
-    /// A type.
+    /// Parses a type.
     pub(crate) fn ty(&mut self) -> PResult<Type> {
         self.cur.skip_space();
         let at = self.cur.pos;
         if self.cur.skip_type().is_err() {
-            // The grammar says what is missing, and where.
+            // The grammar determines the error message and its offset.
             self.cur.pos = at;
             let rest = self.cur.rest();
             return match self.fine.ty_prefix(rest) {
@@ -419,7 +418,7 @@ impl<'a> Parser<'a> {
         self.fine.ty(text).map_err(|e| self.fine_error(at, e))
     }
 
-    /// An attribute, with its type if it has one.
+    /// Parses an attribute, with its type if it has one.
     pub(crate) fn attr(&mut self) -> PResult<Attr> {
         self.cur.skip_space();
         let at = self.cur.pos;
@@ -429,7 +428,7 @@ impl<'a> Parser<'a> {
         Ok(attr)
     }
 
-    /// `{a = 1, b}`
+    /// Parses `{a = 1, b}`.
     pub(crate) fn dict(&mut self) -> PResult<Attr> {
         self.cur.skip_space();
         let at = self.cur.pos;
@@ -441,7 +440,7 @@ impl<'a> Parser<'a> {
         self.fine.dict(text).map_err(|e| self.fine_error(at, e))
     }
 
-    /// `loc(...)`, if it is next.
+    /// Parses `loc(...)`, if it is next.
     pub(crate) fn trailing_loc(&mut self) -> PResult<Option<Loc>> {
         self.cur.skip_space();
         if self.cur.peek() != b'l' || !self.cur.eat_word("loc") {

@@ -1,4 +1,4 @@
-//! Ops as text: result names, the generic form, and what both forms share. Custom forms are in `format`.
+//! Parsing of ops: result names, the generic form, and the parts common to both forms. Custom forms are in `format`.
 
 use super::fine::ParseError;
 use super::parse::MAX_ERRORS;
@@ -20,7 +20,7 @@ impl<'a> Parser<'a> {
             self.result_names(&mut results)?;
         }
         self.cur.skip_space();
-        // An op is where its name is, as in MLIR.
+        // The location of an op is that of its name, as in MLIR.
         let at = self.cur.pos;
         let parsed = match self.cur.peek() {
             b'"' => self.generic_op(at)?,
@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
         self.name_results(op, start, &results)
     }
 
-    /// `%a, %b:2 =`
+    /// Parses `%a, %b:2 =`.
     fn result_names(&mut self, results: &mut SmallVec<[(&'a str, u32, usize); 2]>) -> PResult<()> {
         loop {
             self.cur.skip_space();
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `"name"(operands)[successors] <{props}> ({regions}) {attrs} : signature loc(...)`
+    /// Parses `"name"(operands)[successors] <{props}> ({regions}) {attrs} : signature loc(...)`.
     fn generic_op(&mut self, start: usize) -> PResult<ParsedOp> {
         let at = self.cur.pos;
         if !self.cur.skip_string() {
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         Ok(parsed)
     }
 
-    /// `(%a, %b#1)`
+    /// Parses `(%a, %b#1)`.
     fn operand_refs(&mut self) -> PResult<SmallVec<[ValueRef<'a>; 4]>> {
         let mut refs = SmallVec::new();
         self.expect("(")?;
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         Ok(refs)
     }
 
-    /// `%name` or `%name#1`
+    /// Parses `%name` or `%name#1`.
     pub(crate) fn value_ref(&mut self) -> PResult<ValueRef<'a>> {
         self.cur.skip_space();
         let offset = self.cur.pos;
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
         Ok(ValueRef { name, number, offset })
     }
 
-    /// The function type at the end of a generic op: types of its operands and results.
+    /// Parses the trailing function type of a generic op: the types of its operands and results.
     fn signature(&mut self, parsed: &mut ParsedOp, refs: &[ValueRef<'a>]) -> PResult<()> {
         self.cur.skip_space();
         let at = self.cur.pos;
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The place of a signature among those that were read, reading each distinct text once.
+    /// Returns the index of a signature among the parsed ones. Each distinct text is parsed once.
     fn signature_of(&mut self, text: &'a str) -> Result<usize, ParseError> {
         if let Some(&known) = self.signature_index.get(text) {
             return Ok(known);
@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
         Ok(self.signatures.len() - 1)
     }
 
-    /// The key of an op name, checked once per spelling.
+    /// Returns the key of an op name, which is checked once per spelling.
     fn op_name(&mut self, text: &'a str, at: usize) -> PResult<OpName> {
         if let Some(&name) = self.op_names.get(text) {
             return Ok(name);
@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
         Ok(parsed)
     }
 
-    /// The registered op that a bare word names, with the prefixes that may be left out.
+    /// Returns the registered op that a bare word names, with a default dialect prefix if necessary.
     fn custom_name(&mut self, word: &'a str) -> Option<OpName> {
         let has_form = |name: OpName| self.ctx.op_info(name).is_some_and(|i| i.format.is_some());
         if let Some(&name) = self.op_names.get(word).filter(|&&n| has_form(n)) {
@@ -277,7 +277,7 @@ impl<'a> Parser<'a> {
         dialects.map(|d| self.ctx.op_name(&format!("{d}.{word}"))).find(|&n| has_form(n))
     }
 
-    /// Makes the op: regions attached, inherent attributes sorted out.
+    /// Creates the op, with its regions and inherent attributes.
     fn finish_op(&mut self, parsed: ParsedOp) -> PResult<Op> {
         let loc = parsed.loc.unwrap_or(self.place(parsed.offset));
         let (props, attrs) = match self.ctx.op_info(parsed.name) {
@@ -340,7 +340,7 @@ impl<'a> Parser<'a> {
         Ok(normal)
     }
 
-    /// Gives `count` values from `first` on a name, and resolves what was used before.
+    /// Defines a name for `count` values from `first` on, and resolves its forward references.
     pub(crate) fn define(&mut self, name: &'a str, offset: usize, first: Value, count: u32) -> PResult<()> {
         if let Some(earlier) = self.names.redefined(name) {
             return Err(Box::new(
@@ -366,7 +366,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The value that `value` names, of type `ty`; a placeholder when it is not defined yet.
+    /// Returns the value that `value` names, of type `ty`; a placeholder for a forward reference.
     pub(crate) fn resolve(&mut self, value: ValueRef<'a>, ty: Type) -> PResult<Value> {
         let ValueRef { name, number, offset } = value;
         match self.names.get(name) {
@@ -402,7 +402,7 @@ impl<'a> Parser<'a> {
         Box::new(Diagnostic::error(self.place(used), message).note(self.place(defined), "prior use here"))
     }
 
-    /// Complains about names that were used since scope `isolation` began and never defined.
+    /// Reports the names used since scope `isolation` began and never defined.
     pub(super) fn close_names(&mut self, isolation: u32) {
         for (name, offset) in self.names.unresolved(isolation) {
             if self.names.poisoned.contains(name) || self.diags.len() >= MAX_ERRORS {
@@ -420,7 +420,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// "unregistered operation", with the nearest registered name.
+/// Returns the error for an unregistered op, with the nearest registered name.
 fn unknown_op(ctx: &Context, loc: Loc, name: &str) -> Diagnostic {
     let dialect = name.split('.').next().unwrap_or("");
     let message = if ctx.dialect(dialect).is_some() && dialect != name {
