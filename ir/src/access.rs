@@ -1,4 +1,4 @@
-//! Access to single elements of memory: the meaning of ops that load and store them.
+//! Element accesses: the semantics of scalar loads and stores.
 
 use crate::affine::AffineMap;
 use crate::datum::Datum;
@@ -6,18 +6,17 @@ use crate::memory::Memory;
 use crate::trap::Trap;
 use smallvec::SmallVec;
 
-/// How an op accesses an element. The first operand of an op that writes is the element; then come the memref and what the
-/// indices are computed of.
+/// The element access of an op. The first operand of a store is the value; the memref and the index operands follow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ElementAccess {
-    /// Whether it writes.
+    /// Whether the access is a store.
     pub writes: bool,
-    /// What computes the indices; `None` if the operands are the indices.
+    /// The map from operands to indices; `None` if the operands are the indices.
     pub map: Option<AffineMap>,
 }
 
 impl ElementAccess {
-    /// Reads the element. Poison indices are undefined behaviour.
+    /// Loads the element. Poison indices are undefined behavior.
     pub fn load<'d>(
         &self,
         from: &Datum,
@@ -27,7 +26,7 @@ impl ElementAccess {
         memory.load(from.memref()?, &self.indices(at)?)
     }
 
-    /// Writes the element. Poison indices are undefined behaviour.
+    /// Stores the element. Poison indices are undefined behavior.
     pub fn store<'d>(
         &self,
         value: Datum,
@@ -39,7 +38,7 @@ impl ElementAccess {
     }
 
     fn indices<'d>(&self, operands: impl Iterator<Item = &'d Datum>) -> Result<SmallVec<[i64; 4]>, Trap> {
-        // Collecting an iterator of results would take as long as the access itself.
+        // A plain loop: collecting an iterator of results takes as long as the access itself.
         let mut known: SmallVec<[i64; 4]> = SmallVec::new();
         for datum in operands {
             known.push(match datum {

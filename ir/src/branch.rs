@@ -1,13 +1,13 @@
-//! Operands that branches carry to their successors.
+//! Successor operands of branches.
 
 use crate::module::{Module, Op, Value};
 use crate::op_info::{Arity, segment};
 use crate::traits::Traits;
 use smallvec::SmallVec;
 
-/// The declared operand group that a branch carries to successor `i`: the last groups belong to the successors, in order.
-/// Successors may share the last one, where an attribute counts what each of them gets. `None` when the op does not say
-/// what it carries.
+/// Returns the index of the operand group that a branch forwards to successor `i`: the last declared groups belong to
+/// the successors, in order. Successors may share the last group; an attribute then holds the size of each one's part.
+/// `None` if the op declares no successor operands.
 pub fn carried_group(m: &Module, branch: Op, i: usize) -> Option<usize> {
     let info = m.info(branch).filter(|info| info.successor_operands.is_some())?;
     let declared = info.successors.len();
@@ -16,8 +16,8 @@ pub fn carried_group(m: &Module, branch: Op, i: usize) -> Option<usize> {
     (one_each || info.successor_sizes.is_some()).then(|| info.operands.len() - declared + i.min(last))
 }
 
-/// The attribute in which a branch counts the operands of successors that share a group, and the counts of those that
-/// `keep` keeps.
+/// Returns the attribute with the operand counts of successors that share a group, and these counts restricted to the
+/// operands that `keep` accepts.
 pub(crate) fn successor_sizes(
     m: &Module,
     branch: Op,
@@ -30,7 +30,7 @@ pub(crate) fn successor_sizes(
 }
 
 impl Module {
-    /// Drops the operands whose numbers `keep` refuses, and counts them out of `operandSegmentSizes`.
+    /// Drops the operands whose indices `keep` rejects, and updates `operandSegmentSizes`.
     pub fn retain_operands(&mut self, op: Op, keep: impl Fn(usize) -> bool) {
         let n = self.operands(op).len();
         if (0..n).all(&keep) {
@@ -55,7 +55,7 @@ impl Module {
     }
 }
 
-/// Makes a branch carry one more value to successor `i`. Panics when it has no [`carried_group`]: a caller's bug.
+/// Appends an operand for successor `i` to a branch. Panics without a [`carried_group`]: a caller's bug.
 pub fn carry_also(m: &mut Module, branch: Op, i: usize, value: Value) {
     let group = carried_group(m, branch, i).expect("the caller checked that the branch can carry more");
     let info = m.info(branch).expect("the op is registered");

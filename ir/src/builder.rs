@@ -1,4 +1,4 @@
-//! Making ops at a place.
+//! Creating ops at an insertion point.
 
 use crate::edit::OpState;
 use crate::intern::{Attr, Str, Type};
@@ -8,7 +8,7 @@ use crate::op_info::OpArgs;
 use crate::traits::Traits;
 use crate::typing::infer_results;
 
-/// Where ops go.
+/// An insertion point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InsertPoint {
     /// Before an op.
@@ -22,7 +22,7 @@ pub enum InsertPoint {
 }
 
 impl InsertPoint {
-    /// Right after the definition of `value`.
+    /// Returns the point directly after the definition of `value`.
     pub fn after_value(m: &Module, value: Value) -> InsertPoint {
         match m.def(value) {
             crate::Def::Result(op, _) => InsertPoint::After(op),
@@ -30,7 +30,7 @@ impl InsertPoint {
         }
     }
 
-    /// The block, and the op there that comes next.
+    /// Returns the block, and the op before which new ops go.
     pub(crate) fn place(self, m: &Module) -> (Block, Option<Op>) {
         let block_of = |op| m.parent_block(op).expect("the op is in a block");
         match self {
@@ -42,50 +42,50 @@ impl InsertPoint {
     }
 }
 
-/// An insertion point, and ops made there one after the other.
+/// A builder that creates ops in sequence at an insertion point.
 pub struct Builder<'m> {
-    /// The program.
+    /// The module.
     pub module: &'m mut Module,
     block: Block,
     before: Option<Op>,
-    /// The ops made, where somebody wants to know.
+    /// The created ops, if they are recorded.
     pub(crate) made: Option<Vec<Op>>,
 }
 
 impl<'m> Builder<'m> {
-    /// At an insertion point.
+    /// Creates a builder at an insertion point.
     pub fn at(module: &'m mut Module, point: InsertPoint) -> Self {
         let (block, before) = point.place(module);
         Builder { module, block, before, made: None }
     }
 
-    /// At the end of a block.
+    /// Creates a builder at the end of a block.
     pub fn at_end(module: &'m mut Module, block: Block) -> Self {
         Builder::at(module, InsertPoint::End(block))
     }
 
-    /// At the start of a block.
+    /// Creates a builder at the start of a block.
     pub fn at_start(module: &'m mut Module, block: Block) -> Self {
         Builder::at(module, InsertPoint::Start(block))
     }
 
-    /// Before an op, which is in a block.
+    /// Creates a builder before an op that is in a block.
     pub fn before(module: &'m mut Module, op: Op) -> Self {
         Builder::at(module, InsertPoint::Before(op))
     }
 
-    /// After an op, which is in a block.
+    /// Creates a builder after an op that is in a block.
     pub fn after(module: &'m mut Module, op: Op) -> Self {
         Builder::at(module, InsertPoint::After(op))
     }
 
-    /// Goes to the end of a block.
+    /// Moves the insertion point to the end of a block.
     pub fn set_end(&mut self, block: Block) {
         (self.block, self.before) = (block, None);
     }
 
-    /// Makes and inserts an op. Missing result types are inferred; declared defaults and segment sizes are filled in.
-    /// Errors say why the types cannot be inferred.
+    /// Creates and inserts an op. Missing result types are inferred; declared defaults and segment sizes are filled in.
+    /// Errors say why inference failed.
     pub fn try_create(&mut self, mut state: OpState) -> Result<Op, String> {
         let ctx = self.module.ctx.clone();
         if let Some(info) = ctx.op_info(state.name) {
@@ -111,12 +111,12 @@ impl<'m> Builder<'m> {
         Ok(op)
     }
 
-    /// [`Builder::try_create`] for callers that know it works.
+    /// Creates and inserts an op whose types are known to be inferable; see [`Builder::try_create`].
     pub fn create(&mut self, state: OpState) -> Op {
         self.try_create(state).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Inserts an op that is in no block.
+    /// Inserts a detached op.
     pub fn insert(&mut self, op: Op) {
         self.module.insert_op(self.block, op, self.before);
         if let Some(made) = &mut self.made {
@@ -124,8 +124,8 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Makes a constant of type `ty`: with the constant op of dialect `prefer` if it has one, else of any dialect whose
-    /// constant op accepts the type.
+    /// Creates a constant of type `ty`: with the constant op of dialect `prefer` if it has one, else of any dialect
+    /// whose constant op accepts the type.
     pub fn constant(&mut self, attr: Attr, ty: Type, prefer: &str, loc: Loc) -> Option<Value> {
         let op = make_constant(self.module, attr, ty, prefer, loc)?;
         self.insert(op);
@@ -133,7 +133,7 @@ impl<'m> Builder<'m> {
     }
 }
 
-/// A constant op that is in no block yet.
+/// Creates a detached constant op.
 pub(crate) fn make_constant(m: &mut Module, attr: Attr, ty: Type, prefer: &str, loc: Loc) -> Option<Op> {
     let ctx = m.ctx.clone();
     let own = ctx.dialect(prefer).and_then(|d| d.constant);

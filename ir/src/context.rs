@@ -68,7 +68,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context that knows no op.
+    /// Returns a context that knows no op.
     pub(crate) fn bare() -> Context {
         let ctx = Context {
             strings: Interner::new(),
@@ -90,19 +90,19 @@ impl Context {
         self.op_names.intern(OpNameData::new(self.str(name), name, Some((traits, declaration))));
     }
 
-    /// The key of a string.
+    /// Returns the key of a string.
     pub fn str(&self, s: &str) -> Str {
         let hash = FxBuildHasher.hash_one(s);
         self.strings.intern_with(hash, |row| **row == *s, || s.into())
     }
 
-    /// The text of an interned string.
+    /// Returns the text of an interned string.
     #[inline]
     pub fn text(&self, s: Str) -> &str {
         self.strings.get(s)
     }
 
-    /// The key of an op name such as `arith.addi`.
+    /// Returns the key of an op name such as `arith.addi`.
     pub fn op_name(&self, name: &str) -> OpName {
         self.op_names.intern(OpNameData::new(self.str(name), name, None))
     }
@@ -111,18 +111,18 @@ impl Context {
         self.op_names.get(name)
     }
 
-    /// The spelling of an op name.
+    /// Returns the spelling of an op name.
     #[inline]
     pub fn op_name_text(&self, name: OpName) -> &str {
         self.text(self.op_names.get(name).name)
     }
 
-    /// The dialect prefix of an op name; empty when it has none.
+    /// Returns the dialect prefix of an op name; empty when it has none.
     pub fn op_dialect(&self, name: OpName) -> &str {
         &self.op_name_text(name)[..self.op_names.get(name).dialect_len as usize]
     }
 
-    /// The traits that an op name is declared with; none of an unregistered op.
+    /// Returns the traits that an op name is declared with; none of an unregistered op.
     #[inline]
     pub(crate) fn op_traits(&self, name: OpName) -> Traits {
         self.op_names.get(name).traits
@@ -146,12 +146,12 @@ impl Context {
         self.attrs.get(attr)
     }
 
-    /// The key of a type.
+    /// Returns the key of a type.
     pub fn ty(&self, data: TypeData) -> Type {
         self.types.intern(data)
     }
 
-    /// The key of an attribute.
+    /// Returns the key of an attribute.
     pub fn attr(&self, data: AttrData) -> Attr {
         self.attrs.intern(data)
     }
@@ -161,13 +161,13 @@ impl Context {
         self.add_source_part(name, text, (1, 1))
     }
 
-    /// The same for a part of a file, which starts at a line and a column of it.
+    /// Returns the same for a part of a file, which starts at a line and a column of it.
     pub fn add_source_part(&self, name: &str, text: Arc<String>, start: (u32, u32)) -> u32 {
         let name = self.str(name);
         self.sources.push(SourceFile::new(name, text, start)) as u32
     }
 
-    /// A text that was parsed.
+    /// Returns a text that was parsed.
     pub fn source(&self, index: u32) -> &SourceFile {
         &self.sources[index as usize]
     }

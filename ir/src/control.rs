@@ -1,5 +1,4 @@
-//! Control flow as declarations tell it: where branches go and what they carry along, how control moves between an op and
-//! its regions, and how that is executed.
+//! Control flow interfaces: successor operands of branches, region control-flow edges, and their execution.
 
 use crate::context::Context;
 use crate::datum::Datum;
@@ -9,55 +8,54 @@ use crate::traits::Traits;
 use crate::trap::Trap;
 use smallvec::SmallVec;
 
-/// Where structured control flow can be.
+/// A program point of structured control flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Point {
-    /// At the op: before its regions, where its operands are known, or after them, where its results are.
+    /// The op: before its regions, with its operands, or after them, with its results.
     Op,
-    /// In region `i`: at its start, where the arguments are known, or at its terminator.
+    /// Region `i`: its entry, with the arguments, or its terminator.
     Region(usize),
 }
 
-/// A way that control can take, and the values that it takes along: from the op's operands or the operands of the region's
-/// terminator, beginning with number `first`, to the op's results or the region's arguments, beginning with number
-/// `target`, as many as there are left of those. Arguments before `target` are made by the op, such as induction
-/// variables.
+/// A region control-flow edge and the values that it forwards: from the op's operands or the operands of the region's
+/// terminator, starting at index `first`, to the op's results or the region's arguments, from index `target` to the
+/// last. The op itself defines the arguments before `target`, such as induction variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
-    /// Where from.
+    /// The source.
     pub from: Point,
-    /// Where to.
+    /// The destination.
     pub to: Point,
-    /// The first value that is taken along.
+    /// The index of the first forwarded operand.
     pub first: usize,
-    /// The first value that receives.
+    /// The index of the first receiving result or argument.
     pub target: usize,
 }
 
 impl Edge {
-    /// An edge that takes all values along.
+    /// Returns an edge that forwards all values.
     pub const fn new(from: Point, to: Point) -> Edge {
         Edge { from, to, first: 0, target: 0 }
     }
 
-    /// The same, taking values from `first` to `target`.
+    /// Returns the edge with values forwarded from index `first` to index `target`.
     pub const fn carrying(self, first: usize, target: usize) -> Edge {
         Edge { first, target, ..self }
     }
 
-    /// The ops from whose operands the values come: the op itself, or the terminators that leave the region.
+    /// Returns the ops whose operands are forwarded: the op itself, or the terminators that leave the region.
     pub fn sources(&self, m: &Module, op: Op) -> SmallVec<[Op; 2]> {
         let Point::Region(i) = self.from else { return smallvec::smallvec![op] };
         let blocks = m.regions(op).get(i).into_iter().flat_map(|&r| m.region_blocks(r));
         blocks.filter_map(|b| m.last_op(b)).filter(|&t| m.has_trait(t, Traits::RETURN_LIKE)).collect()
     }
 
-    /// The operands of `source` that are taken along.
+    /// Returns the forwarded operands of `source`.
     pub fn carried<'m>(&self, m: &'m Module, source: Op) -> &'m [Value] {
         m.operands(source).get(self.first..).unwrap_or(&[])
     }
 
-    /// The results of the op, or arguments of its region, that receive them.
+    /// Returns the op's results, or its region's arguments, that receive the forwarded values.
     pub fn receivers(&self, m: &Module, op: Op) -> ValueList {
         match self.to {
             Point::Op => m.results(op).skip(self.target).collect(),
@@ -69,36 +67,36 @@ impl Edge {
     }
 }
 
-/// What just happened while an op with regions is executed.
+/// An event in the interpretation of an op with regions.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// The op is reached.
+    /// Control reaches the op.
     Enter,
-    /// A region ended.
+    /// A region has ended.
     Left {
-        /// Which.
+        /// The index of the region.
         region: usize,
-        /// The arguments that it was entered with.
+        /// The arguments of this run of the region.
         args: &'a [Datum],
-        /// The operands of its terminator; without one, what its combining ops gave.
+        /// The operands of its terminator; without one, the results of its combining ops.
         yielded: &'a [Datum],
     },
 }
 
-/// What happens next while an op with regions is executed.
+/// The interpreter's next action at an op with regions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Next {
-    /// A region runs, with these arguments; those that it does not declare only come back in [`Event::Left`]. Numbers
-    /// beyond the op's regions are those of the terminator of its last region, such as reductions.
+    /// Runs a region with these arguments; undeclared ones are only returned in [`Event::Left`]. Indices beyond the
+    /// op's regions name regions of the terminator of its last region, such as reductions.
     Region(usize, Vec<Datum>),
-    /// The op is done, with these results; for a terminator, what the region that it ends yields.
+    /// Completes the op with these results; at a terminator, with the values that its region yields.
     Done(Vec<Datum>),
-    /// The op is done, with these results, after so many steps in which nothing ran, such as those of a loop around a loop
-    /// without iterations.
+    /// Completes the op with these results after a number of empty steps, such as the iterations of a loop whose inner
+    /// loop has none. The steps count toward the execution limit.
     Idle(u64, Vec<Datum>),
 }
 
-/// The integers of a type, as a loop counts them.
+/// The integers of a type, as loop bounds and induction variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Count {
     width: u32,
@@ -106,12 +104,12 @@ pub struct Count {
 }
 
 impl Count {
-    /// The integers of a type; of at most 64 bits.
+    /// Returns the integers of a type of at most 64 bits.
     pub fn new(ctx: &Context, ty: Type, unsigned: bool) -> Count {
         Count { width: ctx.int_width(ty).unwrap_or(64), unsigned }
     }
 
-    /// The number that a value stands for.
+    /// Returns the number that `value` represents.
     pub fn number(self, value: i64) -> i128 {
         match self.unsigned {
             true if self.width < 64 => i128::from(value as u64 & ((1 << self.width) - 1)),
@@ -120,7 +118,7 @@ impl Count {
         }
     }
 
-    /// The value that stands for a number; `None` when the type has none.
+    /// Returns the value that represents a number; `None` if the type cannot represent it.
     pub fn value(self, number: i128) -> Option<i64> {
         let unused = 64 - self.width.min(64);
         let value = (number as i64) << unused >> unused;
@@ -128,24 +126,24 @@ impl Count {
     }
 }
 
-/// What a loop counts through. Its body gets the number and, after it, values that the first iteration has from the op and
-/// each other from the one before; the loop's results are what the last one yields.
+/// The iteration space of a counted loop. The body gets the induction variable and the loop-carried values, initialized
+/// by operands of the op and updated by each iteration; the last iteration's values are the loop's results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counted {
-    /// The first number.
+    /// The lower bound.
     pub first: i128,
-    /// Numbers stay below it.
+    /// The exclusive upper bound.
     pub end: i128,
-    /// How far numbers are apart; positive.
+    /// The step; positive.
     pub step: i128,
-    /// The first of the operands that the first iteration gets.
+    /// The index of the first operand that initializes a loop-carried value.
     pub inits: usize,
-    /// The type of the numbers, if it must hold the one that ends the loop as well.
+    /// The type that must represent every induction value including the one that ends the loop, if any.
     pub must_hold: Option<Count>,
 }
 
 impl Counted {
-    /// What the body gets for a number. Undefined behaviour if its type does not hold it.
+    /// Returns the induction variable's value for a number; undefined behavior if its type cannot represent it.
     pub fn value(&self, number: i128) -> Result<i64, Trap> {
         let Some(count) = self.must_hold else { return Ok(number as i64) };
         let lost = || Trap::Ub(format!("the induction variable becomes {number}, which its type does not hold"));
@@ -153,7 +151,7 @@ impl Counted {
     }
 }
 
-/// Whether region `i` of the op can run again after it ran, by the declared edges: whether it is a loop's body.
+/// Whether region `i` of the op is a loop body: the declared edges lead from it back to it.
 pub fn is_loop(m: &Module, op: Op, i: usize) -> bool {
     let Some(edges) = m.info(op).and_then(|info| info.edges) else { return false };
     let edges = edges(m, op);

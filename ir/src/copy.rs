@@ -1,4 +1,4 @@
-//! Copying ops, within a program or from another one with the same context.
+//! Cloning ops, within a module or from another one with the same context.
 
 use crate::intern::Type;
 use crate::module::{Block, Module, Op, OpData, Region, Value};
@@ -6,18 +6,18 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-/// Values and what stands for them in a copy.
+/// The mapping from values to their replacements in a clone.
 pub type ValueMap = HashMap<Value, Value, BuildHasherDefault<rustc_hash::FxHasher>>;
 type BlockMap = HashMap<Block, Block, BuildHasherDefault<rustc_hash::FxHasher>>;
 
 impl Module {
-    /// Copies `op` with all that it holds. Operands found in `map` are replaced; `map` gets the copied values.
+    /// Clones `op` with its regions. Operands in `map` are replaced; `map` receives the cloned values.
     pub fn clone_op(&mut self, op: Op, map: &mut ValueMap) -> Op {
         self.clone_with(None, op, map, &mut HashMap::default())
     }
 
-    /// Copies an op of another program with the same context. `map` has what stands here for the values that the op uses
-    /// and does not hold; it gets the copied values. Attributes that name resources keep naming them.
+    /// Clones an op of another module with the same context. `map` holds replacements for the values that the op uses
+    /// but does not define; it receives the cloned values. Resource attributes keep their keys.
     pub fn clone_op_of(&mut self, other: &Module, op: Op, map: &mut ValueMap) -> Op {
         self.clone_with(Some(other), op, map, &mut HashMap::default())
     }
@@ -40,7 +40,7 @@ impl Module {
         copy
     }
 
-    /// What stands for a value in a copy, at first: what nothing stands for yet is defined later.
+    /// Returns the mapped value, or a placeholder for a value that is cloned later.
     fn stand_in(&mut self, other: Option<&Module>, value: Value, map: &ValueMap) -> Value {
         match (map.get(&value), other) {
             (Some(&copy), _) => copy,
@@ -83,8 +83,8 @@ impl Module {
                 copies.push((op, copy));
             }
         }
-        // A value may be used before its definition is copied: in graph regions, or across blocks. What stands for a value
-        // may have a stand-in itself, which does not count here.
+        // A use may precede the clone of its definition, in graph regions or across blocks. Each operand is mapped from
+        // the original: the replacement may be a key of the map itself.
         for (op, copy) in copies {
             for i in 0..self.operands(copy).len() {
                 if let Some(&value) = map.get(&other.unwrap_or(self).operands(op)[i])

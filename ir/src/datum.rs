@@ -1,4 +1,4 @@
-//! Values of a program that is executed.
+//! Run-time values of an interpreted program.
 
 use crate::memref::MemRef;
 use crate::tensor::{DType, Tensor};
@@ -7,20 +7,20 @@ use crate::trap::Trap;
 /// A run-time value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Datum {
-    /// The result of broken promises, such as an overflow under `nsw`.
+    /// Poison: the result of a violated promise, such as an overflow under `nsw`.
     Poison,
-    /// An integer or `index` of at most 64 bits: sign-extended, zero-extended for unsigned types.
+    /// An integer or `index` of at most 64 bits: sign-extended; zero-extended for unsigned types.
     Int(i64),
-    /// A float of any type that `f64` holds exactly.
+    /// A float of a type whose values `f64` represents exactly.
     Float(f64),
     /// A tensor or vector.
     Tensor(Tensor),
-    /// A view of memory.
+    /// A memref: a view of memory.
     MemRef(Box<MemRef>),
 }
 
 impl Datum {
-    /// The integer. An error for anything else: the program was not verified.
+    /// Returns the integer; a trap for other values, which verified programs do not have here.
     pub fn int(&self) -> Result<i64, Trap> {
         match self {
             Datum::Int(v) => Ok(*v),
@@ -28,7 +28,7 @@ impl Datum {
         }
     }
 
-    /// The integer that decides what runs next. Poison there is undefined behaviour.
+    /// Returns the integer that a branch depends on. Poison is undefined behavior.
     pub fn decide(&self) -> Result<i64, Trap> {
         match self {
             Datum::Poison => Err(Trap::Ub("control flow depends on poison".into())),
@@ -36,7 +36,7 @@ impl Datum {
         }
     }
 
-    /// The float.
+    /// Returns the float.
     pub fn float(&self) -> Result<f64, Trap> {
         match self {
             Datum::Float(v) => Ok(*v),
@@ -44,7 +44,7 @@ impl Datum {
         }
     }
 
-    /// Whether it is or holds a float that is no number. Which bits that has is not defined.
+    /// Whether the value is or contains a NaN, whose bits are unspecified.
     pub fn has_nan(&self) -> bool {
         match self {
             Datum::Float(v) => v.is_nan(),
@@ -53,7 +53,7 @@ impl Datum {
         }
     }
 
-    /// The view of memory. Poison is undefined behaviour, as the address of an access is.
+    /// Returns the memref. Poison is undefined behavior, as for any address.
     pub fn memref(&self) -> Result<&MemRef, Trap> {
         match self {
             Datum::MemRef(view) => Ok(view),
@@ -62,18 +62,18 @@ impl Datum {
         }
     }
 
-    /// The elements of a tensor or vector, last dimension fastest; `None` when they are of a type without scalar values.
+    /// Returns the elements of a tensor or vector in row-major order; `None` if the element type has no scalar values.
     pub fn elements(&self) -> Option<Vec<Datum>> {
         let Datum::Tensor(tensor) = self else { return None };
         if tensor.dtype().is_float() {
             return Some(tensor.to_f64().into_iter().map(Datum::Float).collect());
         }
-        // One bit is its own sign, as it is for scalars.
+        // An `i1` is sign-extended, as scalars are.
         let sign = if tensor.dtype() == DType::Bool { -1 } else { 1 };
         Some(tensor.to_i64()?.into_iter().map(|v| Datum::Int(v * sign)).collect())
     }
 
-    /// The tensor.
+    /// Returns the tensor.
     pub fn tensor(&self) -> Result<&Tensor, Trap> {
         match self {
             Datum::Tensor(t) => Ok(t),
@@ -82,7 +82,7 @@ impl Datum {
     }
 }
 
-/// Applies a function of scalars to scalars or, element by element, to tensors and vectors of integers.
+/// Applies a scalar function to integers, or elementwise to tensors and vectors of integers.
 pub fn map_int(
     args: &[Datum],
     out: Option<DType>,
@@ -98,7 +98,7 @@ pub fn map_int(
             let tensor = a.tensor()?;
             let mut ints = tensor.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
             if tensor.dtype() == DType::Bool {
-                // One bit is its own sign, as it is for scalars.
+                // An `i1` is sign-extended, as scalars are.
                 ints.iter_mut().for_each(|v| *v = -*v);
             }
             Ok(ints)
@@ -120,7 +120,7 @@ pub fn map_int(
     Ok(Datum::Tensor(ints_to_tensor(dtype, first.shape(), &result)))
 }
 
-/// The tensor of `values`, each wrapped to the integer type.
+/// Returns the tensor of `values`, each wrapped to the integer type.
 pub fn ints_to_tensor(dtype: DType, shape: &[usize], values: &[i64]) -> Tensor {
     match dtype {
         DType::Bool => Tensor::from_bools(shape, values.iter().map(|&v| (v & 1) as u8).collect()),
@@ -136,7 +136,7 @@ pub fn ints_to_tensor(dtype: DType, shape: &[usize], values: &[i64]) -> Tensor {
     }
 }
 
-/// The tensor of `values`, each rounded to the float type.
+/// Returns the tensor of `values`, each rounded to the float type.
 pub fn floats_to_tensor(dtype: DType, shape: &[usize], values: Vec<f64>) -> Tensor {
     match (dtype, dtype.float_kind()) {
         (DType::F16, _) => Tensor::from_vec(shape, values.iter().map(|&v| half::f16::from_f64(v)).collect()),

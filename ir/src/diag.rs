@@ -19,7 +19,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word in the output.
+    /// Returns the word in the output.
     pub fn word(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -46,17 +46,17 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error.
+    /// Returns an error.
     pub fn error(loc: Loc, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Error, loc, message: message.into(), notes: Vec::new(), op: None }
     }
 
-    /// A warning.
+    /// Returns a warning.
     pub fn warning(loc: Loc, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(loc, message) }
     }
 
-    /// A remark.
+    /// Returns a remark.
     pub fn remark(loc: Loc, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Remark, ..Diagnostic::error(loc, message) }
     }
@@ -80,7 +80,7 @@ impl Diagnostic {
         self
     }
 
-    /// The whole text, ending in a newline.
+    /// Returns the whole text, ending in a newline.
     pub fn render(&self, ctx: &Context) -> String {
         let mut out = String::new();
         render_one(ctx, self.severity, self.loc, &self.message, true, &mut out);
@@ -112,7 +112,7 @@ fn render_one(ctx: &Context, severity: Severity, loc: Loc, message: &str, show_l
     }
 }
 
-/// The line that holds `offset`, cut to a window when it is long, and the caret's column in characters.
+/// Returns the line that holds `offset`, cut to a window when it is long, and the caret's column in characters.
 fn excerpt(text: &str, offset: usize) -> (String, usize) {
     let offset = (0..=offset).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
     let mut start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
@@ -127,7 +127,7 @@ fn excerpt(text: &str, offset: usize) -> (String, usize) {
     (clean(text[start..end].trim_end_matches('\r')), text[start..offset].chars().count())
 }
 
-/// A location that is not a place in a text, in words.
+/// Returns a location that is not a place in a text, in words.
 fn describe(ctx: &Context, loc: Attr) -> String {
     match ctx.attr_data(loc) {
         AttrData::LocFile { file, pos } => format!("{}:{}:{}", ctx.text(*file), pos[0], pos[1]),
@@ -138,7 +138,7 @@ fn describe(ctx: &Context, loc: Attr) -> String {
     }
 }
 
-/// The candidate nearest to `word`, when it is near enough that a slip of the finger explains the difference.
+/// Returns the candidate nearest to `word`, when it is near enough that a slip of the finger explains the difference.
 pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > 64 {
         return None;

@@ -44,7 +44,7 @@ pub(crate) fn count_ops(m: &Module, op: Op) -> usize {
     n
 }
 
-/// The functions with bodies that are direct children of `op`.
+/// Returns the functions with bodies that are direct children of `op`.
 pub(crate) fn functions_in(m: &Module, op: Op) -> Vec<Op> {
     let regions = m.regions(op).iter();
     let ops = regions.flat_map(|&r| m.region_blocks(r)).flat_map(|b| m.block_ops(b));

@@ -1,21 +1,21 @@
-//! Dominance: which values are defined wherever an op runs.
+//! Dominance: the values that are available at each op.
 //!
-//! Immediate dominators by Lengauer and Tarjan (1979). A region of one block costs nothing but the numbers of its ops.
+//! Immediate dominators by Lengauer and Tarjan (1979). Regions of one block need op numbers only.
 
 use crate::entity::SideTable;
 use crate::module::{Block, Def, Module, Op, Region, Value};
 use crate::traits::Traits;
 use rustc_hash::FxHashMap;
 
-/// Dominance facts about the ops under one op. Valid until ops or blocks are moved, made or erased.
+/// The dominator trees of all regions under an op. Invalidated when ops or blocks are moved, created or erased.
 pub struct Dominance {
-    /// The place of an op in its block, from 1; 0 for ops not under the root.
+    /// The 1-based position of an op in its block; 0 for ops not under the root.
     order: SideTable<Op, u32>,
-    /// For blocks of regions with several; absent: unreachable.
+    /// Tree nodes of blocks in regions of several blocks; unreachable blocks are absent.
     tree: FxHashMap<Block, Node>,
 }
 
-/// A place in a dominator tree. A block dominates those that a walk of the tree meets between entering and leaving it.
+/// A node of a dominator tree, with its pre-order interval: a block dominates exactly the blocks in its interval.
 #[derive(Clone, Copy)]
 struct Node {
     parent: Block,
@@ -24,12 +24,12 @@ struct Node {
 }
 
 impl Dominance {
-    /// Computes the facts for everything under `root`.
+    /// Computes dominance for everything under `root`.
     pub fn new(m: &Module, root: Op) -> Dominance {
         Dominance::of_all(m, vec![root])
     }
 
-    /// Computes the facts for everything under some ops.
+    /// Computes dominance for everything under several ops.
     pub(crate) fn of_all(m: &Module, roots: Vec<Op>) -> Dominance {
         let mut d = Dominance { order: SideTable::new(0), tree: FxHashMap::default() };
         let mut stack = roots;
@@ -54,7 +54,8 @@ impl Dominance {
     fn add_region(&mut self, m: &Module, region: Region) {
         let walk = Walk::new(m, region);
         let idom = immediate_dominators(m, &walk);
-        // A dominator comes before what it dominates, so sizes of subtrees add up from the end, and places follow.
+        // Reverse postorder visits dominators first, so subtree sizes add up from the end, and pre-order positions
+        // follow.
         let order = walk.reverse_postorder();
         let mut size = vec![1u32; order.len()];
         for &i in order[1..].iter().rev() {
@@ -72,18 +73,18 @@ impl Dominance {
         }
     }
 
-    /// Whether the block can be reached from its region's entry.
+    /// Whether the block is reachable from its region's entry.
     pub fn is_reachable(&self, m: &Module, block: Block) -> bool {
         m.parent_region(block).is_some_and(|r| m.has_one_block(r)) || self.tree.contains_key(&block)
     }
 
-    /// The block that every path to `block` goes through last before it; the entry's is itself. `None` for unreachable
-    /// blocks and in regions of one block.
+    /// Returns the immediate dominator of `block`; the entry's is itself. `None` for unreachable blocks and in regions
+    /// of one block.
     pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
         self.tree.get(&block).map(|node| node.parent)
     }
 
-    /// Whether every path to `b` goes through `a`, both of one region. A block dominates itself.
+    /// Whether `a` dominates `b`, both of one region. A block dominates itself.
     pub fn block_dominates(&self, a: Block, b: Block) -> bool {
         if a == b {
             return true;
@@ -94,8 +95,7 @@ impl Dominance {
         }
     }
 
-    /// The reachable blocks of a region, in an order in which a dominator comes before all that it dominates, and these
-    /// directly after it.
+    /// Returns the reachable blocks of a region in pre-order of the dominator tree.
     pub fn preorder(&self, m: &Module, region: Region) -> Vec<Block> {
         let mut blocks: Vec<Block> = m.region_blocks(region).collect();
         if blocks.len() > 1 {
@@ -105,12 +105,12 @@ impl Dominance {
         blocks
     }
 
-    /// Whether `a` is before `b` in the same block.
+    /// Whether `a` precedes `b` in the same block.
     pub fn is_before(&self, a: Op, b: Op) -> bool {
         self.order[a] < self.order[b]
     }
 
-    /// Whether `value` is defined wherever operands of `user` are read. In graph regions every value of the region is.
+    /// Whether `value` dominates the operands of `user`. In graph regions every value of the region does.
     pub fn dominates(&self, m: &Module, value: Value, user: Op) -> bool {
         let (block, def_op) = match m.def(value) {
             Def::Arg(block, _) => (Some(block), None),
@@ -118,7 +118,7 @@ impl Dominance {
         };
         let Some(block) = block else { return false };
         let region = m.parent_region(block);
-        // The op around the use that is in the same region as the definition.
+        // The ancestor of the use in the region of the definition.
         let mut user = user;
         let user_block = loop {
             let Some(user_block) = m.parent_block(user) else { return false };
@@ -132,15 +132,15 @@ impl Dominance {
             return true;
         }
         if user_block != block {
-            // What never runs needs nothing.
+            // Any value dominates unreachable uses.
             return self.block_dominates(block, user_block) || !self.is_reachable(m, user_block);
         }
         def_op.is_none_or(|def| self.order[def] < self.order[user])
     }
 }
 
-/// Whether values of the region may be used before they are defined. The regions of unregistered ops may be such, unless
-/// they have several blocks.
+/// Whether the region is a graph region. Regions of unregistered ops are assumed to be, unless they have several
+/// blocks.
 pub fn is_graph(m: &Module, region: Region) -> bool {
     match m.region_op(region).and_then(|op| m.info(op)) {
         Some(info) => info.traits.has(Traits::GRAPH_REGION),
@@ -148,22 +148,22 @@ pub fn is_graph(m: &Module, region: Region) -> bool {
     }
 }
 
-/// The blocks that a block's last op may go to.
+/// Returns the successors of a block.
 pub fn successors(m: &Module, block: Block) -> impl Iterator<Item = Block> + '_ {
     m.last_op(block).into_iter().flat_map(|op| m.successors(op).iter().copied())
 }
 
-/// The blocks reachable from the entry, each before those that only it leads to.
+/// Returns the reachable blocks in reverse postorder.
 pub(crate) fn reverse_postorder(m: &Module, region: Region) -> Vec<Block> {
     let walk = Walk::new(m, region);
     walk.reverse_postorder().into_iter().map(|i| walk.blocks[i]).collect()
 }
 
-/// A depth-first walk of the blocks of a region, which numbers them as it meets them, from the entry as 0.
+/// A depth-first traversal of a region's blocks, numbered in pre-order from the entry, 0.
 struct Walk {
     blocks: Vec<Block>,
     index: FxHashMap<Block, usize>,
-    /// The block from which each was first met; the entry's is itself.
+    /// The parent in the depth-first tree; the entry's is itself.
     parents: Vec<usize>,
     postorder: Vec<usize>,
 }
@@ -203,8 +203,9 @@ impl Walk {
     }
 }
 
-/// The immediate dominators of the blocks of a walk, by their numbers; the entry's is itself. O(e log n) for e branches
-/// among n blocks: the simple version of Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators" (1979).
+/// Returns the immediate dominators of the traversed blocks, by number; the entry's is itself. O(e log n) for e
+/// branches among n blocks: the simple version of Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators"
+/// (1979).
 fn immediate_dominators(m: &Module, walk: &Walk) -> Vec<usize> {
     let n = walk.blocks.len();
     let mut preds = vec![Vec::new(); n];
@@ -240,18 +241,18 @@ fn immediate_dominators(m: &Module, walk: &Walk) -> Vec<usize> {
     idom
 }
 
-/// The part of a walk's tree whose semidominators are known.
+/// The part of the depth-first tree whose semidominators are known, with path compression.
 struct Forest {
     ancestor: Vec<Option<usize>>,
     semi: Vec<usize>,
     /// The block of least semidominator on the compressed path to the ancestor.
     label: Vec<usize>,
-    /// Memory for paths.
+    /// Scratch memory for paths.
     path: Vec<usize>,
 }
 
 impl Forest {
-    /// The block of least semidominator on the path from below the root of its tree to `v`.
+    /// Returns the block of least semidominator on the path from below the root of its tree to `v`.
     fn eval(&mut self, v: usize) -> usize {
         let mut path = std::mem::take(&mut self.path);
         path.clear();
@@ -310,7 +311,7 @@ mod tests {
         assert!(!d.is_reachable(&m, blocks[5]));
     }
 
-    /// The region of an op with `n` blocks, of which block `i` branches to `to(i)`.
+    /// Returns the region of an op with `n` blocks, where block `i` branches to `to(i)`.
     fn graph(n: usize, to: impl Fn(usize) -> Vec<usize>) -> Module {
         let block = |i: usize| {
             let to: Vec<String> = to(i).iter().map(|t| format!("^b{t}")).collect();
@@ -336,7 +337,7 @@ mod tests {
             let region = m.regions(m.first_op(m.body()).expect("one op"))[0];
             let blocks: Vec<Block> = m.region_blocks(region).collect();
             let d = Dominance::new(&m, m.root());
-            // Without what it dominates, a block is all that leads to it.
+            // A block dominates the blocks that become unreachable without it.
             let reached = |without: Option<usize>| {
                 let (mut seen, mut stack) = (vec![false; n], vec![0]);
                 while let Some(i) = stack.pop().filter(|_| without != Some(0)) {
@@ -360,7 +361,8 @@ mod tests {
     #[test]
     fn a_hundred_thousand_back_edges_take_no_time() {
         const N: usize = 100_000;
-        // Down a chain, of which each block may go back to its begin; and up another, of which each may go into the first.
+        // A chain whose blocks may branch back to its start; and a chain upward that every block of the first may
+        // enter.
         let backward = graph(N, |i| if i + 1 < N { vec![1, i + 1] } else { vec![] });
         let ladder = graph(2 * N, |i| match i {
             _ if i < N => vec![i + 1],

@@ -1,4 +1,4 @@
-//! How a program changes: creating, linking, moving and erasing ops and blocks, and replacing values.
+//! Mutation of a module: creating, linking, moving and erasing ops and blocks, and replacing values.
 
 use crate::context::Context;
 use crate::entity::{Entity, Packed, Table};
@@ -10,36 +10,36 @@ use crate::module::{
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Everything about an op before it exists.
+/// The parts of an op to create.
 #[derive(Clone, Debug)]
 pub struct OpState {
     /// The op's name.
     pub name: crate::OpName,
-    /// Where it comes from.
+    /// The location.
     pub loc: Loc,
     /// Operands.
     pub operands: SmallVec<[Value; 4]>,
-    /// Types of its results.
+    /// The result types.
     pub result_types: SmallVec<[Type; 2]>,
     /// Inherent attributes.
     pub props: Vec<(Str, Attr)>,
     /// Discardable attributes.
     pub attrs: Vec<(Str, Attr)>,
-    /// Blocks that it may go to.
+    /// The successor blocks.
     pub successors: SmallVec<[Block; 2]>,
-    /// How many regions, made empty.
+    /// Number of regions, created empty.
     pub regions: usize,
-    /// Sizes of the operand groups, noted for `operandSegmentSizes`.
+    /// Sizes of the operand groups, for `operandSegmentSizes`.
     pub(crate) segments: SmallVec<[i32; 4]>,
 }
 
 impl OpState {
-    /// An op without anything.
+    /// Creates the state of an op without operands, results or attributes.
     pub fn new(ctx: &Context, name: &str, loc: Loc) -> OpState {
         OpState::of(ctx.op_name(name), loc)
     }
 
-    /// An op without anything, by the key of its name.
+    /// Creates the same from the key of an op name.
     pub fn of(name: crate::OpName, loc: Loc) -> OpState {
         OpState {
             name,
@@ -54,7 +54,8 @@ impl OpState {
         }
     }
 
-    /// An op like `op`, without operands, results, regions and successors.
+    /// Creates the state of an op with the name, location and attributes of `op`, without operands, results, regions
+    /// and successors.
     pub fn like(m: &Module, op: Op) -> OpState {
         let mut state = OpState::of(m.name(op), m.loc(op));
         state.props = m.ctx.dict_entries(m.props(op)).to_vec();
@@ -62,26 +63,27 @@ impl OpState {
         state
     }
 
-    /// Returns an op like `op` on the same operands, without results, regions and successors: the start of a changed copy.
+    /// Creates the state of an op like `op` with the same operands, without results, regions and successors: the start
+    /// of a modified copy.
     pub fn with_operands_of(m: &Module, op: Op) -> OpState {
         let mut state = OpState::like(m, op);
         let Some(args) = m.args(op) else {
             state.operands.extend_from_slice(m.operands(op));
             return state;
         };
-        // The groups are noted again when the op is created.
+        // Segment sizes are set again when the op is created.
         state.set_inherent(&m.ctx, "operandSegmentSizes", None);
         args.info.operands.iter().for_each(|group| state.operand_group(args.operand(group.name)));
         state
     }
 
-    /// Adds the operands of the next declared group.
+    /// Appends the operands of the next declared group.
     pub fn operand_group(&mut self, values: &[Value]) {
         self.segments.push(values.len() as i32);
         self.operands.extend_from_slice(values);
     }
 
-    /// Replaces the operands of a declared group after [`OpState::with_operands_of`].
+    /// Replaces the operands of a declared group; requires [`OpState::with_operands_of`].
     pub fn set_operand_group(&mut self, info: &crate::OpInfo, name: &str, values: &[Value]) {
         let Some(i) = info.operands.iter().position(|group| group.name == name) else { return };
         let start = self.segments[..i].iter().sum::<i32>() as usize;
@@ -90,20 +92,20 @@ impl OpState {
         self.segments[i] = values.len() as i32;
     }
 
-    /// Replaces an inherent attribute, or removes it.
+    /// Sets or removes an inherent attribute.
     pub fn set_inherent(&mut self, ctx: &Context, name: &str, value: Option<Attr>) {
         let key = ctx.str(name);
         self.props.retain(|entry| entry.0 != key);
         self.props.extend(value.map(|value| (key, value)));
     }
 
-    /// Sets an inherent attribute, if there is a value.
+    /// Sets an inherent attribute, if `value` is present.
     pub fn inherent(&mut self, ctx: &Context, name: &str, value: Option<Attr>) {
         self.props.extend(value.map(|v| (ctx.str(name), v)));
     }
 }
 
-/// The arguments of a block, with their places.
+/// The arguments of a block, with their locations.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct BlockArgs {
     pub(crate) values: SmallVec<[Value; 2]>,
@@ -111,7 +113,7 @@ pub(crate) struct BlockArgs {
 }
 
 impl Module {
-    /// An empty program.
+    /// Creates an empty module.
     pub fn new(ctx: Arc<Context>) -> Module {
         let m = Module {
             ctx,
@@ -139,7 +141,7 @@ impl Module {
         self
     }
 
-    /// An empty program in the memory of this one.
+    /// Clears the module and keeps its allocations.
     pub(crate) fn emptied(mut self) -> Module {
         self.ops.clear();
         self.blocks.clear();
@@ -152,7 +154,7 @@ impl Module {
         self.with_root()
     }
 
-    /// Makes an op that is in no block yet.
+    /// Creates a detached op.
     pub fn create_op(&mut self, state: OpState) -> Op {
         let ctx = self.ctx.clone();
         let (props, attrs) = (ctx.dict_attr(state.props), ctx.dict_attr(state.attrs));
@@ -168,7 +170,7 @@ impl Module {
         )
     }
 
-    /// [`Module::create_op`] from parts, with the dictionaries made already.
+    /// [`Module::create_op`] from parts, with the attribute dictionaries already built.
     #[allow(clippy::too_many_arguments, reason = "the parser's hot path: an OpState would be built to be taken apart")]
     pub(crate) fn create_raw(
         &mut self,
@@ -277,7 +279,7 @@ impl Module {
         }
     }
 
-    /// Makes operand `i` of `op` be `value`.
+    /// Sets operand `i` of `op`.
     pub fn set_operand(&mut self, op: Op, i: usize, value: Value) {
         assert!(i < self.operands(op).len());
         let at = Use::new(self.ops[op].operands.0 as usize + i);
@@ -292,7 +294,7 @@ impl Module {
         self.ops[op].operands = self.alloc_operands(op, values);
     }
 
-    /// Makes every use of `old` a use of `new`.
+    /// Replaces all uses of `old` with `new`.
     pub fn replace_all_uses(&mut self, old: Value, new: Value) {
         if old == new {
             return;
@@ -319,7 +321,7 @@ impl Module {
         self.values[value].ty = ty;
     }
 
-    /// Sets where an op comes from.
+    /// Sets an op's location.
     pub fn set_loc(&mut self, op: Op, loc: Loc) {
         self.ops[op].loc = loc;
     }
@@ -334,7 +336,7 @@ impl Module {
         self.ops[op].attrs = dict;
     }
 
-    /// Sets or removes an attribute; it goes among the inherent ones when the declaration says so.
+    /// Sets or removes an attribute: an inherent one if it is declared so, else a discardable one.
     pub fn set_attr(&mut self, op: Op, name: &str, value: Option<Attr>) {
         let key = self.ctx.str(name);
         let inherent = match self.info(op) {
@@ -358,7 +360,7 @@ impl Module {
         region
     }
 
-    /// Gives the regions of `from` to `to`, after those that it has.
+    /// Moves the regions of `from` to `to`, after its own.
     pub fn move_regions(&mut self, from: Op, to: Op) {
         let Some(ext) = self.ops[from].ext.get() else { return };
         for region in std::mem::take(&mut self.exts[ext].regions) {
@@ -396,14 +398,14 @@ impl Module {
         }
     }
 
-    /// Makes an empty block at the end of a region.
+    /// Creates an empty block at the end of a region.
     pub fn add_block(&mut self, region: Region) -> Block {
         let block = self.create_block();
         self.append_block(region, block);
         block
     }
 
-    /// Makes a block that is in no region yet.
+    /// Creates a detached block.
     pub fn create_block(&mut self) -> Block {
         self.blocks.push(BlockData {
             parent: Packed::NONE,
@@ -417,12 +419,12 @@ impl Module {
         })
     }
 
-    /// Puts a block that is in no region at the end of one.
+    /// Inserts a detached block at the end of a region.
     pub(crate) fn append_block(&mut self, region: Region, block: Block) {
         self.insert_block(region, block, None);
     }
 
-    /// Puts a block that is in no region before `before`, or at the end.
+    /// Inserts a detached block before `before`, or at the end of the region.
     pub fn insert_block(&mut self, region: Region, block: Block, before: Option<Block>) {
         debug_assert!(self.blocks[block].parent == Packed::NONE);
         let prev = match before {
@@ -441,7 +443,7 @@ impl Module {
         }
     }
 
-    /// Takes a block out of its region.
+    /// Removes a block from its region without erasing it.
     pub fn unlink_block(&mut self, block: Block) {
         let data = &mut self.blocks[block];
         let (prev, next) = (data.prev, data.next);
@@ -457,7 +459,7 @@ impl Module {
         }
     }
 
-    /// Moves all blocks of `from` to before `before`, which is in another region.
+    /// Moves all blocks of `from` before `before`, which is in another region.
     pub fn move_blocks_before(&mut self, from: Region, before: Block) {
         let to = self.parent_region(before).expect("the block is in a region");
         while let Some(block) = self.entry(from) {
@@ -466,7 +468,7 @@ impl Module {
         }
     }
 
-    /// Makes a block after that of `op`, and moves `op` and all after it there.
+    /// Splits the block of `op`: moves `op` and all later ops to a new block after it.
     pub fn split_block(&mut self, op: Op) -> Block {
         let before = self.parent_block(op).expect("the op is in a block");
         let region = self.parent_region(before).expect("the block is in a region");
@@ -484,7 +486,7 @@ impl Module {
         }
     }
 
-    /// Adds an argument to a block.
+    /// Appends an argument to a block.
     pub fn add_block_arg(&mut self, block: Block, ty: Type, loc: Loc) -> Value {
         let index = self.blocks[block].args.len() as u32;
         let value = self.values.push(ValueData { ty, def: Def::Arg(block, index), first_use: Packed::NONE });
@@ -494,17 +496,17 @@ impl Module {
         value
     }
 
-    /// Says where argument `i` of a block comes from.
+    /// Sets the location of block argument `i`.
     pub fn set_arg_loc(&mut self, block: Block, i: usize, loc: Loc) {
         self.blocks[block].arg_locs[i] = loc;
     }
 
-    /// Removes argument `i`, which must be unused. The predecessors' operands are the caller's business.
+    /// Erases argument `i`, which must be unused. The caller updates the operands of predecessors.
     pub fn erase_block_arg(&mut self, block: Block, i: usize) {
         self.retain_block_args(block, |j| j != i);
     }
 
-    /// Removes the arguments whose numbers `keep` refuses, which must be unused.
+    /// Erases the arguments whose indices `keep` rejects, which must be unused.
     pub fn retain_block_args(&mut self, block: Block, keep: impl Fn(usize) -> bool) {
         let (args, locs) = (self.block_args(block).to_vec(), self.blocks[block].arg_locs.to_vec());
         let data = &mut self.blocks[block];
@@ -523,12 +525,12 @@ impl Module {
         }
     }
 
-    /// A block argument that is in no block yet; see [`Module::swap_block_args`].
+    /// Creates a detached block argument; see [`Module::swap_block_args`].
     pub(crate) fn detached_arg(&mut self, block: Block, ty: Type) -> Value {
         self.values.push(ValueData { ty, def: Def::Arg(block, u32::MAX), first_use: Packed::NONE })
     }
 
-    /// Gives a block other arguments, of which `args` keeps the old ones.
+    /// Replaces a block's arguments by `args`, which receives the old ones.
     pub(crate) fn swap_block_args(&mut self, block: Block, args: &mut BlockArgs) {
         let data = &mut self.blocks[block];
         std::mem::swap(&mut data.args, &mut args.values);
@@ -538,18 +540,18 @@ impl Module {
         }
     }
 
-    /// Frees an unused value that is no argument of its block any more.
+    /// Frees an unused, detached block argument.
     pub(crate) fn free_arg(&mut self, arg: Value) {
         assert!(self.is_unused(arg), "an erased block argument is still used");
         self.values.free(arg);
     }
 
-    /// Puts an op that is in no block at the end of one.
+    /// Inserts a detached op at the end of a block.
     pub fn append_op(&mut self, block: Block, op: Op) {
         self.insert_op(block, op, None);
     }
 
-    /// Puts an op that is in no block before `before`, or at the end.
+    /// Inserts a detached op before `before`, or at the end of the block.
     #[inline]
     pub fn insert_op(&mut self, block: Block, op: Op, before: Option<Op>) {
         debug_assert!(self.ops[op].parent == Packed::NONE, "the op is in a block already");
@@ -569,7 +571,7 @@ impl Module {
         }
     }
 
-    /// Takes an op out of its block.
+    /// Removes an op from its block without erasing it.
     pub fn unlink_op(&mut self, op: Op) {
         let data = &mut self.ops[op];
         let (prev, next) = (data.prev, data.next);
@@ -585,7 +587,7 @@ impl Module {
         }
     }
 
-    /// Moves an op before another.
+    /// Moves an op before another one.
     pub fn move_before(&mut self, op: Op, before: Op) {
         let block = self.parent_block(before).expect("the op is in a block");
         self.unlink_op(op);
@@ -598,7 +600,7 @@ impl Module {
         self.append_op(block, op);
     }
 
-    /// Moves `first` to `last`, ops in a row of one block, before `before` of `to`, or to its end.
+    /// Moves the consecutive ops `first` to `last` before `before` of `to`, or to its end.
     pub fn move_ops(&mut self, first: Op, last: Op, to: Block, before: Option<Op>) {
         let mut next = Some(first);
         while let Some(op) = next {
@@ -608,13 +610,13 @@ impl Module {
         }
     }
 
-    /// Moves `op` and all after it to the end of `to`.
+    /// Moves `op` and all later ops of its block to the end of `to`.
     pub fn move_tail(&mut self, op: Op, to: Block) {
         let last = self.parent_block(op).and_then(|b| self.last_op(b)).expect("the op is in a block");
         self.move_ops(op, last, to, None);
     }
 
-    /// Erases an op and all in its regions. Its results must be unused. Panics otherwise: a caller's bug.
+    /// Erases an op with its regions. Its results must be unused. Panics otherwise: a caller's bug.
     pub fn erase_op(&mut self, op: Op) {
         for result in self.results(op) {
             assert!(self.is_unused(result), "an erased {} is still used", self.name_text(op));
@@ -631,7 +633,7 @@ impl Module {
         }
     }
 
-    /// Makes an op use no values and go to no blocks.
+    /// Drops the operands and successors of an op.
     fn drop_uses(&mut self, op: Op) {
         self.free_operand_range(self.ops[op].operands);
         self.ops[op].operands = (0, 0);
@@ -641,7 +643,7 @@ impl Module {
         }
     }
 
-    /// Frees an op without operands, with its blocks and regions.
+    /// Frees an op without operands, with its regions and blocks.
     fn free_op(&mut self, op: Op) {
         for value in self.results(op) {
             debug_assert!(self.is_unused(value), "a value is used outside the op that is erased");
@@ -661,7 +663,7 @@ impl Module {
         self.ops.free(op);
     }
 
-    /// Frees a block that is in no region and has no ops.
+    /// Frees a detached block without ops.
     pub(crate) fn free_block(&mut self, block: Block) {
         for arg in std::mem::take(&mut self.blocks[block].args) {
             self.values.free(arg);
@@ -669,7 +671,7 @@ impl Module {
         self.blocks.free(block);
     }
 
-    /// Erases a block and its ops; their values may only be used inside it.
+    /// Erases a block and its ops; their values must have no uses outside it.
     pub fn erase_block(&mut self, block: Block) {
         let ops: Vec<Op> = self.block_ops(block).collect();
         for &op in &ops {
@@ -682,9 +684,9 @@ impl Module {
         self.free_block(block);
     }
 
-    /// `op` and all ops in its regions, each before what it holds.
+    /// Returns `op` and all ops in its regions in pre-order.
     pub fn ops_under(&self, op: Op) -> Vec<Op> {
-        // A stack, reversed level by level, keeps the order of the text without recursion.
+        // A stack, reversed level by level, keeps the textual order without recursion.
         let (mut out, mut stack) = (Vec::new(), vec![op]);
         while let Some(op) = stack.pop() {
             out.push(op);
@@ -700,9 +702,9 @@ impl Module {
     }
 }
 
-/// What only the parser does.
+/// Operations for the parser.
 impl Module {
-    /// Gives a region that belongs to no op to one.
+    /// Attaches a detached region to an op.
     pub(crate) fn attach_region(&mut self, op: Op, region: Region) {
         let ext = self.ops[op].ext.get().unwrap_or_else(|| self.exts.push(ExtData::default()));
         self.ops[op].ext = ext.into();
@@ -710,17 +712,17 @@ impl Module {
         self.regions[region].parent = op.into();
     }
 
-    /// A region that belongs to no op yet.
+    /// Creates a detached region.
     pub(crate) fn detached_region(&mut self) -> Region {
         self.regions.push(RegionData { parent: Packed::NONE, first: Packed::NONE, last: Packed::NONE })
     }
 
-    /// A value that stands for one that is not defined yet.
+    /// Creates a placeholder for a value used before its definition.
     pub(crate) fn placeholder(&mut self, ty: Type) -> Value {
         self.values.push(ValueData { ty, def: Def::Result(self.root, u32::MAX), first_use: Packed::NONE })
     }
 
-    /// The value `n` results after `first`.
+    /// Returns the value `n` keys after `first`, of the same op's results.
     #[inline]
     pub(crate) fn nth_value(&self, first: Value, n: u32) -> Value {
         Value(first.0 + n)

@@ -1,4 +1,4 @@
-//! What ops do besides computing their results, and what follows from it: what can be dropped, moved or merged.
+//! Side effects of ops, and the legality of erasing, hoisting and merging that follows.
 
 use crate::attrs::AttrData;
 use crate::control::{Edge, Point, is_loop};
@@ -6,42 +6,42 @@ use crate::module::{Module, Op, Value};
 use crate::traits::Traits;
 use crate::types::TypeData;
 
-/// What an op does besides computing its results.
+/// The declared side effects of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effects {
-    /// Nothing: it can be moved, duplicated, merged and dropped.
+    /// None: the op can be moved, duplicated, merged and erased.
     Pure,
-    /// Nothing, but it is undefined for some operands, so it must not run where it did not run before.
+    /// None, but undefined behavior for some operands: not speculatable.
     MayUb,
-    /// These accesses to memory and nothing else: what is done, and the declared operand or result group whose memory it
-    /// is done to; an empty name stands for any memory.
+    /// Exactly these memory accesses: the kind, and the declared operand or result group that names the memory; an
+    /// empty name stands for any memory.
     Memory(&'static [(Access, &'static str)]),
-    /// The same, where the values of a group may be tensors: those are no memory, and nothing is done to them.
+    /// The same, where values of a group may be tensors: those are not memory and have no effect.
     MemoryOf(&'static [(Access, &'static str)]),
-    /// Whatever the ops in its regions do.
+    /// The effects of the ops in its regions.
     Recursive,
-    /// Not declared: assume everything.
+    /// Undeclared: any effect.
     Unknown,
 }
 
-/// What is done to memory.
+/// A kind of memory effect.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Access {
-    /// It comes to be.
+    /// Allocation.
     Alloc,
-    /// It is read.
+    /// Read.
     Read,
-    /// It is written, or the world outside the program changes.
+    /// Write, or any change visible outside the program.
     Write,
-    /// It ceases to be.
+    /// Deallocation.
     Free,
 }
 
-/// An access of an op: what, and to the memory of which value; `None` for any memory.
+/// A memory effect: its kind, and the value that names the memory; `None` for any memory.
 pub type MemoryEffect = (Access, Option<Value>);
 
-/// Calls `f` with the accesses of an op and of those in its regions, until `f` returns `false`. Returns `false` if `f` did
-/// or if they are not known.
+/// Calls `f` with the memory effects of an op and of the ops in its regions, until `f` returns `false`. Returns `false`
+/// if `f` did or if the effects are unknown.
 pub fn for_each_access(m: &Module, op: Op, f: &mut dyn FnMut(Op, MemoryEffect) -> bool) -> bool {
     let Some(info) = m.info(op) else { return false };
     match info.effects {
@@ -65,26 +65,26 @@ pub fn for_each_access(m: &Module, op: Op, f: &mut dyn FnMut(Op, MemoryEffect) -
     }
 }
 
-/// Whether the op and those in its regions neither read nor change memory. It may still be undefined for some operands.
+/// Whether the op and those in its regions have no memory effects. They may still have undefined behavior.
 pub fn is_memory_free(m: &Module, op: Op) -> bool {
     for_each_access(m, op, &mut |_, _| false)
 }
 
-/// Whether the op and those in its regions at most read memory.
+/// Whether the op and those in its regions have no memory effects except reads.
 pub fn only_reads(m: &Module, op: Op) -> bool {
     for_each_access(m, op, &mut |_, (access, _)| access == Access::Read)
 }
 
-/// Whether the op may run where it did not run before: no access to memory, and defined for all operands.
+/// Whether the op is speculatable: no memory effects, and defined for all operands.
 pub fn is_speculatable(m: &Module, op: Op) -> bool {
     let Some(info) = m.info(op) else { return false };
-    // Where to go on may be poison.
+    // A branch on poison is undefined behavior.
     if m.successors(op).len() > 1 {
         return false;
     }
     match info.effects {
         Effects::Pure => true,
-        // Nobody promises that a loop ends.
+        // A loop may be infinite.
         Effects::Recursive if (0..m.regions(op).len()).any(|i| is_loop(m, op, i)) => false,
         Effects::Recursive => {
             let blocks = m.regions(op).iter().flat_map(|&r| m.region_blocks(r));
@@ -97,7 +97,7 @@ pub fn is_speculatable(m: &Module, op: Op) -> bool {
     }
 }
 
-/// Whether what runs in the op's regions depends on operands, which is undefined if these are poison.
+/// Whether control flow in the op's regions depends on its operands: undefined behavior if these are poison.
 fn decides_by_operands(m: &Module, op: Op) -> bool {
     let edges = m.info(op).and_then(|info| info.edges).map(|edges| edges(m, op)).unwrap_or_default();
     let carries = |edge: &Edge, i: usize| {
@@ -106,13 +106,13 @@ fn decides_by_operands(m: &Module, op: Op) -> bool {
     (0..m.operands(op).len()).any(|i| !edges.iter().any(|edge| carries(edge, i)))
 }
 
-/// Whether nothing would change without the op: its results are unused and it has no effect.
+/// Whether the op is dead: its results are unused and it has no side effects.
 pub fn is_dead(m: &Module, op: Op) -> bool {
     m.results(op).all(|v| m.is_unused(v)) && is_removable(m, op)
 }
 
-/// Whether an op whose results are unused can be dropped: it and the ops in its regions at most read, or allocate what
-/// only they can see. Undefined behaviour may be dropped.
+/// Whether an op without used results can be erased: it and the ops in its regions at most read memory, or allocate
+/// memory that does not escape. Undefined behavior may be erased.
 pub(crate) fn is_removable(m: &Module, op: Op) -> bool {
     let Some(info) = m.info(op) else { return false };
     let stays = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
@@ -121,7 +121,7 @@ pub(crate) fn is_removable(m: &Module, op: Op) -> bool {
     }
     for_each_access(m, op, &mut |inner, (access, value)| match access {
         Access::Read => true,
-        // What a result alone names is gone with the op.
+        // Memory that is reachable only through a result of the op disappears with it.
         Access::Alloc => value.is_some_and(|v| m.defining_op(v) == Some(inner)),
         Access::Write | Access::Free => value
             .and_then(|v| m.defining_op(v))
@@ -129,28 +129,28 @@ pub(crate) fn is_removable(m: &Module, op: Op) -> bool {
     })
 }
 
-/// The argument attribute that promises that what is written in the function is not accessed through the argument and
-/// through something else as well, as LLVM's `noalias` does.
+/// The argument attribute for arguments whose memory, if the function writes it, is accessed through no other pointer;
+/// LLVM's `noalias`.
 const NOALIAS: &str = "llvm.noalias";
 
-/// Whether an argument of a function is promised to be the only name of its memory.
+/// Whether a function's argument is `noalias`: the only name of its memory.
 pub fn is_noalias(m: &Module, function: Op, argument: usize) -> bool {
     let all = m.inherent_attr(function, "arg_attrs").and_then(|attrs| m.ctx.as_array(attrs)).unwrap_or(&[]);
     all.get(argument).is_some_and(|&own| m.ctx.dict_get(own, m.ctx.str(NOALIAS)).is_some())
 }
 
-/// Whether a value names memory.
+/// Whether a value refers to memory.
 pub fn is_memory(m: &Module, value: Value) -> bool {
     matches!(m.ctx.type_data(m.value_type(value)), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
 }
 
-/// Whether the op allocates the memory that a result of its own names.
+/// Whether the op allocates the memory that its own result names.
 fn allocates(m: &Module, op: Op) -> bool {
     m.info(op).is_some_and(|i| matches!(i.effects, Effects::Memory(list) if list.iter().any(|e| e.0 == Access::Alloc)))
 }
 
-/// Whether an op has a map or a set among its attributes. Some such ops take only some values as operands, so that it
-/// matters where these come from.
+/// Whether an op has an affine map or integer set attribute. Some of these ops restrict the values that are valid as
+/// operands, by where they are defined.
 pub fn has_map(m: &Module, op: Op) -> bool {
     let mapped = |attr| matches!(m.ctx.attr_data(attr), AttrData::AffineMap(_) | AttrData::IntegerSet(_));
     let mut all = [m.props(op), m.attrs(op)].into_iter().flat_map(|dict| m.ctx.dict_entries(dict));

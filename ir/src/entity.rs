@@ -1,17 +1,17 @@
 //! Typed `u32` keys and the tables that they index.
 //!
-//! Everything in a [`Module`](crate::Module) refers to everything else by such a key: keys are `Copy`, compare in one
-//! instruction, need no lifetime, and stay valid while the tables grow. A [`Table`] creates its keys; a [`SideTable`]
-//! decorates keys that another table created.
+//! All entities of a [`Module`](crate::Module) refer to each other by such keys: keys are `Copy`, compare in one
+//! instruction, need no lifetime, and stay valid while the tables grow. A [`Table`] allocates its keys; a [`SideTable`]
+//! attaches data to keys of another table.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 /// A key of a [`Table`].
 pub trait Entity: Copy + Eq {
-    /// The key of row `index`.
+    /// Returns the key of row `index`.
     fn new(index: usize) -> Self;
-    /// The row that this key names.
+    /// Returns the index of this key's row.
     fn index(self) -> usize;
 }
 
@@ -47,20 +47,20 @@ macro_rules! entity {
     };
 }
 
-/// An `Option` of a key in the key's own four bytes: `u32::MAX` stands for none.
+/// An `Option` of a key in four bytes: `u32::MAX` is `None`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Packed<K>(u32, PhantomData<K>);
 
 impl<K: Entity> Packed<K> {
-    /// No key.
+    /// The absent key.
     pub const NONE: Self = Packed(u32::MAX, PhantomData);
 
-    /// The key, if there is one.
+    /// Returns the key, if present.
     pub fn get(self) -> Option<K> {
         (self.0 != u32::MAX).then(|| K::new(self.0 as usize))
     }
 
-    /// The key that `f` gives for this one, if there is one.
+    /// Applies `f` to the key, if present.
     pub fn map<L: Entity>(self, f: impl FnOnce(K) -> L) -> Packed<L> {
         self.get().map(f).into()
     }
@@ -84,8 +84,8 @@ impl<K: Entity + std::fmt::Debug> std::fmt::Debug for Packed<K> {
     }
 }
 
-/// Rows that own their keys. Erased rows are handed out again, so a table is as large as it ever was, not as the number
-/// of rows ever made.
+/// An arena of rows that allocates their keys. Erased rows are reused, so memory follows the maximum number of live
+/// rows.
 #[derive(Clone, Debug)]
 pub struct Table<K, V> {
     rows: Vec<V>,
@@ -100,7 +100,7 @@ impl<K: Entity, V> Default for Table<K, V> {
 }
 
 impl<K: Entity, V> Table<K, V> {
-    /// Adds a row, in the place of an erased one if there is any.
+    /// Adds a row, reusing an erased one if possible.
     pub fn push(&mut self, row: V) -> K {
         match self.free.pop() {
             Some(i) => {
@@ -111,24 +111,24 @@ impl<K: Entity, V> Table<K, V> {
         }
     }
 
-    /// Adds a row after all others, so that rows added one after the other have consecutive keys.
+    /// Appends a row, so that successive rows have consecutive keys.
     pub(crate) fn push_new(&mut self, row: V) -> K {
         self.rows.push(row);
         K::new(self.rows.len() - 1)
     }
 
-    /// Marks the row as erased; its key may be handed out again.
+    /// Erases the row; its key may be reused.
     pub fn free(&mut self, key: K) {
         self.free.push(key.index() as u32);
     }
 
-    /// Removes all rows and keeps the memory.
+    /// Removes all rows and keeps the allocation.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.free.clear();
     }
 
-    /// Adds copies of rows after all others.
+    /// Appends copies of rows.
     pub(crate) fn extend_from(&mut self, rows: &[V])
     where
         V: Clone,
@@ -137,22 +137,22 @@ impl<K: Entity, V> Table<K, V> {
         self.rows.extend_from_slice(rows);
     }
 
-    /// All rows by index, those that are marked as erased among them.
+    /// Returns all rows by index, including erased ones.
     pub fn rows(&self) -> &[V] {
         &self.rows
     }
 
-    /// The keys of the rows that are marked as erased.
+    /// Returns the keys of the erased rows.
     pub fn erased(&self) -> impl ExactSizeIterator<Item = K> + '_ {
         self.free.iter().map(|&i| K::new(i as usize))
     }
 
-    /// One more than the largest index in use.
+    /// Returns the number of rows, including erased ones.
     pub fn capacity(&self) -> usize {
         self.rows.len()
     }
 
-    /// The number of rows that are not erased.
+    /// Returns the number of live rows.
     pub fn live(&self) -> usize {
         self.rows.len() - self.free.len()
     }
@@ -173,8 +173,8 @@ impl<K: Entity, V> IndexMut<K> for Table<K, V> {
     }
 }
 
-/// Facts about keys of another table. Reading a key that was never written gives the default. Rows come into being in
-/// pages when they are first written, so that facts about a few keys of a large table cost little.
+/// A map from keys of another table to data. Unwritten keys have the default value. Rows are allocated in pages at the
+/// first write, so that data about a few keys of a large table is cheap.
 #[derive(Clone, Debug)]
 pub struct SideTable<K, V> {
     pages: Vec<Option<Box<[V; PAGE]>>>,
@@ -182,11 +182,11 @@ pub struct SideTable<K, V> {
     key: PhantomData<K>,
 }
 
-/// Rows of a page of a [`SideTable`].
+/// Rows per page of a [`SideTable`].
 const PAGE: usize = 512;
 
 impl<K: Entity, V: Clone> SideTable<K, V> {
-    /// A table in which every key has `default`.
+    /// Creates a table in which every key has the value `default`.
     pub fn new(default: V) -> Self {
         SideTable { pages: Vec::new(), default, key: PhantomData }
     }

@@ -72,17 +72,17 @@ float_kinds! {
 }
 
 impl FloatKind {
-    /// The keyword of the type in MLIR's syntax.
+    /// Returns the keyword of the type in MLIR's syntax.
     pub const fn name(self) -> &'static str {
         self.semantics().name
     }
 
-    /// The format with this keyword.
+    /// Returns the format with this keyword.
     pub(crate) fn from_name(name: &str) -> Option<FloatKind> {
         FloatKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The number of bits of a value.
+    /// Returns the number of bits of a value.
     pub const fn width(self) -> u32 {
         self.semantics().width
     }
@@ -98,12 +98,12 @@ impl Semantics {
         self.width == 80
     }
 
-    /// The exponent of the smallest normal number.
+    /// Returns the exponent of the smallest normal number.
     const fn min_exponent(&self) -> i32 {
         if matches!(self.special, Special::Exponent) { -self.bias } else { 1 - self.bias }
     }
 
-    /// The largest finite magnitude, without sign and without a stored integer bit.
+    /// Returns the largest finite magnitude, without sign and without a stored integer bit.
     const fn max_code(&self) -> u128 {
         match self.special {
             Special::Ieee => self.infinity_code() - 1,
@@ -113,13 +113,13 @@ impl Semantics {
         }
     }
 
-    /// The magnitude of infinity in an IEEE-like format: all exponent bits, no fraction.
+    /// Returns the magnitude of infinity in an IEEE-like format: all exponent bits, no fraction.
     const fn infinity_code(&self) -> u128 {
         let magnitude_bits = self.width - 1 - self.is_f80() as u32;
         (1 << magnitude_bits) - (1 << (self.precision - 1))
     }
 
-    /// The bits of infinity, or of what the format has instead.
+    /// Returns the bits of infinity, or of what the format has instead.
     fn infinity(&self, negative: bool) -> u128 {
         match self.special {
             Special::Ieee => self.assemble(negative, self.infinity_code()),
@@ -128,7 +128,7 @@ impl Semantics {
         }
     }
 
-    /// A quiet NaN; the largest value where the format has none.
+    /// Returns a quiet NaN; the largest value where the format has none.
     fn nan(&self, negative: bool) -> u128 {
         match self.special {
             Special::Ieee => self.assemble(negative, self.infinity_code() | (1 << (self.precision - 2))),
@@ -241,7 +241,7 @@ fn canonical(sem: &Semantics, bits: u128) -> u128 {
     }
 }
 
-/// The bits of `value` rounded to `kind`, to nearest even.
+/// Returns the bits of `value` rounded to `kind`, to nearest even.
 ///
 /// Overflow gives infinity, or NaN in a format without infinities, or the largest value in a format with neither.
 pub fn from_f64(kind: FloatKind, value: f64) -> u128 {
@@ -260,7 +260,7 @@ pub fn from_f64(kind: FloatKind, value: f64) -> u128 {
     }
 }
 
-/// The value of `bits` as an `f64`: exact for every format but f80 and f128, which are rounded to nearest even.
+/// Returns the value of `bits` as an `f64`: exact for every format but f80 and f128, which are rounded to nearest even.
 pub fn to_f64(kind: FloatKind, bits: u128) -> f64 {
     match kind {
         FloatKind::F64 => return f64::from_bits(bits as u64),
@@ -397,8 +397,8 @@ fn bit_length(value: u128) -> u32 {
     128 - value.leading_zeros()
 }
 
-/// The odd number `odd * 2^exponent` as `s * 10^e`, where `s` is cut to little more than `wanted` bits by a truncating
-/// division by a power of ten. Exact if it has no more bits than that.
+/// Returns the odd number `odd * 2^exponent` as `s * 10^e`, where `s` is cut to little more than `wanted` bits by a
+/// truncating division by a power of ten. Exact if it has no more bits than that.
 fn truncate_bits(odd: u128, exponent: i32, wanted: u32) -> (u128, i32) {
     let tens = |bits: u32| bits.saturating_sub(wanted) * 59 / 196;
     if exponent >= 0 {
@@ -463,7 +463,7 @@ static POW5_TOP: [(u64, u32); MAX_TOP] = {
     table
 };
 
-/// The number of bits of `value * 5^fives`.
+/// Returns the number of bits of `value * 5^fives`.
 fn scaled_bit_length(value: u128, fives: u32) -> u32 {
     if let (Ok(small), Some(&(top, bits))) = (u64::try_from(value), POW5_TOP.get(fives as usize)) {
         // The true product lies between these two; they nearly always agree.
@@ -587,8 +587,8 @@ fn push_exponent(decimal: Decimal, letter: char, min_digits: u32, out: &mut Stri
     out.push_str(Digits::new(magnitude.into()).as_str());
 }
 
-/// All digits, in plain notation if that takes no more than three zeros. Tells whether the text has a point: a plain
-/// integer would read back as an integer attribute.
+/// Returns all digits, in plain notation if that takes no more than three zeros. Tells whether the text has a point: a
+/// plain integer would read back as an integer attribute.
 fn print_full(decimal: Decimal, precision: u32, out: &mut String) -> bool {
     const MAX_PADDING: i32 = 3;
     let digits = Digits::new(decimal.digits);
@@ -705,7 +705,7 @@ impl Big {
         self.limbs.last().map_or(0, |top| self.limbs.len() as u32 * 64 - top.leading_zeros())
     }
 
-    /// The low 128 bits.
+    /// Returns the low 128 bits.
     fn low(&self) -> u128 {
         let limb = |index: usize| u128::from(self.limbs.get(index).copied().unwrap_or(0));
         limb(1) << 64 | limb(0)

@@ -1,7 +1,7 @@
 //! Interning: each distinct string, type, attribute and op name is one `u32`, so that equality is one comparison.
 //!
-//! The tables only grow and can be read without a lock while other threads intern, so passes may run on several functions
-//! at once.
+//! The tables are append-only and readable without a lock while other threads intern, so passes may run on several
+//! functions in parallel.
 
 use crate::{entity, entity::Entity};
 use hashbrown::HashTable;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 entity!(/** An interned string. */ Str, "str");
 
 impl Str {
-    /// `value`, the attribute of constants.
+    /// `value`, the attribute name of constants.
     pub const VALUE: Str = Str(0);
 }
 
@@ -21,18 +21,18 @@ entity!(/** An interned type. */ Type, "type");
 entity!(/** An interned attribute. */ Attr, "attr");
 entity!(/** An interned op name, registered or not. */ OpName, "opname");
 
-/// An append-only set of values with dense numbers.
+/// An append-only set of values with dense keys.
 pub(crate) struct Interner<K, T> {
     rows: boxcar::Vec<T>,
-    /// Rows by hash, of which a half is kept: a table that grows need not look at the rows.
+    /// Rows by hash. Each entry keeps half of the hash, so that the table grows without reading rows.
     index: Mutex<HashTable<(u32, u32)>>,
-    /// Rows asked for lately, by hash: one more than the row's number, 0 for none, below the hash's upper half, so that
-    /// rows of other hashes need not be looked at. What threads ask for again and again they find here without the lock.
+    /// A lock-free cache of recent rows, by hash: the row's number plus one (0 for empty) below the hash's upper half,
+    /// which filters out rows with other hashes.
     recent: Box<[AtomicU64]>,
     key: std::marker::PhantomData<K>,
 }
 
-/// Rows that are found without the lock.
+/// Number of entries of the lock-free cache.
 const RECENT: usize = 1 << 12;
 
 impl<K: Entity, T: Eq + Hash> Interner<K, T> {
@@ -41,7 +41,7 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
         Interner { rows: boxcar::Vec::new(), index: Mutex::default(), recent, key: std::marker::PhantomData }
     }
 
-    /// The key of the row that `is` accepts, if it was asked for lately.
+    /// Returns the key of the row that `is` accepts, if the cache holds it.
     #[inline]
     fn recent(&self, hash: u64, is: impl Fn(&T) -> bool) -> Option<K> {
         let entry = self.recent[hash as usize % RECENT].load(Ordering::Acquire);
@@ -49,7 +49,7 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
         is(&self.rows[i as usize]).then(|| K::new(i as usize))
     }
 
-    /// The key of the row that `is` accepts, or of the row that `make` gives. `hash` must be the row's.
+    /// Returns the key of the row that `is` accepts, or adds the row that `make` returns. `hash` must be the row's.
     pub(crate) fn intern_with(&self, hash: u64, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> K {
         if let Some(key) = self.recent(hash, &is) {
             return key;
@@ -88,12 +88,12 @@ impl<K: Entity, T: Eq + Hash> Interner<K, T> {
     }
 }
 
-/// The half of a hash that is kept.
+/// Returns the half of a hash that table entries keep.
 fn upper(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// A hash made of the half that is kept: tables look at bits of both ends.
+/// Expands the kept half to a full hash: hash tables use bits of both ends.
 fn spread(hash: u64) -> u64 {
     u64::from(upper(hash)) * 0x1_0000_0001
 }

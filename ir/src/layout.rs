@@ -17,7 +17,7 @@ pub struct StridedLayout {
 }
 
 impl StridedLayout {
-    /// Row-major without gaps.
+    /// Returns row-major without gaps.
     pub fn row_major(shape: &[i64]) -> StridedLayout {
         let mut strides: SmallVec<[i64; 4]> = smallvec::smallvec![1; shape.len()];
         for i in (1..shape.len()).rev() {
@@ -26,7 +26,7 @@ impl StridedLayout {
         StridedLayout { offset: 0, strides }
     }
 
-    /// The layout as a map from indices to an element; what is not known is a symbol, the offset first.
+    /// Returns the layout as a map from indices to an element; what is not known is a symbol, the offset first.
     pub fn to_map(&self) -> AffineMap {
         let mut symbols = 0;
         let mut number = |n: i64| {
@@ -44,7 +44,7 @@ impl StridedLayout {
     }
 }
 
-/// The product, not known when a factor is not known, unless the other is zero. Wraps like the machine.
+/// Returns the product, not known when a factor is not known, unless the other is zero. Wraps like the machine.
 pub fn times(a: i64, b: i64) -> i64 {
     match (a, b) {
         (0, _) | (_, 0) => 0,
@@ -53,7 +53,7 @@ pub fn times(a: i64, b: i64) -> i64 {
     }
 }
 
-/// The sum, not known when a summand is not known. Wraps like the machine.
+/// Returns the sum, not known when a summand is not known. Wraps like the machine.
 pub fn plus(a: i64, b: i64) -> i64 {
     if a == DYNAMIC || b == DYNAMIC { DYNAMIC } else { a.wrapping_add(b) }
 }
@@ -69,7 +69,7 @@ impl Context {
         self.ty(TypeData::MemRef { shape: shape.into(), elem, layout, space })
     }
 
-    /// The memory space of a memref; `None` is the default one.
+    /// Returns the memory space of a memref; `None` is the default one.
     pub fn memory_space(&self, ty: Type) -> Option<Attr> {
         match self.type_data(ty) {
             TypeData::MemRef { space, .. } | TypeData::UnrankedMemRef { space, .. } => *space,
@@ -77,7 +77,7 @@ impl Context {
         }
     }
 
-    /// The offset and strides of a memref type; `None` when its layout is not strided, and for other types.
+    /// Returns the offset and strides of a memref type; `None` when its layout is not strided, and for other types.
     pub fn strided_layout(&self, ty: Type) -> Option<StridedLayout> {
         let TypeData::MemRef { shape, layout, .. } = self.type_data(ty) else { return None };
         let Some(layout) = layout else { return Some(StridedLayout::row_major(shape)) };
@@ -86,8 +86,8 @@ impl Context {
         Some(StridedLayout { offset: known(&offset), strides: strides.iter().map(known).collect() })
     }
 
-    /// The offset and strides of a memref of type `ty` that has `sizes`, given the symbols of its layout; `None` when
-    /// the layout is not strided or a symbol is missing.
+    /// Returns the offset and strides of a memref of type `ty` that has `sizes`, given the symbols of its layout;
+    /// `None` when the layout is not strided or a symbol is missing.
     pub fn layout_of_sizes(&self, ty: Type, sizes: &[i64], symbols: &[i64]) -> Option<StridedLayout> {
         let TypeData::MemRef { layout, .. } = self.type_data(ty) else { return None };
         let Some(layout) = layout else { return Some(StridedLayout::row_major(sizes)) };

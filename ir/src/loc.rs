@@ -20,22 +20,22 @@ impl Loc {
     /// `loc(unknown)`
     pub const UNKNOWN: Loc = Loc { file: ATTR, pos: Attr::LOC_UNKNOWN.0 };
 
-    /// The byte `offset` of source text `source`.
+    /// Returns the byte `offset` of source text `source`.
     pub fn source(source: u32, offset: usize) -> Loc {
         Loc { file: source, pos: offset.min(u32::MAX as usize) as u32 }
     }
 
-    /// A location attribute.
+    /// Returns a location attribute.
     pub fn attr(attr: Attr) -> Loc {
         Loc { file: ATTR, pos: attr.0 }
     }
 
-    /// The source text and the byte in it, for places in a text.
+    /// Returns the source text and the byte in it, for places in a text.
     pub fn as_source(self) -> Option<(u32, usize)> {
         (self.file != ATTR).then_some((self.file, self.pos as usize))
     }
 
-    /// The location as an attribute.
+    /// Returns the location as an attribute.
     pub fn to_attr(self, ctx: &Context) -> Attr {
         match self.as_source() {
             None => Attr(self.pos),

@@ -1,4 +1,4 @@
-//! The memory of a program that is being executed.
+//! The memory of an interpreted program.
 
 use crate::context::Context;
 use crate::datum::{Datum, floats_to_tensor, ints_to_tensor};
@@ -13,16 +13,16 @@ use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
 use rustc_hash::FxHashMap;
 
-/// Where a buffer is: who may write it and who ends its life.
+/// The storage class of a buffer: its lifetime and whether it is writable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Storage {
-    /// It lives until it is freed.
+    /// Heap: live until it is freed.
     Heap,
-    /// It lives until its scope ends.
+    /// Stack: live until its allocation scope ends.
     Stack,
-    /// It lives as long as the program, which may write it.
+    /// Writable global: live for the whole execution.
     Global,
-    /// It lives as long as the program and is never written.
+    /// Constant global: live for the whole execution and read-only.
     Constant,
 }
 
@@ -31,23 +31,23 @@ struct Buffer {
     storage: Storage,
 }
 
-/// Buffers, by number. Elements that nobody wrote are poison.
+/// Buffers, by number. Uninitialized elements are poison.
 pub struct Memory {
     buffers: Vec<Option<Buffer>>,
-    /// The live buffers of open scopes, outermost first.
+    /// The stack buffers of open allocation scopes, outermost first.
     stack: Vec<u32>,
     globals: FxHashMap<Op, u32>,
     elements: usize,
-    /// The parallel loops that are being executed, innermost last.
+    /// The parallel loops under execution, innermost last.
     parallel: Vec<ParallelLoop>,
-    /// Whether what is done is done at once.
+    /// Whether the current accesses are atomic.
     atomic: bool,
-    /// What ops that are being executed have for those in their regions to look at, such as masks; innermost last. Who puts
-    /// something there takes it away.
+    /// Values that ops under execution provide to the ops in their regions, such as masks; innermost last. The op that
+    /// pushes an entry pops it.
     pub around: Vec<Vec<Datum>>,
-    /// The program's symbols, by which ops find globals.
+    /// The module's symbol tables, for references to globals.
     pub symbols: SymbolTables,
-    /// More live elements than this are refused.
+    /// Maximum number of live elements.
     pub limit: usize,
 }
 
@@ -68,20 +68,20 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Forgets everything but the symbols and the limit.
+    /// Discards all state except the symbols and the limit.
     pub fn reset(&mut self) {
         let symbols = std::mem::take(&mut self.symbols);
         *self = Memory { symbols, limit: self.limit, ..Memory::default() };
     }
 
-    /// A new buffer on the heap, each element `init`.
+    /// Allocates a heap buffer with every element `init`.
     pub fn alloc(&mut self, elements: i64, init: Datum) -> Result<u32, Trap> {
         let n = usize::try_from(elements).map_err(|_| Trap::Ub("an allocation of negative size".into()))?;
         self.check_room(n)?;
         self.insert(vec![init; n], Storage::Heap)
     }
 
-    /// A new buffer with those elements.
+    /// Allocates a buffer with these elements.
     pub fn insert(&mut self, elements: Vec<Datum>, storage: Storage) -> Result<u32, Trap> {
         self.check_room(elements.len())?;
         self.elements += elements.len();
@@ -93,8 +93,9 @@ impl Memory {
         Ok(number)
     }
 
-    /// A new buffer of poison for a memref of type `ty`, and the view of it: `sizes` in all dimensions, and the symbols of
-    /// the layout. A layout that is not strided is taken for row-major: its elements can be told apart, not their distances.
+    /// Allocates an uninitialized buffer for a memref of type `ty` and returns the view of it: `sizes` in all
+    /// dimensions, and the symbols of the layout. A layout that is not strided is replaced by row-major: accesses stay
+    /// distinct, but strides differ.
     pub fn alloc_memref(
         &mut self,
         ctx: &Context,
@@ -117,7 +118,7 @@ impl Memory {
         }
     }
 
-    /// Ends the life of a buffer on the heap. Later accesses are undefined behaviour.
+    /// Frees a heap buffer. Later accesses are undefined behavior.
     pub fn free(&mut self, buffer: u32) -> Result<(), Trap> {
         self.parallel.iter().try_for_each(|running| running.note_end(buffer))?;
         let slot = self.buffers.get_mut(buffer as usize);
@@ -127,12 +128,12 @@ impl Memory {
         Ok(())
     }
 
-    /// How many buffers are on the stack: where a scope begins.
+    /// Returns the number of stack buffers: the start of a new allocation scope.
     pub fn scope(&self) -> usize {
         self.stack.len()
     }
 
-    /// Ends the life of all buffers that came on the stack since the scope began.
+    /// Frees the stack buffers of an allocation scope.
     pub fn leave(&mut self, scope: usize) {
         for buffer in self.stack.drain(scope.min(self.stack.len())..) {
             let freed = self.buffers.get_mut(buffer as usize).and_then(Option::take);
@@ -140,13 +141,13 @@ impl Memory {
         }
     }
 
-    /// The elements of a live buffer.
+    /// Returns the elements of a live buffer.
     pub fn buffer(&self, buffer: u32) -> Result<&[Datum], Trap> {
         let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
         live.map(|b| b.elements.as_slice()).ok_or_else(use_after_free)
     }
 
-    /// The elements of a live buffer, to be changed.
+    /// Returns the elements of a live buffer mutably.
     pub fn buffer_mut(&mut self, buffer: u32) -> Result<&mut [Datum], Trap> {
         let live = self.buffers.get_mut(buffer as usize).and_then(Option::as_mut).ok_or_else(use_after_free)?;
         if live.storage == Storage::Constant {
@@ -155,35 +156,35 @@ impl Memory {
         Ok(&mut live.elements)
     }
 
-    /// Whether a buffer is never written.
+    /// Whether a buffer is read-only.
     pub fn is_constant(&self, buffer: u32) -> bool {
         let live = self.buffers.get(buffer as usize).and_then(Option::as_ref);
         live.is_some_and(|b| b.storage == Storage::Constant)
     }
 
-    /// From now on a live buffer is never written.
+    /// Makes a live buffer read-only.
     pub fn freeze(&mut self, buffer: u32) -> Result<(), Trap> {
         let live = self.buffers.get_mut(buffer as usize).and_then(Option::as_mut).ok_or_else(use_after_free)?;
         live.storage = Storage::Constant;
         Ok(())
     }
 
-    /// A parallel loop begins.
+    /// Enters a parallel loop.
     pub fn enter_parallel(&mut self) {
         self.parallel.push(ParallelLoop::new(self.buffers.len() as u32));
     }
 
-    /// An iteration of the innermost parallel loop begins.
+    /// Starts an iteration of the innermost parallel loop.
     pub fn next_iteration(&mut self) {
         self.parallel.last_mut().expect("a parallel loop is executed").next_iteration();
     }
 
-    /// The innermost parallel loop ends.
+    /// Leaves the innermost parallel loop.
     pub fn leave_parallel(&mut self) {
         self.parallel.pop();
     }
 
-    /// Does something to memory at once, so that others that do the same may do it before or after.
+    /// Runs `f` with atomic accesses, which do not race with other atomic accesses.
     pub fn atomically<T>(&mut self, f: impl FnOnce(&mut Memory) -> T) -> T {
         let outer = std::mem::replace(&mut self.atomic, true);
         let result = f(self);
@@ -191,7 +192,7 @@ impl Memory {
         result
     }
 
-    /// Finds races.
+    /// Records accesses for race detection.
     #[cold]
     fn note(&mut self, buffer: u32, elements: std::ops::Range<usize>, touch: Touch) -> Result<(), Trap> {
         let touch = if self.atomic { Touch::Atomic } else { touch };
@@ -203,7 +204,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The elements of the buffer that the element at an address of a view is made of.
+    /// Returns the range of buffer elements behind the element at an address of a view, and records the access.
     fn place(&mut self, of: &MemRef, address: i64, touch: Touch) -> Result<std::ops::Range<usize>, Trap> {
         let range = of.place(address)?;
         if !self.parallel.is_empty() && self.buffer(of.buffer)?.get(range.clone()).is_some() {
@@ -212,18 +213,18 @@ impl Memory {
         Ok(range)
     }
 
-    /// The element at `indices`.
+    /// Loads the element at `indices`.
     pub fn load(&mut self, from: &MemRef, indices: &[i64]) -> Result<Datum, Trap> {
         self.load_at(from, from.address(indices)?)
     }
 
-    /// The element at an address of the view.
+    /// Loads the element at an address of the view.
     pub fn load_at(&mut self, from: &MemRef, address: i64) -> Result<Datum, Trap> {
         let place = self.place(from, address, Touch::Read)?;
         self.element(from, place)
     }
 
-    /// The element in a place.
+    /// Decodes the element in a range of the buffer.
     fn element(&self, from: &MemRef, place: std::ops::Range<usize>) -> Result<Datum, Trap> {
         match (self.buffer(from.buffer)?.get(place).ok_or_else(outside)?, from.bytes) {
             (bytes, Some(view)) => join(view.dtype, bytes),
@@ -231,12 +232,12 @@ impl Memory {
         }
     }
 
-    /// Writes the element at `indices`.
+    /// Stores to the element at `indices`.
     pub fn store(&mut self, value: Datum, to: &MemRef, indices: &[i64]) -> Result<(), Trap> {
         self.store_at(value, to, to.address(indices)?)
     }
 
-    /// Writes the element at an address of the view.
+    /// Stores to the element at an address of the view.
     pub fn store_at(&mut self, value: Datum, to: &MemRef, address: i64) -> Result<(), Trap> {
         let place = self.place(to, address, Touch::Write)?;
         let elements = self.buffer_mut(to.buffer)?.get_mut(place).ok_or_else(outside)?;
@@ -247,7 +248,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Reads the elements of a view, last dimension fastest.
+    /// Loads all elements of a view in row-major order.
     pub fn load_all(&mut self, from: &MemRef) -> Result<Vec<Datum>, Trap> {
         let mut elements = Vec::new();
         from.for_each_index(|index| {
@@ -257,7 +258,7 @@ impl Memory {
         Ok(elements)
     }
 
-    /// The elements of a view as somebody outside the program sees them, last dimension fastest.
+    /// Returns the elements of a view in row-major order, without recording accesses.
     pub fn contents(&self, of: &MemRef) -> Result<Vec<Datum>, Trap> {
         let mut elements = Vec::new();
         of.for_each_index(|index| {
@@ -267,12 +268,12 @@ impl Memory {
         Ok(elements)
     }
 
-    /// The buffer of a global, which `init` makes at its first use.
+    /// Returns the buffer of a global, which `init` creates at the first use.
     pub fn global(&mut self, op: Op, init: impl FnOnce(&mut Memory) -> Result<u32, Trap>) -> Result<u32, Trap> {
         if let Some(&buffer) = self.globals.get(&op) {
             return Ok(buffer);
         }
-        // Its first use makes it only here: it was there before.
+        // The global existed before the loop: its creation here must not count as a write of the current iteration.
         let parallel = std::mem::take(&mut self.parallel);
         let buffer = init(self);
         self.parallel = parallel;
@@ -282,7 +283,7 @@ impl Memory {
     }
 }
 
-/// The element that bytes make; poison if one of them is.
+/// Decodes an element from bytes; poison if any byte is.
 fn join(dtype: DType, bytes: &[Datum]) -> Result<Datum, Trap> {
     if bytes.contains(&Datum::Poison) {
         return Ok(Datum::Poison);
@@ -293,11 +294,11 @@ fn join(dtype: DType, bytes: &[Datum]) -> Result<Datum, Trap> {
         return Ok(Datum::Float(element.to_f64()[0]));
     }
     let value = element.to_i64().and_then(|v| v.first().copied()).unwrap_or(0);
-    // One bit is its own sign.
+    // An `i1` is sign-extended.
     Ok(Datum::Int(if dtype == DType::Bool { -value } else { value }))
 }
 
-/// The bytes of an element.
+/// Encodes an element as bytes.
 fn cut(dtype: DType, value: &Datum) -> Result<Vec<Datum>, Trap> {
     if *value == Datum::Poison {
         return Ok(vec![Datum::Poison; dtype.size()]);
@@ -310,7 +311,7 @@ fn cut(dtype: DType, value: &Datum) -> Result<Vec<Datum>, Trap> {
     Ok(element.bytes().iter().map(|&b| Datum::Int(i64::from(b as i8))).collect())
 }
 
-/// How many elements a buffer must have for a view of those sizes by that layout.
+/// Returns the number of buffer elements that a view of these sizes and layout spans.
 fn span(sizes: &[i64], layout: &StridedLayout) -> Result<i64, Trap> {
     if sizes.iter().any(|&n| n < 0) {
         return Err(Trap::Ub("an allocation of negative size".into()));

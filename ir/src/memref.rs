@@ -1,4 +1,4 @@
-//! Views of memory, as run-time values.
+//! Memrefs: run-time views of memory.
 
 use crate::layout::StridedLayout;
 use crate::tensor::DType;
@@ -8,39 +8,39 @@ use smallvec::SmallVec;
 /// A run-time `memref`: a strided view of a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemRef {
-    /// Which buffer of the [`Memory`](crate::memory::Memory).
+    /// The number of the buffer in the [`Memory`](crate::memory::Memory).
     pub buffer: u32,
-    /// How elements are made of the buffer's, when those are bytes; `None` when they are the same.
+    /// The reinterpretation of a byte buffer as other elements; `None` if the view has the buffer's elements.
     pub bytes: Option<ByteView>,
-    /// The element that index zero names.
+    /// The buffer element at index zero.
     pub offset: i64,
     /// The extent of each dimension, in elements.
     pub sizes: SmallVec<[i64; 4]>,
-    /// The distance of neighbours in each dimension, in elements.
+    /// The stride of each dimension, in elements.
     pub strides: SmallVec<[i64; 4]>,
 }
 
 /// A view of bytes as elements of another type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ByteView {
-    /// The byte of the buffer at which element zero begins.
+    /// The byte offset of element zero in the buffer.
     pub start: i64,
-    /// What the elements are.
+    /// The element type.
     pub dtype: DType,
 }
 
 impl MemRef {
-    /// A row-major view of a whole buffer.
+    /// Creates a row-major view of a whole buffer.
     pub fn row_major(buffer: u32, sizes: &[i64]) -> MemRef {
         MemRef::strided(buffer, sizes, StridedLayout::row_major(sizes))
     }
 
-    /// A view of a buffer by a layout in which everything is known.
+    /// Creates a view of a buffer with a static strided layout.
     pub fn strided(buffer: u32, sizes: &[i64], layout: StridedLayout) -> MemRef {
         MemRef { buffer, bytes: None, offset: layout.offset, sizes: sizes.into(), strides: layout.strides }
     }
 
-    /// The element of the buffer at `indices`. Indices outside the sizes are undefined behaviour.
+    /// Returns the address of the element at `indices`. Out-of-bounds indices are undefined behavior.
     pub fn address(&self, indices: &[i64]) -> Result<i64, Trap> {
         if indices.len() != self.sizes.len() {
             return Err(Trap::unsupported("as many indices as the memref has dimensions are needed"));
@@ -56,7 +56,7 @@ impl MemRef {
         Ok(at)
     }
 
-    /// The elements of the buffer that the one at an address is made of.
+    /// Returns the range of buffer elements behind the element at an address.
     pub(crate) fn place(&self, address: i64) -> Result<std::ops::Range<usize>, Trap> {
         match self.bytes {
             Some(view) => view.range(address),
@@ -64,17 +64,17 @@ impl MemRef {
         }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> i64 {
         self.sizes.iter().fold(1i64, |n, &d| n.saturating_mul(d.max(0)))
     }
 
-    /// Whether there are no elements.
+    /// Whether the view has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Calls `f` with the indices of every element, last dimension fastest.
+    /// Calls `f` with the indices of every element in row-major order.
     pub fn for_each_index(&self, mut f: impl FnMut(&[i64]) -> Result<(), Trap>) -> Result<(), Trap> {
         if self.len() > MAX_ELEMENTS as i64 {
             return Err(Trap::unsupported(format!("more than {MAX_ELEMENTS} elements")));
@@ -95,7 +95,7 @@ impl MemRef {
 }
 
 impl ByteView {
-    /// The bytes of the element at an address.
+    /// Returns the byte range of the element at an address.
     pub(crate) fn range(self, address: i64) -> Result<std::ops::Range<usize>, Trap> {
         let size = self.dtype.size();
         let start = address.checked_mul(size as i64).and_then(|at| at.checked_add(self.start));
@@ -108,5 +108,5 @@ pub(crate) fn outside() -> Trap {
     Trap::Ub("an access outside the buffer".into())
 }
 
-/// More elements than this are refused, unless a [`Memory`](crate::memory::Memory) says otherwise.
+/// Default maximum number of elements of a [`Memory`](crate::memory::Memory).
 pub(crate) const MAX_ELEMENTS: usize = 1 << 26;

@@ -1,7 +1,7 @@
-//! The arena that owns a program: ops, blocks, regions and values, and how they hang together.
+//! The arena that owns a module: ops, blocks, regions and values, and their links.
 //!
-//! Handles are `Copy` keys. Ops of a block and blocks of a region are linked lists; so are the uses of a value. Operands
-//! of an op are consecutive in one array, results of an op are consecutive keys.
+//! Handles are `Copy` keys. Ops of a block and blocks of a region form intrusive linked lists, and so do the uses of a
+//! value. The operands of an op are contiguous in one array; its results have consecutive keys.
 
 use crate::context::Context;
 use crate::entity::{Entity, Packed, Table};
@@ -53,7 +53,7 @@ pub(crate) struct BlockData {
     pub(crate) last: Packed<Op>,
     pub(crate) args: SmallVec<[Value; 2]>,
     pub(crate) arg_locs: SmallVec<[Loc; 1]>,
-    /// How many successors of ops it is.
+    /// Number of successor references to the block.
     pub(crate) uses: u32,
 }
 
@@ -71,10 +71,10 @@ pub(crate) struct ValueData {
     pub(crate) first_use: Packed<Use>,
 }
 
-/// Where a value comes from, with its number there.
+/// The definition of a value, with its index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Def {
-    /// A result.
+    /// An op result.
     Result(Op, u32),
     /// A block argument.
     Arg(Block, u32),
@@ -87,7 +87,7 @@ pub(crate) struct Link {
     pub(crate) next: Packed<Use>,
 }
 
-/// An entry of the resource section at the end of a text (`{-# ... #-}`).
+/// An entry of a text's resource section (`{-# ... #-}`).
 #[derive(Clone, PartialEq, Debug)]
 pub enum Resource {
     /// `"0x..."`: an alignment and bytes.
@@ -98,17 +98,17 @@ pub enum Resource {
     Flag(bool),
 }
 
-/// Sections (`dialect_resources` is first), their groups (dialects), and the entries.
+/// Resource sections (`dialect_resources` is first), their groups (dialects), and the entries.
 pub type Resources = IndexMap<String, IndexMap<String, IndexMap<String, Resource>>>;
 
-/// Base names (without trailing digits) of aliases.
+/// Base names (without trailing digits) of aliases, kept for printing.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct AliasHints {
     pub(crate) attrs: rustc_hash::FxHashMap<Attr, Str>,
     pub(crate) types: rustc_hash::FxHashMap<Type, Str>,
 }
 
-/// A program. The root is a `builtin.module` with one region of one block.
+/// A module: an IR program. The root op is a `builtin.module` with one region of one block.
 #[derive(Clone)]
 pub struct Module {
     /// Shared types, attributes, names and dialects.
@@ -118,46 +118,46 @@ pub struct Module {
     pub(crate) regions: Table<Region, RegionData>,
     pub(crate) values: Table<Value, ValueData>,
     pub(crate) exts: Table<Ext, ExtData>,
-    /// The operands of all ops, and in parallel their places in the lists of uses.
+    /// The operands of all ops, and in parallel their links in the use lists.
     pub(crate) operand_values: Vec<Value>,
     pub(crate) links: Vec<Link>,
-    /// Erased ranges of operands, by length.
+    /// Free ranges of operands, by length.
     pub(crate) free_operands: Vec<Vec<u32>>,
     /// The resource section.
     pub resources: Resources,
-    /// Names that the text gave to dialects' attributes and types, to be used again when it is printed.
+    /// Alias names that the parsed text gave to dialect attributes and types, reused for printing.
     pub(crate) alias_hints: AliasHints,
     pub(crate) root: Op,
 }
 
 impl Module {
-    /// The op that holds everything.
+    /// Returns the root op.
     pub fn root(&self) -> Op {
         self.root
     }
 
-    /// The block of the root op.
+    /// Returns the block of the root op.
     pub fn body(&self) -> Block {
         self.only_block(self.regions(self.root)[0])
     }
 
-    /// The first block of a region that is known to have one. Panics otherwise: a caller's bug.
+    /// Returns the entry block of a region that is not empty. Panics otherwise: a caller's bug.
     pub fn only_block(&self, region: Region) -> Block {
         self.entry(region).expect("the region has a block")
     }
 
-    /// The op's name.
+    /// Returns the op's name.
     #[inline]
     pub fn name(&self, op: Op) -> OpName {
         self.ops[op].name
     }
 
-    /// The op's name as text, such as `arith.addi`.
+    /// Returns the op's name as text, such as `arith.addi`.
     pub fn name_text(&self, op: Op) -> &str {
         self.ctx.op_name_text(self.ops[op].name)
     }
 
-    /// Whether the op is declared to have the trait; unregistered ops have none.
+    /// Whether the op has all of `traits`; unregistered ops have none.
     #[inline]
     pub fn has_trait(&self, op: Op, traits: Traits) -> bool {
         self.ctx.op_traits(self.ops[op].name).has(traits)
@@ -169,32 +169,32 @@ impl Module {
         self.ctx.is_declared(self.ops[op].name)
     }
 
-    /// Where the op comes from.
+    /// Returns the op's location.
     pub fn loc(&self, op: Op) -> Loc {
         self.ops[op].loc
     }
 
-    /// The operands.
+    /// Returns the operands.
     #[inline]
     pub fn operands(&self, op: Op) -> &[Value] {
         let (start, len) = self.ops[op].operands;
         &self.operand_values[start as usize..(start + len) as usize]
     }
 
-    /// The results, in order.
+    /// Returns the results, in order.
     #[inline]
     pub fn results(&self, op: Op) -> impl ExactSizeIterator<Item = Value> + Clone + use<> {
         let (start, len) = self.ops[op].results;
         (start as usize..(start as usize + len as usize)).map(Value::new)
     }
 
-    /// How many results the op has.
+    /// Returns the number of results.
     #[inline]
     pub fn num_results(&self, op: Op) -> usize {
         self.ops[op].results.1 as usize
     }
 
-    /// Result `i`. Panics when there is none: a caller's bug.
+    /// Returns result `i`. Panics if it does not exist: a caller's bug.
     #[inline]
     pub fn result(&self, op: Op, i: usize) -> Value {
         let (start, len) = self.ops[op].results;
@@ -202,49 +202,49 @@ impl Module {
         Value(start + i as u32)
     }
 
-    /// The regions.
+    /// Returns the regions.
     #[inline]
     pub fn regions(&self, op: Op) -> &[Region] {
         self.ops[op].ext.get().map_or(&[], |ext| &self.exts[ext].regions)
     }
 
-    /// The blocks that a terminator may go to.
+    /// Returns the successor blocks of a terminator.
     #[inline]
     pub fn successors(&self, op: Op) -> &[Block] {
         self.ops[op].ext.get().map_or(&[], |ext| &self.exts[ext].successors)
     }
 
-    /// The dictionary of inherent attributes (`<{...}>`).
+    /// Returns the dictionary of inherent attributes (`<{...}>`).
     #[inline]
     pub fn props(&self, op: Op) -> Attr {
         self.ops[op].props
     }
 
-    /// The dictionary of discardable attributes (`{...}`).
+    /// Returns the dictionary of discardable attributes (`{...}`).
     #[inline]
     pub fn attrs(&self, op: Op) -> Attr {
         self.ops[op].attrs
     }
 
-    /// The attribute of that name, inherent or discardable.
+    /// Returns the attribute with this name, inherent or discardable.
     pub fn attr(&self, op: Op, name: Str) -> Option<Attr> {
         let data = &self.ops[op];
         self.ctx.dict_get(data.props, name).or_else(|| self.ctx.dict_get(data.attrs, name))
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     #[inline]
     pub fn value_type(&self, value: Value) -> Type {
         self.values[value].ty
     }
 
-    /// Where a value comes from.
+    /// Returns the definition of a value.
     #[inline]
     pub fn def(&self, value: Value) -> Def {
         self.values[value].def
     }
 
-    /// The op whose result `value` is.
+    /// Returns the op that defines `value`; `None` for block arguments.
     #[inline]
     pub fn defining_op(&self, value: Value) -> Option<Op> {
         match self.values[value].def {
@@ -253,7 +253,7 @@ impl Module {
         }
     }
 
-    /// The block in which a value is defined; `None` for results of an op that is in no block.
+    /// Returns the block in which a value is defined; `None` for results of detached ops.
     pub fn def_block(&self, value: Value) -> Option<Block> {
         match self.values[value].def {
             Def::Result(op, _) => self.parent_block(op),
@@ -261,7 +261,7 @@ impl Module {
         }
     }
 
-    /// The uses of a value: the op, and the number of the operand. Most recently added first.
+    /// Returns the uses of a value (op and operand index), most recently added first.
     pub fn uses(&self, value: Value) -> impl Iterator<Item = (Op, usize)> + '_ {
         let mut next = self.values[value].first_use;
         std::iter::from_fn(move || {
@@ -272,64 +272,64 @@ impl Module {
         })
     }
 
-    /// Whether no op uses the value.
+    /// Whether the value has no uses.
     #[inline]
     pub fn is_unused(&self, value: Value) -> bool {
         self.values[value].first_use == Packed::NONE
     }
 
-    /// Whether exactly one operand is the value.
+    /// Whether the value has exactly one use.
     pub fn has_one_use(&self, value: Value) -> bool {
         let first = self.values[value].first_use.get();
         first.is_some_and(|u| self.links[u.index()].next == Packed::NONE)
     }
 
-    /// The block that holds the op.
+    /// Returns the parent block of the op.
     #[inline]
     pub fn parent_block(&self, op: Op) -> Option<Block> {
         self.ops[op].parent.get()
     }
 
-    /// The region that holds the block.
+    /// Returns the parent region of the block.
     #[inline]
     pub fn parent_region(&self, block: Block) -> Option<Region> {
         self.blocks[block].parent.get()
     }
 
-    /// The op that holds the region.
+    /// Returns the parent op of the region.
     #[inline]
     pub fn region_op(&self, region: Region) -> Option<Op> {
         self.regions[region].parent.get()
     }
 
-    /// The op whose region holds the block.
+    /// Returns the parent op of the block's region.
     pub fn block_op(&self, block: Block) -> Option<Op> {
         self.region_op(self.parent_region(block)?)
     }
 
-    /// Whether `op` is in a region of `outer`, however deep.
+    /// Whether `outer` is a proper ancestor of `op`.
     pub fn is_inside(&self, op: Op, outer: Op) -> bool {
         std::iter::successors(self.parent_op(op), |&p| self.parent_op(p)).any(|p| p == outer)
     }
 
-    /// The op whose region holds this op.
+    /// Returns the parent op: the op whose region contains this one.
     pub fn parent_op(&self, op: Op) -> Option<Op> {
         self.block_op(self.parent_block(op)?)
     }
 
-    /// The op after this one in its block.
+    /// Returns the next op in the block.
     #[inline]
     pub fn next_op(&self, op: Op) -> Option<Op> {
         self.ops[op].next.get()
     }
 
-    /// The op before this one in its block.
+    /// Returns the previous op in the block.
     #[inline]
     pub fn prev_op(&self, op: Op) -> Option<Op> {
         self.ops[op].prev.get()
     }
 
-    /// The ops of a block, in order.
+    /// Returns the ops of a block, in order.
     pub fn block_ops(&self, block: Block) -> impl DoubleEndedIterator<Item = Op> + '_ {
         let data = &self.blocks[block];
         List {
@@ -340,38 +340,38 @@ impl Module {
         }
     }
 
-    /// The first op of a block.
+    /// Returns the first op of a block.
     pub fn first_op(&self, block: Block) -> Option<Op> {
         self.blocks[block].first.get()
     }
 
-    /// The last op of a block.
+    /// Returns the last op of a block.
     pub fn last_op(&self, block: Block) -> Option<Op> {
         self.blocks[block].last.get()
     }
 
-    /// The last op of a block, when it may be a terminator: it is declared as one, or is unregistered.
+    /// Returns the last op of a block if it can be a terminator: it has the trait, or is unregistered.
     pub fn terminator(&self, block: Block) -> Option<Op> {
         self.last_op(block).filter(|&op| !self.is_declared(op) || self.has_trait(op, Traits::TERMINATOR))
     }
 
-    /// How many branches go to the block; one that goes there twice counts twice.
+    /// Returns the number of successor references to the block; a branch with the block as two successors counts twice.
     pub fn num_branches_to(&self, block: Block) -> usize {
         self.blocks[block].uses as usize
     }
 
-    /// The arguments of a block.
+    /// Returns the arguments of a block.
     #[inline]
     pub fn block_args(&self, block: Block) -> &[Value] {
         &self.blocks[block].args
     }
 
-    /// Where block argument `i` comes from.
+    /// Returns the location of block argument `i`.
     pub fn arg_loc(&self, block: Block, i: usize) -> Loc {
         self.blocks[block].arg_locs.get(i).copied().unwrap_or(Loc::UNKNOWN)
     }
 
-    /// Where a value comes from.
+    /// Returns the location of a value.
     pub fn value_loc(&self, value: Value) -> Loc {
         match self.def(value) {
             Def::Result(op, _) => self.loc(op),
@@ -379,7 +379,7 @@ impl Module {
         }
     }
 
-    /// The blocks of a region, in order.
+    /// Returns the blocks of a region, in order.
     pub fn region_blocks(&self, region: Region) -> impl DoubleEndedIterator<Item = Block> + '_ {
         let data = &self.regions[region];
         List {
@@ -390,12 +390,12 @@ impl Module {
         }
     }
 
-    /// The block after this one in its region.
+    /// Returns the next block in the region.
     pub fn next_block(&self, block: Block) -> Option<Block> {
         self.blocks[block].next.get()
     }
 
-    /// The first block of a region.
+    /// Returns the entry block of a region.
     #[inline]
     pub fn entry(&self, region: Region) -> Option<Block> {
         self.regions[region].first.get()
@@ -407,7 +407,7 @@ impl Module {
         data.first != Packed::NONE && data.first == data.last
     }
 
-    /// The attribute of a constant: the `value` of the op that defines `value` if it is declared as a constant.
+    /// Returns the `value` attribute of the constant-like op that defines `value`; `None` for other values.
     pub fn constant(&self, value: Value) -> Option<Attr> {
         let op = self.defining_op(value)?;
         if !self.has_trait(op, Traits::CONSTANT_LIKE) {
@@ -416,7 +416,7 @@ impl Module {
         self.ctx.dict_get(self.props(op), Str::VALUE)
     }
 
-    /// The value of an integer constant that fits 64 bits.
+    /// Returns the value of an integer constant that fits into 64 bits.
     pub fn constant_int(&self, value: Value) -> Option<i64> {
         match self.ctx.attr_data(self.constant(value)?) {
             crate::AttrData::Integer { value: Int::Small(v), .. } => Some(*v),
@@ -424,13 +424,13 @@ impl Module {
         }
     }
 
-    /// How many ops there are, the root included.
+    /// Returns the number of ops, including the root.
     pub fn num_ops(&self) -> usize {
         self.ops.live()
     }
 }
 
-/// A walk along a linked list from both ends.
+/// A double-ended iterator over a linked list.
 struct List<K, N, P> {
     front: Option<K>,
     back: Option<K>,

@@ -57,10 +57,10 @@ pub enum Change {
 
 /// The changes that patterns can make. The driver hears of each.
 pub trait PatternRewriter {
-    /// The program, to look at.
+    /// Returns the program, to look at.
     fn module(&self) -> &Module;
 
-    /// The program, to change without telling the driver: for the methods of this trait.
+    /// Returns the program, to change without telling the driver: for the methods of this trait.
     #[doc(hidden)]
     fn unlogged(&mut self) -> &mut Module;
 

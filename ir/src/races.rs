@@ -1,34 +1,34 @@
-//! Races: accesses of two iterations of a parallel loop to one place, of which one writes.
+//! Race detection: conflicting accesses of two iterations of a parallel loop to one memory location.
 //!
-//! Iterations are executed one after the other, in an order that programs may not rely on. So what an iteration may not see
-//! or change must be noticed here: a program whose meaning would depend on the order has none. Outside of parallel loops
-//! nothing is noted.
+//! The interpreter runs the iterations sequentially, in an order that programs must not depend on. Accesses whose
+//! result would depend on the order are detected here and are undefined behavior. Outside of parallel loops nothing is
+//! recorded.
 
 use crate::trap::Trap;
 use rustc_hash::FxHashMap;
 
-/// What is done to a place.
+/// A kind of access to a memory location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Touch {
-    /// It is read.
+    /// A read.
     Read,
-    /// It is written, or its life ends.
+    /// A write, or the end of the buffer's lifetime.
     Write,
-    /// It is read and written at once: in any order with others that do so.
+    /// An atomic read-modify-write, unordered with other atomic accesses.
     Atomic,
 }
 
-/// A parallel loop that is being executed.
+/// A parallel loop under execution.
 pub(crate) struct ParallelLoop {
-    /// The number of the iteration, from one on.
+    /// The 1-based number of the current iteration.
     iteration: u64,
-    /// Buffers with numbers from here on came to life in an iteration, and no other can know them.
+    /// The number of the first buffer allocated inside the loop: private to the iteration that allocated it.
     outside: u32,
     places: FxHashMap<(u32, usize), Place>,
 }
 
-/// The first iterations that did something to a place; zero for none. Later ones are of the same iteration, or there is a
-/// race, or nobody else minds.
+/// The first iteration that made each kind of access to a location; 0 for none. The first suffices: a later access by
+/// another iteration either conflicts with it, which is a race, or needs no record.
 #[derive(Clone, Copy, Default)]
 struct Place {
     read: u64,
@@ -37,22 +37,22 @@ struct Place {
 }
 
 impl ParallelLoop {
-    /// A loop before its first iteration, when there are so many buffers.
+    /// Creates the state before the first iteration, with `buffers` allocated outside the loop.
     pub(crate) fn new(buffers: u32) -> ParallelLoop {
         ParallelLoop { iteration: 0, outside: buffers, places: FxHashMap::default() }
     }
 
-    /// Another iteration begins.
+    /// Starts the next iteration.
     pub(crate) fn next_iteration(&mut self) {
         self.iteration += 1;
     }
 
-    /// Whether other iterations can know a buffer that is no global.
+    /// Whether a buffer that is not a global is visible to other iterations.
     pub(crate) fn shares(&self, buffer: u32) -> bool {
         buffer < self.outside
     }
 
-    /// Notes an access to an element of a buffer. A race is undefined behaviour.
+    /// Records an access to an element of a buffer. A race is undefined behavior.
     pub(crate) fn note(&mut self, buffer: u32, element: usize, touch: Touch) -> Result<(), Trap> {
         let now = self.iteration;
         let place = self.places.entry((buffer, element)).or_default();
@@ -74,7 +74,7 @@ impl ParallelLoop {
         Ok(())
     }
 
-    /// Notes that the life of a buffer ends.
+    /// Records the end of a buffer's lifetime.
     pub(crate) fn note_end(&self, buffer: u32) -> Result<(), Trap> {
         let others =
             |place: &Place| [place.read, place.written, place.updated].iter().any(|&n| n != 0 && n != self.iteration);

@@ -14,7 +14,8 @@ struct Registry {
 }
 
 impl Context {
-    /// A context that knows `dialects`; all other ops, types and attributes are unregistered and kept as they are.
+    /// Returns a context that knows `dialects`; all other ops, types and attributes are unregistered and kept as they
+    /// are.
     pub fn new(dialects: &[&'static Dialect]) -> Arc<Context> {
         let ctx = Context::bare();
         for info in dialects.iter().flat_map(|dialect| dialect.ops) {
@@ -28,25 +29,25 @@ impl Context {
         self.extensions.get().expect("a context is made with its dialects")
     }
 
-    /// The declaration of an op name, when a registered dialect has one.
+    /// Returns the declaration of an op name, when a registered dialect has one.
     #[inline]
     pub fn op_info(&self, name: OpName) -> Option<&'static OpInfo> {
         self.op_row(name).declaration?.downcast_ref()
     }
 
-    /// The value of a declared default. Panics when it cannot be read: a mistake in the declaration.
+    /// Returns the value of a declared default. Panics when it cannot be read: a mistake in the declaration.
     pub fn default_attr(&self, text: &'static str) -> Attr {
         let mut defaults = self.registry().defaults.lock().unwrap_or_else(PoisonError::into_inner);
         let read = || self.parse_attr(text).unwrap_or_else(|e| panic!("default '{text}': {e}"));
         *defaults.entry(text.as_ptr() as usize).or_insert_with(read)
     }
 
-    /// The registered dialects, in registration order.
+    /// Returns the registered dialects, in registration order.
     pub fn dialects(&self) -> &[&'static Dialect] {
         &self.registry().dialects
     }
 
-    /// The registered dialect of that name.
+    /// Returns the registered dialect of that name.
     pub fn dialect(&self, name: &str) -> Option<&'static Dialect> {
         self.dialects().iter().copied().find(|d| d.name == name)
     }

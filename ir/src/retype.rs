@@ -1,4 +1,4 @@
-//! A program with other types in place of some.
+//! Replacement of types throughout a module.
 
 use crate::attrs::AttrData;
 use crate::context::Context;
@@ -10,9 +10,8 @@ use crate::types::TypeData;
 use rustc_hash::FxHashMap;
 
 impl Module {
-    /// Puts `of(type)` in the place of each scalar type, everywhere: in types made of it, and in attributes. Constants keep
-    /// their values, rounded where they must be. What a declaration does not allow to be of another type stays; the program
-    /// may not be valid afterwards.
+    /// Replaces each scalar type by `of(type)` everywhere, also inside composite types and attributes. Constants keep
+    /// their values, rounded if needed. Types fixed by an op's declaration stay; the resulting module may be invalid.
     pub fn retype(&mut self, of: &dyn Fn(Type) -> Type) {
         let ctx = self.ctx.clone();
         let mut retype = Retype { ctx: &ctx, of, types: FxHashMap::default(), attrs: FxHashMap::default() };
@@ -32,7 +31,7 @@ impl Module {
     }
 }
 
-/// What stands for types and attributes, each found out once.
+/// Memoized replacements of types and attributes.
 struct Retype<'a> {
     ctx: &'a Context,
     of: &'a dyn Fn(Type) -> Type,
@@ -41,7 +40,7 @@ struct Retype<'a> {
 }
 
 impl Retype<'_> {
-    /// Inherent attributes stay where the declaration wants them as they are.
+    /// Rewrites inherent attributes, except those whose types the declaration fixes.
     fn props(&mut self, m: &Module, op: Op) -> Attr {
         let info: Option<&OpInfo> = m.info(op);
         let entries = self.ctx.dict_entries(m.props(op)).iter().map(|&(name, old)| {
@@ -104,7 +103,7 @@ impl Retype<'_> {
         new
     }
 
-    /// The same numbers as elements of another type.
+    /// Converts a dense attribute to another element type.
     fn dense(&self, attr: Attr, ty: Type) -> Option<Attr> {
         let ctx = self.ctx;
         if let Some(number) = ctx.as_uniform(attr) {

@@ -1,4 +1,4 @@
-//! Rewriting: patterns, and the driver that applies them and the folders until nothing changes.
+//! Rewriting: patterns, and the greedy driver that applies them and folds until a fixed point.
 
 mod blocks;
 mod fold;
@@ -20,7 +20,8 @@ use crate::traits::Traits;
 use smallvec::SmallVec;
 
 impl Rewriter<'_> {
-    /// A constant usable at `op`: an equal one that exists, or a new one at the start of the enclosing isolated region.
+    /// Returns a constant usable at `op`: an existing equal one, or a new one at the start of the enclosing isolated
+    /// region.
     pub fn constant(&mut self, op: Op, attr: Attr, ty: Type) -> Option<Value> {
         let region = self.constant_region_of(op)?;
         if let Some(found) = self.known_constant((region, attr, ty)) {
@@ -36,7 +37,7 @@ impl Rewriter<'_> {
         Some(self.module.result(new, 0))
     }
 
-    /// Merges a constant with an equal one of its region, or makes it the one, at the region's start.
+    /// Merges a constant with an equal one of its region, or records it and moves it to the region's start.
     fn unique_constant(&mut self, op: Op) -> bool {
         let Some(region) = self.constant_region_of(op) else { return false };
         let Some((_, attr, ty)) = self.constant_key(op) else { return false };
@@ -71,13 +72,13 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether the op comes directly after a constant that has its place at the start of the region already.
+    /// Whether the op directly follows a constant that is already in place at the start of the region.
     fn follows_known_constant(&self, op: Op) -> bool {
         let known = |p: Op| self.constant_key(p).is_some_and(|key| self.constants.get(&key) == Some(&p));
         self.module.prev_op(op).is_some_and(|p| self.module.has_trait(p, Traits::CONSTANT_LIKE) && known(p))
     }
 
-    /// Looks at one op: drops it when dead, folds it, or applies its first pattern that fits.
+    /// Processes one op: erases it if dead, folds it, or applies the first matching pattern.
     fn visit(&mut self, op: Op) -> bool {
         if is_dead(self.module, op) {
             if !self.allows("erase-dead-op", op) {
@@ -90,7 +91,7 @@ impl Rewriter<'_> {
         if info.traits.has(Traits::CONSTANT_LIKE) {
             return self.unique_constant(op);
         }
-        // Where nothing gets to, an op may be computed from itself, and be rewritten for ever.
+        // In unreachable code an op may use its own result, which could be rewritten forever.
         if self.module.operands(op).iter().any(|&v| self.module.defining_op(v) == Some(op)) {
             return false;
         }
@@ -138,10 +139,10 @@ impl Rewriter<'_> {
         changed
     }
 
-    /// Works on everything under `root`, from the first op on or from the last, until nothing is left to do or one of the
-    /// limits is reached; returns the changes, and whether it came to the end.
+    /// Processes everything under `root`, from the first or the last op on, until the worklist is empty or a limit is
+    /// reached. Returns the number of changes, and whether the worklist was emptied.
     pub(crate) fn round(&mut self, root: Op, top_down: bool, max_rewrites: Option<u64>) -> (u64, bool) {
-        // The list is worked from its end.
+        // The worklist is popped from its end.
         let mut ops = self.module.ops_under(root).split_off(1);
         if top_down {
             ops.reverse();
@@ -162,7 +163,7 @@ impl Rewriter<'_> {
         (self.changes, true)
     }
 
-    /// A constant is the second operand where the order does not matter, so that patterns need not look at both.
+    /// Moves a constant operand of a commutative op to the right, so that patterns match one order only.
     fn move_constant_right(&mut self, op: Op) -> bool {
         let m = &*self.module;
         let &[left, right] = m.operands(op) else { return false };
@@ -216,7 +217,7 @@ impl PatternRewriter for Rewriter<'_> {
             Change::Moved { first, last, .. } => {
                 let next = |&op: &Op| self.module.next_op(op).filter(|_| op != last);
                 let moved: Vec<Op> = std::iter::successors(Some(first), next).collect();
-                // The first is looked at first.
+                // The first op is processed first.
                 moved.into_iter().rev().for_each(|op| self.push(op));
                 self.push_around(first);
             }
@@ -240,7 +241,7 @@ impl PatternRewriter for Rewriter<'_> {
         self.push_source(old);
     }
 
-    /// One change, and the op need not be looked at again.
+    /// Counts as one change; the op is not revisited.
     fn replace(&mut self, op: Op, values: &[Value]) {
         let results: SmallVec<[Value; 4]> = self.module.results(op).collect();
         for (result, &value) in results.into_iter().zip(values) {

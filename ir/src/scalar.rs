@@ -1,35 +1,35 @@
-//! The meaning of ops that compute one number of numbers, and do the same for each element of tensors and vectors.
+//! Scalar functions: the semantics of elementwise ops.
 //!
-//! What depends on the op alone, such as widths and promises, is looked up once; what comes of that is applied as often as
-//! the op runs. The op's declaration says it once: its `eval` follows from its `scalar`.
+//! Facts of the op alone, such as widths and promises, are resolved once into a closure that each execution applies. An
+//! op declares `scalar` only; its `eval` is derived from it.
 
 use crate::datum::{Datum, floats_to_tensor, ints_to_tensor};
 use crate::tensor::{DType, Tensor};
 use crate::trap::Trap;
 
-/// What an op computes; `None` is poison. Operands are never poison. With each comes the type of the elements where operands
-/// are tensors or vectors; without it, they keep theirs.
+/// The scalar function of an op; `None` is poison. Operands are never poison. Each variant has the element type of
+/// tensor and vector results; `None` keeps that of the operands.
 pub enum Scalar {
-    /// An integer of integers.
+    /// Integers to integer.
     Ints(Function<i64, Result<Option<i64>, Trap>>, Option<DType>),
-    /// A float of floats, rounded to its type.
+    /// Floats to float, rounded to its type.
     Floats(Function<f64, Option<f64>>, Option<DType>),
-    /// A float of integers, rounded to its type.
+    /// Integers to float, rounded to its type.
     IntsToFloat(Function<i64, f64>, Option<DType>),
-    /// An integer of floats.
+    /// Floats to integer.
     FloatsToInt(Function<f64, Option<i64>>, Option<DType>),
 }
 
-/// From numbers to a result.
+/// A function from scalars to a result.
 pub type Function<T, R> = Box<dyn Fn(&[T]) -> R + Send + Sync>;
 
 impl Scalar {
-    /// Computes an integer of integers, of the same type.
+    /// Wraps a function of integers whose result has the operands' type.
     pub fn ints(f: impl Fn(&[i64]) -> Result<Option<i64>, Trap> + Send + Sync + 'static) -> Scalar {
         Scalar::Ints(Box::new(f), None)
     }
 
-    /// Applies it to scalars or, element by element, to tensors and vectors.
+    /// Applies the function to scalars, or elementwise to tensors and vectors.
     pub fn map(&self, data: &[Datum]) -> Result<Datum, Trap> {
         let Some(Datum::Tensor(first)) = data.iter().find(|d| matches!(d, Datum::Tensor(_))) else {
             return self.apply(data);
@@ -64,7 +64,7 @@ impl Scalar {
     }
 }
 
-/// The integers of a tensor. One bit is its own sign, as it is for scalars.
+/// Returns the integers of a tensor; `i1` is sign-extended, as scalars are.
 fn ints(tensor: &Tensor) -> Result<Vec<i64>, Trap> {
     let mut ints = tensor.to_i64().ok_or_else(|| Trap::unsupported("expected a tensor of integers"))?;
     if tensor.dtype() == DType::Bool {
@@ -73,7 +73,7 @@ fn ints(tensor: &Tensor) -> Result<Vec<i64>, Trap> {
     Ok(ints)
 }
 
-/// What `f` gives for each row of columns; `None` if it gives poison for one.
+/// Applies `f` to each row of the columns; `None` if any result is poison.
 fn each<T: Copy + Default, R>(
     columns: &[Vec<T>],
     len: usize,

@@ -269,7 +269,7 @@ fn replace_constant_args(m: &mut Module, region: Region) -> u64 {
     changes
 }
 
-/// The value that argument `i` always has. Another argument of the same block is none: it may be replaced, too.
+/// Returns the value that argument `i` always has. Another argument of the same block is none: it may be replaced, too.
 fn only_value(m: &Module, preds: &Preds, block: Block, i: usize) -> Option<Value> {
     let arg = m.block_args(block)[i];
     let mut only = None;

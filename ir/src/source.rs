@@ -15,12 +15,12 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// A text, and the line and column at which it starts in the file of that name.
+    /// Returns a text, and the line and column at which it starts in the file of that name.
     pub(crate) fn new(name: Str, text: Arc<String>, start: (u32, u32)) -> SourceFile {
         SourceFile { name, text, start, lines: OnceLock::new() }
     }
 
-    /// The 1-based line and column (in bytes, as MLIR counts) of a byte.
+    /// Returns the 1-based line and column (in bytes, as MLIR counts) of a byte.
     pub fn line_col(&self, offset: usize) -> (u32, u32) {
         let lines = self.lines.get_or_init(|| {
             let newlines = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');

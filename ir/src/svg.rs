@@ -1,6 +1,7 @@
 //! Pictures as SVG: what reports of several crates are drawn with.
 
-/// A picture of so many pixels on a white ground, which stays white on a dark page. `defs` is what `body` refers to.
+/// Returns a picture of so many pixels on a white ground, which stays white on a dark page. `defs` is what `body`
+/// refers to.
 pub fn document([width, height]: [usize; 2], defs: &str, body: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \

@@ -26,12 +26,12 @@ macro_rules! dtypes {
             /// Every element type.
             pub const ALL: &[DType] = &[$(DType::$i,)* $(DType::$f,)*];
 
-            /// The spelling of the type in MLIR's syntax.
+            /// Returns the spelling of the type in MLIR's syntax.
             pub const fn name(self) -> &'static str {
                 match self { $(DType::$i => $text,)* $(DType::$f => FloatKind::$f.name(),)* }
             }
 
-            /// The bits that an element has, of which a tensor stores whole bytes.
+            /// Returns the bits that an element has, of which a tensor stores whole bytes.
             pub const fn bits(self) -> u32 {
                 match self { $(DType::$i => $bits,)* $(DType::$f => FloatKind::$f.width(),)* }
             }
@@ -41,7 +41,7 @@ macro_rules! dtypes {
                 match self { $(DType::$i => $signed,)* $(DType::$f => false,)* }
             }
 
-            /// The format of a floating-point type.
+            /// Returns the format of a floating-point type.
             pub const fn float_kind(self) -> Option<FloatKind> {
                 match self { $(DType::$i => None,)* $(DType::$f => Some(FloatKind::$f),)* }
             }
@@ -126,7 +126,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor over `data`. Errors when `data` is not exactly `shape`'s elements, or the size overflows.
+    /// Returns a tensor over `data`. Errors when `data` is not exactly `shape`'s elements, or the size overflows.
     pub fn new(dtype: DType, shape: Vec<usize>, data: Bytes) -> Result<Tensor, String> {
         let bytes = checked_len(&shape).and_then(|n| n.checked_mul(dtype.size()));
         if bytes != Some(data.len()) {
@@ -135,19 +135,21 @@ impl Tensor {
         Ok(Tensor { dtype, shape, data })
     }
 
-    /// A tensor that takes over `data`. Panics when `data` does not have `shape`'s number of elements: a caller's bug.
+    /// Returns a tensor that takes over `data`. Panics when `data` does not have `shape`'s number of elements: a
+    /// caller's bug.
     pub fn from_vec<T: Elem>(shape: &[usize], data: Vec<T>) -> Tensor {
         assert_eq!(checked_len(shape), Some(data.len()), "shape {shape:?}");
         Tensor { dtype: T::DTYPE, shape: shape.to_vec(), data: Bytes::from_owner(Owner(data)) }
     }
 
-    /// A tensor of booleans, each 0 or 1.
+    /// Returns a tensor of booleans, each 0 or 1.
     pub fn from_bools(shape: &[usize], data: Vec<u8>) -> Tensor {
         debug_assert!(data.iter().all(|&b| b <= 1));
         Tensor { dtype: DType::Bool, ..Tensor::from_vec(shape, data) }
     }
 
-    /// A tensor of a type that [is narrow](DType::is_narrow), from the bits of its elements; others are dropped.
+    /// Returns a tensor of a type that [is narrow](DType::is_narrow), from the bits of its elements; others are
+    /// dropped.
     pub fn from_bits(dtype: DType, shape: &[usize], mut data: Vec<u8>) -> Tensor {
         debug_assert!(dtype.is_narrow());
         let mask = u8::MAX >> (8 - dtype.bits());
@@ -155,27 +157,27 @@ impl Tensor {
         Tensor { dtype, ..Tensor::from_vec(shape, data) }
     }
 
-    /// A tensor of rank 0.
+    /// Returns a tensor of rank 0.
     pub fn scalar<T: Elem>(value: T) -> Tensor {
         Tensor::from_vec(&[], vec![value])
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The extent of each dimension, outermost first.
+    /// Returns the extent of each dimension, outermost first.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.data.len() / self.dtype.size()
     }
@@ -185,13 +187,14 @@ impl Tensor {
         self.data.is_empty()
     }
 
-    /// The raw bytes.
+    /// Returns the raw bytes.
     pub fn bytes(&self) -> &Bytes {
         &self.data
     }
 
-    /// The elements. Borrowed when the bytes are aligned for `T`, as everything but slices of files is; otherwise a copy.
-    /// Panics when `T` is not the tensor's type (`u8` also reads booleans and the bits of narrow types): a caller's bug.
+    /// Returns the elements. Borrowed when the bytes are aligned for `T`, as everything but slices of files is;
+    /// otherwise a copy. Panics when `T` is not the tensor's type (`u8` also reads booleans and the bits of narrow
+    /// types): a caller's bug.
     pub fn as_slice<T: Elem>(&self) -> Cow<'_, [T]> {
         let as_u8 = (self.dtype == DType::Bool || self.dtype.is_narrow()) && T::DTYPE == DType::U8;
         assert!(T::DTYPE == self.dtype || as_u8, "{} read as {}", self.dtype, T::DTYPE);
@@ -201,12 +204,12 @@ impl Tensor {
         }
     }
 
-    /// The same elements under another shape. Errors when the number of elements differs.
+    /// Returns the same elements under another shape. Errors when the number of elements differs.
     pub fn reshape(&self, shape: Vec<usize>) -> Result<Tensor, String> {
         Tensor::new(self.dtype, shape, self.data.clone())
     }
 
-    /// Every element as `f64`; exact for all types but 64-bit integers beyond 2^53.
+    /// Returns every element as `f64`; exact for all types but 64-bit integers beyond 2^53.
     pub fn to_f64(&self) -> Vec<f64> {
         fn all<T: Elem>(t: &Tensor, f: impl Fn(T) -> f64) -> Vec<f64> {
             t.as_slice::<T>().iter().map(|&x| f(x)).collect()
@@ -232,8 +235,8 @@ impl Tensor {
         }
     }
 
-    /// Every element as `i64`, for integer and boolean tensors (shapes, axes, indices). `None` for floats and for
-    /// unsigned values that do not fit.
+    /// Returns every element as `i64`, for integer and boolean tensors (shapes, axes, indices). `None` for floats and
+    /// for unsigned values that do not fit.
     pub fn to_i64(&self) -> Option<Vec<i64>> {
         fn all<T: Elem>(t: &Tensor, f: impl Fn(T) -> Option<i64>) -> Option<Vec<i64>> {
             t.as_slice::<T>().iter().map(|&x| f(x)).collect()
@@ -259,18 +262,18 @@ impl fmt::Debug for Tensor {
     }
 }
 
-/// The value of the low bits of a byte, of which the highest is the sign.
+/// Returns the value of the low bits of a byte, of which the highest is the sign.
 fn sign_extend(byte: u8, bits: u32) -> i8 {
     let unused = 8 - bits;
     (byte << unused).cast_signed() >> unused
 }
 
-/// The number of elements of `shape`, or `None` when it overflows.
+/// Returns the number of elements of `shape`, or `None` when it overflows.
 pub fn checked_len(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
 }
 
-/// Row-major strides of `shape`, in elements.
+/// Returns row-major strides of `shape`, in elements.
 pub fn strides(shape: &[usize]) -> Vec<usize> {
     let mut out = vec![1; shape.len()];
     for i in (1..shape.len()).rev() {

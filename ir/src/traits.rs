@@ -1,91 +1,92 @@
-//! Facts about ops that passes and the verifier ask for instead of matching names.
+//! Op traits, by which passes and the verifier recognize ops without matching names.
 
-/// Facts about an op that passes and the verifier ask for instead of matching names.
+/// A set of op traits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Traits(u32);
 
 macro_rules! traits {
     ($($(#[$doc:meta])* $name:ident = $bit:literal,)*) => {
         impl Traits {
-            /// No trait.
+            /// The empty set.
             pub const NONE: Traits = Traits(0);
             $($(#[$doc])* pub const $name: Traits = Traits(1 << $bit);)*
-            /// Names for documentation, in declaration order.
+            /// The traits by name, in declaration order, for documentation.
             pub const NAMES: &'static [(&'static str, Traits)] = &[$((stringify!($name), Traits::$name)),*];
         }
     };
 }
 
 traits! {
-    /// Ends its block; no op follows it.
+    /// Terminator: the last op of its block.
     TERMINATOR = 0,
-    /// A terminator that hands its operands to the enclosing op's caller or results.
+    /// Terminator that returns its operands to the caller, or as results of the parent op.
     RETURN_LIKE = 1,
-    /// Swapping the first two operands does not change the meaning.
+    /// Commutative in its first two operands.
     COMMUTATIVE = 2,
-    /// All operands and results have one type.
+    /// All operands and results have the same type.
     SAME_TYPE = 3,
-    /// Operands and results have one shape; element types may differ.
+    /// Elementwise: operands and results have the same shape; element types may differ.
     ELEMENTWISE = 4,
-    /// Operands broadcast to the shape of the one result, each element of which is a function of one element of each operand.
+    /// Operands broadcast to the shape of the single result; each of its elements depends on one element of each
+    /// operand.
     BROADCASTING = 30,
-    /// Regions see no value from outside.
+    /// Isolated from above: its regions use no values defined outside.
     ISOLATED = 5,
-    /// Has a `sym_name`.
+    /// Symbol: has a `sym_name`.
     SYMBOL = 6,
-    /// Its region holds symbols, each name once.
+    /// Symbol table: its region holds symbols with unique names.
     SYMBOL_TABLE = 7,
-    /// No operands, and a `value` attribute that is the result.
+    /// Constant-like: no operands, and the result is the `value` attribute.
     CONSTANT_LIKE = 8,
-    /// Blocks need no terminator.
+    /// Its blocks may lack a terminator.
     NO_TERMINATOR = 9,
     /// Each region has at most one block.
     SINGLE_BLOCK = 10,
-    /// Values may be used before they are defined: the region is a graph, not a sequence.
+    /// Graph region: values may be used before their definition; op order has no meaning.
     GRAPH_REGION = 11,
-    /// Sizes of the operand groups are in the attribute `operandSegmentSizes`.
+    /// Sizes of variadic operand groups are in the attribute `operandSegmentSizes`.
     OPERAND_SEGMENTS = 12,
-    /// f(f(x)) = f(x)
+    /// Idempotent: f(f(x)) = f(x).
     IDEMPOTENT = 13,
-    /// f(f(x)) = x
+    /// Involution: f(f(x)) = x.
     INVOLUTION = 14,
     /// Calls the symbol in its `callee` attribute.
     CALL = 15,
-    /// A function: `function_type`, a body whose entry block has the parameters, maybe no body.
+    /// Function: a `function_type`, and a body whose entry block has the parameters; declarations have no body.
     FUNCTION = 16,
-    /// Affine dimensions may be defined at the top of its regions.
+    /// Affine scope: values defined at the top level of its regions are valid affine symbols.
     AFFINE_SCOPE = 17,
-    /// Sizes of the result groups are in the attribute `resultSegmentSizes`.
+    /// Sizes of variadic result groups are in the attribute `resultSegmentSizes`.
     RESULT_SEGMENTS = 18,
-    /// In the region that ends a parallel loop's body, puts a part into what the operand group `dest` names. It has no
-    /// results; its meaning gives what is there afterwards.
+    /// Combining op in the region that terminates a parallel loop's body: inserts a slice into the operands of group
+    /// `dest`. It has no results; its evaluation returns the updated destination.
     COMBINING = 19,
-    /// (x op y) op z = x op (y op z), where all operands and results are of one type, or tensors of one rank that is no less
-    /// than 2; on floats only but for rounding. Attributes that promise something may be broken on the way.
+    /// Associative: (x op y) op z = x op (y op z), where all operands and results have one type, or are tensors of one
+    /// rank of at least 2. Up to rounding on floats. Reassociation may violate promises such as `nsw`.
     ASSOCIATIVE = 28,
-    /// Stays as it is when all operands are constant: many of them in a row would make as many large constants.
+    /// Not constant-folded: folding a row of such ops would create as many large constants.
     NO_CONSTANT_FOLDING = 21,
-    /// The result is the extent of the first operand, a tensor or memref, in the dimension that the second names.
+    /// The result is the extent of the first operand, a tensor or memref, in the dimension given by the second.
     EXTENT = 20,
-    /// Ops in its regions do something else than they would do outside, so that equal ones outside do not stand for them.
+    /// Masking: ops in its regions behave differently than outside, so common subexpressions are not merged across it.
     MASKING = 26,
-    /// What is allocated on the stack in its regions lives until they are left.
+    /// Allocation scope: stack allocations in its regions are freed when control leaves them.
     ALLOCATION_SCOPE = 24,
-    /// Its first region is run by iterations that no order is promised for. Two that access one place in memory, one of them
-    /// to write, have no meaning.
+    /// Parallel: the iterations of its first region are unordered. Two iterations that access one memory location, at
+    /// least one of them writing, are a data race: undefined behavior.
     PARALLEL = 22,
-    /// Its attributes only promise that something does not happen. Where it does, the result is poison, and so may be
-    /// folded to what it would be without the promise, as in MLIR.
+    /// Its attributes are only promises, such as `nsw`. A violated promise makes the result poison, so folding may
+    /// ignore the promise, as in MLIR.
     PROMISES = 27,
 }
 
 impl Traits {
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn and(self, other: Traits) -> Traits {
         Traits(self.0 | other.0)
     }
 
-    /// Whether all of `other` is in the set.
+    /// Whether the set contains all of `other`.
     pub const fn has(self, other: Traits) -> bool {
         self.0 & other.0 == other.0
     }

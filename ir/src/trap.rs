@@ -1,20 +1,20 @@
-//! Why execution stops without a result.
+//! Traps: abnormal ends of execution.
 
-/// Why execution stopped without a result.
+/// The reason for an abnormal end of execution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trap {
-    /// The program has no meaning here: undefined behaviour, with the reason.
+    /// Undefined behavior, with the reason.
     Ub(String),
-    /// The program stops itself, with the reason.
+    /// An abort by the program itself, with the reason.
     Abort(String),
-    /// It was given up: too many ops, or too many nested calls.
+    /// An exceeded limit: number of executed ops or depth of calls.
     Limit(String),
-    /// The evaluator cannot do it (a type it does not know, too much memory), with the reason.
+    /// A limitation of the evaluator (an unsupported type, too much memory), with the reason.
     Unsupported(String),
 }
 
 impl Trap {
-    /// An op used in a way that its evaluation does not cover.
+    /// Returns the trap of an op in a form that its evaluation does not cover.
     pub fn unsupported(reason: impl Into<String>) -> Trap {
         Trap::Unsupported(reason.into())
     }

@@ -1,5 +1,5 @@
-//! Type relations between an op's operands and results: declared once, they give the types that custom forms and builders
-//! leave out, and they are verified.
+//! Type relations between an op's operands and results: declared once, used to infer types that custom forms and
+//! builders omit, and verified.
 
 use crate::context::Context;
 use crate::intern::Type;
@@ -8,7 +8,7 @@ use crate::op_info::TypeRelation;
 use crate::op_info::{Arity, OpArgs, OpInfo, ValueSpec};
 use crate::traits::Traits;
 
-/// A declared group: its index, and whether it is of operands.
+/// A declared group: its index, and whether it is an operand group.
 pub(crate) type Group = (usize, bool);
 
 fn group(info: &OpInfo, name: &str) -> Option<Group> {
@@ -16,10 +16,10 @@ fn group(info: &OpInfo, name: &str) -> Option<Group> {
     find(info.operands).map(|i| (i, true)).or_else(|| find(info.results).map(|i| (i, false)))
 }
 
-/// Carries known types along the relations. `slot` returns the type of a group, after setting it to the given one if it
-/// had none.
+/// Propagates known types along the relations. `slot` returns the type of a group, after setting it to the given one if
+/// it was unknown.
 pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, Option<Type>) -> Option<Type>) {
-    // A relation may need what a later one gives; no declaration chains more than two.
+    // Two passes: a relation may depend on a later one, and no declaration chains more than two.
     for relation in info.relations.iter().chain(info.relations) {
         match relation {
             TypeRelation::Same(names) => {
@@ -46,7 +46,7 @@ pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, O
     }
 }
 
-/// The result types that the declaration gives: by `infer`, or because constraints, traits and relations leave one type.
+/// Infers the result types: by the op's `infer` function, or because constraints, traits and relations determine them.
 pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let info = args.info;
     if let Some(infer) = info.infer {
@@ -64,7 +64,7 @@ pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
         types[i]
     });
     if info.results.iter().all(|r| r.arity != Arity::One) && types.iter().all(Option::is_none) {
-        // Nothing says that there are any.
+        // Variadic result groups that nothing determines are empty.
         return Ok(Vec::new());
     }
     let one_each = info.results.iter().all(|r| r.arity == Arity::One);
@@ -72,7 +72,7 @@ pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     types.filter(|_| one_each).ok_or_else(|| format!("the result types of '{}' cannot be inferred", info.name))
 }
 
-/// Checks the declared relations of an op.
+/// Verifies the declared type relations of an op.
 pub(crate) fn check(m: &Module, op: Op, info: &OpInfo) -> Result<(), String> {
     for relation in info.relations {
         match relation {

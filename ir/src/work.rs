@@ -1,73 +1,73 @@
-//! What ops do, in numbers that cost models weigh: declared beside the op, priced by each target.
+//! Op cost descriptors: declared beside the op, priced by each target's cost model.
 
-/// What an op does.
+/// The cost descriptor of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// Nothing: its result is the elements of an operand, in their order.
+    /// No work: the result is a view of an operand's elements, in their order.
     View,
-    /// Reads and writes so many elements.
+    /// A copy: the number of elements read and written.
     Move(u64),
-    /// Computes something for so many elements.
+    /// An elementwise computation: the number of elements.
     Map(u64),
-    /// Sums products.
+    /// A contraction: sums of products.
     Contract(Contraction),
 }
 
-/// Products of matrices, of which convolutions are some: `groups` times `rows` by `depth` by `columns`.
+/// A matrix product or a convolution: `groups` products of `[rows, depth]` by `[depth, columns]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contraction {
-    /// So many products that have nothing in common: stacked matrices, groups of channels.
+    /// Number of independent products: batch, or groups of a convolution.
     pub groups: u64,
-    /// Rows of the left operand: filters of a group.
+    /// Rows of the left operand; for a convolution, filters per group.
     pub rows: u64,
-    /// What is summed over: channels of a group times taps.
+    /// Length of the summed dimension; for a convolution, channels per group times taps.
     pub depth: u64,
-    /// Columns of the right operand: positions.
+    /// Columns of the right operand; for a convolution, output positions.
     pub columns: u64,
-    /// Positions of a filter; 1 of a product of matrices.
+    /// Taps of a filter (kernel height times width); 1 for a matrix product.
     pub taps: u64,
-    /// How it is done.
+    /// The algorithm.
     pub way: Way,
 }
 
-/// How sums of products are done.
+/// The algorithm of a contraction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// As the target does it.
+    /// The target's dense algorithm.
     Dense,
-    /// Leaving out what is multiplied by zero, of which so many factors are none; `u64::MAX` if they are not known.
+    /// A sparse algorithm, and the number of nonzero factors; `u64::MAX` if unknown.
     Sparse(Sparse, u64),
-    /// On an engine for 3x3 convolutions.
+    /// A mapping onto an engine for 3x3 convolutions.
     Patches(Patches),
 }
 
-/// How products with a constant operand that is mostly zeros are done.
+/// The algorithm of a product with a constant, mostly zero operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sparse {
-    /// As code in which factors are immediates.
+    /// Straight-line code with the factors as immediates.
     Unrolled,
-    /// As calls of functions chosen by the pattern of what is not zero.
+    /// Calls of functions chosen by the pattern of nonzero factors.
     Patterns,
-    /// As a loop over compressed rows.
+    /// A loop over compressed sparse rows (CSR).
     Csr,
 }
 
-/// How a product of matrices becomes 3x3 convolutions.
+/// The mapping of a matrix product onto 3x3 convolutions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Patches {
-    /// Nine factors of a row as a filter of which the channels stay apart.
+    /// Depthwise: nine factors of a row form the filter of one channel.
     Diagonal,
-    /// As many rows as there are output channels, and nine times as many columns as there are input channels.
+    /// Dense: one output channel per row, one input channel per nine columns.
     Dense,
 }
 
 impl Contraction {
-    /// A dense product.
+    /// Returns a dense product.
     pub fn dense(groups: u64, rows: u64, depth: u64, columns: u64) -> Contraction {
         Contraction { groups, rows, depth, columns, taps: 1, way: Way::Dense }
     }
 
-    /// How many products are summed.
+    /// Returns the number of multiply-accumulates.
     pub fn products(&self) -> u64 {
         [self.groups, self.rows, self.depth, self.columns].into_iter().fold(1, u64::saturating_mul)
     }

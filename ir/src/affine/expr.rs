@@ -1,4 +1,4 @@
-//! Affine expressions: their structure, and what can be asked of it.
+//! Affine expressions: structure, evaluation and traversal.
 
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -20,20 +20,20 @@ pub enum AffineBinOp {
     CeilDiv,
 }
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoValue {
-    /// It, or what is divided, does not fit into 64 bits.
+    /// The value, or a dividend, overflows 64 bits.
     Overflow,
     /// A dimension or symbol is missing.
     Missing,
-    /// A divisor is below one, or is not known since it does not fit into 64 bits.
+    /// A divisor is below one or overflows 64 bits.
     Divisor,
 }
 
 impl AffineBinOp {
-    /// The result for two integers, of which `None` is too large. A sum or product of those is too large; to divide by one
-    /// has no value.
+    /// Applies the operator to two integers; `None` is an overflow. Sums and products propagate overflows; division by
+    /// or of one is an error.
     fn compute(self, lhs: Option<i128>, rhs: Option<i128>) -> Result<Option<i128>, NoValue> {
         match self {
             AffineBinOp::Add => Ok(lhs.zip(rhs).and_then(|(a, b)| a.checked_add(b))),
@@ -51,7 +51,7 @@ impl AffineBinOp {
     }
 }
 
-/// Deeper expressions are not computed by recursion.
+/// Maximum depth of recursive evaluation.
 const RECURSION: u32 = 32;
 
 /// An affine expression over dimensions and symbols.
@@ -67,7 +67,7 @@ pub enum AffineExpr {
     Binary(Arc<AffineBinary>),
 }
 
-/// An inner node of an expression. Only the simplifying constructors of [`AffineExpr`] make them.
+/// An inner node of an expression, created by the simplifying constructors of [`AffineExpr`] only.
 pub struct AffineBinary {
     op: AffineBinOp,
     symbolic: bool,
@@ -82,17 +82,17 @@ pub struct AffineBinary {
 }
 
 impl AffineBinary {
-    /// The operator.
+    /// Returns the operator.
     pub fn op(&self) -> AffineBinOp {
         self.op
     }
 
-    /// The left operand.
+    /// Returns the left operand.
     pub fn lhs(&self) -> &AffineExpr {
         &self.lhs
     }
 
-    /// The right operand.
+    /// Returns the right operand.
     pub fn rhs(&self) -> &AffineExpr {
         &self.rhs
     }
@@ -121,7 +121,7 @@ impl AffineBinary {
 }
 
 impl Drop for AffineBinary {
-    /// Unlinks a deep tree node by node: dropping it recursively would overflow the stack.
+    /// Unlinks a deep tree iteratively: recursive drops would overflow the stack.
     fn drop(&mut self) {
         if self.depth < 64 {
             return;
@@ -180,7 +180,7 @@ impl AffineExpr {
         }
     }
 
-    /// Whether no dimension occurs.
+    /// Whether the expression has no dimensions.
     pub(crate) fn is_symbolic_or_constant(&self) -> bool {
         match self {
             AffineExpr::Dim(_) => false,
@@ -196,7 +196,7 @@ impl AffineExpr {
         self.fold(|_| Some(()), |node, (), ()| (!divides(node.op) || is_positive(&node.rhs)).then_some(())).is_some()
     }
 
-    /// Whether all factors and divisors are constants, none a symbol.
+    /// Whether all factors and divisors are constants rather than symbols.
     pub fn is_pure_affine(&self) -> bool {
         match self {
             AffineExpr::Binary(node) => node.pure_affine,
@@ -204,15 +204,15 @@ impl AffineExpr {
         }
     }
 
-    /// The value for these dimensions and symbols, or why there is none.
+    /// Returns the value for these dimensions and symbols, or the reason why there is none.
     ///
-    /// Sums and products are those of the integers, so that terms may be put in any order and factors be distributed. Only
-    /// what is divided, and the value itself, must fit into 64 bits.
+    /// Sums and products are exact integers, so that reordering and distribution preserve values. Only dividends,
+    /// divisors and the final value must fit into 64 bits.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Result<i64, NoValue> {
         fit(self.exact(RECURSION, dims, symbols)?).ok_or(NoValue::Overflow)
     }
 
-    /// Shallow expressions are computed by recursion, which is quicker than [`AffineExpr::fold`]. `None` is too large.
+    /// Evaluates shallow expressions recursively, which is faster than [`AffineExpr::fold`]. `None` is an overflow.
     fn exact(&self, depth: u32, dims: &[i64], symbols: &[i64]) -> Result<Option<i128>, NoValue> {
         let leaf = |expr: &AffineExpr| match *expr {
             AffineExpr::Dim(index) => dims.get(index as usize).copied(),
@@ -237,7 +237,7 @@ impl AffineExpr {
         }
     }
 
-    /// Substitutes dimensions and symbols, simplifying again. Those without a replacement stay.
+    /// Substitutes dimensions and symbols, and simplifies. Those without a replacement stay.
     pub fn replace(&self, dims: &[AffineExpr], symbols: &[AffineExpr]) -> AffineExpr {
         self.map_leaves(|expr| {
             let replacement = match *expr {
@@ -249,7 +249,7 @@ impl AffineExpr {
         })
     }
 
-    /// The expression with every dimension, symbol and constant replaced, simplifying again.
+    /// Returns the expression with every dimension, symbol and constant mapped by `leaf`, simplified.
     pub fn map_leaves(&self, mut leaf: impl FnMut(&AffineExpr) -> AffineExpr) -> AffineExpr {
         let mapped = self.fold(|expr| Some(leaf(expr)), |node, lhs, rhs| Some(AffineExpr::binary(node.op, lhs, rhs)));
         mapped.unwrap_or_else(|| self.clone())
@@ -266,7 +266,7 @@ impl AffineExpr {
         );
     }
 
-    /// Computes a value bottom-up, until a step gives `None`. The time is linear in [`AffineExpr::size`].
+    /// Computes a value bottom-up, until a step returns `None`. Linear in [`AffineExpr::size`].
     pub fn fold<T>(
         &self,
         mut leaf: impl FnMut(&AffineExpr) -> Option<T>,
@@ -275,7 +275,7 @@ impl AffineExpr {
         self.fold_with(&mut (), |(), expr| leaf(expr), |(), node, lhs, rhs| inner(node, lhs, rhs))
     }
 
-    /// [`AffineExpr::fold`] with a state that both functions change. Left operands come before right ones.
+    /// [`AffineExpr::fold`] with a mutable state for both functions. Left operands come before right ones.
     pub fn fold_with<S, T>(
         &self,
         state: &mut S,
@@ -321,7 +321,7 @@ impl AffineExpr {
         }
     }
 
-    /// The operator and operands of an inner node.
+    /// Returns the operator and operands of an inner node.
     pub fn node(&self) -> Option<&AffineBinary> {
         match self {
             AffineExpr::Binary(node) => Some(node),
@@ -329,7 +329,7 @@ impl AffineExpr {
         }
     }
 
-    /// The value of a literal.
+    /// Returns the value of a constant.
     pub fn constant(&self) -> Option<i64> {
         match *self {
             AffineExpr::Constant(value) => Some(value),
@@ -337,8 +337,8 @@ impl AffineExpr {
         }
     }
 
-    /// How many nodes the tree has. Shared parts count as often as they occur, so that a few lines of text can stand for
-    /// more nodes than fit any memory: what multiplies expressions must look at it.
+    /// Returns the number of tree nodes. Shared subtrees count at each occurrence, so a few lines of text can describe
+    /// more nodes than fit into memory: substitutions must check it.
     pub fn size(&self) -> u32 {
         match self {
             AffineExpr::Binary(node) => node.size,
@@ -353,7 +353,7 @@ impl AffineExpr {
         }
     }
 
-    /// The largest integer known to divide the value whatever the dimensions and symbols are; 0 for the constant 0.
+    /// Returns the largest integer known to divide every value of the expression; 0 for the constant 0.
     pub fn known_divisor(&self) -> i64 {
         match self {
             AffineExpr::Dim(_) | AffineExpr::Symbol(_) => 1,
@@ -374,12 +374,12 @@ impl AffineExpr {
     }
 }
 
-/// The number, if it fits into 64 bits.
+/// Returns the number if it fits into 64 bits.
 fn fit(value: Option<i128>) -> Option<i64> {
     value.and_then(|value| value.try_into().ok())
 }
 
-/// The quotient rounded up, for a positive divisor.
+/// Returns the quotient rounded up, for a positive divisor.
 fn ceil_quotient(value: i64, by: i64) -> i64 {
     value.div_euclid(by) + i64::from(value.rem_euclid(by) != 0)
 }

@@ -1,35 +1,34 @@
-//! Whole expressions as linear combinations: simplification, and ranges of values.
+//! Affine expressions as linear combinations: simplification, and value ranges.
 //!
-//! A quotient by a constant becomes a variable of its own, a *local*, and a remainder what the quotient leaves; equal
-//! quotients are one local. Reading the sum back gives each expression one form. The order of terms is MLIR's.
+//! A quotient by a constant becomes a variable of its own, a *local*; a remainder is expressed by the quotient; equal
+//! quotients share one local. Converting back gives a canonical form, with MLIR's order of terms.
 
 use super::expr::{AffineBinOp, AffineExpr};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Expressions of more nodes than this are left as they are by what looks at them as a whole: substitution can
-/// multiply them beyond any bound.
+/// Maximum number of nodes for whole-expression analyses: substitution can grow expressions without bound.
 pub const MAX_SIZE: u32 = 4096;
 
 /// A linear combination of variables: dimensions, then symbols, then locals.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Linear {
-    /// The coefficients that are not zero, by the number of the variable.
+    /// The nonzero coefficients, by variable number.
     pub terms: BTreeMap<u32, i64>,
-    /// What is added.
+    /// The constant term.
     pub constant: i64,
 }
 
-/// The least and greatest value, where they are known.
+/// The minimum and maximum, where known.
 pub type Range = (Option<i64>, Option<i64>);
 
-/// An expression as a linear combination, and what its locals stand for.
+/// An expression as a linear combination, with the definitions of its locals.
 pub(super) struct Flat {
     pub(super) sum: Linear,
     pub(super) locals: Vec<AffineExpr>,
 }
 
-/// The state of turning an expression into a linear combination.
+/// The state of converting an expression into a linear combination.
 struct Flattener {
     num_dims: u32,
     num_symbols: u32,
@@ -38,7 +37,7 @@ struct Flattener {
 }
 
 impl AffineExpr {
-    /// The expression as a linear combination of its dimensions and symbols, if it is one: it neither divides nor
+    /// Returns the expression as a linear combination of its dimensions and symbols; `None` if it divides, or
     /// multiplies variables.
     pub fn linear(&self, num_dims: u32, num_symbols: u32) -> Option<Linear> {
         if self.size() > MAX_SIZE {
@@ -47,12 +46,12 @@ impl AffineExpr {
         flatten(self, num_dims, num_symbols).filter(|flat| flat.locals.is_empty()).map(|flat| flat.sum)
     }
 
-    /// The range of the value, given those of the dimensions and then the symbols.
+    /// Returns the range of the value, given the ranges of the dimensions and then of the symbols.
     pub fn range(&self, num_dims: u32, inputs: &[Range]) -> Range {
         if self.size() > MAX_SIZE {
             return (None, None);
         }
-        // The quotients at the root are taken off; under them there is a sum.
+        // Quotients at the root are peeled off; a sum remains.
         let mut quotients = Vec::new();
         let mut at = self;
         while let Some(node) = at.node()
@@ -77,7 +76,7 @@ fn ceil_div(value: i64, by: i64) -> i64 {
     value.div_euclid(by) + i64::from(value.rem_euclid(by) != 0)
 }
 
-/// Remainders are below the divisor; those of a range within one period are a range.
+/// Returns the range of the remainder: that of the dividend within one period, else `[0, by - 1]`.
 fn remainder_range(range: Range, by: i64) -> Range {
     match range {
         (Some(least), Some(greatest)) if least.div_euclid(by) == greatest.div_euclid(by) => {
@@ -106,7 +105,7 @@ impl Linear {
     }
 
     fn add(self, other: Linear) -> Option<Linear> {
-        // Small into large, so that long sums are not walked for every term.
+        // Small into large, so that building a long sum takes O(n log n).
         let (mut sum, rest) = if self.terms.len() < other.terms.len() { (other, self) } else { (self, other) };
         sum.constant = sum.constant.checked_add(rest.constant)?;
         for (number, factor) in rest.terms {
@@ -126,7 +125,7 @@ impl Linear {
         Some(self)
     }
 
-    /// The greatest common divisor of `start` and all coefficients, which is positive as `start` is.
+    /// Returns the greatest common divisor of `start`, which is positive, and all coefficients.
     fn common_divisor(&self, start: i64) -> i64 {
         let all = self.terms.values().chain(std::iter::once(&self.constant));
         all.fold(start, |a, &b| gcd(a, b))
@@ -138,7 +137,7 @@ impl Linear {
         self
     }
 
-    /// The sum of variables in their order, then the constant.
+    /// Returns the sum as an expression: variables in order, then the constant.
     pub(super) fn to_expr(&self, num_dims: u32, num_symbols: u32, locals: &[AffineExpr]) -> AffineExpr {
         let sum = self.terms.iter().fold(AffineExpr::Constant(0), |sum, (&number, &factor)| {
             sum + variable(number, num_dims, num_symbols, locals) * AffineExpr::Constant(factor)
@@ -146,12 +145,12 @@ impl Linear {
         sum + AffineExpr::Constant(self.constant)
     }
 
-    /// The least value, given the ranges of the variables.
+    /// Returns the minimum, given the ranges of the variables.
     pub fn least(&self, inputs: &[Range]) -> Option<i64> {
         self.bound(|number, factor| if factor > 0 { inputs[number as usize].0 } else { inputs[number as usize].1 })
     }
 
-    /// The greatest value, given the ranges of the variables.
+    /// Returns the maximum, given the ranges of the variables.
     pub fn greatest(&self, inputs: &[Range]) -> Option<i64> {
         self.bound(|number, factor| if factor > 0 { inputs[number as usize].1 } else { inputs[number as usize].0 })
     }
@@ -171,7 +170,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     i64::try_from(a).unwrap_or(1)
 }
 
-/// What variable `number` is.
+/// Returns the expression of variable `number`.
 pub(super) fn variable(number: u32, num_dims: u32, num_symbols: u32, locals: &[AffineExpr]) -> AffineExpr {
     match number.checked_sub(num_dims) {
         None => AffineExpr::Dim(number),
@@ -180,7 +179,7 @@ pub(super) fn variable(number: u32, num_dims: u32, num_symbols: u32, locals: &[A
     }
 }
 
-/// The expression as a linear combination; `None` if it divides by a constant below one or overflows.
+/// Returns the expression as a linear combination; `None` if it divides by a constant below one or overflows.
 pub(super) fn flatten(expr: &AffineExpr, num_dims: u32, num_symbols: u32) -> Option<Flat> {
     let mut f = Flattener { num_dims, num_symbols, locals: Vec::new(), known: FxHashMap::default() };
     let leaf = |expr: &AffineExpr| match *expr {
@@ -207,7 +206,7 @@ impl Flattener {
         sum.to_expr(self.num_dims, self.num_symbols, &self.locals)
     }
 
-    /// The variable that stands for `value`.
+    /// Returns the local that stands for `value`, creating it if needed.
     fn local(&mut self, value: AffineExpr) -> Linear {
         let next = self.num_dims + self.num_symbols + self.locals.len() as u32;
         let number = *self.known.entry(value).or_insert_with_key(|value| {
@@ -230,7 +229,7 @@ impl Flattener {
         Some(self.local(value))
     }
 
-    /// `sum - by * (sum floordiv by)`
+    /// Returns `sum - by * (sum floordiv by)`.
     fn remainder(&mut self, sum: Linear, by: i64) -> Option<Linear> {
         let floor = self.quotient(AffineBinOp::FloorDiv, sum.clone(), by)?;
         sum.add(floor.scale(by.checked_neg()?)?)

@@ -11,22 +11,22 @@ pub struct AffineMap {
     pub num_dims: u32,
     /// The number of symbols, used or not.
     pub num_symbols: u32,
-    /// What the map computes.
+    /// The result expressions.
     pub results: Box<[AffineExpr]>,
 }
 
 impl AffineMap {
-    /// A map from its parts.
+    /// Creates a map from its parts.
     pub fn new(num_dims: u32, num_symbols: u32, results: impl Into<Box<[AffineExpr]>>) -> AffineMap {
         AffineMap { num_dims, num_symbols, results: results.into() }
     }
 
-    /// `(d0, ..., dn) -> (d0, ..., dn)`
+    /// Returns `(d0, ..., dn) -> (d0, ..., dn)`.
     pub fn identity(num_dims: u32) -> AffineMap {
         AffineMap { num_dims, num_symbols: 0, results: (0..num_dims).map(AffineExpr::Dim).collect() }
     }
 
-    /// The map whose i-th result is dimension `order[i]`; `None` if `order` is no permutation.
+    /// Returns the map whose i-th result is dimension `order[i]`; `None` if `order` is no permutation.
     pub fn permutation(order: &[u32]) -> Option<AffineMap> {
         let mut seen = vec![false; order.len()];
         for &dim in order {
@@ -38,17 +38,17 @@ impl AffineMap {
         Some(AffineMap { num_dims, num_symbols: 0, results: order.iter().copied().map(AffineExpr::Dim).collect() })
     }
 
-    /// `() -> (value)`
+    /// Returns `() -> (value)`.
     pub fn constant(value: i64) -> AffineMap {
         AffineMap::new(0, 0, [AffineExpr::Constant(value)])
     }
 
-    /// `()[s0] -> (s0)`
+    /// Returns `()[s0] -> (s0)`.
     pub fn symbol_identity() -> AffineMap {
         AffineMap::new(0, 1, [AffineExpr::Symbol(0)])
     }
 
-    /// The value of a map of one result that is a literal.
+    /// Returns the value of a map with a single, constant result.
     pub fn single_constant(&self) -> Option<i64> {
         match &*self.results {
             [result] => result.constant(),
@@ -56,7 +56,7 @@ impl AffineMap {
         }
     }
 
-    /// The number of dimensions and symbols.
+    /// Returns the number of dimensions and symbols.
     pub fn num_inputs(&self) -> usize {
         self.num_dims as usize + self.num_symbols as usize
     }
@@ -67,14 +67,14 @@ impl AffineMap {
             && (0..).zip(&self.results).all(|(index, expr)| *expr == AffineExpr::Dim(index))
     }
 
-    /// The map that applies `inner` first: its results become this map's dimensions, its symbols follow this map's.
-    /// `None` if the numbers do not match.
+    /// Composes the map with `inner`, which is applied first: its results become this map's dimensions, and its symbols
+    /// follow this map's. `None` if the numbers do not match.
     pub fn compose(&self, inner: &AffineMap) -> Option<AffineMap> {
         if inner.results.len() != self.num_dims as usize {
             return None;
         }
         let num_symbols = self.num_symbols.checked_add(inner.num_symbols)?;
-        // Without symbols of our own there is nothing to shift.
+        // Without symbols of this map no symbol needs renumbering.
         let shifted: Vec<_> = match self.num_symbols {
             0 => Vec::new(),
             _ => (self.num_symbols..num_symbols).map(AffineExpr::Symbol).collect(),
@@ -84,8 +84,8 @@ impl AffineMap {
         Some(AffineMap { num_dims: inner.num_dims, num_symbols, results })
     }
 
-    /// The results for these dimensions and symbols, or why there are none; see [`AffineExpr::eval`]. That a divisor is
-    /// below one weighs more than that a number is too large.
+    /// Returns the results for these dimensions and symbols, or the error; see [`AffineExpr::eval`]. An invalid divisor
+    /// takes precedence over an overflow.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Result<Vec<i64>, NoValue> {
         let values: Vec<Result<i64, NoValue>> = self.results.iter().map(|expr| expr.eval(dims, symbols)).collect();
         let worst = values.iter().filter_map(|value| value.err()).max();

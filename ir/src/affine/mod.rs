@@ -1,11 +1,11 @@
 //! Affine expressions, maps and integer sets.
 //!
-//! They are plain values: equal structure compares equal. Expressions are simplified as they are built, by the same
-//! local rules as in MLIR, so that a file read and printed again shows the text MLIR would print. What looks at a whole
-//! expression is in [`AffineExpr::simplify`] and [`AffineExpr::range`].
+//! They are immutable values with structural equality. Expressions are simplified as they are built, by MLIR's local
+//! rules, so that a parsed and reprinted file shows MLIR's text. Simplification of whole expressions is in
+//! [`AffineExpr::simplify`], range analysis in [`AffineExpr::range`].
 //!
-//! A sum of a hundred thousand terms is a tree of that depth. Each node therefore caches what the rules ask of whole
-//! subtrees, and everything that walks a tree does so with a stack of its own instead of the thread's.
+//! A sum of a hundred thousand terms is a tree of that depth. Each node therefore caches the subtree properties that
+//! the rules need, and traversals use an explicit stack.
 
 mod expr;
 mod flat;

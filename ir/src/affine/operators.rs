@@ -1,4 +1,4 @@
-//! Operators on expressions, which simplify as they build.
+//! Simplifying constructors of expressions.
 
 use super::expr::{AffineBinOp, AffineBinary, AffineExpr};
 use super::rules;
@@ -16,19 +16,19 @@ impl AffineExpr {
         }
     }
 
-    /// `self mod rhs`, simplified. A constant divisor below one is undefined and kept.
+    /// Returns `self mod rhs`, simplified. A constant divisor below one is undefined and kept.
     pub fn modulo(self, rhs: AffineExpr) -> AffineExpr {
         rules::modulo(&self, &rhs).unwrap_or_else(|| AffineBinary::node(AffineBinOp::Mod, self, rhs))
     }
 
-    /// `self floordiv rhs`, simplified. A division by zero is kept.
+    /// Returns `self floordiv rhs`, simplified. A division by zero is kept.
     pub fn floor_div(self, rhs: AffineExpr) -> AffineExpr {
         rules::div(&self, &rhs, false)
             .or_else(|| rules::distribute_floor_div(&self, &rhs))
             .unwrap_or_else(|| AffineBinary::node(AffineBinOp::FloorDiv, self, rhs))
     }
 
-    /// `self ceildiv rhs`, simplified. A division by zero is kept.
+    /// Returns `self ceildiv rhs`, simplified. A division by zero is kept.
     pub fn ceil_div(self, rhs: AffineExpr) -> AffineExpr {
         rules::div(&self, &rhs, true).unwrap_or_else(|| AffineBinary::node(AffineBinOp::CeilDiv, self, rhs))
     }

@@ -1,10 +1,10 @@
-//! The text of expressions.
+//! Printing of affine expressions.
 
 use super::expr::{AffineBinOp, AffineBinary, AffineExpr};
 use std::fmt;
 
 impl AffineExpr {
-    /// Writes the expression, with `leaf` writing its dimensions and symbols.
+    /// Writes the expression, calling `leaf` for its dimensions and symbols.
     pub fn write(
         &self,
         out: &mut dyn fmt::Write,
@@ -56,18 +56,18 @@ impl fmt::Display for AffineExpr {
     }
 }
 
-/// A part of the text of an expression that is still to be printed.
+/// A pending piece of the text of an expression.
 #[derive(Clone, Copy)]
 enum Piece<'a> {
     Text(&'static str),
     Negated(i64),
-    /// An operand that needs no parentheses.
+    /// An operand without parentheses.
     Weak(&'a AffineExpr),
-    /// An operand that gets parentheses unless it is a leaf.
+    /// An operand with parentheses, unless it is a leaf.
     Strong(&'a AffineExpr),
 }
 
-/// Pushes the text of an inner node, last part first; sums with negative terms are differences.
+/// Pushes the text of an inner node, last part first; sums with negative terms print as differences.
 fn push_pieces<'a>(node: &'a AffineBinary, pending: &mut Vec<Piece<'a>>) {
     use Piece::{Negated, Strong, Text, Weak};
     let (lhs, rhs) = (node.lhs(), node.rhs());

@@ -1,11 +1,11 @@
-//! The rules by which expressions are simplified as they are built.
+//! The local simplification rules of expression constructors.
 //!
-//! They give `None` where none applies. Folding two literals keeps an overflowing operation as it is written; merging
-//! coefficients wraps. Both are what MLIR does.
+//! They return `None` where no rule applies. Folding of constants keeps an overflowing operation unfolded; merging of
+//! coefficients wraps. Both are MLIR's behavior.
 
 use super::expr::{AffineBinOp, AffineExpr};
 
-/// Beyond this depth the rules that descend into their operands are not tried, to bound the recursion.
+/// Maximum depth for rules that descend into operands, which bounds the recursion.
 pub(super) const MAX_RULE_DEPTH: u32 = 1000;
 
 pub(super) fn add(lhs: &AffineExpr, rhs: &AffineExpr) -> Option<AffineExpr> {
@@ -39,7 +39,7 @@ pub(super) fn add(lhs: &AffineExpr, rhs: &AffineExpr) -> Option<AffineExpr> {
     fold_remainder(lhs, rhs)
 }
 
-/// Whether these are two dimensions, or two symbols, the later first.
+/// Whether these are two dimensions or two symbols in descending order.
 fn out_of_order(lhs: &AffineExpr, rhs: &AffineExpr) -> bool {
     match (lhs, rhs) {
         (AffineExpr::Dim(left), AffineExpr::Dim(right)) => left > right,
@@ -48,7 +48,7 @@ fn out_of_order(lhs: &AffineExpr, rhs: &AffineExpr) -> bool {
     }
 }
 
-/// `x - (x floordiv q) * q` is `x mod q`. The negation shows as a factor `-1`, or as `-c` for a constant `q`.
+/// Folds `x - (x floordiv q) * q` to `x mod q`. The negation is a factor `-1`, or `-c` for a constant `q`.
 fn fold_remainder(lhs: &AffineExpr, rhs: &AffineExpr) -> Option<AffineExpr> {
     let (product, factor) = rhs.as_binary(AffineBinOp::Mul)?;
     if *factor == AffineExpr::Constant(-1)
@@ -65,7 +65,7 @@ fn fold_remainder(lhs: &AffineExpr, rhs: &AffineExpr) -> Option<AffineExpr> {
     {
         return Some(lhs.clone().modulo(divisor.clone()));
     }
-    // The dividend may be just the last term of a sum.
+    // The dividend may be the last term of a sum.
     let (terms, last) = lhs.as_binary(AffineBinOp::Add)?;
     if lhs.depth() > MAX_RULE_DEPTH {
         return None;
@@ -94,7 +94,7 @@ pub(super) fn mul(lhs: &AffineExpr, rhs: &AffineExpr) -> Option<AffineExpr> {
     }
 }
 
-/// The rules that floordiv and ceildiv (`up`) share.
+/// Applies the rules that floordiv and ceildiv (`up`) share.
 pub(super) fn div(lhs: &AffineExpr, rhs: &AffineExpr, up: bool) -> Option<AffineExpr> {
     let by = nonzero_constant(rhs)?;
     if let &AffineExpr::Constant(value) = lhs {
@@ -117,7 +117,7 @@ fn nonzero_constant(expr: &AffineExpr) -> Option<i64> {
     }
 }
 
-/// (x + y) floordiv d is (x floordiv d) + (y floordiv d) if d divides x or y.
+/// Rewrites (x + y) floordiv d to (x floordiv d) + (y floordiv d) if d divides x or y.
 pub(super) fn distribute_floor_div(lhs: &AffineExpr, rhs: &AffineExpr) -> Option<AffineExpr> {
     let by = nonzero_constant(rhs)?;
     let (left, right) = lhs.as_binary(AffineBinOp::Add)?;

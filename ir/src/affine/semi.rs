@@ -23,8 +23,8 @@ pub(super) fn cancel_symbols(expr: &AffineExpr) -> AffineExpr {
     simple.unwrap_or_else(|| expr.clone())
 }
 
-/// The quotient by a symbol, if it is plain that there is no remainder. Of quotients of the same kind the dividend is
-/// divided: `(s0 * d0 floordiv 2) floordiv s0` is `d0 floordiv 2`.
+/// Returns the quotient by a symbol, if it is plain that there is no remainder. Of quotients of the same kind the
+/// dividend is divided: `(s0 * d0 floordiv 2) floordiv s0` is `d0 floordiv 2`.
 fn divide(expr: &AffineExpr, by: u32, kind: AffineBinOp) -> Option<AffineExpr> {
     let mut divisors = Vec::new();
     let mut at = expr;
@@ -36,7 +36,7 @@ fn divide(expr: &AffineExpr, by: u32, kind: AffineBinOp) -> Option<AffineExpr> {
     Some(divisors.into_iter().rev().fold(quotient, |q, divisor| AffineExpr::binary(kind, q, divisor.clone())))
 }
 
-/// The expression without a factor that is a symbol.
+/// Returns the expression without a factor that is a symbol.
 fn divide_exactly(expr: &AffineExpr, by: u32) -> Option<AffineExpr> {
     let Some(node) = expr.node() else {
         return match *expr {
@@ -58,7 +58,8 @@ fn divide_exactly(expr: &AffineExpr, by: u32) -> Option<AffineExpr> {
     }
 }
 
-/// The sum with its terms in the order of the variables that they begin with: `d0 + d0 * s0 + s0 + d1 * s1 + s1`.
+/// Returns the sum with its terms in the order of the variables that they begin with: `d0 + d0 * s0 + s0 + d1 * s1 +
+/// s1`.
 pub(super) fn ordered_sum(flat: &Flat, num_dims: u32, num_symbols: u32) -> AffineExpr {
     use AffineExpr::{Constant, Dim, Symbol};
     let (mut early, mut late) = (i64::MIN + 1.., i64::from(num_dims.max(num_symbols))..);

@@ -15,7 +15,7 @@ pub struct IntegerSet {
 }
 
 impl IntegerSet {
-    /// A set from its parts. Without constraints it gets `0 == 0`, as in MLIR's parser.
+    /// Returns a set from its parts. Without constraints it gets `0 == 0`, as in MLIR's parser.
     pub fn new(num_dims: u32, num_symbols: u32, constraints: impl Into<Box<[(AffineExpr, bool)]>>) -> IntegerSet {
         let mut constraints = constraints.into();
         if constraints.is_empty() {
@@ -24,7 +24,7 @@ impl IntegerSet {
         IntegerSet { num_dims, num_symbols, constraints }
     }
 
-    /// The number of dimensions and symbols.
+    /// Returns the number of dimensions and symbols.
     pub fn num_inputs(&self) -> usize {
         self.num_dims as usize + self.num_symbols as usize
     }
@@ -42,7 +42,7 @@ impl fmt::Display for IntegerSet {
     }
 }
 
-/// The parameter lists, `(d0, d1)[s0]`.
+/// Returns the parameter lists, `(d0, d1)[s0]`.
 pub(super) fn write_spaces(num_dims: u32, num_symbols: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let list = |f: &mut fmt::Formatter<'_>, count: u32, name: fn(u32) -> AffineExpr| {
         (0..count).try_for_each(|index| write!(f, "{}{}", if index == 0 { "" } else { ", " }, name(index)))

@@ -64,7 +64,7 @@ impl Context {
         self.attr(AttrData::Array(elems.into()))
     }
 
-    /// A type as an attribute.
+    /// Returns a type as an attribute.
     pub fn type_attr(&self, ty: Type) -> Attr {
         self.attr(AttrData::Type(ty))
     }
@@ -86,7 +86,7 @@ impl Context {
         self.attr(AttrData::DenseArray { elem: Type::I32, data })
     }
 
-    /// The dictionary of `entries`, which are sorted here; of two entries of one name the last stays.
+    /// Returns the dictionary of `entries`, which are sorted here; of two entries of one name the last stays.
     pub fn dict_attr(&self, mut entries: Vec<(Str, Attr)>) -> Attr {
         if entries.is_empty() {
             return Attr::EMPTY_DICT;
@@ -100,7 +100,7 @@ impl Context {
         self.attr(AttrData::Dict(entries.into()))
     }
 
-    /// The entries of a dictionary; empty for any other attribute.
+    /// Returns the entries of a dictionary; empty for any other attribute.
     pub fn dict_entries(&self, attr: Attr) -> &[(Str, Attr)] {
         match self.attr_data(attr) {
             AttrData::Dict(entries) => entries,
@@ -108,13 +108,13 @@ impl Context {
         }
     }
 
-    /// The dictionary's entry of that name.
+    /// Returns the dictionary's entry of that name.
     #[inline]
     pub fn dict_get(&self, dict: Attr, name: Str) -> Option<Attr> {
         self.dict_entries(dict).iter().find(|e| e.0 == name).map(|e| e.1)
     }
 
-    /// The dictionary with `name` set to `value`, or removed.
+    /// Returns the dictionary with `name` set to `value`, or removed.
     pub fn dict_with(&self, dict: Attr, name: Str, value: Option<Attr>) -> Attr {
         let mut entries = self.dict_entries(dict).to_vec();
         match (entries.iter().position(|e| e.0 == name), value) {
@@ -129,7 +129,7 @@ impl Context {
         self.attr(AttrData::Dict(entries.into()))
     }
 
-    /// The value of an integer attribute that fits 64 bits.
+    /// Returns the value of an integer attribute that fits 64 bits.
     pub fn as_int(&self, attr: Attr) -> Option<i64> {
         match self.attr_data(attr) {
             AttrData::Integer { value: Int::Small(v), .. } => Some(*v),
@@ -137,7 +137,7 @@ impl Context {
         }
     }
 
-    /// The value of a boolean attribute.
+    /// Returns the value of a boolean attribute.
     pub fn as_bool(&self, attr: Attr) -> Option<bool> {
         match attr {
             Attr::TRUE => Some(true),
@@ -146,7 +146,7 @@ impl Context {
         }
     }
 
-    /// The value of a float attribute.
+    /// Returns the value of a float attribute.
     pub fn as_float(&self, attr: Attr) -> Option<f64> {
         match *self.attr_data(attr) {
             AttrData::Float { ty, bits } => {
@@ -157,8 +157,8 @@ impl Context {
         }
     }
 
-    /// The number that a constant is, everywhere if it is a vector or tensor: an integer, sign-extended, or a float.
-    /// `None` for integers that `f64` does not hold exactly.
+    /// Returns the number that a constant is, everywhere if it is a vector or tensor: an integer, sign-extended, or a
+    /// float. `None` for integers that `f64` does not hold exactly.
     pub fn as_uniform(&self, attr: Attr) -> Option<f64> {
         let exact = |v: i64| (v as f64 as i64 == v && v != i64::MAX).then_some(v as f64);
         match self.attr_data(attr) {
@@ -194,7 +194,8 @@ impl Context {
         }
     }
 
-    /// The constant of type `ty` that is `number` everywhere. `None` for other types, and fractions as integers.
+    /// Returns the constant of type `ty` that is `number` everywhere. `None` for other types, and fractions as
+    /// integers.
     pub fn uniform_attr(&self, ty: Type, number: f64) -> Option<Attr> {
         let elem = self.element_type(ty);
         let scalar = match self.int_width(elem) {
@@ -229,7 +230,7 @@ impl Context {
         Some(self.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data: data.into() }))))
     }
 
-    /// The text of a string attribute, when it is UTF-8.
+    /// Returns the text of a string attribute, when it is UTF-8.
     pub fn as_str(&self, attr: Attr) -> Option<&str> {
         match self.attr_data(attr) {
             AttrData::String { value, .. } => std::str::from_utf8(value).ok(),
@@ -245,7 +246,7 @@ impl Context {
         (self.text(*d) == dialect).then_some(body)
     }
 
-    /// The elements of an array attribute.
+    /// Returns the elements of an array attribute.
     pub fn as_array(&self, attr: Attr) -> Option<&[Attr]> {
         match self.attr_data(attr) {
             AttrData::Array(elems) => Some(elems),
@@ -253,7 +254,7 @@ impl Context {
         }
     }
 
-    /// The type that a type attribute holds.
+    /// Returns the type that a type attribute holds.
     pub fn as_type(&self, attr: Attr) -> Option<Type> {
         match self.attr_data(attr) {
             AttrData::Type(ty) => Some(*ty),
@@ -261,7 +262,7 @@ impl Context {
         }
     }
 
-    /// The root and nested names of a symbol reference.
+    /// Returns the root and nested names of a symbol reference.
     pub fn as_symbol(&self, attr: Attr) -> Option<(Str, &[Str])> {
         match self.attr_data(attr) {
             AttrData::Symbol { root, nested } => Some((*root, nested)),
@@ -269,7 +270,7 @@ impl Context {
         }
     }
 
-    /// The values of `array<iN: ...>` for N of 8, 16, 32 or 64, or of an array of integers that fit 64 bits.
+    /// Returns the values of `array<iN: ...>` for N of 8, 16, 32 or 64, or of an array of integers that fit 64 bits.
     pub fn as_ints(&self, attr: Attr) -> Option<Vec<i64>> {
         match self.attr_data(attr) {
             AttrData::DenseArray { elem, data } => {
@@ -281,7 +282,7 @@ impl Context {
         }
     }
 
-    /// The type of a typed attribute (integer, float, elements); `None` for the others.
+    /// Returns the type of a typed attribute (integer, float, elements); `None` for the others.
     pub fn attr_type(&self, attr: Attr) -> Option<Type> {
         match self.attr_data(attr) {
             AttrData::Integer { ty, .. }
@@ -295,7 +296,7 @@ impl Context {
         }
     }
 
-    /// The tensor of a dense attribute whose element type can be computed with. Splats are expanded.
+    /// Returns the tensor of a dense attribute whose element type can be computed with. Splats are expanded.
     pub fn dense_tensor(&self, attr: Attr) -> Option<Tensor> {
         let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
         let dtype = self.dtype(self.element_type(dense.ty))?;
@@ -316,7 +317,7 @@ impl Context {
         Tensor::new(dtype, shape, data).ok()
     }
 
-    /// The dense attribute of type `ty` (which says whether integers are signless) over the tensor's bytes.
+    /// Returns the dense attribute of type `ty` (which says whether integers are signless) over the tensor's bytes.
     pub fn dense_attr(&self, ty: Type, tensor: &Tensor) -> Attr {
         let size = tensor.dtype().size();
         let data = tensor.bytes();
@@ -329,7 +330,7 @@ impl Context {
 /// A splat is a few bytes of text however large its type says it is; expanding it is refused beyond this.
 const MAX_SPLAT_BYTES: usize = 1 << 31;
 
-/// A little-endian two's complement integer of 1 to 8 bytes.
+/// Returns a little-endian two's complement integer of 1 to 8 bytes.
 fn sign_extend(bytes: &[u8]) -> i64 {
     let mut wide = [if bytes.last().is_some_and(|b| b & 0x80 != 0) { 0xff } else { 0 }; 8];
     wide[..bytes.len()].copy_from_slice(bytes);

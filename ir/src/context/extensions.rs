@@ -12,12 +12,12 @@ pub(crate) struct Extensions {
 }
 
 impl Extensions {
-    /// The table of type `T`, if it was made.
+    /// Returns the table of type `T`, if it was made.
     pub(crate) fn get<T: Any>(&self) -> Option<&T> {
         self.find::<T>()?.get()
     }
 
-    /// The table of type `T`, which `make` makes when it is first asked for.
+    /// Returns the table of type `T`, which `make` makes when it is first asked for.
     pub(crate) fn get_or_init<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> &T {
         self.slot().get_or_init(make)
     }

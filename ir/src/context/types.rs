@@ -39,7 +39,7 @@ well_known_types! {
 }
 
 impl Context {
-    /// The integer type of `width` bits.
+    /// Returns the integer type of `width` bits.
     pub fn int_type(&self, width: u32, sign: Signedness) -> Type {
         self.ty(TypeData::Integer { width, sign })
     }
@@ -60,7 +60,7 @@ impl Context {
         self.ty(TypeData::Vector { shape: shape.into(), scalable, elem })
     }
 
-    /// The parameters and results of a function type.
+    /// Returns the parameters and results of a function type.
     pub fn function_parts(&self, ty: Type) -> Option<(&[Type], &[Type])> {
         match self.type_data(ty) {
             TypeData::Function { inputs, results } => Some((inputs, results)),
@@ -68,7 +68,7 @@ impl Context {
         }
     }
 
-    /// The extents of a ranked vector, tensor or memref.
+    /// Returns the extents of a ranked vector, tensor or memref.
     pub fn shape(&self, ty: Type) -> Option<&[i64]> {
         match self.type_data(ty) {
             TypeData::Vector { shape, .. } | TypeData::Tensor { shape, .. } | TypeData::MemRef { shape, .. } => {
@@ -78,7 +78,7 @@ impl Context {
         }
     }
 
-    /// The extents, when all are known and none is scalable.
+    /// Returns the extents, when all are known and none is scalable.
     pub fn static_shape(&self, ty: Type) -> Option<&[i64]> {
         if matches!(self.type_data(ty), TypeData::Vector { scalable, .. } if scalable.contains(&true)) {
             return None;
@@ -86,7 +86,7 @@ impl Context {
         self.shape(ty).filter(|s| !s.contains(&DYNAMIC))
     }
 
-    /// The element type of a shaped type; any other type is its own element.
+    /// Returns the element type of a shaped type; any other type is its own element.
     pub fn element_type(&self, ty: Type) -> Type {
         match *self.type_data(ty) {
             TypeData::Vector { elem, .. }
@@ -110,7 +110,7 @@ impl Context {
         )
     }
 
-    /// The same shape with another element type (for shaped types), or `elem` itself.
+    /// Returns the same shape with another element type (for shaped types), or `elem` itself.
     pub fn with_element(&self, ty: Type, elem: Type) -> Type {
         let mut data = self.type_data(ty).clone();
         match &mut data {
@@ -124,7 +124,7 @@ impl Context {
         self.ty(data)
     }
 
-    /// The width in bits of an integer type (64 for `index`).
+    /// Returns the width in bits of an integer type (64 for `index`).
     pub fn int_width(&self, ty: Type) -> Option<u32> {
         match self.type_data(ty) {
             TypeData::Integer { width, .. } => Some(*width),
@@ -133,7 +133,7 @@ impl Context {
         }
     }
 
-    /// The float type, if it is one.
+    /// Returns the float type, if it is one.
     pub fn float_kind(&self, ty: Type) -> Option<FloatKind> {
         match self.type_data(ty) {
             TypeData::Float(kind) => Some(*kind),
@@ -146,7 +146,7 @@ impl Context {
         matches!(self.type_data(ty), TypeData::Integer { sign: Signedness::Unsigned, .. })
     }
 
-    /// The element type that evaluation uses for an element of type `ty`. Signless integers read as signed.
+    /// Returns the element type that evaluation uses for an element of type `ty`. Signless integers read as signed.
     pub fn dtype(&self, ty: Type) -> Option<DType> {
         let all = || DType::ALL.iter().copied();
         match *self.type_data(ty) {
@@ -161,7 +161,7 @@ impl Context {
         }
     }
 
-    /// The element type of the text for `dtype`; the inverse of [`Context::dtype`] up to signlessness.
+    /// Returns the element type of the text for `dtype`; the inverse of [`Context::dtype`] up to signlessness.
     pub fn dtype_type(&self, dtype: DType) -> Type {
         let signless = dtype == DType::Bool || dtype.is_signed();
         match dtype.float_kind() {

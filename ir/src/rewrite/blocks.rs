@@ -1,4 +1,4 @@
-//! What patterns do to blocks and regions.
+//! Rewriter operations on blocks and regions.
 
 use super::Rewriter;
 use crate::edit::OpState;
@@ -8,8 +8,8 @@ use crate::pattern_rewriter::PatternRewriter;
 use crate::traits::Traits;
 
 impl Rewriter<'_> {
-    /// Replaces `op` by the ops of one of its regions, which has one block, with `args` for the block's arguments. The
-    /// operands of the block's terminator stand for the results.
+    /// Replaces `op` by the ops of one of its single-block regions, with `args` for the block's arguments. The operands
+    /// of the block's terminator replace the results.
     pub fn replace_with_region(&mut self, op: Op, region: Region, args: &[Value]) {
         let block = self.module.only_block(region);
         let end = self.module.last_op(block).expect("the block has a terminator");
@@ -19,20 +19,20 @@ impl Rewriter<'_> {
         self.erase(end);
     }
 
-    /// Adds an argument to a block, with the type of `like`.
+    /// Appends an argument with the type of `like` to a block.
     pub fn add_block_arg(&mut self, block: Block, like: Value) -> Value {
         self.changes += 1;
         let (ty, loc) = (self.module.value_type(like), self.module.value_loc(like));
         self.module.add_block_arg(block, ty, loc)
     }
 
-    /// Replaces `op` by an op made from `state`, which gets its regions. Result `b` of the new op takes the place of
+    /// Replaces `op` by an op created from `state`, which takes over its regions. Result `b` of the new op replaces
     /// result `a` of the old one for each `(a, b)`; other results of the old one must be unused.
     pub fn rebuild(&mut self, op: Op, state: OpState, results: impl IntoIterator<Item = (usize, usize)>) -> Op {
         self.rebuild_before(op, op, state, results)
     }
 
-    /// The same, with the new op before another one.
+    /// [`Rewriter::rebuild`], with the new op inserted before another one.
     pub fn rebuild_before(
         &mut self,
         op: Op,
@@ -53,8 +53,8 @@ impl Rewriter<'_> {
         new
     }
 
-    /// Replaces `op` by one without the operands and results for which the functions say `false`; regions and attributes
-    /// stay. The dropped results must be unused.
+    /// Replaces `op` by one without the operands and results that the functions reject; regions and attributes stay.
+    /// The dropped results must be unused.
     pub fn shrink(&mut self, op: Op, keep_operand: impl Fn(usize) -> bool, keep_result: impl Fn(usize) -> bool) -> Op {
         let m = &mut *self.module;
         shrink_segments(m, op, &keep_operand, &keep_result);
@@ -70,7 +70,7 @@ impl Rewriter<'_> {
         op
     }
 
-    /// Erases the arguments of a block for which `keep` says `false`; they must be unused.
+    /// Erases the block arguments that `keep` rejects; they must be unused.
     pub fn shrink_block_args(&mut self, block: Block, keep: impl Fn(usize) -> bool) {
         for i in (0..self.module.block_args(block).len()).rev().filter(|&i| !keep(i)) {
             self.module.erase_block_arg(block, i);
@@ -79,7 +79,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Updates the segment sizes of an op that is about to lose operands and results.
+/// Updates the segment sizes of an op before it loses operands and results.
 fn shrink_segments(m: &mut Module, op: Op, operand: &dyn Fn(usize) -> bool, result: &dyn Fn(usize) -> bool) {
     let Some(info) = m.info(op) else { return };
     #[allow(clippy::type_complexity, reason = "a table of two rows")]

@@ -1,4 +1,4 @@
-//! Folding: what an op is equal to.
+//! Folding: replacing an op by existing values or constants.
 
 use crate::attrs::AttrData;
 use crate::datum::Datum;
@@ -10,10 +10,10 @@ use crate::op_info::{FoldResult, Folded, OpArgs, OpInfo};
 use crate::traits::Traits;
 use smallvec::SmallVec;
 
-/// Constants larger than this are not folded, unless operands are as large: the result would outweigh them.
+/// Maximum size of folded constants, unless an operand is as large: the result would outweigh the op.
 const MAX_FOLDED_ELEMENTS: i64 = 1 << 22;
 
-/// What an op is equal to, by its own folder, or by evaluating it when all operands are constant.
+/// Folds an op with its own folder, or by evaluation when all operands are constant.
 pub fn fold(m: &Module, op: Op) -> Option<Folded> {
     let info = m.info(op)?;
     if let Some(value) = fold_traits(m, op, info.traits) {
@@ -26,7 +26,7 @@ pub fn fold(m: &Module, op: Op) -> Option<Folded> {
     fold_given(m, op, &constants)
 }
 
-/// [`fold`], where `constants` says which operands are known to be constant.
+/// [`fold`] with explicit constants for the operands.
 pub fn fold_given(m: &Module, op: Op, constants: &[Option<Attr>]) -> Option<Folded> {
     let info = m.info(op)?;
     if is_poisoned(m, info, constants) {
@@ -40,7 +40,7 @@ pub fn fold_given(m: &Module, op: Op, constants: &[Option<Attr>]) -> Option<Fold
     })?
 }
 
-/// f(f(x)) = x and f(f(x)) = f(x), for ops of one operand that are declared so.
+/// Folds f(f(x)) to x for involutions and to f(x) for idempotent ops of one operand.
 fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
     if !traits.has(Traits::INVOLUTION) && !traits.has(Traits::IDEMPOTENT) {
         return None;
@@ -50,7 +50,7 @@ fn fold_traits(m: &Module, op: Op, traits: Traits) -> Option<Value> {
     Some(if traits.has(Traits::INVOLUTION) { m.operands(inner)[0] } else { operand })
 }
 
-/// Whether a known operand makes the results poison: always, unless the op looks at poison itself.
+/// Whether a constant operand makes the results poison: any poison operand does, unless the op handles poison.
 fn is_poisoned(m: &Module, info: &OpInfo, constants: &[Option<Attr>]) -> bool {
     info.eval.is_some()
         && info.exec.is_none()

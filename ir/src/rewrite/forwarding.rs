@@ -1,5 +1,5 @@
-//! Patterns for ops with regions that know nothing but the declared edges: what a region's argument or an op's result
-//! always is, which of them are the same, and which nobody needs.
+//! Patterns for ops with regions, based on declared control-flow edges only: forwarding of invariant results and
+//! arguments, merging of equal ones, and elimination of unused ones.
 
 use super::{Pattern, Rewriter};
 use crate::control::{Edge, Point};
@@ -8,26 +8,26 @@ use crate::pattern_rewriter::PatternRewriter;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// What a result or argument always is, because nothing else ever comes in, takes its place.
+/// Replaces a result or argument that can only be one value by that value.
 pub const FORWARD: Pattern = Pattern { name: "forward-region-values", run: forward };
-/// Of two results, or arguments of one region, that always get the same values, one stays.
+/// Merges results, or arguments of one region, that always receive the same values.
 pub const MERGE: Pattern = Pattern { name: "merge-region-values", run: merge };
-/// Results and arguments that nobody uses, and the operands that feed them, are dropped.
+/// Drops unused results and arguments, and the operands forwarded to them.
 pub const DROP: Pattern = Pattern { name: "drop-region-values", run: drop_unused };
-/// All of them.
+/// All forwarding patterns.
 pub const ALL: &[Pattern] = &[FORWARD, MERGE, DROP];
 
-/// An operand, as a place.
+/// An operand: the op and the index.
 type Place = (Op, usize);
 
-/// A result of the op or an argument of one of its regions, and the operands that it may become.
+/// A result of the op or an argument of one of its regions, and the operands forwarded to it.
 struct Input {
     value: Value,
     target: Point,
     sources: SmallVec<[Place; 4]>,
 }
 
-/// All results and arguments that receive operands, each once.
+/// Returns all results and arguments that receive forwarded operands, each once.
 fn inputs(m: &Module, op: Op) -> Vec<Input> {
     let Some(edges) = m.info(op).and_then(|info| info.edges) else { return Vec::new() };
     let mut list: Vec<Input> = Vec::new();
@@ -55,12 +55,12 @@ fn operand(m: &Module, (op, i): Place) -> Value {
     m.operands(op)[i]
 }
 
-/// Whether the value is defined outside of the regions of `op`.
+/// Whether the value is defined outside the regions of `op`.
 fn is_outside(m: &Module, value: Value, op: Op) -> bool {
     m.def_block(value).and_then(|b| m.block_op(b)).is_some_and(|around| around != op && !m.is_inside(around, op))
 }
 
-/// What is known of an input: nothing yet, one value, or several.
+/// The lattice value of an input: unknown, one value, or several.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Nothing,
@@ -72,7 +72,7 @@ fn forward(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let m = rw.module();
     let list = inputs(m, op);
     let index: FxHashMap<Value, usize> = list.iter().enumerate().map(|(i, input)| (input.value, i)).collect();
-    // Which inputs an input may become.
+    // The inputs to which each input is forwarded.
     let mut users: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); list.len()];
     let mut known = vec![Known::Nothing; list.len()];
     for (i, input) in list.iter().enumerate() {
@@ -84,7 +84,7 @@ fn forward(rw: &mut Rewriter<'_>, op: Op) -> bool {
             }
         }
     }
-    // Each input changes at most twice, so this ends.
+    // Each lattice value changes at most twice, so this terminates.
     let mut todo: Vec<usize> = (0..list.len()).filter(|&i| known[i] != Known::Nothing).collect();
     while let Some(from) = todo.pop() {
         for &to in &users[from] {
@@ -150,7 +150,7 @@ fn drop_unused(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Inputs that must go together, because an operand becomes one or the other.
+/// Union-find of inputs that share an operand and must be dropped together.
 struct Classes {
     parents: Vec<usize>,
 }
@@ -172,7 +172,7 @@ impl Classes {
         classes
     }
 
-    /// The smallest input of the class, which names it.
+    /// Returns the representative of the class: its smallest input.
     fn of(&self, mut i: usize) -> usize {
         while self.parents[i] != i {
             i = self.parents[i];
@@ -181,12 +181,11 @@ impl Classes {
     }
 }
 
-/// For each class whether anything but what it feeds itself needs it. A use that only feeds a class counts if that class
-/// is needed.
+/// Computes liveness of each class. A use that only feeds another class counts if that class is live.
 fn live_classes(m: &Module, list: &[Input], classes: &Classes) -> Vec<bool> {
     let feeds: FxHashMap<Place, usize> =
         list.iter().enumerate().flat_map(|(i, input)| input.sources.iter().map(move |&s| (s, i))).collect();
-    // Classes that an input of a class is an operand for.
+    // The classes that each class feeds.
     let mut needed_by: Vec<SmallVec<[usize; 2]>> = vec![SmallVec::new(); list.len()];
     let mut live = vec![false; list.len()];
     let mut todo = Vec::new();
@@ -206,7 +205,7 @@ fn live_classes(m: &Module, list: &[Input], classes: &Classes) -> Vec<bool> {
     live
 }
 
-/// Drops the inputs `values` of `op` and the operands at `places`, which are all that they are used for.
+/// Drops the inputs `values` of `op` and the operands at `places`, their only uses.
 fn drop_all(rw: &mut Rewriter<'_>, op: Op, values: &FxHashSet<Value>, places: &FxHashSet<Place>) {
     let m = rw.module();
     let regions: SmallVec<[Region; 2]> = m.regions(op).into();

@@ -1,4 +1,4 @@
-//! The rewriter of the greedy driver: the program, and which ops are to be looked at because of what changed.
+//! The rewriter of the greedy driver: the module and the worklist.
 
 use crate::entity::SideTable;
 use crate::intern::{Attr, Type};
@@ -11,39 +11,39 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A rewrite rooted at one op.
+/// A rewrite pattern rooted at one op.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// For statistics, debugging and reports.
+    /// The name, for statistics, debugging and reports.
     pub name: &'static str,
-    /// Tries the pattern. `true` when it changed the program; then it went through the rewriter alone. `false` must
-    /// leave the program as it was.
+    /// Tries the pattern. Returns `true` if it changed the module, through the rewriter only; on `false` the module
+    /// must be unchanged.
     pub run: fn(&mut Rewriter<'_>, Op) -> bool,
 }
 
-/// What patterns change the program through, so that the driver hears of every change.
+/// The interface through which patterns change the module, so that the driver can track changes.
 pub struct Rewriter<'m> {
     pub(super) module: &'m mut Module,
-    /// Ops to look at, last first, and which ops are on the list.
+    /// The worklist, a stack, and the ops on it.
     pub(super) worklist: Vec<Op>,
     pub(super) queued: SideTable<Op, bool>,
     pub(super) erased: SideTable<Op, bool>,
-    /// Ops around what changed, to look at when nothing else is left, and which ops are on that list.
+    /// A second worklist of parent ops of changes, processed when the first is empty, and the ops on it.
     pub(super) around: Vec<Op>,
     pub(super) awaited: SideTable<Op, bool>,
     pub(super) constants: FxHashMap<(Region, Attr, Type), Op>,
     pub(super) symbols: SymbolTables,
     pub(super) changes: u64,
-    /// Whether a block was left with nothing but a branch, past which others may branch now.
+    /// Whether a block was reduced to a branch, which predecessors may now bypass.
     pub(crate) emptied: bool,
-    /// Patterns that did something.
+    /// Number of applied patterns.
     pub(super) rewrites: u64,
-    /// Who watches, if anybody does, and which patterns are tried, if not all are.
+    /// The action handler, which may observe and filter patterns.
     pub(super) actions: Option<&'m mut Actions>,
     pub(super) filter: Option<&'m dyn Fn(&str) -> bool>,
-    /// The patterns for all ops, if not those that ops declare and rules are tried.
+    /// The patterns for all ops; `None` for those declared by ops, and rules.
     pub(crate) patterns: Option<&'static [Pattern]>,
-    /// The rules that are tried, if not those that dialects declare.
+    /// The rules; `None` for those declared by dialects.
     pub(crate) rules: Option<Arc<RuleSet>>,
 }
 
@@ -72,7 +72,7 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// Announces a rewrite of `op` that is about to happen. `false` when it must not.
+    /// Announces a rewrite of `op`. Returns whether it is allowed.
     pub(super) fn allows(&mut self, tag: &'static str, op: Op) -> bool {
         let Some(actions) = &mut self.actions else { return true };
         let allowed = actions.begin(tag, "", Unit::Op(op), self.module);
@@ -82,12 +82,12 @@ impl<'m> Rewriter<'m> {
         allowed
     }
 
-    /// The program, to look at.
+    /// Returns the module, read-only.
     pub fn module(&self) -> &Module {
         self.module
     }
 
-    /// The program, and tables of its symbols. Patterns neither add nor rename nor erase symbols.
+    /// Returns the module and its symbol tables. Patterns do not add, rename or erase symbols.
     pub fn module_and_symbols(&mut self) -> (&Module, &mut SymbolTables) {
         (self.module, &mut self.symbols)
     }
@@ -96,7 +96,7 @@ impl<'m> Rewriter<'m> {
         constant_region(self.module, self.module.parent_block(op)?)
     }
 
-    /// Erases an op without regions that was made in vain. Nothing is looked at again because of it: all is as it was.
+    /// Erases an unneeded new op without regions. No op is revisited.
     pub(crate) fn discard(&mut self, op: Op) {
         self.erased[op] = true;
         self.module.erase_op(op);
@@ -120,7 +120,7 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// Notes when a block that an op left begins with a branch.
+    /// Records whether a block that lost an op now begins with a branch.
     pub(super) fn look_for_branch(&mut self, block: Option<Block>) {
         let first = block.and_then(|block| self.module.first_op(block));
         self.emptied |= first.is_some_and(|first| !self.module.successors(first).is_empty());
@@ -161,14 +161,14 @@ impl<'m> Rewriter<'m> {
         self.erased[op] = false;
     }
 
-    /// The op around a change may have become dead, or simpler.
+    /// Queues the parent op of a change, which may have become dead or foldable.
     pub(super) fn push_around(&mut self, op: Op) {
         if let Some(parent) = self.module.parent_op(op) {
             self.look_later(parent);
         }
     }
 
-    /// The ops around the users of a value that comes from further outside now may be simpler.
+    /// Queues the parent ops of a value's users, when its definition moved outward.
     pub(super) fn push_around_users(&mut self, op: Op) {
         let users: SmallVec<[Op; 8]> =
             self.module.results(op).flat_map(|v| self.module.uses(v)).map(|(user, _)| user).collect();
@@ -182,7 +182,7 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// What defines `value` may have become dead or simpler, now that it is used less.
+    /// Queues the op that defines `value`, which lost a use and may be dead or foldable.
     pub(super) fn push_source(&mut self, value: Value) {
         match self.module.def(value) {
             Def::Result(op, _) if !self.erased[op] => self.push(op),
@@ -195,7 +195,7 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// The next op to look at.
+    /// Pops the next op to process.
     pub(super) fn next(&mut self) -> Option<Op> {
         if self.worklist.is_empty() {
             for op in std::mem::take(&mut self.around).into_iter().rev() {
@@ -223,7 +223,8 @@ impl<'m> Rewriter<'m> {
         Some((region, self.module.constant(result)?, self.module.value_type(result)))
     }
 
-    /// The constant that its equals in a region merge with. Patterns may have moved or erased the one that was noted.
+    /// Returns the recorded constant with which equal ones in a region are merged. Patterns may have moved or erased
+    /// it.
     pub(super) fn known_constant(&self, key: (Region, Attr, Type)) -> Option<Op> {
         let op = *self.constants.get(&key)?;
         let here = !self.erased[op] && self.module.parent_block(op) == self.module.entry(key.0);
@@ -231,7 +232,7 @@ impl<'m> Rewriter<'m> {
     }
 }
 
-/// The innermost region around `block` that holds its own constants, at the start of its first block.
+/// Returns the innermost region around `block` that holds its own constants, at the start of its entry block.
 pub fn constant_region(m: &Module, block: Block) -> Option<Region> {
     let mut region = m.parent_region(block)?;
     loop {

@@ -1,4 +1,4 @@
-//! What the declaration says of an op's operands, results and inherent attributes.
+//! Verification of declared constraints on operands, results and inherent attributes.
 
 use super::{Check, plural};
 use crate::context::Context;
@@ -10,13 +10,13 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
-/// All that these checks look at. Most ops are like many others.
+/// The key that determines the outcome of these checks. Most ops share it with others.
 #[derive(PartialEq, Eq, Hash)]
 struct Signature {
     name: OpName,
     props: Attr,
     operands: usize,
-    /// Of the operands, then of the results.
+    /// Operand types, then result types.
     types: SmallVec<[Type; 8]>,
 }
 
@@ -28,14 +28,14 @@ impl Signature {
     }
 }
 
-/// So many signatures are remembered.
+/// Number of signatures in the cache.
 const SIGNATURES: usize = 256;
 
-/// The checks, and what is known to be right.
+/// The checks, with a cache of signatures and attributes that passed.
 pub(super) struct Declared {
-    /// Signatures, by hash.
+    /// A direct-mapped cache of signatures, by hash.
     signatures: Vec<Option<Signature>>,
-    /// Dictionaries: their size has no limit, so each is looked at once.
+    /// Verified attribute dictionaries: they can be large, so each is verified once.
     attrs: FxHashSet<(OpName, Attr)>,
 }
 
@@ -151,7 +151,7 @@ fn declared_attrs(ctx: &Context, info: &OpInfo, props: Attr) -> Check {
     Ok(())
 }
 
-/// The relations between types that are declared one by one, and those that the traits promise.
+/// Verifies the declared type relations and those that traits imply.
 fn declared_types(m: &Module, op: Op, info: &OpInfo) -> Check {
     crate::typing::check(m, op, info)?;
     if info.traits.has(Traits::SAME_TYPE) {
@@ -164,7 +164,7 @@ fn declared_types(m: &Module, op: Op, info: &OpInfo) -> Check {
     if info.traits.has(Traits::ELEMENTWISE) { same_shapes(m, op) } else { Ok(()) }
 }
 
-/// Vectors and tensors among operands and results have compatible shapes, and no scalar is among them.
+/// Verifies that vector and tensor operands and results have compatible shapes, with no scalars among them.
 fn same_shapes(m: &Module, op: Op) -> Check {
     let ctx = &m.ctx;
     let types: Vec<Type> = m.operands(op).iter().copied().chain(m.results(op)).map(|v| m.value_type(v)).collect();

@@ -1,4 +1,4 @@
-//! What an op says about its regions, checked once these are right in themselves.
+//! Verification of an op's region constraints, after the ops in its regions.
 
 use crate::control::{Edge, Point};
 use crate::diag::Diagnostic;
@@ -7,7 +7,7 @@ use crate::op_info::OpInfo;
 
 type Check = Result<(), Box<Diagnostic>>;
 
-/// All that is checked after the ops in the regions of `op`.
+/// Verifies the constraints on regions of `op` that depend on the ops inside.
 pub(super) fn check(m: &Module, op: Op) -> Check {
     let Some(info) = m.info(op) else { return Ok(()) };
     implicit_terminators(m, op, info)?;
@@ -21,7 +21,7 @@ fn error(m: &Module, op: Op, message: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(m.loc(op), format!("'{}' op {message}", m.name_text(op))))
 }
 
-/// A region whose terminator the text may leave out has that terminator.
+/// Verifies that regions whose terminator the text may omit end with that terminator.
 fn implicit_terminators(m: &Module, op: Op, info: &OpInfo) -> Check {
     let want = info.implicit_terminator;
     if want.is_empty() {
@@ -39,7 +39,7 @@ fn implicit_terminators(m: &Module, op: Op, info: &OpInfo) -> Check {
     Ok(())
 }
 
-/// What control flow takes along fits what receives it.
+/// Verifies that forwarded operands match the results or arguments that receive them.
 pub(super) fn edges(m: &Module, op: Op, info: &OpInfo) -> Check {
     let Some(edges) = info.edges else { return Ok(()) };
     for edge in edges(m, op) {
