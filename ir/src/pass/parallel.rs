@@ -8,7 +8,7 @@ use super::run::{Failed, Failure, RunOptions, Runner};
 use super::timing::Timer;
 use crate::divide::{count_ops, divide, is_function};
 use crate::module::{Module, Op};
-use crate::share::{Share, hollow};
+use crate::module_split::{ModulePart, leave_placeholders};
 use std::panic::resume_unwind;
 use std::thread;
 use std::time::Instant;
@@ -78,7 +78,7 @@ impl Work for Scheduled {
 
 /// The result of one thread.
 struct Outcome<W> {
-    share: Share,
+    part: ModulePart,
     work: W,
     events: Vec<Event>,
     failures: Vec<Failure>,
@@ -109,16 +109,16 @@ impl Runner<'_> {
         let begin = Instant::now();
         let parts = self.parts(m, op, functions)?;
         let (&own, others) = parts.split_first()?;
-        let shares = take_all(m, op, others, &mut self.spare)?;
-        others.iter().for_each(|ops| hollow(m, ops));
+        let modules = split_all(m, op, others, &mut self.spare)?;
+        others.iter().for_each(|ops| leave_placeholders(m, ops));
         let (how, mut own_timer) = (self.how, timer.blank());
         let mut result = Ok(());
         let outcomes: Vec<Outcome<W>> = thread::scope(|scope| {
-            let threads: Vec<_> = shares
+            let threads: Vec<_> = modules
                 .into_iter()
-                .map(|share| {
+                .map(|part| {
                     let (work, timer) = (work.again(), timer.blank());
-                    scope.spawn(move || on_share(how, share, work, timer))
+                    scope.spawn(move || on_part(how, part, work, timer))
                 })
                 .collect();
             let start = Instant::now();
@@ -131,7 +131,7 @@ impl Runner<'_> {
         for outcome in outcomes {
             timers.push(outcome.timer);
             if !panicked {
-                self.spare.push(outcome.share.give_back(m));
+                self.spare.push(outcome.part.merge(m));
             }
             // On one thread, nothing after this failure would have run.
             if result == Err(Failed::Panicked) || result.is_err() && !W::GOES_ON {
@@ -165,20 +165,20 @@ impl PassContext<'_> {
         let divisible = self.threads > 1 && are_divisible(m, op, functions);
         let parts = if divisible { parts(functions, &sizes(m, functions), self.threads) } else { None };
         let (own, others) = parts.as_deref().and_then(<[_]>::split_first).unwrap_or((&functions, &[]));
-        let Some(shares) = take_all(m, op, others, &mut Vec::new()) else {
+        let Some(modules) = split_all(m, op, others, &mut Vec::new()) else {
             return functions.iter().for_each(|&f| change(m, f));
         };
-        others.iter().for_each(|ops| hollow(m, ops));
-        let on_share = |mut share: Share| {
-            share.functions().into_iter().for_each(|f| change(&mut share.module, f));
-            share
+        others.iter().for_each(|ops| leave_placeholders(m, ops));
+        let on_part = |mut part: ModulePart| {
+            part.functions().into_iter().for_each(|f| change(&mut part.module, f));
+            part
         };
-        let shares: Vec<Share> = thread::scope(|scope| {
-            let threads: Vec<_> = shares.into_iter().map(|share| scope.spawn(|| on_share(share))).collect();
+        let modules: Vec<ModulePart> = thread::scope(|scope| {
+            let threads: Vec<_> = modules.into_iter().map(|part| scope.spawn(|| on_part(part))).collect();
             own.iter().for_each(|&f| change(m, f));
             threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
-        shares.into_iter().for_each(|share| drop(share.give_back(m)));
+        modules.into_iter().for_each(|part| drop(part.merge(m)));
     }
 }
 
@@ -199,21 +199,21 @@ fn parts<'f>(functions: &'f [Op], sizes: &[usize], threads: usize) -> Option<Vec
 }
 
 /// Splits off a module per part, on several threads.
-fn take_all(m: &Module, op: Op, parts: &[&[Op]], spare: &mut Vec<Module>) -> Option<Vec<Share>> {
+fn split_all(m: &Module, op: Op, parts: &[&[Op]], spare: &mut Vec<Module>) -> Option<Vec<ModulePart>> {
     thread::scope(|scope| {
-        let take = |ops, spare| scope.spawn(move || Share::take(m, op, ops, spare));
-        let threads: Vec<_> = parts.iter().map(|ops| take(*ops, spare.pop())).collect();
+        let split = |ops, spare| scope.spawn(move || ModulePart::split(m, op, ops, spare));
+        let threads: Vec<_> = parts.iter().map(|ops| split(*ops, spare.pop())).collect();
         threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }
 
-fn on_share<W: Work>(how: &RunOptions, mut share: Share, mut work: W, mut timer: Timer) -> Outcome<W> {
+fn on_part<W: Work>(how: &RunOptions, mut part: ModulePart, mut work: W, mut timer: Timer) -> Outcome<W> {
     let (start, mut events) = (Instant::now(), Vec::new());
     let mut emit = |event| events.push(event);
     let mut runner = Runner::new(how, &mut emit, None, 1);
-    let (functions, root) = (share.functions(), share.module.root());
-    let result = work.run(&mut runner, &mut share.module, root, &functions, &mut timer);
+    let (functions, root) = (part.functions(), part.module.root());
+    let result = work.run(&mut runner, &mut part.module, root, &functions, &mut timer);
     let failures = runner.failures;
     timer.add(start.elapsed());
-    Outcome { share, work, events, failures, timer, result }
+    Outcome { part, work, events, failures, timer, result }
 }

@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::options::ParseOptions;
 use super::parser::{Division, Parser};
 use crate::module::{Block, Module};
-use crate::share::absorb;
+use crate::module_split::append_module;
 use crate::traits::Traits;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
             if !part.m.resources.is_empty() {
                 self.m.resources = part.m.resources.clone();
             }
-            absorb(&mut self.m, block, part.m);
+            append_module(&mut self.m, block, part.m);
         }
         true
     }

@@ -1,166 +1,166 @@
-//! Shares: functions that are taken out of a program, worked on by another thread, and brought back.
+//! Splitting of modules: functions are moved to modules of their own, transformed by other threads, and merged back.
 //!
-//! A share is a program of its own, with the same context. Rows of one function are close to each other, so whole windows
-//! of the tables are copied, and a key there is a key here by addition. What is brought back goes into the rows where it
-//! came from: a program does not grow by being divided, and the uses of a value stay in their order. Where a function is
-//! away, there is an op at home that nobody knows.
+//! A part is a module with the same context. The rows of one function are close to each other in the tables, so whole
+//! ranges of rows are copied, and keys are remapped by adding an offset. Merging writes rows back to where they came
+//! from: splitting does not grow the tables, and use lists keep their order. In the meantime, a placeholder op stands
+//! for each function.
 
-mod claims;
-mod windows;
+mod row_maps;
+mod rows;
 
 use crate::entity::{Entity, Packed};
 use crate::intern::Attr;
 use crate::module::{Block, Module, Op, Use};
-use claims::Claims;
+use row_maps::RowMaps;
+use rows::RowCollector;
 use std::panic::resume_unwind;
 use std::thread;
-use windows::Windows;
 
-/// Some functions of a program.
-pub(crate) struct Share {
-    /// The functions, in order, in a copy of the op that is around them at home.
+/// A module of functions split off from another one, the source.
+pub(crate) struct ModulePart {
+    /// The functions, in order, in a copy of their parent op.
     pub(crate) module: Module,
-    windows: Windows,
+    maps: RowMaps,
 }
 
-impl Share {
-    /// Copies functions that are ops in the only block of `parent`. `None` if they are not isolated, so that something
-    /// inside one is connected with something outside, or if they are too scattered. The program stays as it is; see
-    /// [`hollow`]. The memory of `spare`, a share that was given back, is used again.
-    pub(crate) fn take(m: &Module, parent: Op, functions: &[Op], spare: Option<Module>) -> Option<Share> {
-        let windows = Claims::new(m).windows(m, functions)?;
-        let mut share = Share { module: root_like(m, parent, spare), windows };
-        share.copy_rows(m)?;
+impl ModulePart {
+    /// Copies functions, which are ops in the single block of `parent`, to a new module. `None` if they are not
+    /// isolated from the rest of the source, or if their rows are too scattered. The source stays unchanged; see
+    /// [`leave_placeholders`]. Reuses the memory of `spare`, a module that [`merge`](ModulePart::merge) returned.
+    pub(crate) fn split(m: &Module, parent: Op, functions: &[Op], spare: Option<Module>) -> Option<ModulePart> {
+        let maps = RowCollector::new(m).maps(m, functions)?;
+        let mut part = ModulePart { module: root_like(m, parent, spare), maps };
+        part.copy_rows(m)?;
         for &function in functions {
-            let here = share.windows.ops.here(function)?;
-            let body = share.module.body();
-            share.module.append_op(body, here);
+            let copy = part.maps.ops.to_part(function)?;
+            let body = part.module.body();
+            part.module.append_op(body, copy);
         }
-        Some(share)
+        Some(part)
     }
 
-    /// Copies the windows and replaces the keys in them, one half of the tables on another thread: while shares are taken,
-    /// threads have nothing else to do. `None` when a key belongs to something outside.
+    /// Copies the rows and remaps their keys, half of the tables on a second thread. `None` if a key belongs to a row
+    /// outside of the functions.
     fn copy_rows(&mut self, m: &Module) -> Option<()> {
-        let w = &self.windows;
+        let maps = &self.maps;
         let Module { ops, blocks, regions, values, exts, operand_values, links, .. } = &mut self.module;
         thread::scope(|scope| {
             let other = scope.spawn(|| {
-                values.extend_from(&m.values.rows()[w.values.home.clone()]);
-                operand_values.extend_from_slice(&m.operand_values[w.operands.home.clone()]);
-                links.extend_from_slice(&m.links[w.operands.home.clone()]);
-                w.rename_values(values, operand_values, links)
+                values.extend_from(&m.values.rows()[maps.values.source.clone()]);
+                operand_values.extend_from_slice(&m.operand_values[maps.operands.source.clone()]);
+                links.extend_from_slice(&m.links[maps.operands.source.clone()]);
+                maps.remap_values(values, operand_values, links)
             });
-            ops.extend_from(&m.ops.rows()[w.ops.home.clone()]);
-            blocks.extend_from(&m.blocks.rows()[w.blocks.home.clone()]);
-            regions.extend_from(&m.regions.rows()[w.regions.home.clone()]);
-            exts.extend_from(&m.exts.rows()[w.exts.home.clone()]);
-            let own = w.rename_ops(ops).and_then(|()| w.rename_blocks(blocks, regions, exts));
+            ops.extend_from(&m.ops.rows()[maps.ops.source.clone()]);
+            blocks.extend_from(&m.blocks.rows()[maps.blocks.source.clone()]);
+            regions.extend_from(&m.regions.rows()[maps.regions.source.clone()]);
+            exts.extend_from(&m.exts.rows()[maps.exts.source.clone()]);
+            let own = maps.remap_ops(ops).and_then(|()| maps.remap_blocks(blocks, regions, exts));
             own.and(other.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
     }
 
-    /// The functions, as they are called here.
+    /// Returns the functions, as ops of the part.
     pub(crate) fn functions(&self) -> Vec<Op> {
         self.module.block_ops(self.module.body()).collect()
     }
 
-    /// Brings the functions back. No function may be missing, and none new. Returns the share's program, which nobody needs
-    /// any more.
-    pub(crate) fn give_back(mut self, m: &mut Module) -> Module {
+    /// Merges the functions back into the source. Their number and order must be unchanged. Returns the part's module,
+    /// whose memory can be reused.
+    pub(crate) fn merge(mut self, m: &mut Module) -> Module {
         let functions = self.functions();
-        let known = |f: &Op| f.index() < self.windows.ops.start + self.windows.ops.home.len();
+        let known = |f: &Op| f.index() < self.maps.ops.start + self.maps.ops.source.len();
         assert!(functions.iter().all(known), "a pass made an op beside a function that it ran on");
-        self.make_room(m);
-        // What is beside a function at home has nothing to do with what is beside it here.
-        let place = |f: &Op| {
-            let row = &m.ops[self.windows.ops.there(*f)];
+        self.append_new(m);
+        // The functions keep their links in the source block, whose neighbors may not be in the part.
+        let link = |f: &Op| {
+            let row = &m.ops[self.maps.ops.to_source(*f)];
             (row.parent, row.prev, row.next)
         };
-        let places: Vec<_> = functions.iter().map(place).collect();
+        let links: Vec<_> = functions.iter().map(link).collect();
         for function in &functions {
             let row = &mut self.module.ops[*function];
             (row.parent, row.prev, row.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
         }
-        self.return_rows(m);
-        self.return_erased(m);
-        for (function, place) in functions.iter().zip(places) {
-            let row = &mut m.ops[self.windows.ops.there(*function)];
-            (row.parent, row.prev, row.next) = place;
+        self.copy_back_rows(m);
+        self.free_erased(m);
+        for (function, link) in functions.iter().zip(links) {
+            let row = &mut m.ops[self.maps.ops.to_source(*function)];
+            (row.parent, row.prev, row.next) = link;
         }
         self.module
     }
 
-    fn make_room(&mut self, m: &mut Module) {
-        let (here, w) = (&self.module, &mut self.windows);
-        w.ops.make_room(&here.ops, &mut m.ops);
-        w.blocks.make_room(&here.blocks, &mut m.blocks);
-        w.regions.make_room(&here.regions, &mut m.regions);
-        w.values.make_room(&here.values, &mut m.values);
-        w.exts.make_room(&here.exts, &mut m.exts);
-        w.operands.new = m.operand_values.len();
-        let known = w.operands.home.len();
-        m.operand_values.extend_from_slice(&here.operand_values[known..]);
-        m.links.extend_from_slice(&here.links[known..]);
+    fn append_new(&mut self, m: &mut Module) {
+        let (part, maps) = (&self.module, &mut self.maps);
+        maps.ops.append_new(&part.ops, &mut m.ops);
+        maps.blocks.append_new(&part.blocks, &mut m.blocks);
+        maps.regions.append_new(&part.regions, &mut m.regions);
+        maps.values.append_new(&part.values, &mut m.values);
+        maps.exts.append_new(&part.exts, &mut m.exts);
+        maps.operands.new = m.operand_values.len();
+        let known = maps.operands.source.len();
+        m.operand_values.extend_from_slice(&part.operand_values[known..]);
+        m.links.extend_from_slice(&part.links[known..]);
     }
 
-    /// One half of the tables on another thread, as in [`Share::copy_rows`].
-    fn return_rows(&self, m: &mut Module) {
-        let (here, w) = (&self.module, &self.windows);
+    /// Copies all rows back to the source, half of the tables on a second thread, as in [`ModulePart::copy_rows`].
+    fn copy_back_rows(&self, m: &mut Module) {
+        let (part, maps) = (&self.module, &self.maps);
         let Module { ops, blocks, regions, values, exts, operand_values, links, .. } = m;
         thread::scope(|scope| {
             scope.spawn(|| {
-                w.return_values(here, values);
-                w.return_operands(here, operand_values, links);
+                maps.copy_back_values(part, values);
+                maps.copy_back_operands(part, operand_values, links);
             });
-            w.return_ops(here, ops);
-            w.return_blocks(here, blocks, regions, exts);
+            maps.copy_back_ops(part, ops);
+            maps.copy_back_blocks(part, blocks, regions, exts);
         });
     }
 
-    fn return_erased(&self, m: &mut Module) {
-        let (here, w) = (&self.module, &self.windows);
-        here.ops.erased().for_each(|key| m.ops.free(w.ops.there(key)));
-        here.blocks.erased().for_each(|key| m.blocks.free(w.blocks.there(key)));
-        here.regions.erased().for_each(|key| m.regions.free(w.regions.there(key)));
-        here.values.erased().for_each(|key| m.values.free(w.values.there(key)));
-        here.exts.erased().for_each(|key| m.exts.free(w.exts.there(key)));
-        for (len, starts) in here.free_operands.iter().enumerate() {
+    fn free_erased(&self, m: &mut Module) {
+        let (part, maps) = (&self.module, &self.maps);
+        part.ops.erased().for_each(|key| m.ops.free(maps.ops.to_source(key)));
+        part.blocks.erased().for_each(|key| m.blocks.free(maps.blocks.to_source(key)));
+        part.regions.erased().for_each(|key| m.regions.free(maps.regions.to_source(key)));
+        part.values.erased().for_each(|key| m.values.free(maps.values.to_source(key)));
+        part.exts.erased().for_each(|key| m.exts.free(maps.exts.to_source(key)));
+        for (len, starts) in part.free_operands.iter().enumerate() {
             if m.free_operands.len() <= len {
                 m.free_operands.resize(len + 1, Vec::new());
             }
-            m.free_operands[len].extend(starts.iter().map(|&start| w.operands.there(Use(start)).0));
+            m.free_operands[len].extend(starts.iter().map(|&start| maps.operands.to_source(Use(start)).0));
         }
     }
 }
 
-/// Appends all ops in the body of a program to a block of another one.
-pub(crate) fn absorb(m: &mut Module, block: Block, mut other: Module) {
+/// Appends all ops in the body of a module to a block of another one.
+pub(crate) fn append_module(m: &mut Module, block: Block, mut other: Module) {
     let body = other.body();
     let ops: Vec<Op> = other.block_ops(body).collect();
     for &op in &ops {
         let row = &mut other.ops[op];
         (row.parent, row.prev, row.next) = (Packed::NONE, Packed::NONE, Packed::NONE);
     }
-    let mut share = Share { module: other, windows: Windows::of_nothing() };
-    share.make_room(m);
-    share.return_rows(m);
-    share.return_erased(m);
+    let mut part = ModulePart { module: other, maps: RowMaps::all_new() };
+    part.append_new(m);
+    part.copy_back_rows(m);
+    part.free_erased(m);
     for op in ops {
-        m.append_op(block, share.windows.ops.there(op));
+        m.append_op(block, part.maps.ops.to_source(op));
     }
 }
 
-/// Leaves ops that nobody knows in the places of functions that are in a share.
-pub(crate) fn hollow(m: &mut Module, functions: &[Op]) {
-    let name = m.ctx.op_name("gradus.away");
+/// Replaces functions that were split off by unregistered placeholder ops.
+pub(crate) fn leave_placeholders(m: &mut Module, functions: &[Op]) {
+    let name = m.ctx.op_name("gradus.placeholder");
     for &function in functions {
         let row = &mut m.ops[function];
         (row.name, row.ext, row.props, row.attrs) = (name, Packed::NONE, Attr::EMPTY_DICT, Attr::EMPTY_DICT);
     }
 }
 
-/// A program whose root is like an op of another one, but empty.
+/// Creates a module whose root is an empty copy of `op`.
 fn root_like(m: &Module, op: Op, spare: Option<Module>) -> Module {
     let mut to = match spare {
         Some(spare) => spare.emptied(),
@@ -204,7 +204,7 @@ mod tests {
         m.block_ops(m.body()).collect()
     }
 
-    /// Erases some ops and makes others, of all kinds.
+    /// Erases and creates ops, operands, blocks and regions.
     fn change(m: &mut Module, function: Op, round: usize) {
         let ops = m.ops_under(function);
         let named = |m: &Module, name: &str| ops.iter().copied().find(|&op| m.name_text(op) == name);
@@ -231,7 +231,7 @@ mod tests {
         m.set_operands(first, &[arg, arg, arg]);
     }
 
-    /// Uses and operands, parents and children, and the numbers of rows agree.
+    /// Checks that use lists, parent links and sibling links are consistent.
     fn check(m: &Module) {
         for op in m.ops_under(m.root()) {
             for (i, &value) in m.operands(op).iter().enumerate() {
@@ -256,20 +256,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_brought_back_is_as_if_it_had_never_been_away() {
+    fn merged_parts_equal_the_module_transformed_in_place() {
         let text = TEXT.repeat(4);
         let (mut m, mut whole) = (program(&text), program(&text));
         for round in 0..3 {
             let all = functions(&m);
-            let mut shares: Vec<Share> =
-                [1..2, 2..4].map(|r| Share::take(&m, m.root(), &all[r], None).expect("isolated")).into();
-            hollow(&mut m, &all[1..]);
-            for share in &mut shares {
-                share.functions().into_iter().for_each(|f| change(&mut share.module, f, round));
-                check(&share.module);
+            let mut parts: Vec<ModulePart> =
+                [1..2, 2..4].map(|r| ModulePart::split(&m, m.root(), &all[r], None).expect("isolated")).into();
+            leave_placeholders(&mut m, &all[1..]);
+            for part in &mut parts {
+                part.functions().into_iter().for_each(|f| change(&mut part.module, f, round));
+                check(&part.module);
             }
             change(&mut m, all[0], round);
-            shares.into_iter().for_each(|share| drop(share.give_back(&mut m)));
+            parts.into_iter().for_each(|part| drop(part.merge(&mut m)));
             functions(&whole).into_iter().for_each(|f| change(&mut whole, f, round));
             check(&m);
             assert_eq!(m.num_ops(), m.ops_under(m.root()).len());
@@ -283,16 +283,16 @@ mod tests {
     }
 
     #[test]
-    fn a_program_does_not_grow_by_being_divided() {
+    fn splitting_and_merging_does_not_grow_the_tables() {
         let mut m = program(&TEXT.repeat(4));
         let rows = m.ops.capacity();
         let text = m.to_text(PrintOptions::default());
         let mut spare = None;
         for _ in 0..5 {
             let all = functions(&m);
-            let share = Share::take(&m, m.root(), &all, spare).expect("isolated");
-            hollow(&mut m, &all);
-            spare = Some(share.give_back(&mut m));
+            let part = ModulePart::split(&m, m.root(), &all, spare).expect("isolated");
+            leave_placeholders(&mut m, &all);
+            spare = Some(part.merge(&mut m));
             assert_eq!(m.to_text(PrintOptions::default()), text);
         }
         check(&m);
@@ -300,11 +300,11 @@ mod tests {
     }
 
     #[test]
-    fn what_sees_something_outside_stays() {
+    fn functions_that_are_not_isolated_are_not_split_off() {
         let m = program("%0 = \"t.def\"() : () -> i32\n\"t.f\"() ({\n\"t.use\"(%0) : (i32) -> ()\n}) : () -> ()");
         let all = functions(&m);
-        assert!(Share::take(&m, m.root(), &all[1..], None).is_none());
-        assert!(Share::take(&m, m.root(), &all[..1], None).is_none());
-        assert!(Share::take(&m, m.root(), &all, None).is_some());
+        assert!(ModulePart::split(&m, m.root(), &all[1..], None).is_none());
+        assert!(ModulePart::split(&m, m.root(), &all[..1], None).is_none());
+        assert!(ModulePart::split(&m, m.root(), &all, None).is_some());
     }
 }
