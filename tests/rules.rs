@@ -7,14 +7,14 @@ mod support;
 use gradus::Tool;
 use gradus::dialects::rewrite::{rules_of, write};
 use gradus::generate::rule::{RuleChecker, RuleOptions, Soundness};
-use gradus::ir::rules::Compiled;
+use gradus::ir::rules::CompiledRule;
 use gradus::ir::{Context, Module, PrintOptions, parse_module, verify};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use support::{files, gradus, root};
 
 /// The rules of a program.
-fn read(ctx: &Arc<Context>, text: String) -> Vec<Compiled> {
+fn read(ctx: &Arc<Context>, text: String) -> Vec<CompiledRule> {
     let m =
         parse_module(ctx, "rules.mlir", text, Default::default()).unwrap_or_else(|d| panic!("{}", d[0].render(ctx)));
     verify(&m).unwrap_or_else(|d| panic!("{}", d[0].render(ctx)));
@@ -30,7 +30,7 @@ fn checker(ctx: &Arc<Context>, instances: u64) -> RuleChecker {
 fn rules_are_the_same_as_ir() {
     let ctx = Tool::gradus().context();
     assert_eq!(ctx.rule_errors(), &[] as &[String]);
-    let rules: Vec<Compiled> = ctx.all_rules().cloned().collect();
+    let rules: Vec<CompiledRule> = ctx.all_rules().cloned().collect();
     assert!(rules.len() > 60, "{}", rules.len());
     for generic in [false, true] {
         let mut m = Module::new(ctx.clone());

@@ -2,18 +2,18 @@
 
 use gradus_dialects::rewrite::rules_of;
 use gradus_ir::diag::suggest;
-use gradus_ir::rules::Compiled;
+use gradus_ir::rules::CompiledRule;
 use gradus_ir::{Diagnostic, Module, Op};
 
 /// The rules of `--rules` files and of the program.
-pub fn given(m: &Module) -> Result<Vec<Compiled>, Diagnostic> {
+pub fn given(m: &Module) -> Result<Vec<CompiledRule>, Diagnostic> {
     let mut all = m.ctx.loaded_rules().map_or(Vec::new(), |set| set.rules().to_vec());
     all.extend(rules_of(m)?.into_iter().map(|(_, rule)| rule));
     Ok(all)
 }
 
 /// Keeps the rules with the given names; all if `names` is empty. Unknown names are errors at `op`.
-pub fn keep_named(m: &Module, op: Op, all: &mut Vec<Compiled>, names: &[String]) -> Result<(), Diagnostic> {
+pub fn keep_named(m: &Module, op: Op, all: &mut Vec<CompiledRule>, names: &[String]) -> Result<(), Diagnostic> {
     for name in names {
         let mut known = all.iter().map(|rule| m.ctx.text(rule.name));
         if known.clone().any(|known| known == name) {

@@ -12,7 +12,7 @@ mod npu;
 pub use given::{given, keep_named};
 
 use gradus_ir::diag::suggest;
-use gradus_ir::rules::{Compiled, Price};
+use gradus_ir::rules::{CompiledRule, Price};
 use gradus_ir::work::{Way, Work};
 use gradus_ir::{Diagnostic, Module, Op};
 
@@ -53,9 +53,9 @@ impl CostModel {
 
     /// Returns the rules or rule groups with the given names; without names, the canonicalization rules, the rules from
     /// the user, and the groups of the target.
-    pub fn rules(&self, m: &Module, root: Op, names: &[String]) -> Result<Vec<Compiled>, Diagnostic> {
+    pub fn rules(&self, m: &Module, root: Op, names: &[String]) -> Result<Vec<CompiledRule>, Diagnostic> {
         let declared = m.ctx.declared_rules().rules().iter().cloned();
-        let mut all: Vec<Compiled> = declared.chain(given(m)?).collect();
+        let mut all: Vec<CompiledRule> = declared.chain(given(m)?).collect();
         let mut kept = names.to_vec();
         for (group, rules) in m.ctx.rule_groups() {
             if !names.is_empty() || self.groups.contains(&group.name) {

@@ -5,7 +5,7 @@
 use crate::constraint::{TENSOR, UNIT, kind};
 use crate::graph::infer_product;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx};
+use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx};
 use gradus_ir::work::{Contraction, Sparse, Way, Work};
 use gradus_ir::{AttrData, AttrKind, AttrText, Dialect, Module, OpArgs, OpDecl, Type, op};
 use gradus_reference_kernels as kernels;
@@ -101,7 +101,7 @@ pub const DIALECT: Dialect = Dialect {
         doc: "products with sparse constants: unrolled code, patterns of zeros, compressed rows",
         rules: RULES,
     }],
-    natives: &[&Native::test(
+    natives: &[&RuleFunction::test(
         "mostly_zeros",
         "a constant of which at least half of the elements are zero",
         &[ArgKind::Attr],

@@ -5,7 +5,7 @@ use crate::journal::{By, Premises};
 use crate::program::Program;
 use crate::search::Match;
 use egg::Id;
-use gradus_ir::rules::{Compiled, RightSideBuilder, build_right_side};
+use gradus_ir::rules::{CompiledRule, RightSideBuilder, build_right_side};
 use gradus_ir::{Attr, Context, OpState, Type};
 use smallvec::SmallVec;
 
@@ -21,7 +21,13 @@ pub enum Applied {
 }
 
 /// Makes the right side of a rule, by its number, equal to a match.
-pub fn apply(program: &mut Program<'_>, rules: &[Compiled], rule: usize, iteration: usize, found: Match) -> Applied {
+pub fn apply(
+    program: &mut Program<'_>,
+    rules: &[CompiledRule],
+    rule: usize,
+    iteration: usize,
+    found: Match,
+) -> Applied {
     let Match { results, bindings, premises } = found;
     let mut right = Right { program, premises };
     let Some(values) = build_right_side(&mut right, &rules[rule], bindings, &results) else { return Applied::Refused };

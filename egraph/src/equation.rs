@@ -3,14 +3,14 @@
 //! A rule promises that its right side *refines* its left side: it may be defined where the left side is poison. In an
 //! e-class every node may replace every other, so both sides have to be defined alike.
 
-use gradus_ir::rules::{AttrTerm, Compiled, OpTerm, Term, Var};
+use gradus_ir::rules::{AttrTerm, CompiledRule, OpTerm, Term, Var};
 use gradus_ir::{Attr, AttrSpec, Context, OpName, Str, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The equations among some rules.
 pub struct Equations {
     /// The rules.
-    pub rules: Vec<Compiled>,
+    pub rules: Vec<CompiledRule>,
     specs: FxHashMap<OpName, Vec<Spec>>,
 }
 
@@ -36,7 +36,7 @@ impl Equations {
     /// Returns the equations among the rules. Other rules are errors if they were selected by name.
     pub fn of(
         ctx: &Context,
-        rules: impl IntoIterator<Item = Compiled>,
+        rules: impl IntoIterator<Item = CompiledRule>,
         approx: bool,
     ) -> (Equations, Vec<(Str, &'static str)>) {
         let mut all = Equations { rules: Vec::new(), specs: FxHashMap::default() };
@@ -56,7 +56,7 @@ impl Equations {
     }
 
     /// The reason why a rule is not an equation.
-    fn why_not(&mut self, ctx: &Context, rule: &Compiled, approx: bool) -> Option<&'static str> {
+    fn why_not(&mut self, ctx: &Context, rule: &CompiledRule, approx: bool) -> Option<&'static str> {
         let (mut left, mut right) = (Side::default(), Side::default());
         rule.roots.iter().for_each(|root| left.op(root));
         rule.right.iter().for_each(|term| right.term(term));

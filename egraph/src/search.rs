@@ -5,7 +5,7 @@ use crate::graph::{Graph, Key, Node};
 use crate::journal::Premises;
 use crate::program::Program;
 use egg::Id;
-use gradus_ir::rules::{Anchor, Bindings, Compiled, MatchGraph, MatchIn, Matcher, OpTerm};
+use gradus_ir::rules::{Anchor, Bindings, CompiledRule, MatchGraph, MatchIn, Matcher, OpTerm};
 use gradus_ir::{Attr, Module, Type, Value};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -31,7 +31,7 @@ const FUEL_PER_MATCH: usize = 50;
 pub fn search(
     program: &Program<'_>,
     equations: &Equations,
-    rule: &Compiled,
+    rule: &CompiledRule,
     taken: &FxHashSet<Id>,
     classes: impl IntoIterator<Item = Id>,
     most: usize,
@@ -63,7 +63,7 @@ pub fn search(
 
 /// Whether a rule puts two ops of a kind together. Those that it does are not put together with others, but what they
 /// become is: so of `n` ops there are `n - 1` pairs at most, and not all subsets of them.
-pub fn pairs(rule: &Compiled) -> bool {
+pub fn pairs(rule: &CompiledRule) -> bool {
     match &rule.roots[..] {
         [a, b] => a.name == b.name && a.results.len() == 1 && !rule.keeps(0) && !rule.keeps(1),
         _ => false,

@@ -6,7 +6,7 @@
 
 use crate::graph::Graph;
 use egg::Id;
-use gradus_ir::rules::{Compiled, OpTerm, Term};
+use gradus_ir::rules::{CompiledRule, OpTerm, Term};
 
 /// Times of change, starting at 1.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Touched {
 }
 
 /// The depth of a rule's pattern; `None` if it has several roots.
-pub fn depth(rule: &Compiled) -> Option<usize> {
+pub fn depth(rule: &CompiledRule) -> Option<usize> {
     match &rule.roots[..] {
         [root] if root.results.len() == 1 => Some(below(root)),
         _ => None,

@@ -10,7 +10,7 @@ use crate::intern::{Attr, Type};
 use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
 use crate::rewrite::Pattern;
-use crate::rules::{Native, Rule, RuleGroup};
+use crate::rules::{Rule, RuleFunction, RuleGroup};
 use crate::scalar::Scalar;
 use crate::symbols::SymbolTables;
 use crate::text::Directive;
@@ -613,7 +613,7 @@ pub struct Dialect {
     /// Rewrite rules that are used where somebody asks for them.
     pub rule_groups: &'static [RuleGroup],
     /// Conditions and computations that rules of any dialect can call.
-    pub natives: &'static [&'static Native],
+    pub natives: &'static [&'static RuleFunction],
 }
 
 impl Dialect {

@@ -6,7 +6,7 @@ pub use crate::conversion::{
 pub use crate::eval::{Datum, Trap, map_int};
 pub use crate::greedy::GreedyOptions;
 pub use crate::pass::{OptionKind, Options, PassOption};
-pub use crate::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx, rule};
+pub use crate::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx, rule};
 pub use crate::{
     Attr, Block, Builder, Context, Diagnostic, Dialect, Folded, InsertPoint, Loc, Module, Op, OpArgs, OpDecl, OpInfo,
     Pass, PassContext, PassInfo, Pattern, PatternRewriter, Region, Rewriter, Traits, Type, TypeConstraint,

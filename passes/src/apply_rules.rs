@@ -3,7 +3,7 @@
 use gradus_cost::{CostModel, given, keep_named};
 use gradus_ir::greedy::{GreedyOptions, RegionSimplification};
 use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::rules::{Compiled, RuleSet};
+use gradus_ir::rules::{CompiledRule, RuleSet};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ struct ApplyRules {
 
 impl ApplyRules {
     /// The selected rules.
-    fn rules(&self, m: &Module, op: Op) -> Result<Vec<Compiled>, Diagnostic> {
+    fn rules(&self, m: &Module, op: Op) -> Result<Vec<CompiledRule>, Diagnostic> {
         if let Some(target) = self.target {
             let mut all = target.rules(m, op, &self.names)?;
             all.retain(|rule| self.approx || !rule.approx);

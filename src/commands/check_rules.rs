@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use gradus_check::Options;
 use gradus_generate::rule::{Report, RuleChecker, RuleOptions, Soundness};
 use gradus_ir::diag::suggest;
-use gradus_ir::rules::Compiled;
+use gradus_ir::rules::CompiledRule;
 use gradus_ir::{Context, Diagnostic, Loc, PrintOptions};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn chosen(
     ctx: &Arc<Context>,
     matches: &ArgMatches,
     streams: &mut Streams<'_>,
-) -> Result<Vec<(Loc, Compiled)>, Failure> {
+) -> Result<Vec<(Loc, CompiledRule)>, Failure> {
     let mut rules = Vec::new();
     for path in matches.get_many::<String>("rules").into_iter().flatten() {
         match path.as_str() {

@@ -4,7 +4,7 @@ use crate::io::{self, report};
 use crate::{Failure, Streams};
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_dialects::rewrite::rules_of;
-use gradus_ir::rules::{Compiled, RuleSet};
+use gradus_ir::rules::{CompiledRule, RuleSet};
 use gradus_ir::{Context, Loc, ParseOptions, verify};
 use std::sync::Arc;
 
@@ -26,7 +26,11 @@ pub(super) fn load(ctx: &Arc<Context>, matches: &ArgMatches, streams: &mut Strea
 }
 
 /// The rules of a file with their locations.
-pub(super) fn read(ctx: &Arc<Context>, path: &str, streams: &mut Streams<'_>) -> Result<Vec<(Loc, Compiled)>, Failure> {
+pub(super) fn read(
+    ctx: &Arc<Context>,
+    path: &str,
+    streams: &mut Streams<'_>,
+) -> Result<Vec<(Loc, CompiledRule)>, Failure> {
     let m = io::parse(ctx, &io::text(path, streams)?, ParseOptions::default(), streams)?;
     verify(&m).map_err(|errors| report(ctx, &errors, streams))?;
     let rules = rules_of(&m).map_err(|error| report(ctx, &[error], streams))?;

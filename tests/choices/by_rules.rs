@@ -2,7 +2,7 @@
 
 use super::function;
 use gradus::cost::CostModel;
-use gradus::ir::rules::{Compiled, apply_at};
+use gradus::ir::rules::{CompiledRule, apply_at};
 use gradus::ir::{Attr, Module, Op, OpName, Traits, Type, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub fn cheapest(m: &Module, model: &CostModel, groups: &[&str], most: u64) -> Op
 
 struct All<'a> {
     model: &'a CostModel,
-    rules: Vec<Compiled>,
+    rules: Vec<CompiledRule>,
     best: u64,
     count: u64,
     most: u64,

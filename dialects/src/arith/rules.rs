@@ -5,7 +5,7 @@
 //! rounding. Both are omitted.
 
 use super::range::Range;
-use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx, rule};
+use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx, rule};
 use gradus_ir::{Attr, Module, Type};
 
 #[rustfmt::skip]
@@ -120,26 +120,26 @@ const FACTOR: &[Rule] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const NATIVES: &[&Native] = &[
-    &Native::test("i1", "a boolean, or a vector or tensor of them", ANY, |m, x| element(m, x[0]) == Type::I1),
-    &Native::test("not_i1", "a value that is not boolean", ANY, |m, x| element(m, x[0]) != Type::I1),
-    &Native::test("index", "`index`, or a vector or tensor of it", ANY, |m, x| element(m, x[0]) == Type::INDEX),
-    &Native::test("variable", "a value that is not constant", VALUE, |m, x| m.constant(x[0].value()).is_none()),
-    &Native::test("wider_int", "two integers, neither `index`, the first with more bits", TWO, |m, x| element(m, x[0]) != Type::INDEX && element(m, x[1]) != Type::INDEX && widths(m, x).is_some_and(|(a, b)| a > b)),
-    &Native::test("not_narrower_int", "two integers, the first with at least as many bits", TWO, |m, x| widths(m, x).is_some_and(|(a, b)| a >= b)),
-    &Native::test("same_shape", "two types of the same shape", TYPES, |m, x| m.ctx.with_element(x[0].ty(), Type::I1) == m.ctx.with_element(x[1].ty(), Type::I1)),
-    &Native::test("zero", "the integer 0, or a splat of it", ATTR, |m, x| m.ctx.is_uniform(x[0].attr(), 0.0)),
-    &Native::test("all_ones", "the integer -1, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
-    &Native::test("smallest", "the minimum signed integer, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
-    &Native::test("largest", "the maximum signed integer, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
-    &Native { params: &["limit"], ..Native::test("at_least", "a number that is at least `limit`, or a splat of it", ATTR, at_least) },
-    &Native::test("power_of_two", "a positive power of two, or a splat of it", ATTR, |m, x| exponent(m, x[0]).is_some()),
-    &Native::test("not_negative", "an integer that range analysis proves nonnegative", VALUE, |m, x| Range::of(m, x[0].value()).is_some_and(|range| range.low >= 0)),
-    &Native::test("independent_of", "a value that neither is nor depends on the second one", VALUES, independent_of),
-    &Native::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
-    &Native::attr("negated", "the negated predicate", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
-    &Native::attr("swapped", "the predicate for swapped operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
-    &Native::attr("unsigned", "the predicate for unsigned operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 6, 7, 8, 9, 6, 7, 8, 9])),
+pub(super) const NATIVES: &[&RuleFunction] = &[
+    &RuleFunction::test("i1", "a boolean, or a vector or tensor of them", ANY, |m, x| element(m, x[0]) == Type::I1),
+    &RuleFunction::test("not_i1", "a value that is not boolean", ANY, |m, x| element(m, x[0]) != Type::I1),
+    &RuleFunction::test("index", "`index`, or a vector or tensor of it", ANY, |m, x| element(m, x[0]) == Type::INDEX),
+    &RuleFunction::test("variable", "a value that is not constant", VALUE, |m, x| m.constant(x[0].value()).is_none()),
+    &RuleFunction::test("wider_int", "two integers, neither `index`, the first with more bits", TWO, |m, x| element(m, x[0]) != Type::INDEX && element(m, x[1]) != Type::INDEX && widths(m, x).is_some_and(|(a, b)| a > b)),
+    &RuleFunction::test("not_narrower_int", "two integers, the first with at least as many bits", TWO, |m, x| widths(m, x).is_some_and(|(a, b)| a >= b)),
+    &RuleFunction::test("same_shape", "two types of the same shape", TYPES, |m, x| m.ctx.with_element(x[0].ty(), Type::I1) == m.ctx.with_element(x[1].ty(), Type::I1)),
+    &RuleFunction::test("zero", "the integer 0, or a splat of it", ATTR, |m, x| m.ctx.is_uniform(x[0].attr(), 0.0)),
+    &RuleFunction::test("all_ones", "the integer -1, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, _)| v == -1.0)),
+    &RuleFunction::test("smallest", "the minimum signed integer, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| v == -half(w))),
+    &RuleFunction::test("largest", "the maximum signed integer, or a splat of it", ATTR, |m, x| signed(m, x[0]).is_some_and(|(v, w)| w < 54 && v == half(w) - 1.0)),
+    &RuleFunction { params: &["limit"], ..RuleFunction::test("at_least", "a number that is at least `limit`, or a splat of it", ATTR, at_least) },
+    &RuleFunction::test("power_of_two", "a positive power of two, or a splat of it", ATTR, |m, x| exponent(m, x[0]).is_some()),
+    &RuleFunction::test("not_negative", "an integer that range analysis proves nonnegative", VALUE, |m, x| Range::of(m, x[0].value()).is_some_and(|range| range.low >= 0)),
+    &RuleFunction::test("independent_of", "a value that neither is nor depends on the second one", VALUES, independent_of),
+    &RuleFunction::attr("log2", "the exponent of a power of two", ATTR, |m, x| m.ctx.uniform_attr(m.ctx.attr_type(x[0].attr())?, exponent(m, x[0])?)),
+    &RuleFunction::attr("negated", "the negated predicate", ATTR, |m, x| predicate(m, x[0], &[1, 0, 5, 4, 3, 2, 9, 8, 7, 6])),
+    &RuleFunction::attr("swapped", "the predicate for swapped operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 4, 5, 2, 3, 8, 9, 6, 7])),
+    &RuleFunction::attr("unsigned", "the predicate for unsigned operands", ATTR, |m, x| predicate(m, x[0], &[0, 1, 6, 7, 8, 9, 6, 7, 8, 9])),
 ];
 
 /// Returns the element type of a type, or of a value or attribute.

@@ -1,7 +1,7 @@
 //! Approximate rules for powers and roots, in named groups. They change rounding, and assume no intermediate overflow
 //! or underflow.
 
-use gradus_ir::rules::{Arg, ArgKind, Native, Rule, RuleGroup, approx};
+use gradus_ir::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx};
 use gradus_ir::{Attr, Module};
 
 pub(super) const GROUPS: &[RuleGroup] = &[
@@ -32,8 +32,12 @@ const INVERSE_SQRT: &[Rule] = &[
     approx("divide-by-root",    "arith.divf(a, sqrt(x: f32)) => arith.mulf(a, arith.divf(1.0, sqrt(x)))"),
 ];
 
-pub(super) const NATIVES: &[&Native] =
-    &[&Native::attr("one_less", "one less than an integer from 2 to 64, or a splat of it", &[ArgKind::Attr], one_less)];
+pub(super) const NATIVES: &[&RuleFunction] = &[&RuleFunction::attr(
+    "one_less",
+    "one less than an integer from 2 to 64, or a splat of it",
+    &[ArgKind::Attr],
+    one_less,
+)];
 
 fn one_less(m: &Module, x: &[Arg]) -> Option<Attr> {
     let number = m.ctx.as_uniform(x[0].attr())?;

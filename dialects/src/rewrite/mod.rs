@@ -3,7 +3,7 @@
 //! The ops up to `match` are the pattern, those between `match` and `replace` the replacement. SSA values are handles
 //! of values, types and attributes of the rewritten program, so each of these can be a variable; using a handle twice
 //! requires equality. [`read`] converts a rule to the form that drivers apply
-//! ([`Compiled`](gradus_ir::rules::Compiled)), [`write`] does the reverse.
+//! ([`CompiledRule`](gradus_ir::rules::CompiledRule)), [`write`] does the reverse.
 
 mod read;
 mod text;

@@ -1,7 +1,7 @@
 //! Conversion of `rewrite.rule` to rules that drivers apply.
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp};
-use gradus_ir::rules::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Term, Var};
+use gradus_ir::rules::{AttrTerm, Call, CompiledRule, OTHERS, OpTerm, Term, Var};
 use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Value, symbol_name};
 use std::collections::{HashMap, HashSet};
 
@@ -9,17 +9,17 @@ use std::collections::{HashMap, HashSet};
 pub(super) const MAX_OPS: usize = 250;
 
 /// Converts a verified `rewrite.rule`.
-pub fn read(m: &Module, rule: Op) -> Result<Compiled, Diagnostic> {
+pub fn read(m: &Module, rule: Op) -> Result<CompiledRule, Diagnostic> {
     compile(m, rule).map_err(|why| Diagnostic::error(m.loc(rule), format!("'{}' op {why}", m.name_text(rule))))
 }
 
 /// Converts all top-level rules of a verified module, in order.
-pub fn rules_of(m: &Module) -> Result<Vec<(Op, Compiled)>, Diagnostic> {
+pub fn rules_of(m: &Module) -> Result<Vec<(Op, CompiledRule)>, Diagnostic> {
     m.block_ops(m.body()).filter(|&op| RuleOp::cast(m, op).is_some()).map(|op| Ok((op, read(m, op)?))).collect()
 }
 
 /// Converts a rule. The error describes the violated constraint.
-pub(super) fn compile(m: &Module, rule: Op) -> Result<Compiled, String> {
+pub(super) fn compile(m: &Module, rule: Op) -> Result<CompiledRule, String> {
     let this = RuleOp(rule);
     let Some(block) = m.entry(this.body(m)) else { return Err("has no body".into()) };
     if !m.block_args(block).is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn compile(m: &Module, rule: Op) -> Result<Compiled, String> {
     let computed = right.iter().filter_map(|&op| ComputeOp::cast(m, op)).map(|op| reader.computation(op)).collect();
     let values = m.operands(end).iter().map(|&value| reader.term(value)).collect::<Result<_, _>>()?;
     let benefit = this.benefit(m).and_then(|a| m.ctx.as_int(a)).unwrap_or(1);
-    Compiled {
+    CompiledRule {
         name: symbol_name(m, rule).ok_or("has no name")?,
         benefit: u32::try_from(benefit)
             .map_err(|_| format!("has the benefit {benefit}, which must not be negative"))?,

@@ -2,7 +2,7 @@
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, TypeOp, WhereOp, read};
 use gradus_ir::diag::suggest;
-use gradus_ir::rules::{ArgKind, Native, OTHERS};
+use gradus_ir::rules::{ArgKind, OTHERS, RuleFunction};
 use gradus_ir::{Arity, Attr, Module, Op, OpDecl, OpInfo, Value, ValueSpec};
 
 /// Verifies the rule as a whole.
@@ -132,7 +132,7 @@ fn call(m: &Module, name: Option<Attr>, args: &[Value], params: Option<Attr>, is
     check_params(m, native, params)
 }
 
-fn check_params(m: &Module, native: &Native, params: Option<Attr>) -> Result<(), String> {
+fn check_params(m: &Module, native: &RuleFunction, params: Option<Attr>) -> Result<(), String> {
     let given: Vec<&str> =
         params.map_or(&[][..], |dict| m.ctx.dict_entries(dict)).iter().map(|(key, _)| m.ctx.text(*key)).collect();
     if let Some(key) = given.iter().find(|key| !native.params.contains(key)) {

@@ -1,13 +1,13 @@
 //! Conversion of rules to `rewrite.rule`.
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp};
-use gradus_ir::rules::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
+use gradus_ir::rules::{ArgKind, AttrTerm, Call, CompiledRule, OpTerm, Term, Var};
 use gradus_ir::{Attr, Block, Builder, Context, Loc, Module, Op, OpDecl, OpState, Type, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Appends a rule to a module as a `rewrite.rule`.
-pub fn write(m: &mut Module, rule: &Compiled) -> Op {
+pub fn write(m: &mut Module, rule: &CompiledRule) -> Op {
     let ctx = m.ctx.clone();
     let mut state = OpState::new(&ctx, RuleOp::INFO.name, Loc::UNKNOWN);
     state.inherent(&ctx, "sym_name", Some(ctx.string_attr(ctx.text(rule.name))));
@@ -30,7 +30,7 @@ struct RuleWriter<'a> {
     block: Block,
     /// Handle of each variable.
     handles: HashMap<Var, Value>,
-    rule: &'a Compiled,
+    rule: &'a CompiledRule,
 }
 
 impl RuleWriter<'_> {

@@ -3,7 +3,7 @@
 use super::signatures::Signatures;
 use gradus_check::{Inputs, Random};
 use gradus_ir::eval::{Datum, floats_to_tensor};
-use gradus_ir::rules::{Chooser, Compiled, Signature, build_left_side};
+use gradus_ir::rules::{Chooser, CompiledRule, Signature, build_left_side};
 use gradus_ir::{
     Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpInfo, OpName, OpState, Tensor, Traits, Type, Value,
     verify,
@@ -46,7 +46,7 @@ pub(super) struct Instance {
 /// rules that seldom apply; `plain` prefers scalars. Returns `None` if the drawn parts are incompatible.
 pub(super) fn instance(
     ctx: &Arc<Context>,
-    rule: &Compiled,
+    rule: &CompiledRule,
     signatures: &mut Signatures,
     fitting: &[(OpName, Signature)],
     plain: bool,

@@ -6,7 +6,7 @@ mod signatures;
 
 use draw::Instance;
 use gradus_check::{Floats, Options, Random, Reference, Verdict};
-use gradus_ir::rules::{Compiled, apply_at, matches_at};
+use gradus_ir::rules::{CompiledRule, apply_at, matches_at};
 use gradus_ir::{Context, Diagnostic, Module, verify};
 use signatures::Signatures;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl RuleChecker {
     }
 
     /// Checks a rule; deterministic for a given seed.
-    pub fn check(&mut self, rule: &Compiled) -> Report {
+    pub fn check(&mut self, rule: &CompiledRule) -> Report {
         let mut report = Report::empty();
         self.signatures.know(rule.fixed.iter().map(|(_, ty)| *ty));
         let mut conditions = vec![Condition::default(); rule.conditions.len()];
@@ -144,13 +144,13 @@ impl RuleChecker {
     }
 
     /// Returns the instance with the rule applied at its root.
-    fn applied(&self, rule: &Compiled, instance: &Instance) -> Option<Module> {
+    fn applied(&self, rule: &CompiledRule, instance: &Instance) -> Option<Module> {
         let mut after = instance.module.clone();
         apply_at(&mut after, rule, instance.root).then_some(after)
     }
 
     /// Records which conditions alone refuse the instance, and whether they are necessary.
-    fn ask(&self, rule: &Compiled, instance: &Instance, conditions: &mut [Condition]) {
+    fn ask(&self, rule: &CompiledRule, instance: &Instance, conditions: &mut [Condition]) {
         for (i, known) in conditions.iter_mut().enumerate() {
             if known.decisive >= WITHOUT || known.needed && known.decisive > 0 {
                 continue;
@@ -171,7 +171,13 @@ impl RuleChecker {
     }
 
     /// Executes an instance before and after and records the result.
-    fn compare(&self, rule: &Compiled, before: Module, after: Module, report: &mut Report) -> Option<Counterexample> {
+    fn compare(
+        &self,
+        rule: &CompiledRule,
+        before: Module,
+        after: Module,
+        report: &mut Report,
+    ) -> Option<Counterexample> {
         let name = self.ctx.text(rule.name);
         if let Err(errors) = verify(&after) {
             let error = errors.into_iter().next().expect("there is one");

@@ -4,7 +4,7 @@ use super::bindings::Bindings;
 use super::builder::{RightSideBuilder, build_right_side};
 use super::matcher::{Anchor, Match, MatchGraph, Matcher, Premises};
 use super::price::{Price, pays};
-use super::{Compiled, OpTerm};
+use super::{CompiledRule, OpTerm};
 use crate::context::Context;
 use crate::edit::OpState;
 use crate::intern::{Attr, Type};
@@ -23,18 +23,18 @@ const FUEL: usize = 2000;
 const MAX_USERS: usize = 100;
 
 /// Applies a rule at an op, without a driver: only the new ops are folded. Returns whether the rule fired.
-pub fn apply_at(m: &mut Module, rule: &Compiled, op: Op) -> bool {
+pub fn apply_at(m: &mut Module, rule: &CompiledRule, op: Op) -> bool {
     apply(&mut Rewriter::new(m, None, None), rule, op, None)
 }
 
 /// Whether a rule matches at an op and its conditions hold.
-pub fn matches_at(m: &Module, rule: &Compiled, op: Op) -> bool {
+pub fn matches_at(m: &Module, rule: &CompiledRule, op: Op) -> bool {
     find(m, rule, op).is_some()
 }
 
 /// Applies a rule at an op, if it is profitable under `price`. Returns whether it fired; otherwise the program is
 /// unchanged.
-pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op, price: Option<Price>) -> bool {
+pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &CompiledRule, op: Op, price: Option<Price>) -> bool {
     let m = rewriter.module();
     let Some(found) = find(m, rule, op) else { return false };
     let replaced: SmallVec<[Op; 2]> =
@@ -64,7 +64,7 @@ pub(crate) fn apply(rewriter: &mut Rewriter<'_>, rule: &Compiled, op: Op, price:
 }
 
 /// Returns the first match of a rule at an op.
-fn find(m: &Module, rule: &Compiled, op: Op) -> Option<Match<Op, Value>> {
+fn find(m: &Module, rule: &CompiledRule, op: Op) -> Option<Match<Op, Value>> {
     if !is_candidate(m, op, &rule.roots[0]) {
         return None;
     }
@@ -180,7 +180,7 @@ struct Build<'b, 'm> {
 impl Build<'_, '_> {
     /// Builds the values that replace the results of all roots. `None` if they cannot be built, or are not available
     /// there.
-    fn right(&mut self, rule: &Compiled, bindings: Bindings<Value>, roots: &[Op]) -> Option<ValueList> {
+    fn right(&mut self, rule: &CompiledRule, bindings: Bindings<Value>, roots: &[Op]) -> Option<ValueList> {
         let m = self.rewriter.module();
         let results: ValueList = roots.iter().flat_map(|&root| m.results(root)).collect();
         let values = build_right_side(self, rule, bindings, &results)?;

@@ -1,6 +1,6 @@
 //! Substitutions: a binding for each variable of a rule.
 
-use super::{Arg, Compiled, Var};
+use super::{Arg, CompiledRule, Var};
 use crate::intern::{Attr, Type};
 use smallvec::SmallVec;
 
@@ -11,7 +11,7 @@ pub struct Bindings<V>(SmallVec<[Option<Arg<V>>; 8]>);
 
 impl<V: Copy> Bindings<V> {
     /// Creates the initial substitution of a rule, which binds the type variables with a fixed type.
-    pub fn of(rule: &Compiled) -> Bindings<V> {
+    pub fn of(rule: &CompiledRule) -> Bindings<V> {
         let mut bindings: SmallVec<[Option<Arg<V>>; 8]> = smallvec::smallvec![None; rule.variables];
         rule.fixed.iter().for_each(|&(var, ty)| bindings[var] = Some(Arg::Type(ty)));
         Bindings(bindings)

@@ -4,7 +4,7 @@
 //! in a program, or as nodes of an e-graph.
 
 use super::bindings::Bindings;
-use super::{Arg, Compiled, OpTerm, Term, Var};
+use super::{Arg, CompiledRule, OpTerm, Term, Var};
 use crate::context::Context;
 use crate::edit::OpState;
 use crate::intern::{Attr, Type};
@@ -38,7 +38,7 @@ pub trait RightSideBuilder {
 /// be built, or its type differs from the type of the result that it replaces.
 pub fn build_right_side<B: RightSideBuilder>(
     builder: &mut B,
-    rule: &Compiled,
+    rule: &CompiledRule,
     bindings: Bindings<B::Value>,
     results: &[B::Value],
 ) -> Option<SmallVec<[B::Value; 2]>> {

@@ -1,7 +1,7 @@
 //! Instances of the left sides of rules: programs in which a rule may match.
 
 use super::bindings::Bindings;
-use super::{Arg, AttrTerm, Compiled, OpTerm, Term, Var};
+use super::{Arg, AttrTerm, CompiledRule, OpTerm, Term, Var};
 use crate::builder::Builder;
 use crate::builder::InsertPoint;
 use crate::context::Context;
@@ -65,7 +65,7 @@ impl Context {
 
 /// Builds an instance of the left side of a rule before op `at` of the chooser's program; the rule's conditions need
 /// not hold. Returns its roots. On failure, returns `None` and erases the new ops that are unused.
-pub fn build_left_side(rule: &Compiled, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
+pub fn build_left_side(rule: &CompiledRule, at: Op, chooser: &mut dyn Chooser) -> Option<SmallVec<[Op; 2]>> {
     let mut build = Build { at, chooser, bindings: Bindings::of(rule), made: Vec::new() };
     let roots: Option<SmallVec<[Op; 2]>> = rule.roots.iter().map(|root| build.op(root, None)).collect();
     if roots.is_none() {

@@ -8,7 +8,7 @@
 //! goals are a linked list on the stack, and bindings are undone on backtracking, so no state is copied.
 
 use super::bindings::Bindings;
-use super::{Arg, AttrTerm, Call, Compiled, NativeFn, OpTerm, Term, Var};
+use super::{Arg, AttrTerm, Call, CompiledRule, OpTerm, RuleFn, Term, Var};
 use crate::intern::{Attr, Type};
 use crate::module::{Module, Value};
 use smallvec::SmallVec;
@@ -98,7 +98,7 @@ pub type MatchIn<G> = Match<<G as MatchGraph>::Node, <G as MatchGraph>::Value>;
 /// An enumerator of the matches of one rule in one graph.
 pub struct Matcher<'g, G: MatchGraph> {
     graph: &'g G,
-    rule: &'g Compiled,
+    rule: &'g CompiledRule,
     /// Number of candidates that may still be tried. Swapped operands make the number of matches exponential.
     fuel: usize,
     state: MatchIn<G>,
@@ -126,7 +126,7 @@ impl<'s, V: Copy> Goals<'s, V> {
 
 impl<'g, G: MatchGraph> Matcher<'g, G> {
     /// Creates a matcher that tries at most `fuel` candidates.
-    pub fn new(graph: &'g G, rule: &'g Compiled, fuel: usize) -> Matcher<'g, G> {
+    pub fn new(graph: &'g G, rule: &'g CompiledRule, fuel: usize) -> Matcher<'g, G> {
         let state = Match { roots: SmallVec::new(), bindings: Bindings::of(rule), premises: Premises::new() };
         Matcher { graph, rule, fuel, state, trail: SmallVec::new() }
     }
@@ -288,14 +288,14 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
 
     fn conditions(&self) -> bool {
         self.rule.conditions.iter().all(|call| match call.native.run {
-            NativeFn::Test(test) => self.args_of(call).is_some_and(|args| test(self.graph.module(), &args)),
-            NativeFn::Attr(_) => false,
+            RuleFn::Test(test) => self.args_of(call).is_some_and(|args| test(self.graph.module(), &args)),
+            RuleFn::Attr(_) => false,
         })
     }
 
     fn computed(&mut self) -> bool {
         self.rule.computed.iter().all(|(var, call)| {
-            let NativeFn::Attr(compute) = call.native.run else { return false };
+            let RuleFn::Attr(compute) = call.native.run else { return false };
             let attr = self.args_of(call).and_then(|args| compute(self.graph.module(), &args));
             attr.is_some_and(|attr| self.bind(Some(*var), || Arg::Attr(attr)))
         })

@@ -18,7 +18,7 @@
 //! | `C`, `C: T` | a constant, or on the right an equal one |
 //! | `1`, `-1`, `2.0` | a constant with this number in all elements; on the right of the root's type, or `1: T` |
 //! | `x @ name(...)` | a name for an op's result, for conditions |
-//! | `if test(x, T), ...` | conditions, called by name; see [`Native`] |
+//! | `if test(x, T), ...` | conditions, called by name; see [`RuleFunction`] |
 //!
 //! Attributes that the left side does not mention match any value and are dropped: on the right they have their
 //! defaults. New ops with constant operands are folded at once. Several comma-separated ops on the left are replaced by
@@ -26,7 +26,7 @@
 //!
 //! The right side must *refine* the left: it is equal for all values for which the left is defined and not poison.
 //!
-//! This text and other notations, such as IR, are parsed into one form, [`Compiled`]; drivers apply a [`RuleSet`] of
+//! This text and other notations, such as IR, are parsed into one form, [`CompiledRule`]; drivers apply a [`RuleSet`] of
 //! them.
 
 mod apply;
@@ -87,7 +87,7 @@ pub struct RuleGroup {
 }
 
 /// A function that rules call by name: a condition, or the computation of an attribute.
-pub struct Native {
+pub struct RuleFunction {
     /// The function's name in rules.
     pub name: &'static str,
     /// A one-line description.
@@ -97,18 +97,18 @@ pub struct Native {
     /// The names of additional attribute parameters, which follow the arguments.
     pub params: &'static [&'static str],
     /// The implementation.
-    pub run: NativeFn,
+    pub run: RuleFn,
 }
 
-impl Native {
+impl RuleFunction {
     /// Declares a condition with these arguments.
     pub const fn test(
         name: &'static str,
         doc: &'static str,
         args: &'static [ArgKind],
         run: fn(&Module, &[Arg]) -> bool,
-    ) -> Native {
-        Native { name, doc, args, params: &[], run: NativeFn::Test(run) }
+    ) -> RuleFunction {
+        RuleFunction { name, doc, args, params: &[], run: RuleFn::Test(run) }
     }
 
     /// Declares a computation with these arguments.
@@ -117,17 +117,17 @@ impl Native {
         doc: &'static str,
         args: &'static [ArgKind],
         run: fn(&Module, &[Arg]) -> Option<Attr>,
-    ) -> Native {
-        Native { name, doc, args, params: &[], run: NativeFn::Attr(run) }
+    ) -> RuleFunction {
+        RuleFunction { name, doc, args, params: &[], run: RuleFn::Attr(run) }
     }
 
     /// Whether the function is a condition.
     pub fn is_test(&self) -> bool {
-        matches!(self.run, NativeFn::Test(_))
+        matches!(self.run, RuleFn::Test(_))
     }
 }
 
-/// The kind of an argument of a [`Native`].
+/// The kind of an argument of a [`RuleFunction`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgKind {
     /// A value.
@@ -157,9 +157,9 @@ impl ArgKind {
     }
 }
 
-/// The implementation of a [`Native`].
+/// The implementation of a [`RuleFunction`].
 #[derive(Clone, Copy)]
-pub enum NativeFn {
+pub enum RuleFn {
     /// A condition on which the rule fires.
     Test(fn(&Module, &[Arg]) -> bool),
     /// A computation of an attribute; the rule does not fire on `None`.
@@ -206,9 +206,9 @@ impl Arg {
 /// The index of a variable of a rule.
 pub type Var = usize;
 
-/// A parsed rule. Parsers call [`Compiled::finish`], which brings it into normal form.
+/// A parsed rule. Parsers call [`CompiledRule::finish`], which brings it into normal form.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compiled {
+pub struct CompiledRule {
     /// The name, for reports and debugging.
     pub name: Str,
     /// The benefit: among matching rules, those of greater benefit are tried first.
@@ -298,7 +298,7 @@ pub const OTHERS: &str = "*";
 #[derive(Clone)]
 pub struct Call {
     /// The function.
-    pub native: &'static Native,
+    pub native: &'static RuleFunction,
     /// The arguments.
     pub args: Vec<Var>,
     /// The attribute parameters.
@@ -320,7 +320,7 @@ impl std::fmt::Debug for Call {
 /// Rules that are applied together, indexed by the op name of their first root.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSet {
-    rules: Vec<Compiled>,
+    rules: Vec<CompiledRule>,
     by_root: FxHashMap<OpName, Vec<usize>>,
     /// The cost of ops, if rules are applied only where they are profitable.
     pub price: Option<Price>,
@@ -328,7 +328,7 @@ pub struct RuleSet {
 
 impl RuleSet {
     /// Creates a set of rules, sorted by descending benefit; the sort is stable.
-    pub fn new(mut rules: Vec<Compiled>) -> RuleSet {
+    pub fn new(mut rules: Vec<CompiledRule>) -> RuleSet {
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.benefit));
         let mut by_root: FxHashMap<OpName, Vec<usize>> = FxHashMap::default();
         for (i, rule) in rules.iter().enumerate() {
@@ -338,12 +338,12 @@ impl RuleSet {
     }
 
     /// Returns all rules.
-    pub fn rules(&self) -> &[Compiled] {
+    pub fn rules(&self) -> &[CompiledRule] {
         &self.rules
     }
 
     /// Returns the rules whose first root is an op of this name.
-    pub fn of(&self, root: OpName) -> impl Iterator<Item = &Compiled> {
+    pub fn of(&self, root: OpName) -> impl Iterator<Item = &CompiledRule> {
         self.by_root.get(&root).into_iter().flatten().map(|&i| &self.rules[i])
     }
 }
@@ -351,14 +351,14 @@ impl RuleSet {
 /// The rules of a context's dialects.
 pub(crate) struct RuleTable {
     pub(crate) set: RuleSet,
-    groups: Vec<(&'static RuleGroup, Vec<Compiled>)>,
+    groups: Vec<(&'static RuleGroup, Vec<CompiledRule>)>,
     errors: Vec<String>,
 }
 
 impl RuleTable {
     pub(crate) fn new(ctx: &Context) -> RuleTable {
         let mut errors = Vec::new();
-        let mut read = |dialect, rules: &[Rule]| -> Vec<Compiled> {
+        let mut read = |dialect, rules: &[Rule]| -> Vec<CompiledRule> {
             let one = |&rule: &Rule| {
                 let compiled = parse::compile(ctx, dialect, rule);
                 compiled.map_err(|why| errors.push(format!("rule '{}': {why}", rule.name))).ok()
@@ -390,12 +390,12 @@ impl Context {
     }
 
     /// Returns the rule groups of all dialects.
-    pub fn rule_groups(&self) -> impl Iterator<Item = (&'static RuleGroup, &[Compiled])> {
+    pub fn rule_groups(&self) -> impl Iterator<Item = (&'static RuleGroup, &[CompiledRule])> {
         self.rules().groups.iter().map(|(group, rules)| (*group, rules.as_slice()))
     }
 
     /// Returns all rules of all dialects.
-    pub fn all_rules(&self) -> impl Iterator<Item = &Compiled> {
+    pub fn all_rules(&self) -> impl Iterator<Item = &CompiledRule> {
         self.declared_rules().rules().iter().chain(self.rule_groups().flat_map(|(_, rules)| rules))
     }
 
@@ -411,12 +411,12 @@ impl Context {
     }
 
     /// Returns the rule function of a name.
-    pub fn native(&self, name: &str) -> Option<&'static Native> {
+    pub fn native(&self, name: &str) -> Option<&'static RuleFunction> {
         self.natives().find(|native| native.name == name)
     }
 
     /// Returns all rule functions.
-    pub fn natives(&self) -> impl Iterator<Item = &'static Native> + '_ {
+    pub fn natives(&self) -> impl Iterator<Item = &'static RuleFunction> + '_ {
         self.dialects().iter().flat_map(|d| d.natives).copied()
     }
 }

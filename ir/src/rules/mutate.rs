@@ -1,6 +1,6 @@
 //! Mutation of rules, to test whether rule checking detects faults.
 
-use super::{ArgKind, AttrTerm, Call, Compiled, Native, OpTerm, Term, Var};
+use super::{ArgKind, AttrTerm, Call, CompiledRule, OpTerm, RuleFunction, Term, Var};
 use crate::context::Context;
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Mutant {
     /// A description of the fault.
     pub what: String,
     /// The mutated rule.
-    pub rule: Compiled,
+    pub rule: CompiledRule,
 }
 
 /// A mutation operator: a fault that is likely in a hand-written rule.
@@ -45,7 +45,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-impl Compiled {
+impl CompiledRule {
     /// Returns all applicable rules that differ from this one by one fault.
     pub fn mutants(&self, ctx: &Context) -> Vec<Mutant> {
         let (mut mutants, known) = (Vec::new(), Known::of(self));
@@ -90,7 +90,7 @@ struct Known {
 }
 
 impl Known {
-    fn of(rule: &Compiled) -> Known {
+    fn of(rule: &CompiledRule) -> Known {
         let mut known = Known { kinds: rule.kinds(), values: Vec::new(), constants: Vec::new(), others: Vec::new() };
         for root in &rule.roots {
             root.for_each_op(&mut |op| {
@@ -220,10 +220,11 @@ impl Maker<'_> {
     }
 
     /// Returns the next function of the same signature.
-    fn like(&self, native: &Native) -> Option<&'static Native> {
-        let alike =
-            |other: &&'static Native| !other.is_test() && other.args == native.args && other.params == native.params;
-        let all: Vec<&'static Native> = self.ctx.natives().filter(alike).collect();
+    fn like(&self, native: &RuleFunction) -> Option<&'static RuleFunction> {
+        let alike = |other: &&'static RuleFunction| {
+            !other.is_test() && other.args == native.args && other.params == native.params
+        };
+        let all: Vec<&'static RuleFunction> = self.ctx.natives().filter(alike).collect();
         let at = all.iter().position(|other| other.name == native.name)?;
         Some(all[(at + 1) % all.len()]).filter(|other| other.name != native.name)
     }

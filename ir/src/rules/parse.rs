@@ -1,12 +1,12 @@
 //! Parsing of rules.
 
-use super::{AttrTerm, Call, Compiled, OTHERS, OpTerm, Rule, Term, Var};
+use super::{AttrTerm, Call, CompiledRule, OTHERS, OpTerm, Rule, Term, Var};
 use crate::context::Context;
 use crate::intern::{Attr, Type};
 use crate::op_info::{AttrBody, AttrSpec, AttrText, Dialect, OpInfo};
 
 /// Parses a rule of a dialect. Errors give the cause and the rest of the text.
-pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Compiled, String> {
+pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<CompiledRule, String> {
     let mut reader = Reader {
         ctx,
         dialect,
@@ -38,7 +38,7 @@ pub(super) fn compile(ctx: &Context, dialect: &Dialect, rule: Rule) -> Result<Co
     if !reader.rest.is_empty() {
         return Err(reader.error("expected the end"));
     }
-    Compiled {
+    CompiledRule {
         name: ctx.str(rule.name),
         benefit: 1,
         approx: rule.approx,

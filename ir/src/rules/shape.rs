@@ -1,6 +1,6 @@
 //! The structure of a rule: its variables, its normal form, and the checks that make it applicable.
 
-use super::{ArgKind, AttrTerm, Call, Compiled, OpTerm, Term, Var};
+use super::{ArgKind, AttrTerm, Call, CompiledRule, OpTerm, Term, Var};
 use crate::context::Context;
 use crate::intern::{Attr, OpName, Str};
 use crate::op_info::{Arity, OpInfo, ValueSpec};
@@ -148,10 +148,10 @@ impl OpTerm {
     }
 }
 
-impl Compiled {
+impl CompiledRule {
     /// Brings the rule into normal form, in which equal rules are identical: variables are numbered in order of
     /// appearance, and redundant ones dropped. The error says why the rule cannot be applied.
-    pub fn finish(mut self) -> Result<Compiled, String> {
+    pub fn finish(mut self) -> Result<CompiledRule, String> {
         let terms =
             self.roots.iter().map(OpTerm::count).sum::<usize>() + self.right.iter().map(Term::count).sum::<usize>();
         if terms > MAX_TERMS {
@@ -190,7 +190,7 @@ impl Compiled {
 
     /// Returns the rule without condition `i`.
     #[must_use]
-    pub fn without_condition(&self, i: usize) -> Compiled {
+    pub fn without_condition(&self, i: usize) -> CompiledRule {
         let mut rule = self.clone();
         rule.conditions.remove(i);
         rule
