@@ -1,11 +1,10 @@
-//! The fine half of the parser: the text of one type, attribute, location or resource section becomes a value.
+//! The parser of types, attributes, locations and resources.
 //!
-//! The parser of ops finds where such a text begins and ends and hands it over. Real IR repeats the same few texts
-//! endlessly, so every short text is remembered together with its value; only a new one goes through the rules of
-//! `grammar.pest`.
+//! The op parser finds where such a text begins and ends. Real IR repeats the same few texts, so each short text is
+//! memoized with its value, and only a new one is parsed by the rules of `grammar.pest`.
 //!
-//! Input may be hostile. Nesting is measured before anything recurses, long lists of elements are cut out of the text
-//! before pest sees it, and values that would be huge when written out (aliases of aliases) are refused.
+//! Input may be hostile. Nesting is measured before any recursion, long element lists are cut out of the text before it
+//! is parsed by pest, and values that are huge with their aliases expanded (aliases of aliases) are rejected.
 
 mod affine;
 mod aliases;
@@ -43,26 +42,27 @@ use pest::iterators::Pair;
 use rustc_hash::FxHashMap;
 use source::Source;
 
-/// How deep brackets may nest in one text.
+/// Maximum nesting depth of brackets in one text.
 pub(crate) const MAX_DEPTH: usize = 256;
-/// How deep a value may nest with all aliases written out.
+/// Maximum nesting depth of a value with all aliases expanded.
 const MAX_VALUE_DEPTH: usize = 512;
-/// How many types and attributes a value may mention with all aliases written out.
+/// Maximum number of types and attributes in a value with all aliases expanded.
 const MAX_WEIGHT: u64 = 1 << 24;
-/// How much more memory the elements of all texts may take than is usual for their length: some types are very wide.
+/// Maximum memory in bytes of the elements of all texts, beyond `BYTES_PER_BYTE` per byte of text: some types are very
+/// wide.
 const MAX_SPARE: usize = 64 << 20;
-/// Longer texts are not remembered: they hardly ever come twice.
+/// Length in bytes above which texts are not memoized, since they rarely repeat.
 const MAX_MEMO_LEN: usize = 256;
-/// Stack that a parse of unknown depth gets.
+/// Stack in bytes allocated for a parse that may not fit the current one.
 const STACK: usize = 32 << 20;
-/// Stack that the rules and the conversion take at most per bracket level, and at most without any.
+/// Maximum stack in bytes that pest and the conversion use per bracket level, and without any.
 const STACK_PER_LEVEL: usize = 48 << 10;
 const STACK_BASE: usize = 160 << 10;
 
 /// An error in the text of a type or attribute.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The byte in the given text.
+    /// Byte offset in the given text.
     pub offset: usize,
     /// The message.
     pub message: String,
@@ -84,14 +84,14 @@ impl ParseError {
 
 type Result<T> = std::result::Result<T, ParseError>;
 
-/// What is remembered for a text.
+/// A memoized value.
 #[derive(Clone, Copy, Debug)]
 struct Memo {
     key: u32,
     size: Size,
 }
 
-/// How large a value is with all aliases written out.
+/// The size of a value with all aliases expanded.
 #[derive(Clone, Copy, Default, Debug)]
 struct Size {
     weight: u64,
@@ -105,7 +105,7 @@ impl Size {
     }
 }
 
-/// What a text is read as; texts are remembered apart for each.
+/// The syntactic category of a text, each with a memo table of its own.
 #[derive(Clone, Copy)]
 enum Kind {
     Type,
@@ -114,23 +114,23 @@ enum Kind {
     Signature,
 }
 
-/// Reads types, attributes, locations and resources, each from its own text.
+/// A parser of types, attributes, locations and resources, each from a text of its own.
 pub(crate) struct FineParser<'a> {
     ctx: &'a Context,
     aliases: &'a AliasTable<'a>,
     memo: [FxHashMap<Box<str>, Memo>; 4],
-    /// Of the text being read, as far as it was read.
+    /// Size of the value being parsed, so far.
     size: Size,
-    /// How many bytes elements may still take beyond what is usual for their text.
+    /// Remaining bytes of `MAX_SPARE`.
     spare: usize,
-    /// How many parts of fused locations were copied into others.
+    /// Number of parts of fused locations that were copied into others.
     fused_parts: u64,
-    /// The aliases whose definitions are being read.
+    /// Indices of the aliases whose definitions are being parsed.
     resolving: Vec<usize>,
 }
 
 impl<'a> FineParser<'a> {
-    /// A parser of texts that may mention `aliases`.
+    /// Creates a parser of texts that may use `aliases`.
     pub(crate) fn new(ctx: &'a Context, aliases: &'a AliasTable<'a>) -> FineParser<'a> {
         FineParser {
             ctx,
@@ -143,24 +143,24 @@ impl<'a> FineParser<'a> {
         }
     }
 
-    /// The type that is the whole text.
+    /// Parses a text that is a type.
     pub(crate) fn ty(&mut self, text: &str) -> Result<Type> {
         self.remember(Kind::Type, text, |p| p.whole(Rule::whole_type, text, Self::type_pair))
     }
 
-    /// The attribute that is the whole text.
+    /// Parses a text that is an attribute.
     pub(crate) fn attr(&mut self, text: &str) -> Result<Attr> {
         self.remember(Kind::Attr, text, |p| {
             p.whole(Rule::whole_attr, text, |p, src, pair| p.attr_pair(src, pair, None))
         })
     }
 
-    /// The attribute that is the whole text, where numbers, strings and elements are of type `ty` and do not name it.
+    /// Parses a text that is an attribute of type `ty`, which numbers, strings and elements do not spell.
     pub(crate) fn attr_of_type(&mut self, text: &str, ty: Type) -> Result<Attr> {
         self.measured(|p| p.whole(Rule::whole_attr, text, |p, src, pair| p.attr_pair(src, pair, Some(ty)))).0
     }
 
-    /// The dictionary `{a = 1, b}`.
+    /// Parses a dictionary, `{a = 1, b}`.
     pub(crate) fn dict(&mut self, text: &str) -> Result<Attr> {
         self.remember(Kind::Attr, text, |p| match p.quick_dict(text) {
             Some(dict) => Ok(dict),
@@ -168,41 +168,41 @@ impl<'a> FineParser<'a> {
         })
     }
 
-    /// The function type `(i32, f32) -> i1`.
+    /// Parses a function type, `(i32, f32) -> i1`.
     pub(crate) fn signature_type(&mut self, text: &str) -> Result<Type> {
         self.remember(Kind::Signature, text, |p| p.whole(Rule::whole_signature, text, Self::type_pair))
     }
 
-    /// The inputs and results of `(i32, f32) -> (i1, i2)`.
+    /// Parses a function type and returns its inputs and results.
     pub(crate) fn signature(&mut self, text: &str) -> Result<(Vec<Type>, Vec<Type>)> {
         let ty = self.signature_type(text)?;
         let (inputs, results) = self.ctx.function_parts(ty).unwrap_or_default();
         Ok((inputs.to_vec(), results.to_vec()))
     }
 
-    /// The location that stands in `loc(...)`.
+    /// Parses the location inside `loc(...)`.
     pub(crate) fn loc(&mut self, text: &str) -> Result<Attr> {
         self.remember(Kind::Loc, text, |p| p.whole(Rule::whole_loc, text, Self::loc_pair))
     }
 
-    /// The section `{-# ... #-}`.
+    /// Parses the resource section `{-# ... #-}`.
     pub(crate) fn resources(&mut self, text: &str) -> Result<Resources> {
-        // A blob is one token of many megabytes: reading it with the rules would copy and scan it several times.
+        // Parsed by hand: a blob is one token of many megabytes, which pest would copy and scan several times.
         resources::parse(text)
     }
 
-    /// The type at the start of a text, and the number of bytes it takes.
+    /// Parses the type at the start of a text. Returns it and its length in bytes.
     pub(crate) fn ty_prefix(&mut self, text: &str) -> Result<(Type, usize)> {
         self.prefix(Kind::Type, Rule::type_prefix, text, Self::type_pair)
     }
 
-    /// The attribute at the start of a text, and the number of bytes it takes.
+    /// Parses the attribute at the start of a text. Returns it and its length in bytes.
     pub(crate) fn attr_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
         self.prefix(Kind::Attr, Rule::attr_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
     }
 
-    /// Reads what is at the start of a text from ever longer pieces of it, so that the cost depends on what is read and
-    /// not on what follows.
+    /// Parses the value at the start of a text, from windows of doubling length: the cost is linear in the length of
+    /// the value.
     fn prefix<K: Entity>(
         &mut self,
         kind: Kind,
@@ -230,18 +230,18 @@ impl<'a> FineParser<'a> {
                     self.memorize(kind, &text[..end], key, size);
                     return Ok((key, end));
                 }
-                // What goes on was in the piece, and is not a part of this.
+                // The text that might continue the value is inside the window and not part of it.
                 Ok((key, end)) if source::skip_blank(&text[end..]).len() > text.len() - window => {
                     return Ok((key, end));
                 }
                 Err(error) if is_all || error.offset < piece.len() => return Err(error),
-                // Cut short, perhaps.
+                // The window may have cut the value short.
                 _ => at_least = window * 2,
             }
         }
     }
 
-    /// The value of `text` as `kind`, from memory or read by `read`.
+    /// Returns the memoized value of `text`, parsed by `read` the first time.
     fn remember<K: Entity>(&mut self, kind: Kind, text: &str, read: impl FnOnce(&mut Self) -> Result<K>) -> Result<K> {
         if let Some(key) = self.recall(kind, text) {
             return Ok(key);
@@ -268,7 +268,7 @@ impl<'a> FineParser<'a> {
         }
     }
 
-    /// Reads something within the limits on the size of values, and tells its size.
+    /// Parses a value within the size limits. Returns it and its size.
     fn measured<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> (Result<T>, Size) {
         let outer = std::mem::take(&mut self.size);
         let result = read(self);
@@ -280,7 +280,7 @@ impl<'a> FineParser<'a> {
         (result, size)
     }
 
-    /// Reads a text that is one thing.
+    /// Parses a text that is a single value.
     fn whole<T>(
         &mut self,
         rule: Rule,
@@ -293,7 +293,7 @@ impl<'a> FineParser<'a> {
         })
     }
 
-    /// Applies a rule to a text and converts what it gives, with enough stack for both.
+    /// Applies a grammar rule to a text and converts the pairs, with enough stack for both.
     fn run<T>(
         &mut self,
         rule: Rule,
@@ -313,7 +313,7 @@ impl<'a> FineParser<'a> {
         result
     }
 
-    /// Notes that the value being read mentions one more thing.
+    /// Counts one more type or attribute in the value being parsed.
     fn count(&mut self) {
         self.size.weight = self.size.weight.saturating_add(1);
     }
@@ -324,13 +324,13 @@ impl<'a> FineParser<'a> {
 }
 
 impl Context {
-    /// Reads a type; there are no aliases.
+    /// Parses a type; aliases are undefined.
     pub fn parse_type(&self, text: &str) -> Result<Type> {
         let aliases = AliasTable::new();
         FineParser::new(self, &aliases).ty(text)
     }
 
-    /// Reads an attribute; there are no aliases.
+    /// Parses an attribute; aliases are undefined.
     pub fn parse_attr(&self, text: &str) -> Result<Attr> {
         let aliases = AliasTable::new();
         FineParser::new(self, &aliases).attr(text)

@@ -1,18 +1,20 @@
-//! Custom forms: MLIR's declarative assembly format, read from an op's declaration and interpreted both ways.
+//! Custom forms: MLIR's declarative assembly format, parsed from an op's declaration and interpreted by parser and
+//! printer.
 //!
-//! | in a format | stands for |
+//! | in a format | meaning |
 //! |---|---|
-//! | `` `word` ``, `` `,` `` | that text; `` ` ` `` is a blank, ` `` ` (empty) is no blank |
+//! | `` `word` ``, `` `,` `` | literal text; `` ` ` `` is a blank, ` `` ` (empty) is no blank |
 //! | `$name` | an operand group, attribute, region or successor group |
 //! | `type($name)`, `type(operands)`, `type(results)` | types of values |
 //! | `functional-type(a, b)` | `(types of a) -> types of b` |
 //! | `operands`, `successors`, `regions` | all of them |
 //! | `attr-dict`, `attr-dict-with-keyword` | the attributes that the format does not mention |
-//! | `( a $x^ b )?`, `( ... )? : ( ... )?` | only if `$x` is present; else the alternative |
+//! | `( a $x^ b )?`, `( ... )? : ( ... )?` | an optional group, printed if its anchor `$x` is present; else the alternative |
 //! | `custom<Function>` | a function's name, signature, attributes and body |
 //! | `custom<Name>($a, type($b))` | a [`Directive`] that the declaration lists |
 //!
-//! Types that the text leaves out follow from the declaration: the only type of a constraint, or a type relation.
+//! Types that the format omits follow from the declaration: from a constraint that allows a single type, or a type
+//! relation.
 
 use super::directive::{Directive, Param, Params, Values};
 use crate::attrs::{AttrData, Int};
@@ -20,17 +22,17 @@ use crate::context::Context;
 use crate::intern::{OpName, Type};
 use crate::op_info::OpInfo;
 
-/// A format, read.
+/// A parsed format.
 pub(crate) struct Format {
     pub(crate) elems: Vec<Elem>,
-    /// Attributes that the format spells, which `attr-dict` therefore leaves out.
+    /// Attributes that the format spells and `attr-dict` omits.
     pub(crate) spelled: Vec<usize>,
 }
 
-/// A part of a format.
+/// An element of a format.
 pub(crate) enum Elem {
     Literal(String),
-    /// A blank, or none, whatever the rules for blanks say.
+    /// An explicit blank (`true`), or no blank (`false`), in place of the default spacing.
     Space(bool),
     Operand(usize),
     Attr(usize),
@@ -54,7 +56,7 @@ pub(crate) enum Elem {
 }
 
 impl Format {
-    /// Reads the format of a declaration. Errors are mistakes in the declaration.
+    /// Parses the format of a declaration. An error is a mistake in the declaration.
     pub(crate) fn parse(info: &OpInfo, text: &str) -> Result<Format, String> {
         let mut reader = Reader { info, rest: text.trim() };
         let elems = reader.elems(false)?.0;
@@ -120,7 +122,7 @@ impl Reader<'_> {
         word.to_owned()
     }
 
-    /// Elements up to the end or, in a group, the closing parenthesis; and which of them is the anchor.
+    /// Parses elements up to the end or, in a group, the closing parenthesis. Returns them and the index of the anchor.
     fn elems(&mut self, group: bool) -> Result<(Vec<Elem>, Option<usize>), String> {
         let (mut elems, mut anchor) = (Vec::new(), None);
         loop {
@@ -282,7 +284,7 @@ impl Reader<'_> {
     }
 }
 
-/// `custom<ConditionTypes>($c, $r)`: the type of `$r`, after that of `$c` unless it is `i1`.
+/// `custom<ConditionTypes>($c, $r)`: the type of `$r`, preceded by that of `$c` unless it is `i1`.
 pub(crate) const CONDITION_TYPES: Directive = Directive {
     name: "ConditionTypes",
     parse: |p, params| {
@@ -303,7 +305,7 @@ pub(crate) const CONDITION_TYPES: Directive = Directive {
 };
 
 impl Context {
-    /// The format of an op name, read once.
+    /// Returns the format of an op name, parsed on first use.
     pub(crate) fn format(&self, name: OpName) -> Option<&Result<Format, String>> {
         let info = self.op_info(name)?;
         let text = info.format?;
@@ -311,7 +313,7 @@ impl Context {
     }
 }
 
-/// The value of a word of an enumeration, for attributes spelled as words.
+/// Returns the keyword of an enumeration's value, for attributes spelled as keywords.
 pub(crate) fn case_word(cases: &[(&'static str, i64)], data: &AttrData) -> Option<&'static str> {
     match data {
         AttrData::Integer { value: Int::Small(v), .. } => cases.iter().find(|c| c.1 == *v).map(|c| c.0),

@@ -1,4 +1,4 @@
-//! Reading ops by their format.
+//! Parsing of ops by their format.
 
 use super::directive::{OpParser, State, Values};
 use super::format::Elem;
@@ -12,7 +12,7 @@ use crate::traits::Traits;
 use crate::typing;
 use smallvec::SmallVec;
 
-/// Reads the custom form of `info`, after its name.
+/// Parses the custom form of `info`, after the op name.
 pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
     let format = match ctx.format(op.name) {
@@ -125,7 +125,7 @@ fn region(p: &mut Parser<'_>, info: &OpInfo, op: &mut ParsedOp) -> PResult<()> {
     Ok(())
 }
 
-/// Gives the one block of a region the terminator that the text may leave out.
+/// Adds the implicit terminator to the single block of a region.
 pub(super) fn insert_terminator(p: &mut Parser<'_>, info: &OpInfo, region: Region, offset: usize) {
     if info.implicit_terminator.is_empty() {
         return;
@@ -155,7 +155,7 @@ fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
     }
 }
 
-/// Results whose types are in a group that the text leaves out are none.
+/// Empties the result groups whose types are in an absent optional group.
 fn no_results(s: &mut State<'_>, info: &OpInfo, group: &[Elem]) {
     for elem in group {
         if let Elem::Type(values @ Values::Result(i)) = elem
@@ -166,7 +166,7 @@ fn no_results(s: &mut State<'_>, info: &OpInfo, group: &[Elem]) {
     }
 }
 
-/// Whether the text here begins the optional group.
+/// Whether the next token begins the optional group.
 fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
     p.cur.skip_space();
     for elem in then {
@@ -207,7 +207,7 @@ fn operand_list<'a>(p: &mut Parser<'a>, arity: Arity) -> PResult<SmallVec<[Value
     Ok(list)
 }
 
-/// Deals operands written as one list to the declared groups.
+/// Distributes operands, written as one list, to the declared groups.
 fn spread<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &OpInfo, list: &[ValueRef<'a>]) -> PResult<()> {
     let specs = info.operands;
     let fixed = specs.iter().filter(|x| x.arity == Arity::One).count();
@@ -324,7 +324,7 @@ pub(super) fn given<'s>(s: &'s State<'_>, operand: usize) -> &'s [Type] {
     s.operand_types[operand].as_deref().unwrap_or(&[])
 }
 
-/// Types separated by commas, up to a closing bracket.
+/// Parses comma-separated types up to a closing bracket.
 pub(super) fn type_list_until(p: &mut Parser<'_>, close: u8) -> PResult<Vec<Type>> {
     let mut list = Vec::new();
     if !p.next_is(close) {
@@ -336,7 +336,7 @@ pub(super) fn type_list_until(p: &mut Parser<'_>, close: u8) -> PResult<Vec<Type
     Ok(list)
 }
 
-/// What follows `->`: a type, or types in parentheses.
+/// Parses the types after `->`: one type, or types in parentheses.
 pub(crate) fn result_types(p: &mut Parser<'_>) -> PResult<Vec<Type>> {
     if !p.next_is(b'(') {
         return Ok(vec![p.ty()?]);
@@ -347,7 +347,7 @@ pub(crate) fn result_types(p: &mut Parser<'_>) -> PResult<Vec<Type>> {
     Ok(list)
 }
 
-/// Finds the types that the text leaves out, then the values and result types.
+/// Infers the omitted types, then resolves the operands and sets the result types.
 fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
     let same = if info.traits.has(Traits::SAME_TYPE) { known_type(s) } else { None };
@@ -388,7 +388,7 @@ fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &'static OpInfo, op:
     Ok(())
 }
 
-/// The one type of an op all of whose values have one type, if the text gives it.
+/// Returns the type of an op all of whose values have one type, if the text gives it.
 fn known_type(s: &State<'_>) -> Option<Type> {
     let given = s.operand_types.iter().chain(&s.result_types).flatten().flatten();
     given.chain(s.all_operand_types.iter().flatten()).chain(s.all_result_types.iter().flatten()).next().copied()
@@ -417,7 +417,7 @@ fn result_types_of<'a>(
     }
 }
 
-/// Types that follow from those that the text gives: the only type that a constraint allows, and type relations.
+/// Infers types from those in the text: by constraints that allow a single type, and by type relations.
 fn derive_types(ctx: &Context, s: &mut State<'_>, info: &OpInfo) {
     for (i, spec) in info.operands.iter().enumerate() {
         if let (Some(ty), None) = (spec.ty.only, &s.operand_types[i]) {
@@ -437,13 +437,13 @@ fn derive_types(ctx: &Context, s: &mut State<'_>, info: &OpInfo) {
 }
 
 impl Parser<'_> {
-    /// Whether that byte is next, after blanks.
+    /// Whether `byte` is next, after blanks.
     pub(crate) fn next_is(&mut self, byte: u8) -> bool {
         self.cur.skip_space();
         self.cur.peek() == byte
     }
 
-    /// The type of a value that is defined already.
+    /// Returns the type of a value that is already defined; `None` for a forward reference.
     pub(super) fn type_of(&self, value: ValueRef<'_>) -> Option<Type> {
         let (first, count, _) = self.names.get(value.name)?;
         (value.number < count).then(|| self.m.value_type(self.m.nth_value(first, value.number)))

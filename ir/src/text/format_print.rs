@@ -1,4 +1,4 @@
-//! Writing ops by their format, with MLIR's rules for blanks.
+//! Printing of ops by their format, with MLIR's spacing.
 
 use super::attr_dict::{attr_dict, is_default};
 use super::directive::{OpPrinter, Param, Values};
@@ -10,13 +10,13 @@ use crate::module::{Module, Op, Region};
 use crate::op_info::{Arity, AttrBody, AttrText, OpInfo};
 use std::io;
 
-/// Where blanks go: whether the last thing was punctuation, and whether one may come next.
+/// Spacing state: whether the last element was punctuation, and whether a blank may precede the next one.
 struct Blanks {
     punctuation: bool,
     wanted: bool,
 }
 
-/// Writes the custom form of `op`. The name is already written.
+/// Prints the custom form of `op`, after the op name.
 pub(crate) fn print_custom(p: &mut Printer<'_>, info: &'static OpInfo, op: Op) -> io::Result<()> {
     let m = p.m;
     let format = match m.ctx.format(m.name(op)) {
@@ -58,7 +58,7 @@ fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut
         }
         _ => {}
     }
-    // MLIR writes the blank before a list of operands even if there are none.
+    // MLIR prints the blank before an operand list even if the list is empty.
     let operands = matches!(elem, Elem::Operand(_) | Elem::AllOperands);
     if (is_empty(p, op, elem) && !operands) || is_flag(info, elem) {
         return Ok(());
@@ -85,7 +85,7 @@ fn literal(p: &mut Printer<'_>, text: &str, b: &mut Blanks) {
     b.wanted = text.len() != 1 || !text.starts_with(['<', '(', '{', '[']);
 }
 
-/// Whether there is nothing of it to print.
+/// Whether an element prints nothing for `op`.
 fn is_empty(p: &Printer<'_>, op: Op, elem: &Elem) -> bool {
     match elem {
         Elem::Operand(i) => p.m.operand_group(op, *i).is_empty(),
@@ -97,7 +97,7 @@ fn is_empty(p: &Printer<'_>, op: Op, elem: &Elem) -> bool {
     }
 }
 
-/// Attributes that the words around them spell.
+/// Whether an element is a unit attribute, which is spelled by the literals around it.
 fn is_flag(info: &OpInfo, elem: &Elem) -> bool {
     matches!(elem, Elem::Attr(i) if matches!(info.attrs[*i].kind.text, AttrText::Flag))
 }
@@ -168,7 +168,7 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
     Ok(())
 }
 
-/// Whether the terminator of the region's block says nothing, so that the text leaves it out.
+/// Whether the terminator of the region's block is the implicit one, which the text omits.
 pub(super) fn is_plain(m: &Module, info: &OpInfo, region: Region) -> bool {
     let Some(last) = m.entry(region).and_then(|b| m.last_op(b)) else { return false };
     !info.implicit_terminator.is_empty()
@@ -188,7 +188,7 @@ pub(super) fn value_types(p: &Printer<'_>, op: Op, values: Values) -> Vec<Type> 
     }
 }
 
-/// An attribute the way its kind is spelled.
+/// Prints an attribute in the form that formats use for its kind.
 pub(super) fn attr_text(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, i: usize) {
     let spec = &info.attrs[i];
     let Some(value) = p.m.inherent_attr(op, spec.name) else { return };

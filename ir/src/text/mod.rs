@@ -1,8 +1,8 @@
-//! IR as text, in and out. The language is MLIR's; `grammar.pest` is its reference.
+//! Parsing and printing of IR. The language is MLIR's; `grammar.pest` is its reference.
 //!
-//! An op's skeleton (names, operands, brackets) is read by a [cursor](cursor): real IR is mostly that, and it needs no
-//! grammar. Every distinct type, attribute, signature and location is parsed once by the pest rules ([`fine`]) and
-//! remembered by its text.
+//! The skeleton of ops (names, operands, brackets), which is most of real IR, is parsed by a [cursor](cursor) without a
+//! grammar. Each distinct type, attribute, signature and location is parsed once by the pest rules ([`fine`]) and
+//! memoized by its text.
 
 mod attr_dict;
 mod cursor;
@@ -43,14 +43,14 @@ use crate::intern::{Attr, Type};
 use crate::module::{Module, Op, Value};
 
 impl Context {
-    /// The text of a type.
+    /// Returns the text of a type.
     pub fn display_type(&self, ty: Type) -> String {
         let mut out = String::new();
         print_attr::AttrPrinter::new(self, None).ty(ty, &mut out);
         out
     }
 
-    /// The text of an attribute, with its type.
+    /// Returns the text of an attribute, with its type.
     pub fn display_attr(&self, attr: Attr) -> String {
         let mut out = String::new();
         print_attr::AttrPrinter::new(self, None).attr(attr, &mut out);
@@ -58,16 +58,16 @@ impl Context {
     }
 }
 
-/// The names of values in the text of an op, for messages and reports.
+/// The names of the values in the text of an op, for messages and reports.
 pub struct ValueNames(number::Numbering);
 
 impl ValueNames {
-    /// Of all values under an op.
+    /// Names all values under an op.
     pub fn new(m: &Module, op: Op) -> ValueNames {
         ValueNames(number::Numbering::new(m, op, PrintOptions::default()))
     }
 
-    /// The name of one of them, `%0` or `%arg0`.
+    /// Returns the name of a value, `%0` or `%arg0`.
     pub fn of(&self, m: &Module, value: Value) -> String {
         let mut out = String::new();
         self.0.value(m, value, &mut out);

@@ -1,4 +1,4 @@
-//! Which types and attributes are printed by an alias, and what the aliases are called: as mlir-opt decides it.
+//! Selection and naming of aliases for types and attributes, as in mlir-opt.
 
 use super::print_attr::AttrPrinter;
 use crate::attrs::{AttrData, Piece};
@@ -9,7 +9,7 @@ use crate::module::AliasHints;
 use crate::types::TypeData;
 use rustc_hash::FxHashMap;
 
-/// Tuples of more elements than this get an alias.
+/// Number of elements above which a tuple gets an alias.
 const MAX_TUPLE: usize = 16;
 const RED_ZONE: usize = 64 << 10;
 const STACK: usize = 4 << 20;
@@ -23,31 +23,32 @@ enum Aliased {
     Type(Type),
 }
 
-/// Finds out which values need an alias, by visiting everything in the order in which it will be printed.
+/// A collector of aliases, which visits types and attributes in print order.
 pub(crate) struct AliasBuilder<'a> {
     ctx: &'a Context,
     hints: &'a AliasHints,
     index: FxHashMap<Aliased, usize>,
     seen: Vec<Seen<'a>>,
-    /// What was visited, needs no alias and mentions none: nearly everything.
+    /// Types and attributes visited that neither need an alias nor contain one that does: nearly all.
     plain_types: SideTable<Type, bool>,
     plain_attrs: SideTable<Attr, bool>,
 }
 
-/// A visited value.
+/// A visited type or attribute.
 struct Seen<'a> {
     value: Aliased,
     base: Option<&'a str>,
-    /// 0 for what needs no alias and mentions none; else more than what it mentions.
+    /// Nesting depth of aliases: 0 if it neither needs an alias nor contains one that does, else greater than its
+    /// children's.
     depth: usize,
-    /// Whether the definition may stand at the end of the file.
+    /// Whether the definition may be printed at the end of the file.
     deferrable: bool,
-    /// The values that it mentions.
+    /// Indices of the types and attributes that it contains.
     children: Vec<usize>,
 }
 
 impl<'a> AliasBuilder<'a> {
-    /// A builder that knows the names of `hints`.
+    /// Creates a collector that prefers the names in `hints`.
     pub(crate) fn new(ctx: &'a Context, hints: &'a AliasHints) -> AliasBuilder<'a> {
         AliasBuilder {
             ctx,
@@ -59,22 +60,22 @@ impl<'a> AliasBuilder<'a> {
         }
     }
 
-    /// Whether nothing that was visited needs an alias.
+    /// Whether no visited type or attribute needs an alias.
     pub(crate) fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
 
-    /// Visits a type and what it mentions.
+    /// Visits a type and the types and attributes that it contains.
     pub(crate) fn visit_type(&mut self, ty: Type) {
         self.visit(Aliased::Type(ty), false);
     }
 
-    /// Visits an attribute and what it mentions.
+    /// Visits an attribute and the types and attributes that it contains.
     pub(crate) fn visit_attr(&mut self, attr: Attr) {
         self.visit(Aliased::Attr(attr), false);
     }
 
-    /// Visits the attributes of an op's two dictionaries by name. Both are sorted; MLIR visits them merged.
+    /// Visits the attributes of an op's two dictionaries, merged in order of their names, as MLIR does.
     pub(crate) fn visit_dicts(&mut self, props: Attr, attrs: Attr) {
         if self.plain_attrs[props] && self.plain_attrs[attrs] {
             return;
@@ -92,17 +93,17 @@ impl<'a> AliasBuilder<'a> {
         }
     }
 
-    /// Visits a location of an op, whose alias may be defined at the end of the file.
+    /// Visits the location of an op, whose alias may be defined at the end of the file.
     pub(crate) fn visit_loc(&mut self, loc: Attr, can_be_deferred: bool) {
         self.visit(Aliased::Attr(loc), can_be_deferred);
     }
 
-    /// Names the aliases and writes their definitions, without constants of more elements than `elide`.
+    /// Names the aliases and prints their definitions. Constants with more than `elide` elements are elided.
     pub(crate) fn finish(self, elide: Option<usize>) -> Aliases {
         let ctx = self.ctx;
         let mut named: Vec<(Seen<'a>, &str)> =
             self.seen.into_iter().filter_map(|seen| seen.base.map(|base| (seen, base))).collect();
-        // Types come before attributes; the sort is stable, so otherwise the first visited comes first.
+        // Types come before attributes; the sort is stable and otherwise keeps visit order.
         let is_attr = |value: Aliased| matches!(value, Aliased::Attr(_));
         named.sort_by(|(a, a_base), (b, b_base)| {
             (a.depth, is_attr(a.value), *a_base).cmp(&(b.depth, is_attr(b.value), *b_base))
@@ -125,7 +126,7 @@ impl<'a> AliasBuilder<'a> {
         aliases
     }
 
-    /// Visits a value once; returns its depth and number.
+    /// Visits a type or attribute once. Returns its depth and index.
     fn visit(&mut self, value: Aliased, deferrable: bool) -> (usize, usize) {
         let plain = match value {
             Aliased::Attr(attr) => self.plain_attrs[attr],
@@ -171,7 +172,7 @@ impl<'a> AliasBuilder<'a> {
         (seen.depth, i)
     }
 
-    /// Something that is printed before the end of the file mentions the value.
+    /// Marks an alias, and those in its definition, as used before the end of the file.
     fn must_come_first(&mut self, i: usize) {
         let mut pending = vec![i];
         while let Some(i) = pending.pop() {
@@ -181,7 +182,7 @@ impl<'a> AliasBuilder<'a> {
         }
     }
 
-    /// What the value's alias is called, if it gets one.
+    /// Returns the base name of the alias, if the type or attribute gets one.
     fn base(&self, value: Aliased) -> Option<&'a str> {
         let own = match value {
             Aliased::Attr(attr) => match self.ctx.attr_data(attr) {
@@ -205,7 +206,7 @@ impl<'a> AliasBuilder<'a> {
     }
 }
 
-/// Visits the parts of a value.
+/// A visitor of the types and attributes that one contains.
 struct Nested<'b, 'a> {
     builder: &'b mut AliasBuilder<'a>,
     deferrable: bool,
@@ -243,7 +244,7 @@ impl Nested<'_, '_> {
     fn parts_of_attr(&mut self, attr: Attr) {
         let ctx = self.builder.ctx;
         match ctx.attr_data(attr) {
-            // These are visited without their types.
+            // Their types are not visited.
             AttrData::Integer { .. } | AttrData::Float { .. } | AttrData::DenseArray { .. } => return,
             AttrData::Dialect { body, .. } => self.pieces(body),
             AttrData::Distinct { inner, .. } => self.attr(*inner),
@@ -298,37 +299,37 @@ pub(crate) struct Aliases {
     bottom: Vec<Aliased>,
     head: String,
     tail: String,
-    /// The numbers of `distinct` attributes in the definitions.
+    /// Numbers of the `distinct` attributes in the definitions.
     pub(super) distinct: FxHashMap<Attr, usize>,
 }
 
 impl Aliases {
-    /// The alias of an attribute, with its `#`.
+    /// Returns the alias of an attribute, with its `#`.
     pub(crate) fn attr(&self, attr: Attr) -> Option<&str> {
         self.names.get(&Aliased::Attr(attr)).map(|name| &**name)
     }
 
-    /// The alias of a type, with its `!`.
+    /// Returns the alias of a type, with its `!`.
     pub(crate) fn ty(&self, ty: Type) -> Option<&str> {
         self.names.get(&Aliased::Type(ty)).map(|name| &**name)
     }
 
-    /// Whether there are none.
+    /// Whether the file has no aliases.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The definitions for the top of the file, a line each.
+    /// Returns the definitions at the top of the file, one per line.
     pub(crate) fn head(&self) -> &str {
         &self.head
     }
 
-    /// The definitions for the end of the file, a line each: those of locations of ops.
+    /// Returns the definitions at the end of the file, one per line: aliases that only locations of ops use.
     pub(crate) fn tail(&self) -> &str {
         &self.tail
     }
 
-    /// Writes the definitions.
+    /// Prints the definitions.
     fn define(&mut self, ctx: &Context, elide: Option<usize>) {
         let mut printer = AttrPrinter::new(ctx, Some(self)).eliding(elide);
         let (mut head, mut tail) = (String::new(), String::new());

@@ -1,4 +1,4 @@
-//! Types and attributes as text, exactly as mlir-opt prints them.
+//! Printing of types and attributes, exactly as in mlir-opt.
 
 use super::fine::{int_from_bytes, push_hex, push_i64, push_int};
 use super::print_alias::{AliasBuilder, Aliases};
@@ -11,45 +11,46 @@ use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// More elements than this, unless they are all equal, are printed as hexadecimal bytes.
+/// Number of elements above which a non-splat constant is printed as hexadecimal bytes.
 const MAX_LISTED: usize = 100;
 
-/// Stack that the printer takes at most between two checks.
+/// Maximum stack in bytes that the printer uses between two stack checks.
 const RED_ZONE: usize = 64 << 10;
 const STACK: usize = 4 << 20;
 
-/// When an attribute's type is printed.
+/// The elision of an attribute's type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Elide {
-    /// Always.
+    /// The type is printed.
     Never,
-    /// Not where it is the default, in arrays.
+    /// The type is omitted if it is the default, as in arrays.
     May,
-    /// Not at all: the context gives it.
+    /// The type is omitted: it follows from the context.
     Must,
 }
 
-/// Prints types and attributes. The `distinct` attributes are numbered as they come, so one printer prints a whole file.
+/// A printer of types and attributes. It numbers `distinct` attributes in print order, so one printer prints a whole
+/// file.
 pub(crate) struct AttrPrinter<'a> {
     ctx: &'a Context,
     aliases: Option<&'a Aliases>,
-    /// While aliases are looked for, nothing is printed: what would be is visited here.
+    /// The collector of aliases. While it is set, types and attributes are visited instead of printed.
     pub(super) visitor: Option<AliasBuilder<'a>>,
     pub(super) distinct: FxHashMap<Attr, usize>,
-    /// Keys of resources, in the order in which they were printed first.
+    /// Keys of resources, in order of their first mention.
     pub(super) resources: IndexSet<Str>,
-    /// Constants of more elements are not printed.
+    /// Number of elements above which constants are elided.
     elide: Option<usize>,
 }
 
 impl<'a> AttrPrinter<'a> {
-    /// A printer that writes the values in `aliases` by name.
+    /// Creates a printer that uses `aliases`.
     pub(crate) fn new(ctx: &'a Context, aliases: Option<&'a Aliases>) -> AttrPrinter<'a> {
         let distinct = aliases.map(|aliases| aliases.distinct.clone()).unwrap_or_default();
         AttrPrinter { ctx, aliases, visitor: None, distinct, resources: IndexSet::new(), elide: None }
     }
 
-    /// The same, but without constants of more elements than this.
+    /// Elides constants with more elements than `more_than`.
     #[must_use]
     pub(crate) fn eliding(mut self, more_than: Option<usize>) -> AttrPrinter<'a> {
         self.elide = more_than;
@@ -72,19 +73,19 @@ impl<'a> AttrPrinter<'a> {
         self.attr_or_alias(attr, Elide::Never, out);
     }
 
-    /// Appends an attribute whose type the reader knows.
+    /// Appends an attribute whose type follows from the context.
     pub(crate) fn attr_without_type(&mut self, attr: Attr, out: &mut String) {
         self.attr_or_alias(attr, Elide::Must, out);
     }
 
-    /// Appends an attribute that is written out even if it has an alias.
+    /// Appends an attribute, without its alias.
     pub(crate) fn attr_inline(&mut self, attr: Attr, out: &mut String) {
         if self.visitor.is_none() {
             self.attr_written_out(attr, out);
         }
     }
 
-    /// Appends `loc(...)`, with the location's alias in it if it has one.
+    /// Appends `loc(...)`, with the location's alias if it has one.
     pub(crate) fn trailing_loc(&mut self, loc: Attr, out: &mut String) {
         if let Some(visitor) = &mut self.visitor {
             return visitor.visit_loc(loc, true);
@@ -97,7 +98,7 @@ impl<'a> AttrPrinter<'a> {
         out.push(')');
     }
 
-    /// Appends `loc(...)` around a location that is written out even if it has an alias; MLIR does so for block arguments.
+    /// Appends `loc(...)` without the location's alias, as MLIR does for block arguments.
     pub(crate) fn trailing_loc_inline(&mut self, loc: Attr, out: &mut String) {
         if let Some(visitor) = &mut self.visitor {
             return visitor.visit_loc(loc, false);
@@ -121,7 +122,7 @@ impl<'a> AttrPrinter<'a> {
         }
     }
 
-    /// Appends the types with commas between them.
+    /// Appends comma-separated types.
     pub(crate) fn types(&mut self, types: &[Type], out: &mut String) {
         self.list(types, out, Self::ty);
     }
@@ -141,7 +142,7 @@ impl<'a> AttrPrinter<'a> {
         }
     }
 
-    /// Appends a type without using an alias for it; its parts may still use theirs.
+    /// Appends a type without its alias; nested types and attributes use theirs.
     pub(crate) fn ty_written_out(&mut self, ty: Type, out: &mut String) {
         if matches!(self.ctx.type_data(ty), TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index) {
             return self.ty_inner(ty, out);
@@ -149,7 +150,7 @@ impl<'a> AttrPrinter<'a> {
         stacker::maybe_grow(RED_ZONE, STACK, || self.ty_inner(ty, out));
     }
 
-    /// Appends an attribute without using an alias for it; its parts may still use theirs.
+    /// Appends an attribute without its alias; nested types and attributes use theirs.
     pub(crate) fn attr_written_out(&mut self, attr: Attr, out: &mut String) {
         stacker::maybe_grow(RED_ZONE, STACK, || self.attr_inner(attr, Elide::Never, out));
     }
@@ -251,7 +252,7 @@ impl<'a> AttrPrinter<'a> {
         out.push('>');
     }
 
-    /// Prints an attribute and, where it has one and `elide` says so, its type.
+    /// Appends an attribute and, unless it is elided, its type.
     fn attr_inner(&mut self, attr: Attr, elide: Elide, out: &mut String) {
         match self.ctx.attr_data(attr) {
             AttrData::Integer { ty: Type::I1, value } => {
@@ -306,7 +307,7 @@ impl<'a> AttrPrinter<'a> {
         }
     }
 
-    /// Whether a constant has too many elements to be printed; one that is all equal never has.
+    /// Whether a constant has too many elements to be printed; splats are never elided.
     fn is_elided(&self, data: &AttrData) -> bool {
         let Some(limit) = self.elide else { return false };
         let elements = |ty| self.ctx.static_shape(ty).map_or(0, |s| s.iter().map(|&d| d as usize).product::<usize>());
@@ -320,7 +321,7 @@ impl<'a> AttrPrinter<'a> {
         }
     }
 
-    /// Prints an attribute that has no type.
+    /// Appends an attribute that has no type.
     fn untyped(&mut self, attr: Attr, out: &mut String) {
         match self.ctx.attr_data(attr) {
             AttrData::Unit => out.push_str("unit"),
@@ -376,7 +377,7 @@ impl<'a> AttrPrinter<'a> {
         }
     }
 
-    /// A location inside another one.
+    /// Appends a nested location.
     fn inner_loc(&mut self, loc: Attr, out: &mut String) {
         match self.aliases.and_then(|aliases| aliases.attr(loc)) {
             Some(name) => out.push_str(name),
@@ -422,12 +423,12 @@ impl<'a> AttrPrinter<'a> {
                 out.push(']');
             }
             AttrData::LocUnknown => out.push_str("unknown"),
-            // Not a location; the parser makes none of these.
+            // Not a location; the parser creates no such attribute.
             _ => self.attr(loc, out),
         }
     }
 
-    /// `#dialect.body` if the body looks like a name, perhaps with something in angle brackets; else `#dialect<body>`.
+    /// Appends `#dialect.body` if the body is a name, optionally followed by angle brackets; else `#dialect<body>`.
     fn dialect_symbol(&mut self, prefix: char, dialect: Str, body: &[Piece], out: &mut String) {
         out.push(prefix);
         out.push_str(self.ctx.text(dialect));
@@ -513,7 +514,7 @@ impl<'a> AttrPrinter<'a> {
     }
 }
 
-/// The width and signedness that integers of a type print with.
+/// Returns the width and signedness with which integers of a type are printed.
 fn int_format(ctx: &Context, ty: Type) -> (u32, Signedness) {
     match *ctx.type_data(ty) {
         TypeData::Integer { width, sign } => (width, sign),
@@ -521,7 +522,7 @@ fn int_format(ctx: &Context, ty: Type) -> (u32, Signedness) {
     }
 }
 
-/// One element of a dense attribute.
+/// Appends one element of a dense attribute.
 fn push_element(ctx: &Context, ty: Type, bytes: &[u8], out: &mut String) {
     match *ctx.type_data(ty) {
         TypeData::Integer { width: 1, .. } => {
@@ -548,9 +549,9 @@ fn push_element(ctx: &Context, ty: Type, bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Elements `0..count` in brackets that show the shape.
+/// Appends elements `0..count` in nested brackets that reflect the shape.
 fn nested(shape: &[i64], count: usize, out: &mut String, mut element: impl FnMut(usize, &mut String)) {
-    // How many elements a bracket of each dimension holds.
+    // Number of elements per bracket of each dimension.
     let mut blocks = Vec::with_capacity(shape.len());
     let mut block = 1;
     for &dim in shape.iter().rev() {
@@ -569,7 +570,7 @@ fn nested(shape: &[i64], count: usize, out: &mut String, mut element: impl FnMut
     }
 }
 
-/// Booleans of a byte each, eight to a byte.
+/// Packs booleans, one per byte, into eight per byte.
 fn pack_bits(bools: &[u8]) -> Vec<u8> {
     bools.chunks(8).map(|chunk| chunk.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i)).collect()
 }
@@ -605,7 +606,7 @@ fn push_shape(shape: &[i64], out: &mut String) {
     }
 }
 
-/// Whether the attribute holds no other, so that printing it cannot go deep.
+/// Whether the attribute contains no other attribute, so that printing it does not recurse.
 fn is_leaf(data: &AttrData) -> bool {
     matches!(
         data,
@@ -643,7 +644,7 @@ pub(crate) fn push_escaped(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Appends a name as it is if it is a bare identifier, else as a string.
+/// Appends a name, quoted unless it is a bare identifier.
 pub(crate) fn push_keyword_or_string(name: &str, out: &mut String) {
     let bytes = name.as_bytes();
     let bare = bytes.first().is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_')

@@ -1,4 +1,4 @@
-//! Affine maps and integer sets from pairs.
+//! Conversion of pest pairs to affine maps and integer sets.
 
 use super::attrs::unsigned;
 use super::grammar::Rule;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 type Names<'s> = FxHashMap<&'s str, AffineExpr>;
 
 impl FineParser<'_> {
-    /// `affine_map<(dims)[symbols] -> (results)>` or `affine_set<(dims)[symbols] : (constraints)>`
+    /// Converts `affine_map<(dims)[symbols] -> (results)>` or `affine_set<(dims)[symbols] : (constraints)>`.
     pub(super) fn affine(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         let is_set = pair.as_rule() == Rule::affine_set;
         let mut names = Names::default();
@@ -36,7 +36,7 @@ impl FineParser<'_> {
     }
 }
 
-/// Declares the names in a list, and counts them.
+/// Declares the names in a list and returns their number.
 fn declare<'s>(
     src: &Source<'s>,
     list: Pair<'_, Rule>,
@@ -54,7 +54,7 @@ fn declare<'s>(
     Ok(count)
 }
 
-/// `a >= b`, `a <= b` or `a == b` as an expression that is not negative, or zero.
+/// Converts `a >= b`, `a <= b` or `a == b` to an expression that must be nonnegative or, if the flag is set, zero.
 fn constraint(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<(AffineExpr, bool)> {
     let at = src.start(&pair);
     let mut inner = pair.into_inner();
@@ -69,7 +69,7 @@ fn constraint(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Resu
     })
 }
 
-/// A product.
+/// Converts a product.
 fn term(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<AffineExpr> {
     let mut product: Option<AffineExpr> = None;
     let (mut op, mut op_at, mut negate) = (AffineBinOp::Mul, 0, false);
@@ -91,7 +91,7 @@ fn term(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<Aff
     product.ok_or_else(|| ParseError::new(0, "expected affine expression"))
 }
 
-/// A sum.
+/// Converts a sum.
 fn expr(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<AffineExpr> {
     let mut sum: Option<AffineExpr> = None;
     let mut minus = false;
@@ -110,7 +110,7 @@ fn expr(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<Aff
     sum.ok_or_else(|| ParseError::new(0, "expected affine expression"))
 }
 
-/// A number, a name, or a sum in parentheses.
+/// Converts a number, a name, or a sum in parentheses.
 fn factor(src: &Source<'_>, names: &Names<'_>, pair: Pair<'_, Rule>) -> Result<AffineExpr> {
     let at = src.start(&pair);
     let text = src.str(&pair);

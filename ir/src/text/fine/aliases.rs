@@ -9,39 +9,39 @@ use crate::types::TypeData;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, OnceLock};
 
-/// How messages begin that are about the use of an alias whose definition is wrong.
+/// The prefix of messages about uses of an alias whose definition is invalid.
 pub(crate) const OF_ALIAS: &str = "in the definition of alias '";
 
-/// The aliases that a file defines, each read when it is first asked for, wherever in the file it is defined; and the
-/// `distinct` attributes that were read from the file, by number. Parsers on several threads may share one table.
+/// The aliases that a file defines, each parsed at its first use, and the `distinct` attributes of the file, by number.
+/// Parsers on several threads may share one table.
 #[derive(Default)]
 pub(crate) struct AliasTable<'a> {
     entries: Vec<Entry<'a>>,
-    /// By name, with its `#` or `!`.
+    /// Index of each alias, by name with its sigil (`#` or `!`).
     index: FxHashMap<&'a str, usize>,
     pub(super) distinct: Mutex<FxHashMap<u64, Attr>>,
-    /// The number of aliases of each dialect's attribute.
+    /// Number of aliases of each dialect attribute.
     named: Mutex<FxHashMap<Attr, u32>>,
 }
 
 struct Entry<'a> {
     name: &'a str,
-    /// The text of the file from the definition on.
+    /// The text of the file from the definition's value on.
     text: &'a str,
-    /// Where that is in the file.
+    /// Byte offset of `text` in the file.
     offset: usize,
-    /// The value, and the length of its text.
+    /// The value and the length of its text.
     value: OnceLock<Result<(Memo, usize)>>,
 }
 
 impl<'a> AliasTable<'a> {
-    /// A table without aliases.
+    /// Creates an empty table.
     pub(crate) fn new() -> AliasTable<'a> {
         AliasTable::default()
     }
 
-    /// Adds an alias. `name` includes the `#` or `!`; `text` is what follows the `=`, at byte `offset` of the file, and may
-    /// go on after the value. Errors when the name is taken or is not an alias's.
+    /// Adds an alias. `name` includes the sigil; `text` is the file's text after the `=`, at byte `offset`, and may
+    /// continue after the value. The error says that the name is defined twice or invalid.
     pub(crate) fn define(&mut self, name: &'a str, text: &'a str, offset: usize) -> std::result::Result<(), String> {
         let kind = if name.starts_with('!') { "type" } else { "attribute" };
         let Some(id) = name.strip_prefix(['#', '!']).filter(|id| !id.is_empty()) else {
@@ -58,20 +58,20 @@ impl<'a> AliasTable<'a> {
         Ok(())
     }
 
-    /// Where in the file the value of `name` (with its `#` or `!`) is defined.
+    /// Returns the offset in the file of the definition of `name` (with its sigil).
     pub(crate) fn definition(&self, name: &str) -> Option<usize> {
         self.index.get(name).map(|&i| self.entries[i].offset)
     }
 
-    /// Whether `name` (with its `#` or `!`) is defined.
+    /// Whether `name` (with its sigil) is defined.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.index.contains_key(name)
     }
 }
 
 impl FineParser<'_> {
-    /// Reads the definition of the alias `name` (with its `#` or `!`), unless that is done: the length of its text. The
-    /// offset of an error is one in the text of the definition.
+    /// Parses the definition of the alias `name` (with its sigil), once. Returns the length of its text. The offset of
+    /// an error is relative to that text.
     pub(crate) fn alias(&mut self, name: &str) -> Result<usize> {
         let Some(&i) = self.aliases.index.get(name) else {
             return Err(ParseError::new(0, format!("undefined symbol alias id '{name}'")));
@@ -80,19 +80,19 @@ impl FineParser<'_> {
         result.map(|(_, len)| len)
     }
 
-    /// Reads all aliases that the values of others depend on. Threads that share the table may do so only then: which of two
-    /// aliases with one text is read first makes a difference.
+    /// Parses all aliases on which values depend. Required before threads share the table, since the order in which two
+    /// aliases of the same text are parsed matters.
     pub(crate) fn read_aliases(&mut self) {
         for i in 0..self.aliases.entries.len() {
             if !self.aliases.entries[i].text.starts_with("loc(") {
-                // An error is kept for those who ask for the alias.
+                // An error is reported where the alias is used.
                 let _ = self.measured(|p| p.resolve(i));
             }
         }
     }
 
-    /// The names by which the file knows dialects' attributes and types, and strings, without the digits at their ends.
-    /// These are printed by an alias again.
+    /// Returns the base names, without trailing digits, of the aliases of dialect attributes and types and of strings.
+    /// The printer reuses them.
     pub(crate) fn hints(&self) -> AliasHints {
         let mut hints = AliasHints::default();
         for entry in &self.aliases.entries {
@@ -113,7 +113,7 @@ impl FineParser<'_> {
         hints
     }
 
-    /// The value of the alias `name` (with its `#` or `!`), which the text mentions at `offset`.
+    /// Returns the value of the alias `name` (with its sigil), used at `offset`.
     pub(super) fn aliased(&mut self, name: &str, offset: usize) -> Result<u32> {
         let Some(&i) = self.aliases.index.get(name) else {
             return Err(ParseError::new(offset, format!("undefined symbol alias id '{}'", &name[1..])));
@@ -127,8 +127,8 @@ impl FineParser<'_> {
         })
     }
 
-    /// Another attribute with the same text, if an alias stands for this one already: a dialect that gives one text two
-    /// names has two attributes in mind, which differ in what it does not print.
+    /// Returns a distinct twin of the attribute if an earlier alias has the same text: a dialect that prints two names
+    /// for one text distinguishes attributes by data that it does not print.
     fn own(&mut self, attr: Attr) -> Attr {
         let AttrData::Dialect { dialect, body, ty } = self.ctx.attr_data(attr) else { return attr };
         let body = match &**body {
@@ -166,7 +166,7 @@ impl FineParser<'_> {
         });
         self.resolving.pop();
         let value = result.map(|(key, len)| (Memo { key: key as u32, size }, len));
-        // Another thread may have been faster; its value is the same.
+        // Another thread may have set the value first; it is the same.
         let known = entry.value.get_or_init(|| value);
         known.clone().map(|(memo, len)| (memo.key, len))
     }

@@ -1,4 +1,4 @@
-//! Attributes from pairs.
+//! Conversion of pest pairs to attributes.
 
 use super::grammar::Rule;
 use super::int::{IntError, int_value};
@@ -12,8 +12,8 @@ use crate::types::{DYNAMIC, Signedness, TypeData};
 use pest::iterators::{Pair, Pairs};
 
 impl FineParser<'_> {
-    /// The attribute that a pair of one of `attr`'s rules describes. When its type is known from elsewhere, it is `ty`,
-    /// and must not be written.
+    /// Converts a pair of one of the alternatives of `attr`. `ty` is its type if the context gives it; then the text
+    /// must not spell it.
     pub(super) fn attr_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>, ty: Option<Type>) -> Result<Attr> {
         self.count();
         let at = src.start(&pair);
@@ -43,7 +43,7 @@ impl FineParser<'_> {
         }
     }
 
-    /// A number, a string, or an attribute of a dialect: what may have a type after it.
+    /// Converts a number, a string, or a dialect attribute: the forms with an optional trailing type.
     fn simple(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>, known: Option<Type>) -> Result<Attr> {
         let at = src.start(&pair);
         let mut inner = pair.into_inner();
@@ -59,7 +59,7 @@ impl FineParser<'_> {
         }
     }
 
-    /// The type that follows (as the next pair), or else the one known from elsewhere.
+    /// Returns the trailing type (the next pair), or else the type given by the context.
     pub(super) fn of_type(
         &mut self,
         src: &Source<'_>,
@@ -86,7 +86,7 @@ impl FineParser<'_> {
         Ok(self.ctx.type_attr(ty))
     }
 
-    /// An integer or float; without a type it is an `i64` or `f64`.
+    /// Converts an integer or float; the default types are `i64` and `f64`.
     fn number(&mut self, text: &str, at: usize, ty: Option<Type>) -> Result<Attr> {
         let (negative, digits) = sign(text);
         if !digits.starts_with("0x") && digits.contains('.') {
@@ -197,7 +197,7 @@ pub(super) fn sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// An unsigned decimal or hexadecimal number.
+/// Parses an unsigned decimal or hexadecimal number.
 pub(super) fn unsigned(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
@@ -205,13 +205,13 @@ pub(super) fn unsigned(text: &str) -> Option<u64> {
     }
 }
 
-/// The bits of `1.5`.
+/// Returns the bits of a float literal such as `1.5`.
 pub(super) fn float_literal(kind: FloatKind, digits: &str, negative: bool) -> Option<u128> {
     let value: f64 = digits.parse().ok()?;
     Some(float::from_f64(kind, if negative { -value } else { value }))
 }
 
-/// The bits that an integer literal gives: only hexadecimal ones do.
+/// Returns the bits given by an integer literal, which must be hexadecimal.
 pub(super) fn float_from_integer(
     kind: FloatKind,
     digits: &str,
@@ -227,7 +227,7 @@ pub(super) fn float_from_integer(
     float::parse_hex(kind, digits).ok_or("hexadecimal float constant out of range for type")
 }
 
-/// A stride or an offset.
+/// Parses a stride or an offset.
 fn stride(text: &str, at: usize) -> Result<i64> {
     if text == "?" {
         return Ok(DYNAMIC);

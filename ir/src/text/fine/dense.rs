@@ -1,4 +1,4 @@
-//! `dense<...>`, `array<...>`, `sparse<...>` and `dense_resource<...>`. Elements go straight from the text into bytes.
+//! Parsing of `dense<...>`, `array<...>`, `sparse<...>` and `dense_resource<...>`, from text directly to bytes.
 
 use super::elements::{Elem, ElementsResult, Format, Reader, Shape, excess};
 use super::grammar::Rule;
@@ -11,7 +11,7 @@ use bytes::Bytes;
 use pest::iterators::{Pair, Pairs};
 
 impl FineParser<'_> {
-    /// One of the four forms.
+    /// Parses one of the four forms.
     pub(super) fn elements(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>, known: Option<Type>) -> Result<Attr> {
         let at = src.start(&pair);
         let rule = pair.as_rule();
@@ -36,11 +36,11 @@ impl FineParser<'_> {
             Rule::sparse => self.sparse(text, ty, &shape),
             _ => self.dense(text, ty, &shape),
         };
-        // Errors about all of it are told at the attribute, others where they are in the body.
+        // Errors without an offset are reported at the attribute, others in its body.
         result.map_err(|(offset, message)| ParseError::new(offset.map_or(at, |offset| start + offset), message))
     }
 
-    /// The shaped type of an elements attribute, and its extents when they are static.
+    /// Returns the shaped type of an elements attribute, and its extents if they are static.
     fn shaped_type(
         &mut self,
         src: &Source<'_>,
@@ -58,7 +58,7 @@ impl FineParser<'_> {
         Ok((ty, shape))
     }
 
-    /// The body of `dense<...>`, or one of the two of `sparse<...>`, as an attribute of type `ty`.
+    /// Parses the body of `dense<...>`, or one of the two of `sparse<...>`, as an attribute of type `ty`.
     fn dense(&mut self, body: &str, ty: Type, shape: &[usize]) -> ElementsResult<Attr> {
         let elem_ty = self.ctx.element_type(ty);
         let format = Format::of(self.ctx, elem_ty);
@@ -97,23 +97,23 @@ impl FineParser<'_> {
         Ok(self.dense_bytes(ty, format.size(), elements.data))
     }
 
-    /// Keeps one element for all if they are equal.
+    /// Creates a dense attribute; equal elements become a splat.
     fn dense_bytes(&mut self, ty: Type, size: usize, mut data: Vec<u8>) -> Attr {
         let splat = !data.is_empty() && data[size..] == data[..data.len() - size];
         if splat {
             data.truncate(size);
             data.shrink_to_fit();
         }
-        // Elements without bits (`i0`) take no bytes at all; one stands for all.
+        // Elements without bits (`i0`) take no bytes; they are a splat.
         let splat = splat || size == 0;
         self.intern(AttrData::Dense(Box::new(Dense { ty, splat, data: Bytes::from(data) })))
     }
 
-    /// `"0x..."`: the elements' bytes; one element stands for all, and booleans are packed eight to a byte.
+    /// Parses `"0x..."`, the bytes of all elements, or of one for a splat. Booleans are packed eight to a byte.
     fn hex(&mut self, reader: &Reader<'_>, ty: Type, total: Option<usize>) -> ElementsResult<Attr> {
         let malformed = || (Some(reader.at), "expected string containing hex digits starting with `0x`".to_string());
         let literal = reader.text[reader.at..].trim_ascii_end().as_bytes();
-        // Whatever else the string holds is no digit, a quote neither.
+        // Other characters, such as escapes or quotes, are no digits and are rejected by the decoder.
         let digits = literal.strip_prefix(b"\"0x").and_then(|rest| rest.strip_suffix(b"\"")).ok_or_else(malformed)?;
         let mut data = hex::decode(digits).ok_or_else(malformed)?;
         let format = reader.format;
@@ -141,7 +141,7 @@ impl FineParser<'_> {
         Ok(self.dense_bytes(ty, format.size(), data))
     }
 
-    /// `array<i32: 1, 2>`
+    /// Parses the body of `array<i32: 1, 2>`.
     fn dense_array(&mut self, body: &str, start: usize) -> Result<Attr> {
         let (word, list) = body.split_once(':').map_or((body, None), |(word, list)| (word, Some(list)));
         let elem = self.ty(word.trim()).map_err(|error| {
@@ -178,7 +178,7 @@ impl FineParser<'_> {
         Ok(self.intern(AttrData::DenseArray { elem, data: data.into() }))
     }
 
-    /// `sparse<indices, values>`
+    /// Parses the body of `sparse<indices, values>`.
     fn sparse(&mut self, body: &str, ty: Type, shape: &[usize]) -> ElementsResult<Attr> {
         let elem = self.ctx.element_type(ty);
         let rank = shape.len();
@@ -220,7 +220,7 @@ impl FineParser<'_> {
         Ok(self.intern(AttrData::Sparse { ty, indices, values }))
     }
 
-    /// Every value needs an index, and every index must lie in the shape.
+    /// Checks that every value has an index and that every index is in bounds.
     fn check_sparse(
         &self,
         indices: Attr,
@@ -242,7 +242,7 @@ impl FineParser<'_> {
             let bytes = if dense.splat { dense.data.get(..8) } else { dense.data.get(8 * at..8 * at + 8) };
             bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, i64::from_le_bytes)
         };
-        // One row speaks for all when they are equal.
+        // For a splat, checking one row suffices.
         let rows = if dense.splat { indices_shape[0].min(1) } else { indices_shape[0] };
         for row in 0..rows {
             let values: Vec<i64> = (0..rank).map(|i| index(row * rank + i)).collect();
@@ -257,7 +257,7 @@ impl FineParser<'_> {
     }
 }
 
-/// Where the comma is that is in no bracket and no string.
+/// Returns the offset of the comma outside of brackets and strings.
 fn top_level_comma(body: &str) -> Option<usize> {
     let bytes = body.as_bytes();
     let (mut depth, mut i) = (0usize, 0);

@@ -1,4 +1,4 @@
-//! Types and attributes of dialects, which are kept as text, and aliases, which look like them.
+//! Parsing of dialect types and attributes, which are kept as text, and of aliases, which look alike.
 
 use super::source::string_end;
 use super::{FineParser, ParseError, Result};
@@ -9,16 +9,16 @@ use crate::intern::{Attr, Type};
 use crate::op_info::AttrText;
 use crate::types::TypeData;
 
-/// `#` or `!`, and what follows up to the body.
+/// The parts of a dialect type or attribute after its sigil.
 struct Name<'s> {
     dialect: &'s str,
-    /// After the dot, or between the angle brackets of the form without a dot.
+    /// The text after the dot, or between the angle brackets of the form without a dot.
     body: &'s str,
-    /// Where the body is in the name.
+    /// Byte offset of the body in the name.
     at: usize,
 }
 
-/// Splits `#dialect.rest` and `#dialect<rest>`; anything else is an alias.
+/// Splits `#dialect.rest` and `#dialect<rest>`; `None` for an alias.
 fn split(name: &str) -> Option<Name<'_>> {
     let stop = name.find(['.', '<'])?;
     let dialect = &name[1..stop];
@@ -38,7 +38,7 @@ fn check_namespace(name: &Name<'_>, offset: usize) -> Result<()> {
     Err(ParseError::new(offset, format!("invalid dialect namespace '{}'", name.dialect)))
 }
 
-/// The body of an attribute with a declared text, as it is printed. `None` if none is declared by that name.
+/// Returns the canonical text of a declared attribute's body. `None` if the dialect declares no attribute of that name.
 fn declared_body(ctx: &Context, name: &Name<'_>, offset: usize, ty: Type) -> Result<Option<String>> {
     let mnemonic = name.body.split('<').next().unwrap_or("");
     let kinds = || ctx.dialect(name.dialect).map_or(&[][..], |d| d.attrs).iter().map(|kind| &kind.text);
@@ -64,7 +64,7 @@ fn declared_body(ctx: &Context, name: &Name<'_>, offset: usize, ty: Type) -> Res
     Ok(Some(format!("{mnemonic}<{printed}>")))
 }
 
-/// The body of an attribute that is a set of flags, as it is printed.
+/// Returns the canonical text of the body of a declared set of flags.
 fn flags_in_order(ctx: &Context, name: &Name<'_>) -> Option<String> {
     ctx.dialect(name.dialect)?.attrs.iter().find_map(|kind| {
         let AttrText::Words { mnemonic, words, flags: Some(flags), .. } = kind.text else { return None };
@@ -74,7 +74,7 @@ fn flags_in_order(ctx: &Context, name: &Name<'_>) -> Option<String> {
 }
 
 impl FineParser<'_> {
-    /// `!alias`, `!dialect.rest` or `!dialect<rest>`.
+    /// Parses `!alias`, `!dialect.rest` or `!dialect<rest>`.
     pub(super) fn dialect_type(&mut self, name: &str, offset: usize) -> Result<Type> {
         let Some(parts) = split(name) else {
             return self.aliased(name, offset).map(|key| Type::new(key as usize));
@@ -84,7 +84,7 @@ impl FineParser<'_> {
         Ok(self.ctx.ty(TypeData::Dialect { dialect: self.ctx.str(parts.dialect), body }))
     }
 
-    /// `#alias`, `#dialect.rest` or `#dialect<rest>`; the latter with the type that comes after it.
+    /// Parses `#alias`, `#dialect.rest` or `#dialect<rest>`; the latter two with the trailing type `ty`.
     pub(super) fn dialect_attr(&mut self, name: &str, offset: usize, ty: Type) -> Result<Attr> {
         let Some(parts) = split(name) else {
             return self.aliased(name, offset).map(|key| Attr::new(key as usize));
@@ -99,7 +99,7 @@ impl FineParser<'_> {
         Ok(self.intern(crate::attrs::AttrData::Dialect { dialect, body, ty }))
     }
 
-    /// Splits a body at the aliases that it mentions. What only looks like one stays text.
+    /// Splits a body at the aliases in it. Undefined names stay text.
     fn pieces(&mut self, body: &str, offset: usize) -> Result<Box<[Piece]>> {
         let bytes = body.as_bytes();
         let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);

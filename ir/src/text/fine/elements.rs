@@ -1,4 +1,4 @@
-//! Lists of elements: numbers, booleans and strings in nested brackets, read into bytes.
+//! Element lists: numbers, booleans and strings in nested brackets, parsed into bytes.
 
 use super::attrs::{float_from_integer, float_literal, sign};
 use super::int::{IntError, byte_size, int_value, push_bytes};
@@ -11,25 +11,25 @@ use crate::intern::Type;
 use crate::types::{Signedness, TypeData};
 use smallvec::SmallVec;
 
-/// Extents.
+/// The extents of a shape.
 pub(super) type Shape = SmallVec<[usize; 6]>;
 
-/// Elements may take so many times the memory of their text; see [`FineParser`](super::FineParser) for those that take
-/// more, because their type is very wide.
+/// Maximum memory of elements in bytes per byte of text; see [`FineParser`](super::FineParser) for the spare memory of
+/// very wide types.
 const BYTES_PER_BYTE: usize = 64;
 
-/// How an element's text becomes bytes.
+/// The encoding of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Elem {
     Bool(Signedness),
     Int(u32, Signedness),
     Index,
     Float(FloatKind),
-    /// Of some other type: strings.
+    /// Strings, for other types.
     Text,
 }
 
-/// The parts of an element: two for a complex number.
+/// The format of an element: one part, or two for a complex number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
     pub(super) elem: Elem,
@@ -51,7 +51,7 @@ impl Format {
         }
     }
 
-    /// Clears the bits of raw elements that are beyond their type's width.
+    /// Clears the bits of raw elements beyond the width of their type.
     pub(super) fn clear_unused_bits(self, data: &mut [u8]) {
         let width = match self.elem {
             Elem::Bool(_) => 1,
@@ -66,7 +66,7 @@ impl Format {
         }
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(super) fn size(self) -> usize {
         let part = match self.elem {
             Elem::Bool(_) => 1,
@@ -79,30 +79,30 @@ impl Format {
     }
 }
 
-/// What a list of elements was found to be.
+/// A parsed element list.
 #[derive(Default)]
 pub(super) struct Elements {
-    /// The bytes.
+    /// The bytes of all elements.
     pub(super) data: Vec<u8>,
-    /// The strings, of elements that are.
+    /// The elements that are strings.
     pub(super) strings: Vec<Box<[u8]>>,
-    /// How many, a complex number counting once if it was written as one.
+    /// Number of elements; a complex number written as a pair counts once.
     pub(super) count: usize,
-    /// The extents that the brackets show.
+    /// The shape given by the nested brackets.
     pub(super) shape: Shape,
 }
 
-/// An error at a byte of the body, or about the attribute as a whole.
+/// A result whose error is an offset in the body, or `None` for the whole attribute, and a message.
 pub(super) type ElementsResult<T> = Result<T, (Option<usize>, String)>;
 
-/// The brackets around the place that is being read.
+/// The open brackets at the current position.
 #[derive(Default)]
 struct Nest {
-    /// How many elements or lists each open bracket holds so far.
+    /// Number of elements or lists so far in each open bracket.
     counts: Shape,
-    /// How many every bracket of a depth must hold: as many as the first one did.
+    /// Number of elements of every bracket per depth, known once the first one is closed.
     extents: SmallVec<[Option<usize>; 6]>,
-    /// How deep elements are.
+    /// Nesting depth of elements.
     rank: Option<usize>,
 }
 
@@ -120,36 +120,36 @@ impl Nest {
         Ok(())
     }
 
-    /// There is an element, or an empty list, at the current depth; all must have the same.
+    /// Checks that an element, or an empty list, is at the same depth as the others.
     fn innermost(&mut self) -> Result<(), &'static str> {
         if *self.rank.get_or_insert(self.counts.len()) == self.counts.len() { Ok(()) } else { Err(RANKS) }
     }
 
-    /// The innermost list ends, with `count` elements.
+    /// Closes the innermost list, which has `count` elements.
     fn close(&mut self, count: usize) -> Result<(), &'static str> {
         self.counts.pop();
         if *self.extents[self.counts.len()].get_or_insert(count) == count { Ok(()) } else { Err(RANKS) }
     }
 }
 
-/// Reads elements one after the other, without recursion.
+/// An iterative parser of element lists.
 pub(super) struct Reader<'s> {
     pub(super) text: &'s str,
     pub(super) at: usize,
     pub(super) format: Format,
-    /// Dense arrays have rules of their own: negative unsigned values wrap, booleans are words.
+    /// Whether the list is a dense array (`array<...>`): negative unsigned values wrap, and booleans are keywords.
     pub(super) is_array: bool,
-    /// How many bytes the elements may take.
+    /// Maximum number of bytes of the elements.
     limit: usize,
 }
 
-/// How many more bytes some elements take than is usual for their text.
+/// Returns the number of bytes of elements beyond `BYTES_PER_BYTE` per byte of text.
 pub(super) fn excess(data: &[u8], text: &str) -> usize {
     data.len().saturating_sub(text.len().saturating_mul(BYTES_PER_BYTE))
 }
 
 impl<'s> Reader<'s> {
-    /// A reader of a text whose elements may take `spare` bytes more than is usual for a text of its length.
+    /// Creates a parser whose elements may take `spare` bytes beyond `BYTES_PER_BYTE` per byte of text.
     pub(super) fn new(text: &'s str, format: Format, spare: usize) -> Reader<'s> {
         let limit = spare.saturating_add(text.len().saturating_mul(BYTES_PER_BYTE));
         Reader { text, at: 0, format, is_array: false, limit }
@@ -177,7 +177,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Nested lists: an element, or `[...]`.
+    /// Parses an element or nested lists of elements.
     pub(super) fn read(mut self) -> ElementsResult<Elements> {
         let mut out = Elements::default();
         out.data.reserve(self.text.len() / 2);
@@ -209,7 +209,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// After an element or list: closes the lists that end here, and tells whether all did. Else another element follows.
+    /// Closes the lists that end after an element or list. Returns whether all are closed; otherwise another element
+    /// follows.
     fn end_of_lists(&mut self, nest: &mut Nest) -> ElementsResult<bool> {
         loop {
             self.skip_blank();
@@ -233,7 +234,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Elements between commas.
+    /// Parses comma-separated elements.
     pub(super) fn read_flat(&mut self) -> ElementsResult<Vec<u8>> {
         let mut out = Elements::default();
         loop {
@@ -253,7 +254,7 @@ impl<'s> Reader<'s> {
         if out.data.len() > self.limit { self.fail("the elements take too much memory") } else { Ok(()) }
     }
 
-    /// One element, or the two parts of a complex number.
+    /// Parses one element, or the two parts of a complex number.
     #[inline]
     fn element(&mut self, out: &mut Elements) -> ElementsResult<()> {
         out.count += 1;
@@ -284,7 +285,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// A number, a boolean or a string.
+    /// Parses a number, a boolean or a string.
     #[inline]
     fn part(&mut self, out: &mut Elements) -> ElementsResult<()> {
         let start = self.at;
@@ -310,7 +311,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The letters and digits here, with a minus sign before them.
+    /// Consumes letters and digits, with an optional minus sign.
     #[inline]
     fn word(&mut self) -> &'s str {
         let bytes = self.text.as_bytes();
@@ -322,7 +323,7 @@ impl<'s> Reader<'s> {
             }
         }
         while let Some(&byte) = bytes.get(self.at) {
-            // A sign belongs to a number only after the `e` of its exponent.
+            // Inside a number, a sign may only follow the `e` of the exponent.
             let in_exponent = (byte == b'-' || byte == b'+') && bytes[self.at - 1] | 0x20 == b'e' && self.at > start;
             if byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_' || in_exponent {
                 self.at += 1;
@@ -413,7 +414,7 @@ fn push_int(
     is_array: bool,
     out: &mut Vec<u8>,
 ) -> Result<(), &'static str> {
-    // The usual case: small numbers of the usual widths.
+    // Fast path: short decimal numbers of common widths.
     if matches!(width, 8 | 16 | 32 | 64) && digits.len() <= 18 && !digits.starts_with("0x") {
         let value = digits.bytes().fold(0i64, |n, c| n * 10 + i64::from(c - b'0'));
         let limit = if width == 64 { i64::MAX } else { 1 << (width - 1) };

@@ -1,4 +1,4 @@
-//! The parser that pest generates from `grammar.pest`, and its errors in words.
+//! The parser that pest generates from `grammar.pest`, and its error messages.
 #![allow(unreachable_pub, missing_docs, reason = "the generated code is what it is")]
 
 use super::ParseError;
@@ -9,7 +9,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 #[grammar = "text/grammar.pest"]
 pub(crate) struct Grammar;
 
-/// Says what pest would have liked to see, and where.
+/// Converts a pest error to a message with an offset.
 pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> ParseError {
     let (InputLocation::Pos(at) | InputLocation::Span((at, _))) = error.location;
     let wanted = match &error.variant {
@@ -19,7 +19,7 @@ pub(super) fn explain(src: &Source<'_>, error: &Error<Rule>) -> ParseError {
     let mut words: Vec<&str> = wanted.iter().map(|&rule| describe(rule)).collect();
     words.sort_unstable();
     words.dedup();
-    // What begins an attribute is not worth naming besides it.
+    // "attribute value" subsumes the tokens that begin an attribute.
     if words.contains(&"attribute value") {
         words = vec!["attribute value"];
     }
@@ -49,7 +49,7 @@ fn string_is_closed(text: &str) -> bool {
     text[..string_end(text.as_bytes(), 1)].ends_with('"')
 }
 
-/// What a rule is called in messages.
+/// Returns the name of a rule in messages.
 fn describe(rule: Rule) -> &'static str {
     match rule {
         Rule::EOI => "nothing more",
@@ -86,7 +86,7 @@ fn describe(rule: Rule) -> &'static str {
     }
 }
 
-/// Checks a whole file against the rules that describe files, which nothing else uses.
+/// Checks a whole file against the grammar's rules for files, which the parser itself does not use.
 #[cfg(test)]
 pub(crate) fn check_file(text: &str) -> Result<(), String> {
     use pest::Parser;

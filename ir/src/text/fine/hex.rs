@@ -1,15 +1,14 @@
-//! Bytes as hexadecimal text and back, at memory speed: the loops have no branches, so that they compile to vector
-//! instructions.
+//! Hexadecimal encoding and decoding at memory speed: the loops are branch-free and vectorize.
 
-/// How many bytes are converted at a time; the block stays in the first-level cache.
+/// Number of bytes converted at a time; a block fits into the L1 cache.
 const BLOCK: usize = 4096;
 
-/// The bytes that an even number of hexadecimal digits stands for; `None` when there is anything else in the text.
+/// Decodes an even number of hexadecimal digits; `None` if the text contains other characters.
 pub(crate) fn decode(digits: &[u8]) -> Option<Vec<u8>> {
     if !digits.len().is_multiple_of(2) {
         return None;
     }
-    // Fresh zeros cost nothing: the system hands out zeroed pages.
+    // Zeroed memory is free: the system provides zeroed pages.
     let mut out = vec![0; digits.len() / 2];
     for (bytes, block) in out.chunks_mut(BLOCK).zip(digits.chunks(2 * BLOCK)) {
         if !all_hex(block) {
@@ -17,7 +16,7 @@ pub(crate) fn decode(digits: &[u8]) -> Option<Vec<u8>> {
         }
         let (pairs, _) = block.as_chunks::<2>();
         for (byte, pair) in bytes.iter_mut().zip(pairs) {
-            // The two digits as one number, the first in its low half. A letter is 9 more than its low bits.
+            // Both digits as one number, the first in the low byte. The value of a letter is its low nibble plus 9.
             let pair = u16::from_le_bytes(*pair);
             let nibbles = (pair & 0x0f0f) + 9 * (pair >> 6 & 0x0101);
             *byte = (nibbles << 4 | nibbles >> 8) as u8;
@@ -35,7 +34,7 @@ fn all_hex(block: &[u8]) -> bool {
     bad == 0
 }
 
-/// Appends the bytes as upper-case digits.
+/// Appends bytes as upper-case hexadecimal digits.
 pub(crate) fn push_hex(bytes: &[u8], out: &mut String) {
     let mut block = [0u8; 2 * BLOCK];
     out.reserve(2 * bytes.len());

@@ -1,27 +1,27 @@
-//! Integers of any width: from literals, from and to bytes, to text.
+//! Integers of any width: parsing, printing, and conversion from and to bytes.
 
 use crate::attrs::Int;
 use crate::types::Signedness;
 use smallvec::SmallVec;
 
-/// Literals may be this many bits wide; reading and printing a number takes time quadratic in its length.
+/// Maximum width of a literal in bits; parsing and printing take time quadratic in the length.
 const MAX_LITERAL_BITS: usize = 1 << 16;
-/// A decimal number of so many digits has at most as many bits.
+/// Maximum number of decimal digits of such a literal.
 const MAX_DECIMAL_DIGITS: usize = 19_729;
 
-/// Why a literal is not a value of its type.
+/// The reason why a literal is no value of its type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum IntError {
-    /// No value of the type is that large or small.
+    /// The value is out of the range of the type.
     OutOfRange,
-    /// More than [`MAX_LITERAL_BITS`].
+    /// The literal has more than [`MAX_LITERAL_BITS`].
     TooLong,
 }
 
-/// Little-endian limbs, without zeros on top.
+/// Little-endian limbs without leading zeros.
 type Limbs = SmallVec<[u64; 2]>;
 
-/// The magnitude of a literal: decimal digits, or `0x` and hexadecimal ones.
+/// Parses the magnitude of a literal: decimal digits, or `0x` and hexadecimal ones.
 fn magnitude(digits: &str) -> Result<Limbs, IntError> {
     if let Some(hex) = digits.strip_prefix("0x") {
         let hex = hex.trim_start_matches('0');
@@ -58,15 +58,15 @@ fn bit_len(limbs: &[u64]) -> u64 {
     limbs.last().map_or(0, |top| limbs.len() as u64 * 64 - u64::from(top.leading_zeros()))
 }
 
-/// The value of a literal as an integer of `width` bits. Like in MLIR, a signless integer takes what fits as signed or
-/// as unsigned, and a negative zero does not exist.
+/// Returns the value of a literal as an integer of `width` bits. As in MLIR, a signless integer may be in the signed or
+/// the unsigned range, and negative zero is rejected.
 pub(super) fn int_value(digits: &str, negative: bool, width: u32, sign: Signedness) -> Result<Int, IntError> {
     let limbs = magnitude(digits)?;
     let bits = bit_len(&limbs);
     if bits > u64::from(width) || (negative && bits == 0) {
         return Err(IntError::OutOfRange);
     }
-    // The pattern's top bit; a negative number must set it, and only the most negative magnitude has it itself.
+    // Whether the magnitude has the sign bit set, which among negative numbers is valid only for the minimum.
     let top_bit = bits == u64::from(width) && bits != 0;
     if negative && top_bit {
         let lower = limbs.iter().rev().skip(1).all(|&limb| limb == 0);
@@ -80,9 +80,9 @@ pub(super) fn int_value(digits: &str, negative: bool, width: u32, sign: Signedne
     Ok(canonical(limbs, negative, width, sign))
 }
 
-/// The canonical form of `limbs` (or its negation) in `width` bits.
+/// Returns the canonical form of `limbs`, or of its negation, in `width` bits.
 fn canonical(mut limbs: Limbs, negative: bool, width: u32, sign: Signedness) -> Int {
-    // One more limb holds the sign of what is computed here.
+    // An additional limb for the sign.
     limbs.push(0);
     if negative {
         negate(&mut limbs);
@@ -91,7 +91,7 @@ fn canonical(mut limbs: Limbs, negative: bool, width: u32, sign: Signedness) -> 
     if sign == Signedness::Unsigned && width < 64 {
         return Int::Small((limbs[0] & ((1 << width) - 1)) as i64);
     }
-    // A pattern with the top bit set is a negative number.
+    // A magnitude with the sign bit set is a negative number in two's complement.
     if !negative && width > 0 && bit_len(trim(&limbs)) == width as u64 {
         let (limb, bit) = ((width - 1) / 64, (width - 1) % 64);
         limbs[limb] |= !0 << bit;
@@ -110,7 +110,7 @@ fn trim(limbs: &[u64]) -> &[u64] {
     &limbs[..limbs.len() - zeros]
 }
 
-/// Drops the limbs that only repeat the sign.
+/// Drops redundant sign limbs.
 fn shorten(limbs: &mut Limbs) {
     while let [.., below, top] = limbs.as_slice()
         && *top == ((*below as i64) >> 63) as u64
@@ -126,12 +126,12 @@ fn negate(limbs: &mut [u64]) {
     }
 }
 
-/// Bytes of an element of `width` bits.
+/// Returns the size in bytes of an element of `width` bits.
 pub(super) fn byte_size(width: u32) -> usize {
     width.div_ceil(8) as usize
 }
 
-/// Appends the low `width` bits of a value in whole bytes; the bits on top are zero, as in MLIR.
+/// Appends the low `width` bits of a value, padded with zero bits to whole bytes as in MLIR.
 pub(super) fn push_bytes(value: &Int, width: u32, out: &mut Vec<u8>) {
     let size = byte_size(width);
     let start = out.len();
@@ -154,7 +154,7 @@ pub(super) fn push_bytes(value: &Int, width: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// The inverse of [`push_bytes`]: reads an element of `width` bits.
+/// Decodes an element of `width` bits; the inverse of [`push_bytes`].
 pub(crate) fn int_from_bytes(bytes: &[u8], width: u32, sign: Signedness) -> Int {
     if width <= 64 {
         let mut wide = [0; 8];
@@ -190,7 +190,7 @@ pub(crate) fn int_from_bytes(bytes: &[u8], width: u32, sign: Signedness) -> Int 
     }
 }
 
-/// Appends the decimal text of a value of a type of `width` bits.
+/// Appends a value of a type of `width` bits in decimal.
 pub(crate) fn push_int(value: &Int, width: u32, sign: Signedness, out: &mut String) {
     match value {
         Int::Small(v) if sign != Signedness::Unsigned || *v >= 0 => push_i64(*v, out),
@@ -215,7 +215,7 @@ fn push_limbs(limbs: &[u64], width: u32, sign: Signedness, out: &mut String) {
             negate(&mut limbs);
         }
     }
-    // Each division by this gives 18 decimal digits.
+    // Each division produces 18 decimal digits.
     const CHUNK: u64 = 10u64.pow(18);
     let mut chunks = Vec::new();
     let mut len = trim(&limbs).len();
@@ -234,7 +234,7 @@ fn push_limbs(limbs: &[u64], width: u32, sign: Signedness, out: &mut String) {
     }
 }
 
-/// Appends a decimal number; `write!` takes three times as long.
+/// Appends a decimal number; three times as fast as `write!`.
 pub(crate) fn push_i64(value: i64, out: &mut String) {
     if value < 0 {
         out.push('-');

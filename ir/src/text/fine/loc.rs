@@ -1,4 +1,4 @@
-//! Locations from pairs.
+//! Conversion of pest pairs to locations.
 
 use super::attrs::unsigned;
 use super::grammar::Rule;
@@ -11,7 +11,7 @@ use indexmap::IndexSet;
 use pest::iterators::Pair;
 
 impl FineParser<'_> {
-    /// The location that a pair of one of `loc`'s rules describes.
+    /// Converts a pair of one of the alternatives of `loc`.
     pub(super) fn loc_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         self.count();
         let at = src.start(&pair);
@@ -51,7 +51,7 @@ impl FineParser<'_> {
         matches!(data, LocUnknown | LocFile { .. } | LocName { .. } | LocCallSite { .. } | LocFused { .. })
     }
 
-    /// `"file":line`, `"file":line:col`, `"file":line:col to line:col`, `"file":line:col to :col`
+    /// Converts `"file":line`, `"file":line:col`, `"file":line:col to line:col` or `"file":line:col to :col`.
     fn file_loc(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         let mut inner = pair.into_inner();
         let (text, at) = inner.next().map_or(("\"\"", 0), |file| (src.str(&file), src.start(&file)));
@@ -83,7 +83,8 @@ impl FineParser<'_> {
         Ok(self.intern(AttrData::LocFile { file, pos }))
     }
 
-    /// Parts that are themselves fused with the same metadata are taken apart; unknown ones and repetitions are dropped.
+    /// Converts a fused location: nested fused locations with the same metadata are flattened; unknown locations and
+    /// duplicates are dropped.
     fn fused_loc(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Attr> {
         let at = src.start(&pair);
         let mut meta = None;
@@ -96,7 +97,7 @@ impl FineParser<'_> {
             let loc = self.loc_pair(src, part)?;
             match self.ctx.attr_data(loc) {
                 AttrData::LocFused { locs: inner, meta: m } if *m == meta => {
-                    // The parts are there without being written, so they count, also over all locations.
+                    // Flattened parts count although they are not spelled here, also in total over all locations.
                     self.size.weight = self.size.weight.saturating_add(inner.len() as u64);
                     self.fused_parts += inner.len() as u64;
                     if self.fused_parts > MAX_WEIGHT {
@@ -123,7 +124,7 @@ impl FineParser<'_> {
     }
 }
 
-/// A line or column.
+/// Parses a line or column number.
 fn position(src: &Source<'_>, pair: Option<Pair<'_, Rule>>) -> Result<u32> {
     let Some(pair) = pair else { return Ok(0) };
     let number = unsigned(src.str(&pair)).and_then(|n| u32::try_from(n).ok());

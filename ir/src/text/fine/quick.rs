@@ -1,8 +1,8 @@
-//! A short cut through dictionaries.
+//! A fast path for dictionaries.
 //!
-//! Most dictionaries that are read for the first time are new only in a number somewhere inside. Taking dictionaries,
-//! lists, strings and plain numbers apart by hand leaves to the rules what is left, which mostly is in memory already.
-//! Whatever does not look as expected is left to the rules as a whole, so that there is one place that reports errors.
+//! Most new dictionaries differ from earlier ones only in a nested number. Dictionaries, lists, strings and plain
+//! numbers are taken apart by hand; the remaining values are mostly memoized. Unexpected text is left to the grammar as
+//! a whole, which is the only source of error messages.
 
 use super::FineParser;
 use crate::attrs::AttrData;
@@ -11,11 +11,11 @@ use crate::intern::{Attr, Str, Type};
 use crate::text::cursor::Cursor;
 use crate::types::TypeData;
 
-/// Values nested deeper are left to the rules, which have the stack for it.
+/// Maximum nesting depth of the fast path; the grammar runs with enough stack for deeper values.
 const MAX_QUICK_DEPTH: usize = 16;
 
 impl FineParser<'_> {
-    /// The dictionary that is the whole text, if nothing about it is unusual.
+    /// Parses a text that is a dictionary; `None` if the grammar has to.
     pub(super) fn quick_dict(&mut self, text: &str) -> Option<Attr> {
         let mut cur = Cursor::new(text);
         let dict = self.quick_entries(&mut cur, 0)?;
@@ -52,7 +52,7 @@ impl FineParser<'_> {
         self.size.depth += 1;
         let len = entries.len();
         let dict = self.ctx.dict_attr(entries);
-        // A key that is given twice is an error, which the rules report.
+        // A duplicate key is an error, which the grammar path reports.
         (self.ctx.dict_entries(dict).len() == len).then_some(dict)
     }
 
@@ -90,7 +90,7 @@ impl FineParser<'_> {
         }
     }
 
-    /// A string without escapes and without a type.
+    /// Parses a string without escapes and without a type.
     fn quick_string(&mut self, cur: &mut Cursor<'_>) -> Option<Attr> {
         let start = cur.pos + 1;
         if !cur.skip_string() {
@@ -104,7 +104,7 @@ impl FineParser<'_> {
         Some(self.ctx.string_attr(text))
     }
 
-    /// A decimal integer or float, with its type or without.
+    /// Parses a decimal integer or float with an optional type.
     fn quick_number(&mut self, cur: &mut Cursor<'_>) -> Option<Attr> {
         let start = cur.pos;
         cur.pos += usize::from(cur.peek() == b'-');
@@ -142,7 +142,7 @@ impl FineParser<'_> {
     }
 }
 
-/// The text of a value up to the comma or bracket that ends it.
+/// Returns the text of a value up to the comma or bracket that ends it.
 fn value_text<'a>(cur: &mut Cursor<'a>) -> Option<&'a str> {
     let start = cur.pos;
     loop {

@@ -1,4 +1,4 @@
-//! The section at the end of a file: `{-# dialect_resources: {...}, external_resources: {...} #-}`.
+//! The resource section at the end of a file: `{-# dialect_resources: {...}, external_resources: {...} #-}`.
 
 use super::source::string_end;
 use super::strings::{name, unescape};
@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Reads the section. It is three levels of `key: value`.
+/// Parses the section, which is three levels of `key: value`.
 pub(super) fn parse(text: &str) -> Result<Resources> {
     let mut reader = Reader { text, at: 0 };
     let mut sections = Resources::new();
@@ -69,7 +69,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A string literal with its quotes.
+    /// Parses a string literal and returns it with its quotes.
     fn string(&mut self) -> Result<&'s str> {
         let start = self.at;
         self.at = string_end(self.text.as_bytes(), start + 1);
@@ -80,7 +80,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// An identifier or string with the colon after it, and where it is.
+    /// Parses an identifier or string and the colon after it. Returns the key and its offset.
     fn key(&mut self, message: &str) -> Result<(Cow<'s, str>, usize)> {
         self.skip_blank();
         let start = self.at;
@@ -102,7 +102,7 @@ impl<'s> Reader<'s> {
         &rest[..len]
     }
 
-    /// `{` entries, with commas between them, `}`
+    /// Parses comma-separated entries in braces.
     fn dict(&mut self, mut entry: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         self.expect("{")?;
         while !self.take("}") {
@@ -114,7 +114,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// `key: "0x..."`, `key: "text"`, `key: true`
+    /// Parses `key: "0x..."`, `key: "text"` or `key: true`.
     fn entry(&mut self, entries: &mut IndexMap<String, Resource>) -> Result<()> {
         let (key, _) = self.key("expected identifier key for 'resource' entry")?;
         self.skip_blank();
@@ -141,7 +141,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// A string of hexadecimal digits: the alignment in four bytes, a power of two, and the bytes.
+/// Parses a string of hexadecimal digits: the alignment, a power of two, in four bytes, then the data.
 fn blob(literal: &str) -> Option<Resource> {
     let digits = literal.strip_prefix("\"0x")?.strip_suffix('"')?;
     let bytes = Bytes::from(hex::decode(digits.as_bytes())?);
@@ -149,8 +149,9 @@ fn blob(literal: &str) -> Option<Resource> {
     align.is_power_of_two().then(|| Resource::Blob(align, bytes.slice(4..)))
 }
 
-/// Appends the section as MLIR prints it; nothing when there are no resources. Those whose text is longer than `elide` are
-/// left out. What constants refer to comes in the order in which they did, `mentioned`; MLIR drops the others.
+/// Appends the section as MLIR prints it; nothing if there are no resources. Resources with a text longer than `elide`
+/// are elided. Dialect resources are printed in the order of `mentioned`, their first uses; unused ones are dropped, as
+/// in MLIR.
 pub(crate) fn print_resources(resources: &Resources, mentioned: &[&str], elide: Option<usize>, out: &mut String) {
     if resources.values().flat_map(IndexMap::values).all(IndexMap::is_empty) {
         return;
@@ -184,7 +185,7 @@ pub(crate) fn print_resources(resources: &Resources, mentioned: &[&str], elide: 
     out.push_str("\n#-}\n");
 }
 
-/// The keys of one dictionary: indented, with commas between them.
+/// The comma-separated, indented keys of one dictionary.
 struct Head {
     indent: &'static str,
     first: bool,
@@ -208,7 +209,7 @@ impl Head {
         out.push_str("{\n");
     }
 
-    /// Ends the dictionary, if it was opened.
+    /// Closes the dictionary, if it was opened.
     fn close(&self, out: &mut String) {
         if !self.first {
             out.push('\n');
@@ -218,7 +219,7 @@ impl Head {
     }
 }
 
-/// The length of a resource's text with its quotes; flags have none.
+/// Returns the length of a resource's text with its quotes; 0 for flags.
 fn text_len(value: &Resource) -> usize {
     match value {
         Resource::Blob(_, bytes) => 2 * (4 + bytes.len()) + 4,

@@ -1,27 +1,27 @@
-//! A text before it is parsed: how deep it nests, and what of it pest need not see.
+//! Preparation of a text for pest: measuring its nesting depth and cutting out long element lists.
 
 use super::{MAX_DEPTH, ParseError, Result};
 use pest::RuleType;
 use pest::iterators::Pair;
 use std::borrow::Cow;
 
-/// Element lists shorter than this stay in the text.
+/// Minimum length in bytes of an element list that is cut out.
 const MIN_CUT: usize = 64;
 
 /// A text from which long element lists (`dense<...>`, `array<...>`, `sparse<...>`) are cut out.
 pub(crate) struct Source<'s> {
     full: &'s str,
-    /// What pest sees.
+    /// The shortened text, for pest.
     pub(crate) text: Cow<'s, str>,
     cuts: Vec<Cut>,
-    /// How deep brackets nest.
+    /// Nesting depth of brackets.
     pub(crate) depth: usize,
 }
 
 struct Cut {
-    /// Where it was, in the shortened text.
+    /// Offset of the cut in the shortened text.
     at: usize,
-    /// How many bytes are missing up to and with this cut.
+    /// Number of bytes removed up to and including this cut.
     missing: usize,
 }
 
@@ -48,7 +48,7 @@ const CLASSES: [Class; 256] = {
 };
 
 impl<'s> Source<'s> {
-    /// Measures and shortens a text. Nesting that is too deep is an error.
+    /// Measures and shortens a text. Too deep nesting is an error.
     pub(crate) fn new(full: &'s str) -> Result<Source<'s>> {
         let (depth, bodies) = measure(full)?;
         if bodies.is_empty() {
@@ -65,35 +65,35 @@ impl<'s> Source<'s> {
         Ok(Source { full, text: Cow::Owned(text), cuts, depth })
     }
 
-    /// Where a byte of the shortened text is in the full text.
+    /// Maps an offset of the shortened text to the full text.
     pub(crate) fn full_offset(&self, short: usize) -> usize {
         let before = self.cuts.partition_point(|cut| cut.at < short);
         short + before.checked_sub(1).map_or(0, |i| self.cuts[i].missing)
     }
 
-    /// Where a pair begins and ends in the full text.
+    /// Returns the start and end of a pair in the full text.
     pub(crate) fn span<R: RuleType>(&self, pair: &Pair<'_, R>) -> (usize, usize) {
         let span = pair.as_span();
         (self.full_offset(span.start()), self.full_offset(span.end()))
     }
 
-    /// Where a pair begins in the full text.
+    /// Returns the start of a pair in the full text.
     pub(crate) fn start<R: RuleType>(&self, pair: &Pair<'_, R>) -> usize {
         self.full_offset(pair.as_span().start())
     }
 
-    /// The full text of a pair.
+    /// Returns the full text of a pair.
     pub(crate) fn str<R: RuleType>(&self, pair: &Pair<'_, R>) -> &'s str {
         let (start, end) = self.span(pair);
         &self.full[start..end]
     }
 }
 
-/// How deep a text nests, and where its long element lists are.
+/// Returns the nesting depth of a text, and the ranges of its long element lists.
 ///
-/// The depth is never less than what the rules will find. A comment is skipped by the rules, but is text in the body of a
-/// dialect's attribute; so inside of brackets those that open in a comment count, and those that close do not. Likewise
-/// `>=` closes nothing.
+/// The depth is an upper bound of the depth that pest finds. The grammar skips comments, but they are text in the body
+/// of a dialect attribute; so inside of brackets, opening brackets in comments count and closing ones do not. Likewise,
+/// `>=` closes no bracket.
 fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
     let bytes = text.as_bytes();
     let (mut depth, mut deepest, mut bodies, mut i) = (0usize, 0, Vec::new(), 0);
@@ -137,18 +137,18 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
     Ok((deepest, bodies))
 }
 
-/// Whether the closing bracket at `i` is none, but part of `->` or `>=`.
+/// Whether the `>` at `i` is part of `->` or `>=`.
 fn is_operator(bytes: &[u8], i: usize) -> bool {
     bytes[i] == b'>' && (i > 0 && bytes[i - 1] == b'-' || bytes.get(i + 1) == Some(&b'='))
 }
 
-/// Whether the text before a `<` makes it the start of an element list.
+/// Whether the `<` after this text starts an element list.
 fn opens_elements(before: &[u8]) -> bool {
     let word = before.iter().rev().take(7).take_while(|b| b.is_ascii_alphanumeric() || b"_.$-#!".contains(b)).count();
     matches!(&before[before.len() - word..], b"dense" | b"array" | b"sparse")
 }
 
-/// The place of the `>` that ends an element list. Lists hold no angle brackets outside of strings.
+/// Returns the offset of the `>` that ends an element list. Lists contain no angle brackets outside of strings.
 fn elements_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let stop = at + memchr::memchr3(b'>', b'"', b'<', &bytes[at..])?;
@@ -160,29 +160,29 @@ fn elements_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// One past the quote that ends a string, or the place of the newline or end of text that cuts it short.
+/// Returns the offset after the quote that ends a string, or that of the newline or end of text that cuts it short.
 pub(super) fn string_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(n) = bytes.get(at..).and_then(|rest| memchr::memchr3(b'"', b'\\', b'\n', rest)) {
         at += n;
         match bytes[at] {
             b'"' => return at + 1,
             b'\n' => return at,
-            // A backslash does not carry a string over the end of its line.
+            // A backslash does not continue a string on the next line.
             _ => at += if bytes.get(at + 1) == Some(&b'\n') { 1 } else { 2 },
         }
     }
     bytes.len()
 }
 
-/// A piece from the start of a text that holds the type or attribute there, and whether it surely does: it does not where
-/// the piece was ended at the end of a line outside of brackets, which it is from `at_least` bytes on.
+/// Returns the length of a prefix that contains the type or attribute at the start of a text, and whether it surely
+/// contains all of it. It may not if the prefix ends at a line end outside of brackets, at `at_least` bytes or later.
 pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
     let bytes = text.as_bytes();
     let (mut depth, mut i, mut begun) = (0usize, 0, false);
     while let Some(&byte) = bytes.get(i) {
         match CLASSES[byte as usize] {
             Class::Open if byte == b'{' && depth == 0 && begun => return (i, true),
-            // What is too deep is an error, wherever it ends.
+            // Too deep nesting is an error, wherever the text ends.
             Class::Open if depth > MAX_DEPTH => return (i, true),
             Class::Open => depth += 1,
             Class::Close if is_operator(bytes, i) => {}
@@ -204,12 +204,12 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
     (text.len(), true)
 }
 
-/// Whether a type or attribute that was ended before this text, which is the rest, may go on in it.
+/// Whether the remaining text may continue a type or attribute that precedes it.
 pub(super) fn may_continue(rest: &str) -> bool {
     skip_blank(rest).starts_with([':', '-', '<', '(', '['])
 }
 
-/// The text without white space and comments at its start.
+/// Returns the text without leading white space and comments.
 pub(super) fn skip_blank(mut text: &str) -> &str {
     loop {
         text = text.trim_ascii_start();

@@ -1,9 +1,9 @@
-//! String literals.
+//! Unescaping of string literals.
 
 use super::{ParseError, Result};
 use std::borrow::Cow;
 
-/// The bytes that a literal (with its quotes) stands for. `offset` is its place, for errors.
+/// Returns the bytes of a literal (given with its quotes) at `offset`.
 pub(super) fn unescape(literal: &str, offset: usize) -> Result<Cow<'_, [u8]>> {
     let inner = literal.get(1..literal.len().saturating_sub(1)).unwrap_or("").as_bytes();
     let Some(first) = memchr::memchr(b'\\', inner) else { return Ok(Cow::Borrowed(inner)) };
@@ -29,13 +29,13 @@ pub(super) fn unescape(literal: &str, offset: usize) -> Result<Cow<'_, [u8]>> {
     Ok(Cow::Owned(out))
 }
 
-/// The bytes that the inside of a literal stands for; unknown escapes are kept as they are.
+/// Returns the bytes of the inside of a literal; unknown escapes are kept verbatim.
 pub(crate) fn unescape_lenient(inner: &str) -> Vec<u8> {
     let quoted = format!("\"{inner}\"");
     unescape(&quoted, 0).map_or_else(|_| inner.as_bytes().to_vec(), Cow::into_owned)
 }
 
-/// What [`unescape`] gives, for names, which must be UTF-8.
+/// Returns the text of a literal that is a name, which must be UTF-8; see [`unescape`].
 pub(super) fn unescape_name(literal: &str, offset: usize) -> Result<Cow<'_, str>> {
     let utf8 = |_| ParseError::new(offset, "a name must be UTF-8");
     Ok(match unescape(literal, offset)? {
@@ -44,7 +44,7 @@ pub(super) fn unescape_name(literal: &str, offset: usize) -> Result<Cow<'_, str>
     })
 }
 
-/// A bare identifier, or a string literal.
+/// Returns the name that a bare identifier or string literal spells.
 pub(super) fn name(text: &str, offset: usize) -> Result<Cow<'_, str>> {
     if text.starts_with('"') { unescape_name(text, offset) } else { Ok(Cow::Borrowed(text)) }
 }

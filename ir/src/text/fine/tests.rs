@@ -1,4 +1,4 @@
-//! What goes in and what comes out, as mlir-opt 22 has it.
+//! Parsing and printing of types and attributes, compared with mlir-opt 22.
 
 use super::{AliasTable, FineParser, grammar};
 use crate::context::Context;
@@ -145,7 +145,7 @@ fn errors_say_what_and_where() {
 fn hostile_input_is_refused() {
     let deep = "[".repeat(1_000_000);
     assert_eq!(round_trip(&deep), "256: nesting deeper than 256 levels");
-    // Neither comments nor comparisons hide how deep a text nests.
+    // Comments and comparisons do not hide the nesting depth of a text.
     for hidden in ["[// ]\n", "[affine_set<(d) : (d >= 0, d >= 0, d >= 0)>, "] {
         assert!(round_trip(&hidden.repeat(10_000)).contains("nesting deeper"), "{hidden}");
     }

@@ -1,4 +1,4 @@
-//! Types from pairs.
+//! Conversion of pest pairs to types.
 
 use super::grammar::Rule;
 use super::source::Source;
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 type Shape = SmallVec<[i64; 6]>;
 
 impl FineParser<'_> {
-    /// The type that a pair of one of `ty`'s rules describes.
+    /// Converts a pair of one of the alternatives of `ty`.
     pub(super) fn type_pair(&mut self, src: &Source<'_>, pair: Pair<'_, Rule>) -> Result<Type> {
         self.count();
         match pair.as_rule() {
@@ -38,14 +38,14 @@ impl FineParser<'_> {
         }
     }
 
-    /// A type, and where it is.
+    /// Converts a type. Returns it and its offset.
     fn one_type(&mut self, src: &Source<'_>, pair: Option<Pair<'_, Rule>>) -> Result<(Type, usize)> {
         let pair = pair.ok_or_else(|| ParseError::new(0, "expected non-function type"))?;
         let at = src.start(&pair);
         Ok((self.type_pair(src, pair)?, at))
     }
 
-    /// A type that is a single word.
+    /// Parses a type that is a single word.
     fn scalar(&mut self, word: &str, at: usize) -> Result<Type> {
         match word {
             "i1" => return Ok(Type::I1),
@@ -205,7 +205,7 @@ impl FineParser<'_> {
             return Ok(());
         }
         if let Some(first) = *space {
-            // A dialect's attribute may be a layout; it must be one if something else is the memory space.
+            // A dialect attribute may be a layout; it must be one if another attribute is the memory space.
             let may_be_layout = layout.is_none() && matches!(self.ctx.attr_data(first), AttrData::Dialect { .. });
             if !may_be_layout {
                 return Err(ParseError::new(at, "multiple memory spaces specified in memref type"));
@@ -233,7 +233,7 @@ impl FineParser<'_> {
     }
 }
 
-/// The extents in `4x?x[8]x`.
+/// Parses the extents in `4x?x[8]x`.
 fn shape(text: &str, at: usize) -> Result<Shape> {
     let mut out = Shape::new();
     for dim in text.split_terminator('x') {
