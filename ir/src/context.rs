@@ -1,7 +1,7 @@
-//! What modules share: interned strings, types, attributes and op names, and source files.
+//! The state that modules share: interned strings, types, attributes and op names, and source files.
 //!
-//! The context is below the layers that declare ops, read rules and parse text. What they keep with it, it stores without
-//! knowing the type: a [`Declaration`] for each op name, and [`Extensions`].
+//! The context is below the layers that declare ops, match rules and parse text. It stores their data type-erased: a
+//! [`Declaration`] per op name, and [`Extensions`].
 
 mod attrs;
 mod extensions;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
-/// An op's declaration, of a type that only the layer above knows; see `Context::op_info`.
+/// An op's declaration, type-erased for the layer above; see `Context::op_info`.
 pub(crate) type Declaration = &'static (dyn Any + Send + Sync);
 
 /// The row of an op name.
@@ -28,10 +28,10 @@ pub(crate) struct OpNameData {
     pub(crate) name: Str,
     /// Length of the dialect prefix, without the dot; 0 when the name has no dot.
     pub(crate) dialect_len: u32,
-    /// The declared traits; none of an unregistered op.
+    /// The declared traits; empty for unregistered ops.
     pub(crate) traits: Traits,
     pub(crate) declaration: Option<Declaration>,
-    /// The declaration's format, read when it is first needed; of a type that `text` knows.
+    /// The declared assembly format, parsed at its first use; type-erased for `text`.
     pub(crate) format: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
@@ -55,20 +55,20 @@ impl Hash for OpNameData {
     }
 }
 
-/// The shared tables. Every [`Module`](crate::Module) holds one behind an `Arc`.
+/// The shared tables. Every [`Module`](crate::Module) holds them in an `Arc`.
 pub struct Context {
     strings: Interner<Str, Box<str>>,
     types: Interner<Type, TypeData>,
     attrs: Interner<Attr, AttrData>,
     op_names: Interner<OpName, OpNameData>,
     sources: boxcar::Vec<SourceFile>,
-    /// Tables of the layers above.
+    /// Tables of upper layers.
     pub(crate) extensions: Extensions,
     pub(crate) next_distinct: AtomicU32,
 }
 
 impl Context {
-    /// Returns a context that knows no op.
+    /// Creates a context without registered ops.
     pub(crate) fn bare() -> Context {
         let ctx = Context {
             strings: Interner::new(),
@@ -90,7 +90,7 @@ impl Context {
         self.op_names.intern(OpNameData::new(self.str(name), name, Some((traits, declaration))));
     }
 
-    /// Returns the key of a string.
+    /// Interns a string.
     pub fn str(&self, s: &str) -> Str {
         let hash = FxBuildHasher.hash_one(s);
         self.strings.intern_with(hash, |row| **row == *s, || s.into())
@@ -102,7 +102,7 @@ impl Context {
         self.strings.get(s)
     }
 
-    /// Returns the key of an op name such as `arith.addi`.
+    /// Interns an op name such as `arith.addi`.
     pub fn op_name(&self, name: &str) -> OpName {
         self.op_names.intern(OpNameData::new(self.str(name), name, None))
     }
@@ -122,7 +122,7 @@ impl Context {
         &self.op_name_text(name)[..self.op_names.get(name).dialect_len as usize]
     }
 
-    /// Returns the traits that an op name is declared with; none of an unregistered op.
+    /// Returns the declared traits of an op name; empty for unregistered ops.
     #[inline]
     pub(crate) fn op_traits(&self, name: OpName) -> Traits {
         self.op_names.get(name).traits
@@ -134,40 +134,40 @@ impl Context {
         self.op_names.get(name).declaration.is_some()
     }
 
-    /// What a type is.
+    /// Returns the structure of a type.
     #[inline]
     pub fn type_data(&self, ty: Type) -> &TypeData {
         self.types.get(ty)
     }
 
-    /// What an attribute is.
+    /// Returns the structure of an attribute.
     #[inline]
     pub fn attr_data(&self, attr: Attr) -> &AttrData {
         self.attrs.get(attr)
     }
 
-    /// Returns the key of a type.
+    /// Interns a type.
     pub fn ty(&self, data: TypeData) -> Type {
         self.types.intern(data)
     }
 
-    /// Returns the key of an attribute.
+    /// Interns an attribute.
     pub fn attr(&self, data: AttrData) -> Attr {
         self.attrs.intern(data)
     }
 
-    /// Adds a text that locations can point into and returns its number.
+    /// Adds a source text for locations and returns its index.
     pub fn add_source(&self, name: &str, text: Arc<String>) -> u32 {
         self.add_source_part(name, text, (1, 1))
     }
 
-    /// Returns the same for a part of a file, which starts at a line and a column of it.
+    /// Adds a part of a file that starts at a line and column of it, and returns its index.
     pub fn add_source_part(&self, name: &str, text: Arc<String>, start: (u32, u32)) -> u32 {
         let name = self.str(name);
         self.sources.push(SourceFile::new(name, text, start)) as u32
     }
 
-    /// Returns a text that was parsed.
+    /// Returns a source text.
     pub fn source(&self, index: u32) -> &SourceFile {
         &self.sources[index as usize]
     }

@@ -1,5 +1,5 @@
-//! Diagnostics: what is wrong, where, and what else to look at. Rendered as clang and mlir-opt do:
-//! `file:line:col: error: message`, the source line, a caret.
+//! Diagnostics: a message, its location and notes, rendered like clang and mlir-opt: `file:line:col: error: message`,
+//! the source line, a caret.
 
 use crate::attrs::AttrData;
 use crate::context::Context;
@@ -8,7 +8,7 @@ use crate::loc::Loc;
 use crate::module::Op;
 use std::fmt::Write;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names are the field's own")]
 pub enum Severity {
@@ -19,7 +19,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the word in the output.
+    /// Returns the label in the output.
     pub fn word(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -30,33 +30,33 @@ impl Severity {
     }
 }
 
-/// A message about a place, with notes about other places.
+/// A message at a location, with notes at other locations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// Where.
+    /// The location.
     pub loc: Loc,
-    /// What, in one sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
     /// Attached notes, in order.
     pub notes: Vec<(Loc, String)>,
-    /// The op that it is about, if it is about one.
+    /// The op concerned, if any.
     pub op: Option<Op>,
 }
 
 impl Diagnostic {
-    /// Returns an error.
+    /// Creates an error.
     pub fn error(loc: Loc, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Error, loc, message: message.into(), notes: Vec::new(), op: None }
     }
 
-    /// Returns a warning.
+    /// Creates a warning.
     pub fn warning(loc: Loc, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(loc, message) }
     }
 
-    /// Returns a remark.
+    /// Creates a remark.
     pub fn remark(loc: Loc, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Remark, ..Diagnostic::error(loc, message) }
     }
@@ -66,7 +66,7 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// Says which op it is about.
+    /// Sets the op concerned.
     #[must_use]
     pub fn about(mut self, op: Op) -> Diagnostic {
         self.op = Some(op);
@@ -80,13 +80,13 @@ impl Diagnostic {
         self
     }
 
-    /// Returns the whole text, ending in a newline.
+    /// Renders the diagnostic with its notes, ending in a newline.
     pub fn render(&self, ctx: &Context) -> String {
         let mut out = String::new();
         render_one(ctx, self.severity, self.loc, &self.message, true, &mut out);
         let mut last = self.loc;
         for (loc, message) in &self.notes {
-            // The same line need not be shown again.
+            // A repeated source line is omitted.
             render_one(ctx, Severity::Note, *loc, message, *loc != last, &mut out);
             last = *loc;
         }
@@ -94,7 +94,7 @@ impl Diagnostic {
     }
 }
 
-/// Longer source lines are cut to a window of this many bytes around the caret.
+/// Maximum length of an excerpt in bytes; longer source lines are cut to a window around the caret.
 const MAX_LINE: usize = 160;
 
 fn render_one(ctx: &Context, severity: Severity, loc: Loc, message: &str, show_line: bool, out: &mut String) {
@@ -112,7 +112,7 @@ fn render_one(ctx: &Context, severity: Severity, loc: Loc, message: &str, show_l
     }
 }
 
-/// Returns the line that holds `offset`, cut to a window when it is long, and the caret's column in characters.
+/// Returns the source line at `offset`, cut to a window if it is long, and the caret's column in characters.
 fn excerpt(text: &str, offset: usize) -> (String, usize) {
     let offset = (0..=offset).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
     let mut start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
@@ -127,7 +127,7 @@ fn excerpt(text: &str, offset: usize) -> (String, usize) {
     (clean(text[start..end].trim_end_matches('\r')), text[start..offset].chars().count())
 }
 
-/// Returns a location that is not a place in a text, in words.
+/// Renders a location attribute.
 fn describe(ctx: &Context, loc: Attr) -> String {
     match ctx.attr_data(loc) {
         AttrData::LocFile { file, pos } => format!("{}:{}:{}", ctx.text(*file), pos[0], pos[1]),
@@ -138,13 +138,13 @@ fn describe(ctx: &Context, loc: Attr) -> String {
     }
 }
 
-/// Returns the candidate nearest to `word`, when it is near enough that a slip of the finger explains the difference.
+/// Returns the candidate nearest to `word`, if near enough to be a typing error.
 pub fn suggest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > 64 {
         return None;
     }
     let length = word.chars().count();
-    // Something must be left of the name.
+    // At least one character must match.
     let limit = (length / 3).max(1).min(length.saturating_sub(1));
     candidates
         .filter(|c| c.len().abs_diff(word.len()) <= limit)

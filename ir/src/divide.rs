@@ -1,21 +1,21 @@
-//! Dividing work among threads.
+//! Partitioning of work among threads.
 
 use crate::module::{Module, Op};
 use crate::traits::Traits;
 use std::ops::Range;
 
-/// Threads are not worth their while for fewer ops each.
+/// Minimum number of ops per thread that outweighs the cost of the thread.
 pub(crate) const MIN_OPS: usize = 2048;
 
-/// Divides a row of things of so many ops into at most `parts` ranges of about equal size. One range when there is too
-/// little for more.
+/// Partitions consecutive items, given their sizes in ops, into at most `parts` ranges of about equal size. Returns one
+/// range if the total is small.
 pub(crate) fn divide(sizes: &[usize], parts: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().sum();
     let parts = parts.min(total / MIN_OPS).max(1);
     let (mut ranges, mut start, mut sum) = (Vec::new(), 0, 0);
     for (i, size) in sizes.iter().enumerate() {
         sum += size;
-        // A thing goes where most of it belongs.
+        // An item goes to the part that contains its larger share.
         let next = sizes.get(i + 1).copied().unwrap_or(0);
         if (sum + next / 2) * parts >= total * (ranges.len() + 1) && ranges.len() + 1 < parts {
             ranges.push(start..i + 1);
@@ -28,7 +28,7 @@ pub(crate) fn divide(sizes: &[usize], parts: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// How many ops there are in `op`, itself included.
+/// Returns the number of ops in `op`, including itself.
 pub(crate) fn count_ops(m: &Module, op: Op) -> usize {
     let (mut n, mut stack) = (1, vec![op]);
     while let Some(op) = stack.pop() {

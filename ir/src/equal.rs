@@ -1,20 +1,20 @@
-//! Structural equality: whether two ops are the same program but for names, locations and identity.
+//! Structural equality of ops, up to names and locations.
 
 use crate::module::{Block, Module, Op, Region, Value};
 use rustc_hash::FxHashMap;
 
-/// What corresponds to what, as far as the comparison has come. Two values of one side never stand for one of the other.
+/// The bijection of values and blocks established so far.
 #[derive(Default)]
 struct Pairs {
     values: FxHashMap<Value, Value>,
     back: FxHashMap<Value, Value>,
     blocks: FxHashMap<Block, Block>,
-    /// The first of two ops of one module.
+    /// The root of the left side if both are in one module.
     within: Option<Op>,
 }
 
 impl Pairs {
-    /// Whether `a` stands for `b`. A value from outside stands for itself; one that has not been met yet is noted.
+    /// Whether `a` corresponds to `b`. External values correspond to themselves; new pairs are recorded.
     fn value(&mut self, a: Value, b: Value) -> bool {
         *self.values.entry(a).or_insert(b) == b && *self.back.entry(b).or_insert(a) == a
     }
@@ -24,8 +24,8 @@ impl Pairs {
     }
 }
 
-/// Whether op `a` of `m` and op `b` of `n` do the same to the same values: names, attributes, types, successors and
-/// regions agree, and operands correspond. Both modules share one context. Values from outside the two ops correspond to
+/// Whether op `a` of `m` and op `b` of `n` are structurally equal: names, attributes, types, successors and regions
+/// agree, and operands correspond. Both modules share one context. Values defined outside the ops correspond to
 /// themselves within one module, and by their order of use across two.
 pub fn structurally_equal(m: &Module, a: Op, n: &Module, b: Op) -> bool {
     let mut pairs = Pairs { within: std::ptr::eq(m, n).then_some(a), ..Pairs::default() };
@@ -66,13 +66,13 @@ fn same_value(m: &Module, a: Value, n: &Module, b: Value, pairs: &mut Pairs) -> 
     }
 }
 
-/// Whether the value is a result of `root` or comes to be in its regions.
+/// Whether the value is a result of `root` or defined in its regions.
 fn is_made_in(m: &Module, value: Value, root: Op) -> bool {
     let def = m.defining_op(value).or_else(|| m.def_block(value).and_then(|b| m.block_op(b)));
     def.is_some_and(|op| op == root || m.is_inside(op, root))
 }
 
-/// Pairs the blocks and their arguments, and leaves the ops to be compared in `work`.
+/// Pairs the blocks and their arguments, and pushes the pairs of ops onto the worklist `work`.
 fn same_region(m: &Module, a: Region, n: &Module, b: Region, pairs: &mut Pairs, work: &mut Vec<(Op, Op)>) -> bool {
     let (mut blocks, mut others) = (m.region_blocks(a), n.region_blocks(b));
     loop {

@@ -1,26 +1,25 @@
 //! Bit-exact conversion and printing of MLIR's builtin float formats.
 //!
-//! A float attribute is stored as the raw bits of its format. This module converts those bits from and to `f64`, reads
-//! the two literal forms of the textual syntax, and prints the exact text MLIR's printer produces, which is a function
-//! of the format's precision and not of any shortest-digits algorithm: files compare equal only if it is reproduced
-//! digit for digit.
+//! A float attribute is stored as the raw bits of its format. This module converts these bits from and to `f64`, parses
+//! both literal forms of the textual syntax, and prints exactly the text of MLIR's printer, which depends on the
+//! format's precision and differs from shortest-digits algorithms.
 
-/// How a format spends (or does not spend) encodings on infinities and NaNs.
+/// The encoding of infinities and NaNs in a format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
-    /// The largest exponent holds infinity and the NaNs.
+    /// IEEE 754: the largest exponent encodes infinity and NaNs.
     Ieee,
-    /// Only the all-ones magnitude is special, a NaN; overflow gives it.
+    /// The all-ones magnitude is NaN; no infinity; overflow gives NaN.
     NanAllOnes,
-    /// The bits of negative zero are the one NaN; there is no negative zero.
+    /// The encoding of negative zero is the only NaN; there is no negative zero.
     NanNegativeZero,
     /// Every encoding is finite; overflow saturates.
     Finite,
-    /// An unsigned power of two: no sign, no zero, no mantissa, all ones is the NaN.
+    /// An unsigned power of two: no sign, no zero, no mantissa; all ones is NaN.
     Exponent,
 }
 
-/// The layout of a format. `precision` counts the integer bit, stored or not.
+/// The parameters of a format. `precision` counts the integer bit, stored or implicit.
 struct Semantics {
     name: &'static str,
     width: u32,
@@ -43,7 +42,7 @@ macro_rules! float_kinds {
             pub const ALL: [FloatKind; 18] = [$(FloatKind::$variant),*];
         }
 
-        /// Indexed by `FloatKind as usize`.
+        /// The formats' parameters, indexed by `FloatKind as usize`.
         const SEMANTICS: [Semantics; 18] = [$(Semantics {
             name: $name, width: $width, precision: $precision, bias: $bias, special: Special::$special,
         }),*];
@@ -93,7 +92,7 @@ impl FloatKind {
 }
 
 impl Semantics {
-    /// f80 is the one format that stores the integer bit.
+    /// Whether the format is f80, the only one that stores the integer bit.
     const fn is_f80(&self) -> bool {
         self.width == 80
     }
@@ -103,7 +102,7 @@ impl Semantics {
         if matches!(self.special, Special::Exponent) { -self.bias } else { 1 - self.bias }
     }
 
-    /// Returns the largest finite magnitude, without sign and without a stored integer bit.
+    /// Returns the encoding of the largest finite magnitude, without sign and stored integer bit.
     const fn max_code(&self) -> u128 {
         match self.special {
             Special::Ieee => self.infinity_code() - 1,
@@ -113,13 +112,13 @@ impl Semantics {
         }
     }
 
-    /// Returns the magnitude of infinity in an IEEE-like format: all exponent bits, no fraction.
+    /// Returns the encoding of infinity in an IEEE-like format: all exponent bits set, zero fraction.
     const fn infinity_code(&self) -> u128 {
         let magnitude_bits = self.width - 1 - self.is_f80() as u32;
         (1 << magnitude_bits) - (1 << (self.precision - 1))
     }
 
-    /// Returns the bits of infinity, or of what the format has instead.
+    /// Returns the encoding of infinity, or of the format's overflow result.
     fn infinity(&self, negative: bool) -> u128 {
         match self.special {
             Special::Ieee => self.assemble(negative, self.infinity_code()),
@@ -128,7 +127,7 @@ impl Semantics {
         }
     }
 
-    /// Returns a quiet NaN; the largest value where the format has none.
+    /// Returns a quiet NaN; the largest value in formats without NaN.
     fn nan(&self, negative: bool) -> u128 {
         match self.special {
             Special::Ieee => self.assemble(negative, self.infinity_code() | (1 << (self.precision - 2))),
@@ -139,7 +138,7 @@ impl Semantics {
         }
     }
 
-    /// Adds the sign, and f80's integer bit, to a magnitude. A sign the format cannot hold is dropped.
+    /// Adds the sign, and f80's integer bit, to a magnitude. Unsigned formats drop the sign.
     fn assemble(&self, negative: bool, code: u128) -> u128 {
         let unsigned = match self.special {
             Special::Exponent => true,
@@ -160,7 +159,7 @@ impl Semantics {
         let top = exponent + 127 - significand.leading_zeros() as i32;
         let lowest = top.max(self.min_exponent()) - fraction_bits;
         let rounded = shift_rounding(significand, exponent - lowest);
-        // A carry out of the fraction moves into the exponent field, which is just what the next binade needs.
+        // A carry out of the fraction increments the exponent field, as the next binade requires.
         let code = if top < self.min_exponent() {
             if self.special == Special::Exponent { 0 } else { rounded }
         } else if top + self.bias >= 1 << 16 {
@@ -172,7 +171,7 @@ impl Semantics {
     }
 }
 
-/// `value * 2^shift`, rounded to nearest even. A left shift is only asked for where it fits.
+/// Returns `value * 2^shift`, rounded to nearest even. Left shifts must not overflow.
 fn shift_rounding(value: u128, shift: i32) -> u128 {
     if shift >= 0 {
         return value << shift.min(127);
@@ -187,11 +186,11 @@ fn shift_rounding(value: u128, shift: i32) -> u128 {
     floor + u128::from(rest > HALF || (rest == HALF && floor & 1 == 1))
 }
 
-/// What some bits stand for.
+/// The decoded value of an encoding, without sign.
 enum Value {
     Nan,
     Infinity,
-    /// `significand * 2^exponent`; the significand keeps the format's lowest bit at bit 0.
+    /// `significand * 2^exponent`; bit 0 of the significand is the format's lowest bit.
     Finite {
         significand: u128,
         exponent: i32,
@@ -215,7 +214,7 @@ fn decode(sem: &Semantics, bits: u128) -> (bool, Value) {
             let is_infinity = fraction == if sem.is_f80() { integer_bit } else { 0 };
             if is_infinity { Value::Infinity } else { Value::Nan }
         }
-        // An f80 whose integer bit contradicts its exponent is no number on any hardware in use.
+        // Current hardware treats an f80 whose integer bit contradicts its exponent as invalid.
         Special::Ieee if sem.is_f80() && field != 0 && fraction & integer_bit == 0 => Value::Nan,
         Special::NanAllOnes if magnitude > sem.max_code() => Value::Nan,
         Special::NanNegativeZero if negative && magnitude == 0 => Value::Nan,
@@ -227,7 +226,7 @@ fn decode(sem: &Semantics, bits: u128) -> (bool, Value) {
     (negative, value)
 }
 
-/// Rewrites the f80 encodings that several bit patterns share to the one MLIR keeps.
+/// Maps equivalent f80 encodings to the one that MLIR keeps.
 fn canonical(sem: &Semantics, bits: u128) -> u128 {
     if !sem.is_f80() {
         return bits;
@@ -243,7 +242,7 @@ fn canonical(sem: &Semantics, bits: u128) -> u128 {
 
 /// Returns the bits of `value` rounded to `kind`, to nearest even.
 ///
-/// Overflow gives infinity, or NaN in a format without infinities, or the largest value in a format with neither.
+/// Overflow gives infinity; NaN in formats without infinities; the largest value in formats with neither.
 pub fn from_f64(kind: FloatKind, value: f64) -> u128 {
     let bits = u128::from(value.to_bits());
     match kind {
@@ -260,7 +259,8 @@ pub fn from_f64(kind: FloatKind, value: f64) -> u128 {
     }
 }
 
-/// Returns the value of `bits` as an `f64`: exact for every format but f80 and f128, which are rounded to nearest even.
+/// Returns the value of `bits` as an `f64`: exact for every format except f80 and f128, which are rounded to nearest
+/// even.
 pub fn to_f64(kind: FloatKind, bits: u128) -> f64 {
     match kind {
         FloatKind::F64 => return f64::from_bits(bits as u64),
@@ -277,7 +277,7 @@ pub fn to_f64(kind: FloatKind, bits: u128) -> f64 {
     f64::from_bits(wide as u64)
 }
 
-/// Reads a decimal literal such as `-1.5e-3`, in time linear in its length. The value goes through `f64`, as in MLIR.
+/// Parses a decimal literal such as `-1.5e-3` in linear time. The value is rounded to `f64` first, as in MLIR.
 pub(crate) fn parse_literal(kind: FloatKind, text: &str) -> Option<u128> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -293,7 +293,7 @@ pub(crate) fn parse_literal(kind: FloatKind, text: &str) -> Option<u128> {
     Some(from_f64(kind, text.parse().ok()?))
 }
 
-/// Reads a bit pattern such as `0x7FC00000`; `None` if it is malformed or wider than the format.
+/// Parses a bit pattern such as `0x7FC00000`; `None` if it is malformed or wider than the format.
 pub(crate) fn parse_hex(kind: FloatKind, text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     let significant = digits.trim_start_matches('0');
@@ -305,10 +305,10 @@ pub(crate) fn parse_hex(kind: FloatKind, text: &str) -> Option<u128> {
     fits.then(|| canonical(kind.semantics(), bits))
 }
 
-/// Appends the text MLIR prints for the bits, without a type suffix.
+/// Appends the text that MLIR prints for the bits, without a type suffix.
 ///
 /// Six digits in scientific notation if they read back as the same bits; else enough digits for the format's precision
-/// if that text has a point; else the bits in hex, as also for infinities and NaNs.
+/// if that text has a point; else the bits in hex, as for infinities and NaNs.
 pub fn print(kind: FloatKind, bits: u128, out: &mut String) {
     let sem = kind.semantics();
     let (negative, Value::Finite { significand, exponent }) = decode(sem, bits) else {
@@ -337,10 +337,10 @@ fn print_hex(bits: u128, out: &mut String) {
     let _ = std::fmt::Write::write_fmt(out, format_args!("0x{bits:X}"));
 }
 
-/// The digits of the first attempt.
+/// Number of digits of the first attempt.
 const SHORT_DIGITS: u32 = 6;
 
-/// A decimal number `digits * 10^exponent` without trailing zeros, and the number of its digits.
+/// A decimal number `digits * 10^exponent` without trailing zeros, and its number of digits.
 #[derive(Clone, Copy)]
 struct Decimal {
     digits: u128,
@@ -348,10 +348,10 @@ struct Decimal {
     count: u32,
 }
 
-/// Rounds a binary number to at most `digits` decimal digits the way MLIR does.
+/// Rounds a binary number to at most `digits` decimal digits, as MLIR does.
 ///
-/// That is not correct rounding: low bits of the exact value are first *truncated* to about the bits that `digits`
-/// need, and only then the decimal digits that are still too many are rounded, half up.
+/// This differs from correct rounding: low bits of the exact value are first *truncated* to about the bits that
+/// `digits` need; excess decimal digits are then rounded half up.
 fn decimal(significand: u128, exponent: i32, digits: u32) -> Decimal {
     let zeros = significand.trailing_zeros();
     let (scaled, exponent) = truncate_bits(significand >> zeros, exponent + zeros as i32, (digits * 196).div_ceil(59));
@@ -361,7 +361,7 @@ fn decimal(significand: u128, exponent: i32, digits: u32) -> Decimal {
     }
 }
 
-/// Defines the decimal rounding for one integer width: nearly all values fit the fast one.
+/// Defines the decimal rounding for one integer width: nearly all values fit the narrow one.
 macro_rules! define_round {
     ($name:ident, $int:ty) => {
         fn $name(mut value: $int, mut exponent: i32, digits: u32) -> Decimal {
@@ -397,8 +397,8 @@ fn bit_length(value: u128) -> u32 {
     128 - value.leading_zeros()
 }
 
-/// Returns the odd number `odd * 2^exponent` as `s * 10^e`, where `s` is cut to little more than `wanted` bits by a
-/// truncating division by a power of ten. Exact if it has no more bits than that.
+/// Returns the odd number `odd * 2^exponent` as `s * 10^e`, where `s` is truncated to slightly more than `wanted` bits.
+/// Exact if it has no more bits than that.
 fn truncate_bits(odd: u128, exponent: i32, wanted: u32) -> (u128, i32) {
     let tens = |bits: u32| bits.saturating_sub(wanted) * 59 / 196;
     if exponent >= 0 {
@@ -406,13 +406,13 @@ fn truncate_bits(odd: u128, exponent: i32, wanted: u32) -> (u128, i32) {
         let cut = tens(bit_length(odd) + exponent);
         return (scale(odd, 0, cut, exponent as i32 - cut as i32), cut as i32);
     }
-    // With 2^-k = 5^k * 10^-k, and 5^k / 10^cut = 5^(k-cut) / 2^cut, no large number need be formed to be divided.
+    // With 2^-k = 5^k * 10^-k and 5^k / 10^cut = 5^(k-cut) / 2^cut, no large intermediate is needed.
     let fives = exponent.unsigned_abs();
     let cut = tens(scaled_bit_length(odd, fives));
     (scale(odd, fives.saturating_sub(cut), cut.saturating_sub(fives), -(cut as i32)), cut as i32 - fives as i32)
 }
 
-/// `floor(value * 5^up * 2^shift / 5^down)`, where one of `up` and `down` is zero and the result is known to fit.
+/// Returns `floor(value * 5^up * 2^shift / 5^down)`, where `up` or `down` is zero and the result fits.
 fn scale(value: u128, up: u32, down: u32, shift: i32) -> u128 {
     let left = shift.max(0).unsigned_abs();
     let right = shift.min(0).unsigned_abs();
@@ -434,7 +434,7 @@ fn scale(value: u128, up: u32, down: u32, shift: i32) -> u128 {
 /// The largest power of five in the table below: enough for every f64.
 const MAX_TOP: usize = 1100;
 
-/// For each n, the top 64 bits of 5^n, truncated, and the number of all its bits.
+/// For each n, the top 64 bits of 5^n, truncated, and its bit length.
 static POW5_TOP: [(u64, u32); MAX_TOP] = {
     const LIMBS: usize = 41;
     let mut table = [(1 << 63, 1); MAX_TOP];
@@ -463,10 +463,10 @@ static POW5_TOP: [(u64, u32); MAX_TOP] = {
     table
 };
 
-/// Returns the number of bits of `value * 5^fives`.
+/// Returns the bit length of `value * 5^fives`.
 fn scaled_bit_length(value: u128, fives: u32) -> u32 {
     if let (Ok(small), Some(&(top, bits))) = (u64::try_from(value), POW5_TOP.get(fives as usize)) {
-        // The true product lies between these two; they nearly always agree.
+        // The exact product lies between these two bounds, which nearly always agree.
         let low = u128::from(small) * u128::from(top);
         let high = low + u128::from(small) - 1;
         if bit_length(low) == bit_length(high) {
@@ -480,7 +480,7 @@ fn scaled_bit_length(value: u128, fives: u32) -> u32 {
 
 /// Whether the decimal rounds to `significand * 2^exponent` in the format.
 fn reads_back(kind: FloatKind, significand: u128, exponent: i32, short: Decimal) -> bool {
-    // The six digits are off by less than 2^-16 of the value.
+    // The error of six digits is below 2^-16 of the value.
     if kind.semantics().precision < 15 {
         return true;
     }
@@ -492,7 +492,7 @@ fn reads_back(kind: FloatKind, significand: u128, exponent: i32, short: Decimal)
     if let Some(&ten) = TENS.get(short.exponent.unsigned_abs() as usize)
         && exact > 1e-37
     {
-        // Both factors are exact, so this is off by one rounding only.
+        // Both factors are exact, so the error is one rounding.
         let digits = short.digits as f64;
         let approximate = if short.exponent < 0 { digits / ten } else { digits * ten };
         let error = (approximate - exact).abs() / exact;
@@ -512,9 +512,9 @@ fn reads_back(kind: FloatKind, significand: u128, exponent: i32, short: Decimal)
     }
 }
 
-/// `reads_back` by exact arithmetic: compares the decimal with the ends of the interval that rounds to the value.
+/// `reads_back` in exact arithmetic: compares the decimal with the bounds of the interval that rounds to the value.
 fn rounds_to(sem: &Semantics, significand: u128, exponent: i32, short: Decimal) -> bool {
-    // In units of a quarter of the last place, so that the ends are integers; below a power of two the gap halves.
+    // In units of a quarter ulp, so that the bounds are integers; below a power of two the gap halves.
     let is_power = significand == 1 << (sem.precision - 1);
     let below = if is_power && exponent > sem.min_exponent() - (sem.precision as i32 - 1) { 1 } else { 2 };
     let end = |quarters: u128| {
@@ -566,7 +566,7 @@ fn push_zeros(count: u32, out: &mut String) {
     out.extend(std::iter::repeat_n('0', count as usize));
 }
 
-/// Six digits after the point and an exponent of at least two digits.
+/// Prints six digits after the point and an exponent of at least two digits.
 fn print_short(decimal: Decimal, out: &mut String) {
     let digits = Digits::new(decimal.digits);
     let (first, rest) = digits.as_str().split_at(1);
@@ -587,8 +587,8 @@ fn push_exponent(decimal: Decimal, letter: char, min_digits: u32, out: &mut Stri
     out.push_str(Digits::new(magnitude.into()).as_str());
 }
 
-/// Returns all digits, in plain notation if that takes no more than three zeros. Tells whether the text has a point: a
-/// plain integer would read back as an integer attribute.
+/// Prints all digits, in plain notation if that takes at most three extra zeros. Returns whether the text has a point:
+/// a plain integer would parse as an integer attribute.
 fn print_full(decimal: Decimal, precision: u32, out: &mut String) -> bool {
     const MAX_PADDING: i32 = 3;
     let digits = Digits::new(decimal.digits);
@@ -621,13 +621,13 @@ fn print_full(decimal: Decimal, precision: u32, out: &mut String) -> bool {
     true
 }
 
-/// A small unsigned integer of any size, least significant limb first, no zero limbs on top.
+/// An unsigned big integer, least significant limb first, without leading zero limbs.
 #[derive(PartialEq, Eq)]
 struct Big {
     limbs: Vec<u64>,
 }
 
-/// The largest power of five in one limb.
+/// The exponent of the largest power of five in one limb.
 const CHUNK: u32 = 27;
 
 impl Big {
@@ -660,7 +660,7 @@ impl Big {
         }
     }
 
-    /// Divides, dropping the remainder; dividing in steps gives the same floor.
+    /// Divides by `5^power`, rounding down; dividing in steps gives the same floor.
     fn div_pow5(&mut self, mut power: u32) {
         while power > 0 {
             let step = power.min(CHUNK);

@@ -1,4 +1,4 @@
-//! The pattern driver: folds, patterns and simplification of control flow, round after round.
+//! The greedy pattern driver: folding, patterns and control-flow simplification, in rounds.
 
 use crate::module::{Module, Op};
 use crate::pass::{Actions, ITERATION, Unit};
@@ -8,25 +8,24 @@ pub use crate::simplify_regions::RegionSimplification;
 use crate::simplify_regions::{erase_unreachable_blocks, simplify_regions};
 use std::sync::Arc;
 
-/// What the driver does, and for how long.
+/// The options of the greedy driver.
 #[derive(Clone, Debug)]
 pub struct GreedyOptions {
-    /// The most rounds. After a round in which control flow was simplified, or a block became empty, there is another one.
+    /// Maximum number of rounds. A round that simplified control flow or emptied a block is followed by another.
     pub max_iterations: Option<u64>,
-    /// The most patterns that are applied in a round.
+    /// Maximum number of applied patterns per round.
     pub max_rewrites: Option<u64>,
-    /// Whether a round begins with the first op, or with the last.
+    /// Whether a round starts with the first op rather than the last.
     pub top_down: bool,
-    /// What is done to control flow.
+    /// The degree of control-flow simplification.
     pub regions: RegionSimplification,
-    /// The patterns that are tried on every op, for a pass with patterns of its own; `None` for those that the ops declare
-    /// and the rules of dialects.
+    /// The patterns to apply, for passes with their own; `None` for those declared by ops, with the dialects' rules.
     pub patterns: Option<&'static [Pattern]>,
-    /// The rules that are tried on every op, instead of those of dialects; `None` for a pass that has none of its own.
+    /// The rules to apply instead of the dialects'; `None` for passes without their own.
     pub rules: Option<Arc<RuleSet>>,
-    /// The only patterns that are applied; empty for all.
+    /// The names of the enabled patterns; empty for all.
     pub enabled: Vec<String>,
-    /// Patterns that are not applied.
+    /// The names of disabled patterns.
     pub disabled: Vec<String>,
 }
 
@@ -45,17 +44,17 @@ impl Default for GreedyOptions {
     }
 }
 
-/// What the driver did.
+/// The outcome of a run of the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rewritten {
-    /// How many changes.
+    /// Number of changes.
     pub changes: u64,
-    /// Whether nothing is left to do.
+    /// Whether a fixed point was reached.
     pub converged: bool,
 }
 
 impl GreedyOptions {
-    /// Works on everything under `root`, which itself stays as it is.
+    /// Rewrites everything under `root`; `root` itself stays.
     pub fn run(&self, m: &mut Module, root: Op, mut actions: Option<&mut Actions>) -> Rewritten {
         let named = |list: &[String], name: &str| list.iter().any(|n| n == name);
         let tried =
@@ -88,7 +87,7 @@ impl GreedyOptions {
                 return Rewritten { converged: true, ..done };
             }
             if !ended && self.max_rewrites.is_none() {
-                // The rules undo each other.
+                // The patterns undo each other's changes.
                 return done;
             }
         }
@@ -100,8 +99,8 @@ fn unit(m: &Module, root: Op) -> Unit {
     m.regions(root).first().map_or(Unit::Op(root), |&region| Unit::Region(region))
 }
 
-/// Folds and applies canonicalization patterns to everything under `root` until nothing changes. Returns the number of
-/// changes. `root` itself stays as it is.
+/// Folds and canonicalizes everything under `root` to a fixed point. Returns the number of changes. `root` itself
+/// stays.
 pub fn rewrite_greedily(m: &mut Module, root: Op) -> u64 {
     let options = GreedyOptions { regions: RegionSimplification::Disabled, ..GreedyOptions::default() };
     options.run(m, root, None).changes

@@ -1,4 +1,4 @@
-//! Where the elements of a memref are: layouts that are a distance per dimension.
+//! Strided memref layouts.
 
 use crate::affine::{AffineBinOp, AffineExpr, AffineMap};
 use crate::attrs::AttrData;
@@ -7,17 +7,17 @@ use crate::intern::{Attr, Type};
 use crate::types::{DYNAMIC, TypeData};
 use smallvec::SmallVec;
 
-/// A strided layout, in elements; [`DYNAMIC`] where a number is not known.
+/// A strided layout, in elements; [`DYNAMIC`] for unknown numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StridedLayout {
-    /// The element that index zero names.
+    /// The element at index zero.
     pub offset: i64,
-    /// The distance of neighbours in each dimension.
+    /// The stride of each dimension.
     pub strides: SmallVec<[i64; 4]>,
 }
 
 impl StridedLayout {
-    /// Returns row-major without gaps.
+    /// Returns the contiguous row-major layout.
     pub fn row_major(shape: &[i64]) -> StridedLayout {
         let mut strides: SmallVec<[i64; 4]> = smallvec::smallvec![1; shape.len()];
         for i in (1..shape.len()).rev() {
@@ -26,7 +26,7 @@ impl StridedLayout {
         StridedLayout { offset: 0, strides }
     }
 
-    /// Returns the layout as a map from indices to an element; what is not known is a symbol, the offset first.
+    /// Returns the layout as a map from indices to an element; dynamic numbers are symbols, the offset first.
     pub fn to_map(&self) -> AffineMap {
         let mut symbols = 0;
         let mut number = |n: i64| {
@@ -44,7 +44,7 @@ impl StridedLayout {
     }
 }
 
-/// Returns the product, not known when a factor is not known, unless the other is zero. Wraps like the machine.
+/// Returns the product: dynamic if a factor is, unless the other is zero. Wraps on overflow.
 pub fn times(a: i64, b: i64) -> i64 {
     match (a, b) {
         (0, _) | (_, 0) => 0,
@@ -53,7 +53,7 @@ pub fn times(a: i64, b: i64) -> i64 {
     }
 }
 
-/// Returns the sum, not known when a summand is not known. Wraps like the machine.
+/// Returns the sum: dynamic if a summand is. Wraps on overflow.
 pub fn plus(a: i64, b: i64) -> i64 {
     if a == DYNAMIC || b == DYNAMIC { DYNAMIC } else { a.wrapping_add(b) }
 }
@@ -62,14 +62,14 @@ pub fn plus(a: i64, b: i64) -> i64 {
 type Linear = (AffineExpr, Vec<AffineExpr>);
 
 impl Context {
-    /// `memref<shape x elem, layout, space>`
+    /// Returns `memref<shape x elem, layout, space>`.
     pub fn memref_type(&self, shape: &[i64], elem: Type, layout: Option<&StridedLayout>, space: Option<Attr>) -> Type {
         let layout =
             layout.map(|l| self.attr(AttrData::Strided { offset: l.offset, strides: l.strides.as_slice().into() }));
         self.ty(TypeData::MemRef { shape: shape.into(), elem, layout, space })
     }
 
-    /// Returns the memory space of a memref; `None` is the default one.
+    /// Returns the memory space of a memref; `None` is the default space.
     pub fn memory_space(&self, ty: Type) -> Option<Attr> {
         match self.type_data(ty) {
             TypeData::MemRef { space, .. } | TypeData::UnrankedMemRef { space, .. } => *space,
@@ -77,7 +77,7 @@ impl Context {
         }
     }
 
-    /// Returns the offset and strides of a memref type; `None` when its layout is not strided, and for other types.
+    /// Returns the offset and strides of a memref type; `None` for layouts that are not strided, and for other types.
     pub fn strided_layout(&self, ty: Type) -> Option<StridedLayout> {
         let TypeData::MemRef { shape, layout, .. } = self.type_data(ty) else { return None };
         let Some(layout) = layout else { return Some(StridedLayout::row_major(shape)) };
@@ -86,8 +86,8 @@ impl Context {
         Some(StridedLayout { offset: known(&offset), strides: strides.iter().map(known).collect() })
     }
 
-    /// Returns the offset and strides of a memref of type `ty` that has `sizes`, given the symbols of its layout;
-    /// `None` when the layout is not strided or a symbol is missing.
+    /// Returns the offset and strides of a memref of type `ty` with `sizes`, given the symbols of its layout; `None` if
+    /// the layout is not strided or a symbol is missing.
     pub fn layout_of_sizes(&self, ty: Type, sizes: &[i64], symbols: &[i64]) -> Option<StridedLayout> {
         let TypeData::MemRef { layout, .. } = self.type_data(ty) else { return None };
         let Some(layout) = layout else { return Some(StridedLayout::row_major(sizes)) };
@@ -96,7 +96,7 @@ impl Context {
         Some(StridedLayout { offset: offset.eval(&[], symbols).ok()?, strides: strides? })
     }
 
-    /// Whether the elements of a memref type are row-major without gaps because its layout says nothing else.
+    /// Whether a memref type has the default layout: contiguous and row-major.
     pub fn has_identity_layout(&self, ty: Type) -> bool {
         let TypeData::MemRef { layout: Some(layout), .. } = self.type_data(ty) else { return true };
         match self.attr_data(*layout) {
@@ -106,7 +106,7 @@ impl Context {
         }
     }
 
-    /// How many symbols the layout of a memref type has.
+    /// Returns the number of symbols in the layout of a memref type.
     pub fn layout_symbols(&self, ty: Type) -> usize {
         let TypeData::MemRef { layout: Some(layout), .. } = self.type_data(ty) else { return 0 };
         match self.attr_data(*layout) {
@@ -127,7 +127,7 @@ impl Context {
     }
 }
 
-/// Splits the one result of a map into what does not depend on dimensions and a factor for each dimension.
+/// Splits the single result of a map into a constant term and a coefficient for each dimension.
 fn linear(map: &AffineMap) -> Option<Linear> {
     let [result] = &*map.results else { return None };
     let zero = AffineExpr::Constant(0);

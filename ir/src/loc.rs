@@ -1,13 +1,12 @@
-//! Where an op comes from: a place in a source text, or any of MLIR's location attributes.
+//! Locations: offsets in a source text, or any of MLIR's location attributes.
 
 use crate::attrs::AttrData;
 use crate::context::Context;
 use crate::intern::Attr;
 
-/// A location in eight bytes: unknown, a byte of a source text, or a location attribute.
+/// A location in eight bytes: unknown, an offset in a source text, or a location attribute.
 ///
-/// Every parsed op has a place in the text that it came from; keeping the offset alone costs nothing, and line and column
-/// are found when somebody asks.
+/// Every parsed op has one. Storing the offset is cheap; line and column are computed on demand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Loc {
     file: u32,
@@ -20,17 +19,17 @@ impl Loc {
     /// `loc(unknown)`
     pub const UNKNOWN: Loc = Loc { file: ATTR, pos: Attr::LOC_UNKNOWN.0 };
 
-    /// Returns the byte `offset` of source text `source`.
+    /// Returns the location of byte `offset` of source text `source`.
     pub fn source(source: u32, offset: usize) -> Loc {
         Loc { file: source, pos: offset.min(u32::MAX as usize) as u32 }
     }
 
-    /// Returns a location attribute.
+    /// Returns the location given by a location attribute.
     pub fn attr(attr: Attr) -> Loc {
         Loc { file: ATTR, pos: attr.0 }
     }
 
-    /// Returns the source text and the byte in it, for places in a text.
+    /// Returns the source text and the byte offset; `None` for attributes.
     pub fn as_source(self) -> Option<(u32, usize)> {
         (self.file != ATTR).then_some((self.file, self.pos as usize))
     }

@@ -1,5 +1,5 @@
-//! What patterns change a program through, whichever driver runs them: the greedy one ([`Rewriter`](crate::Rewriter)) or
-//! dialect conversion ([`ConversionRewriter`](crate::conversion::ConversionRewriter)).
+//! The rewriter interface for patterns, common to the greedy driver ([`Rewriter`](crate::Rewriter)) and dialect
+//! conversion ([`ConversionRewriter`](crate::conversion::ConversionRewriter)).
 
 use crate::builder::{Builder, InsertPoint};
 use crate::copy::ValueMap;
@@ -8,97 +8,96 @@ use crate::intern::Type;
 use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
 
-/// A change that was made, with what it takes to undo it.
+/// A change to the module, with the information to undo it.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
-    /// An op was made. What is in its regions is told of separately.
+    /// An op was created. The contents of its regions are reported separately.
     Created(Op),
-    /// An op was copied with all that is in its regions.
+    /// An op was cloned with its regions.
     Cloned {
         /// The original.
         from: Op,
-        /// The new op.
+        /// The clone.
         copy: Op,
     },
-    /// Operand `index` of `op` was `old`.
+    /// Operand `index` of `op` was replaced.
     Operand {
         /// The user.
         op: Op,
-        /// Which operand.
+        /// The operand index.
         index: u32,
-        /// What it was.
+        /// The previous value.
         old: Value,
     },
-    /// `first` to `last` were moved; they were in `from`, before `next`.
+    /// The ops `first` to `last` were moved.
     Moved {
-        /// The first of a row of ops.
+        /// The first of the consecutive ops.
         first: Op,
         /// The last one.
         last: Op,
-        /// Where they were.
+        /// The previous block.
         from: Block,
-        /// What came after them.
+        /// The op that followed them there.
         next: Option<Op>,
     },
-    /// A block was made.
+    /// A block was created.
     BlockCreated(Block),
-    /// A block got one more argument.
+    /// An argument was appended to a block.
     ArgAdded(Block),
-    /// `block` was moved; it was in `from`, before `next`.
+    /// A block was moved.
     BlockMoved {
         /// The block.
         block: Block,
-        /// Where it was.
+        /// The previous region.
         from: Region,
-        /// What came after it.
+        /// The block that followed it there.
         next: Option<Block>,
     },
 }
 
-/// The changes that patterns can make. The driver hears of each.
+/// The mutations available to patterns. Each is reported to the driver.
 pub trait PatternRewriter {
-    /// Returns the program, to look at.
+    /// Returns the module, read-only.
     fn module(&self) -> &Module;
 
-    /// Returns the program, to change without telling the driver: for the methods of this trait.
+    /// Returns the module for mutation without notifying the driver: for this trait's methods only.
     #[doc(hidden)]
     fn unlogged(&mut self) -> &mut Module;
 
-    /// Tells the driver.
+    /// Notifies the driver of a change.
     #[doc(hidden)]
     fn note(&mut self, change: Change);
 
-    /// Takes a block without ops, whose arguments are unused, out of the program.
+    /// Erases a block without ops whose arguments are unused.
     #[doc(hidden)]
     fn erase_empty_block(&mut self, block: Block);
 
-    /// Makes every use of `old` a use of `new`. The greedy driver takes one value of the same type; dialect conversion
-    /// any number of any types, and casts where the types differ.
+    /// Replaces all uses of `old` with `new`. The greedy driver expects one value of the same type; dialect conversion
+    /// accepts any number of values of any types, and inserts casts where types differ.
     fn replace_value(&mut self, old: Value, new: &[Value]);
 
-    /// Changes an op in place: operands, attributes, successors, types of results; nothing else.
+    /// Changes an op in place: operands, attributes, successors and result types only.
     fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module));
 
-    /// Makes the op use nothing.
+    /// Drops all operands of an op.
     fn drop_operands(&mut self, op: Op);
 
-    /// Erases an op and all in its regions. Nothing may use its results any more.
+    /// Erases an op with its regions. Its results must be unused.
     fn erase(&mut self, op: Op);
 
-    /// Makes an op. Errors say why its result types cannot be inferred.
+    /// Creates an op. Errors say why its result types cannot be inferred.
     fn create(&mut self, at: InsertPoint, state: OpState) -> Result<Op, String> {
         let op = Builder::at(self.unlogged(), at).try_create(state)?;
         self.note(Change::Created(op));
         Ok(op)
     }
 
-    /// Makes an op before `op`.
+    /// Creates an op before `op`.
     fn create_before(&mut self, op: Op, state: OpState) -> Result<Op, String> {
         self.create(InsertPoint::Before(op), state)
     }
 
-    /// Makes ops with a builder, for declared ops' `build`. The closure inserts ops through the builder and changes
-    /// nothing else.
+    /// Creates ops with a builder, for declared ops' `build`. The closure must only insert ops through the builder.
     fn build<T>(&mut self, at: InsertPoint, make: impl FnOnce(&mut Builder<'_>) -> T) -> T {
         let mut builder = Builder::at(self.unlogged(), at);
         builder.made = Some(Vec::new());
@@ -119,7 +118,7 @@ pub trait PatternRewriter {
         self.erase(op);
     }
 
-    /// Replaces `op` by a new op made from `state`, which has as many results.
+    /// Replaces `op` by an op created from `state` with the same number of results.
     fn replace_with(&mut self, op: Op, state: OpState) -> Result<Op, String> {
         let new = self.create_before(op, state)?;
         let values: ValueList = self.module().results(new).collect();
@@ -127,8 +126,8 @@ pub trait PatternRewriter {
         Ok(new)
     }
 
-    /// Makes the uses of `old` that `which` accepts (the user, and the number of the operand) uses of `new`, which has
-    /// the same type. Whether there were any.
+    /// Replaces the uses of `old` that `which` accepts (user and operand index) with `new`, of the same type. Returns
+    /// whether there were any.
     fn replace_uses_if(&mut self, old: Value, new: Value, which: impl Fn(&Module, Op, usize) -> bool) -> bool {
         if old == new {
             return false;
@@ -142,7 +141,7 @@ pub trait PatternRewriter {
         !uses.is_empty()
     }
 
-    /// Makes the uses of `old` outside the op `except` uses of `new`, which has the same type.
+    /// Replaces the uses of `old` outside of op `except` with `new`, of the same type.
     fn replace_uses_except(&mut self, old: Value, new: Value, except: Op) {
         let _ = self.replace_uses_if(old, new, |_, op, _| op != except);
     }
@@ -155,7 +154,7 @@ pub trait PatternRewriter {
         }
     }
 
-    /// Moves `first` to `last`, ops in a row of one block, before `next` of `to`, or to its end.
+    /// Moves the consecutive ops `first` to `last` before `next` of `to`, or to its end.
     fn move_ops(&mut self, first: Op, last: Op, to: Block, next: Option<Op>) {
         let m = self.module();
         let from = m.parent_block(first).expect("the op is in a block");
@@ -164,7 +163,7 @@ pub trait PatternRewriter {
         self.note(change);
     }
 
-    /// Copies `op` with all that it holds. Operands found in `map` are replaced; `map` gets the copied values.
+    /// Clones `op` with its regions. Operands in `map` are replaced; `map` receives the cloned values.
     fn clone_op(&mut self, op: Op, map: &mut ValueMap, at: InsertPoint) -> Op {
         let (block, next) = at.place(self.module());
         let copy = self.unlogged().clone_op(op, map);
@@ -173,7 +172,7 @@ pub trait PatternRewriter {
         copy
     }
 
-    /// Copies the blocks of `from` to the end of `to`; see [`PatternRewriter::clone_op`].
+    /// Clones the blocks of `from` to the end of `to`; see [`PatternRewriter::clone_op`].
     fn clone_region(&mut self, from: Region, to: Region, map: &mut ValueMap) {
         let m = self.module();
         let last = m.region_blocks(to).next_back();
@@ -187,7 +186,7 @@ pub trait PatternRewriter {
         originals.into_iter().zip(copies).for_each(|(from, copy)| self.note(Change::Cloned { from, copy }));
     }
 
-    /// Makes a block with arguments of these types and places, before `before` of `region` or at its end.
+    /// Creates a block with arguments of these types and locations, before `before` of `region` or at its end.
     fn create_block(&mut self, region: Region, before: Option<Block>, args: &[(Type, Loc)]) -> Block {
         let m = self.unlogged();
         let block = m.create_block();
@@ -199,15 +198,15 @@ pub trait PatternRewriter {
         block
     }
 
-    /// Adds an argument to a block. The caller changes what branches to it.
+    /// Appends an argument to a block. The caller updates the branches to it.
     fn add_block_arg(&mut self, block: Block, ty: Type, loc: Loc) -> Value {
         let arg = self.unlogged().add_block_arg(block, ty, loc);
         self.note(Change::ArgAdded(block));
         arg
     }
 
-    /// Moves `op` and all after it to a new block behind its own, which is left without a terminator. Linear in the
-    /// number of ops moved.
+    /// Splits the block of `op`: moves `op` and all later ops to a new block after it, leaving the first without a
+    /// terminator. Linear in the number of ops moved.
     fn split_block(&mut self, op: Op) -> Block {
         let m = self.module();
         let block = m.parent_block(op).expect("the op is in a block");
@@ -218,8 +217,8 @@ pub trait PatternRewriter {
         tail
     }
 
-    /// Moves the ops of `source` before `next` of `to`, or to its end, with `args` for the arguments of `source`, and
-    /// erases `source`.
+    /// Moves the ops of `source` before `next` of `to`, or to its end, replaces the arguments of `source` by `args`,
+    /// and erases `source`.
     fn inline_block(&mut self, source: Block, to: Block, next: Option<Op>, args: &[Value]) {
         let params: ValueList = self.module().block_args(source).into();
         assert_eq!(params.len(), args.len(), "each block argument is replaced by one value");
@@ -233,13 +232,13 @@ pub trait PatternRewriter {
         self.erase_empty_block(source);
     }
 
-    /// Moves the ops of `source` before `op`; see [`PatternRewriter::inline_block`].
+    /// Inlines the ops of `source` before `op`; see [`PatternRewriter::inline_block`].
     fn inline_block_before(&mut self, source: Block, op: Op, args: &[Value]) {
         let to = self.module().parent_block(op).expect("the op is in a block");
         self.inline_block(source, to, Some(op), args);
     }
 
-    /// Moves the ops of `source` to the end of `dest`; see [`PatternRewriter::inline_block`].
+    /// Inlines the ops of `source` at the end of `dest`; see [`PatternRewriter::inline_block`].
     fn merge_blocks(&mut self, source: Block, dest: Block, args: &[Value]) {
         self.inline_block(source, dest, None, args);
     }
@@ -268,7 +267,7 @@ pub trait PatternRewriter {
         self.inline_region(from, to, Some(before));
     }
 
-    /// Erases a block and its ops; their values may only be used inside it.
+    /// Erases a block and its ops; their values must have no uses outside it.
     fn erase_block(&mut self, block: Block) {
         let ops: Vec<Op> = self.module().block_ops(block).collect();
         for &op in &ops {
@@ -291,7 +290,7 @@ mod tests {
         Context, Dialect, OpInfo, ParseOptions, Pattern, PrintOptions, Rewriter, Traits, parse_module, verify,
     };
 
-    /// What any driver can run: the op's block takes the op's place, and a copy of its region goes before it.
+    /// A pattern for any driver: replaces the op by its block, and puts a clone of its region before it.
     fn unpack(r: &mut impl PatternRewriter, op: Op) -> bool {
         let m = r.module();
         let &[region] = m.regions(op) else { return false };
@@ -344,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_greedy_driver_looks_at_what_was_moved_and_copied() {
-        // The inner constant is known to the region that it leaves.
+        // The inner constant is recorded for the region that it is moved out of.
         let text = r#"
             %0 = "u.def"() : () -> i32
             %1 = "t.box"(%0) ({

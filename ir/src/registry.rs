@@ -1,4 +1,4 @@
-//! The registered dialects of a context, and the declarations of its ops.
+//! The registered dialects of a context, and the declarations of their ops.
 
 use crate::context::Context;
 use crate::intern::{Attr, OpName};
@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The registered dialects.
 struct Registry {
     dialects: Vec<&'static Dialect>,
-    /// Declared defaults that were read, by the address of their text.
+    /// Parsed declared defaults, by the address of their text.
     defaults: Mutex<FxHashMap<usize, Attr>>,
 }
 
 impl Context {
-    /// Returns a context that knows `dialects`; all other ops, types and attributes are unregistered and kept as they
-    /// are.
+    /// Creates a context with these dialects; all other ops, types and attributes are unregistered and preserved as
+    /// they are.
     pub fn new(dialects: &[&'static Dialect]) -> Arc<Context> {
         let ctx = Context::bare();
         for info in dialects.iter().flat_map(|dialect| dialect.ops) {
@@ -29,13 +29,13 @@ impl Context {
         self.extensions.get().expect("a context is made with its dialects")
     }
 
-    /// Returns the declaration of an op name, when a registered dialect has one.
+    /// Returns the declaration of an op name, if it is registered.
     #[inline]
     pub fn op_info(&self, name: OpName) -> Option<&'static OpInfo> {
         self.op_row(name).declaration?.downcast_ref()
     }
 
-    /// Returns the value of a declared default. Panics when it cannot be read: a mistake in the declaration.
+    /// Returns the value of a declared default. Panics if the declaration is malformed.
     pub fn default_attr(&self, text: &'static str) -> Attr {
         let mut defaults = self.registry().defaults.lock().unwrap_or_else(PoisonError::into_inner);
         let read = || self.parse_attr(text).unwrap_or_else(|e| panic!("default '{text}': {e}"));
@@ -47,7 +47,7 @@ impl Context {
         &self.registry().dialects
     }
 
-    /// Returns the registered dialect of that name.
+    /// Returns the registered dialect with this name.
     pub fn dialect(&self, name: &str) -> Option<&'static Dialect> {
         self.dialects().iter().copied().find(|d| d.name == name)
     }

@@ -1,4 +1,4 @@
-//! Simplification of control flow: what cannot be reached, what no path needs, and what is there twice.
+//! Control-flow simplification: unreachable blocks, dead block arguments and equal blocks.
 
 use crate::branch::carried_group;
 use crate::dominance::successors;
@@ -8,16 +8,16 @@ use crate::pass::{Actions, Unit};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// How much is done to control flow after each round. Unreachable blocks are removed before each round in any case: no
-/// pattern sees them.
+/// The degree of control-flow simplification after each round. Unreachable blocks are always erased before a round, so
+/// that patterns do not see them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum RegionSimplification {
-    /// Nothing.
+    /// No simplification.
     Disabled,
-    /// Unreachable blocks, and block arguments that matter to nobody, are removed.
+    /// Erases unreachable blocks and dead block arguments.
     #[default]
     Normal,
-    /// Equal blocks are merged, too, and block arguments that are always the same value are replaced by it.
+    /// Also merges equal blocks, and replaces block arguments that always have the same value.
     Aggressive,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn simplify_regions(
     changes
 }
 
-/// Erases the blocks of all regions under `root` to which no path leads. Returns how many.
+/// Erases the unreachable blocks of all regions under `root`. Returns their number.
 pub(crate) fn erase_unreachable_blocks(m: &mut Module, root: Op) -> u64 {
     let mut erased = 0;
     let mut stack = m.regions(root).to_vec();
@@ -72,7 +72,7 @@ fn allows(actions: &mut Option<&mut Actions>, m: &Module, region: Region) -> boo
     allowed
 }
 
-/// Erases the blocks to which no path from the entry leads.
+/// Erases the blocks that are unreachable from the entry.
 fn erase_unreachable(m: &mut Module, region: Region) -> u64 {
     let mut stack: Vec<Block> = m.entry(region).into_iter().collect();
     let mut reachable: FxHashSet<Block> = stack.iter().copied().collect();
@@ -84,7 +84,7 @@ fn erase_unreachable(m: &mut Module, region: Region) -> u64 {
     dead.len() as u64
 }
 
-/// Erases blocks of which no other block uses a value or goes to one.
+/// Erases blocks whose values and labels are used only among themselves.
 fn erase_blocks(m: &mut Module, blocks: &[Block]) {
     for &block in blocks {
         for op in m.block_ops(block).flat_map(|op| m.ops_under(op)).collect::<Vec<_>>() {
@@ -94,7 +94,7 @@ fn erase_blocks(m: &mut Module, blocks: &[Block]) {
     blocks.iter().for_each(|&block| m.erase_block(block));
 }
 
-/// The branches to each block: the terminator and the number of the successor.
+/// The predecessors of each block: the terminator and the successor index.
 type Preds = FxHashMap<Block, Vec<(Op, usize)>>;
 
 fn predecessors(m: &Module, region: Region) -> Preds {
@@ -108,7 +108,7 @@ fn predecessors(m: &Module, region: Region) -> Preds {
     preds
 }
 
-/// Which operands of a terminator become arguments of its successor `i`, if that is known and fits.
+/// Returns the operands of a terminator that become arguments of its successor `i`; `None` if undeclared or mismatched.
 fn forwarded(m: &Module, terminator: Op, i: usize) -> Option<Range<usize>> {
     carried_group(m, terminator, i)?;
     let range = m.info(terminator)?.successor_operands?(m, terminator, i);
@@ -116,7 +116,7 @@ fn forwarded(m: &Module, terminator: Op, i: usize) -> Option<Range<usize>> {
     (range.len() == m.block_args(block).len() && range.end <= m.operands(terminator).len()).then_some(range)
 }
 
-/// Which values of a region matter: they reach an effect, a nested region or the way out.
+/// The live values of a region: those that reach a side effect, a nested region or a region exit.
 struct Needed<'a> {
     m: &'a Module,
     region: Region,
@@ -126,7 +126,7 @@ struct Needed<'a> {
     pending: Vec<Pending>,
 }
 
-/// What was found to matter and was not followed yet.
+/// A worklist entry: a live op or block argument whose operands are still to be marked.
 enum Pending {
     Op(Op),
     /// Argument `.1` of a block.
@@ -160,7 +160,7 @@ impl Needed<'_> {
         }
     }
 
-    /// What a branch forwards to an argument matters only if the argument does.
+    /// Marks the operands of a live op. Operands forwarded to a block argument are live only if the argument is.
     fn operands(&mut self, op: Op) {
         let m = self.m;
         let mut held_back = vec![false; m.operands(op).len()];
@@ -193,7 +193,7 @@ impl Needed<'_> {
         }
     }
 
-    /// What the branches to a block forward to an argument that matters.
+    /// Marks the operands that branches forward to a live argument.
     fn arg(&mut self, block: Block, i: u32) {
         for &(terminator, successor) in self.preds.get(&block).map_or(&[][..], Vec::as_slice) {
             if let Some(range) = forwarded(self.m, terminator, successor) {
@@ -203,7 +203,7 @@ impl Needed<'_> {
     }
 }
 
-/// Erases block arguments, what is forwarded to them and ops that all are only needed by each other.
+/// Erases dead block arguments, the operands forwarded to them, and ops used only by dead values.
 fn erase_unneeded(m: &mut Module, region: Region) -> u64 {
     let blocks: Vec<Block> = m.region_blocks(region).skip(1).collect();
     if blocks.iter().all(|&block| m.block_args(block).is_empty()) {
@@ -231,13 +231,13 @@ fn erase_unneeded(m: &mut Module, region: Region) -> u64 {
     changes
 }
 
-/// Drops from all branches to `block` what they forward to the arguments that are not kept.
+/// Drops the operands that branches to `block` forward to arguments that are not kept.
 fn forward_less(m: &mut Module, preds: &Preds, block: Block, keep: &[bool]) {
     if keep.iter().all(|keep| *keep) {
         return;
     }
     let Some(branches) = preds.get(&block) else { return };
-    // One that goes to the block twice has two ranges: the later one first, so that the other stays where it is.
+    // A branch with the block as two successors has two ranges; the later one first, so that the earlier stays valid.
     let mut branches: Vec<(Op, Range<usize>)> =
         branches.iter().filter_map(|&(op, i)| Some((op, forwarded(m, op, i)?))).collect();
     branches.sort_by_key(|(_, range)| std::cmp::Reverse(range.start));
@@ -246,7 +246,7 @@ fn forward_less(m: &mut Module, preds: &Preds, block: Block, keep: &[bool]) {
     }
 }
 
-/// Replaces the arguments for which every branch forwards one value by that value.
+/// Replaces each argument for which all branches forward the same value by that value.
 fn replace_constant_args(m: &mut Module, region: Region) -> u64 {
     let preds = predecessors(m, region);
     let mut changes = 0;
@@ -269,7 +269,8 @@ fn replace_constant_args(m: &mut Module, region: Region) -> u64 {
     changes
 }
 
-/// Returns the value that argument `i` always has. Another argument of the same block is none: it may be replaced, too.
+/// Returns the single value that all branches forward to argument `i`. Arguments of the same block are excluded: they
+/// may be replaced themselves.
 fn only_value(m: &Module, preds: &Preds, block: Block, i: usize) -> Option<Value> {
     let arg = m.block_args(block)[i];
     let mut only = None;
@@ -283,10 +284,10 @@ fn only_value(m: &Module, preds: &Preds, block: Block, i: usize) -> Option<Value
     only.filter(|&value| m.def_block(value) != Some(block))
 }
 
-/// Of blocks that look alike at first sight, so many are compared.
+/// Maximum number of blocks with the same outline that are compared.
 const MAX_ALIKE: usize = 16;
 
-/// Sends the branches to a block that does the same as an earlier one there, and erases it.
+/// Redirects branches to a block that equals an earlier one, and erases it.
 fn merge_equal(m: &mut Module, region: Region) -> u64 {
     let preds = predecessors(m, region);
     let mut alike: FxHashMap<Vec<u32>, Vec<Block>> = FxHashMap::default();
@@ -312,21 +313,21 @@ fn merge_equal(m: &mut Module, region: Region) -> u64 {
     merged.len() as u64
 }
 
-/// Whether nothing outside the block sees its values, and it holds no regions.
+/// Whether the block has no regions and its values are used only inside it.
 fn is_closed(m: &Module, block: Block) -> bool {
     let inside = |value: Value| m.uses(value).all(|(user, _)| m.parent_block(user) == Some(block));
     m.block_args(block).iter().all(|&arg| inside(arg))
         && m.block_ops(block).all(|op| m.regions(op).is_empty() && m.results(op).all(inside))
 }
 
-/// What equal blocks have in common, quickly found.
+/// Returns a fingerprint that equal blocks share.
 fn outline(m: &Module, block: Block) -> Vec<u32> {
     let types = m.block_args(block).iter().map(|&arg| m.value_type(arg).0);
     let ops = m.block_ops(block).flat_map(|op| [m.name(op).0, m.props(op).0, m.attrs(op).0]);
     types.chain([u32::MAX]).chain(ops).collect()
 }
 
-/// Whether two blocks of one outline do the same to the same values.
+/// Whether two blocks with the same outline are structurally equal.
 fn same_block(m: &Module, a: Block, b: Block) -> bool {
     let mut counterpart: FxHashMap<Value, Value> = FxHashMap::default();
     counterpart.extend(m.block_args(b).iter().copied().zip(m.block_args(a).iter().copied()));

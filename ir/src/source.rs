@@ -1,26 +1,26 @@
-//! Source texts that locations point into.
+//! Source texts for locations.
 
 use crate::intern::Str;
 use std::sync::{Arc, OnceLock};
 
-/// A text that was parsed.
+/// A parsed text.
 pub struct SourceFile {
-    /// Its name in locations: the path as given, or `-`.
+    /// The name in locations: the path as given, or `-`.
     pub name: Str,
-    /// Its text.
+    /// The text.
     pub text: Arc<String>,
-    /// The line and the column at which it starts in the file of that name; (1, 1) unless it is a part of the file.
+    /// The line and column of its start in the named file; (1, 1) for a whole file.
     pub start: (u32, u32),
     lines: OnceLock<Vec<u32>>,
 }
 
 impl SourceFile {
-    /// Returns a text, and the line and column at which it starts in the file of that name.
+    /// Creates a source text that starts at a line and column of the named file.
     pub(crate) fn new(name: Str, text: Arc<String>, start: (u32, u32)) -> SourceFile {
         SourceFile { name, text, start, lines: OnceLock::new() }
     }
 
-    /// Returns the 1-based line and column (in bytes, as MLIR counts) of a byte.
+    /// Returns the 1-based line and column (in bytes, as in MLIR) of a byte offset.
     pub fn line_col(&self, offset: usize) -> (u32, u32) {
         let lines = self.lines.get_or_init(|| {
             let newlines = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');

@@ -1,7 +1,7 @@
-//! Pictures as SVG: what reports of several crates are drawn with.
+//! SVG documents, for the reports of several crates.
 
-/// Returns a picture of so many pixels on a white ground, which stays white on a dark page. `defs` is what `body`
-/// refers to.
+/// Returns a picture of a size in pixels, with a white background also on dark pages. `defs` holds the definitions that
+/// `body` refers to.
 pub fn document([width, height]: [usize; 2], defs: &str, body: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -9,7 +9,7 @@ pub fn document([width, height]: [usize; 2], defs: &str, body: &str) -> String {
     )
 }
 
-/// Text as it stands between tags, or in quotes.
+/// Escapes text for element contents and attribute values.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,7 +1,7 @@
-//! The tensor value that constants, evaluation and kernels share.
+//! Tensors: the values of constants, evaluation and kernels.
 //!
-//! Bytes are reference counted: cloning a [`Tensor`], slicing a file into constants or turning a constant into an
-//! operand never copies elements. Elements are stored row-major, little-endian, each in a whole number of bytes.
+//! Bytes are reference counted: cloning a [`Tensor`], mapping constants of a file, and turning a constant into an
+//! operand share them. Elements are stored row-major, little-endian, each in a whole number of bytes.
 
 use crate::float::{self, FloatKind};
 use bytemuck::Pod;
@@ -10,10 +10,10 @@ use half::{bf16, f16};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Defines the element types: integers as name, bits, and whether they have a sign; floats by their MLIR format.
+/// Defines the element types: integers by name, bits and signedness; floats by MLIR format.
 macro_rules! dtypes {
     (integers { $($i:ident $text:literal $bits:literal $signed:literal;)* } floats { $($f:ident)* }) => {
-        /// The element types that can be computed with. Types that MLIR can spell but nothing executes (say `i7` or
+        /// An element type with computation support. Types that MLIR can spell but nothing executes (such as `i7` or
         /// `f80`) have no `DType`.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs, reason = "the names are the field's own")]
@@ -23,7 +23,7 @@ macro_rules! dtypes {
         }
 
         impl DType {
-            /// Every element type.
+            /// All element types.
             pub const ALL: &[DType] = &[$(DType::$i,)* $(DType::$f,)*];
 
             /// Returns the spelling of the type in MLIR's syntax.
@@ -31,7 +31,7 @@ macro_rules! dtypes {
                 match self { $(DType::$i => $text,)* $(DType::$f => FloatKind::$f.name(),)* }
             }
 
-            /// Returns the bits that an element has, of which a tensor stores whole bytes.
+            /// Returns the number of bits of an element; a tensor stores whole bytes.
             pub const fn bits(self) -> u32 {
                 match self { $(DType::$i => $bits,)* $(DType::$f => FloatKind::$f.width(),)* }
             }
@@ -73,7 +73,7 @@ dtypes! {
 }
 
 impl DType {
-    /// Bytes per element.
+    /// Returns the number of bytes per element.
     pub const fn size(self) -> usize {
         self.bits().div_ceil(8) as usize
     }
@@ -83,8 +83,8 @@ impl DType {
         self.float_kind().is_some()
     }
 
-    /// Whether an element has fewer bits than any Rust type for it: it is stored as the low bits of a byte, the others
-    /// zero, and has no [`Elem`]. So do floats of 8 bits and fewer.
+    /// Whether an element has fewer bits than any Rust type for it, as `i4` and floats of at most 8 bits do: it is
+    /// stored in the low bits of a byte, the others zero, and has no [`Elem`].
     pub const fn is_narrow(self) -> bool {
         self.bits() < 8 && !matches!(self, DType::Bool) || self.is_float() && self.bits() == 8
     }
@@ -96,9 +96,9 @@ impl fmt::Display for DType {
     }
 }
 
-/// A Rust type that a [`Tensor`] can hold. `bool` is stored as a `u8` that is 0 or 1 and has no `Elem` of its own.
+/// A Rust type for the elements of a [`Tensor`]. `bool` is stored as a `u8` of 0 or 1 and has no `Elem` of its own.
 pub trait Elem: Pod + Send + Sync + PartialEq + PartialOrd + fmt::Debug + Default {
-    /// The element type that holds this Rust type.
+    /// The element type of this Rust type.
     const DTYPE: DType;
 }
 
@@ -126,7 +126,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Returns a tensor over `data`. Errors when `data` is not exactly `shape`'s elements, or the size overflows.
+    /// Creates a tensor over `data`. Errors if the size of `data` does not match `shape`, or overflows.
     pub fn new(dtype: DType, shape: Vec<usize>, data: Bytes) -> Result<Tensor, String> {
         let bytes = checked_len(&shape).and_then(|n| n.checked_mul(dtype.size()));
         if bytes != Some(data.len()) {
@@ -135,21 +135,20 @@ impl Tensor {
         Ok(Tensor { dtype, shape, data })
     }
 
-    /// Returns a tensor that takes over `data`. Panics when `data` does not have `shape`'s number of elements: a
-    /// caller's bug.
+    /// Creates a tensor that takes over `data`. Panics if `data` does not have `shape`'s number of elements: a caller's
+    /// bug.
     pub fn from_vec<T: Elem>(shape: &[usize], data: Vec<T>) -> Tensor {
         assert_eq!(checked_len(shape), Some(data.len()), "shape {shape:?}");
         Tensor { dtype: T::DTYPE, shape: shape.to_vec(), data: Bytes::from_owner(Owner(data)) }
     }
 
-    /// Returns a tensor of booleans, each 0 or 1.
+    /// Creates a tensor of booleans, each 0 or 1.
     pub fn from_bools(shape: &[usize], data: Vec<u8>) -> Tensor {
         debug_assert!(data.iter().all(|&b| b <= 1));
         Tensor { dtype: DType::Bool, ..Tensor::from_vec(shape, data) }
     }
 
-    /// Returns a tensor of a type that [is narrow](DType::is_narrow), from the bits of its elements; others are
-    /// dropped.
+    /// Creates a tensor of a [narrow](DType::is_narrow) type from the bits of its elements; excess bits are dropped.
     pub fn from_bits(dtype: DType, shape: &[usize], mut data: Vec<u8>) -> Tensor {
         debug_assert!(dtype.is_narrow());
         let mask = u8::MAX >> (8 - dtype.bits());
@@ -157,7 +156,7 @@ impl Tensor {
         Tensor { dtype, ..Tensor::from_vec(shape, data) }
     }
 
-    /// Returns a tensor of rank 0.
+    /// Creates a tensor of rank 0.
     pub fn scalar<T: Elem>(value: T) -> Tensor {
         Tensor::from_vec(&[], vec![value])
     }
@@ -182,7 +181,7 @@ impl Tensor {
         self.data.len() / self.dtype.size()
     }
 
-    /// Whether there is no element.
+    /// Whether the tensor has no elements.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
@@ -192,9 +191,8 @@ impl Tensor {
         &self.data
     }
 
-    /// Returns the elements. Borrowed when the bytes are aligned for `T`, as everything but slices of files is;
-    /// otherwise a copy. Panics when `T` is not the tensor's type (`u8` also reads booleans and the bits of narrow
-    /// types): a caller's bug.
+    /// Returns the elements: borrowed if the bytes are aligned for `T`, as all but slices of files are; else copied.
+    /// Panics if `T` is not the tensor's type (`u8` also reads booleans and the bits of narrow types): a caller's bug.
     pub fn as_slice<T: Elem>(&self) -> Cow<'_, [T]> {
         let as_u8 = (self.dtype == DType::Bool || self.dtype.is_narrow()) && T::DTYPE == DType::U8;
         assert!(T::DTYPE == self.dtype || as_u8, "{} read as {}", self.dtype, T::DTYPE);
@@ -204,12 +202,12 @@ impl Tensor {
         }
     }
 
-    /// Returns the same elements under another shape. Errors when the number of elements differs.
+    /// Returns a view of the elements with another shape. Errors if the number of elements differs.
     pub fn reshape(&self, shape: Vec<usize>) -> Result<Tensor, String> {
         Tensor::new(self.dtype, shape, self.data.clone())
     }
 
-    /// Returns every element as `f64`; exact for all types but 64-bit integers beyond 2^53.
+    /// Returns the elements as `f64`; exact for all types except 64-bit integers beyond 2^53.
     pub fn to_f64(&self) -> Vec<f64> {
         fn all<T: Elem>(t: &Tensor, f: impl Fn(T) -> f64) -> Vec<f64> {
             t.as_slice::<T>().iter().map(|&x| f(x)).collect()
@@ -235,8 +233,8 @@ impl Tensor {
         }
     }
 
-    /// Returns every element as `i64`, for integer and boolean tensors (shapes, axes, indices). `None` for floats and
-    /// for unsigned values that do not fit.
+    /// Returns the elements as `i64`, for integer and boolean tensors (shapes, axes, indices). `None` for floats and
+    /// for unsigned values that overflow.
     pub fn to_i64(&self) -> Option<Vec<i64>> {
         fn all<T: Elem>(t: &Tensor, f: impl Fn(T) -> Option<i64>) -> Option<Vec<i64>> {
             t.as_slice::<T>().iter().map(|&x| f(x)).collect()
@@ -262,18 +260,18 @@ impl fmt::Debug for Tensor {
     }
 }
 
-/// Returns the value of the low bits of a byte, of which the highest is the sign.
+/// Sign-extends the low bits of a byte.
 fn sign_extend(byte: u8, bits: u32) -> i8 {
     let unused = 8 - bits;
     (byte << unused).cast_signed() >> unused
 }
 
-/// Returns the number of elements of `shape`, or `None` when it overflows.
+/// Returns the number of elements of `shape`; `None` on overflow.
 pub fn checked_len(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
 }
 
-/// Returns row-major strides of `shape`, in elements.
+/// Returns the row-major strides of `shape`, in elements.
 pub fn strides(shape: &[usize]) -> Vec<usize> {
     let mut out = vec![1; shape.len()];
     for i in (1..shape.len()).rev() {

@@ -1,9 +1,9 @@
-//! Expressions in which variables multiply or divide each other.
+//! Semi-affine expressions: products and quotients of variables.
 
 use super::expr::{AffineBinOp, AffineExpr};
 use super::flat::{Flat, variable};
 
-/// Divides by symbols where they are factors: `(s0 * d0) floordiv s0` is `d0`.
+/// Cancels symbols that are factors of a dividend: `(s0 * d0) floordiv s0` is `d0`.
 pub(super) fn cancel_symbols(expr: &AffineExpr) -> AffineExpr {
     let simple = expr.fold(
         |leaf| Some(leaf.clone()),
@@ -23,7 +23,7 @@ pub(super) fn cancel_symbols(expr: &AffineExpr) -> AffineExpr {
     simple.unwrap_or_else(|| expr.clone())
 }
 
-/// Returns the quotient by a symbol, if it is plain that there is no remainder. Of quotients of the same kind the
+/// Returns the quotient by a symbol, if the division is evidently exact. In nested quotients of the same kind the
 /// dividend is divided: `(s0 * d0 floordiv 2) floordiv s0` is `d0 floordiv 2`.
 fn divide(expr: &AffineExpr, by: u32, kind: AffineBinOp) -> Option<AffineExpr> {
     let mut divisors = Vec::new();
@@ -36,7 +36,7 @@ fn divide(expr: &AffineExpr, by: u32, kind: AffineBinOp) -> Option<AffineExpr> {
     Some(divisors.into_iter().rev().fold(quotient, |q, divisor| AffineExpr::binary(kind, q, divisor.clone())))
 }
 
-/// Returns the expression without a factor that is a symbol.
+/// Returns the expression with one factor, a symbol, removed.
 fn divide_exactly(expr: &AffineExpr, by: u32) -> Option<AffineExpr> {
     let Some(node) = expr.node() else {
         return match *expr {
@@ -58,16 +58,15 @@ fn divide_exactly(expr: &AffineExpr, by: u32) -> Option<AffineExpr> {
     }
 }
 
-/// Returns the sum with its terms in the order of the variables that they begin with: `d0 + d0 * s0 + s0 + d1 * s1 +
-/// s1`.
+/// Returns the sum with its terms ordered by their first variable: `d0 + d0 * s0 + s0 + d1 * s1 + s1`.
 pub(super) fn ordered_sum(flat: &Flat, num_dims: u32, num_symbols: u32) -> AffineExpr {
     use AffineExpr::{Constant, Dim, Symbol};
     let (mut early, mut late) = (i64::MIN + 1.., i64::from(num_dims.max(num_symbols))..);
     let (mut terms, mut rest) = (Vec::new(), Vec::new());
     for (&number, &factor) in &flat.sum.terms {
         let expr = variable(number, num_dims, num_symbols, &flat.locals);
-        // By the first variable. Of those with the same: itself as a dimension, parts of it, products with symbols, by their
-        // number, and the others. What is equal stays in order, so that ordering twice changes nothing.
+        // By the first variable; then: the dimension itself, quotients and remainders of it, products with symbols by
+        // number, and others. The sort is stable, so that sorting is idempotent.
         let key = match (&expr, expr.node().map(|node| (node.lhs(), node.rhs()))) {
             (&Dim(dim), _) => Some((dim, i64::MIN)),
             (&Symbol(symbol), _) => Some((symbol, late.next().unwrap_or(i64::MAX))),

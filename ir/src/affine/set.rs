@@ -3,7 +3,7 @@
 use super::expr::AffineExpr;
 use std::fmt;
 
-/// The points at which some affine expressions are zero and others not negative.
+/// An integer set: the points at which some affine expressions are zero and others nonnegative.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IntegerSet {
     /// The number of dimensions, used or not.
@@ -15,7 +15,7 @@ pub struct IntegerSet {
 }
 
 impl IntegerSet {
-    /// Returns a set from its parts. Without constraints it gets `0 == 0`, as in MLIR's parser.
+    /// Creates a set from its parts. An empty list of constraints becomes `0 == 0`, as in MLIR's parser.
     pub fn new(num_dims: u32, num_symbols: u32, constraints: impl Into<Box<[(AffineExpr, bool)]>>) -> IntegerSet {
         let mut constraints = constraints.into();
         if constraints.is_empty() {
@@ -42,7 +42,7 @@ impl fmt::Display for IntegerSet {
     }
 }
 
-/// Returns the parameter lists, `(d0, d1)[s0]`.
+/// Writes the parameter lists, `(d0, d1)[s0]`.
 pub(super) fn write_spaces(num_dims: u32, num_symbols: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let list = |f: &mut fmt::Formatter<'_>, count: u32, name: fn(u32) -> AffineExpr| {
         (0..count).try_for_each(|index| write!(f, "{}{}", if index == 0 { "" } else { ", " }, name(index)))

@@ -5,8 +5,8 @@ use super::flat::{MAX_SIZE, flatten};
 use super::semi;
 
 impl AffineExpr {
-    /// Returns the expression in the form that simplification of the whole gives, over that many dimensions and
-    /// symbols. Expressions that divide by a constant below one, that overflow, or that are too large stay as they are.
+    /// Returns the canonical form of the expression over these numbers of dimensions and symbols. Expressions that
+    /// divide by a constant below one, overflow, or are too large are returned unchanged.
     pub fn simplify(&self, num_dims: u32, num_symbols: u32) -> AffineExpr {
         if self.size() > MAX_SIZE {
             return self.clone();

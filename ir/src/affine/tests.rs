@@ -1,9 +1,9 @@
-//! Expressions, maps and sets against what mlir-opt prints, and at the limits.
+//! Expressions, maps and sets compared with mlir-opt's output, and at limits.
 
 use super::AffineExpr::{Constant, Dim, Symbol};
 use super::*;
 
-/// The expected texts come from mlir-opt 22.
+/// The expected texts are mlir-opt 22's.
 #[test]
 fn simplifies_and_prints_as_mlir() {
     let (d0, d1, s0) = (|| Dim(0), || Dim(1), || Symbol(0));
@@ -63,7 +63,7 @@ fn divisions_evaluate_like_their_definitions() {
     assert_eq!(value(Dim(0).ceil_div(Constant(1 << 62)), i64::MAX), Some(2));
 }
 
-/// Every operation on a tree as deep as this must neither recurse nor take quadratic time.
+/// Operations on a tree of this depth must neither overflow the stack nor take quadratic time.
 #[test]
 fn deep_expressions() {
     const TERMS: u32 = 100_000;

@@ -1,4 +1,4 @@
-//! Attributes: making them, and reading what they say.
+//! Construction and inspection of attributes.
 
 use super::Context;
 use crate::attrs::{AttrData, Dense, Int, Piece};
@@ -29,7 +29,7 @@ well_known_attrs! {
 }
 
 impl Context {
-    /// `value : ty`. The value is wrapped to the type's width; for types over 64 bits it is sign-extended.
+    /// Returns `value : ty`, wrapped to the type's width; sign-extended for types over 64 bits.
     pub fn int_attr(&self, ty: Type, value: i64) -> Attr {
         let width = self.int_width(ty).unwrap_or(64);
         let value = match width {
@@ -43,50 +43,50 @@ impl Context {
         self.attr(AttrData::Integer { ty, value: Int::Small(value) })
     }
 
-    /// `true` or `false`
+    /// Returns `true` or `false`.
     pub fn bool_attr(&self, value: bool) -> Attr {
         if value { Attr::TRUE } else { Attr::FALSE }
     }
 
-    /// `value : ty`, rounded to the float type `ty`.
+    /// Returns `value : ty`, rounded to the float type `ty`.
     pub fn float_attr(&self, ty: Type, value: f64) -> Attr {
         let bits = self.float_kind(ty).map_or(0, |kind| crate::float::from_f64(kind, value));
         self.attr(AttrData::Float { ty, bits: [bits as u64, (bits >> 64) as u64] })
     }
 
-    /// `"text"`
+    /// Returns `"text"`.
     pub fn string_attr(&self, text: &str) -> Attr {
         self.attr(AttrData::String { value: text.as_bytes().into(), ty: Type::NONE })
     }
 
-    /// `[a, b]`
+    /// Returns `[a, b]`.
     pub fn array_attr(&self, elems: &[Attr]) -> Attr {
         self.attr(AttrData::Array(elems.into()))
     }
 
-    /// Returns a type as an attribute.
+    /// Returns a type attribute.
     pub fn type_attr(&self, ty: Type) -> Attr {
         self.attr(AttrData::Type(ty))
     }
 
-    /// `@name`
+    /// Returns `@name`.
     pub fn symbol_attr(&self, name: &str) -> Attr {
         self.attr(AttrData::Symbol { root: self.str(name), nested: Box::new([]) })
     }
 
-    /// `array<i64: ...>`
+    /// Returns `array<i64: ...>`.
     pub fn i64_array_attr(&self, values: &[i64]) -> Attr {
         let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.attr(AttrData::DenseArray { elem: Type::I64, data })
     }
 
-    /// `array<i32: ...>`
+    /// Returns `array<i32: ...>`.
     pub fn i32_array_attr(&self, values: &[i32]) -> Attr {
         let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.attr(AttrData::DenseArray { elem: Type::I32, data })
     }
 
-    /// Returns the dictionary of `entries`, which are sorted here; of two entries of one name the last stays.
+    /// Returns the dictionary of `entries`, sorted by name; the last of duplicate names wins.
     pub fn dict_attr(&self, mut entries: Vec<(Str, Attr)>) -> Attr {
         if entries.is_empty() {
             return Attr::EMPTY_DICT;
@@ -108,7 +108,7 @@ impl Context {
         }
     }
 
-    /// Returns the dictionary's entry of that name.
+    /// Returns the dictionary's entry of this name.
     #[inline]
     pub fn dict_get(&self, dict: Attr, name: Str) -> Option<Attr> {
         self.dict_entries(dict).iter().find(|e| e.0 == name).map(|e| e.1)
@@ -129,7 +129,7 @@ impl Context {
         self.attr(AttrData::Dict(entries.into()))
     }
 
-    /// Returns the value of an integer attribute that fits 64 bits.
+    /// Returns the value of an integer attribute that fits into 64 bits.
     pub fn as_int(&self, attr: Attr) -> Option<i64> {
         match self.attr_data(attr) {
             AttrData::Integer { value: Int::Small(v), .. } => Some(*v),
@@ -157,8 +157,8 @@ impl Context {
         }
     }
 
-    /// Returns the number that a constant is, everywhere if it is a vector or tensor: an integer, sign-extended, or a
-    /// float. `None` for integers that `f64` does not hold exactly.
+    /// Returns the value of a scalar or splat constant: an integer, sign-extended, or a float. `None` for integers that
+    /// `f64` does not represent exactly.
     pub fn as_uniform(&self, attr: Attr) -> Option<f64> {
         let exact = |v: i64| (v as f64 as i64 == v && v != i64::MAX).then_some(v as f64);
         match self.attr_data(attr) {
@@ -180,8 +180,8 @@ impl Context {
         }
     }
 
-    /// Whether a constant is this number everywhere. Integers wrap to their width, so that 1 is also a boolean's true;
-    /// floats are the same bits, so that 0 is not -0.
+    /// Whether a scalar or splat constant equals `number`. Integers wrap to their width, so that 1 also matches `true`;
+    /// floats compare bitwise, so that 0 does not match -0.
     pub fn is_uniform(&self, attr: Attr, number: f64) -> bool {
         let Some(have) = self.as_uniform(attr) else { return false };
         let elem = self.attr_type(attr).map(|ty| self.element_type(ty));
@@ -194,7 +194,7 @@ impl Context {
         }
     }
 
-    /// Returns the constant of type `ty` that is `number` everywhere. `None` for other types, and fractions as
+    /// Returns the scalar or splat constant `number` of type `ty`. `None` for other types, and for fractions as
     /// integers.
     pub fn uniform_attr(&self, ty: Type, number: f64) -> Option<Attr> {
         let elem = self.element_type(ty);
@@ -206,7 +206,7 @@ impl Context {
         self.splat_attr(ty, scalar)
     }
 
-    /// `scalar`, or the vector or tensor of static shape whose elements all are.
+    /// Returns `scalar` for a scalar type, or its splat for a vector or tensor of static shape.
     pub fn splat_attr(&self, ty: Type, scalar: Attr) -> Option<Attr> {
         if !self.is_shaped(ty) {
             return Some(scalar);
@@ -230,7 +230,7 @@ impl Context {
         Some(self.attr(AttrData::Dense(Box::new(Dense { ty, splat: true, data: data.into() }))))
     }
 
-    /// Returns the text of a string attribute, when it is UTF-8.
+    /// Returns the text of a string attribute, if it is UTF-8.
     pub fn as_str(&self, attr: Attr) -> Option<&str> {
         match self.attr_data(attr) {
             AttrData::String { value, .. } => std::str::from_utf8(value).ok(),
@@ -238,7 +238,7 @@ impl Context {
         }
     }
 
-    /// What is between the angle brackets of `#dialect.mnemonic<...>`; `None` for other attributes.
+    /// Returns the text between the angle brackets of `#dialect.mnemonic<...>`; `None` for other attributes.
     pub fn as_body(&self, attr: Attr, dialect: &str, mnemonic: &str) -> Option<&str> {
         let AttrData::Dialect { dialect: d, body, .. } = self.attr_data(attr) else { return None };
         let [Piece::Text(body)] = &**body else { return None };
@@ -254,7 +254,7 @@ impl Context {
         }
     }
 
-    /// Returns the type that a type attribute holds.
+    /// Returns the type in a type attribute.
     pub fn as_type(&self, attr: Attr) -> Option<Type> {
         match self.attr_data(attr) {
             AttrData::Type(ty) => Some(*ty),
@@ -270,7 +270,8 @@ impl Context {
         }
     }
 
-    /// Returns the values of `array<iN: ...>` for N of 8, 16, 32 or 64, or of an array of integers that fit 64 bits.
+    /// Returns the values of `array<iN: ...>` for N of 8, 16, 32 or 64, or of an array of integers that fit into 64
+    /// bits.
     pub fn as_ints(&self, attr: Attr) -> Option<Vec<i64>> {
         match self.attr_data(attr) {
             AttrData::DenseArray { elem, data } => {
@@ -282,7 +283,7 @@ impl Context {
         }
     }
 
-    /// Returns the type of a typed attribute (integer, float, elements); `None` for the others.
+    /// Returns the type of a typed attribute (integer, float, elements); `None` for other attributes.
     pub fn attr_type(&self, attr: Attr) -> Option<Type> {
         match self.attr_data(attr) {
             AttrData::Integer { ty, .. }
@@ -296,7 +297,7 @@ impl Context {
         }
     }
 
-    /// Returns the tensor of a dense attribute whose element type can be computed with. Splats are expanded.
+    /// Returns the tensor of a dense attribute whose element type has a [`DType`]. Splats are expanded.
     pub fn dense_tensor(&self, attr: Attr) -> Option<Tensor> {
         let AttrData::Dense(dense) = self.attr_data(attr) else { return None };
         let dtype = self.dtype(self.element_type(dense.ty))?;
@@ -317,7 +318,7 @@ impl Context {
         Tensor::new(dtype, shape, data).ok()
     }
 
-    /// Returns the dense attribute of type `ty` (which says whether integers are signless) over the tensor's bytes.
+    /// Returns the dense attribute of type `ty` (which gives the signedness of integers) over the tensor's bytes.
     pub fn dense_attr(&self, ty: Type, tensor: &Tensor) -> Attr {
         let size = tensor.dtype().size();
         let data = tensor.bytes();
@@ -327,10 +328,10 @@ impl Context {
     }
 }
 
-/// A splat is a few bytes of text however large its type says it is; expanding it is refused beyond this.
+/// Maximum size in bytes of an expanded splat: a few bytes of text can declare any size.
 const MAX_SPLAT_BYTES: usize = 1 << 31;
 
-/// Returns a little-endian two's complement integer of 1 to 8 bytes.
+/// Reads a little-endian two's complement integer of 1 to 8 bytes.
 fn sign_extend(bytes: &[u8]) -> i64 {
     let mut wide = [if bytes.last().is_some_and(|b| b & 0x80 != 0) { 0xff } else { 0 }; 8];
     wide[..bytes.len()].copy_from_slice(bytes);

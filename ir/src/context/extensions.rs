@@ -1,28 +1,28 @@
-//! Tables that upper layers keep with a context, such as its dialects or the rules that they declare.
+//! Tables of upper layers attached to a context, such as dialects and rules.
 
 use std::any::Any;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// At most one table of each type. Tables are added, and never replaced.
+/// An append-only set of tables, at most one per type.
 #[derive(Default)]
 pub(crate) struct Extensions {
-    /// A `OnceLock` of each type.
+    /// A `OnceLock` for each type.
     tables: boxcar::Vec<Box<dyn Any + Send + Sync>>,
     adding: Mutex<()>,
 }
 
 impl Extensions {
-    /// Returns the table of type `T`, if it was made.
+    /// Returns the table of type `T`, if it exists.
     pub(crate) fn get<T: Any>(&self) -> Option<&T> {
         self.find::<T>()?.get()
     }
 
-    /// Returns the table of type `T`, which `make` makes when it is first asked for.
+    /// Returns the table of type `T`, created by `make` at its first use.
     pub(crate) fn get_or_init<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> &T {
         self.slot().get_or_init(make)
     }
 
-    /// Adds a table; `false` if there is one of its type.
+    /// Adds a table; returns `false` if one of its type exists.
     pub(crate) fn set<T: Any + Send + Sync>(&self, table: T) -> bool {
         self.slot().set(table).is_ok()
     }

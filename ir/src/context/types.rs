@@ -1,4 +1,4 @@
-//! Types: making them, and reading what they say.
+//! Construction and inspection of types.
 
 use super::Context;
 use crate::float::FloatKind;
@@ -44,17 +44,17 @@ impl Context {
         self.ty(TypeData::Integer { width, sign })
     }
 
-    /// `(inputs) -> results`
+    /// Returns `(inputs) -> results`.
     pub fn function_type(&self, inputs: &[Type], results: &[Type]) -> Type {
         self.ty(TypeData::Function { inputs: inputs.into(), results: results.into() })
     }
 
-    /// `tensor<shape x elem>`
+    /// Returns `tensor<shape x elem>`.
     pub fn tensor_type(&self, shape: &[i64], elem: Type) -> Type {
         self.ty(TypeData::Tensor { shape: shape.into(), elem, encoding: None })
     }
 
-    /// `vector<shape x elem>` without scalable dimensions.
+    /// Returns `vector<shape x elem>` without scalable dimensions.
     pub fn vector_type(&self, shape: &[i64], elem: Type) -> Type {
         let scalable = vec![false; shape.len()].into();
         self.ty(TypeData::Vector { shape: shape.into(), scalable, elem })
@@ -78,7 +78,7 @@ impl Context {
         }
     }
 
-    /// Returns the extents, when all are known and none is scalable.
+    /// Returns the extents if all are static and none is scalable.
     pub fn static_shape(&self, ty: Type) -> Option<&[i64]> {
         if matches!(self.type_data(ty), TypeData::Vector { scalable, .. } if scalable.contains(&true)) {
             return None;
@@ -86,7 +86,7 @@ impl Context {
         self.shape(ty).filter(|s| !s.contains(&DYNAMIC))
     }
 
-    /// Returns the element type of a shaped type; any other type is its own element.
+    /// Returns the element type of a shaped type; any other type itself.
     pub fn element_type(&self, ty: Type) -> Type {
         match *self.type_data(ty) {
             TypeData::Vector { elem, .. }
@@ -110,7 +110,7 @@ impl Context {
         )
     }
 
-    /// Returns the same shape with another element type (for shaped types), or `elem` itself.
+    /// Returns the shaped type with its element type replaced; `elem` itself for other types.
     pub fn with_element(&self, ty: Type, elem: Type) -> Type {
         let mut data = self.type_data(ty).clone();
         match &mut data {
@@ -133,7 +133,7 @@ impl Context {
         }
     }
 
-    /// Returns the float type, if it is one.
+    /// Returns the format of a float type.
     pub fn float_kind(&self, ty: Type) -> Option<FloatKind> {
         match self.type_data(ty) {
             TypeData::Float(kind) => Some(*kind),
@@ -141,12 +141,12 @@ impl Context {
         }
     }
 
-    /// Whether values of the type are unsigned by declaration (`ui8`).
+    /// Whether the type is explicitly unsigned (`ui8`).
     pub fn is_unsigned(&self, ty: Type) -> bool {
         matches!(self.type_data(ty), TypeData::Integer { sign: Signedness::Unsigned, .. })
     }
 
-    /// Returns the element type that evaluation uses for an element of type `ty`. Signless integers read as signed.
+    /// Returns the element type for evaluation of elements of type `ty`. Signless integers are signed.
     pub fn dtype(&self, ty: Type) -> Option<DType> {
         let all = || DType::ALL.iter().copied();
         match *self.type_data(ty) {
@@ -161,7 +161,7 @@ impl Context {
         }
     }
 
-    /// Returns the element type of the text for `dtype`; the inverse of [`Context::dtype`] up to signlessness.
+    /// Returns the IR type for `dtype`; the inverse of [`Context::dtype`] up to signedness.
     pub fn dtype_type(&self, dtype: DType) -> Type {
         let signless = dtype == DType::Bool || dtype.is_signed();
         match dtype.float_kind() {
