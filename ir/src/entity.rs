@@ -4,11 +4,12 @@
 //! instruction, need no lifetime, and stay valid while the tables grow. A [`Table`] allocates its keys; a [`SideTable`]
 //! attaches data to keys of another table.
 
+use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 /// A key of a [`Table`].
-pub trait Entity: Copy + Eq {
+pub trait Entity: Copy + Eq + Display {
     /// Returns the key of row `index`.
     fn new(index: usize) -> Self;
     /// Returns the index of this key's row.
@@ -84,24 +85,37 @@ impl<K: Entity + std::fmt::Debug> std::fmt::Debug for Packed<K> {
     }
 }
 
-/// An arena of rows that allocates their keys. Erased rows are reused, so memory follows the maximum number of live
-/// rows.
+/// An arena of rows that allocates their keys.
+///
+/// Release builds reuse the keys of erased rows, so memory follows the maximum number of live rows; a stale key then
+/// silently names another row. Debug builds never reuse a key, and indexing with the key of an erased row panics.
 #[derive(Clone, Debug)]
 pub struct Table<K, V> {
     rows: Vec<V>,
     free: Vec<u32>,
+    #[cfg(debug_assertions)]
+    is_erased: Vec<bool>,
     key: PhantomData<K>,
 }
 
 impl<K: Entity, V> Default for Table<K, V> {
     fn default() -> Self {
-        Table { rows: Vec::new(), free: Vec::new(), key: PhantomData }
+        Table {
+            rows: Vec::new(),
+            free: Vec::new(),
+            #[cfg(debug_assertions)]
+            is_erased: Vec::new(),
+            key: PhantomData,
+        }
     }
 }
 
 impl<K: Entity, V> Table<K, V> {
-    /// Adds a row, reusing an erased one if possible.
+    /// Adds a row; release builds reuse an erased one if possible.
     pub fn push(&mut self, row: V) -> K {
+        if cfg!(debug_assertions) {
+            return self.push_new(row);
+        }
         match self.free.pop() {
             Some(i) => {
                 self.rows[i as usize] = row;
@@ -117,15 +131,32 @@ impl<K: Entity, V> Table<K, V> {
         K::new(self.rows.len() - 1)
     }
 
-    /// Erases the row; its key may be reused.
+    /// Erases the row. Its key is stale from then on.
     pub fn free(&mut self, key: K) {
+        self.check(key);
         self.free.push(key.index() as u32);
+        #[cfg(debug_assertions)]
+        {
+            self.is_erased.resize(self.rows.len(), false);
+            self.is_erased[key.index()] = true;
+        }
+    }
+
+    /// Panics in debug builds if the row of `key` was erased.
+    #[inline]
+    #[track_caller]
+    fn check(&self, key: K) {
+        #[cfg(debug_assertions)]
+        assert!(self.is_erased.get(key.index()) != Some(&true), "{key} was erased");
+        let _ = key;
     }
 
     /// Removes all rows and keeps the allocation.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.free.clear();
+        #[cfg(debug_assertions)]
+        self.is_erased.clear();
     }
 
     /// Appends copies of rows.
@@ -161,14 +192,18 @@ impl<K: Entity, V> Table<K, V> {
 impl<K: Entity, V> Index<K> for Table<K, V> {
     type Output = V;
     #[inline]
+    #[track_caller]
     fn index(&self, key: K) -> &V {
+        self.check(key);
         &self.rows[key.index()]
     }
 }
 
 impl<K: Entity, V> IndexMut<K> for Table<K, V> {
     #[inline]
+    #[track_caller]
     fn index_mut(&mut self, key: K) -> &mut V {
+        self.check(key);
         &mut self.rows[key.index()]
     }
 }
@@ -231,12 +266,50 @@ mod tests {
     entity!(/** a key */ Key, "k");
 
     #[test]
-    fn tables_reuse_rows_and_side_tables_default() {
+    #[cfg(not(debug_assertions))]
+    fn release_builds_reuse_rows() {
         let mut t: Table<Key, i32> = Table::default();
         let (a, b) = (t.push(1), t.push(2));
         t.free(a);
         let c = t.push(3);
-        assert_eq!((a, t[c], t[b], t.live()), (c, 3, 2, 2));
+        assert_eq!((a, t[c], t[b], t.live(), t.capacity()), (c, 3, 2, 2, 2));
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn debug_builds_never_reuse_keys() {
+        let mut t: Table<Key, i32> = Table::default();
+        let (a, b) = (t.push(1), t.push(2));
+        t.free(a);
+        let c = t.push(3);
+        assert_eq!((t[b], t[c], t.live(), t.capacity()), (2, 3, 2, 3));
+        assert!(a != c);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "k0 was erased")]
+    fn debug_builds_catch_the_key_of_an_erased_row() {
+        let mut t: Table<Key, i32> = Table::default();
+        let a = t.push(1);
+        t.free(a);
+        t.push(2);
+        let _ = t[a];
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "k0 was erased")]
+    fn debug_builds_catch_a_row_that_is_erased_twice() {
+        let mut t: Table<Key, i32> = Table::default();
+        let a = t.push(1);
+        t.free(a);
+        t.free(a);
+    }
+
+    #[test]
+    fn side_tables_default() {
+        let (a, b) = (Key::new(0), Key::new(1));
         let mut s = SideTable::new(-1);
         s[b] = 7;
         assert_eq!((s[a], s[b], s[Key::new(90)], s[Key::new(9000)]), (-1, 7, -1, -1));

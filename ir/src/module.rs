@@ -17,7 +17,7 @@ use std::sync::Arc;
 entity!(/** An operation. */ Op, "op");
 entity!(/** A block: arguments, then ops. */ Block, "block");
 entity!(/** A list of blocks inside an op; the first is the entry. */ Region, "region");
-entity!(/** The result of an op or an argument of a block. */ Value, "%");
+entity!(/** The result of an op or an argument of a block. */ Value, "value");
 entity!(/** An operand of an op, as a place. */ Use, "use");
 entity!(/** The regions and successors of an op that has any. */ Ext, "ext");
 

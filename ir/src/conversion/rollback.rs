@@ -2,8 +2,9 @@
 
 use super::journal::Entry;
 use super::rewriter::ConversionRewriter;
-use crate::module::{Block, Op, Value, ValueList};
+use crate::module::{Block, Op, ValueList};
 use crate::pattern_rewriter::Change;
+use smallvec::SmallVec;
 
 /// Objects created by changes that were rolled back, freed once they have no uses.
 #[derive(Default)]
@@ -86,6 +87,9 @@ impl ConversionRewriter<'_> {
 
     /// Commits all changes.
     pub(super) fn commit(&mut self) {
+        let mut values = std::mem::take(&mut self.journal.values);
+        let casts: SmallVec<[Op; 8]> = values.drain(..).filter_map(|v| self.casts.source_of(self.module, v)).collect();
+        self.journal.values = values;
         let mut entries = std::mem::take(&mut self.journal.entries);
         for entry in entries.drain(..) {
             match entry {
@@ -96,21 +100,17 @@ impl ConversionRewriter<'_> {
             }
         }
         self.journal.entries = entries;
-        let mut values = std::mem::take(&mut self.journal.values);
-        values.drain(..).for_each(|value| self.drop_cast(value));
-        self.journal.values = values;
+        casts.into_iter().for_each(|cast| self.drop_cast(cast));
     }
 
-    /// Erases the cast of a value to its original type once it has no other users.
-    fn drop_cast(&mut self, value: Value) {
-        if let Some(cast) = self.casts.source_of(self.module, value)
-            && self.module.is_unused(value)
-        {
+    /// Erases a cast of a value to its original type once it has no users, unless it was erased already.
+    fn drop_cast(&mut self, cast: Op) {
+        if self.casts.get(cast).is_some() && self.module.is_unused(self.module.result(cast, 0)) {
             self.free(cast);
         }
     }
 
-    /// Frees an erased op and removes all records of it, since its key may be reused.
+    /// Frees an erased op and removes all records of it, since release builds reuse its key.
     fn free(&mut self, op: Op) {
         self.forget(op);
         if !self.module.regions(op).is_empty() {
